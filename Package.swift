@@ -1,0 +1,79 @@
+// swift-tools-version:6.2
+import PackageDescription
+
+/// Every target of ours: Swift 6 rules, and a warning is an error.
+let strict: [SwiftSetting] = [
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+/// A library of the distribution, found by pkg-config.
+func system(_ name: String, pkgConfig: String, apt: String) -> Target {
+    .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([apt])])
+}
+
+func module(_ name: String, _ dependencies: [Target.Dependency], _ extra: [SwiftSetting] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: strict + extra)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let nio: [Target.Dependency] = [
+    .product(name: "NIOCore", package: "swift-nio"),
+    .product(name: "NIOPosix", package: "swift-nio"),
+    .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+]
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+
+let package = Package(
+    name: "libmpin",
+    products: [
+        .library(name: "mpin", type: .dynamic, targets: ["MPinABI"]),
+        .executable(name: "mpind", targets: ["mpind"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.1", traits: []),
+        .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
+        .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
+        // Hummingbird's own foundations, named where the server touches them itself.
+        .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.34.1"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
+    ],
+    targets: [
+        system("CGMP", pkgConfig: "gmp", apt: "libgmp-dev"),
+        system("CSodium", pkgConfig: "libsodium", apt: "libsodium-dev"),
+        system("CJansson", pkgConfig: "jansson", apt: "libjansson-dev"),
+        system("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
+        .systemLibrary(name: "CMPin", path: "include"),
+
+        module("BN254CX", ["CGMP"]),
+        module("MPinSecrets", ["CSodium"], [.enableExperimentalFeature("Lifetimes")]),
+        module("MPinCrypto", ["BN254CX", "MPinSecrets"]),
+        module("MPinWire", ["MPinSecrets"]),
+        module("MPinHTTP", ["CCurl", "MPinSecrets"]),
+        module("MPinSDK", ["MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets", "CJansson"]),
+        module("MPinABI", ["CMPin", "MPinSDK", "MPinCrypto", "MPinSecrets"]),
+        module(
+            "MPinServer",
+            ["MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets", hummingbird, grdb, logging, lifecycle] + nio),
+        .executableTarget(
+            name: "mpind", dependencies: ["MPinServer", "MPinSecrets", argumentParser, logging], swiftSettings: strict),
+
+        tests("BN254CXTests", ["BN254CX"]),
+        tests("MPinCryptoTests", ["MPinCrypto"]),
+        tests("MPinSecretsTests", ["MPinSecrets"]),
+        tests("MPinHTTPTests", ["MPinHTTP"]),
+        tests("MPinSDKTests", ["MPinSDK"]),
+        tests("MPinServerTests", ["MPinServer", "MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets", logging]),
+    ],
+    swiftLanguageModes: [.v6]
+)
