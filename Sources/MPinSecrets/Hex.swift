@@ -1,0 +1,61 @@
+/// Octet strings as the wire writes them (wire section 2): lower-case hex; both cases are read.
+package enum Hex {
+    /// Two lower-case digits a byte.
+    package static func encode(_ bytes: Span<UInt8>) -> String {
+        String(unsafeUninitializedCapacity: bytes.count * 2) { text in
+            for index in bytes.indices {
+                // Arithmetic instead of a table: the address must not depend on a secret byte.
+                text[2 * index] = digit(bytes[index] >> 4)
+                text[2 * index + 1] = digit(bytes[index] & 15)
+            }
+            return bytes.count * 2
+        }
+    }
+
+    /// Two lower-case digits a byte.
+    package static func encode(_ bytes: [UInt8]) -> String { encode(bytes.span) }
+
+    /// The bytes that `text` spells; nil for an odd number of digits or any other character.
+    package static func decode(_ text: String) -> [UInt8]? {
+        let digits = [UInt8](text.utf8)
+        var result = [UInt8](repeating: 0, count: digits.count / 2)
+        var bytes = result.mutableSpan
+        return decode(digits.span, into: &bytes) ? result : nil
+    }
+
+    /// Writes the bytes that `digits` spells; false, with `bytes` undefined, unless there are exactly two a byte.
+    package static func decode(_ digits: Span<UInt8>, into bytes: inout MutableSpan<UInt8>) -> Bool {
+        guard digits.count == bytes.count &* 2 else { return false }
+        var bad: UInt8 = 0
+        for index in bytes.indices {
+            let (high, highBad) = value(digits[2 * index])
+            let (low, lowBad) = value(digits[2 * index + 1])
+            bytes[index] = high << 4 | low
+            bad |= highBad | lowBad
+        }
+        return bad == 0
+    }
+
+    /// `0...9a...f` without a branch on the value.
+    private static func digit(_ nibble: UInt8) -> UInt8 {
+        // 39 is the distance from ":" (behind "9") to "a"; the mask is all ones for 10...15.
+        let isLetter = UInt8(truncatingIfNeeded: (Int16(9) &- Int16(nibble)) >> 8)
+        return nibble &+ 48 &+ (isLetter & 39)
+    }
+
+    /// The value of a digit and a mask that is not zero for a character that is none, without a branch.
+    private static func value(_ character: UInt8) -> (value: UInt8, bad: UInt8) {
+        let isDigit = mask(character, from: 48, through: 57)
+        let folded = character | 32
+        let isLetter = mask(folded, from: 97, through: 102)
+        let value = (isDigit & (character &- 48)) | (isLetter & (folded &- 87))
+        return (value, ~(isDigit | isLetter))
+    }
+
+    /// All ones where `low <= byte <= high`, else 0.
+    private static func mask(_ byte: UInt8, from low: UInt8, through high: UInt8) -> UInt8 {
+        let below = (Int16(byte) &- Int16(low)) >> 8
+        let above = (Int16(high) &- Int16(byte)) >> 8
+        return ~UInt8(truncatingIfNeeded: below | above)
+    }
+}

@@ -1,0 +1,75 @@
+import Glibc
+
+/// Why a key file was refused.
+package enum KeyFileError: Error, Equatable, CustomStringConvertible {
+    /// The file cannot be opened, read or written; `errno` says why.
+    case system(path: String, errno: Int32)
+    /// Others than its owner may read or write the file.
+    case permissions(path: String)
+    /// The file does not hold 64 hex digits.
+    case content(path: String)
+    /// The random generator did not deliver a new key.
+    case random
+
+    /// One line for a person, without any part of a key.
+    package var description: String {
+        switch self {
+        case .system(let path, let code): "\(path): \(String(cString: strerror(code)))"
+        case .permissions(let path): "\(path): key file must be readable by its owner only (chmod 600)"
+        case .content(let path): "\(path): key file must hold 64 hex digits"
+        case .random: "the random generator failed"
+        }
+    }
+}
+
+/// A 32-byte key in a file of its own: 64 hex digits and a newline, mode 0600.
+package enum KeyFile {
+    private static let keySize = 32
+    private static let fileSize = 2 * keySize + 1
+
+    /// The key in the file. Refuses a file that group or others can read or write.
+    package static func load(_ path: String) throws(KeyFileError) -> SecretBytes {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { throw .system(path: path, errno: errno) }
+        defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0 else { throw .system(path: path, errno: errno) }
+        guard status.st_mode & 0o077 == 0 else { throw .permissions(path: path) }
+        let text = SecretBytes(count: fileSize + 1)
+        var bytes = text.mutableSpan
+        let length = bytes.withUnsafeMutableBufferPointer { read(file, $0.baseAddress, $0.count) }
+        guard length >= 0 else { throw .system(path: path, errno: errno) }
+        guard length == fileSize || length == fileSize - 1,
+            let key = SecretBytes(hex: text.span.extracting(0..<2 * keySize))
+        else { throw .content(path: path) }
+        return key
+    }
+
+    /// A new random key in a new file; an existing file is an error.
+    package static func create(_ path: String) throws(KeyFileError) -> SecretBytes {
+        let key: SecretBytes
+        do { key = try .random(count: keySize) } catch { throw .random }
+        // Written beside and linked into place: a crash leaves no half key, and two starters agree on one.
+        let draft = "\(path).\(getpid()).new"
+        let file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw .system(path: path, errno: errno) }
+        defer { unlink(draft) }
+        var text = Array((key.hex() + "\n").utf8)
+        defer { var span = text.mutableSpan; wipe(&span) }
+        let written = write(file, text, text.count) == text.count && fsync(file) == 0
+        let code = errno
+        close(file)
+        guard written else { throw .system(path: path, errno: code) }
+        guard link(draft, path) == 0 else { throw .system(path: path, errno: errno) }
+        return key
+    }
+
+    /// The key in the file, made first where there is no file.
+    package static func loadOrCreate(_ path: String) throws(KeyFileError) -> SecretBytes {
+        guard access(path, F_OK) != 0 else { return try load(path) }
+        do { return try create(path) } catch {
+            guard case .system(_, EEXIST) = error else { throw error }
+            return try load(path)
+        }
+    }
+}

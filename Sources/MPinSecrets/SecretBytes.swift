@@ -1,0 +1,92 @@
+import CSodium
+
+/// Bytes that must not outlive their use: a PIN, a token, a share, a key.
+///
+/// The memory lies between guard pages, is kept out of swap and core dumps where the system allows it, is wiped when
+/// the object is freed, compared in constant time, and never printed.
+package final class SecretBytes: Sendable {
+    nonisolated(unsafe) private let storage: UnsafeMutableBufferPointer<UInt8>
+    private let isGuarded: Bool
+
+    /// The number of bytes.
+    package var count: Int { storage.count }
+
+    /// `count` zero bytes.
+    package init(count: Int) {
+        // sodium_malloc fails when the process has used up its memory mappings: plain memory is better than no login.
+        let guarded = sodium_init() >= 0 ? sodium_malloc(count)?.assumingMemoryBound(to: UInt8.self) : nil
+        isGuarded = guarded != nil
+        storage = .init(start: guarded ?? .allocate(capacity: count), count: count)
+        storage.initialize(repeating: 0)
+    }
+
+    /// A copy of `bytes`. The original stays the caller's to wipe.
+    package convenience init(copying bytes: Span<UInt8>) {
+        self.init(count: bytes.count)
+        bytes.withUnsafeBufferPointer { _ = storage.update(fromContentsOf: $0) }
+    }
+
+    /// The bytes that `hex` spells, an even number of digits in either case; nil for anything else.
+    package convenience init?(hex: Span<UInt8>) {
+        self.init(count: hex.count / 2)
+        var bytes = mutableSpan
+        guard Hex.decode(hex, into: &bytes) else { return nil }
+    }
+
+    deinit {
+        sodium_memzero(storage.baseAddress, count)
+        if isGuarded { sodium_free(storage.baseAddress) } else { storage.deallocate() }
+    }
+
+    /// The bytes, to read.
+    package var span: Span<UInt8> {
+        @_lifetime(borrow self) get { _overrideLifetime(storage.span, borrowing: self) }
+    }
+
+    /// The bytes, to fill. Only the code that has just made the object may use it.
+    package var mutableSpan: MutableSpan<UInt8> {
+        @_lifetime(borrow self) get { _overrideLifetime(storage.mutableSpan, borrowing: self) }
+    }
+
+    /// Lower-case hex, for the wire and the sealed store only: the text itself is not wiped.
+    package func hex() -> String { Hex.encode(span) }
+}
+
+extension SecretBytes: Equatable {
+    /// Constant time in the content; the lengths are not secret.
+    package static func == (left: SecretBytes, right: SecretBytes) -> Bool {
+        constantTimeEqual(left.span, right.span)
+    }
+}
+
+extension SecretBytes: CustomStringConvertible, CustomReflectable {
+    /// Says the length and nothing else.
+    package var description: String { "SecretBytes(\(count))" }
+
+    /// Hides the content from `dump` and debuggers' summaries.
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// Whether two byte strings are equal, in time that depends on their lengths alone.
+package func constantTimeEqual(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
+    guard left.count == right.count else { return false }
+    return left.withBytes { left, count in right.withBytes { right, _ in sodium_memcmp(left, right, Int(count)) == 0 } }
+}
+
+/// Overwrites bytes with zeros in a way that the compiler may not leave out.
+package func wipe(_ bytes: inout MutableSpan<UInt8>) {
+    bytes.withUnsafeMutableBufferPointer { buffer in
+        if let base = buffer.baseAddress { sodium_memzero(base, buffer.count) }
+    }
+}
+
+extension Span<UInt8> {
+    /// The address and number of the bytes, for C functions that take no null pointer even for no bytes.
+    func withBytes<Result>(_ body: (UnsafePointer<UInt8>, UInt64) -> Result) -> Result {
+        withUnsafeBufferPointer { buffer in
+            if let base = buffer.baseAddress { return body(base, UInt64(buffer.count)) }
+            var nothing: UInt8 = 0
+            return withUnsafePointer(to: &nothing) { body($0, 0) }
+        }
+    }
+}
