@@ -1,0 +1,128 @@
+/// POST mpinAuthServerURL/pass1 (wire section 6.6).
+package struct Pass1Request: Codable, Sendable {
+    package var pass = 1
+    /// Hex of the M-Pin ID.
+    package var mpin_id: String
+    /// G1 point, 65 bytes in hex.
+    package var U: String
+    /// G1 point, 65 bytes in hex; empty where time permits are not used.
+    package var UT: String
+
+    package init(mpin_id: String, U: String, UT: String) {
+        self.mpin_id = mpin_id
+        self.U = U
+        self.UT = UT
+    }
+
+    private enum CodingKeys: String, CodingKey { case pass, mpin_id, U, UT }
+
+    /// `pass` is not looked at (wire section 6.6).
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        mpin_id = try container.decode(String.self, forKey: .mpin_id)
+        U = try container.decode(String.self, forKey: .U)
+        UT = try container.decode(String.self, forKey: .UT)
+    }
+}
+
+/// The answer to ``Pass1Request``.
+package struct Pass1Response: Codable, Sendable {
+    package var version: String?
+    package var pass: Int?
+    /// The server's challenge: a scalar, 32 bytes in hex.
+    package var y: String
+    package var message: String?
+
+    package init(y: String) {
+        version = wireVersion
+        pass = 1
+        self.y = y
+        message = "OK"
+    }
+}
+
+/// POST mpinAuthServerURL/pass2 (wire section 6.7).
+package struct Pass2Request: Codable, Sendable {
+    package var pass = 2
+    package var mpin_id: String
+    /// G1 point, 65 bytes in hex.
+    package var V: String
+    /// `"0"` for a login on the same device, else an access number or QR id.
+    package var WID: String
+    /// Whether one-time digits are asked for; old clients send a boolean, a number or text.
+    package var OTP: LenientBool
+
+    package init(mpin_id: String, V: String, WID: String = "0", OTP: Bool = false) {
+        self.mpin_id = mpin_id
+        self.V = V
+        self.WID = WID
+        self.OTP = LenientBool(OTP)
+    }
+
+    private enum CodingKeys: String, CodingKey { case pass, mpin_id, V, WID, OTP }
+
+    /// `pass` is not looked at.
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        mpin_id = try container.decode(String.self, forKey: .mpin_id)
+        V = try container.decode(String.self, forKey: .V)
+        WID = try container.decode(String.self, forKey: .WID)
+        OTP = try container.decode(LenientBool.self, forKey: .OTP)
+    }
+}
+
+/// The answer to ``Pass2Request``, the same in shape for a right and a wrong PIN. The client hands it on whole, so it
+/// reads it as a ``JSONValue``.
+package struct Pass2Response: Codable, Sendable {
+    package var version: String
+    package var pass: Int
+    /// One-time token that the authenticate request redeems: 16 bytes in hex.
+    package var authOTT: String
+    /// Six digits, only where they were asked for.
+    package var OTP: String?
+
+    package init(authOTT: String, OTP: String? = nil) {
+        version = wireVersion
+        pass = 2
+        self.authOTT = authOTT
+        self.OTP = OTP
+    }
+}
+
+/// POST authenticateURL (wire section 8.3): the whole pass 2 answer.
+package struct AuthenticateRequest: Codable, Sendable {
+    package var mpinResponse: JSONValue
+
+    package init(mpinResponse: JSONValue) { self.mpinResponse = mpinResponse }
+}
+
+/// Private POST /authenticate, from the RPA to the RPS (wire section 7).
+package struct RPAAuthenticateRequest: Codable, Sendable {
+    package var authOTT: String
+    package var logoutURL: String?
+    package var logoutData: JSONValue?
+
+    package init(authOTT: String, logoutURL: String? = nil, logoutData: JSONValue? = nil) {
+        self.authOTT = authOTT
+        self.logoutURL = logoutURL
+        self.logoutData = logoutData
+    }
+}
+
+/// The answer to ``RPAAuthenticateRequest``; the HTTP status equals `status`.
+package struct RPAAuthenticateResponse: Codable, Sendable {
+    package var status: Int
+    package var message: String
+    /// The user id inside the M-Pin ID; empty where `authOTT` is unknown.
+    package var userId: String
+    package var mpinId: String
+    package var OTP: String?
+
+    package init(status: Int, message: String, userId: String = "", mpinId: String = "", OTP: String? = nil) {
+        self.status = status
+        self.message = message
+        self.userId = userId
+        self.mpinId = mpinId
+        self.OTP = OTP
+    }
+}

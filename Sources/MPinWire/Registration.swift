@@ -1,0 +1,124 @@
+/// The version that every RPS answer carries.
+package let wireVersion = "0.3"
+
+/// PUT registerURL and PUT registerURL/<mpinId> (wire section 6.2).
+package struct RegisterRequest: Codable, Sendable {
+    /// Never empty.
+    package var userId: String
+    /// 1 for a mobile client, 0 for a browser; old clients may send it as text.
+    package var mobile: LenientInt?
+    package var deviceName: String?
+    /// Opaque to the RPS, handed to the RPA.
+    package var userData: String?
+    /// 32 hex digits; required to restart a registration.
+    package var regOTT: String?
+    package var activateCode: String?
+
+    package init(
+        userId: String, mobile: Int = 1, deviceName: String? = nil, userData: String? = nil, regOTT: String? = nil,
+        activateCode: String? = nil
+    ) {
+        self.userId = userId
+        self.mobile = LenientInt(mobile)
+        self.deviceName = deviceName
+        self.userData = userData
+        self.regOTT = regOTT
+        self.activateCode = activateCode
+    }
+}
+
+/// The answer to ``RegisterRequest``.
+package struct RegisterResponse: Codable, Sendable {
+    /// Hex of the M-Pin ID's JSON text.
+    package var mpinId: String
+    /// One-time token of this registration, 32 hex digits.
+    package var regOTT: String
+    /// Whether the identity is confirmed already.
+    package var active: Bool
+    /// ISO 8601 in UTC without a zone, with microseconds.
+    package var expireTime: String?
+    package var nowTime: String?
+
+    package init(mpinId: String, regOTT: String, active: Bool, expireTime: String, nowTime: String) {
+        self.mpinId = mpinId
+        self.regOTT = regOTT
+        self.active = active
+        self.expireTime = expireTime
+        self.nowTime = nowTime
+    }
+}
+
+/// GET signatureURL/<mpinId>?regOTT= (wire section 6.3): the first client secret share and the signed query for the
+/// second one.
+package struct SignatureResponse: Codable, Sendable {
+    /// G1 point, 65 bytes.
+    package var clientSecretShare: SecretHex
+    /// URL-encoded query that the client appends unread to `certivoxURL + "clientSecret?"`.
+    package var params: String
+
+    package init(clientSecretShare: SecretHex, params: String) {
+        self.clientSecretShare = clientSecretShare
+        self.params = params
+    }
+}
+
+/// What the hex of a M-Pin ID spells (wire section 4). Its hash is always taken over the bytes as they came, so an ID is
+/// never written anew from this.
+package struct MPinIDContent: Codable, Sendable {
+    package var mobile: Int
+    /// `YYYY-MM-DD HH:MM:SS.ffffff`, UTC.
+    package var issued: String
+    package var userID: String
+    /// 16 random bytes in hex.
+    package var salt: String
+
+    package init(mobile: Int, issued: String, userID: String, salt: String) {
+        self.mobile = mobile
+        self.issued = issued
+        self.userID = userID
+        self.salt = salt
+    }
+}
+
+/// POST RPAVerifyUserURL, from the RPS to the RPA (wire section 8.1).
+package struct VerifyUserRequest: Codable, Sendable {
+    package var userId: String
+    package var mpinId: String
+    package var mobile: Int
+    /// Signature that activates the registration when the RPA hands it back.
+    package var activateKey: String
+    /// `YYYY-MM-DDTHH:MM:SSZ`.
+    package var expireTime: String
+    /// True for a restart.
+    package var resend: Bool
+    package var deviceName: String
+    package var userData: String
+
+    package init(
+        userId: String, mpinId: String, mobile: Int, activateKey: String, expireTime: String, resend: Bool,
+        deviceName: String, userData: String
+    ) {
+        self.userId = userId
+        self.mpinId = mpinId
+        self.mobile = mobile
+        self.activateKey = activateKey
+        self.expireTime = expireTime
+        self.resend = resend
+        self.deviceName = deviceName
+        self.userData = userData
+    }
+}
+
+/// The answer to ``VerifyUserRequest``; an empty body means not forced.
+package struct VerifyUserResponse: Codable, Sendable {
+    package var forceActivate: Bool?
+
+    package init(forceActivate: Bool) { self.forceActivate = forceActivate }
+}
+
+/// Private POST /user/<mpinId>, from the RPA to the RPS (wire section 7).
+package struct ActivateRequest: Codable, Sendable {
+    package var activateKey: String
+
+    package init(activateKey: String) { self.activateKey = activateKey }
+}

@@ -1,0 +1,130 @@
+package import MPinSecrets
+
+/// A secret octet string that travels as hex. A decoder that can hand over the text without copying it into a `String`
+/// (the client core's) does so; others go through a `String`, which is not wiped.
+package struct SecretHex: Codable, Sendable, Equatable {
+    package let secret: SecretBytes
+
+    package init(_ secret: SecretBytes) { self.secret = secret }
+
+    package init(from decoder: any Decoder) throws {
+        let text = [UInt8](try decoder.singleValueContainer().decode(String.self).utf8)
+        guard let secret = SecretBytes(hex: text.span) else {
+            throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "not hex"))
+        }
+        self.secret = secret
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(secret.hex())
+    }
+}
+
+/// An integer that old peers may write as text (wire section 6.2).
+package struct LenientInt: Codable, Sendable, Equatable {
+    package let value: Int
+
+    package init(_ value: Int) { self.value = value }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if let number = try? container.decode(Int.self) {
+            value = number
+        } else if let number = Int(try container.decode(String.self)) {
+            value = number
+        } else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "not an integer")
+        }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(value)
+    }
+}
+
+/// A truth value that old peers may write as 0, 1, "0" or "1" (wire section 6.7).
+package struct LenientBool: Codable, Sendable, Equatable {
+    package let value: Bool
+
+    package init(_ value: Bool) { self.value = value }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if let flag = try? container.decode(Bool.self) {
+            value = flag
+        } else {
+            switch try container.decode(LenientInt.self).value {
+            case 0: value = false
+            case 1: value = true
+            default: throw DecodingError.dataCorruptedError(in: container, debugDescription: "neither 0 nor 1")
+            }
+        }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(value)
+    }
+}
+
+/// Any JSON value: for members that are handed on unread.
+package enum JSONValue: Codable, Sendable, Equatable {
+    case null
+    case bool(Bool)
+    case int(Int)
+    case double(Double)
+    case string(String)
+    case array([JSONValue])
+    case object([String: JSONValue])
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if container.decodeNil() {
+            self = .null
+        } else if let value = try? container.decode(Bool.self) {
+            self = .bool(value)
+        } else if let value = try? container.decode(Int.self) {
+            self = .int(value)
+        } else if let value = try? container.decode(Double.self) {
+            self = .double(value)
+        } else if let value = try? container.decode(String.self) {
+            self = .string(value)
+        } else if let value = try? container.decode([JSONValue].self) {
+            self = .array(value)
+        } else {
+            self = .object(try container.decode([String: JSONValue].self))
+        }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .null: try container.encodeNil()
+        case .bool(let value): try container.encode(value)
+        case .int(let value): try container.encode(value)
+        case .double(let value): try container.encode(value)
+        case .string(let value): try container.encode(value)
+        case .array(let value): try container.encode(value)
+        case .object(let value): try container.encode(value)
+        }
+    }
+
+    /// The member of that name, nil where this is no object or has none.
+    package subscript(name: String) -> JSONValue? {
+        guard case .object(let members) = self else { return nil }
+        return members[name]
+    }
+}
+
+/// The body of an error answer (wire section 2): nothing but the reason.
+package struct ErrorResponse: Codable, Sendable {
+    package var version: String?
+    package var message: String
+
+    package init(message: String) {
+        version = wireVersion
+        self.message = message
+    }
+}
