@@ -1,0 +1,27 @@
+/// Hands out pieces of limbs that the caller lends for one operation. What is left is the scratch of the functions that
+/// work on the pieces: each says how many limbs it uses.
+package struct Arena {
+    /// Limbs that hold the largest operation, the preparation of a point of G2. `ScratchTests` measures the use.
+    package static let capacity = 4096
+
+    /// The limbs not yet handed out.
+    package private(set) var scratch: Limbs
+
+    /// Over `capacity` limbs, which the caller wipes.
+    package init(_ base: Limbs) { scratch = base }
+
+    /// The next `count` limbs.
+    package mutating func take(_ count: Int) -> Limbs {
+        defer { scratch += count }
+        return scratch
+    }
+
+    /// A scalar, not initialised.
+    package mutating func scalar() -> Scalar { Scalar(take(Scalar.count)) }
+    /// A point of G1, not initialised.
+    package mutating func g1() -> G1 { G1(take(G1.count)) }
+    /// A point of G2, not initialised.
+    package mutating func g2() -> G2 { G2(take(G2.count)) }
+    /// A value of the pairing, not initialised.
+    package mutating func gt() -> GT { GT(take(GT.count)) }
+}

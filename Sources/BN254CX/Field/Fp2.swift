@@ -1,0 +1,163 @@
+import CBN254CX
+
+/// Fp2 = Fp[i]/(i^2 + 1): a + b i as eight limbs, real part first.
+///
+/// Bounds and classes are those of `Fp`, for each component.
+package enum Fp2 {
+    /// Limbs of an element.
+    package static var count: Int { 8 }
+    /// Limbs of scratch that `mulWide` and `sqrWide` use.
+    static var wideScratch: Int { 16 }
+    /// Limbs of scratch that `mul` and `sqr` use.
+    package static var scratch: Int { 32 }
+
+    /// w = x y, sixteen limbs, for classes that multiply to k <= 25, each at most 3. Both components are of class 2k.
+    ///
+    /// Karatsuba (Devegili, Ó hÉigeartaigh, Scott, Dahab, "Multiplication and squaring on pairing-friendly fields",
+    /// eprint 2006/471, section 3.1): real T0 - T1 + k p^2, imaginary (x0 + x1)(y0 + y1) - T0 - T1. 3 mpn_sec_mul.
+    @inline(never)
+    static func mulWide(_ w: Limbs, _ x: ConstLimbs, _ y: ConstLimbs, class k: Int, _ s: Limbs) {
+        let t1 = s + 8
+        addLimbs(s, x, x + 4, 4)
+        addLimbs(s + 4, y, y + 4, 4)
+        Fp.mulWide(w, x, y)
+        Fp.mulWide(t1, x + 4, y + 4)
+        Fp.mulWide(w + 8, s, s + 4)
+        addLimbs(s, w, t1, 8)
+        subLimbs(w + 8, w + 8, s, 8)
+        addLimbs(w, w, bn_wide_multiples() + 8 &* k, 8)
+        subLimbs(w, w, t1, 8)
+    }
+
+    /// w = x^2, sixteen limbs, x normal. Real part of class 6, imaginary of class 2.
+    ///
+    /// (x0 + x1)(x0 - x1 + 2p) and 2 x0 x1 (eprint 2006/471, section 3.2, complex squaring). 2 mpn_sec_mul.
+    @inline(never)
+    static func sqrWide(_ w: Limbs, _ x: ConstLimbs, _ s: Limbs) {
+        addLimbs(s, x, x + 4, 4)
+        addLimbs(s + 4, x, bn_two_p_vector(), 4)
+        subLimbs(s + 4, s + 4, x + 4, 4)
+        addLimbs(s + 8, x, x, 4)
+        Fp.mulWide(w, s, s + 4)
+        Fp.mulWide(w + 8, s + 8, x + 4)
+    }
+
+    /// w = x^2 as `sqrWide`, but with a real part of class 2: x0^2 - x1^2 + p^2. 1 mpn_sec_mul, 2 mpn_sec_sqr.
+    @inline(never)
+    static func sqrWideTight(_ w: Limbs, _ x: ConstLimbs, _ s: Limbs) {
+        Fp.sqrWide(w, x)
+        Fp.sqrWide(s, x + 4)
+        addLimbs(w, w, bn_wide_multiples() + 8, 8)
+        subLimbs(w, w, s, 8)
+        addLimbs(s, x, x, 4)
+        Fp.mulWide(w + 8, s, x + 4)
+    }
+
+    /// r = w reduced: both components up to class 50. w is destroyed and must not overlap r.
+    @inline(__always)
+    static func reduce(_ r: Limbs, _ w: Limbs) {
+        Fp.reduce(r, w)
+        Fp.reduce(r + 4, w + 8)
+    }
+
+    /// r = x y, for classes that multiply to 9 at most, each at most 3. 3 mpn_sec_mul, 2 reductions.
+    @inline(__always)
+    package static func mul(_ r: Limbs, _ x: ConstLimbs, _ y: ConstLimbs, _ s: Limbs) {
+        mulWide(s, x, y, class: 9, s + 16)
+        reduce(r, s)
+    }
+
+    /// r = x^2, x normal. 2 mpn_sec_mul, 2 reductions.
+    @inline(__always)
+    package static func sqr(_ r: Limbs, _ x: ConstLimbs, _ s: Limbs) {
+        sqrWide(s, x, s + 16)
+        reduce(r, s)
+    }
+
+    /// r = x k for k in Fp. Scratch: 8 limbs. 2 mpn_sec_mul, 2 reductions.
+    @inline(__always)
+    package static func mulByFp(_ r: Limbs, _ x: ConstLimbs, _ k: ConstLimbs, _ s: Limbs) {
+        Fp.mul(r, x, k, s)
+        Fp.mul(r + 4, x + 4, k, s)
+    }
+
+    /// r = 1/x, and 0 for 0: conj(x)/(x0^2 + x1^2). One inversion in Fp.
+    package static func inverse(_ r: Limbs, _ x: ConstLimbs, _ s: Limbs) {
+        let norm = s, t = s + 4
+        Fp.sqrWide(t, x)
+        Fp.sqrWide(t + 8, x + 4)
+        addLimbs(t, t, t + 8, 8)
+        Fp.reduce(norm, t)
+        Fp.inverse(norm, norm, t)
+        conj(r, x)
+        mulByFp(r, r, norm, t)
+    }
+
+    /// Limbs of scratch that `inverse` uses.
+    package static var inverseScratch: Int { 4 &+ Fp.powerScratch }
+}
+
+// Linear maps: additions of vectors, then one normalisation for each component.
+extension Fp2 {
+    /// r = a + b.
+    @inline(__always)
+    package static func add(_ r: Limbs, _ a: ConstLimbs, _ b: ConstLimbs) {
+        addLimbs(r, a, b, 8)
+        Fp.normalise(r, count: 2)
+    }
+
+    /// r = a - b. Scratch: 8 limbs.
+    @inline(__always)
+    package static func sub(_ r: Limbs, _ a: ConstLimbs, _ b: ConstLimbs, _ s: Limbs) {
+        addLimbs(s, a, bn_two_p_vector(), 8)
+        subLimbs(r, s, b, 8)
+        Fp.normalise(r, count: 2)
+    }
+
+    /// r = -a.
+    @inline(__always)
+    package static func neg(_ r: Limbs, _ a: ConstLimbs) {
+        subLimbs(r, bn_two_p_vector(), a, 8)
+        Fp.normalise(r, count: 2)
+    }
+
+    /// r = conj(a) = a^p.
+    @inline(__always)
+    package static func conj(_ r: Limbs, _ a: ConstLimbs) {
+        copyLimbs(r, a, 4)
+        Fp.neg(r + 4, a + 4)
+    }
+
+    /// r = (1 + i) a: real a0 - a1, imaginary a0 + a1. Scratch: 8 limbs.
+    @inline(__always)
+    package static func mulByXi(_ r: Limbs, _ a: ConstLimbs, _ s: Limbs) {
+        addLimbs(s, a, bn_two_p_vector(), 4)
+        subLimbs(s, s, a + 4, 4)
+        addLimbs(r + 4, a, a + 4, 4)
+        copyLimbs(r, s, 4)
+        Fp.normalise(r, count: 2)
+    }
+
+    /// All ones when a is zero, else zero. Scratch: 4 limbs.
+    @inline(__always)
+    package static func zeroMask(_ a: ConstLimbs, _ s: Limbs) -> UInt {
+        Fp.zeroMask(a, s) & Fp.zeroMask(a + 4, s)
+    }
+
+    /// r = 1.
+    package static func setOne(_ r: Limbs) {
+        Fp.setOne(r)
+        zeroLimbs(r + 4, 4)
+    }
+}
+
+// The same linear maps on unreduced products.
+extension Fp2 {
+    /// r = (1 + i) w, sixteen limbs each, w of class k; r of class 2k. r must not overlap w.
+    @inline(__always)
+    static func mulByXiWide(_ r: Limbs, _ w: ConstLimbs, class k: Int) {
+        addLimbs(r, w, bn_wide_multiples() + 8 &* k, 8)
+        subLimbs(r, r, w + 8, 8)
+        addLimbs(r + 8, w, w + 8, 8)
+    }
+}

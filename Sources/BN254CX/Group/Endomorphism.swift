@@ -1,0 +1,50 @@
+import CBN254CX
+
+// The untwist-Frobenius-twist endomorphism psi and the test for the subgroup.
+extension G2 {
+    /// self = psi(p) = (conj(X) g^2, conj(Y) g^3, conj(Z)) with g = (1 + i)^((p - 1)/6): multiplication by p on G2.
+    ///
+    /// Galbraith and Scott, "Exponentiation in pairing-friendly groups using homomorphisms", Pairing 2008. 2 products
+    /// in Fp2. Scratch: `Fp2.scratch`.
+    package func psi(_ p: G2, _ s: Limbs) {
+        Fp2.conj(x, p.x)
+        Fp2.conj(y, p.y)
+        Fp2.conj(z, p.z)
+        Fp2.mul(x, x, bn_frobenius_1() + 16, s)
+        Fp2.mul(y, y, bn_frobenius_1() + 24, s)
+    }
+
+    /// Limbs of scratch that `subgroupMask` uses.
+    package static var subgroupScratch: Int { 5 &* G2.count &+ G2.scratch }
+
+    /// All ones when the point of the twist has order r (or is infinite), else zero. Same steps for every point.
+    ///
+    /// Q is in G2 iff [x + 1]Q + psi([x]Q) + psi^2([x]Q) = psi^3([2x]Q) (El Housni, Guillevic, Piellard, "Co-factor
+    /// clearing and subgroup membership testing on pairing-friendly curves", eprint 2022/352, section 4.2). It holds
+    /// here because the norm of (x + 1) + x psi + x psi^2 - 2x psi^3 over psi^2 - t psi + p has no factor in common
+    /// with r(2p - r) but r; `CurveConstantsTests` computes it. With A = [u]Q = -[x]Q the condition is
+    /// Q + psi^3(2A) = A + psi(A) + psi^2(A). 63 doublings, 12 additions.
+    package func subgroupMask(_ s: Limbs) -> UInt {
+        let a = G2(s), image = G2(s + 24), right = G2(s + 48), left = G2(s + 72), t = s + 96
+        a.multiplyByU(self, t)
+        image.psi(a, t)
+        right.add(a, image, t)  // A + psi(A)
+        image.psi(image, t)
+        right.add(right, image, t)  // + psi^2(A)
+        image.psi(image, t)
+        left.double(image, t)  // psi^3(2A)
+        left.add(left, self, t)
+        return left.equalMask(right, t)
+    }
+
+    /// self = u p, u = |x of the curve|, in non-adjacent form; self must not be p. 62 doublings, 8 additions.
+    func multiplyByU(_ p: G2, _ s: Limbs) {
+        let negative = G2(s), t = s + G2.count
+        negative.negate(p)
+        copy(p)
+        CurveCard.forEachSignedBitOfU { sign in
+            double(self, t)
+            if sign != 0 { add(self, sign > 0 ? p : negative, t) }
+        }
+    }
+}

@@ -1,0 +1,147 @@
+import CBN254CX
+
+/// A point of E: Y^2 = X^3 + 2 over Fp in twelve limbs of an arena: X, Y, Z with x = X/Z and y = Y/Z; (0 : 1 : 0) is
+/// the point at infinity. The group has prime order r and cofactor 1.
+///
+/// The formulas are complete: they hold for all points of the group, equal, opposite or infinite, with the same steps
+/// (Renes, Costello, Batina, "Complete addition formulas for prime order elliptic curves", eprint 2015/1060, a = 0).
+/// Unreduced products are added and subtracted first: the classes at the right edge are those of `Fp`.
+package struct G1 {
+    /// Limbs of a point.
+    package static var count: Int { 12 }
+    /// Limbs of scratch that `add` and `double` use.
+    package static var scratch: Int { 24 &+ 12 &+ 24 }
+
+    package let limbs: Limbs
+
+    package init(_ limbs: Limbs) { self.limbs = limbs }
+
+    @inline(__always) var x: Limbs { limbs }
+    @inline(__always) var y: Limbs { limbs + 4 }
+    @inline(__always) var z: Limbs { limbs + 8 }
+
+    /// self = p + q (eprint 2015/1060, algorithm 7, b3 = 6). 12 mpn_sec_mul, 10 reductions.
+    @inline(never)
+    package func add(_ p: G1, _ q: G1, _ s: Limbs) {
+        let xx = s, yy = s + 8, zz = s + 16, t3 = s + 24, t4 = s + 28, t5 = s + 32, w = s + 36, t = s + 44
+        Fp.mulWide(xx, p.x, q.x)
+        Fp.mulWide(yy, p.y, q.y)
+        Fp.mulWide(zz, p.z, q.z)
+        G1.cross(t3, p.x, p.y, q.x, q.y, xx, yy, scale: 1, w)  // t3 = X1 Y2 + X2 Y1
+        G1.cross(t4, p.y, p.z, q.y, q.z, yy, zz, scale: 1, w)  // t4 = Y1 Z2 + Y2 Z1
+        G1.cross(t5, p.x, p.z, q.x, q.z, xx, zz, scale: 6, w)  // t5 = b3 (X1 Z2 + X2 Z1)
+        scaleLimbs(xx, xx, 8, 3)  // 3 X1 X2: 3
+        scaleLimbs(zz, zz, 8, 6)  // b3 Z1 Z2: 6
+        addLimbs(w, yy, zz, 8)  // Y1 Y2 + b3 Z1 Z2: 7
+        addLimbs(yy, yy, bn_wide_multiples() + 48, 8)
+        subLimbs(yy, yy, zz, 8)  // Y1 Y2 - b3 Z1 Z2: 7
+        let x3 = t, plus = t + 4, minus = t + 8
+        Fp.reduce(x3, xx)
+        Fp.reduce(plus, w)
+        Fp.reduce(minus, yy)
+        G1.finishAdd(self, t3, t4, t5, x3, plus, minus, s)
+    }
+
+    /// r = scale ((a + b)(c + d) - ac - bd) reduced. Class 2 scale. Scratch: 16 limbs.
+    @inline(__always)
+    private static func cross(
+        _ r: Limbs, _ a: ConstLimbs, _ b: ConstLimbs, _ c: ConstLimbs, _ d: ConstLimbs, _ ac: ConstLimbs,
+        _ bd: ConstLimbs, scale: UInt, _ s: Limbs
+    ) {
+        addLimbs(s + 8, a, b, 4)
+        addLimbs(s + 12, c, d, 4)
+        Fp.mulWide(s, s + 8, s + 12)
+        subLimbs(s, s, ac, 8)
+        subLimbs(s, s, bd, 8)
+        if scale != 1 { scaleLimbs(s, s, 8, scale) }
+        Fp.reduce(r, s)
+    }
+
+    /// X3 = t3 minus - t4 t5, Y3 = plus minus + x3 t5, Z3 = plus t4 + x3 t3. Scratch: 24 limbs.
+    @inline(__always)
+    private static func finishAdd(
+        _ r: G1, _ t3: ConstLimbs, _ t4: ConstLimbs, _ t5: ConstLimbs, _ x3: ConstLimbs, _ plus: ConstLimbs,
+        _ minus: ConstLimbs, _ s: Limbs
+    ) {
+        let u = s, v = s + 8
+        Fp.mulWide(u, t3, minus)
+        Fp.mulWide(v, t4, t5)
+        addLimbs(u, u, bn_wide_multiples() + 8, 8)
+        subLimbs(u, u, v, 8)  // 2
+        Fp.reduce(r.x, u)
+        Fp.mulWide(u, plus, minus)
+        Fp.mulWide(v, x3, t5)
+        addLimbs(u, u, v, 8)
+        Fp.reduce(r.y, u)
+        Fp.mulWide(u, plus, t4)
+        Fp.mulWide(v, x3, t3)
+        addLimbs(u, u, v, 8)
+        Fp.reduce(r.z, u)
+    }
+
+    /// self = 2p (eprint 2015/1060, algorithm 9, rearranged). 6 mpn_sec_mul, 2 mpn_sec_sqr, 8 reductions.
+    ///
+    /// With C = Y^2 - 3 b3 Z^2 and B = b3 Z^2: X3 = 2XY C, Y3 = C (C + 4B) + 8 Y^2 B, Z3 = 8 Y^2 YZ.
+    @inline(never)
+    package func double(_ p: G1, _ s: Limbs) {
+        let w = s, v = s + 8, yy = s + 16, b = s + 20, c = s + 24, yz = s + 28, xy = s + 32, t = s + 36
+        Fp.sqrWide(w, p.y)
+        Fp.sqrWide(v, p.z)
+        scaleLimbs(t, v, 8, 18)
+        scaleLimbs(v, v, 8, 6)
+        Fp.reduce(b, v)  // 6
+        addLimbs(v, w, bn_wide_multiples() + 8 &* 18, 8)
+        subLimbs(v, v, t, 8)
+        Fp.reduce(c, v)  // 19
+        Fp.reduce(yy, w)
+        Fp.mul(yz, p.y, p.z, w)
+        Fp.mulWide(w, p.x, p.y)
+        addLimbs(w, w, w, 8)
+        Fp.reduce(xy, w)  // 2
+        Fp.mul(x, xy, c, w)
+        Fp.mulWide(w, yy, yz)
+        scaleLimbs(w, w, 8, 8)
+        Fp.reduce(z, w)  // 8
+        scaleLimbs(t, b, 4, 4)
+        addLimbs(t, t, c, 4)  // C + 4B: 5
+        Fp.mulWide(w, c, t)
+        Fp.mulWide(v, yy, b)
+        scaleLimbs(v, v, 8, 8)
+        addLimbs(w, w, v, 8)
+        Fp.reduce(y, w)  // 5 + 8
+    }
+
+    /// self = -p.
+    package func negate(_ p: G1) {
+        copyLimbs(x, p.x, 4)
+        copyLimbs(z, p.z, 4)
+        Fp.neg(y, p.y)
+    }
+
+    /// self = p.
+    package func copy(_ p: G1) { copyLimbs(limbs, p.limbs, G1.count) }
+
+    /// self = the point at infinity.
+    package func setInfinity() {
+        zeroLimbs(limbs, G1.count)
+        Fp.setOne(y)
+    }
+
+    /// self = the generator (-1, 1).
+    package func setGenerator() { copyLimbs(limbs, bn_g1_generator(), G1.count) }
+
+    /// All ones for the point at infinity, else zero. Scratch: 4 limbs.
+    package func infinityMask(_ s: Limbs) -> UInt { Fp.zeroMask(z, s) }
+
+    /// All ones when the points are equal, else zero: X1 Z2 = X2 Z1 and Y1 Z2 = Y2 Z1. Scratch: 20 limbs.
+    package func equalMask(_ q: G1, _ s: Limbs) -> UInt {
+        var mask = ~UInt(0)
+        for i in 0..<2 {
+            Fp.mul(s, limbs + 4 &* i, q.z, s + 8)
+            Fp.mul(s + 4, q.limbs + 4 &* i, z, s + 8)
+            Fp.sub(s, s, s + 4, s + 8)
+            mask &= Fp.zeroMask(s, s + 8)
+        }
+        return mask
+    }
+}

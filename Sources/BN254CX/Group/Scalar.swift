@@ -1,0 +1,63 @@
+import CBN254CX
+import CGMP
+
+/// An integer of 256 bits in four limbs of an arena: a multiplier of points.
+package struct Scalar {
+    /// Limbs of a scalar.
+    package static var count: Int { 4 }
+
+    package let limbs: Limbs
+
+    package init(_ limbs: Limbs) { self.limbs = limbs }
+
+    /// Reads 32 big-endian bytes of any value. False for another length.
+    package func load(_ octets: Span<UInt8>) -> Bool {
+        guard octets.count == 32 else { return false }
+        octets.withUnsafeBufferPointer { buffer in
+            if let base = buffer.baseAddress { limbsFromBytes(limbs, base) }
+        }
+        return true
+    }
+
+    /// Reads 32 big-endian bytes. False unless they are in 1..<r. Scratch: 4 limbs.
+    package func decode(_ octets: Span<UInt8>, _ s: Limbs) -> Bool {
+        guard load(octets) else { return false }
+        let isBelow = 0 &- __gmpn_sub_n(s, limbs, bn_r(), 4)
+        return isBelow & ~zeroMask(limbs, 4) != 0
+    }
+
+    /// Reads 32 big-endian bytes. False unless they are below 2^bits, bits in 1...256.
+    package func decode(_ octets: Span<UInt8>, bits: Int) -> Bool {
+        guard bits >= 1, bits <= 256, load(octets) else { return false }
+        var excess: UInt = 0
+        for i in 0..<4 {
+            let free = min(64, max(0, bits &- 64 &* i))
+            excess |= free == 64 ? 0 : limbs[i] &>> UInt(free)
+        }
+        return nonZeroMask(excess) == 0
+    }
+
+    /// Writes 32 big-endian bytes. False for another length.
+    package func encode(into octets: inout MutableSpan<UInt8>) -> Bool {
+        guard octets.count == 32 else { return false }
+        octets.withUnsafeMutableBufferPointer { buffer in
+            if let base = buffer.baseAddress { bytesFromLimbs(base, limbs) }
+        }
+        return true
+    }
+
+    /// self = a + b mod r for a, b < r: 2r < 2^256, so that the sum does not overflow.
+    package func add(_ a: Scalar, _ b: Scalar) {
+        addLimbs(limbs, a.limbs, b.limbs, 4)
+        let borrow = __gmpn_sub_n(limbs, limbs, bn_r(), 4)
+        _ = __gmpn_cnd_add_n(borrow, limbs, limbs, bn_r(), 4)
+    }
+
+    /// The `width` bits from bit `position` on, a multiple of the width, which is 2 or 4: no window crosses a limb.
+    /// Constant time in the value.
+    @inline(__always)
+    func window(at position: Int, width: Int) -> UInt {
+        guard position < 256 else { return 0 }
+        return limbs[position &>> 6] &>> UInt(position & 63) & (1 &<< UInt(width) &- 1)
+    }
+}

@@ -1,0 +1,118 @@
+import BN254CX
+import CBN254CX
+import XCTest
+
+/// Every constant of the engine, computed again from the curve parameter x.
+final class CurveConstantsTests: XCTestCase {
+    private let p = Parameters.p, r = Parameters.r, t = Parameters.t, x = Parameters.x
+    private var radix: BigInt { BigInt(2).power(320) }
+
+    private func limbs(_ table: UnsafePointer<UInt>, row: Int = 0, of count: Int = 4) -> BigInt {
+        BigInt(table + row * count, count)
+    }
+
+    private func montgomery(_ value: BigInt) -> BigInt { (value * radix).mod(p) }
+
+    private func assertRow(_ table: UnsafePointer<UInt>, _ row: Int, _ value: SlowFp2, line: UInt = #line) {
+        XCTAssertEqual(limbs(table, row: 2 * row), montgomery(value.a.value), line: line)
+        XCTAssertEqual(limbs(table, row: 2 * row + 1), montgomery(value.b.value), line: line)
+    }
+
+    func testPrimes() {
+        XCTAssertEqual(limbs(bn_p()), p)
+        XCTAssertEqual(limbs(bn_r()), r)
+        XCTAssertEqual(p + 1 - t, r)
+        XCTAssertEqual(p.mod(8), 3)
+        XCTAssertEqual(BigInt(integerLiteral: Int(CurveCard.u)), 0 - x)
+        for prime in [p, r] {  // Fermat for a few bases
+            for base: BigInt in [2, 3, 5, 7] { XCTAssertEqual(base.power(prime - 1, mod: prime), 1) }
+        }
+    }
+
+    func testMontgomeryConstants() {
+        let word = BigInt(2).power(64)
+        XCTAssertEqual((BigInt([UInt(BN_MONTGOMERY_FACTOR)], 1) * p + 1).mod(word), 0)
+        let top = p.quotient(BigInt(2).power(192))
+        XCTAssertEqual(BigInt([UInt(BN_QUOTIENT_FACTOR)], 1), BigInt(2).power(124).quotient(top + 1))
+        XCTAssertEqual(limbs(bn_one()), montgomery(1))
+        XCTAssertEqual(limbs(bn_two()), montgomery(2))
+        XCTAssertEqual(limbs(bn_radix_squared()), montgomery(radix))
+        XCTAssertEqual(limbs(bn_inverse_exponent()), p - 2)
+        XCTAssertEqual(limbs(bn_root_exponent()) * 4, p + 1)
+    }
+
+    func testMultiplesOfPForSubtraction() {
+        let wide = p * (p + BigInt(2).power(199))
+        for i in 0..<12 { XCTAssertEqual(limbs(bn_two_p_vector(), row: i), 2 * p) }
+        for k in 0..<37 {
+            XCTAssertEqual(limbs(bn_wide_multiples(), row: k, of: 8), BigInt(integerLiteral: k) * wide)
+        }
+        for i in 0..<6 { XCTAssertEqual(limbs(bn_wide_22_vector(), row: i, of: 8), 22 * wide) }
+        let normal = p + BigInt(2).power(196)
+        XCTAssertTrue(normal * normal < wide, "a product of normal values is of class 1")
+        XCTAssertTrue(50 * wide < BigInt(2).power(512), "class 50 fits eight limbs")
+        XCTAssertTrue(7 * normal < BigInt(2).power(256), "class 7 fits four limbs")
+        XCTAssertTrue(BigInt(2).power(192) + p < normal, "a reduced product is normal")
+    }
+
+    func testFrobeniusConstants() {
+        for k in 0..<6 {
+            let exponent = BigInt(integerLiteral: k)
+            assertRow(bn_frobenius_1(), k, SlowFp2.xi.power((exponent * (p - 1)).quotient(6)))
+            let second = SlowFp2.xi.power((exponent * (p * p - 1)).quotient(6))
+            XCTAssertTrue(second.b.isZero)
+            XCTAssertEqual(limbs(bn_frobenius_2(), row: k), montgomery(second.a.value))
+            assertRow(bn_frobenius_3(), k, SlowFp2.xi.power((exponent * (p.power(3) - 1)).quotient(6)))
+        }
+    }
+
+    func testTwist() {
+        let b = SlowFp2(2, 0) * SlowFp2.xi.inverse
+        XCTAssertEqual(b, SlowFp2(1, p - 1))
+        assertRow(bn_twist_b(), 0, b)
+    }
+
+    func testGenerators() {
+        XCTAssertEqual(limbs(bn_g1_generator()), montgomery(p - 1))
+        XCTAssertEqual(limbs(bn_g1_generator(), row: 1), montgomery(1))
+        XCTAssertEqual(limbs(bn_g1_generator(), row: 2), montgomery(1))
+        // The published generator of G2; no formula gives it.
+        let published = [
+            "19682d2c7053b256358b2500f5c34bbb907c85bfa03e2726c0851ceee4d2ec74",
+            "1466b9ec3e19f64aa011c937a8e99743f81b97b0c209c30f47a58e8b2e29cfe1",
+            "0a79edd972332b8dd81e22157daee2096361b33d847ec1b30cfbfcebcf0be09f",
+            "06160c39ecc4c09035c6e4512d8d3461c2864ea569d2edebed904b228898ee9d",
+        ]
+        for (row, hex) in published.enumerated() {
+            XCTAssertEqual(limbs(bn_g2_generator(), row: row), montgomery(BigInt(hex: hex)))
+        }
+        XCTAssertEqual(limbs(bn_g2_generator(), row: 4), montgomery(1))
+        XCTAssertEqual(limbs(bn_g2_generator(), row: 5), 0)
+    }
+
+    /// The exponents of the final exponentiation add up to (p^4 - p^2 + 1)/r, with no factor beside it.
+    func testHardPartOfTheFinalExponentiation() {
+        let x2 = x * x, x3 = x2 * x
+        let l2 = 6 * x2 + 1, l1 = 1 - 36 * x3 - 18 * x2 - 12 * x, l0 = 0 - 36 * x3 - 30 * x2 - 18 * x - 2
+        let exponent = l0 + l1 * p + l2 * p * p + p.power(3)
+        XCTAssertEqual(exponent * r, p.power(4) - p * p + 1)
+    }
+
+    /// The fast subgroup test is right when the norm of (x + 1) + x psi + x psi^2 - 2x psi^3 over psi^2 - t psi + p has
+    /// only r in common with the order r(2p - r) of the twist, and the polynomial vanishes at psi = p mod r.
+    func testSubgroupTestIsExactForThisCurve() {
+        let coefficients = [x + 1, x, x, 0 - 2 * x]
+        var a: BigInt = 0, b: BigInt = 0  // a + b psi, by Horner with psi^2 = t psi - p
+        for coefficient in coefficients.reversed() { (a, b) = (coefficient - b * p, a + b * t) }
+        let norm = a * a + a * b * t + b * b * p
+        XCTAssertEqual(BigInt.gcd(norm, r * (2 * p - r)), r)
+        var value: BigInt = 0
+        for coefficient in coefficients.reversed() { value = value * p + coefficient }
+        XCTAssertEqual(value.mod(r), 0)
+        XCTAssertFalse((2 * p - r).mod(r) == 0, "G2 is all of the points of order r over Fp2")
+    }
+
+    func testLoopLength() {
+        XCTAssertEqual(BigInt([UInt(CurveCard.loopBits)], 1) + BigInt(2).power(64), 0 - 6 * x - 2)
+    }
+}

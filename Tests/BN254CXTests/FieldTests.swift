@@ -1,0 +1,243 @@
+import BN254CX
+import XCTest
+
+/// The tower against textbook arithmetic. A quarter of all components are extremes of the normal range, so that a bound
+/// that is too small shows as an overflow or a borrow.
+final class FieldTests: XCTestCase {
+    private let rounds = 100
+
+    func testFpAgreesWithIntegersModP() {
+        Workspace.run { w in
+            for _ in 0..<rounds {
+                let start = w.arena
+                let a = w.elements(1), b = w.elements(1), c = w.arena.take(4), s = w.arena.take(Fp.powerScratch)
+                let x = w.slow(a), y = w.slow(b)
+                Fp.mul(c, a, b, s)
+                XCTAssertEqual(w.slow(c), x * y)
+                Fp.sqr(c, a, s)
+                XCTAssertEqual(w.slow(c), x * x)
+                Fp.add(c, a, b)
+                XCTAssertEqual(w.slow(c), x + y)
+                Fp.sub(c, a, b, s)
+                XCTAssertEqual(w.slow(c), x - y)
+                Fp.neg(c, a)
+                XCTAssertEqual(w.slow(c), SlowFp(0) - x)
+                Fp.inverse(c, a, s)
+                XCTAssertEqual(w.slow(c), x.inverse)
+                XCTAssertEqual(Fp.zeroMask(a, s) != 0, x.isZero)
+                w.arena = start
+            }
+        }
+    }
+
+    /// p = 3 mod 4: a^((p + 1)/4) is a root of a square, and the root that is itself a square.
+    func testRootSquaredIsTheSquare() {
+        Workspace.run { w in
+            for _ in 0..<rounds {
+                let start = w.arena
+                let a = w.elements(1), root = w.arena.take(4), s = w.arena.take(Fp.powerScratch)
+                let x = w.slow(a)
+                let isSquare = x.value.power((Parameters.p - 1).quotient(2), mod: Parameters.p) == 1
+                XCTAssertEqual(Fp.isNonZeroSquareVartime(a, s), isSquare)
+                Fp.root(root, a, s)
+                let y = w.slow(root)
+                XCTAssertEqual(y * y == x, isSquare || x.isZero)
+                if isSquare { XCTAssertTrue(Fp.isNonZeroSquareVartime(root, s)) }
+                w.arena = start
+            }
+        }
+    }
+
+    /// Every function leaves values below p + 2^196, from which all bounds of the tower follow.
+    func testResultsAreNormal() {
+        let largest = Parameters.p + BigInt(2).power(196) - 1
+        Workspace.run { w in
+            for _ in 0..<rounds {
+                let start = w.arena
+                let a = w.elements(12), b = w.elements(12), c = w.arena.take(48), s = w.arena.take(1024)
+                let operations: [() -> Void] = [
+                    { Fp12.mul(c, a, b, s) }, { Fp12.sqr(c, a, s) }, { Fp12.cyclotomicSqr(c, a, s) },
+                    { Fp12.conj(c, a) }, { Fp12.frobenius(c, a, s) }, { Fp12.inverse(c, a, s) },
+                ]
+                for operation in operations {
+                    operation()
+                    for i in 0..<12 { XCTAssertLessThanOrEqual(BigInt(c + 4 * i, 4), largest) }
+                }
+                w.arena = start
+            }
+        }
+    }
+
+    func testFp2AgreesWithTheTextbook() {
+        Workspace.run { w in
+            for _ in 0..<rounds {
+                let start = w.arena
+                let a = w.elements(2), b = w.elements(2), k = w.elements(1), c = w.arena.take(8)
+                let s = w.arena.take(Fp2.inverseScratch)
+                let x = w.slow2(a), y = w.slow2(b)
+                Fp2.mul(c, a, b, s)
+                XCTAssertEqual(w.slow2(c), x * y)
+                Fp2.sqr(c, a, s)
+                XCTAssertEqual(w.slow2(c), x * x)
+                Fp2.add(c, a, b)
+                XCTAssertEqual(w.slow2(c), x + y)
+                Fp2.sub(c, a, b, s)
+                XCTAssertEqual(w.slow2(c), x - y)
+                Fp2.neg(c, a)
+                XCTAssertEqual(w.slow2(c), .zero - x)
+                Fp2.conj(c, a)
+                XCTAssertEqual(w.slow2(c), SlowFp2(x.a, SlowFp(0) - x.b))
+                Fp2.mulByXi(c, a, s)
+                XCTAssertEqual(w.slow2(c), .xi * x)
+                Fp2.mulByFp(c, a, k, s)
+                XCTAssertEqual(w.slow2(c), x * SlowFp2(w.slow(k), SlowFp(0)))
+                Fp2.inverse(c, a, s)
+                XCTAssertEqual(w.slow2(c), x.inverse)
+                w.arena = start
+            }
+        }
+    }
+
+    func testFp12AgreesWithPolynomialsInW() {
+        Workspace.run { w in
+            for _ in 0..<rounds {
+                let start = w.arena
+                let a = w.elements(12), b = w.elements(12)
+                checkFp12(&w, a, b)
+                w.arena = start
+            }
+        }
+    }
+
+    /// All components at once at the ends of the normal range, where the unreduced sums are largest or smallest.
+    func testFp12AtTheEndsOfTheNormalRange() {
+        let p = Parameters.p
+        let ends: [BigInt] = [0, p - 1, p, p + BigInt(2).power(196) - 1]
+        Workspace.run { w in
+            for x in ends {
+                for y in ends {
+                    let start = w.arena
+                    let a = w.elements(12, all: x), b = w.elements(12, all: y)
+                    checkFp12(&w, a, b)
+                    for i in 0..<6 {  // real and imaginary parts at opposite ends
+                        for j in 0..<4 { swap(&a[8 * i + j], &b[8 * i + j]) }
+                    }
+                    checkFp12(&w, a, b)
+                    w.arena = start
+                }
+            }
+        }
+    }
+
+    private func checkFp12(_ w: inout Workspace, _ a: Limbs, _ b: Limbs) {
+        let c = w.arena.take(48), s = w.arena.take(max(Fp12.scratch, Fp12.inverseScratch))
+        let x = w.slow12(a), y = w.slow12(b)
+        Fp12.mul(c, a, b, s)
+        XCTAssertEqual(w.slow12(c), x * y)
+        Fp12.sqr(c, a, s)
+        XCTAssertEqual(w.slow12(c), x * x)
+        Fp12.conj(c, a)
+        XCTAssertEqual(w.slow12(c), SlowFp12((0..<6).map { $0 % 2 == 0 ? x.c[$0] : .zero - x.c[$0] }))
+        Fp12.inverse(c, a, s)
+        Fp12.mul(c, c, a, s)
+        XCTAssertEqual(w.slow12(c), x.isZero ? SlowFp12(integer: 0) : .one)
+    }
+
+    func testLinesMultiplyLikeTheirPolynomials() {
+        Workspace.run { w in
+            for _ in 0..<rounds {
+                let start = w.arena
+                let a = w.elements(12), l = w.elements(6), c = w.arena.take(48), s = w.arena.take(Fp12.scratch)
+                let x = w.slow12(a), l0 = w.slow2(l), l1 = w.slow2(l + 8), l3 = w.slow2(l + 16)
+                Fp12.mulByLine(c, a, l, l + 8, l + 16, s)
+                XCTAssertEqual(w.slow12(c), x * SlowFp12([l0, l1, .zero, l3, .zero, .zero]))
+                Fp12.mulByMonicLine(c, a, l + 8, l + 16, s)
+                XCTAssertEqual(w.slow12(c), x * SlowFp12([.one, l1, .zero, l3, .zero, .zero]))
+                w.arena = start
+            }
+        }
+    }
+
+    /// Results may lie where operands lie: in place gives the same limbs as elsewhere.
+    func testAliasing() {
+        Workspace.run { w in
+            let s = w.arena.take(1024)
+            let binary: [(Limbs, Limbs, Limbs) -> Void] = [
+                { Fp.mul($0, $1, $2, s) }, { Fp.add($0, $1, $2) }, { Fp.sub($0, $1, $2, s) },
+                { Fp2.mul($0, $1, $2, s) }, { Fp2.add($0, $1, $2) }, { Fp2.sub($0, $1, $2, s) },
+                { Fp6.mul($0, $1, $2, s) }, { Fp12.mul($0, $1, $2, s) },
+                { Fp12.mulByLine($0, $1, $2, $2 + 8, $2 + 16, s) },
+            ]
+            let unary: [(Limbs, Limbs) -> Void] = [
+                { Fp.sqr($0, $1, s) }, { Fp.neg($0, $1) }, { Fp.inverse($0, $1, s) }, { Fp.root($0, $1, s) },
+                { Fp2.sqr($0, $1, s) }, { Fp2.conj($0, $1) }, { Fp2.mulByXi($0, $1, s) }, { Fp2.inverse($0, $1, s) },
+                { Fp6.inverse($0, $1, s) }, { Fp12.sqr($0, $1, s) }, { Fp12.conj($0, $1) },
+                { Fp12.inverse($0, $1, s) }, { Fp12.frobenius($0, $1, s) }, { Fp12.frobenius2($0, $1, s) },
+                { Fp12.frobenius3($0, $1, s) }, { Fp12.cyclotomicSqr($0, $1, s) },
+            ]
+            for _ in 0..<rounds {
+                let start = w.arena
+                let a = w.elements(12), b = w.elements(12)
+                for operation in binary {
+                    checkInPlace(&w, a) { operation($0, $1, b) }
+                    checkInPlace(&w, a) { operation($0, b, $1) }
+                    checkInPlace(&w, a) { operation($0, $1, $1) }
+                }
+                for operation in unary { checkInPlace(&w, a, operation) }
+                w.arena = start
+            }
+        }
+    }
+
+    private func checkInPlace(_ w: inout Workspace, _ a: Limbs, _ operation: (Limbs, Limbs) -> Void) {
+        let start = w.arena
+        let elsewhere = w.arena.take(48), here = w.arena.take(48)
+        for i in 0..<48 { (elsewhere[i], here[i]) = (a[i], a[i]) }
+        operation(elsewhere, a)
+        operation(here, here)
+        for i in 0..<48 { XCTAssertEqual(elsewhere[i], here[i]) }
+        w.arena = start
+    }
+
+    func testFrobeniusIsThePthPower() {
+        Workspace.run { w in
+            let a = w.elements(12), c = w.arena.take(48), d = w.arena.take(48), s = w.arena.take(Fp12.scratch)
+            let x = w.slow12(a)
+            Fp12.frobenius(c, a, s)
+            XCTAssertEqual(w.slow12(c), x.power(Parameters.p))
+            Fp12.frobenius(d, c, s)
+            Fp12.frobenius2(c, a, s)
+            XCTAssertEqual(w.slow12(c), w.slow12(d), "two steps at once")
+            Fp12.frobenius(d, c, s)
+            Fp12.frobenius3(c, a, s)
+            XCTAssertEqual(w.slow12(c), w.slow12(d), "three steps at once")
+            for _ in 3..<12 { Fp12.frobenius(c, c, s) }
+            XCTAssertEqual(w.slow12(c), x, "twelve steps are none")
+        }
+    }
+
+    func testCyclotomicSquaringIsSquaring() {
+        Workspace.run { w in
+            let a = w.gt().limbs, c = w.arena.take(48), d = w.arena.take(48), s = w.arena.take(Fp12.scratch)
+            for _ in 0..<rounds {
+                Fp12.cyclotomicSqr(c, a, s)
+                Fp12.sqr(d, a, s)
+                XCTAssertNotEqual(Fp12.equalMask(c, d, s), 0)
+                Fp12.mul(a, c, a, s)
+            }
+        }
+    }
+
+    func testCyclotomicPowerIsThePowerByU() {
+        Workspace.run { w in
+            let a = w.gt().limbs, c = w.arena.take(48)
+            Fp12.cyclotomicPowU(c, a, w.scratch)
+            XCTAssertEqual(w.slow12(c), w.slow12(a).power(0 - Parameters.x))
+            XCTAssertNotEqual(Fp12.isCyclotomicMask(a, w.scratch), 0)
+            let other = w.elements(12)
+            XCTAssertEqual(Fp12.isCyclotomicMask(other, w.scratch), 0)
+            let zero = w.elements(12, all: 0)
+            XCTAssertEqual(Fp12.isCyclotomicMask(zero, w.scratch), 0)
+        }
+    }
+}

@@ -1,0 +1,203 @@
+import BN254CX
+import XCTest
+
+/// The laws of both groups, and the complete formulas against the affine law by cases.
+final class GroupTests: XCTestCase {
+    private let rounds = 20
+
+    func testG1AgreesWithTheAffineLaw() {
+        Workspace.run { w in
+            for _ in 0..<rounds {
+                let start = w.arena
+                let p = w.g1(), q = w.g1(), sum = w.arena.g1()
+                sum.add(p, q, w.scratch)
+                XCTAssertEqual(w.slow(sum), SlowPoint.add(w.slow(p), w.slow(q)))
+                sum.double(p, w.scratch)
+                XCTAssertEqual(w.slow(sum), SlowPoint.add(w.slow(p), w.slow(p)))
+                sum.negate(p)
+                XCTAssertEqual(w.slow(sum), SlowPoint.negate(w.slow(p)))
+                w.arena = start
+            }
+        }
+    }
+
+    func testG2AgreesWithTheAffineLaw() {
+        Workspace.run { w in
+            for _ in 0..<rounds {
+                let start = w.arena
+                let p = w.g2(), q = w.g2(), sum = w.arena.g2()
+                sum.add(p, q, w.scratch)
+                XCTAssertEqual(w.slow(sum), SlowPoint.add(w.slow(p), w.slow(q)))
+                sum.double(p, w.scratch)
+                XCTAssertEqual(w.slow(sum), SlowPoint.add(w.slow(p), w.slow(p)))
+                sum.negate(p)
+                XCTAssertEqual(w.slow(sum), SlowPoint.negate(w.slow(p)))
+                w.arena = start
+            }
+        }
+    }
+
+    /// The addition formula has no exceptions: equal points, opposite points, infinity on either side, in place.
+    func testG1AdditionIsComplete() {
+        Workspace.run { w in
+            let p = w.g1(), minus = w.arena.g1(), infinity = w.arena.g1(), r = w.arena.g1()
+            minus.negate(p)
+            infinity.setInfinity()
+            for (a, b) in [(p, p), (p, minus), (p, infinity), (infinity, p), (infinity, infinity)] {
+                r.add(a, b, w.scratch)
+                XCTAssertEqual(w.slow(r), SlowPoint.add(w.slow(a), w.slow(b)))
+            }
+            r.double(infinity, w.scratch)
+            XCTAssertNil(w.slow(r))
+            r.copy(p)
+            r.add(r, r, w.scratch)
+            XCTAssertEqual(w.slow(r), SlowPoint.add(w.slow(p), w.slow(p)))
+        }
+    }
+
+    func testG2AdditionIsComplete() {
+        Workspace.run { w in
+            let p = w.g2(), minus = w.arena.g2(), infinity = w.arena.g2(), r = w.arena.g2()
+            minus.negate(p)
+            infinity.setInfinity()
+            for (a, b) in [(p, p), (p, minus), (p, infinity), (infinity, p), (infinity, infinity)] {
+                r.add(a, b, w.scratch)
+                XCTAssertEqual(w.slow(r), SlowPoint.add(w.slow(a), w.slow(b)))
+            }
+            r.double(infinity, w.scratch)
+            XCTAssertNil(w.slow(r))
+            r.copy(p)
+            r.add(r, r, w.scratch)
+            XCTAssertEqual(w.slow(r), SlowPoint.add(w.slow(p), w.slow(p)))
+        }
+    }
+
+    func testAdditionIsAssociativeAndCommutative() {
+        Workspace.run { w in
+            for _ in 0..<rounds {
+                let start = w.arena
+                let a = w.g1(), b = w.g1(), c = w.g1(), left = w.arena.g1(), right = w.arena.g1()
+                left.add(a, b, w.scratch)
+                left.add(left, c, w.scratch)
+                right.add(c, b, w.scratch)
+                right.add(right, a, w.scratch)
+                XCTAssertNotEqual(left.equalMask(right, w.scratch), 0)
+                XCTAssertEqual(left.equalMask(a, w.scratch), 0)
+                let d = w.g2(), e = w.g2(), f = w.g2(), left2 = w.arena.g2(), right2 = w.arena.g2()
+                left2.add(d, e, w.scratch)
+                left2.add(left2, f, w.scratch)
+                right2.add(f, e, w.scratch)
+                right2.add(right2, d, w.scratch)
+                XCTAssertNotEqual(left2.equalMask(right2, w.scratch), 0)
+                XCTAssertEqual(left2.equalMask(d, w.scratch), 0)
+                w.arena = start
+            }
+        }
+    }
+
+    /// Opposite points share x and are not equal, nor is any point equal to infinity.
+    func testOppositePointsAreNotEqual() {
+        Workspace.run { w in
+            let p = w.g1(), minus = w.arena.g1(), infinity = w.arena.g1()
+            minus.negate(p)
+            infinity.setInfinity()
+            XCTAssertEqual(p.equalMask(minus, w.scratch), 0)
+            XCTAssertEqual(p.equalMask(infinity, w.scratch), 0)
+            XCTAssertNotEqual(infinity.equalMask(infinity, w.scratch), 0)
+            let q = w.g2(), minusQ = w.arena.g2(), infinityQ = w.arena.g2()
+            minusQ.negate(q)
+            infinityQ.setInfinity()
+            XCTAssertEqual(q.equalMask(minusQ, w.scratch), 0)
+            XCTAssertEqual(q.equalMask(infinityQ, w.scratch), 0)
+            XCTAssertNotEqual(infinityQ.equalMask(infinityQ, w.scratch), 0)
+        }
+    }
+
+    /// Multiplication for scalars of any size, also 0, r and 2^256 - 1, and for the widths of PINs.
+    func testG1MultiplicationAgreesWithDoubleAndAdd() {
+        Workspace.run { w in
+            let p = w.g1(), r = w.arena.g1()
+            for k in scalars(&w) {
+                r.multiply(p, by: w.scalar(k), bits: 256, w.scratch)
+                XCTAssertEqual(w.slow(r), SlowPoint.multiply(w.slow(p), k), "\(k)")
+            }
+            for bits in [1, 2, 13, 14, 15, 20, 32, 33, 63, 64, 65, 128, 254, 255, 256] {
+                let start = w.arena
+                let k = w.scalar(bits: bits)
+                r.multiply(p, by: k, bits: bits, w.scratch)
+                XCTAssertEqual(w.slow(r), SlowPoint.multiply(w.slow(p), BigInt(k.limbs, 4)), "\(bits) bits")
+                w.arena = start
+            }
+        }
+    }
+
+    func testG2MultiplicationAgreesWithDoubleAndAdd() {
+        Workspace.run { w in
+            let p = w.g2(), r = w.arena.g2()
+            for k in scalars(&w) {
+                r.multiply(p, by: w.scalar(k), bits: 256, w.scratch)
+                XCTAssertEqual(w.slow(r), SlowPoint.multiply(w.slow(p), k), "\(k)")
+            }
+        }
+    }
+
+    private func scalars(_ w: inout Workspace) -> [BigInt] {
+        let r = Parameters.r
+        return [0, 1, 2, 3, r - 1, r, r + 1, BigInt(2).power(256) - 1] + (0..<5).map { _ in w.integer() }
+    }
+
+    /// 2^14 PINs and their multiples: the narrow multiplication is right for every one.
+    func testMultiplicationByEveryPINScalar() {
+        Workspace.run { w in
+            let p = w.arena.g1(), sum = w.arena.g1(), product = w.arena.g1(), k = w.scalar(0)
+            p.setGenerator()
+            sum.setInfinity()
+            for pin in 0..<UInt(1 << 14) {
+                k.limbs[0] = pin
+                product.multiply(p, by: k, bits: 14, w.scratch)
+                XCTAssertNotEqual(product.equalMask(sum, w.scratch), 0)
+                XCTAssertEqual(product.infinityMask(w.scratch) != 0, pin == 0)
+                sum.add(sum, p, w.scratch)
+            }
+        }
+    }
+
+    func testGeneratorsHaveOrderR() {
+        Workspace.run { w in
+            let p = w.arena.g1(), q = w.arena.g2(), r = w.scalar(Parameters.r)
+            p.setGenerator()
+            q.setGenerator()
+            let b = SlowFp(2), twistB = SlowFp2(1, Parameters.p - 1)
+            if let point = w.slow(p) { XCTAssertEqual(point.y * point.y, point.x * point.x * point.x + b) }
+            if let point = w.slow(q) { XCTAssertEqual(point.y * point.y, point.x * point.x * point.x + twistB) }
+            p.multiply(p, by: r, bits: 256, w.scratch)
+            q.multiply(q, by: r, bits: 256, w.scratch)
+            XCTAssertNotEqual(p.infinityMask(w.scratch), 0)
+            XCTAssertNotEqual(q.infinityMask(w.scratch), 0)
+        }
+    }
+
+    /// psi is multiplication by p on G2.
+    func testPsiIsMultiplicationByP() {
+        Workspace.run { w in
+            let q = w.g2(), image = w.arena.g2(), product = w.arena.g2()
+            image.psi(q, w.scratch)
+            product.multiply(q, by: w.scalar(Parameters.p), bits: 256, w.scratch)
+            XCTAssertNotEqual(image.equalMask(product, w.scratch), 0)
+        }
+    }
+
+    func testScalarsAddModR() {
+        Workspace.run { w in
+            let r = Parameters.r
+            let pairs: [(BigInt, BigInt)] = [
+                (r - 1, r - 1), (r - 1, 1), (0, 0), (5, 7), (w.integer().mod(r), w.integer().mod(r)),
+            ]
+            for (a, b) in pairs {
+                let x = w.scalar(a), y = w.scalar(b)
+                x.add(x, y)
+                XCTAssertEqual(BigInt(x.limbs, 4), (a + b).mod(r))
+            }
+        }
+    }
+}

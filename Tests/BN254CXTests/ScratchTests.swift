@@ -1,0 +1,114 @@
+import BN254CX
+import CGMP
+import XCTest
+
+/// Each function stays within the scratch that it declares; beyond it lie limbs that must not change.
+final class ScratchTests: XCTestCase {
+    private let mark: UInt = 0xA5A5_5A5A_A5A5_5A5A
+
+    private func assertWithin(
+        _ count: Int, _ w: inout Workspace, line: UInt = #line, _ body: (Limbs) -> Void
+    ) {
+        let scratch = w.scratch, guardCount = 512
+        for i in 0..<count + guardCount { scratch[i] = mark }
+        body(scratch)
+        for i in count..<count + guardCount { XCTAssertEqual(scratch[i], mark, "limb \(i) of \(count)", line: line) }
+    }
+
+    func testFieldFunctions() {
+        Workspace.run { w in
+            let a = w.elements(12), b = w.elements(12), c = w.arena.take(48)
+            assertWithin(Fp.scratch, &w) { Fp.mul(c, a, b, $0) }
+            assertWithin(Fp.scratch, &w) { Fp.sqr(c, a, $0) }
+            assertWithin(Fp.powerScratch, &w) { Fp.inverse(c, a, $0) }
+            assertWithin(Fp2.scratch, &w) { Fp2.mul(c, a, b, $0) }
+            assertWithin(Fp2.scratch, &w) { Fp2.sqr(c, a, $0) }
+            assertWithin(Fp2.inverseScratch, &w) { Fp2.inverse(c, a, $0) }
+            assertWithin(Fp6.scratch, &w) { Fp6.mul(c, a, b, $0) }
+            assertWithin(Fp6.inverseScratch, &w) { Fp6.inverse(c, a, $0) }
+            assertWithin(Fp12.scratch, &w) { Fp12.mul(c, a, b, $0) }
+            assertWithin(Fp12.scratch, &w) { Fp12.sqr(c, a, $0) }
+            assertWithin(Fp12.scratch, &w) { Fp12.mulByLine(c, a, b, b + 8, b + 16, $0) }
+            assertWithin(Fp12.scratch, &w) { Fp12.mulByMonicLine(c, a, b, b + 8, $0) }
+            assertWithin(Fp12.scratch, &w) { Fp12.cyclotomicSqr(c, a, $0) }
+            assertWithin(Fp12.inverseScratch, &w) { Fp12.inverse(c, a, $0) }
+            assertWithin(Fp12.powUScratch, &w) { Fp12.cyclotomicPowU(c, a, $0) }
+            assertWithin(Fp2.scratch, &w) { Fp12.frobenius(c, a, $0) }
+        }
+    }
+
+    func testGroupFunctions() {
+        Workspace.run { w in
+            let p = w.g1(), q = w.g2(), k = w.scalar(), r1 = w.arena.g1(), r2 = w.arena.g2(), affine = w.arena.take(16)
+            let hash = [UInt8](repeating: 9, count: 32)
+            assertWithin(G1.scratch, &w) { r1.add(p, p, $0) }
+            assertWithin(G1.scratch, &w) { r1.double(p, $0) }
+            assertWithin(G1.multiplyScratch, &w) { r1.multiply(p, by: k, bits: 256, $0) }
+            assertWithin(G1.encodingScratch, &w) { p.makeAffine(affine, $0) }
+            assertWithin(G1.mapScratch, &w) { _ = r1.mapVartime(hash: hash.span, $0) }
+            assertWithin(G2.scratch, &w) { r2.add(q, q, $0) }
+            assertWithin(G2.scratch, &w) { r2.double(q, $0) }
+            assertWithin(G2.multiplyScratch, &w) { r2.multiply(q, by: k, bits: 256, $0) }
+            assertWithin(G2.encodingScratch, &w) { q.makeAffine(affine, $0) }
+            assertWithin(G2.subgroupScratch, &w) { _ = q.subgroupMask($0) }
+        }
+    }
+
+    func testEncodings() {
+        Workspace.run { w in
+            let p = w.g1(), q = w.g2(), e = w.gt()
+            var g1 = [UInt8](repeating: 0, count: 65), g2 = [UInt8](repeating: 0, count: 128)
+            var gt = [UInt8](repeating: 0, count: 384)
+            assertWithin(G1.encodingScratch, &w) { s in
+                var span = g1.mutableSpan
+                XCTAssertTrue(p.encode(into: &span, s))
+            }
+            assertWithin(G1.encodingScratch, &w) { XCTAssertTrue(p.decode(g1.span, $0)) }
+            assertWithin(G2.encodingScratch, &w) { s in
+                var span = g2.mutableSpan
+                XCTAssertTrue(q.encode(into: &span, s))
+            }
+            assertWithin(G2.encodingScratch, &w) { XCTAssertEqual(q.decode(g2.span, $0), .valid) }
+            assertWithin(GT.scratch, &w) { s in
+                var span = gt.mutableSpan
+                XCTAssertTrue(e.encode(into: &span, s))
+            }
+            assertWithin(GT.scratch, &w) { XCTAssertTrue(e.decode(gt.span, $0)) }
+        }
+    }
+
+    func testPairingFunctions() {
+        Workspace.run { w in
+            let p = w.affineG1(), q = w.affineG2(), value = w.arena.gt(), k = w.scalar(), power = w.arena.gt()
+            assertWithin(Pairing.scratch, &w) { Pairing.pairing(value, q, p, $0) }
+            assertWithin(Pairing.scratch, &w) { Pairing.product(value, q, p, q, p, $0) }
+            assertWithin(PreparedG2.scratch, &w) { _ = PreparedG2(q, $0) }
+            let prepared = PreparedG2(q, w.scratch)
+            assertWithin(Pairing.preparedScratch, &w) { Pairing.pairing(value, prepared, p, $0) }
+            assertWithin(Pairing.preparedScratch, &w) { Pairing.product(value, prepared, p, prepared, p, $0) }
+            assertWithin(GT.powerScratch, &w) { power.power(value, by: k, bits: 256, $0) }
+            assertWithin(GT.scratch, &w) { power.multiply(value, value, $0) }
+            assertWithin(DiscreteLogarithm.scratch, &w) { scratch in
+                var arena = Arena(scratch)
+                _ = DiscreteLogarithm(base: value, bound: 9_999, &arena).findVartime(value)
+            }
+        }
+    }
+
+    /// The largest operations of the protocol, with all the values that they decode, fit the arena.
+    func testArenaHoldsTheLargestOperations() {
+        let values = 8 * G1.count + 4 * G2.count + 4 * GT.count + 4 * Scalar.count
+        for scratch in [
+            PreparedG2.scratch, Pairing.scratch, Pairing.preparedScratch, DiscreteLogarithm.scratch,
+            GT.powerScratch, G2.multiplyScratch,
+        ] {
+            XCTAssertLessThanOrEqual(values + scratch, Arena.capacity)
+        }
+    }
+
+    /// GMP's side-channel-silent products of four limbs use no scratch of their own: the engine passes none.
+    func testProductsOfFourLimbsNeedNoScratch() {
+        XCTAssertEqual(__gmpn_sec_mul_itch(4, 4), 0)
+        XCTAssertEqual(__gmpn_sec_sqr_itch(4), 0)
+    }
+}
