@@ -1,0 +1,72 @@
+import BN254CX
+
+/// The client's part (wire section 3). PIN scalars come from `PINMapping.scalar` with the width of their mapping.
+package enum Client {
+    /// The token, 65 bytes: client secret - e A for the PIN scalar e < 2^pinBits.
+    package static func extractPIN(
+        id: Span<UInt8>, pinScalar: Span<UInt8>, pinBits: Int, clientSecret: Span<UInt8>,
+        into token: inout MutableSpan<UInt8>
+    ) throws(MPinError) {
+        guard token.count == MPinSize.g1 else { throw .wrongParameter }
+        try withArena { arena throws(MPinError) in
+            let e = try arena.decodeScalar(pinScalar, bits: pinBits)
+            let secret = try arena.decodeG1(clientSecret)
+            let a = try arena.identityPoints(id: id, date: 0).a
+            a.multiply(a, by: e, bits: pinBits, arena.scratch)
+            a.negate(a)
+            a.add(secret, a, arena.scratch)
+            try arena.encode(a, into: &token)
+        }
+    }
+
+    /// Pass 1: sec = token + e A [+ permit], u = x A and, with a date, ut = x (A + D(date)); 65 bytes each.
+    ///
+    /// Without time permits the date is 0, there is no permit and `ut` has length 0; with them all three are there.
+    /// An output at infinity, which a token of another identity can bring about, is `invalidPoint`.
+    package static func pass1(
+        date: Int32, id: Span<UInt8>, x: Span<UInt8>, pinScalar: Span<UInt8>, pinBits: Int, token: Span<UInt8>,
+        permit: Span<UInt8>?, sec: inout MutableSpan<UInt8>, u: inout MutableSpan<UInt8>,
+        ut: inout MutableSpan<UInt8>
+    ) throws(MPinError) {
+        guard sec.count == MPinSize.g1, u.count == MPinSize.g1, ut.count == (date > 0 ? MPinSize.g1 : 0),
+            date > 0 || permit == nil
+        else { throw .wrongParameter }
+        try withArena { arena throws(MPinError) in
+            let x = try arena.decodeScalar(x)
+            let e = try arena.decodeScalar(pinScalar, bits: pinBits)
+            let secret = try arena.decodeG1(token)
+            let (a, d) = try arena.identityPoints(id: id, date: date)
+            let point = arena.g1()
+            point.multiply(a, by: e, bits: pinBits, arena.scratch)
+            secret.add(secret, point, arena.scratch)
+            if d != nil {
+                guard let permit else { throw .wrongParameter }
+                secret.add(secret, try arena.decodeG1(permit), arena.scratch)
+            }
+            try arena.encode(secret, into: &sec)
+            point.multiply(a, by: x, bits: 256, arena.scratch)
+            try arena.encode(point, into: &u)
+            if let d {
+                point.add(a, d, arena.scratch)
+                point.multiply(point, by: x, bits: 256, arena.scratch)
+                try arena.encode(point, into: &ut)
+            }
+        }
+    }
+
+    /// Pass 2: v = -(x + y) sec, 65 bytes.
+    package static func pass2(
+        x: Span<UInt8>, y: Span<UInt8>, sec: Span<UInt8>, into v: inout MutableSpan<UInt8>
+    ) throws(MPinError) {
+        guard v.count == MPinSize.g1 else { throw .wrongParameter }
+        try withArena { arena throws(MPinError) in
+            let x = try arena.decodeScalar(x)
+            let y = try arena.decodeScalar(y)
+            let point = try arena.decodeG1(sec)
+            x.add(x, y)
+            point.multiply(point, by: x, bits: 256, arena.scratch)
+            point.negate(point)
+            try arena.encode(point, into: &v)
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import BN254CX
+
+// Octets to values in an arena: one place for the rule which fault gives which error.
+extension Arena {
+    /// A point of G1 from 65 bytes.
+    mutating func decodeG1(_ octets: Span<UInt8>) throws(MPinError) -> G1 {
+        guard octets.count == MPinSize.g1 else { throw .wrongParameter }
+        let point = g1()
+        guard point.decode(octets, scratch) else { throw .invalidPoint }
+        return point
+    }
+
+    /// A point of G2 from 128 bytes; on the twist but outside the subgroup is `wrongOrder`.
+    mutating func decodeG2(_ octets: Span<UInt8>) throws(MPinError) -> G2 {
+        guard octets.count == MPinSize.g2 else { throw .wrongParameter }
+        let point = g2()
+        switch point.decode(octets, scratch) {
+        case .valid: return point
+        case .invalid: throw .invalidPoint
+        case .outsideSubgroup: throw .wrongOrder
+        }
+    }
+
+    /// A value of the pairing from 384 bytes.
+    mutating func decodeGT(_ octets: Span<UInt8>) throws(MPinError) -> GT {
+        guard octets.count == MPinSize.gt else { throw .wrongParameter }
+        let value = gt()
+        guard value.decode(octets, scratch) else { throw .wrongOrder }
+        return value
+    }
+
+    /// A scalar in 1..<r from 32 bytes.
+    mutating func decodeScalar(_ octets: Span<UInt8>) throws(MPinError) -> Scalar {
+        let value = scalar()
+        guard value.decode(octets, scratch) else { throw .wrongParameter }
+        return value
+    }
+
+    /// A scalar below 2^bits from 32 bytes.
+    mutating func decodeScalar(_ octets: Span<UInt8>, bits: Int) throws(MPinError) -> Scalar {
+        let value = scalar()
+        guard value.decode(octets, bits: bits) else { throw .wrongParameter }
+        return value
+    }
+
+    /// Writes a point of G1; infinity has no encoding.
+    func encode(_ point: G1, into octets: inout MutableSpan<UInt8>) throws(MPinError) {
+        guard octets.count == MPinSize.g1 else { throw .wrongParameter }
+        guard point.encode(into: &octets, scratch) else { throw .invalidPoint }
+    }
+
+    /// Writes a point of G2; infinity has no encoding.
+    func encode(_ point: G2, into octets: inout MutableSpan<UInt8>) throws(MPinError) {
+        guard octets.count == MPinSize.g2 else { throw .wrongParameter }
+        guard point.encode(into: &octets, scratch) else { throw .invalidPoint }
+    }
+
+    /// Writes a value of the pairing.
+    func encode(_ value: GT, into octets: inout MutableSpan<UInt8>) throws(MPinError) {
+        guard value.encode(into: &octets, scratch) else { throw .wrongParameter }
+    }
+}

@@ -1,0 +1,61 @@
+import BN254CX
+import MPinSecrets
+
+/// From an identity to points of G1 (wire section 3): A = map(SHA-256(ID)) and, for a day, D = map(SHA-256(date ||
+/// SHA-256(ID))). An identity and a date are public.
+package enum Identity {
+    /// The 32 bytes of SHA-256 of the M-Pin ID, whose bytes are taken as they are.
+    package static func hash(id: Span<UInt8>, into hash: inout MutableSpan<UInt8>) throws(MPinError) {
+        guard SHA256.hash(id, into: &hash) else { throw .wrongParameter }
+    }
+
+    /// The point (65 bytes) of a hash (32 bytes).
+    package static func mapToG1(hash: Span<UInt8>, into point: inout MutableSpan<UInt8>) throws(MPinError) {
+        guard hash.count == MPinSize.hash, point.count == MPinSize.g1 else { throw .wrongParameter }
+        try withArena { arena throws(MPinError) in
+            let mapped = try arena.mapToG1(hash: hash)
+            try arena.encode(mapped, into: &point)
+        }
+    }
+
+    /// SHA-256(date as four big-endian bytes || hash of the ID), 32 bytes; a date of zero or below is left out.
+    package static func hashDate(
+        date: Int32, hashID: Span<UInt8>, into hash: inout MutableSpan<UInt8>
+    ) throws(MPinError) {
+        guard hashID.count == MPinSize.hash, hash.count == MPinSize.hash else { throw .wrongParameter }
+        let bits = UInt32(bitPattern: date)
+        let prefix: InlineArray<4, UInt8> = [
+            UInt8(truncatingIfNeeded: bits >> 24), UInt8(truncatingIfNeeded: bits >> 16),
+            UInt8(truncatingIfNeeded: bits >> 8), UInt8(truncatingIfNeeded: bits),
+        ]
+        SHA256.hash(date > 0 ? prefix.span : prefix.span.extracting(first: 0), hashID, into: &hash)
+    }
+}
+
+extension Arena {
+    /// The point of a hash of 32 bytes.
+    mutating func mapToG1(hash: Span<UInt8>) throws(MPinError) -> G1 {
+        let point = g1()
+        guard point.mapVartime(hash: hash, scratch) else { throw .wrongParameter }
+        return point
+    }
+
+    /// A = map(SHA-256(id)) and, when the date is above zero, D = map(SHA-256(date || SHA-256(id))).
+    mutating func identityPoints(id: Span<UInt8>, date: Int32) throws(MPinError) -> (a: G1, d: G1?) {
+        guard date >= 0 else { throw .wrongParameter }
+        var hash = InlineArray<32, UInt8>(repeating: 0)
+        var hashSpan = hash.mutableSpan
+        try Identity.hash(id: id, into: &hashSpan)
+        let a = try mapToG1(hash: hash.span)
+        guard date > 0 else { return (a, nil) }
+        return (a, try permitPoint(date: date, hashID: hash.span))
+    }
+
+    /// D = map(SHA-256(date || hashID)).
+    mutating func permitPoint(date: Int32, hashID: Span<UInt8>) throws(MPinError) -> G1 {
+        var hash = InlineArray<32, UInt8>(repeating: 0)
+        var hashSpan = hash.mutableSpan
+        try Identity.hashDate(date: date, hashID: hashID, into: &hashSpan)
+        return try mapToG1(hash: hash.span)
+    }
+}

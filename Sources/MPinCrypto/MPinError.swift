@@ -1,0 +1,27 @@
+/// Why an operation gave no result. The numbers that C callers see are fixed by the C header.
+package enum MPinError: Error, Equatable {
+    /// A length, a scalar or a date outside its domain (-11).
+    case wrongParameter
+    /// Octets that are no point of the curve, or the point at infinity where none may be (-14).
+    case invalidPoint
+    /// A point of the twist outside the group of order r (-18).
+    case wrongOrder
+    /// The proof does not fit: a wrong PIN, token or permit (-19).
+    case badPIN
+    /// The random generator failed (-32).
+    case randomFailed
+}
+
+/// Sizes in bytes.
+package enum MPinSize {
+    /// A point of G1: `04 || x || y`.
+    package static let g1 = 65
+    /// A point of G2: `x.a || x.b || y.a || y.b`.
+    package static let g2 = 128
+    /// A value of the pairing.
+    package static let gt = 384
+    /// A scalar, big-endian.
+    package static let scalar = 32
+    /// A SHA-256 digest.
+    package static let hash = 32
+}

@@ -1,0 +1,34 @@
+import BN254CX
+
+/// The pairing itself on octets: points of G2 128, of G1 65, values 384 bytes.
+package enum PairingOctets {
+    /// e(q, p).
+    package static func pairing(
+        q: Span<UInt8>, p: Span<UInt8>, into value: inout MutableSpan<UInt8>
+    ) throws(MPinError) {
+        guard value.count == MPinSize.gt else { throw .wrongParameter }
+        try withArena { arena throws(MPinError) in
+            let q = try arena.decodeG2(q)
+            let p = try arena.decodeG1(p)
+            let result = arena.gt()
+            Pairing.pairing(result, q, p, arena.scratch)
+            try arena.encode(result, into: &value)
+        }
+    }
+
+    /// e(q1, p1) e(q2, p2).
+    package static func product(
+        q1: Span<UInt8>, p1: Span<UInt8>, q2: Span<UInt8>, p2: Span<UInt8>, into value: inout MutableSpan<UInt8>
+    ) throws(MPinError) {
+        guard value.count == MPinSize.gt else { throw .wrongParameter }
+        try withArena { arena throws(MPinError) in
+            let q1 = try arena.decodeG2(q1)
+            let p1 = try arena.decodeG1(p1)
+            let q2 = try arena.decodeG2(q2)
+            let p2 = try arena.decodeG1(p2)
+            let result = arena.gt()
+            Pairing.product(result, q1, p1, q2, p2, arena.scratch)
+            try arena.encode(result, into: &value)
+        }
+    }
+}

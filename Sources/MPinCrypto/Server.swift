@@ -1,0 +1,18 @@
+import BN254CX
+
+/// The server's first pass; the second is `ServerContext`'s.
+package enum Server {
+    /// hid = A and, with a date, htid = A + D(date); 65 bytes each. Without a date `htid` has length 0.
+    package static func pass1(
+        date: Int32, id: Span<UInt8>, hid: inout MutableSpan<UInt8>, htid: inout MutableSpan<UInt8>
+    ) throws(MPinError) {
+        guard hid.count == MPinSize.g1, htid.count == (date > 0 ? MPinSize.g1 : 0) else { throw .wrongParameter }
+        try withArena { arena throws(MPinError) in
+            let (a, d) = try arena.identityPoints(id: id, date: date)
+            try arena.encode(a, into: &hid)
+            guard let d else { return }
+            d.add(a, d, arena.scratch)
+            try arena.encode(d, into: &htid)
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import BN254CX
+
+/// A server secret made ready: the lines of both points of G2 of the check, the generator Q and the secret sQ, are
+/// prepared once. Safe to use from many threads at the same time.
+package final class ServerContext: Sendable {
+    private let generator: PreparedG2
+    private let secret: PreparedG2
+
+    /// Reads a server secret of 128 bytes strictly, subgroup included.
+    package init(serverSecret: Span<UInt8>) throws(MPinError) {
+        (generator, secret) = try withArena { arena throws(MPinError) in
+            let q = try arena.decodeG2(serverSecret)
+            let secret = PreparedG2(q, arena.scratch)
+            q.setGenerator()
+            return (PreparedG2(q, arena.scratch), secret)
+        }
+    }
+
+    /// Whether V proves the PIN for `id`: e(Q, V) e(sQ, U' + y T) = 1 with T = A or, for a date above 0, T = A + D(date)
+    /// (wire section 3). `u` is U without and UT with a date. False is a wrong PIN, token or permit.
+    ///
+    /// Sizes: u 65, v 65, y 32 bytes in 1..<r.
+    package func verify(
+        id: Span<UInt8>, date: Int32, u: Span<UInt8>, y: Span<UInt8>, v: Span<UInt8>
+    ) throws(MPinError) -> Bool {
+        try withArena { arena throws(MPinError) in
+            let y = try arena.decodeScalar(y)
+            let u = try arena.decodeG1(u)
+            let v = try arena.decodeG1(v)
+            let (a, d) = try arena.identityPoints(id: id, date: date)
+            if let d { a.add(a, d, arena.scratch) }
+            let value = check(&arena, commitment: u, y: y, identity: a, v: v)
+            return value.isOne(arena.scratch)
+        }
+    }
+
+    /// The check on points that pass 1 has left: throws `badPIN` when it fails, after it has written
+    /// e = e(Q, V) e(sQ, U' + y T) and f = e(Q, y A + U), from which `Kangaroo` finds by how much the PIN was wrong
+    /// (e = f^-(entered - registered)).
+    ///
+    /// With a date above 0 `htid` = T and `ut` = UT must be there, otherwise `u`. `e` and `f` are both 384 bytes or both
+    /// of length 0; when they are wanted `u` must be there too. All inputs are checked strictly.
+    package func pass2(
+        date: Int32, hid: Span<UInt8>, htid: Span<UInt8>?, y: Span<UInt8>, u: Span<UInt8>?, ut: Span<UInt8>?,
+        v: Span<UInt8>, e: inout MutableSpan<UInt8>, f: inout MutableSpan<UInt8>
+    ) throws(MPinError) {
+        guard date >= 0, e.count == f.count, e.count == 0 || e.count == MPinSize.gt else { throw .wrongParameter }
+        try withArena { arena throws(MPinError) in
+            let y = try arena.decodeScalar(y)
+            let v = try arena.decodeG1(v)
+            let a = try arena.decodeG1(hid)
+            let plain: G1? = if let u { try arena.decodeG1(u) } else { nil }
+            let (identity, commitment) = try arena.decodeTimed(date: date, htid: htid, ut: ut) ?? (a, plain)
+            guard let commitment, e.count == 0 || plain != nil else { throw .wrongParameter }
+            let value = check(&arena, commitment: commitment, y: y, identity: identity, v: v)
+            if value.isOne(arena.scratch) { return }
+            if let plain, e.count > 0 {
+                try arena.encode(value, into: &e)
+                let point = arena.g1()
+                point.multiply(a, by: y, bits: 256, arena.scratch)
+                point.add(point, plain, arena.scratch)
+                Pairing.pairing(value, generator, point, arena.scratch)
+                try arena.encode(value, into: &f)
+            }
+            throw .badPIN
+        }
+    }
+
+    /// e(Q, V) e(sQ, commitment + y identity).
+    private func check(_ arena: inout Arena, commitment: G1, y: Scalar, identity: G1, v: G1) -> GT {
+        let point = arena.g1()
+        point.multiply(identity, by: y, bits: 256, arena.scratch)
+        point.add(point, commitment, arena.scratch)
+        let value = arena.gt()
+        Pairing.product(value, generator, v, secret, point, arena.scratch)
+        return value
+    }
+}
+
+extension Arena {
+    /// T and UT for a date above 0, nil otherwise.
+    fileprivate mutating func decodeTimed(
+        date: Int32, htid: Span<UInt8>?, ut: Span<UInt8>?
+    ) throws(MPinError) -> (G1, G1?)? {
+        guard date > 0 else { return nil }
+        guard let htid, let ut else { throw .wrongParameter }
+        return (try decodeG1(htid), try decodeG1(ut))
+    }
+}

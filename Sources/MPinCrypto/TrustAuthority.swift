@@ -1,0 +1,44 @@
+import BN254CX
+
+/// What a D-TA makes from its master share s (32 bytes, 1..<r).
+package enum TrustAuthority {
+    /// The share s A of a client secret, 65 bytes, for the hash of an M-Pin ID.
+    package static func clientSecretShare(
+        master: Span<UInt8>, hashID: Span<UInt8>, into share: inout MutableSpan<UInt8>
+    ) throws(MPinError) {
+        guard hashID.count == MPinSize.hash, share.count == MPinSize.g1 else { throw .wrongParameter }
+        try withArena { arena throws(MPinError) in
+            let s = try arena.decodeScalar(master)
+            let point = try arena.mapToG1(hash: hashID)
+            point.multiply(point, by: s, bits: 256, arena.scratch)
+            try arena.encode(point, into: &share)
+        }
+    }
+
+    /// The share s Q of the server secret, 128 bytes; Q generates G2.
+    package static func serverSecretShare(
+        master: Span<UInt8>, into share: inout MutableSpan<UInt8>
+    ) throws(MPinError) {
+        guard share.count == MPinSize.g2 else { throw .wrongParameter }
+        try withArena { arena throws(MPinError) in
+            let s = try arena.decodeScalar(master)
+            let point = arena.g2()
+            point.setGenerator()
+            point.multiply(point, by: s, bits: 256, arena.scratch)
+            try arena.encode(point, into: &share)
+        }
+    }
+
+    /// The share s D(date) of a time permit, 65 bytes, for a day counted from 1970-01-01 (1 or later).
+    package static func timePermitShare(
+        master: Span<UInt8>, date: Int32, hashID: Span<UInt8>, into share: inout MutableSpan<UInt8>
+    ) throws(MPinError) {
+        guard date > 0, hashID.count == MPinSize.hash, share.count == MPinSize.g1 else { throw .wrongParameter }
+        try withArena { arena throws(MPinError) in
+            let s = try arena.decodeScalar(master)
+            let point = try arena.permitPoint(date: date, hashID: hashID)
+            point.multiply(point, by: s, bits: 256, arena.scratch)
+            try arena.encode(point, into: &share)
+        }
+    }
+}

@@ -1,0 +1,16 @@
+import BN254CX
+import Glibc
+
+/// Lends `body` 4,096 limbs of the stack (32 KiB) for one operation and wipes them afterwards, whatever happens: no
+/// heap, and nothing secret is left behind.
+@inline(__always)
+func withArena<Value>(_ body: (inout Arena) throws(MPinError) -> Value) throws(MPinError) -> Value {
+    var storage = InlineArray<4096, UInt>(repeating: 0)
+    var span = storage.mutableSpan
+    return try span.withUnsafeMutableBufferPointer { buffer throws(MPinError) in
+        guard let base = buffer.baseAddress, buffer.count == Arena.capacity else { throw .wrongParameter }
+        defer { explicit_bzero(base, Arena.capacity &* 8) }
+        var arena = Arena(base)
+        return try body(&arena)
+    }
+}
