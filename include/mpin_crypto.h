@@ -124,15 +124,16 @@ MPIN_API MPIN_CHECK int32_t mpin_crypto_recombine_g2(
 #define MPIN_PIN_LEGACY14 3
 
 /** The number that a PIN stands for. Out: scalar (32), bits: its width, to be
- * handed on with it. In: mapping: one of MPIN_PIN_*; pin: the characters, not
- * NUL-terminated, 1 to 9 (MPIN_PIN_LEGACY_HASH: any number). */
+ * handed on with it. In: mapping: one of MPIN_PIN_*; pin: 1 to 32 digits, not
+ * NUL-terminated (MPIN_PIN_LEGACY14: 1 to 10 after an optional minus sign;
+ * MPIN_PIN_LEGACY_HASH: any bytes). */
 MPIN_API MPIN_CHECK int32_t mpin_crypto_pin_to_scalar(
     uint8_t *scalar, size_t scalar_len, int32_t *bits, int32_t mapping,
     const uint8_t *pin, size_t pin_len);
 
 /** The token: client secret minus PIN times the point of the identity.
- * Out: token (G1). In: id (any length), pin (scalar) and pin_bits (14, 20 or
- * 256: only so many bits are used), client_secret (G1). */
+ * Out: token (G1). In: id (any length), pin (scalar, below 2^pin_bits) and
+ * pin_bits (14, 20 or 256), client_secret (G1). */
 MPIN_API MPIN_CHECK int32_t mpin_crypto_extract_pin(
     uint8_t *token, size_t token_len, const uint8_t *id, size_t id_len,
     const uint8_t *pin, size_t pin_len, int32_t pin_bits,
@@ -190,8 +191,8 @@ MPIN_API MPIN_CHECK int32_t mpin_crypto_server_context_verify(
 
 /** Pass 2 with the old arguments, which also tells how wrong a PIN was.
  *
- * Out: e, f (GT; both optional): written with MPIN_CRYPTO_BAD_PIN only, for
- *   mpin_crypto_kangaroo().
+ * Out: e, f (GT; optional, both or none): written with MPIN_CRYPTO_BAD_PIN
+ *   only, for mpin_crypto_kangaroo().
  * In: date (0: no time permit), hid (G1), htid (G1; optional when date is 0),
  *   y (scalar), server_secret (G2), u (G1; optional when e and f are not
  *   wanted and date is above 0), ut (G1; optional when date is 0), v (G1).

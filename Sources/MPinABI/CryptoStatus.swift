@@ -1,0 +1,25 @@
+import CMPin
+import MPinCrypto
+
+extension MPinError {
+    /// The number that C callers see.
+    var code: Int32 {
+        switch self {
+        case .wrongParameter: MPIN_CRYPTO_WRONG_PARAMETER
+        case .invalidPoint: MPIN_CRYPTO_INVALID_POINT
+        case .wrongOrder: MPIN_CRYPTO_WRONG_ORDER
+        case .badPIN: MPIN_CRYPTO_BAD_PIN
+        case .randomFailed: MPIN_CRYPTO_RANDOM_FAILED
+        }
+    }
+}
+
+/// Runs a primitive and tells its result in C's numbers.
+func crypto(_ primitive: () throws(MPinError) -> Void) -> Int32 {
+    do {
+        try primitive()
+        return MPIN_CRYPTO_OK
+    } catch {
+        return error.code
+    }
+}

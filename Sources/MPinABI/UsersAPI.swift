@@ -1,0 +1,106 @@
+// mpin.h: users. The header documents every function.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
+public import CMPin
+import MPinSDK
+
+@_cdecl("mpin_sdk_make_new_user") @implementation
+public func mpin_sdk_make_new_user(
+    _ sdk: OpaquePointer?, _ user: UnsafeMutablePointer<OpaquePointer?>?, _ id: UnsafePointer<CChar>?,
+    _ device_name: UnsafePointer<CChar>?
+) -> mpin_status {
+    guard let core = MPinABI.sdk(sdk) else { return MPIN_INVALID_HANDLE }
+    guard let user else { return core.refuse("user is NULL") }
+    guard let id = text(id) else { return core.refuse("id is NULL or not UTF-8") }
+    guard let deviceName = optionalText(device_name) else { return core.refuse("device_name is not UTF-8") }
+    return core.status { () throws(SDKError) in
+        user.pointee = makeHandle(try core.makeNewUser(id, deviceName: deviceName), of: sdk)
+    }
+}
+
+@_cdecl("mpin_sdk_get_user") @implementation
+public func mpin_sdk_get_user(
+    _ sdk: OpaquePointer?, _ user: UnsafeMutablePointer<OpaquePointer?>?, _ id: UnsafePointer<CChar>?
+) -> mpin_status {
+    guard let core = MPinABI.sdk(sdk) else { return MPIN_INVALID_HANDLE }
+    guard let user else { return core.refuse("user is NULL") }
+    guard let id = text(id) else { return core.refuse("id is NULL or not UTF-8") }
+    return core.status { () throws(SDKError) in
+        user.pointee = try core.user(id).flatMap { makeHandle($0, of: sdk) }
+    }
+}
+
+@_cdecl("mpin_sdk_list_users") @implementation
+public func mpin_sdk_list_users(
+    _ sdk: OpaquePointer?, _ users: UnsafeMutablePointer<OpaquePointer?>?, _ count: UnsafeMutablePointer<Int>?
+) -> mpin_status {
+    list(sdk, users, count) { core throws(SDKError) in try core.listUsers() }
+}
+
+@_cdecl("mpin_sdk_list_all_users") @implementation
+public func mpin_sdk_list_all_users(
+    _ sdk: OpaquePointer?, _ users: UnsafeMutablePointer<OpaquePointer?>?, _ count: UnsafeMutablePointer<Int>?
+) -> mpin_status {
+    list(sdk, users, count) { core throws(SDKError) in try core.listAllUsers() }
+}
+
+/// Hands out a handle for each user, or none at all and their number.
+private func list(
+    _ sdk: OpaquePointer?, _ users: UnsafeMutablePointer<OpaquePointer?>?, _ count: UnsafeMutablePointer<Int>?,
+    _ find: (SDK) throws(SDKError) -> [User]
+) -> mpin_status {
+    guard let core = MPinABI.sdk(sdk) else { return MPIN_INVALID_HANDLE }
+    guard let count else { return core.refuse("count is NULL") }
+    var isTooSmall = false
+    let status = core.status { () throws(SDKError) in
+        let found = try find(core)
+        isTooSmall = users != nil && UInt(bitPattern: count.pointee) < UInt(found.count)
+        count.pointee = found.count
+        guard let users, !isTooSmall else { return }
+        for (index, user) in found.enumerated() { users[index] = makeHandle(user, of: sdk) }
+    }
+    return isTooSmall ? MPIN_BUFFER_TOO_SMALL : status
+}
+
+@_cdecl("mpin_sdk_delete_user") @implementation
+public func mpin_sdk_delete_user(_ sdk: OpaquePointer?, _ user: OpaquePointer?) -> mpin_status {
+    guard let (sdk, user) = sdkAndUser(sdk, user) else { return MPIN_INVALID_HANDLE }
+    return sdk.status { () throws(SDKError) in try sdk.deleteUser(user) }
+}
+
+@_cdecl("mpin_user_free") @implementation
+public func mpin_user_free(_ user: OpaquePointer?) {
+    removeUser(user)
+}
+
+@_cdecl("mpin_user_get_id") @implementation
+public func mpin_user_get_id(
+    _ user: OpaquePointer?, _ out: UnsafeMutablePointer<CChar>?, _ out_len: UnsafeMutablePointer<Int>?
+) -> mpin_status {
+    guard let user = MPinABI.user(user) else { return MPIN_INVALID_HANDLE }
+    return copyOut(user.id, out, out_len)
+}
+
+@_cdecl("mpin_user_get_backend") @implementation
+public func mpin_user_get_backend(
+    _ user: OpaquePointer?, _ out: UnsafeMutablePointer<CChar>?, _ out_len: UnsafeMutablePointer<Int>?
+) -> mpin_status {
+    guard let user = MPinABI.user(user) else { return MPIN_INVALID_HANDLE }
+    return copyOut(user.backend, out, out_len)
+}
+
+@_cdecl("mpin_user_get_mpin_id") @implementation
+public func mpin_user_get_mpin_id(
+    _ user: OpaquePointer?, _ out: UnsafeMutablePointer<CChar>?, _ out_len: UnsafeMutablePointer<Int>?
+) -> mpin_status {
+    guard let user = MPinABI.user(user) else { return MPIN_INVALID_HANDLE }
+    return copyOut(user.mpinID, out, out_len)
+}
+
+@_cdecl("mpin_user_get_state") @implementation
+public func mpin_user_get_state(_ user: OpaquePointer?, _ state: UnsafeMutablePointer<Int32>?) -> mpin_status {
+    guard let user = MPinABI.user(user) else { return MPIN_INVALID_HANDLE }
+    guard let state else { return MPIN_INVALID_ARGUMENT }
+    state.pointee = user.state.rawValue
+    return MPIN_OK
+}

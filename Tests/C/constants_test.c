@@ -1,0 +1,70 @@
+/* Constants equal functions, every status of the header has its own name, and
+ * the layout of the structure that callers fill is what bindings expect. */
+#include "check.h"
+
+#include <mpin_crypto.h>
+
+/* `{name, number}` of each status, taken out of the header by the Makefile. */
+static const struct {
+    const char *name;
+    mpin_status status;
+} statuses[] = {
+#include "statuses.inc"
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static void sizes(void)
+{
+    CHECK(mpin_crypto_g1_size() == MPIN_G1_SIZE, "G1");
+    CHECK(mpin_crypto_g2_size() == MPIN_G2_SIZE, "G2");
+    CHECK(mpin_crypto_gt_size() == MPIN_GT_SIZE, "GT");
+    CHECK(mpin_crypto_scalar_size() == MPIN_SCALAR_SIZE, "scalar");
+    CHECK(mpin_crypto_hash_size() == MPIN_HASH_SIZE, "hash");
+}
+
+static void version(void)
+{
+    CHECK(strcmp(mpin_version(), MPIN_VERSION) == 0, "%s", mpin_version());
+    CHECK(mpin_version() == mpin_version(), "the pointer changes");
+    CHECK(mpin_abi_version() == MPIN_ABI_VERSION, "%d", mpin_abi_version());
+}
+
+static void status_names(void)
+{
+    CHECK(COUNT(statuses) == 31, "%zu statuses", COUNT(statuses));
+    for (size_t i = 0; i < COUNT(statuses); i++) {
+        const char *name = mpin_status_name(statuses[i].status);
+        CHECK(strcmp(name, statuses[i].name) == 0, "%s is called %s",
+              statuses[i].name, name);
+    }
+    const mpin_status unknown[] = {-1, 22, 31, 41, INT32_MAX, INT32_MIN};
+    for (size_t i = 0; i < COUNT(unknown); i++) {
+        const char *name = mpin_status_name(unknown[i]);
+        CHECK(strcmp(name, "UNKNOWN") == 0, "%d is called %s", unknown[i],
+              name);
+    }
+}
+
+static void layout(void)
+{
+    const size_t pointer = sizeof(void *);
+    CHECK(offsetof(mpin_config, size) == 0, "size");
+    CHECK(offsetof(mpin_config, storage_path) == pointer, "storage_path");
+    CHECK(offsetof(mpin_config, storage_key_path) == 2 * pointer, "key path");
+    CHECK(offsetof(mpin_config, backend) == 3 * pointer, "backend");
+    CHECK(offsetof(mpin_config, rps_prefix) == 4 * pointer, "rps_prefix");
+    CHECK(offsetof(mpin_config, ca_file) == 5 * pointer, "ca_file");
+    CHECK(offsetof(mpin_config, timeout_ms) == 6 * pointer, "timeout_ms");
+    CHECK(offsetof(mpin_config, allow_insecure) == 6 * pointer + 4, "insecure");
+    CHECK(sizeof(mpin_config) == 6 * pointer + 8, "sizeof");
+}
+
+int main(void)
+{
+    sizes();
+    version();
+    status_names();
+    layout();
+    return report("constants_test");
+}

@@ -1,0 +1,91 @@
+/* An HTTP server on a loopback port with one answer for everything, or with
+ * none at all: it then lets its callers wait. */
+#ifndef LOOPBACK_H
+#define LOOPBACK_H
+
+#include <arpa/inet.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* The members of the client settings that a client needs. */
+#define CLIENT_SETTINGS                                                        \
+    "{\"appID\":\"c0ffee\",\"registerURL\":\"/rps/user\","                     \
+    "\"signatureURL\":\"/rps/signature\",\"certivoxURL\":\"/dta/\","           \
+    "\"timePermitsURL\":\"/rps/timePermit\","                                  \
+    "\"mpinAuthServerURL\":\"/rps\",\"authenticateURL\":\"/authenticate\","    \
+    "\"usePermits\":false,\"number\":7,\"text\":\"\xc3\xa4\"}"
+
+#define MAX_STALLED 64
+
+struct loopback {
+    const char *answer; /* JSON; NULL: never */
+    int listener;
+    int stalled[MAX_STALLED], stalled_count;
+    char url[64];
+    pthread_t thread;
+};
+
+static void loopback_answer(const struct loopback *server, int peer)
+{
+    char request[4096], head[160];
+    if (read(peer, request, sizeof request) <= 0)
+        return;
+    int n = snprintf(head, sizeof head,
+                     "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+                     "Content-Length: %zu\r\nConnection: close\r\n\r\n",
+                     strlen(server->answer));
+    if (write(peer, head, (size_t)n) == n &&
+        write(peer, server->answer, strlen(server->answer)) > 0)
+        shutdown(peer, SHUT_WR);
+}
+
+static void *loopback_run(void *argument)
+{
+    struct loopback *server = argument;
+    int peer;
+    while ((peer = accept(server->listener, NULL, NULL)) >= 0) {
+        if (server->answer == NULL && server->stalled_count < MAX_STALLED) {
+            server->stalled[server->stalled_count++] = peer;
+            continue;
+        }
+        if (server->answer)
+            loopback_answer(server, peer);
+        close(peer);
+    }
+    return NULL;
+}
+
+/* Starts a server; its base URL is in `url`. Returns 0, or -1. */
+static int loopback_start(struct loopback *server, const char *answer)
+{
+    struct sockaddr_in address;
+    socklen_t size = sizeof address;
+    memset(server, 0, sizeof *server);
+    memset(&address, 0, sizeof address);
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    server->answer = answer;
+    server->listener = socket(AF_INET, SOCK_STREAM, 0);
+    if (server->listener < 0 ||
+        bind(server->listener, (struct sockaddr *)&address, size) != 0 ||
+        listen(server->listener, 16) != 0 ||
+        getsockname(server->listener, (struct sockaddr *)&address, &size) != 0)
+        return -1;
+    snprintf(server->url, sizeof server->url, "http://127.0.0.1:%d",
+             ntohs(address.sin_port));
+    return pthread_create(&server->thread, NULL, loopback_run, server);
+}
+
+static void loopback_stop(struct loopback *server)
+{
+    shutdown(server->listener, SHUT_RDWR);
+    pthread_join(server->thread, NULL);
+    close(server->listener);
+    while (server->stalled_count > 0)
+        close(server->stalled[--server->stalled_count]);
+}
+
+#endif

@@ -1,0 +1,10 @@
+/* The library's own test, for a place where nothing else is. */
+#include <mpin.h>
+#include <stdio.h>
+
+int main(void)
+{
+    mpin_status status = mpin_sdk_self_test();
+    printf("libmpin %s: %s\n", mpin_version(), mpin_status_name(status));
+    return status == MPIN_OK ? 0 : 1;
+}

@@ -1,0 +1,137 @@
+/* Several threads: each with an sdk of its own, all with one sdk, a cancel and
+ * a free from another thread while a server lets the call wait. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "check.h"
+#include "loopback.h"
+#include "store.h"
+
+#include <mpin.h>
+#include <time.h>
+
+enum { THREADS = 8, ROUNDS = 20 };
+
+static struct loopback server, silent;
+
+static void pause_ms(long ms)
+{
+    struct timespec t = {ms / 1000, ms % 1000 * 1000000};
+    nanosleep(&t, NULL);
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* What a thread does and how it went. */
+struct job {
+    pthread_t thread;
+    mpin_sdk *sdk;
+    int number;
+    int bad;
+    mpin_status status;
+};
+
+static mpin_sdk *open_sdk(const char *store)
+{
+    mpin_sdk *sdk = NULL;
+    mpin_config config = {0};
+    config.size = sizeof config;
+    config.storage_path = store;
+    config.timeout_ms = 20000;
+    if (mpin_sdk_new(&sdk) != MPIN_OK || mpin_sdk_init(sdk, &config) != MPIN_OK)
+        return NULL;
+    return sdk;
+}
+
+static void *use(void *argument)
+{
+    struct job *job = argument;
+    for (int i = 0; i < ROUNDS; i++) {
+        mpin_user *user = NULL;
+        char id[32], text[64];
+        size_t n = sizeof text;
+        snprintf(id, sizeof id, "user%d.%d", job->number, i);
+        job->bad += mpin_sdk_set_backend(job->sdk, server.url, NULL) != MPIN_OK;
+        job->bad += mpin_sdk_make_new_user(job->sdk, &user, id, NULL) != MPIN_OK;
+        job->bad += mpin_user_get_id(user, text, &n) != MPIN_OK ||
+                    strcmp(text, id) != 0;
+        mpin_user_free(user);
+        job->bad += mpin_user_get_id(user, text, &n) != MPIN_INVALID_HANDLE;
+    }
+    return NULL;
+}
+
+static void many(int one_sdk)
+{
+    struct job jobs[THREADS];
+    memset(jobs, 0, sizeof jobs);
+    for (int i = 0; i < THREADS; i++) {
+        char path[160];
+        snprintf(path, sizeof path, "%s/many%d", store_folder, i);
+        jobs[i].number = i;
+        jobs[i].sdk = one_sdk && i ? jobs[0].sdk : open_sdk(path);
+    }
+    for (int i = 0; i < THREADS; i++)
+        pthread_create(&jobs[i].thread, NULL, use, &jobs[i]);
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(jobs[i].thread, NULL);
+        CHECK(jobs[i].bad == 0, "thread %d: %d calls failed", i, jobs[i].bad);
+    }
+    for (int i = 0; i < THREADS; i++)
+        mpin_sdk_free(jobs[i].sdk);
+}
+
+static void *wait_for_answer(void *argument)
+{
+    struct job *job = argument;
+    job->status = mpin_sdk_set_backend(job->sdk, silent.url, NULL);
+    return NULL;
+}
+
+/* Both end the call long before its deadline of 20 s. */
+static void interrupted(int by_free)
+{
+    struct job job = {0};
+    char text[64];
+    size_t n = sizeof text;
+    job.sdk = open_sdk(store_path(by_free ? "freed" : "canceled"));
+    pthread_create(&job.thread, NULL, wait_for_answer, &job);
+    pause_ms(300);
+    double start = now();
+    /* These never wait for the call. */
+    CHECK_STATUS(mpin_sdk_last_error(job.sdk, text, &n), MPIN_OK);
+    CHECK(now() - start < 0.1, "last_error took %.3f s", now() - start);
+    if (by_free)
+        mpin_sdk_free(job.sdk);
+    else
+        CHECK_STATUS(mpin_sdk_cancel(job.sdk), MPIN_OK);
+    pthread_join(job.thread, NULL);
+    CHECK(now() - start < 2, "the end took %.3f s", now() - start);
+    CHECK_STATUS(job.status, MPIN_CANCELED);
+    if (by_free) {
+        CHECK_STATUS(mpin_sdk_cancel(job.sdk), MPIN_INVALID_HANDLE);
+        return;
+    }
+    /* The next call is not canceled. */
+    CHECK_STATUS(mpin_sdk_set_backend(job.sdk, server.url, NULL), MPIN_OK);
+    mpin_sdk_free(job.sdk);
+}
+
+int main(void)
+{
+    if (store_open() != 0 || loopback_start(&server, CLIENT_SETTINGS) != 0 ||
+        loopback_start(&silent, NULL) != 0)
+        return perror("threads_test"), 1;
+    many(0);
+    many(1);
+    interrupted(0);
+    interrupted(1);
+    loopback_stop(&server);
+    loopback_stop(&silent);
+    store_close();
+    return report("threads_test");
+}
