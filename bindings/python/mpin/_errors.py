@@ -1,0 +1,324 @@
+"""One exception for each status of the library, all of them MPinError.
+
+Those that say that the caller passed something wrong are ValueErrors too.
+"""
+
+from __future__ import annotations
+
+
+class MPinError(Exception):
+    """A call of the library failed."""
+
+    #: The number of the status in mpin.h or mpin_crypto.h.
+    code: int = -1
+    #: The name of the status without its prefix, such as "INCORRECT_PIN".
+    status: str = "UNKNOWN"
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(f"{self.status}: {message}" if message else self.status)
+
+
+class PinInputCanceledError(MPinError):
+    """The PIN is empty: the user gave up."""
+
+    code = 1
+    status = "PIN_INPUT_CANCELED"
+
+
+class CryptoError(MPinError):
+    """A primitive refused its input, or the user has no token."""
+
+    code = 2
+    status = "CRYPTO_ERROR"
+
+
+class StorageError(MPinError):
+    """The store could not be read or written, or a record in it is damaged."""
+
+    code = 3
+    status = "STORAGE_ERROR"
+
+
+class NetworkError(MPinError):
+    """No HTTP answer, or a redirect."""
+
+    code = 4
+    status = "NETWORK_ERROR"
+
+
+class ResponseParseError(MPinError):
+    """The answer is not JSON or lacks a member."""
+
+    code = 5
+    status = "RESPONSE_PARSE_ERROR"
+
+
+class FlowError(MPinError):
+    """Wrong order, wrong state of the user, not initialised, no backend set."""
+
+    code = 6
+    status = "FLOW_ERROR"
+
+
+class IdentityNotAuthorizedError(MPinError):
+    """The server does not want this identity."""
+
+    code = 7
+    status = "IDENTITY_NOT_AUTHORIZED"
+
+
+class IdentityNotVerifiedError(MPinError):
+    """The identity is not confirmed yet, or its registration has ended."""
+
+    code = 8
+    status = "IDENTITY_NOT_VERIFIED"
+
+
+class RequestExpiredError(MPinError):
+    """The request came too late."""
+
+    code = 9
+    status = "REQUEST_EXPIRED"
+
+
+class RevokedError(MPinError):
+    """The identity is suspended: it gets no time permit."""
+
+    code = 10
+    status = "REVOKED"
+
+
+class IncorrectPinError(MPinError):
+    """Wrong PIN. The user may be blocked now: look at User.state."""
+
+    code = 11
+    status = "INCORRECT_PIN"
+
+
+class IncorrectAccessNumberError(MPinError):
+    """Wrong access number."""
+
+    code = 12
+    status = "INCORRECT_ACCESS_NUMBER"
+
+
+class HTTPServerError(MPinError):
+    """Any other HTTP 5xx."""
+
+    code = 13
+    status = "HTTP_SERVER_ERROR"
+
+
+class HTTPRequestError(MPinError):
+    """Any other HTTP 4xx."""
+
+    code = 14
+    status = "HTTP_REQUEST_ERROR"
+
+
+class BadUserAgentError(MPinError):
+    """The server refuses this client."""
+
+    code = 15
+    status = "BAD_USER_AGENT"
+
+
+class ClientSecretExpiredError(MPinError):
+    """The master secret was changed: register again."""
+
+    code = 16
+    status = "CLIENT_SECRET_EXPIRED"
+
+
+class BadClientVersionError(MPinError):
+    """The server refuses this version of the client."""
+
+    code = 17
+    status = "BAD_CLIENT_VERSION"
+
+
+class UntrustedDomainError(MPinError, ValueError):
+    """Plain http to another host, or a URL that is neither http nor https."""
+
+    code = 18
+    status = "UNTRUSTED_DOMAIN_ERROR"
+
+
+class RegistrationExpiredError(MPinError):
+    """The registration has expired."""
+
+    code = 19
+    status = "REGISTRATION_EXPIRED"
+
+
+class OperationNotAllowedError(MPinError):
+    """The operation is not allowed."""
+
+    code = 20
+    status = "OPERATION_NOT_ALLOWED"
+
+
+class VerificationFailedError(MPinError):
+    """The verification failed."""
+
+    code = 21
+    status = "VERIFICATION_FAILED"
+
+
+class InvalidHandleError(MPinError, ValueError):
+    """The object is closed."""
+
+    code = 32
+    status = "INVALID_HANDLE"
+
+
+class InvalidArgumentError(MPinError, ValueError):
+    """An argument is malformed."""
+
+    code = 33
+    status = "INVALID_ARGUMENT"
+
+
+class BufferTooSmallError(MPinError, ValueError):
+    """The caller's buffer is too small."""
+
+    code = 34
+    status = "BUFFER_TOO_SMALL"
+
+
+class CanceledError(MPinError):
+    """cancel() ended the call."""
+
+    code = 35
+    status = "CANCELED"
+
+
+class TimedOutError(MPinError, TimeoutError):
+    """The deadline ended the call."""
+
+    code = 36
+    status = "TIMED_OUT"
+
+
+class PinInvalidError(MPinError, ValueError):
+    """The PIN is not 4 to 6 decimal digits. Nothing was sent."""
+
+    code = 37
+    status = "PIN_INVALID"
+
+
+class UnsupportedFormatError(MPinError):
+    """The store was written by a newer version. Nothing was changed."""
+
+    code = 38
+    status = "UNSUPPORTED_FORMAT"
+
+
+class TooManyRequestsError(MPinError):
+    """The server asks to wait."""
+
+    code = 39
+    status = "TOO_MANY_REQUESTS"
+
+
+class RandomFailedError(MPinError):
+    """The random generator of the system failed."""
+
+    code = 40
+    status = "RANDOM_FAILED"
+
+
+class WrongParameterError(MPinError, ValueError):
+    """NULL, a wrong length, or a number out of range."""
+
+    code = -11
+    status = "WRONG_PARAMETER"
+
+
+class InvalidPointError(MPinError, ValueError):
+    """Not the encoding of a point of the curve, or the result is infinity."""
+
+    code = -14
+    status = "INVALID_POINT"
+
+
+class WrongOrderError(MPinError, ValueError):
+    """A point of the curve outside the subgroup of order r."""
+
+    code = -18
+    status = "WRONG_ORDER"
+
+
+class BadPinError(MPinError):
+    """The proof is wrong: another PIN, token, identity, date or server secret."""
+
+    code = -19
+    status = "BAD_PIN"
+
+
+class CryptoRandomFailedError(RandomFailedError):
+    """The random generator of the system failed."""
+
+    code = -32
+    status = "RANDOM_FAILED"
+
+
+class CryptoInvalidHandleError(InvalidHandleError):
+    """The server context is closed."""
+
+    code = -34
+    status = "INVALID_HANDLE"
+
+
+#: The exception of each code but OK.
+BY_CODE: dict[int, type[MPinError]] = {
+    error.code: error
+    for error in (
+        PinInputCanceledError,
+        CryptoError,
+        StorageError,
+        NetworkError,
+        ResponseParseError,
+        FlowError,
+        IdentityNotAuthorizedError,
+        IdentityNotVerifiedError,
+        RequestExpiredError,
+        RevokedError,
+        IncorrectPinError,
+        IncorrectAccessNumberError,
+        HTTPServerError,
+        HTTPRequestError,
+        BadUserAgentError,
+        ClientSecretExpiredError,
+        BadClientVersionError,
+        UntrustedDomainError,
+        RegistrationExpiredError,
+        OperationNotAllowedError,
+        VerificationFailedError,
+        InvalidHandleError,
+        InvalidArgumentError,
+        BufferTooSmallError,
+        CanceledError,
+        TimedOutError,
+        PinInvalidError,
+        UnsupportedFormatError,
+        TooManyRequestsError,
+        RandomFailedError,
+        WrongParameterError,
+        InvalidPointError,
+        WrongOrderError,
+        BadPinError,
+        CryptoRandomFailedError,
+        CryptoInvalidHandleError,
+    )
+}
+
+
+def error_for(code: int, message: str = "") -> MPinError:
+    """The exception for a code that is not OK."""
+    known = BY_CODE.get(code)
+    if known is not None:
+        return known(message)
+    unknown = MPinError(message)
+    unknown.code = code
+    return unknown

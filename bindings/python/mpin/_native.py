@@ -1,0 +1,151 @@
+"""The shared library and its functions, as mpin.h and mpin_crypto.h declare them."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from ctypes import (
+    POINTER,
+    Structure,
+    c_char,
+    c_char_p,
+    c_int32,
+    c_size_t,
+    c_uint8,
+    c_uint32,
+    c_void_p,
+)
+from typing import Any
+
+#: The ABI that the table below was written for.
+ABI_VERSION = 1
+
+_FILE_NAME = "libmpin.so.1"
+
+
+class Config(Structure):
+    """struct mpin_config"""
+
+    _fields_ = [
+        ("size", c_size_t),
+        ("storage_path", c_char_p),
+        ("storage_key_path", c_char_p),
+        ("backend", c_char_p),
+        ("rps_prefix", c_char_p),
+        ("ca_file", c_char_p),
+        ("timeout_ms", c_uint32),
+        ("allow_insecure", c_uint32),
+    ]
+
+
+_text = c_char_p
+_out_text = POINTER(c_char)
+_size = POINTER(c_size_t)
+_handle = c_void_p
+_out_handle = POINTER(c_void_p)
+_number = POINTER(c_int32)
+_octets = POINTER(c_uint8)
+
+#: Each function: what it returns, what it takes.
+FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
+    "mpin_version": (c_char_p, []),
+    "mpin_abi_version": (c_int32, []),
+    "mpin_status_name": (c_char_p, [c_int32]),
+    "mpin_sdk_new": (c_int32, [_out_handle]),
+    "mpin_sdk_free": (None, [_handle]),
+    "mpin_sdk_init": (c_int32, [_handle, POINTER(Config)]),
+    "mpin_sdk_destroy": (c_int32, [_handle]),
+    "mpin_sdk_clear_users": (c_int32, [_handle]),
+    "mpin_sdk_cancel": (c_int32, [_handle]),
+    "mpin_sdk_last_error": (c_int32, [_handle, _out_text, _size]),
+    "mpin_sdk_self_test": (c_int32, []),
+    "mpin_sdk_test_backend": (c_int32, [_handle, _text, _text]),
+    "mpin_sdk_set_backend": (c_int32, [_handle, _text, _text]),
+    "mpin_sdk_get_client_param": (c_int32, [_handle, _out_text, _size, _text]),
+    "mpin_sdk_make_new_user": (c_int32, [_handle, _out_handle, _text, _text]),
+    "mpin_sdk_get_user": (c_int32, [_handle, _out_handle, _text]),
+    "mpin_sdk_list_users": (c_int32, [_handle, _out_handle, _size]),
+    "mpin_sdk_list_all_users": (c_int32, [_handle, _out_handle, _size]),
+    "mpin_sdk_delete_user": (c_int32, [_handle, _handle]),
+    "mpin_user_free": (None, [_handle]),
+    "mpin_user_get_id": (c_int32, [_handle, _out_text, _size]),
+    "mpin_user_get_backend": (c_int32, [_handle, _out_text, _size]),
+    "mpin_user_get_mpin_id": (c_int32, [_handle, _out_text, _size]),
+    "mpin_user_get_state": (c_int32, [_handle, _number]),
+    "mpin_sdk_start_registration": (c_int32, [_handle, _handle, _text, _text]),
+    "mpin_sdk_restart_registration": (c_int32, [_handle, _handle, _text]),
+    "mpin_sdk_confirm_registration": (c_int32, [_handle, _handle, _text]),
+    "mpin_sdk_finish_registration": (c_int32, [_handle, _handle, _text]),
+    "mpin_sdk_start_authentication": (c_int32, [_handle, _handle]),
+    "mpin_sdk_finish_authentication": (c_int32, [_handle, _handle, _out_text, _size, _text]),
+    "mpin_sdk_get_auth_data": (c_int32, [_handle, _handle, _out_text, _size]),
+    "mpin_crypto_g1_size": (c_size_t, []),
+    "mpin_crypto_g2_size": (c_size_t, []),
+    "mpin_crypto_gt_size": (c_size_t, []),
+    "mpin_crypto_scalar_size": (c_size_t, []),
+    "mpin_crypto_hash_size": (c_size_t, []),
+    "mpin_crypto_hash_id": (c_int32, 2 * [_octets, c_size_t]),
+    "mpin_crypto_map_to_g1": (c_int32, 2 * [_octets, c_size_t]),
+    "mpin_crypto_random_generate": (c_int32, [_octets, c_size_t]),
+    "mpin_crypto_get_client_secret": (c_int32, 3 * [_octets, c_size_t]),
+    "mpin_crypto_get_server_secret": (c_int32, 2 * [_octets, c_size_t]),
+    "mpin_crypto_get_client_permit": (c_int32, [_octets, c_size_t, c_int32] + 2 * [_octets, c_size_t]),
+    "mpin_crypto_recombine_g1": (c_int32, 3 * [_octets, c_size_t]),
+    "mpin_crypto_recombine_g2": (c_int32, 3 * [_octets, c_size_t]),
+    "mpin_crypto_pin_to_scalar": (c_int32, [_octets, c_size_t, _number, c_int32, _octets, c_size_t]),
+    "mpin_crypto_extract_pin": (c_int32, 3 * [_octets, c_size_t] + [c_int32, _octets, c_size_t]),
+    "mpin_crypto_client_1": (
+        c_int32,
+        3 * [_octets, c_size_t] + [c_int32] + 3 * [_octets, c_size_t] + [c_int32] + 2 * [_octets, c_size_t],
+    ),
+    "mpin_crypto_client_2": (c_int32, 4 * [_octets, c_size_t]),
+    "mpin_crypto_server_1": (c_int32, 2 * [_octets, c_size_t] + [c_int32, _octets, c_size_t]),
+    "mpin_crypto_server_context_new": (c_int32, [_out_handle, _octets, c_size_t]),
+    "mpin_crypto_server_context_free": (None, [_handle]),
+    "mpin_crypto_server_context_verify": (c_int32, [_handle, c_int32] + 4 * [_octets, c_size_t]),
+    "mpin_crypto_server_2": (c_int32, 2 * [_octets, c_size_t] + [c_int32] + 7 * [_octets, c_size_t]),
+    "mpin_crypto_kangaroo": (c_int32, [_number] + 2 * [_octets, c_size_t] + [c_int32]),
+    "mpin_crypto_pairing": (c_int32, 3 * [_octets, c_size_t]),
+    "mpin_crypto_pairing_product": (c_int32, 5 * [_octets, c_size_t]),
+}
+
+
+def _candidates() -> list[str]:
+    """Where the library may be, in the order of search. A name without a folder is the system's business."""
+    chosen = os.environ.get("MPIN_LIBRARY")
+    if chosen:
+        return [chosen]
+    package = os.path.dirname(os.path.abspath(__file__))
+    beside = [os.path.join(package, name) for name in (_FILE_NAME, "libmpin.so")]
+    return [path for path in beside if os.path.exists(path)] + [_FILE_NAME]
+
+
+def _open() -> ctypes.CDLL:
+    reason: OSError | None = None
+    candidates = _candidates()
+    for candidate in candidates:
+        try:
+            return ctypes.CDLL(candidate)
+        except OSError as error:
+            reason = error
+    raise ImportError(
+        f"cannot load libmpin ({reason}); tried {', '.join(candidates)}; set MPIN_LIBRARY to the path of libmpin.so"
+    ) from reason
+
+
+def _load() -> ctypes.CDLL:
+    library = _open()
+    for name, (result, arguments) in FUNCTIONS.items():
+        try:
+            function = getattr(library, name)
+        except AttributeError as error:
+            raise ImportError(f"{library._name} has no {name}: it is not the library of this package") from error
+        function.restype = result
+        function.argtypes = arguments
+    found = library.mpin_abi_version()
+    if found != ABI_VERSION:
+        raise ImportError(f"{library._name} has ABI version {found}, this package needs {ABI_VERSION}")
+    return library
+
+
+lib = _load()

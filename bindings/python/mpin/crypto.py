@@ -1,0 +1,217 @@
+"""The M-Pin primitives: bytes in, bytes out.
+
+Points of G1 have 65 bytes, points of G2 128, values of the pairing 384, scalars and hashes 32. Decoding is strict. A
+date is a number of days since 1970-01-01 UTC; 0 stands for no time permit.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import enum
+from types import TracebackType
+from typing import Any, Union
+
+from ._errors import BadPinError, error_for
+from ._native import lib
+
+Octets = Union[bytes, bytearray, memoryview]
+
+G1_SIZE: int = lib.mpin_crypto_g1_size()
+G2_SIZE: int = lib.mpin_crypto_g2_size()
+GT_SIZE: int = lib.mpin_crypto_gt_size()
+SCALAR_SIZE: int = lib.mpin_crypto_scalar_size()
+HASH_SIZE: int = lib.mpin_crypto_hash_size()
+
+
+class PinMapping(enum.IntEnum):
+    """How a PIN becomes a number."""
+
+    #: The decimal number, below 10^6: 20 bits. For new tokens.
+    DECIMAL6 = 0
+    #: The decimal number mod 10^4: 14 bits.
+    DECIMAL4 = 1
+    #: Java's string hash mod 10^4: 14 bits. Tokens of the old SDK core.
+    LEGACY_HASH = 2
+    #: The remainder of a signed decimal number mod 10^4, its low 14 bits.
+    LEGACY14 = 3
+
+
+def hash_id(id: Octets) -> bytes:
+    """SHA-256 of a M-Pin ID."""
+    return _call(lib.mpin_crypto_hash_id, HASH_SIZE, *_in(id))
+
+
+def map_to_g1(hash: Octets) -> bytes:
+    """The point of a hash. Variable time: the identity is public."""
+    return _call(lib.mpin_crypto_map_to_g1, G1_SIZE, *_in(hash))
+
+
+def random_generate() -> bytes:
+    """A random scalar: a master secret share, x, or y."""
+    return _call(lib.mpin_crypto_random_generate, SCALAR_SIZE)
+
+
+def get_client_secret(s: Octets, hash_id: Octets) -> bytes:
+    """s times the point of an identity (G1)."""
+    return _call(lib.mpin_crypto_get_client_secret, G1_SIZE, *_in(s), *_in(hash_id))
+
+
+def get_server_secret(s: Octets) -> bytes:
+    """s times the generator of G2."""
+    return _call(lib.mpin_crypto_get_server_secret, G2_SIZE, *_in(s))
+
+
+def get_client_permit(date: int, s: Octets, hash_id: Octets) -> bytes:
+    """The time permit of an identity for one day (G1)."""
+    return _call(lib.mpin_crypto_get_client_permit, G1_SIZE, date, *_in(s), *_in(hash_id))
+
+
+def recombine_g1(a: Octets, b: Octets) -> bytes:
+    """The sum of two shares of a client secret or time permit."""
+    return _call(lib.mpin_crypto_recombine_g1, G1_SIZE, *_in(a), *_in(b))
+
+
+def recombine_g2(a: Octets, b: Octets) -> bytes:
+    """The sum of two shares of the server secret."""
+    return _call(lib.mpin_crypto_recombine_g2, G2_SIZE, *_in(a), *_in(b))
+
+
+def pin_to_scalar(mapping: PinMapping, pin: Octets) -> tuple[bytes, int]:
+    """The number that a PIN stands for, and its width in bits, to be handed on with it."""
+    scalar, bits = _room(SCALAR_SIZE), ctypes.c_int32()
+    _check(lib.mpin_crypto_pin_to_scalar(scalar, SCALAR_SIZE, ctypes.byref(bits), mapping, *_in(pin)))
+    return bytes(scalar), bits.value
+
+
+def extract_pin(id: Octets, pin: Octets, pin_bits: int, client_secret: Octets) -> bytes:
+    """The token: client secret minus PIN times the point of the identity. pin: a scalar of pin_to_scalar()."""
+    return _call(lib.mpin_crypto_extract_pin, G1_SIZE, *_in(id), *_in(pin), pin_bits, *_in(client_secret))
+
+
+def client_1(
+    date: int, id: Octets, x: Octets, pin: Octets, pin_bits: int, token: Octets, permit: Octets | None = None
+) -> tuple[bytes, bytes, bytes | None]:
+    """Pass 1 of the client: sec (secret), U, and UT if there is a date."""
+    sec, u, ut = _room(G1_SIZE), _room(G1_SIZE), _room(G1_SIZE) if date else None
+    _check(
+        lib.mpin_crypto_client_1(
+            *_out(sec), *_out(u), *_out(ut), date, *_in(id), *_in(x), *_in(pin), pin_bits, *_in(token), *_in(permit)
+        )
+    )
+    return bytes(sec), bytes(u), None if ut is None else bytes(ut)
+
+
+def client_2(x: Octets, y: Octets, sec: Octets) -> bytes:
+    """Pass 2 of the client: V = -(x + y) sec."""
+    return _call(lib.mpin_crypto_client_2, G1_SIZE, *_in(x), *_in(y), *_in(sec))
+
+
+def server_1(date: int, id: Octets) -> tuple[bytes, bytes | None]:
+    """Pass 1 of the server: the point of an identity, and that with the date if there is one."""
+    hid, htid = _room(G1_SIZE), _room(G1_SIZE) if date else None
+    _check(lib.mpin_crypto_server_1(*_out(hid), *_out(htid), date, *_in(id)))
+    return bytes(hid), None if htid is None else bytes(htid)
+
+
+def server_2(
+    date: int,
+    hid: Octets,
+    htid: Octets | None,
+    y: Octets,
+    server_secret: Octets,
+    u: Octets,
+    ut: Octets | None,
+    v: Octets,
+) -> tuple[bytes, bytes] | None:
+    """Pass 2 of the server: None if the PIN is right, else E and F for kangaroo()."""
+    e, f = _room(GT_SIZE), _room(GT_SIZE)
+    code = lib.mpin_crypto_server_2(
+        *_out(e), *_out(f), date, *_in(hid), *_in(htid), *_in(y), *_in(server_secret), *_in(u), *_in(ut), *_in(v)
+    )
+    if code == BadPinError.code:
+        return bytes(e), bytes(f)
+    _check(code)
+    return None
+
+
+def kangaroo(e: Octets, f: Octets, range: int = 9999) -> int:
+    """How far the entered PIN was from the registered one; 0 if there is no such error within the range."""
+    error = ctypes.c_int32()
+    _check(lib.mpin_crypto_kangaroo(ctypes.byref(error), *_in(e), *_in(f), range))
+    return error.value
+
+
+def pairing(q: Octets, p: Octets) -> bytes:
+    """The optimal ate pairing of a point of G2 and one of G1."""
+    return _call(lib.mpin_crypto_pairing, GT_SIZE, *_in(q), *_in(p))
+
+
+def pairing_product(q1: Octets, p1: Octets, q2: Octets, p2: Octets) -> bytes:
+    """e(q1, p1) e(q2, p2)."""
+    return _call(lib.mpin_crypto_pairing_product, GT_SIZE, *_in(q1), *_in(p1), *_in(q2), *_in(p2))
+
+
+class ServerContext:
+    """A server secret, made ready once for many logins. It may be used from several threads."""
+
+    _handle: int | None = None
+
+    def __init__(self, server_secret: Octets) -> None:
+        self._free = lib.mpin_crypto_server_context_free
+        handle = ctypes.c_void_p()
+        _check(lib.mpin_crypto_server_context_new(ctypes.byref(handle), *_in(server_secret)))
+        self._handle = handle.value
+
+    def verify(self, date: int, id: Octets, u: Octets, y: Octets, v: Octets) -> bool:
+        """Whether the PIN was right. u: UT if there is a date, else U."""
+        code = lib.mpin_crypto_server_context_verify(self._handle, date, *_in(id), *_in(u), *_in(y), *_in(v))
+        if code == BadPinError.code:
+            return False
+        _check(code)
+        return True
+
+    def close(self) -> None:
+        """Wipes and releases the secret."""
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            self._free(handle)
+
+    def __enter__(self) -> ServerContext:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        self.close()
+
+
+def _in(octets: Octets | None) -> list[Any]:
+    """An input as the library takes it: pointer, length."""
+    if octets is None:
+        return [None, 0]
+    size = len(octets)
+    return [(ctypes.c_uint8 * size).from_buffer_copy(octets), size]
+
+
+def _room(size: int) -> ctypes.Array[ctypes.c_uint8]:
+    return (ctypes.c_uint8 * size)()
+
+
+def _out(room: ctypes.Array[ctypes.c_uint8] | None) -> list[Any]:
+    """An output as the library takes it: pointer, length."""
+    return [None, 0] if room is None else [room, len(room)]
+
+
+def _call(function: Any, size: int, *arguments: Any) -> bytes:
+    """Calls a function whose only output comes first."""
+    room = _room(size)
+    _check(function(room, size, *arguments))
+    return bytes(room)
+
+
+def _check(code: int) -> None:
+    if code:
+        raise error_for(code)

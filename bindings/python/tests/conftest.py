@@ -1,0 +1,71 @@
+import json
+import os
+import pathlib
+import re
+import socket
+import subprocess
+import time
+import urllib.request
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import mpin
+
+ROOT = pathlib.Path(__file__).parents[3]
+
+
+def header(name: str) -> str:
+    """A header of the library without its comments."""
+    return re.sub(r"/\*.*?\*/", "", (ROOT / "include" / name).read_text(), flags=re.DOTALL)
+
+
+def vectors() -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads((ROOT / "Tests/Vectors/bn254cx-mpin.json").read_text())["vectors"]
+    return found
+
+
+@pytest.fixture
+def sdk(tmp_path: pathlib.Path) -> Iterator[mpin.SDK]:
+    """A client without a backend."""
+    with mpin.SDK(tmp_path / "store") as made:
+        yield made
+
+
+def free_ports(count: int) -> "list[int]":
+    """Loopback ports that nobody listens on."""
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [s.getsockname()[1] for s in sockets]
+    for s in sockets:
+        s.close()
+    return ports
+
+
+def wait_until_ready(process: "subprocess.Popen[bytes]", url: str) -> None:
+    for _ in range(100):
+        assert process.poll() is None, "mpind has ended"
+        try:
+            urllib.request.urlopen(f"{url}/rps/clientSettings", timeout=5).close()
+            return
+        except OSError:
+            time.sleep(0.1)
+    raise AssertionError("mpind did not start")
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The base URL of a real server that confirms every registration at once."""
+    folder = tmp_path_factory.mktemp("mpind")
+    ports = free_ports(4)
+    options = ("--port", "--private-port", "--dta1-port", "--dta2-port")
+    command = [os.environ.get("MPIND", str(ROOT / "build/mpind")), "--all-in-one", "--force-activate"]
+    command += ["--state-dir", str(folder / "state"), "--mail-dir", str(folder / "mail")]
+    command += [text for option, port in zip(options, ports) for text in (option, str(port))]
+    url = f"http://127.0.0.1:{ports[0]}"
+    with (folder / "log").open("wb") as log, subprocess.Popen(command, stderr=log) as process:
+        try:
+            wait_until_ready(process, url)
+            yield url
+        finally:
+            process.terminate()
