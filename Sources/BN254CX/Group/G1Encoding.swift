@@ -10,18 +10,19 @@ extension G1 {
     /// Reads a point. False unless there are 65 bytes, the prefix is 04, both coordinates are below p and the point is
     /// on the curve. All of E(Fp) has order r, and the form cannot hold the point at infinity. Z becomes 1.
     package func decode(_ octets: Span<UInt8>, _ s: Limbs) -> Bool {
-        guard octets.count == G1.octets, octets[0] == 4 else { return false }
+        guard octets.count == G1.octets else { return false }
+        let isUncompressed = ~nonZeroMask(UInt(octets[0] ^ 4))
         let inRange = octets.withUnsafeBufferPointer { buffer -> UInt in
             guard let base = buffer.baseAddress else { return 0 }
             return Fp.decode(x, base + 1, s) & Fp.decode(y, base + 33, s)
         }
         Fp.setOne(z)
-        return inRange & G1.onCurveMask(x, y, s) != 0
+        return declassify(isUncompressed & inRange & G1.onCurveMask(x, y, s)) != 0
     }
 
     /// Writes the point. False for another length than 65 and for the point at infinity.
     package func encode(into octets: inout MutableSpan<UInt8>, _ s: Limbs) -> Bool {
-        guard octets.count == G1.octets, infinityMask(s) == 0 else { return false }
+        guard octets.count == G1.octets, declassify(infinityMask(s)) == 0 else { return false }
         let affine = s
         makeAffine(affine, s + 8)
         octets[0] = 4

@@ -27,13 +27,13 @@ extension G2 {
             return mask
         }
         Fp2.setOne(z)
-        guard inRange & G2.onCurveMask(x, y, s) != 0 else { return .invalid }
-        return subgroupMask(s) != 0 ? .valid : .outsideSubgroup
+        guard declassify(inRange & G2.onCurveMask(x, y, s)) != 0 else { return .invalid }
+        return declassify(subgroupMask(s)) != 0 ? .valid : .outsideSubgroup
     }
 
     /// Writes the point. False for another length than 128 and for the point at infinity.
     package func encode(into octets: inout MutableSpan<UInt8>, _ s: Limbs) -> Bool {
-        guard octets.count == G2.octets, infinityMask(s) == 0 else { return false }
+        guard octets.count == G2.octets, declassify(infinityMask(s)) == 0 else { return false }
         let affine = s
         makeAffine(affine, s + 16)
         octets.withUnsafeMutableBufferPointer { buffer in

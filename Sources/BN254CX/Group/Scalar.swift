@@ -23,7 +23,7 @@ package struct Scalar {
     package func decode(_ octets: Span<UInt8>, _ s: Limbs) -> Bool {
         guard load(octets) else { return false }
         let isBelow = 0 &- __gmpn_sub_n(s, limbs, bn_r(), 4)
-        return isBelow & ~zeroMask(limbs, 4) != 0
+        return declassify(isBelow & ~zeroMask(limbs, 4)) != 0
     }
 
     /// Reads 32 big-endian bytes. False unless they are below 2^bits, bits in 1...256.
@@ -34,7 +34,7 @@ package struct Scalar {
             let free = min(64, max(0, bits &- 64 &* i))
             excess |= free == 64 ? 0 : limbs[i] &>> UInt(free)
         }
-        return nonZeroMask(excess) == 0
+        return declassify(nonZeroMask(excess)) == 0
     }
 
     /// Writes 32 big-endian bytes. False for another length.

@@ -30,12 +30,12 @@ package struct GT {
     package func setOne() { Fp12.setOne(limbs) }
 
     /// Whether the values are equal; constant time until the answer. Scratch: 8 limbs.
-    package func equals(_ a: GT, _ s: Limbs) -> Bool { Fp12.equalMask(limbs, a.limbs, s) != 0 }
+    package func equals(_ a: GT, _ s: Limbs) -> Bool { declassify(Fp12.equalMask(limbs, a.limbs, s)) != 0 }
 
     /// Whether the value is 1. Scratch: 56 limbs.
     package func isOne(_ s: Limbs) -> Bool {
         Fp12.setOne(s)
-        return Fp12.equalMask(limbs, s, s + 48) != 0
+        return declassify(Fp12.equalMask(limbs, s, s + 48)) != 0
     }
 
     /// Limbs of scratch that `power` uses.
