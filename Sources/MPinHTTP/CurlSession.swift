@@ -1,0 +1,119 @@
+import CCurl
+import Glibc
+
+/// A libcurl handle with the connections that it keeps open. Used by one thread at a time.
+final class CurlSession: @unchecked Sendable {
+    let easy: UnsafeMutableRawPointer
+    private let multi: UnsafeMutableRawPointer
+    private let errorText: UnsafeMutablePointer<CChar>
+    /// After a fork the connections belong to the parent.
+    let process = getpid()
+
+    /// How a transfer ended.
+    enum Outcome {
+        case done
+        case timedOut
+        case cancelled
+        case failed(CURLcode, text: String)
+    }
+
+    /// Nil when memory has run out.
+    init?() {
+        guard Self.isLibraryReady, let easy = curl_easy_init() else { return nil }
+        guard let multi = curl_multi_init() else {
+            curl_easy_cleanup(easy)
+            return nil
+        }
+        self.easy = easy
+        self.multi = multi
+        errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
+        errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    }
+
+    deinit {
+        curl_easy_cleanup(easy)
+        curl_multi_cleanup(multi)
+        errorText.deallocate()
+    }
+
+    /// curl_global_init is to be called once in a process.
+    private static let isLibraryReady = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
+
+    /// Forgets every option; connections stay.
+    func reset() {
+        curl_easy_reset(easy)
+        errorText.update(repeating: 0, count: Int(CURL_ERROR_SIZE))
+        set(CURLOPT_ERRORBUFFER, pointer: errorText)
+        set(CURLOPT_NOSIGNAL, 1)
+        set(CURLOPT_SSL_VERIFYPEER, 1)
+        set(CURLOPT_SSL_VERIFYHOST, 2)
+        set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+        mpin_curl_set_quick_exit(easy)
+    }
+
+    func set(_ option: CURLoption, _ value: Int) { _ = mpin_curl_set_long(easy, option, value) }
+    func set(_ option: CURLoption, _ value: String?) { _ = mpin_curl_set_string(easy, option, value) }
+    func set(_ option: CURLoption, pointer: UnsafeMutableRawPointer?) {
+        _ = mpin_curl_set_pointer(easy, option, pointer)
+    }
+
+    /// Trusts the authorities in `file` and no others; nil: those of the system.
+    func trust(_ file: String?) {
+        guard let file else { return }
+        set(CURLOPT_CAINFO, file)
+        set(CURLOPT_CAPATH, nil)
+    }
+
+    /// Runs the transfer that the options describe. libcurl's own loop looks at a cancel once a second; this one every
+    /// 50 ms.
+    func run(until deadline: Deadline, isCancelled: () -> Bool) -> Outcome {
+        guard curl_multi_add_handle(multi, easy) == CURLM_OK else { return failure(CURLE_FAILED_INIT) }
+        defer { curl_multi_remove_handle(multi, easy) }
+        return withoutBrokenPipeSignal {
+            while true {
+                var running: Int32 = 0
+                guard curl_multi_perform(multi, &running) == CURLM_OK else { return failure(CURLE_RECV_ERROR) }
+                if running == 0 { return result() }
+                if isCancelled() { return .cancelled }
+                let left = deadline.remainingMilliseconds()
+                guard left > 0 else { return .timedOut }
+                guard curl_multi_poll(multi, nil, 0, Int32(min(left, 50)), nil) == CURLM_OK else {
+                    return failure(CURLE_RECV_ERROR)
+                }
+            }
+        }
+    }
+
+    private func result() -> Outcome {
+        var left: Int32 = 0
+        guard let message = curl_multi_info_read(multi, &left), message.pointee.msg == CURLMSG_DONE else {
+            return failure(CURLE_RECV_ERROR)
+        }
+        let code = message.pointee.data.result
+        return code == CURLE_OK ? .done : failure(code)
+    }
+
+    private func failure(_ code: CURLcode) -> Outcome {
+        let detail = String(cString: errorText)
+        return .failed(code, text: detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail)
+    }
+}
+
+/// Blocks SIGPIPE in this thread while `body` runs: with CURLOPT_NOSIGNAL libcurl does not guard TLS writes to a closed
+/// connection, and the signal would end the host process.
+private func withoutBrokenPipeSignal<Result>(_ body: () -> Result) -> Result {
+    var pipe = sigset_t()
+    var former = sigset_t()
+    var pending = sigset_t()
+    sigemptyset(&pipe)
+    sigaddset(&pipe, SIGPIPE)
+    sigpending(&pending)
+    let wasPending = sigismember(&pending, SIGPIPE) == 1
+    pthread_sigmask(SIG_BLOCK, &pipe, &former)
+    defer {
+        var zero = timespec()
+        if !wasPending { while sigtimedwait(&pipe, nil, &zero) == -1 && errno == EINTR {} }
+        pthread_sigmask(SIG_SETMASK, &former, nil)
+    }
+    return body()
+}

@@ -1,0 +1,108 @@
+import CCurl
+import Glibc
+
+/// HTTP/1.1 over libcurl: TLS verified, no redirects, no compression, connections kept for the next request.
+package final class CurlTransport: HTTPTransport {
+    private let policy: HTTPPolicy
+    private let idle = Locked<[CurlSession]>([])
+    /// Sessions kept beyond their request.
+    private static let maxIdle = 8
+
+    package init(policy: HTTPPolicy = HTTPPolicy()) { self.policy = policy }
+
+    package func execute(
+        _ request: HTTPRequest, isCancelled: @Sendable () -> Bool
+    ) throws(HTTPFailure) -> HTTPResponse {
+        guard let url = RemoteURL(request.url, schemes: ["http", "https"]) else { throw .invalidURL }
+        guard url.scheme == "https" || url.isLoopback || policy.allowInsecure else { throw .insecureURL }
+        guard request.isWellFormed else { throw .invalidRequest }
+        guard !isCancelled() else { throw .cancelled }
+        guard let session = takeSession() else { throw .network("libcurl has no memory") }
+        defer { giveBack(session) }
+        let exchange = Exchange(limit: policy.maxAnswerBytes)
+        let outcome = perform(request, url, session, exchange, isCancelled)
+        return try exchange.answer(outcome, session, origin: url.origin)
+    }
+
+    private func perform(
+        _ request: HTTPRequest, _ url: RemoteURL, _ session: CurlSession, _ exchange: Exchange,
+        _ isCancelled: () -> Bool
+    ) -> CurlSession.Outcome {
+        prepare(session, url)
+        let lines = HeaderList(request.headers + [("Expect", "")])
+        session.set(CURLOPT_HTTPHEADER, pointer: lines.first)
+        exchange.attach(to: session)
+        return withExtendedLifetime(lines) {
+            (request.body ?? []).withUnsafeBufferPointer { body in
+                setMethod(request.method, body, session)
+                return session.run(until: request.deadline, isCancelled: isCancelled)
+            }
+        }
+    }
+
+    private func prepare(_ session: CurlSession, _ url: RemoteURL) {
+        session.reset()
+        _ = mpin_curl_set_http_only(session.easy)
+        session.set(CURLOPT_CURLU, pointer: UnsafeMutableRawPointer(url.handle))
+        session.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
+        session.set(CURLOPT_FOLLOWLOCATION, 0)
+        session.set(CURLOPT_USERAGENT, policy.userAgent)
+        session.trust(policy.caFile)
+        // A proxy of the environment would carry plain http beyond this machine.
+        if url.isLoopback { session.set(CURLOPT_NOPROXY, "*") }
+    }
+
+    private func setMethod(
+        _ method: HTTPRequest.Method, _ body: UnsafeBufferPointer<UInt8>, _ session: CurlSession
+    ) {
+        guard method != .get else { return session.set(CURLOPT_HTTPGET, 1) }
+        session.set(CURLOPT_POST, 1)
+        session.set(CURLOPT_POSTFIELDSIZE, body.count)
+        if let base = body.baseAddress {
+            session.set(CURLOPT_POSTFIELDS, pointer: UnsafeMutableRawPointer(mutating: base))
+        } else {
+            session.set(CURLOPT_COPYPOSTFIELDS, "")
+        }
+        if method == .put { session.set(CURLOPT_CUSTOMREQUEST, method.rawValue) }
+    }
+
+    private func takeSession() -> CurlSession? {
+        let kept = idle.withLock { $0.popLast() }
+        if let kept, kept.process == getpid() { return kept }
+        // Closing a parent's TLS connection would write to it: after a fork the old sessions are left alone.
+        if let kept { _ = Unmanaged.passRetained(kept) }
+        return CurlSession()
+    }
+
+    private func giveBack(_ session: CurlSession) {
+        // Its options point into the request that is over.
+        session.reset()
+        idle.withLock { if $0.count < Self.maxIdle { $0.append(session) } }
+    }
+}
+
+extension HTTPRequest {
+    /// No control characters in headers, names that are tokens (RFC 9110 section 5.6.2), and no body with GET.
+    fileprivate var isWellFormed: Bool {
+        guard method != .get || body == nil else { return false }
+        return headers.allSatisfy { name, value in
+            !name.isEmpty && name.utf8.allSatisfy { $0 > 32 && $0 < 127 && !":;,\"()<>@[]{}/\\?=".utf8.contains($0) }
+                && value.utf8.allSatisfy { $0 >= 32 && $0 != 127 || $0 == 9 }
+        }
+    }
+}
+
+/// Header lines in libcurl's list.
+private final class HeaderList {
+    private(set) var first: UnsafeMutablePointer<curl_slist>?
+
+    init(_ headers: [(String, String)]) {
+        // "Name;" is libcurl's way to send an empty value; "Expect:" keeps its own header from being sent.
+        for (name, value) in headers {
+            let line = value.isEmpty ? (name == "Expect" ? "Expect:" : "\(name);") : "\(name): \(value)"
+            first = curl_slist_append(first, line) ?? first
+        }
+    }
+
+    deinit { curl_slist_free_all(first) }
+}

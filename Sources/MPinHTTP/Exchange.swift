@@ -1,0 +1,85 @@
+import CCurl
+import MPinSecrets
+
+/// Collects one answer from libcurl's callbacks.
+final class Exchange {
+    private let body: WipedBuffer
+    private let headerLimit: Int
+    private var headerBytes = 0
+    private var headers: [(String, String)] = []
+    private var isHeaderComplete = false
+    private var isTooLarge = false
+
+    init(limit: Int) {
+        body = WipedBuffer(limit: limit)
+        headerLimit = limit
+    }
+
+    /// Lets the session call this object; it must live until the session has run.
+    func attach(to session: CurlSession) {
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        session.set(CURLOPT_WRITEDATA, pointer: context)
+        session.set(CURLOPT_HEADERDATA, pointer: context)
+        _ = mpin_curl_set_data_callback(session.easy, CURLOPT_WRITEFUNCTION) { data, size, count, context in
+            Exchange.from(context)?.receiveBody(UnsafeRawBufferPointer(start: data, count: size &* count)) ?? 0
+        }
+        _ = mpin_curl_set_data_callback(session.easy, CURLOPT_HEADERFUNCTION) { data, size, count, context in
+            Exchange.from(context)?.receiveHeader(UnsafeRawBufferPointer(start: data, count: size &* count)) ?? 0
+        }
+    }
+
+    /// The answer, or why there is none.
+    func answer(_ outcome: CurlSession.Outcome, _ session: CurlSession, origin: String) throws(HTTPFailure)
+        -> HTTPResponse
+    {
+        switch outcome {
+        case .cancelled: throw .cancelled
+        case .timedOut, .failed(CURLE_OPERATION_TIMEDOUT, _): throw .timedOut
+        case .failed(_, let text): throw isTooLarge ? .answerTooLarge : .network("\(origin): \(text)")
+        // libcurl takes a connection that closes within the header for an answer without body.
+        case .done where !isHeaderComplete: throw .network("\(origin): the answer breaks off")
+        case .done:
+            var status = 0
+            _ = mpin_curl_get_long(session.easy, CURLINFO_RESPONSE_CODE, &status)
+            return HTTPResponse(status: status, headers: headers, body: body.secret())
+        }
+    }
+
+    private static func from(_ context: UnsafeMutableRawPointer?) -> Exchange? {
+        context.map { Unmanaged<Exchange>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
+        guard body.append(bytes) else {
+            isTooLarge = true
+            return 0
+        }
+        return bytes.count
+    }
+
+    /// One header line, status lines of interim answers included: an endless row of them is too large as well.
+    private func receiveHeader(_ bytes: UnsafeRawBufferPointer) -> Int {
+        guard bytes.count <= headerLimit - headerBytes else {
+            isTooLarge = true
+            return 0
+        }
+        headerBytes += bytes.count
+        let line = String(decoding: bytes, as: UTF8.self)
+        if line == "\r\n" || line == "\n" {
+            isHeaderComplete = true
+        } else if line.hasPrefix("HTTP/") {
+            isHeaderComplete = false
+            headers = []
+        } else if let colon = line.firstIndex(of: ":") {
+            headers.append((String(line[..<colon]), trimmed(line[line.index(after: colon)...])))
+        }
+        return bytes.count
+    }
+}
+
+/// Without blanks, tabs and line breaks at both ends.
+private func trimmed(_ text: Substring) -> String {
+    let start = text.drop { $0.isWhitespace }
+    guard let last = start.lastIndex(where: { !$0.isWhitespace }) else { return "" }
+    return String(start[...last])
+}

@@ -1,0 +1,113 @@
+package import MPinSecrets
+
+/// One request. A redirect is never followed: the caller sees the 3xx.
+package struct HTTPRequest: Sendable {
+    package enum Method: String, Sendable {
+        case get = "GET"
+        case post = "POST"
+        case put = "PUT"
+    }
+
+    package var method: Method
+    /// Absolute, http or https, without user name and password.
+    package var url: String
+    /// Names and values; a line break in either is refused.
+    package var headers: [(String, String)]
+    /// Not with GET.
+    package var body: [UInt8]?
+    package var deadline: Deadline
+
+    package init(
+        method: Method = .get, url: String, headers: [(String, String)] = [], body: [UInt8]? = nil, deadline: Deadline
+    ) {
+        self.method = method
+        self.url = url
+        self.headers = headers
+        self.body = body
+        self.deadline = deadline
+    }
+}
+
+/// One answer.
+package struct HTTPResponse: Sendable {
+    package let status: Int
+    package let headers: [(String, String)]
+    /// Wiped when the last reference to it is gone, for it may hold a share.
+    package let body: SecretBytes
+
+    package init(status: Int, headers: [(String, String)] = [], body: SecretBytes) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
+
+    /// The body as an array, for answers without secrets.
+    package var bytes: [UInt8] { body.span.withUnsafeBufferPointer { Array($0) } }
+
+    /// The value of the first header of that name in any case, nil without one.
+    package func header(_ name: String) -> String? {
+        headers.first { $0.0.lowercased() == name.lowercased() }?.1
+    }
+}
+
+/// What a transport allows.
+package struct HTTPPolicy: Sendable {
+    /// Plain http to hosts other than loopback ones.
+    package var allowInsecure: Bool
+    /// PEM file with the certificate authorities to trust instead of the system's.
+    package var caFile: String?
+    /// The largest answer in bytes, headers and body each.
+    package var maxAnswerBytes: Int
+    /// None is sent when nil.
+    package var userAgent: String?
+
+    package init(
+        allowInsecure: Bool = false, caFile: String? = nil, maxAnswerBytes: Int = 1 << 20, userAgent: String? = nil
+    ) {
+        self.allowInsecure = allowInsecure
+        self.caFile = caFile
+        self.maxAnswerBytes = maxAnswerBytes
+        self.userAgent = userAgent
+    }
+}
+
+/// Why there is no answer.
+package enum HTTPFailure: Error, Equatable, CustomStringConvertible {
+    /// Not an absolute http or https URL, or one with a user name.
+    case invalidURL
+    /// Plain http to a host that is not loopback.
+    case insecureURL
+    /// A line break or another control character in a header, or a body with GET.
+    case invalidRequest
+    /// No connection, no trust, or an answer that breaks off; the text names the host, never path or query.
+    case network(String)
+    case timedOut
+    case cancelled
+    case answerTooLarge
+
+    /// One line for a person; it carries neither path nor query.
+    package var description: String {
+        switch self {
+        case .invalidURL: "the URL is not an http or https URL"
+        case .insecureURL: "plain http is allowed to loopback hosts only"
+        case .invalidRequest: "a header or body that HTTP does not allow"
+        case .network(let text): text
+        case .timedOut: "no answer within the time allowed"
+        case .cancelled: "canceled"
+        case .answerTooLarge: "the answer is too large"
+        }
+    }
+}
+
+/// Carries out requests, one at a time for each caller; callers may come from any thread.
+package protocol HTTPTransport: Sendable {
+    /// Blocks until there is an answer, the deadline is over or `isCancelled` says true (asked every 50 ms or so).
+    func execute(_ request: HTTPRequest, isCancelled: @Sendable () -> Bool) throws(HTTPFailure) -> HTTPResponse
+}
+
+extension HTTPTransport {
+    /// As ``execute(_:isCancelled:)``, for callers that never cancel.
+    package func execute(_ request: HTTPRequest) throws(HTTPFailure) -> HTTPResponse {
+        try execute(request, isCancelled: { false })
+    }
+}

@@ -1,0 +1,114 @@
+import Glibc
+import MPinSecrets
+
+/// A mail with plain text.
+package struct Mail: Sendable {
+    /// Addresses without display name, such as `alice@example.com`.
+    package var from: String
+    package var to: String
+    package var subject: String
+    /// Lines end in a line feed.
+    package var text: String
+
+    package init(from: String, to: String, subject: String, text: String) {
+        self.from = from
+        self.to = to
+        self.subject = subject
+        self.text = text
+    }
+
+    /// The message as RFC 5322 writes it, dated `date` (seconds since 1970, UTC). Throws where an address or the subject
+    /// could smuggle in a header, or there is no randomness for the message id.
+    package func message(date: Int64) throws(SMTPFailure) -> [UInt8] {
+        guard Self.isAddress(from), Self.isAddress(to) else { throw .invalidAddress }
+        guard subject.utf8.allSatisfy({ $0 >= 32 && $0 != 127 }) else { throw .invalidSubject }
+        guard let unique = try? randomBytes(16) else { throw .noRandom }
+        let domain = from.split(separator: "@").last ?? "localhost"
+        let body = MailBody(text)
+        let headers = [
+            "Date: \(mailDate(date))",
+            "Message-ID: <\(Hex.encode(unique))@\(domain)>",
+            "From: <\(from)>",
+            "To: <\(to)>",
+            "Subject: \(encodedSubject(subject))",
+            "Auto-Submitted: auto-generated",
+            "MIME-Version: 1.0",
+            "Content-Type: text/plain; charset=utf-8",
+            "Content-Transfer-Encoding: \(body.encoding)",
+        ]
+        return Array((headers.joined(separator: "\r\n") + "\r\n\r\n").utf8) + body.bytes
+    }
+
+    /// One `@` with something on both sides, and nothing that ends a line or an address.
+    static func isAddress(_ text: String) -> Bool {
+        let parts = text.split(separator: "@", omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty, text.utf8.count <= 254 else { return false }
+        return text.utf8.allSatisfy { $0 > 32 && $0 != 127 && !"<>\",;:\\()[]".utf8.contains($0) }
+    }
+}
+
+/// A text with CR LF line ends, as it is where its lines are short enough for SMTP (RFC 5321 section 4.5.3.1.6), else
+/// in base64.
+private struct MailBody {
+    let encoding: String
+    let bytes: [UInt8]
+
+    init(_ text: String) {
+        let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" || $0 == "\r" }
+        let plain = Array(lines.joined(separator: "\r\n").utf8) + (text.isEmpty || text.last == "\n" ? [] : [13, 10])
+        if lines.contains(where: { $0.utf8.count > 998 }) {
+            encoding = "base64"
+            bytes = wrapped(base64(plain))
+        } else {
+            encoding = plain.allSatisfy { $0 < 128 } ? "7bit" : "8bit"
+            bytes = plain
+        }
+    }
+}
+
+/// Lines of 76 characters (RFC 2045 section 6.8).
+private func wrapped(_ text: [UInt8]) -> [UInt8] {
+    stride(from: 0, to: text.count, by: 76).flatMap { text[$0..<min($0 + 76, text.count)] + [13, 10] }
+}
+
+/// `subject`, in encoded words (RFC 2047) where it is not plain ASCII or too long for a line.
+private func encodedSubject(_ subject: String) -> String {
+    guard subject.utf8.contains(where: { $0 > 126 }) || subject.utf8.count > 900 || subject.contains("=?") else {
+        return subject
+    }
+    var words: [[UInt8]] = [[]]
+    for character in subject.unicodeScalars {
+        let bytes = Array(String(character).utf8)
+        // 45 bytes become 60 characters; with the frame of a word they stay within its 75.
+        if words[words.count - 1].count + bytes.count > 45 { words.append([]) }
+        words[words.count - 1] += bytes
+    }
+    return words.map { "=?utf-8?B?\(String(decoding: base64($0), as: UTF8.self))?=" }.joined(separator: "\r\n ")
+}
+
+/// RFC 4648 section 4.
+private func base64(_ bytes: [UInt8]) -> [UInt8] {
+    let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+    var result: [UInt8] = []
+    for start in stride(from: 0, to: bytes.count, by: 3) {
+        let group = bytes[start..<min(start + 3, bytes.count)]
+        let value = group.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - group.count))
+        for position in 0..<4 {
+            result.append(position > group.count ? 61 : digits[value >> (18 - 6 * position) & 63])
+        }
+    }
+    return result
+}
+
+/// RFC 5322 section 3.3, in UTC. Not by `strftime`: its names follow the locale.
+private func mailDate(_ seconds: Int64) -> String {
+    let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+    let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+    var time = time_t(seconds)
+    var parts = tm()
+    gmtime_r(&time, &parts)
+    guard days.indices.contains(Int(parts.tm_wday)), months.indices.contains(Int(parts.tm_mon)) else { return "" }
+    func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    let day = "\(days[Int(parts.tm_wday)]), \(parts.tm_mday) \(months[Int(parts.tm_mon)]) \(Int(parts.tm_year) + 1900)"
+    return "\(day) \(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec)) +0000"
+}

@@ -1,0 +1,106 @@
+import CCurl
+import Glibc
+import MPinSecrets
+
+/// Where mail is handed in.
+package struct SMTPServer: Sendable {
+    /// `smtp://host:port` (STARTTLS when the server offers it) or `smtps://host:port`.
+    package var url: String
+    /// With a user name TLS is a must, except on this machine.
+    package var user: String?
+    package var password: String?
+    /// PEM file with the certificate authorities to trust instead of the system's.
+    package var caFile: String?
+
+    package init(url: String, user: String? = nil, password: String? = nil, caFile: String? = nil) {
+        self.url = url
+        self.user = user
+        self.password = password
+        self.caFile = caFile
+    }
+}
+
+/// Why a mail was not handed in.
+package enum SMTPFailure: Error, Equatable, CustomStringConvertible {
+    case invalidURL
+    /// No address, or one that could smuggle in a header or a command.
+    case invalidAddress
+    /// A line break or another control character.
+    case invalidSubject
+    case noRandom
+    /// No connection, no trust, or the server said no; the text names the host.
+    case network(String)
+    case timedOut
+
+    /// One line for a person.
+    package var description: String {
+        switch self {
+        case .invalidURL: "the mail server's URL is not an smtp or smtps URL"
+        case .invalidAddress: "not a mail address"
+        case .invalidSubject: "a control character in the subject"
+        case .noRandom: "the random generator failed"
+        case .network(let text): text
+        case .timedOut: "the mail server did not answer within the time allowed"
+        }
+    }
+}
+
+/// Hands mail to a server (RFC 5321) over libcurl.
+package enum SMTP {
+    /// Blocks until the server has taken the mail or the deadline is over.
+    package static func send(_ mail: Mail, server: SMTPServer, deadline: Deadline) throws(SMTPFailure) {
+        guard let url = RemoteURL(server.url, schemes: ["smtp", "smtps"]) else { throw .invalidURL }
+        let upload = Upload(try mail.message(date: Int64(time(nil))))
+        guard let session = CurlSession() else { throw .network("libcurl has no memory") }
+        prepare(session, server, url)
+        session.set(CURLOPT_MAIL_FROM, "<\(mail.from)>")
+        let recipients = curl_slist_append(nil, "<\(mail.to)>")
+        defer { curl_slist_free_all(recipients) }
+        session.set(CURLOPT_MAIL_RCPT, pointer: recipients)
+        upload.attach(to: session)
+        let outcome = withExtendedLifetime((url, upload)) { session.run(until: deadline, isCancelled: { false }) }
+        switch outcome {
+        case .done: return
+        case .timedOut, .cancelled, .failed(CURLE_OPERATION_TIMEDOUT, _): throw .timedOut
+        case .failed(_, let text): throw .network("\(url.origin): \(text)")
+        }
+    }
+
+    private static func prepare(_ session: CurlSession, _ server: SMTPServer, _ url: RemoteURL) {
+        session.reset()
+        _ = mpin_curl_set_smtp_only(session.easy)
+        session.set(CURLOPT_CURLU, pointer: UnsafeMutableRawPointer(url.handle))
+        session.trust(server.caFile)
+        let mustEncrypt = server.user != nil && !url.isLoopback
+        session.set(CURLOPT_USE_SSL, Int((mustEncrypt ? CURLUSESSL_ALL : CURLUSESSL_TRY).rawValue))
+        if let user = server.user {
+            session.set(CURLOPT_USERNAME, user)
+            session.set(CURLOPT_PASSWORD, server.password ?? "")
+        }
+    }
+}
+
+/// Bytes that libcurl fetches piece by piece.
+private final class Upload {
+    private let bytes: [UInt8]
+    private var position = 0
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    func attach(to session: CurlSession) {
+        session.set(CURLOPT_UPLOAD, 1)
+        session.set(CURLOPT_READDATA, pointer: Unmanaged.passUnretained(self).toOpaque())
+        _ = mpin_curl_set_data_callback(session.easy, CURLOPT_READFUNCTION) { buffer, size, count, context in
+            guard let buffer, let context else { return 0 }
+            let upload = Unmanaged<Upload>.fromOpaque(context).takeUnretainedValue()
+            return upload.next(UnsafeMutableRawBufferPointer(start: buffer, count: size &* count))
+        }
+    }
+
+    private func next(_ room: UnsafeMutableRawBufferPointer) -> Int {
+        let piece = bytes[position..<min(position + room.count, bytes.count)]
+        room.copyBytes(from: piece)
+        position += piece.count
+        return piece.count
+    }
+}
