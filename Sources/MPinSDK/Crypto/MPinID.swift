@@ -1,0 +1,25 @@
+import MPinSecrets
+import MPinWire
+
+/// M-Pin IDs (wire section 4): the hex of a JSON text whose exact bytes are what is hashed.
+enum MPinID {
+    /// Hex digits of the longest one that is taken.
+    private static let maxDigits = 8192
+
+    /// The ID that the server has made, in lower case. Its `userID` must be the one that was asked for.
+    static func check(_ mpinID: String, userID: String) throws(SDKError) -> String {
+        guard mpinID.utf8.count <= maxDigits, let bytes = Hex.decode(mpinID),
+            let content = try? JSON.decode(JSONValue.self, from: bytes.span),
+            case .string(let named) = content["userID"], named.utf8.elementsEqual(userID.utf8)
+        else { throw SDKError(.responseParseError, "register: the M-Pin ID is not one of this user") }
+        return Hex.encode(bytes)
+    }
+
+    /// The bytes to be hashed.
+    static func bytes(_ mpinID: String) throws(SDKError) -> [UInt8] {
+        guard let bytes = Hex.decode(mpinID), !bytes.isEmpty else {
+            throw SDKError(.storageError, "the M-Pin ID is not hex")
+        }
+        return bytes
+    }
+}

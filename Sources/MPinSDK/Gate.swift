@@ -1,0 +1,85 @@
+import Glibc
+import MPinHTTP
+
+/// Lets one operation in at a time: others wait, the thread that is in may not enter again, and a cancel never waits.
+final class Gate: @unchecked Sendable {
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    private var owner: pthread_t?
+    private var isCanceled = false
+    private var isClosed = false
+
+    init() {
+        pthread_mutex_init(mutex, nil)
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        // Jumps of the wall clock must not lengthen a wait.
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(condition, &attributes)
+        pthread_condattr_destroy(&attributes)
+    }
+
+    deinit {
+        pthread_cond_destroy(condition)
+        pthread_mutex_destroy(mutex)
+        condition.deallocate()
+        mutex.deallocate()
+    }
+
+    /// Waits for its turn, at most until the deadline. Followed by ``leave()``.
+    func enter(until deadline: Deadline) throws(SDKError) {
+        lock()
+        defer { unlock() }
+        if owner == pthread_self() { throw SDKError(.flowError, "called from within a call on the same sdk") }
+        while owner != nil && !isClosed {
+            guard wait(until: deadline) else { throw SDKError(.timedOut, "another call on this sdk is under way") }
+        }
+        guard !isClosed else { throw SDKError(.canceled, "the sdk is being released") }
+        owner = pthread_self()
+        isCanceled = false
+    }
+
+    /// Lets the next one in.
+    func leave() {
+        lock()
+        owner = nil
+        isCanceled = false
+        pthread_cond_broadcast(condition)
+        unlock()
+    }
+
+    /// Tells the operation that is under way, if any, to end.
+    func cancel() {
+        lock()
+        if owner != nil { isCanceled = true }
+        unlock()
+    }
+
+    /// Whether the operation that is under way is to end.
+    var isCancelRequested: Bool {
+        lock()
+        defer { unlock() }
+        return isCanceled || isClosed
+    }
+
+    /// Ends the operation that is under way and all that wait, lets none in again, and returns when the gate is empty;
+    /// within an operation's own thread at once.
+    func close() {
+        lock()
+        defer { unlock() }
+        isClosed = true
+        pthread_cond_broadcast(condition)
+        while owner != nil && owner != pthread_self() { pthread_cond_wait(condition, mutex) }
+    }
+
+    private func lock() { pthread_mutex_lock(mutex) }
+    private func unlock() { pthread_mutex_unlock(mutex) }
+
+    /// False when the deadline is over.
+    private func wait(until deadline: Deadline) -> Bool {
+        var moment = timespec(
+            tv_sec: Int(truncatingIfNeeded: deadline.nanoseconds / 1_000_000_000),
+            tv_nsec: Int(truncatingIfNeeded: deadline.nanoseconds % 1_000_000_000))
+        return pthread_cond_timedwait(condition, mutex, &moment) != ETIMEDOUT
+    }
+}

@@ -1,0 +1,140 @@
+import CJansson
+package import MPinSecrets
+
+/// Why a text is not the message that was expected.
+package enum JSONFailure: Error, Equatable, CustomStringConvertible {
+    /// Not one JSON object or array in UTF-8, or a member named twice.
+    case notJSON
+    /// More than ``JSON/maxBytes`` bytes or ``JSON/maxDepth`` levels.
+    case tooLarge
+    /// A member is missing or of another type; the text is its path.
+    case mismatch(String)
+
+    /// One line for a person; it names members and never quotes values.
+    package var description: String {
+        switch self {
+        case .notJSON: "not a JSON object"
+        case .tooLarge: "the JSON text is too large or too deep"
+        case .mismatch(let path):
+            path.isEmpty ? "not the JSON expected" : "member \(path) is missing or of another type"
+        }
+    }
+}
+
+/// JSON by jansson: duplicate names refused, size and depth bounded, nothing but white space behind the value.
+package enum JSON {
+    /// The largest text in bytes, as large as the largest answer of the transport.
+    package static let maxBytes = 1 << 20
+    /// Levels of arrays and objects; the wire's messages have three.
+    package static let maxDepth = 32
+
+    /// Reads `text` as a `Value`.
+    package static func decode<Value: Decodable>(
+        _ type: Value.Type = Value.self, from text: Span<UInt8>
+    ) throws(JSONFailure) -> Value {
+        let document = try JSONDocument(text)
+        do {
+            return try JSONNode(document: document, value: document.root, codingPath: []).decode(type)
+        } catch let error as DecodingError {
+            throw .mismatch(error.memberPath)
+        } catch {
+            throw .mismatch("")
+        }
+    }
+
+    /// The text of `value` in memory that is wiped.
+    package static func encode(_ value: some Encodable) throws(JSONFailure) -> SecretBytes {
+        do {
+            let node = try JSONTree(value)
+            return try node.text()
+        } catch { throw .mismatch("") }
+    }
+}
+
+/// A parsed text. Its strings are wiped when it goes.
+final class JSONDocument {
+    let root: UnsafeMutablePointer<json_t>
+
+    init(_ text: Span<UInt8>) throws(JSONFailure) {
+        guard text.count <= JSON.maxBytes, Self.isShallow(text) else { throw .tooLarge }
+        let root = text.withUnsafeBufferPointer { buffer in
+            buffer.withMemoryRebound(to: CChar.self) { text in
+                text.baseAddress.flatMap { json_loadb($0, text.count, Int(JSON_REJECT_DUPLICATES), nil) }
+            }
+        }
+        guard let root else { throw .notJSON }
+        self.root = root
+    }
+
+    deinit {
+        wipeStrings(root)
+        json_decref(root)
+    }
+
+    /// jansson itself stops at 2048 levels only.
+    private static func isShallow(_ text: Span<UInt8>) -> Bool {
+        var depth = 0
+        var isInString = false
+        var isEscaped = false
+        for index in text.indices {
+            let character = text[index]
+            if isInString {
+                if isEscaped {
+                    isEscaped = false
+                } else if character == UInt8(ascii: "\\") {
+                    isEscaped = true
+                } else if character == UInt8(ascii: "\"") {
+                    isInString = false
+                }
+                continue
+            }
+            switch character {
+            case UInt8(ascii: "\""): isInString = true
+            case UInt8(ascii: "["), UInt8(ascii: "{"): depth &+= 1
+            case UInt8(ascii: "]"), UInt8(ascii: "}"): depth &-= 1
+            default: break
+            }
+            if depth > JSON.maxDepth { return false }
+        }
+        return true
+    }
+}
+
+extension DecodingError {
+    /// The names of the members that lead to the failure, joined by dots.
+    fileprivate var memberPath: String {
+        switch self {
+        case .keyNotFound(let key, let context): (context.codingPath + [key]).dotted
+        case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
+            context.codingPath.dotted
+        @unknown default: ""
+        }
+    }
+}
+
+extension [any CodingKey] {
+    fileprivate var dotted: String { map(\.stringValue).joined(separator: ".") }
+}
+
+/// Overwrites every string of the tree.
+func wipeStrings(_ value: UnsafeMutablePointer<json_t>) {
+    switch value.pointee.type {
+    case JSON_STRING:
+        guard let text = json_string_value(value) else { return }
+        var bytes = UnsafeMutableRawBufferPointer(
+            start: UnsafeMutableRawPointer(mutating: text), count: json_string_length(value)
+        ).bindMemory(to: UInt8.self).mutableSpan
+        wipe(&bytes)
+    case JSON_ARRAY:
+        for index in 0..<json_array_size(value) {
+            if let element = json_array_get(value, index) { wipeStrings(element) }
+        }
+    case JSON_OBJECT:
+        var member = json_object_iter(value)
+        while let current = member {
+            if let element = json_object_iter_value(current) { wipeStrings(element) }
+            member = json_object_iter_next(value, current)
+        }
+    default: break
+    }
+}

@@ -1,0 +1,173 @@
+import CJansson
+import MPinSecrets
+import MPinWire
+
+/// A JSON value under construction: the `Encoder` that the wire's `Codable` messages write to.
+final class JSONTree: Encoder, SingleValueEncodingContainer {
+    /// Owned: it holds one reference. Nil until something has been encoded.
+    private var value: UnsafeMutablePointer<json_t>?
+    let codingPath: [any CodingKey]
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    init(codingPath: [any CodingKey]) { self.codingPath = codingPath }
+
+    /// The tree of `content`.
+    convenience init(_ content: some Encodable, codingPath: [any CodingKey] = []) throws {
+        self.init(codingPath: codingPath)
+        try encode(content)
+    }
+
+    deinit { json_decref(value) }
+
+    /// The compact text. The strings of the tree are wiped: it has one text only.
+    func text() throws -> SecretBytes {
+        guard let value else { throw failure("nothing encoded") }
+        defer { wipeStrings(value) }
+        let flags = Int(JSON_COMPACT | JSON_ENCODE_ANY)
+        let text = SecretBytes(count: json_dumpb(value, nil, 0, flags))
+        var bytes = text.mutableSpan
+        let count = bytes.withUnsafeMutableBufferPointer { buffer in
+            buffer.withMemoryRebound(to: CChar.self) { json_dumpb(value, $0.baseAddress, $0.count, flags) }
+        }
+        guard count == text.count, count > 0 else { throw failure("out of memory") }
+        return text
+    }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer { self }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        KeyedEncodingContainer(JSONObjectWriter<Key>(tree: self, object: reuse(JSON_OBJECT) ?? set(json_object())))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        JSONArrayWriter(tree: self, array: reuse(JSON_ARRAY) ?? set(json_array()))
+    }
+
+    func encodeNil() throws { set(json_null()) }
+
+    /// Serves every type that the protocol asks for: scalars here, the others by their own `encode(to:)`.
+    func encode<Value: Encodable>(_ content: Value) throws {
+        switch content {
+        case let flag as Bool: set(flag ? json_true() : json_false())
+        case let text as String: set(text: Array(text.utf8).span)
+        case let secret as SecretHex: set(text: hexDigits(secret.secret).span)
+        case let number as Double: set(json_real(number))
+        case let number as Float: set(json_real(Double(number)))
+        case let number as any FixedWidthInteger: try set(number: number)
+        default: return try content.encode(to: self)
+        }
+        guard value != nil else { throw failure("not a JSON value") }
+    }
+
+    /// A new reference for a parent to own; null where nothing was encoded.
+    func take() -> UnsafeMutablePointer<json_t>? { value.map { json_incref($0) } ?? json_null() }
+
+    private func set(text: Span<UInt8>) {
+        set(
+            text.withUnsafeBufferPointer { bytes in
+                bytes.withMemoryRebound(to: CChar.self) { text in
+                    text.baseAddress.map { json_stringn($0, text.count) } ?? json_string("")
+                }
+            })
+    }
+
+    private func set(number: any FixedWidthInteger) throws {
+        guard let number = Int64(exactly: number) else { throw failure("number out of range") }
+        set(json_integer(number))
+    }
+
+    @discardableResult
+    private func set(_ new: UnsafeMutablePointer<json_t>?) -> UnsafeMutablePointer<json_t>? {
+        json_decref(value)
+        value = new
+        return new
+    }
+
+    private func reuse(_ type: json_type) -> UnsafeMutablePointer<json_t>? {
+        value?.pointee.type == type ? value : nil
+    }
+
+    private func failure(_ text: String) -> EncodingError {
+        .invalidValue(0, .init(codingPath: codingPath, debugDescription: text))
+    }
+}
+
+/// Writes the members of an object.
+private struct JSONObjectWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    let tree: JSONTree
+    /// Owned by `tree`.
+    let object: UnsafeMutablePointer<json_t>?
+    var codingPath: [any CodingKey] { tree.codingPath }
+
+    mutating func encodeNil(forKey key: Key) throws { json_object_set_new(object, key.stringValue, json_null()) }
+
+    mutating func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
+        let child = try JSONTree(value, codingPath: codingPath + [key])
+        json_object_set_new(object, key.stringValue, child.take())
+    }
+
+    mutating func nestedContainer<Nested: CodingKey>(
+        keyedBy type: Nested.Type, forKey key: Key
+    ) -> KeyedEncodingContainer<Nested> {
+        let child = JSONTree(codingPath: codingPath + [key])
+        let container = child.container(keyedBy: type)
+        json_object_set_new(object, key.stringValue, child.take())
+        return container
+    }
+
+    mutating func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+        let child = JSONTree(codingPath: codingPath + [key])
+        let container = child.unkeyedContainer()
+        json_object_set_new(object, key.stringValue, child.take())
+        return container
+    }
+
+    mutating func superEncoder() -> any Encoder { tree }
+    mutating func superEncoder(forKey key: Key) -> any Encoder { tree }
+}
+
+/// Writes the elements of an array.
+private struct JSONArrayWriter: UnkeyedEncodingContainer {
+    let tree: JSONTree
+    /// Owned by `tree`.
+    let array: UnsafeMutablePointer<json_t>?
+    var codingPath: [any CodingKey] { tree.codingPath }
+    var count: Int { json_array_size(array) }
+
+    mutating func encodeNil() throws { json_array_append_new(array, json_null()) }
+
+    mutating func encode<Value: Encodable>(_ value: Value) throws {
+        let child = try JSONTree(value, codingPath: codingPath + [JSONIndex(count)])
+        json_array_append_new(array, child.take())
+    }
+
+    mutating func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) -> KeyedEncodingContainer<Nested> {
+        let child = JSONTree(codingPath: codingPath + [JSONIndex(count)])
+        let container = child.container(keyedBy: type)
+        json_array_append_new(array, child.take())
+        return container
+    }
+
+    mutating func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer {
+        let child = JSONTree(codingPath: codingPath + [JSONIndex(count)])
+        let container = child.unkeyedContainer()
+        json_array_append_new(array, child.take())
+        return container
+    }
+
+    mutating func superEncoder() -> any Encoder { tree }
+}
+
+/// Lower-case hex in memory that is wiped, without a branch on the bytes.
+private func hexDigits(_ secret: SecretBytes) -> SecretBytes {
+    let text = SecretBytes(count: 2 * secret.count)
+    let bytes = secret.span
+    var digits = text.mutableSpan
+    for index in digits.indices {
+        let nibble = index % 2 == 0 ? bytes[index / 2] >> 4 : bytes[index / 2] & 15
+        // 39 is the distance from ":" (behind "9") to "a"; the mask is all ones for 10...15.
+        let isLetter = UInt8(truncatingIfNeeded: (Int16(9) &- Int16(nibble)) >> 8)
+        digits[index] = nibble &+ 48 &+ (isLetter & 39)
+    }
+    return text
+}

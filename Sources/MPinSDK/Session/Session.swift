@@ -1,0 +1,152 @@
+import Glibc
+import MPinHTTP
+import MPinSecrets
+import MPinWire
+
+/// What an initialised ``SDK`` knows. Used by one thread at a time.
+final class Session {
+    let random: RandomSource
+    private let rpsPrefix: String
+    private let transport: any HTTPTransport
+    private let store: UserStore
+    private(set) var backend: Backend?
+    private var users: [String: User] = [:]
+    /// Keys of users that the app has told to forget, until it makes them anew.
+    private var forgotten: Set<String> = []
+    private var storeVersion: UInt64
+    private(set) var damagedRecords = 0
+
+    init(_ config: SDKConfig, _ environment: Environment) throws(SDKError) {
+        guard !config.storagePath.isEmpty else { throw SDKError(.invalidArgument, "no storage path") }
+        let storage = environment.makeStorage(config.storagePath)
+        let key = try Self.key(config.keyPath ?? config.storagePath + ".key", isStoreThere: try storage.read() != nil)
+        random = environment.random
+        rpsPrefix = config.rpsPrefix
+        transport = environment.makeTransport(HTTPPolicy(allowInsecure: config.allowInsecure, caFile: config.caFile))
+        store = UserStore(storage: storage, key: key)
+        storeVersion = store.version
+        try load()
+    }
+
+    func caller(_ limits: CallLimits) -> Caller { Caller(transport: transport, limits: limits) }
+
+    /// A key is made for a new store only: under a new key an old store cannot be read.
+    private static func key(_ path: String, isStoreThere: Bool) throws(SDKError) -> SecretBytes {
+        do {
+            return isStoreThere ? try KeyFile.load(path) : try KeyFile.loadOrCreate(path)
+        } catch .random {
+            throw SDKError(.randomFailed, "the random generator failed")
+        } catch { throw SDKError(.storageError, "\(error)") }
+    }
+
+    // MARK: Backend
+
+    func setBackend(_ url: String, prefix: String?, _ caller: Caller) throws(SDKError) {
+        backend = try backend(url, prefix: prefix, caller)
+    }
+
+    func currentBackend() throws(SDKError) -> Backend {
+        guard let backend else { throw SDKError(.flowError, "no backend is set") }
+        return backend
+    }
+
+    func backend(_ url: String, prefix: String?, _ caller: Caller) throws(SDKError) -> Backend {
+        let base = Backend.base(url)
+        guard !base.isEmpty else { throw SDKError(.invalidArgument, "no backend URL") }
+        let prefix = (prefix ?? rpsPrefix).split(separator: "/").joined(separator: "/")
+        let path = prefix.isEmpty ? "clientSettings" : "\(prefix)/clientSettings"
+        let answer = try caller.get(.clientSettings, "\(base)/\(path)")
+        return try Backend(url: base, settings: caller.decode(.clientSettings, answer))
+    }
+
+    // MARK: Users
+
+    func makeNewUser(_ id: String, deviceName: String?) throws(SDKError) -> User {
+        guard !id.isEmpty else { throw SDKError(.invalidArgument, "no user id") }
+        let record = UserRecord(userID: id, backend: try currentBackend().url, deviceName: deviceName)
+        if let known = users[record.key] {
+            if known.state == .invalid, let deviceName { known.update { $0.record.deviceName = deviceName } }
+            return known
+        }
+        let user = User(record: record, lifecycle: UserLifecycle())
+        forgotten.remove(user.key)
+        users[user.key] = user
+        return user
+    }
+
+    func user(_ id: String) throws(SDKError) -> User? {
+        users[UserRecord.key(userID: id, backend: try currentBackend().url)]
+    }
+
+    /// By id, then by backend; nil: of all backends.
+    func listUsers(backend: String?) -> [User] {
+        users.values
+            .filter { user in
+                user.state != .invalid
+                    && (backend.map { UserRecord.key(userID: user.id, backend: $0) == user.key } ?? true)
+            }
+            .sorted { ($0.id, $0.key) < ($1.id, $1.key) }
+    }
+
+    func clearUsers() {
+        forgotten.formUnion(users.keys)
+        users = [:]
+    }
+
+    func delete(_ user: User) throws(SDKError) {
+        if users[user.key] === user {
+            if user.state != .invalid { try save(user) { $0 = nil } }
+            users[user.key] = nil
+        }
+        user.erase()
+    }
+
+    /// The user is this session's, its backend is the current one, and `input` may happen to it.
+    func check(_ user: User, allows input: UserLifecycle.Input) throws(SDKError) {
+        guard users[user.key] === user else { throw SDKError(.flowError, "the user was deleted or is not of this sdk") }
+        guard user.key == UserRecord.key(userID: user.id, backend: try currentBackend().url) else {
+            throw SDKError(.flowError, "the user belongs to another backend than the current one")
+        }
+        guard user.lifecycle.allows(input) else {
+            throw SDKError(.flowError, "not in state \(user.state.name)")
+        }
+    }
+
+    // MARK: Store
+
+    /// Changes the stored record of a user, nil for none, and then every user in memory to what is stored.
+    func save(_ user: User, _ change: (inout UserRecord?) throws(SDKError) -> Void) throws(SDKError) {
+        adopt(try store.update(user.key, change))
+        damagedRecords = 0
+    }
+
+    /// Takes over what other processes have stored meanwhile.
+    func refresh() throws(SDKError) {
+        if store.version != storeVersion { try load() }
+    }
+
+    private func load() throws(SDKError) {
+        // Before the reading: what is stored in between is read again.
+        storeVersion = store.version
+        let content = try store.load()
+        damagedRecords = content.damaged
+        adopt(content.records)
+    }
+
+    private func adopt(_ records: [UserRecord]) {
+        var gone = users.filter { $0.value.state != .invalid }
+        for record in records {
+            guard let lifecycle = record.lifecycle else { continue }
+            gone[record.key] = nil
+            if let user = users[record.key] {
+                user.adopt(record, lifecycle)
+            } else if !forgotten.contains(record.key) {
+                users[record.key] = User(record: record, lifecycle: lifecycle)
+            }
+        }
+        for (key, user) in gone {
+            user.erase()
+            users[key] = nil
+        }
+    }
+}

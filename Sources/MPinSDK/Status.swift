@@ -1,0 +1,93 @@
+/// The result of an operation, with the numbers of the C header. 0-21 are those of the Milagro SDK core and of its
+/// successors, for ever; 32 and up are new.
+package enum Status: Int32, Sendable, CaseIterable {
+    case ok = 0
+    case pinInputCanceled = 1
+    case cryptoError = 2
+    case storageError = 3
+    case networkError = 4
+    case responseParseError = 5
+    case flowError = 6
+    case identityNotAuthorized = 7
+    case identityNotVerified = 8
+    case requestExpired = 9
+    case revoked = 10
+    case incorrectPIN = 11
+    case incorrectAccessNumber = 12
+    case httpServerError = 13
+    case httpRequestError = 14
+    case badUserAgent = 15
+    case clientSecretExpired = 16
+    case badClientVersion = 17
+    case untrustedDomainError = 18
+    case registrationExpired = 19
+    case operationNotAllowed = 20
+    case verificationFailed = 21
+
+    case invalidHandle = 32
+    case invalidArgument = 33
+    case bufferTooSmall = 34
+    case canceled = 35
+    case timedOut = 36
+    case pinInvalid = 37
+    case unsupportedFormat = 38
+    case tooManyRequests = 39
+    case randomFailed = 40
+
+    /// As the C header writes it, without the prefix.
+    package var name: String {
+        switch self {
+        case .ok: "OK"
+        case .pinInputCanceled: "PIN_INPUT_CANCELED"
+        case .cryptoError: "CRYPTO_ERROR"
+        case .storageError: "STORAGE_ERROR"
+        case .networkError: "NETWORK_ERROR"
+        case .responseParseError: "RESPONSE_PARSE_ERROR"
+        case .flowError: "FLOW_ERROR"
+        case .identityNotAuthorized: "IDENTITY_NOT_AUTHORIZED"
+        case .identityNotVerified: "IDENTITY_NOT_VERIFIED"
+        case .requestExpired: "REQUEST_EXPIRED"
+        case .revoked: "REVOKED"
+        case .incorrectPIN: "INCORRECT_PIN"
+        case .incorrectAccessNumber: "INCORRECT_ACCESS_NUMBER"
+        case .httpServerError: "HTTP_SERVER_ERROR"
+        case .httpRequestError: "HTTP_REQUEST_ERROR"
+        case .badUserAgent: "BAD_USER_AGENT"
+        case .clientSecretExpired: "CLIENT_SECRET_EXPIRED"
+        case .badClientVersion: "BAD_CLIENT_VERSION"
+        case .untrustedDomainError: "UNTRUSTED_DOMAIN_ERROR"
+        case .registrationExpired: "REGISTRATION_EXPIRED"
+        case .operationNotAllowed: "OPERATION_NOT_ALLOWED"
+        case .verificationFailed: "VERIFICATION_FAILED"
+        case .invalidHandle: "INVALID_HANDLE"
+        case .invalidArgument: "INVALID_ARGUMENT"
+        case .bufferTooSmall: "BUFFER_TOO_SMALL"
+        case .canceled: "CANCELED"
+        case .timedOut: "TIMED_OUT"
+        case .pinInvalid: "PIN_INVALID"
+        case .unsupportedFormat: "UNSUPPORTED_FORMAT"
+        case .tooManyRequests: "TOO_MANY_REQUESTS"
+        case .randomFailed: "RANDOM_FAILED"
+        }
+    }
+}
+
+/// Why an operation failed. Two are equal when their status is.
+package struct SDKError: Error, Equatable, CustomStringConvertible {
+    package let status: Status
+    /// What went wrong where, for a person; never a PIN, a token, a share, or the query of a URL.
+    package let text: String
+    /// The HTTP status, where a server answered.
+    package let httpStatus: Int?
+
+    package init(_ status: Status, _ text: String, httpStatus: Int? = nil) {
+        self.status = status
+        self.text = text
+        self.httpStatus = httpStatus
+    }
+
+    /// One line: name, text.
+    package var description: String { "\(status.name): \(text)" }
+
+    package static func == (left: SDKError, right: SDKError) -> Bool { left.status == right.status }
+}

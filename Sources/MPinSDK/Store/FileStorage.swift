@@ -1,0 +1,130 @@
+import Glibc
+import MPinHTTP
+
+/// The blob in a file of mode 0600, beside it a lock file. Replaced by write, fsync, rename, fsync of the directory.
+package final class FileStorage: Storage {
+    private let path: String
+    /// How long another process may hold the lock.
+    private static let lockMilliseconds: UInt32 = 10_000
+    /// No store of a client is larger.
+    private static let maxBytes = 64 << 20
+
+    /// A relative path is taken from the working directory of this moment, wherever the host goes later.
+    package init(path: String) {
+        let directory = path.hasPrefix("/") ? nil : getcwd(nil, 0)
+        defer { free(directory) }
+        self.path = directory.map { String(cString: $0) + "/" + path } ?? path
+    }
+
+    package func read() throws(SDKError) -> [UInt8]? {
+        // A pipe in the place of the file must not hold up the caller.
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard file >= 0 else {
+            if errno == ENOENT { return nil }
+            throw failure("open")
+        }
+        defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0 else { throw failure("stat") }
+        guard status.st_mode & S_IFMT == S_IFREG, status.st_size <= Self.maxBytes else {
+            throw SDKError(.storageError, "\(path): not a store")
+        }
+        return try readAll(file)
+    }
+
+    package func update(_ change: ([UInt8]?) throws(SDKError) -> [UInt8]) throws(SDKError) {
+        let lock = try takeLock()
+        // Closing the file gives the lock back; so does the end of the process.
+        defer { close(lock) }
+        try replace(by: change(read()))
+    }
+
+    package func setAside() throws(SDKError) {
+        // A link to the damaged file stays when a new file takes its name.
+        for number in 1...99 where link(path, "\(path).damaged-\(number)") == 0 { return }
+        throw failure("link")
+    }
+
+    package func version() -> UInt64 {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return 0 }
+        var hasher = Hasher()
+        hasher.combine(status.st_ino)
+        hasher.combine(status.st_size)
+        hasher.combine(status.st_ctim.tv_sec)
+        hasher.combine(status.st_ctim.tv_nsec)
+        return UInt64(bitPattern: Int64(hasher.finalize())) | 1
+    }
+
+    private func readAll(_ file: Int32) throws(SDKError) -> [UInt8] {
+        var content: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65536)
+        while true {
+            let count = Glibc.read(file, &chunk, chunk.count)
+            if count == 0 { return content }
+            guard count > 0 || errno == EINTR else { throw failure("read") }
+            if count > 0 { content += chunk.prefix(count) }
+        }
+    }
+
+    private func takeLock() throws(SDKError) -> Int32 {
+        let lock = open("\(path).lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard lock >= 0 else { throw failure("open the lock of") }
+        let deadline = Deadline.after(milliseconds: Self.lockMilliseconds)
+        while flock(lock, LOCK_EX | LOCK_NB) != 0 {
+            let mayRetry = errno == EWOULDBLOCK || errno == EINTR
+            guard mayRetry, deadline.remainingMilliseconds() > 0 else {
+                defer { close(lock) }
+                throw failure("lock")
+            }
+            usleep(1000)
+        }
+        return lock
+    }
+
+    /// Under the lock, so that the draft's name is this process's alone.
+    private func replace(by content: [UInt8]) throws(SDKError) {
+        let draft = "\(path).new"
+        do throws(SDKError) {
+            try write(content, to: draft)
+            guard rename(draft, path) == 0 else { throw failure("rename") }
+        } catch {
+            unlink(draft)
+            throw error
+        }
+        try syncDirectory()
+    }
+
+    private func write(_ content: [UInt8], to draft: String) throws(SDKError) {
+        // A draft that is there was left by a crash.
+        unlink(draft)
+        let file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw failure("create") }
+        var isOpen = true
+        defer { if isOpen { close(file) } }
+        var written = 0
+        while written < content.count {
+            let count = content.withUnsafeBytes { bytes in
+                Glibc.write(file, bytes.baseAddress.map { $0 + written }, bytes.count - written)
+            }
+            guard count > 0 || (count < 0 && errno == EINTR) else { throw failure("write") }
+            written += max(count, 0)
+        }
+        guard fsync(file) == 0 else { throw failure("sync") }
+        isOpen = false
+        guard close(file) == 0 else { throw failure("close") }
+    }
+
+    private func syncDirectory() throws(SDKError) {
+        let slash = path.lastIndex(of: "/")
+        let directory = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        let file = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard file >= 0 else { throw failure("open the directory of") }
+        defer { close(file) }
+        guard fsync(file) == 0 else { throw failure("sync the directory of") }
+    }
+
+    private func failure(_ action: String) -> SDKError {
+        SDKError(.storageError, "cannot \(action) \(path): \(String(cString: strerror(errno)))")
+    }
+}

@@ -1,0 +1,80 @@
+import MPinHTTP
+import MPinSecrets
+
+/// An identity: a user id at a backend. Its getters never wait for an operation that is under way.
+package final class User: Sendable {
+    private let content: Locked<Content>
+    /// Tells identities apart.
+    let key: String
+    package let id: String
+    /// Base URL without trailing slash.
+    package let backend: String
+
+    /// What is known in memory.
+    struct Content {
+        var record: UserRecord
+        var lifecycle: UserLifecycle
+        var registration: Registration?
+        var login: Login?
+        var authData = ""
+    }
+
+    /// What a registration gathers between its steps; never stored.
+    struct Registration {
+        /// D-TA 1's share of the client secret and the signed query for the other one, until D-TA 2 has answered.
+        var firstShare: SecretBytes?
+        var params = ""
+        /// Both shares added up.
+        var clientSecret: SecretBytes?
+    }
+
+    /// What a login needs beyond the token.
+    struct Login {
+        /// Days since 1970-01-01 UTC; 0 where the backend uses no time permits.
+        var date: Int32 = 0
+        var permit: SecretBytes?
+    }
+
+    init(record: UserRecord, lifecycle: UserLifecycle) {
+        content = Locked(Content(record: record, lifecycle: lifecycle))
+        key = record.key
+        id = record.userID
+        backend = record.backend
+    }
+
+    package var state: UserState { content.withLock { $0.lifecycle.state } }
+    /// Lower-case hex; empty before the registration has started.
+    package var mpinID: String { content.withLock { $0.record.mpinID ?? "" } }
+    package var deviceName: String { content.withLock { $0.record.deviceName ?? "" } }
+    /// The answer of the application to the last login, JSON text; empty before one.
+    package var authData: String { content.withLock { $0.authData } }
+
+    var record: UserRecord { content.withLock { $0.record } }
+    var lifecycle: UserLifecycle { content.withLock { $0.lifecycle } }
+    var registration: Registration? { content.withLock { $0.registration } }
+    var login: Login? { content.withLock { $0.login } }
+
+    /// Changes the content; only the operation under way does.
+    func update(_ change: (inout Content) -> Void) { content.withLock { change(&$0) } }
+
+    /// Takes over what another process has stored.
+    func adopt(_ record: UserRecord, _ lifecycle: UserLifecycle) {
+        update { content in
+            if content.record.mpinID != record.mpinID { content.registration = nil }
+            if content.record.token != record.token { content.login = nil }
+            content.record = record
+            content.lifecycle = lifecycle
+        }
+    }
+
+    /// The identity is gone: nothing of it stays in memory.
+    func erase() {
+        update { content in
+            content.record = UserRecord(userID: content.record.userID, backend: content.record.backend, deviceName: nil)
+            content.lifecycle = UserLifecycle()
+            content.registration = nil
+            content.login = nil
+            content.authData = ""
+        }
+    }
+}

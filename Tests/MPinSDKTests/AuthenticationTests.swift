@@ -1,0 +1,250 @@
+import Foundation
+import LoopbackServer
+import MPinSDK
+import XCTest
+
+final class AuthenticationTests: FlowTestCase {
+    func testSelfTestPasses() { XCTAssertNil(failure { () throws(SDKError) in try SDK.selfTest() }) }
+
+    func testRightPINWrongPINRightPIN() throws {
+        let user = try registered()
+        XCTAssertEqual(try logIn(user), #"{"someUserData":"welcome ü"}"#)
+        XCTAssertEqual(user.authData, #"{"someUserData":"welcome ü"}"#)
+        XCTAssertEqual(failure { () throws(SDKError) in try logIn(user, "1235") }, .incorrectPIN)
+        XCTAssertEqual(user.state, .registered)
+        XCTAssertNoThrow(try logIn(user))
+    }
+
+    func testAWrongPINMayBeFollowedByAnotherWithoutANewStart() throws {
+        let user = try registered()
+        try sdk.startAuthentication(user)
+        XCTAssertEqual(failure { () throws(SDKError) in _ = try finishAuthentication(user, "4321") }, .incorrectPIN)
+        XCTAssertNoThrow(try finishAuthentication(user, "1234"))
+        XCTAssertEqual(failure { () throws(SDKError) in _ = try finishAuthentication(user, "1234") }, .flowError)
+    }
+
+    func testTheRequestsAreThoseOfTheWire() throws {
+        let user = try registered()
+        server.forgetCalls()
+        try logIn(user)
+        XCTAssertEqual(
+            server.calls, [.timePermit, .permitStorage, .secondTimePermit, .pass1, .pass2, .authenticate])
+        let received = server.received
+        XCTAssertEqual(received[0].target, "/rps/timePermit/\(user.mpinID)")
+        let hash = received[2].query["hash_mpin_id"] ?? ""
+        XCTAssertEqual(received[1].target, "/tp/app%201/20778/\(hash)")
+        XCTAssertEqual(
+            received[2].target, "/v3/timePermit?hash_mpin_id=\(hash)&app_id=app%201&mobile=1&signature=a%2Bb%3D%26")
+        for request in received.dropFirst(3) {
+            XCTAssertEqual(request.header("Content-Type"), "application/json; charset=UTF-8")
+        }
+        let pass1 = received[3].json
+        XCTAssertEqual(Set(pass1.keys), ["pass", "mpin_id", "U", "UT"])
+        XCTAssertEqual((pass1["U"] as? String)?.count, 130)
+        XCTAssertEqual((pass1["UT"] as? String)?.count, 130)
+        XCTAssertEqual(Set(received[4].json.keys), ["pass", "mpin_id", "V", "WID", "OTP"])
+    }
+
+    func testEveryLoginUsesAFreshCommitment() throws {
+        let user = try registered()
+        server.forgetCalls()
+        for _ in 0..<3 { try logIn(user) }
+        let commitments = server.received.compactMap { $0.json["U"] as? String }
+        XCTAssertEqual(Set(commitments).count, 3)
+    }
+
+    func testSecondPermitShareIsKeptForItsDayAndOverARestart() throws {
+        let user = try registered()
+        try logIn(user)
+        server.forgetCalls()
+        try logIn(user)
+        XCTAssertEqual(server.calls, [.timePermit, .pass1, .pass2, .authenticate])
+        let other = try newSDK()
+        server.forgetCalls()
+        try logIn(try self.user(in: other), sdk: other)
+        XCTAssertEqual(server.calls, [.timePermit, .pass1, .pass2, .authenticate])
+        server.state.withLock { $0.date += 1 }
+        server.forgetCalls()
+        try logIn(user)
+        XCTAssertEqual(
+            server.calls, [.timePermit, .permitStorage, .secondTimePermit, .pass1, .pass2, .authenticate])
+    }
+
+    func testPermitStorageIsUsedWhereItHasTheShare() throws {
+        let user = try registered()
+        let share = try server.permitShare(user.mpinID, second: true)
+        try logIn(user)
+        let target = try XCTUnwrap(server.received.first { $0.path.hasPrefix("/tp/") }).path
+        for text in [share, "\(share)\n", " \(share.uppercased())\r\n"] {
+            server.state.withLock { $0.stored[target.replacingOccurrences(of: "20778", with: "20779")] = text }
+            server.state.withLock { $0.date = 20779 }
+            let fresh = try server.permitShare(user.mpinID, second: true)
+            server.state.withLock { state in
+                state.stored = state.stored.mapValues { $0.lowercased().replacingOccurrences(of: share, with: fresh) }
+            }
+            server.forgetCalls()
+            try logIn(user)
+            XCTAssertEqual(server.calls.contains(.secondTimePermit), false, text)
+            server.state.withLock { $0.date = 20778 }
+            try logIn(user)
+        }
+    }
+
+    func testWhateverThePermitStorageDoesTheSecondDTAIsAsked() throws {
+        let user = try registered()
+        let other = try registered("bob@example.com")
+        let foreign = try server.permitShare(other.mpinID, second: false)
+        let bad: [Reply] = [
+            .text(404, ""), .text(500, ""), .text(200, ""), .text(200, "{}"), .text(200, String(foreign.dropLast(2))),
+            .text(200, "04" + String(repeating: "0", count: 128)), .text(302, ""), .reset(), .raw([]),
+            .text(200, String(repeating: "0", count: 2 << 20)),
+        ]
+        for (number, reply) in bad.enumerated() {
+            server.state.withLock { $0.date = 21000 + Int32(number) }
+            server.reply(.permitStorage, reply)
+            server.forgetCalls()
+            XCTAssertNoThrow(try logIn(user), "\(reply)")
+            XCTAssertTrue(server.calls.contains(.secondTimePermit), "\(reply)")
+        }
+    }
+
+    func testAStalledPermitStorageLeavesTimeForTheSecondDTA() throws {
+        let user = try registered()
+        let sdk = try newSDK(timeout: 1500)
+        server.reply(.permitStorage, .stall())
+        XCTAssertNoThrow(try logIn(try self.user(in: sdk), sdk: sdk))
+        XCTAssertEqual(user.state, .registered)
+    }
+
+    func testWithoutPermitStorageItIsNotAsked() throws {
+        server.state.withLock { $0.hasStorage = false }
+        try sdk.setBackend(server.url)
+        let user = try registered()
+        server.forgetCalls()
+        try logIn(user)
+        XCTAssertFalse(server.calls.contains(.permitStorage))
+    }
+
+    func testWithoutTimePermits() throws {
+        server.state.withLock { $0.usesPermits = false }
+        try sdk.setBackend(server.url)
+        let user = try registered()
+        server.forgetCalls()
+        XCTAssertNoThrow(try logIn(user))
+        XCTAssertEqual(server.calls, [.pass1, .pass2, .authenticate])
+        XCTAssertEqual(server.received[0].json["UT"] as? String, "")
+        XCTAssertEqual(failure { () throws(SDKError) in try logIn(user, "0000") }, .incorrectPIN)
+    }
+
+    func testThreeWrongPINsBlockAndEraseTheToken() throws {
+        let user = try registered()
+        for _ in 0..<3 {
+            XCTAssertEqual(user.state, .registered)
+            XCTAssertEqual(failure { () throws(SDKError) in try logIn(user, "0000") }, .incorrectPIN)
+        }
+        XCTAssertEqual(user.state, .blocked)
+        XCTAssertEqual(sdk.lastError?.httpStatus, 410)
+        server.forgetCalls()
+        XCTAssertEqual(failure { () throws(SDKError) in try sdk.startAuthentication(user) }, .flowError)
+        XCTAssertEqual(failure { () throws(SDKError) in _ = try finishAuthentication(user, "1234") }, .flowError)
+        XCTAssertEqual(server.calls, [])
+        let other = try newSDK()
+        XCTAssertEqual(try self.user(in: other).state, .blocked)
+        // A new registration starts at zero.
+        try sdk.deleteUser(user)
+        XCTAssertNoThrow(try logIn(try registered()))
+    }
+
+    func testBlockingHoldsEvenWhereItCannotBeStored() throws {
+        let user = try registered()
+        try logIn(user)
+        try sdk.startAuthentication(user)
+        server.fail(.authenticate, status: 410)
+        try FileManager.default.createDirectory(atPath: path + ".new", withIntermediateDirectories: false)
+        XCTAssertEqual(failure { () throws(SDKError) in _ = try finishAuthentication(user, "1234") }, .incorrectPIN)
+        XCTAssertEqual(user.state, .blocked)
+        XCTAssertTrue(sdk.lastError?.text.contains(path) ?? false)
+        try FileManager.default.removeItem(atPath: path + ".new")
+    }
+
+    func testAPermitThatCannotBeStoredDoesNotStopALogin() throws {
+        let user = try registered()
+        try FileManager.default.createDirectory(atPath: path + ".new", withIntermediateDirectories: false)
+        XCTAssertNoThrow(try logIn(user))
+        try FileManager.default.removeItem(atPath: path + ".new")
+    }
+
+    func testPINsThatAreNoneSendNothing() throws {
+        let user = try registered()
+        try sdk.startAuthentication(user)
+        server.forgetCalls()
+        XCTAssertEqual(failure { () throws(SDKError) in _ = try finishAuthentication(user, "") }, .pinInputCanceled)
+        for pin in ["123", "1234567", "12a4"] {
+            XCTAssertEqual(failure { () throws(SDKError) in _ = try finishAuthentication(user, pin) }, .pinInvalid)
+        }
+        XCTAssertEqual(server.calls, [])
+    }
+
+    func testChallengesThatAreNoneGiveErrors() throws {
+        let user = try registered()
+        let zero = String(repeating: "0", count: 64)
+        let order = "2400000008702a0db0bddf647a6366d2c43fd6ee0cc906cebe11c0a636eb1f6d"
+        let cases: [(y: Any, status: Status)] = [
+            ("", .responseParseError), ("zz" + zero.dropFirst(2), .responseParseError),
+            (zero + "00", .responseParseError),
+            (String(zero.dropLast(2)), .responseParseError), (7, .responseParseError), (order, .cryptoError),
+            (String(repeating: "f", count: 64), .cryptoError),
+        ]
+        for test in cases {
+            server.reply(.pass1, .json(200, ["y": test.y]))
+            XCTAssertEqual(failure { () throws(SDKError) in try logIn(user) }, test.status, "\(test.y)")
+        }
+    }
+
+    func testTimePermitAnswersThatAreNoneGiveErrors() throws {
+        let user = try registered()
+        let share = try server.permitShare(user.mpinID, second: false)
+        let good: [String: Any] = ["date": 20778, "signature": "a+b=&", "storageId": "00", "timePermit": share]
+        let changes: [(member: String, value: Any?, status: Status)] = [
+            ("date", nil, .responseParseError), ("date", "20778", .responseParseError),
+            ("date", 0, .responseParseError),
+            ("date", -1, .responseParseError), ("date", 1e10, .responseParseError),
+            ("signature", nil, .responseParseError),
+            ("storageId", nil, .responseParseError), ("timePermit", nil, .responseParseError),
+            ("timePermit", "04", .responseParseError),
+            ("timePermit", "04" + String(repeating: "f", count: 128), .cryptoError),
+        ]
+        for change in changes {
+            var answer = good
+            answer[change.member] = change.value
+            server.reply(.timePermit, .json(200, answer))
+            XCTAssertEqual(
+                failure { () throws(SDKError) in try sdk.startAuthentication(user) }, change.status, "\(change)")
+            XCTAssertEqual(failure { () throws(SDKError) in _ = try finishAuthentication(user, "1234") }, .flowError)
+        }
+        server.reply(.timePermit, .json(200, good))
+        XCTAssertNoThrow(try logIn(user))
+    }
+
+    func testABadSecondPermitShareIsNotKept() throws {
+        let user = try registered()
+        server.reply(.secondTimePermit, .json(200, ["timePermit": "04" + String(repeating: "f", count: 128)]))
+        XCTAssertEqual(failure { () throws(SDKError) in try sdk.startAuthentication(user) }, .cryptoError)
+        server.fail(.secondTimePermit, status: nil)
+        XCTAssertNoThrow(try logIn(user))
+    }
+
+    func testAnAnswerOfTheApplicationIsJSONOrNothing() throws {
+        let user = try registered()
+        server.reply(.authenticate, .answer(200, body: []))
+        XCTAssertEqual(try logIn(user), "")
+        for text in ["<html>", "{", "{}x", "{\"a\":1,\"a\":2}"] {
+            server.reply(.authenticate, .text(200, text))
+            XCTAssertEqual(failure { () throws(SDKError) in try logIn(user) }, .responseParseError, text)
+        }
+        for text in ["[]", "1", "\"x\"", "null"] {
+            server.reply(.pass2, .text(200, text))
+            XCTAssertEqual(failure { () throws(SDKError) in try logIn(user) }, .responseParseError, text)
+        }
+    }
+}

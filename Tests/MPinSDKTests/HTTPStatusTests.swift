@@ -1,0 +1,152 @@
+import Foundation
+import LoopbackServer
+import MPinSDK
+import XCTest
+
+/// Wire section 13, row by row, and every status that it leaves to the general rules.
+final class HTTPStatusTests: FlowTestCase {
+    private let statuses = [
+        201, 202, 204, 206, 300, 301, 302, 303, 307, 308, 400, 401, 402, 403, 404, 405, 406, 407, 408, 409, 410, 411,
+        412, 413, 414, 415, 418, 422, 425, 426, 428, 429, 431, 451, 499, 500, 501, 502, 503, 504, 507, 511, 599,
+    ]
+
+    private let exceptions: [MilagroServer.Call: [Int: Status]] = [
+        .clientSettings: [:],
+        .register: [403: .identityNotAuthorized],
+        .signature: [400: .identityNotVerified, 401: .identityNotVerified],
+        .secondClientSecret: [408: .requestExpired],
+        .timePermit: [410: .revoked],
+        .secondTimePermit: [410: .revoked],
+        .pass1: [:],
+        .pass2: [:],
+        .authenticate: [
+            401: .incorrectPIN, 410: .incorrectPIN, 408: .requestExpired, 412: .incorrectAccessNumber,
+            403: .identityNotAuthorized, 409: .clientSecretExpired,
+        ],
+    ]
+
+    private func expected(_ call: MilagroServer.Call, _ status: Int) -> Status {
+        if let exception = exceptions[call]?[status] { return exception }
+        switch status {
+        case 406: return .badUserAgent
+        case 429: return .tooManyRequests
+        case 200..<300: return .responseParseError
+        case 300..<400: return .networkError
+        case 400..<500: return .httpRequestError
+        default: return .httpServerError
+        }
+    }
+
+    /// A user in front of that request.
+    private func prepare(_ call: MilagroServer.Call) throws -> User {
+        server.fail(call, status: nil)
+        if let old = try sdk.user("alice@example.com") { try sdk.deleteUser(old) }
+        let user = try sdk.makeNewUser("alice@example.com")
+        switch call {
+        case .clientSettings, .register: break
+        case .signature, .secondClientSecret: try sdk.startRegistration(user)
+        case .timePermit, .permitStorage, .secondTimePermit: try registered()
+        case .pass1, .pass2, .authenticate:
+            try registered()
+            try sdk.startAuthentication(user)
+        }
+        return user
+    }
+
+    /// The status of the operation that sends that request.
+    private func run(_ call: MilagroServer.Call, _ user: User) -> Status? {
+        failure { () throws(SDKError) in
+            switch call {
+            case .clientSettings: try sdk.setBackend(server.url)
+            case .register: try sdk.startRegistration(user)
+            case .signature, .secondClientSecret: try sdk.confirmRegistration(user)
+            case .timePermit, .permitStorage, .secondTimePermit: try sdk.startAuthentication(user)
+            case .pass1, .pass2, .authenticate: _ = try finishAuthentication(user, "1234")
+            }
+        }
+    }
+
+    func testEveryStatusOfEveryRequest() throws {
+        var rows = 0
+        for call in MilagroServer.Call.allCases where call != .permitStorage {
+            for status in statuses {
+                let user = try prepare(call)
+                let before = user.state
+                server.fail(
+                    call, status: status, message: "line 1\r\nline\u{7} 2 " + String(repeating: "x", count: 900))
+                XCTAssertEqual(run(call, user), expected(call, status), "\(call) \(status)")
+                let error = try XCTUnwrap(sdk.lastError)
+                XCTAssertEqual(error.httpStatus, status)
+                XCTAssertTrue(error.text.contains("HTTP \(status)"), error.text)
+                // 204 has no body.
+                XCTAssertEqual(error.text.contains("line 1  line  2 xx"), status != 204, error.text)
+                XCTAssertLessThan(error.text.utf8.count, 300)
+                XCTAssertEqual(
+                    user.state, call == .authenticate && status == 410 ? .blocked : before, "\(call) \(status)")
+                rows += 1
+            }
+        }
+        XCTAssertEqual(rows, 9 * statuses.count)
+    }
+
+    func testEveryKindOfBadAnswerToEveryRequest() throws {
+        let bad: [(reply: Reply, status: Status)] = [
+            (.reset(), .networkError), (.raw([]), .networkError), (.raw(Array("HTTP/1.1 200".utf8)), .networkError),
+            (.raw(Array("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{".utf8)), .networkError),
+            (.text(200, "<html>"), .responseParseError), (.text(200, "\u{FEFF}{}"), .responseParseError),
+            (.text(200, String(repeating: "[", count: 10_000)), .responseParseError),
+            (.answer(200, body: [UInt8](repeating: 32, count: 2 << 20)), .responseParseError),
+            (.answer(200, body: [0xFF]), .responseParseError),
+        ]
+        for call in MilagroServer.Call.allCases where call != .permitStorage {
+            for (number, answer) in bad.enumerated() {
+                let user = try prepare(call)
+                let before = user.state
+                server.reply(call, answer.reply)
+                XCTAssertEqual(run(call, user), answer.status, "\(call), answer \(number)")
+                XCTAssertEqual(user.state, before, "\(call), answer \(number)")
+            }
+        }
+    }
+
+    func testAnswersWithoutAMemberOrWithAnother() throws {
+        let members: [MilagroServer.Call: [String: Any]] = [
+            .clientSettings: [
+                "registerURL": "/u", "signatureURL": "/s", "certivoxURL": "/v3/", "timePermitsURL": "/t", "appID": "a",
+                "mpinAuthServerURL": "/rps", "authenticateURL": "/x",
+            ],
+            .register: ["mpinId": "7b7d", "regOTT": "00", "active": true],
+            .signature: ["clientSecretShare": "00", "params": ""],
+            .secondClientSecret: ["clientSecret": "00"],
+            .secondTimePermit: ["timePermit": "00"],
+            .pass1: ["y": "00"],
+        ]
+        for (call, good) in members {
+            for name in good.keys {
+                for value in [nil, 7, [String](), NSNull()] as [Any?] {
+                    let user = try prepare(call)
+                    var answer = good
+                    answer[name] = value
+                    server.reply(call, .json(200, answer))
+                    XCTAssertEqual(run(call, user), .responseParseError, "\(call) \(name) \(String(describing: value))")
+                }
+            }
+        }
+    }
+
+    func testNoErrorTextHoldsASecret() throws {
+        let url = server.url
+        for call in MilagroServer.Call.allCases where call != .permitStorage {
+            let user = try prepare(call)
+            for reply in [
+                Reply.reset(), .text(200, "{\"clientSecretShare\":\"00ff00ff\",\"y\":\"00ff00ff\"}"), .json(500, [:]),
+            ] {
+                server.reply(call, reply)
+                guard run(call, user) != nil, let text = sdk.lastError?.text else { continue }
+                for word in ["1234", "regOTT", "9ff3dd0a", "00ff00ff", "signature=", "?", "7b22", "\(url)/"] {
+                    XCTAssertFalse(text.contains(word), "\(call): \(text)")
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,286 @@
+import Foundation
+import LoopbackServer
+import MPinCrypto
+import MPinHTTP
+import MPinSecrets
+
+/// RPS, RPA and both D-TAs of a Milagro system on one loopback socket, written from wire sections 6, 8 and 9, with real
+/// keys: it judges what the client core sends as an old server would.
+final class MilagroServer: Sendable {
+    /// What the server gets asked.
+    enum Call: String, CaseIterable, Sendable {
+        case clientSettings, register, signature, secondClientSecret, timePermit, permitStorage, secondTimePermit
+        case pass1, pass2, authenticate
+    }
+
+    struct State {
+        /// Registered without a confirmation.
+        var isForced = true
+        var usesPermits = true
+        var hasStorage = true
+        var stored: [String: String] = [:]
+        var date: Int32 = 20778
+        var maxAttempts = 3
+        /// Answers something else than usual where it does not return nil.
+        var override: @Sendable (Call, ReceivedRequest) -> Reply? = { _, _ in nil }
+        fileprivate(set) var calls: [Call] = []
+        fileprivate var pending: [String: (regOTT: String, isActive: Bool)] = [:]
+        fileprivate var pass1: [String: (commitment: [UInt8], y: [UInt8])] = [:]
+        fileprivate var tokens: [String: (mpinID: String, isRight: Bool)] = [:]
+        fileprivate var attempts: [String: Int] = [:]
+    }
+
+    let state = Locked(State())
+    private let master1: [UInt8]
+    private let master2: [UInt8]
+    private let context: ServerContext
+    private let socket = Locked<LoopbackServer?>(nil)
+
+    init() throws {
+        master1 = try randomScalar()
+        master2 = try randomScalar()
+        let share1 = try octets(MPinSize.g2) { [master1] out in
+            try TrustAuthority.serverSecretShare(master: master1.span, into: &out)
+        }
+        let share2 = try octets(MPinSize.g2) { [master2] out in
+            try TrustAuthority.serverSecretShare(master: master2.span, into: &out)
+        }
+        let secret = try octets(MPinSize.g2) { out in try Shares.recombineG2(share1.span, share2.span, into: &out) }
+        context = try ServerContext(serverSecret: secret.span)
+        let server = try LoopbackServer { [weak self] request in self?.answer(request) ?? .reset() }
+        socket.withLock { $0 = server }
+    }
+
+    var url: String { socket.withLock { $0?.url ?? "" } }
+    var received: [ReceivedRequest] { socket.withLock { $0?.received ?? [] } }
+    var calls: [Call] { state.withLock { $0.calls } }
+
+    func stop() { socket.withLock { $0?.stop() } }
+    func forgetCalls() {
+        state.withLock { $0.calls = [] }
+        socket.withLock { $0?.forget() }
+    }
+    /// Opens the mailed link.
+    func activate(_ mpinID: String) { state.withLock { $0.pending[mpinID]?.isActive = true } }
+    /// Every answer of that kind has this status from now on; nil: as usual.
+    func fail(_ call: Call, status: Int?, message: String = "no") {
+        state.withLock { state in
+            state.override = { asked, _ in
+                guard asked == call, let status else { return nil }
+                return .json(status, ["version": "0.3", "message": message])
+            }
+        }
+    }
+    func reply(_ call: Call, _ reply: Reply) {
+        state.withLock { $0.override = { asked, _ in asked == call ? reply : nil } }
+    }
+
+    /// The second time permit share of an identity.
+    func permitShare(_ mpinID: String, second: Bool) throws -> String {
+        let hash = SHA256.hash(Hex.decode(mpinID) ?? [])
+        let date = state.withLock { $0.date }
+        let master = second ? master2 : master1
+        return Hex.encode(
+            try octets(MPinSize.g1) { out in
+                try TrustAuthority.timePermitShare(master: master.span, date: date, hashID: hash.span, into: &out)
+            })
+    }
+
+    private static func call(_ request: ReceivedRequest) -> Call? {
+        let parts = request.path.split(separator: "/").map(String.init)
+        switch (request.method, parts.first ?? "", parts.count > 1 ? parts[1] : "") {
+        case ("GET", "rps", "clientSettings"): return .clientSettings
+        case ("PUT", "rps", "user"): return .register
+        case ("GET", "rps", "signature"): return .signature
+        case ("GET", "rps", "timePermit"): return .timePermit
+        case ("POST", "rps", "pass1"): return .pass1
+        case ("POST", "rps", "pass2"): return .pass2
+        case ("GET", "v3", "clientSecret"): return .secondClientSecret
+        case ("GET", "v3", "timePermit"): return .secondTimePermit
+        case ("GET", "tp", _): return .permitStorage
+        case ("POST", "mpinAuthenticate", _): return .authenticate
+        default: return nil
+        }
+    }
+
+    private func answer(_ request: ReceivedRequest) -> Reply {
+        guard let call = Self.call(request) else { return .json(404, ["message": "URI NOT FOUND"]) }
+        let override = state.withLock { state in
+            state.calls.append(call)
+            return state.override
+        }
+        if let reply = override(call, request) { return reply }
+        do { return try usual(call, request) } catch { return .json(500, ["message": "\(error)"]) }
+    }
+
+    private func usual(_ call: Call, _ request: ReceivedRequest) throws -> Reply {
+        switch call {
+        case .clientSettings: return clientSettings()
+        case .register: return register(request)
+        case .signature: return try signature(request)
+        case .secondClientSecret: return try secondClientSecret(request)
+        case .timePermit: return try timePermit(request)
+        case .permitStorage:
+            let stored = state.withLock { $0.stored[request.path] }
+            return stored.map { .text(200, $0) } ?? .text(404, "<Error/>")
+        case .secondTimePermit: return try secondTimePermit(request)
+        case .pass1: return try pass1(request)
+        case .pass2: return try pass2(request)
+        case .authenticate: return authenticate(request)
+        }
+    }
+
+    private func clientSettings() -> Reply {
+        let url = self.url
+        return state.withLock { state in
+            var settings: [String: Any] = [
+                "registerURL": "/rps/user", "signatureURL": "/rps/signature", "timePermitsURL": "/rps/timePermit",
+                "mpinAuthServerURL": "/rps", "authenticateURL": "/mpinAuthenticate",
+                "mobileAuthenticateURL": "/rps/authenticate", "certivoxURL": "\(url)/v3/", "appID": "app 1",
+                "timePermitsStorageURL": state.hasStorage ? "\(url)/tp" : "", "cSum": 1, "useNFC": false,
+            ]
+            if !state.usesPermits { settings["usePermits"] = false }
+            return .json(200, settings)
+        }
+    }
+
+    private func register(_ request: ReceivedRequest) -> Reply {
+        let body = request.json
+        guard let userID = body["userId"] as? String, !userID.isEmpty, body["mobile"] as? Int == 1 else {
+            return .json(400, ["message": "userId"])
+        }
+        let asked = request.path.split(separator: "/").dropFirst(2).first.map(String.init)
+        return state.withLock { state in
+            var mpinID = asked ?? ""
+            if let pending = state.pending[mpinID] {
+                guard body["regOTT"] as? String == pending.regOTT else { return .json(400, ["message": "regOTT"]) }
+            } else {
+                let id: [String: Any] = [
+                    "mobile": 1, "issued": "2026-11-21 02:36:19.271448", "userID": userID, "salt": UUID().uuidString,
+                ]
+                mpinID = Hex.encode(Array((try? JSONSerialization.data(withJSONObject: id)) ?? Data()))
+            }
+            let regOTT = state.pending[mpinID]?.regOTT ?? "9ff3dd0a6f1c4addef2afe2c11966ec0"
+            state.pending[mpinID] = (regOTT, state.isForced)
+            return .json(
+                200,
+                [
+                    "mpinId": mpinID, "regOTT": regOTT, "active": state.isForced,
+                    "expireTime": "2026-11-21T03:36:19.271581", "nowTime": "2026-11-21T02:36:19.271581",
+                ])
+        }
+    }
+
+    private func signature(_ request: ReceivedRequest) throws -> Reply {
+        let mpinID = request.path.split(separator: "/").last.map(String.init) ?? ""
+        let status = state.withLock { state -> Int in
+            guard let pending = state.pending[mpinID] else { return 400 }
+            guard pending.regOTT == request.query["regOTT"] else { return 400 }
+            guard pending.isActive else { return 401 }
+            state.pending[mpinID] = nil
+            return 200
+        }
+        guard status == 200 else { return .answer(status, body: []) }
+        let hash = Hex.encode(SHA256.hash(Hex.decode(mpinID) ?? []))
+        let params =
+            "mobile=1&expires=2026-11-21T02%3A37%3A19Z&app_id=app&hash_mpin_id=\(hash)&signature=5e&hash_user_id="
+        return .json(200, ["clientSecretShare": try clientShare(master1, hash), "params": params])
+    }
+
+    private func secondClientSecret(_ request: ReceivedRequest) throws -> Reply {
+        guard let hash = request.query["hash_mpin_id"], request.query["expires"] == "2026-11-21T02:37:19Z",
+            request.query["signature"] == "5e", request.query["hash_user_id"] == ""
+        else { return .json(403, ["message": "argument"]) }
+        return .json(200, ["clientSecret": try clientShare(master2, hash), "message": "OK"])
+    }
+
+    private func clientShare(_ master: [UInt8], _ hash: String) throws -> String {
+        let hash = Hex.decode(hash) ?? []
+        return Hex.encode(
+            try octets(MPinSize.g1) { out in
+                try TrustAuthority.clientSecretShare(master: master.span, hashID: hash.span, into: &out)
+            })
+    }
+
+    private func timePermit(_ request: ReceivedRequest) throws -> Reply {
+        let mpinID = request.path.split(separator: "/").last.map(String.init) ?? ""
+        return .json(
+            200,
+            [
+                "date": state.withLock { Int($0.date) }, "timePermit": try permitShare(mpinID, second: false),
+                "signature": "a+b=&", "storageId": Hex.encode(SHA256.hash(Hex.decode(mpinID) ?? [])),
+                "message": "M-Pin Time Permit Generated", "version": "0.3",
+            ])
+    }
+
+    private func secondTimePermit(_ request: ReceivedRequest) throws -> Reply {
+        let query = request.query
+        guard let hash = query["hash_mpin_id"].flatMap(Hex.decode), query["app_id"] == "app 1", query["mobile"] == "1",
+            query["signature"] == "a+b=&"
+        else { return .json(401, ["message": "signature"]) }
+        let date = state.withLock { $0.date }
+        let share = try octets(MPinSize.g1) { [master2] out in
+            try TrustAuthority.timePermitShare(master: master2.span, date: date, hashID: hash.span, into: &out)
+        }
+        return .json(200, ["timePermit": Hex.encode(share), "message": "OK"])
+    }
+
+    private func pass1(_ request: ReceivedRequest) throws -> Reply {
+        let body = request.json
+        guard let mpinID = body["mpin_id"] as? String, let u = body["U"] as? String, let ut = body["UT"] as? String,
+            mpinID == mpinID.lowercased()
+        else { return .json(403, ["message": "member"]) }
+        let y = try randomScalar()
+        return state.withLock { state in
+            guard ut.isEmpty == !state.usesPermits else { return .json(403, ["message": "UT"]) }
+            state.pass1[mpinID] = (Hex.decode(state.usesPermits ? ut : u) ?? [], y)
+            return .json(200, ["version": "0.3", "pass": 1, "y": Hex.encode(y), "message": "OK"])
+        }
+    }
+
+    private func pass2(_ request: ReceivedRequest) throws -> Reply {
+        let body = request.json
+        guard let mpinID = body["mpin_id"] as? String, let v = (body["V"] as? String).flatMap(Hex.decode),
+            body["WID"] as? String == "0", body["OTP"] as? Bool == false
+        else { return .json(403, ["message": "member"]) }
+        let (first, date) = state.withLock { ($0.pass1.removeValue(forKey: mpinID), $0.usesPermits ? $0.date : 0) }
+        guard let first, let id = Hex.decode(mpinID) else { return .json(500, ["message": "Invalid pass one data"]) }
+        let isRight = try context.verify(id: id.span, date: date, u: first.commitment.span, y: first.y.span, v: v.span)
+        let authOTT = Hex.encode(Array(UUID().uuidString.utf8))
+        state.withLock { $0.tokens[authOTT] = (mpinID, isRight) }
+        return .json(200, ["version": "0.3", "pass": 2, "authOTT": authOTT, "extra": ["kept": [1, 2.5, NSNull()]]])
+    }
+
+    private func authenticate(_ request: ReceivedRequest) -> Reply {
+        let response = request.json["mpinResponse"] as? [String: Any] ?? [:]
+        let isWhole = (response["extra"] as? [String: Any])?["kept"] as? NSArray == [1, 2.5, NSNull()] as NSArray
+        guard let authOTT = response["authOTT"] as? String, response["pass"] as? Int == 2, isWhole else {
+            return .json(400, ["message": "mpinResponse"])
+        }
+        return state.withLock { state in
+            guard let token = state.tokens.removeValue(forKey: authOTT) else {
+                return .json(412, ["message": "unknown"])
+            }
+            if token.isRight && state.attempts[token.mpinID, default: 0] < state.maxAttempts {
+                state.attempts[token.mpinID] = nil
+                return .json(200, ["someUserData": "welcome ü"])
+            }
+            state.attempts[token.mpinID, default: 0] += 1
+            let isLast = state.attempts[token.mpinID, default: 0] >= state.maxAttempts
+            return .json(isLast ? 410 : 401, ["message": "Wrong PIN."])
+        }
+    }
+}
+
+/// A fresh scalar below the group order.
+private func randomScalar() throws -> [UInt8] {
+    try octets(MPinSize.scalar) { out in try RandomScalar.generate(into: &out, random: systemRandom) }
+}
+
+/// `count` bytes that `fill` writes.
+private func octets(_ count: Int, _ fill: (inout MutableSpan<UInt8>) throws -> Void) throws -> [UInt8] {
+    var result = [UInt8](repeating: 0, count: count)
+    var span = result.mutableSpan
+    try fill(&span)
+    return result
+}

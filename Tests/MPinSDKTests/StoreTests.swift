@@ -1,0 +1,220 @@
+import Foundation
+import MPinCrypto
+import MPinSDK
+import MPinSecrets
+import MPinWire
+import XCTest
+
+/// Files in a folder of its own for each test.
+class FolderTestCase: XCTestCase {
+    private(set) var folder = ""
+    var path: String { folder + "/store" }
+
+    override func setUpWithError() throws {
+        folder = NSTemporaryDirectory() + "mpin-sdk-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+    }
+
+    override func tearDownWithError() throws { try FileManager.default.removeItem(atPath: folder) }
+
+    func read(_ path: String) throws -> [UInt8] { Array(try Data(contentsOf: URL(fileURLWithPath: path))) }
+    func write(_ bytes: [UInt8], _ path: String) throws { try Data(bytes).write(to: URL(fileURLWithPath: path)) }
+
+    /// The error of `body`, nil when it succeeds.
+    func failure(_ body: () throws(SDKError) -> Void) -> Status? {
+        do throws(SDKError) { try body() } catch { return error.status }
+        return nil
+    }
+
+    func sorted(_ records: [UserRecord]) -> [UserRecord] { records.sorted { $0.key < $1.key } }
+}
+
+final class StoreTests: FolderTestCase {
+    private func store() throws -> UserStore {
+        UserStore(storage: FileStorage(path: path), key: try KeyFile.loadOrCreate(path + ".key"))
+    }
+
+    private let mpinID = Hex.encode(Array("the M-Pin ID".utf8))
+
+    private func record(_ id: String, token: UInt8 = 4) -> UserRecord {
+        var record = UserRecord(userID: id, backend: "https://example.com", deviceName: "phone")
+        record.state = UserState.registered.name
+        record.mpinID = mpinID
+        let bytes = [UInt8](repeating: token, count: 65)
+        record.token = SecretHex(SecretBytes(copying: bytes.span))
+        record.mapping = .decimal6
+        record.permit = UserRecord.CachedPermit(date: 20778, share: SecretHex(SecretBytes(copying: bytes.span)))
+        return record
+    }
+
+    @discardableResult
+    private func save(_ record: UserRecord) throws -> [UserRecord] {
+        try store().update(record.key) { $0 = record }
+    }
+
+    private func saveThree() throws -> [UserRecord] {
+        let records = ["alice", "bob", "zoë@example.com"].map { record($0) }
+        for record in records { try save(record) }
+        return records
+    }
+
+    func testRecordsSurviveARestart() throws {
+        let records = try saveThree()
+        let content = try store().load()
+        XCTAssertEqual(sorted(content.records), sorted(records))
+        XCTAssertEqual(content.damaged, 0)
+    }
+
+    func testNoFileIsAnEmptyStore() throws {
+        XCTAssertEqual(try store().load().records, [])
+        XCTAssertEqual(try store().load().damaged, 0)
+    }
+
+    func testARecordIsReplacedAndRemoved() throws {
+        try saveThree().forEach { _ in }
+        XCTAssertEqual(try save(record("bob", token: 9)).count, 3)
+        XCTAssertEqual(try store().load().records.first { $0.userID == "bob" }, record("bob", token: 9))
+        let left = try store().update(record("bob").key) { $0 = nil }
+        XCTAssertEqual(left.map(\.userID).sorted(), ["alice", "zoë@example.com"])
+        XCTAssertEqual(sorted(try store().load().records), sorted(left))
+    }
+
+    func testFilesArePrivateAndNoDraftStays() throws {
+        _ = try saveThree()
+        XCTAssertEqual(
+            try FileManager.default.contentsOfDirectory(atPath: folder).sorted(), ["store", "store.key", "store.lock"])
+        for name in ["store", "store.key", "store.lock"] {
+            let attributes = try FileManager.default.attributesOfItem(atPath: "\(folder)/\(name)")
+            XCTAssertEqual(attributes[.posixPermissions] as? Int, 0o600, name)
+        }
+    }
+
+    func testNothingOfARecordIsReadableInTheFile() throws {
+        _ = try saveThree()
+        let text = String(decoding: try read(path), as: UTF8.self)
+        let plain = ["alice", "example.com", mpinID, "REGISTERED"]
+        let asHex = ["alice@", "REGISTERED"].map { Hex.encode(Array($0.utf8)) }
+        for word in plain + asHex + ["040404040404"] {
+            XCTAssertFalse(text.contains(word), word)
+        }
+    }
+
+    func testEveryTruncationIsSeenAndWholeRecordsStayUsable() throws {
+        let records = try saveThree()
+        let blob = try read(path)
+        for count in (0..<blob.count).reversed() {
+            XCTAssertEqual(truncate(path, count), 0)
+            let store = try store()
+            do throws(SDKError) {
+                let content = try store.load()
+                XCTAssertGreaterThan(content.damaged, 0, "\(count) bytes")
+                XCTAssertFalse(content.records.isEmpty, "\(count) bytes")
+                for record in content.records { XCTAssertTrue(records.contains(record), "\(count) bytes") }
+            } catch { XCTAssertEqual(error.status, .storageError, "\(count) bytes") }
+        }
+    }
+
+    func testAFlippedBitInAnyByteIsSeenAndOtherRecordsStayUsable() throws {
+        let records = try saveThree()
+        let blob = try read(path)
+        let header = Array("mpin-store 1\n".utf8).count
+        let key = try KeyFile.load(path + ".key")
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+        // Every bit of the header, then one of each byte, another one each time.
+        for bit in 0..<blob.count * 8 where bit < header * 8 || bit % 8 == bit / 8 % 8 {
+            try file.seek(toOffset: UInt64(bit / 8))
+            try file.write(contentsOf: [blob[bit / 8] ^ 1 << (bit % 8)])
+            defer {
+                try? file.seek(toOffset: UInt64(bit / 8))
+                try? file.write(contentsOf: [blob[bit / 8]])
+            }
+            do throws(SDKError) {
+                let content = try UserStore(storage: FileStorage(path: path), key: key).load()
+                guard content.damaged > 0, content.records.count >= records.count - 2,
+                    content.records.allSatisfy(records.contains)
+                else { return XCTFail("bit \(bit): \(content.damaged) damaged, \(content.records.count) left") }
+            } catch {
+                guard bit < header * 8, error.status == .storageError || error.status == .unsupportedFormat else {
+                    return XCTFail("bit \(bit): \(error)")
+                }
+            }
+        }
+    }
+
+    func testADamagedFileIsKeptAsideBeforeItIsReplaced() throws {
+        let records = try saveThree()
+        var blob = try read(path)
+        blob[20] ^= 1
+        try write(blob, path)
+        let left = try save(record("carol"))
+        XCTAssertEqual(left.count, records.count)
+        XCTAssertEqual(try read(path + ".damaged-1"), blob)
+        XCTAssertEqual(try store().load().damaged, 0)
+        try save(record("dave"))
+        XCTAssertFalse(FileManager.default.fileExists(atPath: path + ".damaged-2"))
+    }
+
+    func testARecordMissingFromTheMiddleIsSeen() throws {
+        _ = try saveThree()
+        var lines = try read(path).split(separator: 10, omittingEmptySubsequences: false)
+        lines.remove(at: 2)
+        try write(Array(lines.joined(separator: [10])), path)
+        let content = try store().load()
+        XCTAssertEqual(content.records.count, 2)
+        XCTAssertGreaterThan(content.damaged, 0)
+    }
+
+    func testANewerFormatIsRefusedAndLeftAlone() throws {
+        _ = try saveThree()
+        let newer = Array("mpin-store 2\n".utf8) + (try read(path)).dropFirst(13)
+        try write(newer, path)
+        XCTAssertThrowsError(try store().load()) { XCTAssertEqual(($0 as? SDKError)?.status, .unsupportedFormat) }
+        XCTAssertThrowsError(try save(record("carol"))) {
+            XCTAssertEqual(($0 as? SDKError)?.status, .unsupportedFormat)
+        }
+        XCTAssertEqual(try read(path), newer)
+    }
+
+    func testAnotherKeyIsRefusedAndTheFileLeftAlone() throws {
+        _ = try saveThree()
+        let blob = try read(path)
+        let other = UserStore(storage: FileStorage(path: path), key: try .random(count: 32))
+        XCTAssertThrowsError(try other.load()) { XCTAssertEqual(($0 as? SDKError)?.status, .storageError) }
+        XCTAssertThrowsError(try other.update("x") { $0 = nil })
+        XCTAssertEqual(try read(path), blob)
+    }
+
+    func testAFailedChangeLeavesTheFileAlone() throws {
+        _ = try saveThree()
+        let blob = try read(path)
+        XCTAssertThrowsError(try store().update("x") { _ throws(SDKError) in throw SDKError(.flowError, "no") })
+        XCTAssertEqual(try read(path), blob)
+    }
+
+    func testAFolderThatIsMissingIsAnError() {
+        let lost = FileStorage(path: folder + "/none/store")
+        XCTAssertEqual(failure { () throws(SDKError) in try lost.update { _ in [] } }, .storageError)
+        XCTAssertEqual(failure { () throws(SDKError) in _ = try FileStorage(path: folder).read() }, .storageError)
+    }
+
+    func testAPipeInThePlaceOfTheFileIsAnError() {
+        XCTAssertEqual(mkfifo(path, 0o600), 0)
+        XCTAssertEqual(failure { () throws(SDKError) in _ = try FileStorage(path: path).read() }, .storageError)
+    }
+
+    func testARelativePathStaysWhereItWas() throws {
+        let former = FileManager.default.currentDirectoryPath
+        defer { XCTAssertTrue(FileManager.default.changeCurrentDirectoryPath(former)) }
+        XCTAssertTrue(FileManager.default.changeCurrentDirectoryPath(folder))
+        let storage = FileStorage(path: "store")
+        XCTAssertTrue(FileManager.default.changeCurrentDirectoryPath("/"))
+        try storage.update { _ in [1, 2] }
+        XCTAssertEqual(try read(path), [1, 2])
+    }
+
+    func testADraftThatACrashLeftIsNoObstacle() throws {
+        try write([1, 2, 3], path + ".new")
+        XCTAssertEqual(try saveThree().count, 3)
+        XCTAssertFalse(FileManager.default.fileExists(atPath: path + ".new"))
+    }
+}

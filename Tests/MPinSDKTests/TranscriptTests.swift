@@ -1,0 +1,216 @@
+import Foundation
+import LoopbackServer
+import MPinHTTP
+import MPinSDK
+import XCTest
+
+/// What old clients and servers said to each other, recorded: the answers are played back to the client core, and its
+/// requests are held against those of the old client.
+final class TranscriptTests: FolderTestCase {
+    private struct Exchange: Sendable {
+        let method: String
+        /// Path and query with the recorded hosts' paths.
+        let target: String
+        /// The JSON text of the body, empty for none.
+        let body: Data
+        let answer: Reply
+
+        var json: [String: Any] { (try? JSONSerialization.jsonObject(with: body)) as? [String: Any] ?? [:] }
+    }
+
+    /// Plays exchanges in their order; a request that is not the next one is answered with 599.
+    private final class Player: Sendable {
+        private let script = Locked<[Exchange]>([])
+        private let faults = Locked<[String]>([])
+        private let socket = Locked<LoopbackServer?>(nil)
+
+        init() throws {
+            let server = try LoopbackServer { [weak self] request in self?.answer(request) ?? .reset() }
+            socket.withLock { $0 = server }
+        }
+
+        var url: String { socket.withLock { $0?.url ?? "" } }
+        func stop() { socket.withLock { $0?.stop() } }
+        func load(_ exchanges: [Exchange]) { script.withLock { $0 = exchanges } }
+        /// Requests that were not as recorded, and exchanges that nobody asked for.
+        var problems: [String] { faults.withLock { $0 } + script.withLock { $0.map { "not asked: \($0.target)" } } }
+
+        private func answer(_ request: ReceivedRequest) -> Reply {
+            let next = script.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+            guard let next else { return fault("too many: \(request.target)") }
+            guard next.method == request.method, Self.isEqual(next.target, request.target) else {
+                return fault("\(request.method) \(request.target) instead of \(next.method) \(next.target)")
+            }
+            let (sent, recorded) = (Self.masked(request.json), Self.masked(next.json))
+            guard NSDictionary(dictionary: sent) == NSDictionary(dictionary: recorded) else {
+                return fault("\(request.target): \(sent) instead of \(recorded)")
+            }
+            return next.answer
+        }
+
+        private func fault(_ text: String) -> Reply {
+            faults.withLock { $0.append(text) }
+            return .json(599, ["message": text])
+        }
+
+        /// The order of a query's members does not matter.
+        private static func isEqual(_ left: String, _ right: String) -> Bool {
+            guard let left = URLComponents(string: left), let right = URLComponents(string: right) else { return false }
+            return left.path == right.path && Set(left.queryItems ?? []) == Set(right.queryItems ?? [])
+        }
+
+        /// Points are random: only their shape counts.
+        private static func masked(_ body: [String: Any]) -> [String: Any] {
+            body.mapValues { value in
+                guard let text = value as? String, text.count == 130, text.hasPrefix("04") else { return value }
+                return "point"
+            }
+        }
+    }
+
+    private var player: Player!
+    private var sdk: SDK!
+
+    override func setUpWithError() throws {
+        try super.setUpWithError()
+        player = try Player()
+        sdk = SDK()
+        try sdk.initialize(SDKConfig(storagePath: path))
+    }
+
+    override func tearDownWithError() throws {
+        player.stop()
+        player = nil
+        sdk = nil
+        try super.tearDownWithError()
+    }
+
+    /// The exchanges between the client and its servers in recordings; where a recording holds two runs, the one of
+    /// `run` (part of its user id).
+    private func exchanges(_ names: [String], run: String = "") throws -> [Exchange] {
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent("Vectors/transcripts")
+        return try names.flatMap { name -> [Exchange] in
+            let data = try Data(contentsOf: folder.appendingPathComponent("\(name).json"))
+            let recording = try XCTUnwrap(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+            let all = try XCTUnwrap(recording["exchanges"] as? [[String: Any]])
+            return try all.compactMap { try exchange($0, run: run) }
+        }
+    }
+
+    private func exchange(_ recorded: [String: Any], run: String) throws -> Exchange? {
+        let request = try XCTUnwrap(recorded["request"] as? [String: Any])
+        let response = try XCTUnwrap(recorded["response"] as? [String: Any])
+        let target = try XCTUnwrap(request["target"] as? String)
+        // The other hops are between servers, and so are these two paths.
+        let isClients = ["rpa", "cloud"].contains(recorded["hop"] as? String)
+        guard isClients, !["/mpinVerify", "/mpinPermitUser", "/mpinActivate"].contains(where: target.hasPrefix) else {
+            return nil
+        }
+        let status = try XCTUnwrap(response["status"] as? Int)
+        let body: [UInt8]
+        if let object = response["body"] as? [String: Any] {
+            body = Array(try JSONSerialization.data(withJSONObject: object))
+        } else {
+            body = Array((response["body"] as? String ?? "").utf8)
+        }
+        let all = target + String(decoding: body, as: UTF8.self) + "\(request["body"] ?? "")"
+        guard run.isEmpty || all.contains(run) || all.contains(run.utf8.map { String(format: "%02x", $0) }.joined())
+        else {
+            return nil
+        }
+        let sent = try (request["body"] as? [String: Any]).map { try JSONSerialization.data(withJSONObject: $0) }
+        return Exchange(
+            method: try XCTUnwrap(request["method"] as? String), target: target, body: sent ?? Data(),
+            answer: .answer(status, body: onThisPort(body)))
+    }
+
+    /// Recorded hosts and ports become the player's.
+    private func onThisPort(_ body: [UInt8]) -> [UInt8] {
+        let text = String(decoding: body, as: UTF8.self).replacingOccurrences(of: "\\/", with: "/")
+        return Array(
+            text.replacingOccurrences(
+                of: "http://127\\.0\\.0\\.1:[0-9]+", with: player.url, options: .regularExpression
+            ).utf8)
+    }
+
+    private func play(_ names: String..., run: String = "", _ body: () throws -> Void) throws {
+        let script = try exchanges(names, run: run)
+        XCTAssertFalse(script.isEmpty, "\(names)")
+        player.load(script)
+        try body()
+        XCTAssertEqual(player.problems, [])
+    }
+
+    private func finishRegistration(_ user: User, _ pin: String) throws {
+        let digits = Array(pin.utf8)
+        try sdk.finishRegistration(user, pin: digits.span)
+    }
+
+    private func finishAuthentication(_ user: User, _ pin: String) throws(SDKError) -> String {
+        let digits = Array(pin.utf8)
+        return try sdk.finishAuthentication(user, pin: digits.span)
+    }
+
+    func testForcedRegistrationLoginsAndWrongPIN() throws {
+        try play("std-01-clientSettings") {
+            try sdk.testBackend(player.url)
+            try sdk.setBackend(player.url)
+        }
+        let user = try sdk.makeNewUser("reg1.29025@example.com")
+        try play("std-02-register-force-activated") {
+            try sdk.startRegistration(user, activateCode: "ACT-CODE", userData: #"{"k":"v"}"#)
+            XCTAssertEqual(user.state, .activated)
+            try sdk.confirmRegistration(user)
+        }
+        try finishRegistration(user, "1234")
+        XCTAssertEqual(user.state, .registered)
+        let data = #"{"someUserData":"This will be handled by onSuccessLogin handler."}"#
+        try play("std-04-timePermits-storage404-then-dta", "std-05-authenticate-right-pin") {
+            try sdk.startAuthentication(user)
+            XCTAssertEqual(try finishAuthentication(user, "1234"), data)
+        }
+        try play("std-06-timePermit-cached-in-client") { try sdk.startAuthentication(user) }
+        try play("std-07-wrong-pin-then-right") {
+            XCTAssertEqual(failure { () throws(SDKError) in _ = try finishAuthentication(user, "4321") }, .incorrectPIN)
+            XCTAssertEqual(user.state, .registered)
+            XCTAssertEqual(try finishAuthentication(user, "1234"), data)
+        }
+    }
+
+    func testRegistrationThatNeedsAConfirmation() throws {
+        for run in ["ver3.26899@example.com", "ver3.29151@example.com"] {
+            try play("std-01-clientSettings") {
+                try sdk.testBackend(player.url)
+                try sdk.setBackend(player.url)
+            }
+            let user = try sdk.makeNewUser(run)
+            try play("verify-01-register-needs-confirmation", run: run) {
+                try sdk.startRegistration(user, userData: #"{"k":1}"#)
+                XCTAssertEqual(user.state, .startedRegistration)
+            }
+            try play("verify-02-confirm-before-activation-401", run: run) {
+                XCTAssertEqual(
+                    failure { () throws(SDKError) in try sdk.confirmRegistration(user) }, .identityNotVerified)
+            }
+            try play("verify-03-restart-registration", run: run) {
+                try sdk.restartRegistration(user)
+                XCTAssertEqual(user.state, .startedRegistration)
+            }
+            try playWholeLogin(user, run)
+        }
+    }
+
+    /// The last recording goes from the confirmation to the login. Not all of its exchanges name the user, so the run is
+    /// told by the order: the first of each pair of like exchanges belongs to the first run.
+    private func playWholeLogin(_ user: User, _ run: String) throws {
+        let all = try exchanges(["verify-05-confirm-after-activation"])
+        let isFirst = run == "ver3.26899@example.com"
+        player.load(all.enumerated().filter { ($0.offset % 2 == 0) == isFirst }.map(\.element))
+        try sdk.confirmRegistration(user)
+        try finishRegistration(user, "1234")
+        try sdk.startAuthentication(user)
+        XCTAssertTrue(try finishAuthentication(user, "1234").contains("onSuccessLogin"))
+        XCTAssertEqual(player.problems, [])
+    }
+}

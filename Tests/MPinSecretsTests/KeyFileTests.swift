@@ -1,0 +1,110 @@
+import Foundation
+import MPinSecrets
+import XCTest
+
+final class KeyFileTests: XCTestCase {
+    private var folder = ""
+    private var path: String { folder + "/key" }
+
+    override func setUpWithError() throws {
+        folder = NSTemporaryDirectory() + "mpin-keys-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+    }
+
+    override func tearDownWithError() throws { try FileManager.default.removeItem(atPath: folder) }
+
+    private func write(_ text: String, mode: Int = 0o600) throws {
+        try? FileManager.default.removeItem(atPath: path)
+        XCTAssertTrue(FileManager.default.createFile(atPath: path, contents: Data(text.utf8)))
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+    }
+
+    private func failure(_ body: () throws -> Void) -> KeyFileError? {
+        do { try body() } catch { return error as? KeyFileError }
+        return nil
+    }
+
+    func testNewKeyIsPrivateAndReadBack() throws {
+        let key = try KeyFile.loadOrCreate(path)
+        XCTAssertEqual(key.count, 32)
+        XCTAssertEqual(try KeyFile.loadOrCreate(path), key)
+        XCTAssertEqual(try KeyFile.load(path), key)
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        XCTAssertEqual(mode, 0o600)
+        XCTAssertEqual(try String(contentsOfFile: path, encoding: .utf8), key.hex() + "\n")
+        XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: folder), ["key"])
+    }
+
+    func testNewKeysDiffer() throws {
+        let key = try KeyFile.create(path)
+        try FileManager.default.removeItem(atPath: path)
+        XCTAssertNotEqual(try KeyFile.create(path), key)
+    }
+
+    func testCreateNeverReplacesAKey() throws {
+        let key = try KeyFile.create(path)
+        XCTAssertEqual(failure { _ = try KeyFile.create(path) }, .system(path: path, errno: EEXIST))
+        XCTAssertEqual(try KeyFile.load(path), key)
+    }
+
+    func testFileThatOthersMayTouchIsRefused() throws {
+        let text = String(repeating: "ab", count: 32) + "\n"
+        for mode in [0o640, 0o604, 0o620, 0o602, 0o660, 0o666, 0o610] {
+            try write(text, mode: mode)
+            XCTAssertEqual(failure { _ = try KeyFile.load(path) }, .permissions(path: path), String(mode, radix: 8))
+            XCTAssertEqual(failure { _ = try KeyFile.loadOrCreate(path) }, .permissions(path: path))
+        }
+        for mode in [0o600, 0o400, 0o700] {
+            try write(text, mode: mode)
+            XCTAssertNil(failure { _ = try KeyFile.load(path) }, String(mode, radix: 8))
+        }
+    }
+
+    func testOnly64DigitsAndANewlineAreAKey() throws {
+        let digits = String(repeating: "0f", count: 32)
+        for good in [digits, digits + "\n", digits.uppercased() + "\n"] {
+            try write(good)
+            XCTAssertNil(failure { _ = try KeyFile.load(path) }, good)
+        }
+        for bad in [
+            "", "\n", String(digits.dropLast()), digits + "\n\n", digits + "00", " " + digits.dropLast(),
+            "g" + digits.dropFirst(),
+        ] {
+            try write(bad)
+            XCTAssertEqual(failure { _ = try KeyFile.load(path) }, .content(path: path), bad)
+        }
+    }
+
+    func testMissingFileAndMissingFolder() {
+        XCTAssertEqual(failure { _ = try KeyFile.load(path) }, .system(path: path, errno: ENOENT))
+        let lost = folder + "/none/key"
+        XCTAssertEqual(failure { _ = try KeyFile.loadOrCreate(lost) }, .system(path: lost, errno: ENOENT))
+    }
+
+    func testErrorTextsNameTheFileAndNoPartOfAKey() throws {
+        try write("secretdigits")
+        let text = failure { _ = try KeyFile.load(path) }?.description ?? ""
+        XCTAssertTrue(text.contains(path), text)
+        XCTAssertFalse(text.contains("secretdigits"), text)
+    }
+
+    func testStartersAtTheSameMomentAgreeOnOneKey() throws {
+        for round in 0..<20 {
+            let path = "\(folder)/race-\(round)"
+            let keys = KeyBag()
+            DispatchQueue.concurrentPerform(iterations: 4) { _ in
+                if let key = try? KeyFile.loadOrCreate(path) { keys.add(key.hex()) }
+            }
+            XCTAssertEqual(keys.all.count, 4)
+            XCTAssertEqual(Set(keys.all).count, 1)
+        }
+    }
+}
+
+/// Keys that threads have found.
+private final class KeyBag: @unchecked Sendable {
+    private let lock = NSLock()
+    private var keys: [String] = []
+    var all: [String] { lock.withLock { keys } }
+    func add(_ key: String) { lock.withLock { keys.append(key) } }
+}
