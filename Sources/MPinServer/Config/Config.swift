@@ -1,0 +1,169 @@
+package import MPinSecrets
+
+/// Where a listener binds. Plain HTTP is for this machine only.
+package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
+    package let host: String
+    package let port: Int
+
+    /// Refuses an address that other machines can reach: a plain listener would show them secrets.
+    package init(host: String, port: Int) throws(StartError) {
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+        let isLoopback4 = parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+        guard isLoopback4 || host == "::1" || host == "localhost" else {
+            throw StartError("\(host): a listener without TLS must be on a loopback address; put a TLS proxy before it")
+        }
+        guard (1...65_535).contains(port) else { throw StartError("\(port): not a port number") }
+        self.host = host
+        self.port = port
+    }
+
+    /// Reads `HOST:PORT`.
+    package init(_ text: String) throws(StartError) {
+        guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]) else {
+            throw StartError("\(text): expected HOST:PORT")
+        }
+        let host = text[..<colon].trimmingPrefix("[")
+        try self.init(host: String(host.last == "]" ? host.dropLast() : host), port: port)
+    }
+
+    package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+
+    /// The base URL of the listener, without a slash at its end.
+    package var url: String { "http://\(self)" }
+}
+
+/// Why the server does not start, in one line for a person.
+package struct StartError: Error, CustomStringConvertible {
+    package let description: String
+
+    package init(_ description: String) { self.description = description }
+}
+
+/// A D-TA: the keeper of one master secret share (wire section 9).
+package struct TrustAuthorityConfig: Sendable {
+    /// For the log, such as "dta1".
+    package var name: String
+    package var listen: ListenAddress
+    /// SQLite file that keeps the sealed master share.
+    package var database: String
+    /// Seals the master share; 32 bytes.
+    package var sealKey: SecretBytes
+    /// Shared with the RPS and nobody else, the other D-TA included; 32 bytes.
+    package var requestKey: SecretBytes
+    package var limits = Limits()
+    package var clock: Clock = Moment.now
+
+    package init(
+        name: String, listen: ListenAddress, database: String, sealKey: SecretBytes, requestKey: SecretBytes
+    ) {
+        self.name = name
+        self.listen = listen
+        self.database = database
+        self.sealKey = sealKey
+        self.requestKey = requestKey
+    }
+}
+
+/// How the RPS reaches a D-TA.
+package struct TrustAuthorityLink: Sendable {
+    /// Base URL for the RPS, without a slash at its end.
+    package var url: String
+    /// The ``TrustAuthorityConfig/requestKey`` of that D-TA.
+    package var requestKey: SecretBytes
+
+    package init(url: String, requestKey: SecretBytes) {
+        self.url = url
+        self.requestKey = requestKey
+    }
+}
+
+/// The RPS: registration and authentication (wire sections 6 and 7).
+package struct RelyingPartyServiceConfig: Sendable {
+    /// Where clients come.
+    package var listen: ListenAddress
+    /// Where the RPA comes.
+    package var privateListen: ListenAddress
+    /// SQLite file of registrations and logins.
+    package var database: String
+    /// Makes the activation keys; 32 bytes.
+    package var activationKey: SecretBytes
+    package var dta1: TrustAuthorityLink
+    package var dta2: TrustAuthorityLink
+    /// Base URL at which clients reach D-TA 2.
+    package var dta2PublicURL: String
+    /// Whole URL of the RPA's /mpinVerify.
+    package var verifyURL: String
+    /// Shared with the RPA: it signs the bearer token of each direction. Nil: the RPA takes requests without a token.
+    package var rpaKey: SecretBytes?
+    /// Whether the private listener demands the RPA's bearer token.
+    package var privateNeedsToken = false
+    /// What clients are told as `authenticateURL`.
+    package var authenticateURL = "/mpinAuthenticate"
+    /// Path prefix of the public endpoints, without slashes.
+    package var prefix = "rps"
+    /// Wrong PINs in a row that block an identity.
+    package var maxAttempts = 3
+    /// Whether logins need a time permit of the day.
+    package var usePermits = true
+    /// Origins of browser pages that may call the RPS; `*` stands for all.
+    package var allowOrigin = ["*"]
+    package var limits = Limits()
+    package var clock: Clock = Moment.now
+
+    package init(
+        listen: ListenAddress, privateListen: ListenAddress, database: String, activationKey: SecretBytes,
+        dta1: TrustAuthorityLink, dta2: TrustAuthorityLink, dta2PublicURL: String, verifyURL: String,
+        rpaKey: SecretBytes?
+    ) {
+        self.listen = listen
+        self.privateListen = privateListen
+        self.database = database
+        self.activationKey = activationKey
+        self.dta1 = dta1
+        self.dta2 = dta2
+        self.dta2PublicURL = dta2PublicURL
+        self.verifyURL = verifyURL
+        self.rpaKey = rpaKey
+    }
+}
+
+/// How the RPA delivers activation links.
+package enum MailDelivery: Sendable, Equatable {
+    /// One file a mail into this folder.
+    case folder(String)
+    /// `smtp://host:25` or `smtps://host:465`, and the sender's address.
+    case smtp(url: String, from: String)
+    /// No mail: every identity is confirmed at once. For tests only.
+    case forceActivate
+}
+
+/// The RPA: mails activation links and asks the RPS for verdicts (wire section 8).
+package struct RelyingPartyApplicationConfig: Sendable {
+    package var listen: ListenAddress
+    /// Where the RPS comes with /mpinVerify.
+    package var privateListen: ListenAddress
+    /// Base URL that links in mails start with; never taken from a request.
+    package var publicURL: String
+    /// Base URL of the RPS's private listener.
+    package var rpsPrivateURL: String
+    /// Signs activation links; 32 bytes.
+    package var linkKey: SecretBytes
+    /// Shared with the RPS; 32 bytes.
+    package var rpsKey: SecretBytes
+    package var delivery: MailDelivery
+    package var limits = Limits()
+    package var clock: Clock = Moment.now
+
+    package init(
+        listen: ListenAddress, privateListen: ListenAddress, publicURL: String, rpsPrivateURL: String,
+        linkKey: SecretBytes, rpsKey: SecretBytes, delivery: MailDelivery
+    ) {
+        self.listen = listen
+        self.privateListen = privateListen
+        self.publicURL = publicURL
+        self.rpsPrivateURL = rpsPrivateURL
+        self.linkKey = linkKey
+        self.rpsKey = rpsKey
+        self.delivery = delivery
+    }
+}

@@ -1,0 +1,41 @@
+/// Every limit of the server in one place.
+package struct Limits: Sendable {
+    /// Largest request body in bytes; more gets 413.
+    package var bodyBytes = 64 * 1024
+    /// Largest sum of all header fields of a request in bytes; more gets 400 and the connection is closed.
+    package var headerBytes = 16 * 1024
+    /// Most header fields of a request.
+    package var headerCount = 64
+    /// Longest request target (path and query) in bytes; more gets 414.
+    package var targetBytes = 8 * 1024
+    /// Seconds after which a silent connection is closed.
+    package var idleSeconds = 30
+    /// Longest user id in bytes of UTF-8: the longest mail address (RFC 5321 section 4.5.3.1).
+    package var userIDBytes = 254
+    /// Seconds that a registration waits for its confirmation.
+    package var registrationSeconds = 3600
+    /// Seconds in which a finished registration hands its shares out again to the holder of the same regOTT.
+    package var refetchSeconds = 300
+    /// Seconds from pass 1 to pass 2.
+    package var pass1Seconds = 15
+    /// Pass 1 records of one identity that live at the same time; the oldest goes first.
+    package var pass1Records = 4
+    /// Seconds from pass 2 to authenticate.
+    package var tokenSeconds = 60
+    /// Seconds that a signed request to a D-TA is good for.
+    package var signedSeconds = 60
+    /// The furthest that a D-TA lets `expires` lie ahead, in seconds.
+    package var signedAheadSeconds = 300
+    /// Most days of one /timePermits request.
+    package var permitDays = 14
+    /// Seconds for one call to another part of the system.
+    package var callSeconds = 10
+    /// Tries, one a second, to get the server secret shares at start.
+    package var gatherTries = 30
+    /// Seconds between two collections of expired items.
+    package var collectSeconds = 60
+    /// Seconds that running requests get to end after SIGTERM.
+    package var drainSeconds = 10
+
+    package init() {}
+}

@@ -1,0 +1,25 @@
+import Logging
+import NIOConcurrencyHelpers
+
+/// Says once, in the log and to a waiter, that every listener of this process is up.
+package final class Readiness: Sendable {
+    private let missing: NIOLockedValueBox<Int>
+    private let logger: Logger
+    private let onReady: @Sendable () -> Void
+
+    init(listeners: Int, logger: Logger, onReady: @escaping @Sendable () -> Void) {
+        missing = NIOLockedValueBox(listeners)
+        self.logger = logger
+        self.onReady = onReady
+    }
+
+    func arrived(_ name: String, _ address: ListenAddress) {
+        let left = missing.withLockedValue { count in
+            count -= 1
+            return count
+        }
+        guard left == 0 else { return }
+        logger.info("mpind is ready")
+        onReady()
+    }
+}

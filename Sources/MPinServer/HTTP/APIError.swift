@@ -1,0 +1,29 @@
+import HTTPTypes
+import Hummingbird
+import MPinWire
+
+/// A refusal that the caller is told about: status and reason.
+struct APIError: Error {
+    let status: HTTPResponse.Status
+    let message: String
+
+    init(_ status: HTTPResponse.Status, _ message: String) {
+        self.status = status
+        self.message = message
+    }
+
+    /// The one shape of every error answer.
+    var response: Response {
+        var response = Response.json(ErrorResponse(message: message), status: status)
+        // Old servers send it with every 401 (wire section 2).
+        if status == .unauthorized { response.headers[.wwwAuthenticate] = "Authenticate" }
+        return response
+    }
+
+    static let notFound = APIError(.notFound, "URI NOT FOUND")
+    static let methodNotAllowed = APIError(.methodNotAllowed, "METHOD NOT ALLOWED")
+    static let bodyTooLarge = APIError(.contentTooLarge, "Body too large")
+    static let targetTooLong = APIError(.uriTooLong, "Request target too long")
+    static let invalidID = APIError(.badRequest, "Invalid M-Pin ID")
+    static let internalError = APIError(.internalServerError, "INTERNAL SERVER ERROR")
+}

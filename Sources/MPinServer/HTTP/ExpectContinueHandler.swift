@@ -1,0 +1,27 @@
+import HTTPTypes
+import NIOCore
+import NIOHTTPTypes
+
+/// Answers `Expect: 100-continue` with an interim 100 (RFC 9110 section 10.1.1): the old C++ client's PUT waits a
+/// second for it. Nothing else may bring a 100 out: that client takes the last header block for the body (wire
+/// section 2).
+final class ExpectContinueHandler: ChannelInboundHandler, RemovableChannelHandler, Sendable {
+    typealias InboundIn = HTTPRequestPart
+    typealias OutboundOut = HTTPResponsePart
+    private let bodyLimit: Int
+
+    init(bodyLimit: Int) { self.bodyLimit = bodyLimit }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if case .head(let head) = unwrapInboundIn(data), expectsContinue(head) {
+            context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
+        }
+        context.fireChannelRead(data)
+    }
+
+    /// A body that will be refused is not asked for.
+    private func expectsContinue(_ head: HTTPRequest) -> Bool {
+        guard head.headerFields[.expect]?.lowercased() == "100-continue" else { return false }
+        return (head.headerFields[.contentLength].flatMap(Int.init) ?? 0) <= bodyLimit
+    }
+}

@@ -1,0 +1,64 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+extension Response {
+    /// `value` as JSON, without the needless `\/` that some old parsers stumble over.
+    static func json(_ value: some Encodable, status: HTTPResponse.Status = .ok) -> Response {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let body = try? encoder.encode(value) else { return Response(status: .internalServerError) }
+        return Response(
+            status: status, headers: [.contentType: "application/json; charset=UTF-8"],
+            body: .init(byteBuffer: ByteBuffer(bytes: body)))
+    }
+
+    static func html(_ page: String, status: HTTPResponse.Status = .ok) -> Response {
+        Response(
+            status: status, headers: [.contentType: "text/html; charset=UTF-8"],
+            body: .init(byteBuffer: ByteBuffer(string: page)))
+    }
+}
+
+extension Request {
+    /// The body, whatever its Content-Type says (wire section 2); 413 beyond the limit.
+    func bytes(_ limits: Limits) async throws -> Data {
+        if let length = headers[.contentLength].flatMap(Int.init), length > limits.bodyBytes {
+            throw APIError.bodyTooLarge
+        }
+        do {
+            return Data(try await body.collect(upTo: limits.bodyBytes).readableBytesView)
+        } catch is NIOTooManyBytesError {
+            throw APIError.bodyTooLarge
+        }
+    }
+
+    /// The body as a JSON object of the given shape; else `failure`.
+    func json<T: Decodable>(
+        _ type: T.Type, _ limits: Limits, or failure: HTTPResponse.Status = .badRequest
+    ) async throws -> T {
+        try decoded(type, from: await bytes(limits), or: failure)
+    }
+
+    func decoded<T: Decodable>(
+        _ type: T.Type, from body: Data, or failure: HTTPResponse.Status = .badRequest
+    ) throws -> T {
+        do { return try JSONDecoder().decode(type, from: body) } catch {
+            throw APIError(failure, "Invalid or missing data in the request body")
+        }
+    }
+
+    /// A member of the query with its escapes undone; nil where it is missing.
+    func query(_ name: String) -> String? { uri.queryParameters[Substring(name)].map(String.init) }
+
+    /// The M-Pin ID in the path: 404 unless it is hex, 400 for half a byte.
+    func mpinID(_ context: BasicRequestContext) throws -> MPinID {
+        let text = context.parameters.get("id") ?? ""
+        guard !text.isEmpty, text.utf8.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }) else {
+            throw APIError.notFound
+        }
+        guard let id = MPinID(hex: text) else { throw APIError.invalidID }
+        return id
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import MPinHTTP
+import MPinSecrets
+
+/// Another part of the system, called over HTTP from a thread of its own.
+struct Peer: Sendable {
+    /// An answer with any status.
+    struct Answer: Sendable {
+        let status: Int
+        let body: SecretBytes
+
+        /// The body as JSON of that shape; nil for anything else.
+        func json<T: Decodable>(_ type: T.Type) -> T? {
+            var bytes = body.span.withUnsafeBufferPointer { Data($0) }
+            defer { bytes.resetBytes(in: 0..<bytes.count) }
+            return try? JSONDecoder().decode(type, from: bytes)
+        }
+    }
+
+    /// Without a slash at its end.
+    let url: String
+    let seconds: Int
+    private let transport: CurlTransport
+
+    init(url: String, seconds: Int) {
+        self.url = url.hasSuffix("/") ? String(url.dropLast()) : url
+        self.seconds = seconds
+        transport = CurlTransport(policy: HTTPPolicy(userAgent: "mpind"))
+    }
+
+    func get(_ target: String) async throws -> Answer { try await send(.get, target, body: nil, bearer: nil) }
+
+    func post(_ target: String, _ body: some Encodable & Sendable, bearer: String?) async throws -> Answer {
+        try await send(.post, target, body: Array(JSONEncoder().encode(body)), bearer: bearer)
+    }
+
+    private func send(
+        _ method: HTTPRequest.Method, _ target: String, body: [UInt8]?, bearer: String?
+    ) async throws -> Answer {
+        var headers: [(String, String)] = []
+        if body != nil { headers.append(("Content-Type", "application/json")) }
+        if let bearer { headers.append(("Authorization", "Bearer \(bearer)")) }
+        let fixed = headers
+        return try await Workers.call {
+            let request = HTTPRequest(
+                method: method, url: url + target, headers: fixed, body: body,
+                deadline: .after(milliseconds: UInt32(seconds * 1000)))
+            let answer = try transport.execute(request)
+            return Answer(status: answer.status, body: answer.body)
+        }
+    }
+}
+
+/// A query string; names and values are escaped.
+func query(_ members: [(String, String)]) -> String {
+    members.map { name, value in "\(name)=\(escaped(value))" }.joined(separator: "&")
+}
+
+/// Everything but the unreserved characters of RFC 3986 section 2.3 in percent form.
+func escaped(_ text: String) -> String {
+    let unreserved = CharacterSet(charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+    return text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
+}

@@ -1,0 +1,37 @@
+import Foundation
+import MPinSecrets
+import MPinWire
+
+/// An M-Pin ID: the bytes of its JSON text, which are hashed exactly as they came (wire section 4).
+package struct MPinID: Sendable, Equatable {
+    /// Lower-case hex of ``bytes``: the name of the ID on the wire.
+    package let hex: String
+    package let bytes: [UInt8]
+    /// SHA-256 of ``bytes``, 32 bytes: `hash_mpin_id`.
+    package let hash: [UInt8]
+
+    /// Reads hex in either case; nil for an odd number of digits, other characters, or nothing.
+    package init?(hex: String) {
+        guard let bytes = Hex.decode(hex), !bytes.isEmpty else { return nil }
+        self.init(bytes: bytes)
+    }
+
+    private init(bytes: [UInt8]) {
+        self.bytes = bytes
+        hex = Hex.encode(bytes)
+        hash = SHA256.hash(bytes)
+    }
+
+    /// A new ID for `userID`, made unique by a random salt of 16 bytes.
+    ///
+    /// The text is UTF-8 as it is, without `\u` escapes except where JSON demands them: old clients compare `userID`
+    /// byte by byte with the id that they asked for.
+    package static func issue(userID: String, mobile: Int, at now: Moment) throws -> MPinID {
+        let salt = Hex.encode(try randomBytes(16))
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .withoutEscapingSlashes
+        let quoted = String(decoding: try encoder.encode(userID), as: UTF8.self)
+        let text = #"{"mobile": \#(mobile), "issued": "\#(now.issued)", "userID": \#(quoted), "salt": "\#(salt)"}"#
+        return MPinID(bytes: Array(text.utf8))
+    }
+}

@@ -1,0 +1,51 @@
+import Foundation
+
+/// A point in time in UTC, counted in microseconds since 1970, and the spellings that the wire uses (wire section 2).
+package struct Moment: Sendable, Comparable {
+    package let microseconds: Int64
+
+    package init(microseconds: Int64) { self.microseconds = microseconds }
+
+    /// The system clock's now.
+    package static func now() -> Moment {
+        Moment(microseconds: Int64((Date().timeIntervalSince1970 * 1_000_000).rounded(.down)))
+    }
+
+    /// Reads `YYYY-MM-DDTHH:MM:SSZ` and no other spelling.
+    package init?(_ text: String) {
+        guard text.utf8.count == 20, let date = try? Date(text, strategy: .iso8601) else { return nil }
+        self.init(microseconds: Int64(date.timeIntervalSince1970) * 1_000_000)
+        guard iso == text else { return nil }
+    }
+
+    package static func < (left: Moment, right: Moment) -> Bool { left.microseconds < right.microseconds }
+
+    package func adding(seconds: Int) -> Moment { Moment(microseconds: microseconds + Int64(seconds) * 1_000_000) }
+
+    /// Whole seconds since 1970.
+    package var seconds: Int64 { microseconds / 1_000_000 }
+
+    /// Whole days since 1970-01-01: the date of time permits.
+    package var day: Int32 { Int32(truncatingIfNeeded: seconds / 86_400) }
+
+    /// 0...23.
+    package var hour: Int { Int(seconds % 86_400 / 3_600) }
+
+    /// The dates that a proof may be made for: today and, while the UTC hour is 0, yesterday (wire section 3).
+    package var permitDates: [Int32] { hour == 0 ? [day, day - 1] : [day] }
+
+    /// `2026-11-21T02:37:19Z`.
+    package var iso: String { Date(timeIntervalSince1970: Double(seconds)).formatted(.iso8601) }
+
+    /// `2026-11-21T03:36:19.271581`: without a zone, for the register answer.
+    package var isoWithMicroseconds: String {
+        let fraction = String(microseconds % 1_000_000)
+        return iso.dropLast() + "." + String(repeating: "0", count: 6 - fraction.count) + fraction
+    }
+
+    /// `2026-11-21 03:36:19.271581`: the member `issued` of a M-Pin ID.
+    package var issued: String { isoWithMicroseconds.replacing("T", with: " ") }
+}
+
+/// Where the server takes the time from; tests hand in their own.
+package typealias Clock = @Sendable () -> Moment

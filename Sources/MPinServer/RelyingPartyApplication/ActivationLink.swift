@@ -1,0 +1,31 @@
+import MPinSecrets
+
+/// The link in an activation mail (wire section 8.4): identity, expiry, and a key of 128 hex digits: the RPS's
+/// activation key, then the RPA's own signature over all three, so that neither the expiry nor the rest can be changed.
+struct ActivationLink: Sendable {
+    let id: String
+    let expires: String
+    let activateKey: String
+
+    func url(base: String, key: SecretBytes) -> String {
+        let members = [("i", id), ("e", expires), ("s", activateKey + message.signature(key: key))]
+        return base + "/mpinActivate?" + query(members)
+    }
+
+    init(id: String, expires: String, activateKey: String) {
+        self.id = id
+        self.expires = expires
+        self.activateKey = activateKey
+    }
+
+    /// Reads a link that ``url(base:key:)`` made; nil for anything else.
+    init?(i: String, e: String, s: String, key: SecretBytes) {
+        guard s.utf8.count == 128 else { return nil }
+        self.init(id: i, expires: e, activateKey: String(s.prefix(64)))
+        guard message.isSigned(String(s.suffix(64)), key: key) else { return nil }
+    }
+
+    private var message: SignedMessage {
+        .activationLink(id: id, expires: expires, activateKey: activateKey)
+    }
+}

@@ -1,0 +1,55 @@
+import Foundation
+import MPinHTTP
+import MPinSecrets
+
+/// Sends the mail with an activation link.
+struct Mailer: Sendable {
+    let delivery: MailDelivery
+    let seconds: Int
+
+    /// A user id that no mail can be addressed to.
+    struct NoAddress: Error {}
+
+    func send(link: String, to userID: String, expires: String) async throws {
+        let text = """
+            Hello,
+
+            somebody, hopefully you, is registering \(userID) for M-Pin.
+            Open this link to confirm it:
+
+            \(link)
+
+            It is good until \(expires). If it was not you, do nothing.
+
+            """
+        do {
+            try await Workers.call {
+                switch delivery {
+                case .folder(let folder):
+                    let to = userID.contains("@") ? userID : userID + "@localhost"
+                    let mail = Mail(from: "mpind@localhost", to: to, subject: subject, text: text)
+                    try write(try mail.message(date: Moment.now().seconds), folder: folder)
+                case .smtp(let url, let from):
+                    let mail = Mail(from: from, to: userID, subject: subject, text: text)
+                    let deadline = Deadline.after(milliseconds: UInt32(seconds * 1000))
+                    try SMTP.send(mail, server: SMTPServer(url: url), deadline: deadline)
+                case .forceActivate: break
+                }
+            }
+        } catch SMTPFailure.invalidAddress {
+            throw NoAddress()
+        }
+    }
+
+    private var subject: String { "Confirm your M-Pin registration" }
+
+    /// Whole or not at all: a reader of the folder never sees half a mail.
+    private func write(_ message: [UInt8], folder: String) throws {
+        let name = "\(Moment.now().microseconds / 1000)-\(Hex.encode(try randomBytes(8)))"
+        let draft = "\(folder)/.\(name).draft"
+        try Data(message).write(to: URL(fileURLWithPath: draft))
+        guard rename(draft, "\(folder)/\(name).eml") == 0 else {
+            throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+        }
+    }
+}

@@ -1,0 +1,171 @@
+import Hummingbird
+import MPinSecrets
+import MPinWire
+
+extension RelyingPartyService {
+    /// PUT /user and PUT /user/<id> (wire section 6.2): starts or restarts a registration.
+    func register(_ request: Request, id: MPinID?) async throws -> Response {
+        let wish = try await RegistrationWish(request, limits)
+        let now = config.clock()
+        let (registration, regOTT, isRestart) = try await registration(for: wish, id: id, at: now)
+        // Saved first: the link may be opened before the RPA has answered.
+        try await store.save(registration)
+        let isForced: Bool
+        do {
+            isForced = try await verify(registration, wish, isRestart: isRestart)
+        } catch {
+            if !isRestart { try await store.deleteRegistration(registration.id) }
+            throw error
+        }
+        let isActive = isForced ? try await store.activate(registration.id, at: now) : false
+        return .json(
+            RegisterResponse(
+                mpinId: registration.id.hex, regOTT: regOTT, active: isActive,
+                expireTime: registration.expires.isoWithMicroseconds, nowTime: now.isoWithMicroseconds))
+    }
+
+    /// The pending registration that is to be restarted, or a new one. A restart begins unconfirmed.
+    private func registration(
+        for wish: RegistrationWish, id: MPinID?, at now: Moment
+    ) async throws -> (Registration, regOTT: String, isRestart: Bool) {
+        let expires = now.adding(seconds: limits.registrationSeconds)
+        if let id, var pending = try await store.registration(id, at: now), !pending.isIssued {
+            guard let regOTT = wish.regOTT, pending.accepts(regOTT) else {
+                throw APIError(.badRequest, "Missing or wrong regOTT")
+            }
+            // Else the mail for the identity of one user would go to another.
+            guard pending.userID == wish.userID else {
+                throw APIError(.forbidden, "The registration belongs to another userId")
+            }
+            pending.isActive = false
+            pending.expires = expires
+            return (pending, regOTT, true)
+        }
+        let regOTT = Hex.encode(try randomBytes(16))
+        let fresh = Registration(
+            id: try MPinID.issue(userID: wish.userID, mobile: wish.mobile, at: now), userID: wish.userID,
+            regOTTHash: SHA256.hash(Array(regOTT.utf8)), isActive: false, isIssued: false, expires: expires)
+        return (fresh, regOTT, false)
+    }
+
+    /// Asks the RPA whether the user may register (wire section 8.1); true: without a further confirmation.
+    private func verify(_ registration: Registration, _ wish: RegistrationWish, isRestart: Bool) async throws -> Bool {
+        let message = VerifyUserRequest(
+            userId: registration.userID, mpinId: registration.id.hex, mobile: wish.mobile,
+            activateKey: activation(registration).signature(key: config.activationKey),
+            expireTime: registration.expires.iso, resend: isRestart, deviceName: wish.deviceName,
+            userData: wish.userData)
+        let bearer = config.rpaKey.map { SignedMessage.fromRPS.signature(key: $0) }
+        let answer: Peer.Answer
+        do { answer = try await rpa.post("", message, bearer: bearer) } catch {
+            throw APIError(.internalServerError, "The relying party application cannot be reached")
+        }
+        switch answer.status {
+        case 200 where answer.body.count == 0: return false
+        case 200:
+            guard let verdict = answer.json(VerifyUserResponse.self) else { break }
+            return verdict.forceActivate ?? false
+        // 401 would be about our own bearer token, not about the user.
+        case 400..<500 where answer.status != 401:
+            throw APIError(.init(code: answer.status), "The relying party application refused the registration")
+        default: break
+        }
+        throw APIError(.internalServerError, "The relying party application failed")
+    }
+
+    /// Private POST /user/<id> (wire section 7): the RPA delivers the activation key. It is checked here and now, so
+    /// that a wrong one can neither take the place of a good one nor be called a success.
+    func activate(_ request: Request, _ id: MPinID) async throws -> Response {
+        let key = try await request.json(ActivateRequest.self, limits).activateKey
+        let now = config.clock()
+        guard let registration = try await store.registration(id, at: now), !registration.isIssued else {
+            throw APIError(.unauthorized, "Unknown or expired registration")
+        }
+        guard activation(registration).isSigned(key, key: config.activationKey) else {
+            throw APIError(.forbidden, "Wrong activation key")
+        }
+        guard try await store.activate(id, at: now) else {
+            throw APIError(.unauthorized, "Unknown or expired registration")
+        }
+        return Response(status: .ok)
+    }
+
+    private func activation(_ registration: Registration) -> SignedMessage {
+        .activation(id: registration.id, regOTTHash: registration.regOTTHash)
+    }
+
+    /// GET /signature/<id>?regOTT= (wire section 6.3): the first client secret share, and the signed query for the
+    /// second.
+    ///
+    /// For a few minutes the same regOTT gets the same share again, so that a client that lost either share on the way
+    /// need not register anew. The regOTT stays one-time all the same: what it opens does not change, the identity is
+    /// registered once, and nobody gets anything who did not hold it the first time. A wrong regOTT harms nothing.
+    func signature(_ request: Request, _ id: MPinID) async throws -> Response {
+        guard let regOTT = request.query("regOTT")?.lowercased() else { throw APIError(.badRequest, "Missing regOTT") }
+        let now = config.clock()
+        guard let registration = try await store.registration(id, at: now), registration.accepts(regOTT) else {
+            throw APIError(.badRequest, "No such registration")
+        }
+        guard registration.isActive else { throw APIError(.unauthorized, "The identity is not verified yet") }
+        let share = try await authorityShare { try await dta1.clientSecretShare(id, expires: expires()) }
+        let refetch = now.adding(seconds: limits.refetchSeconds)
+        guard try await store.complete(id, at: now, refetchUntil: refetch) else {
+            throw APIError(.badRequest, "No such registration")
+        }
+        let params = dta2.clientSecretQuery(id, mobile: 1, expires: expires())
+        return .json(SignatureResponse(clientSecretShare: SecretHex(share), params: params))
+    }
+
+    /// GET /timePermit/<id> (wire section 6.5): D-TA 1's share for today and the signature that D-TA 2 wants to see.
+    func timePermit(_ id: MPinID) async throws -> Response {
+        guard try await store.identity(hash: id.hash) != nil else { throw APIError(.notFound, "Unknown M-Pin ID") }
+        let date = config.clock().day
+        let share = try await authorityShare { try await dta1.timePermitShare(id, date: date) }
+        return .json(
+            RPSTimePermitResponse(
+                date: date, signature: dta2.permitSignature(id, date: date), storageId: Hex.encode(id.hash),
+                timePermit: share.hex()))
+    }
+
+    private func authorityShare(_ ask: () async throws -> SecretBytes) async throws -> SecretBytes {
+        do { return try await ask() } catch {
+            throw APIError(.internalServerError, "The trust authority gave no share")
+        }
+    }
+}
+
+extension Registration {
+    /// Whether `regOTT`, in lower-case hex, is this registration's; in constant time.
+    fileprivate func accepts(_ regOTT: String) -> Bool {
+        constantTimeEqual(SHA256.hash(Array(regOTT.utf8)).span, regOTTHash.span)
+    }
+}
+
+/// A register request within the limits.
+private struct RegistrationWish {
+    let userID: String
+    let mobile: Int
+    let deviceName: String
+    let userData: String
+    let regOTT: String?
+
+    init(_ request: Request, _ limits: Limits) async throws {
+        let bytes = try await request.bytes(limits)
+        let body = try request.decoded(RegisterRequest.self, from: bytes)
+        // To the decoder null is the same as nothing; to an old server it was a crash, to us it is a mistake.
+        guard try request.decoded(JSONValue.self, from: bytes)["mobile"] != .null else {
+            throw APIError(.badRequest, "mobile must be an integer")
+        }
+        userID = body.userId
+        guard !userID.isEmpty, userID.utf8.count <= limits.userIDBytes else {
+            throw APIError(.badRequest, "userId must have 1 to \(limits.userIDBytes) bytes")
+        }
+        guard !userID.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
+            throw APIError(.badRequest, "userId must not hold control characters")
+        }
+        mobile = body.mobile?.value ?? 0
+        deviceName = body.deviceName ?? ""
+        userData = body.userData ?? ""
+        regOTT = body.regOTT?.lowercased()
+    }
+}

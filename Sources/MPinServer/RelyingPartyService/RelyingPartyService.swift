@@ -1,0 +1,74 @@
+import HTTPTypes
+import Hummingbird
+import MPinCrypto
+import MPinSecrets
+import MPinWire
+
+/// The RPS: its public endpoints (wire section 6) and its private ones (wire section 7).
+struct RelyingPartyService: Sendable {
+    let config: RelyingPartyServiceConfig
+    let appID: String
+    let store: any Store
+    let server: ServerContext
+    let dta1: TrustAuthorityClient
+    let dta2: TrustAuthorityClient
+    let rpa: Peer
+
+    var limits: Limits { config.limits }
+
+    /// Everything below `/<prefix>`.
+    func addPublicRoutes(to router: Router<BasicRequestContext>) {
+        let base = "/" + config.prefix
+        router.serve(base + "/clientSettings", [.get: { _, _ in try clientSettings() }])
+        router.serve(base + "/user", [.put: { request, _ in try await register(request, id: nil) }])
+        router.serve(
+            base + "/user/{id}",
+            [.put: { request, context in try await register(request, id: request.mpinID(context)) }])
+        router.serve(
+            base + "/signature/{id}",
+            [.get: { request, context in try await signature(request, request.mpinID(context)) }])
+        router.serve(
+            base + "/setupDone/{id}",
+            [
+                .post: { request, context in
+                    // The browser client's report has no effect.
+                    _ = try request.mpinID(context)
+                    return Response(status: .ok)
+                }
+            ])
+        router.serve(
+            base + "/timePermit/{id}", [.get: { request, context in try await timePermit(request.mpinID(context)) }])
+        router.serve(base + "/pass1", [.post: { request, _ in try await pass1(request) }])
+        router.serve(base + "/pass2", [.post: { request, context in try await pass2(request, context.logger) }])
+    }
+
+    /// For the RPA, on a listener of their own.
+    func addPrivateRoutes(to router: Router<BasicRequestContext>) {
+        router.serve(
+            "/user/{id}",
+            [
+                .post: { request, context in
+                    try requireRPA(request)
+                    return try await activate(request, request.mpinID(context))
+                }
+            ])
+        router.serve(
+            "/authenticate",
+            [
+                .post: { request, _ in
+                    try requireRPA(request)
+                    return try await authenticate(request)
+                }
+            ])
+        router.serve("/status", [.get: { _, _ in .json(ErrorResponse(message: "active")) }])
+    }
+
+    private func requireRPA(_ request: Request) throws {
+        guard config.privateNeedsToken else { return }
+        guard let key = config.rpaKey else { throw APIError.internalError }
+        try request.requireBearer(.fromRPA, key: key)
+    }
+
+    /// Now plus the life of a signed request, as D-TAs want it.
+    func expires() -> String { config.clock().adding(seconds: limits.signedSeconds).iso }
+}

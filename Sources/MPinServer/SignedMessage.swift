@@ -1,0 +1,69 @@
+package import MPinSecrets
+
+/// A message between two parts of the system and its HMAC-SHA256 tag.
+///
+/// The message is a label and fields, each behind its length in four bytes: no two different lists of fields ever give
+/// the same bytes, and no message of one kind is one of another kind. Clients pass `params` and `signature` on unread
+/// (wire section 6.3), so this form is ours to choose.
+package struct SignedMessage: Sendable {
+    private let bytes: [UInt8]
+
+    private init(_ label: String, _ fields: [String]) {
+        var bytes: [UInt8] = []
+        for field in ["libmpin " + label] + fields {
+            let text = Array(field.utf8)
+            withUnsafeBytes(of: UInt32(truncatingIfNeeded: text.count).bigEndian) { bytes += $0 }
+            bytes += text
+        }
+        self.bytes = bytes
+    }
+
+    /// The tag in lower-case hex, 64 digits.
+    package func signature(key: SecretBytes) -> String { Hex.encode(HMACSHA256.tag(bytes, key: key)) }
+
+    /// Whether `signature` is hex, in either case, of the tag; compared in constant time.
+    package func isSigned(_ signature: String, key: SecretBytes) -> Bool {
+        guard let tag = Hex.decode(signature) else { return false }
+        return HMACSHA256.isValid(tag, for: bytes, key: key)
+    }
+}
+
+extension SignedMessage {
+    /// RPS to a D-TA: the server secret share, until `expires`.
+    package static func serverSecret(appID: String, expires: String) -> SignedMessage {
+        SignedMessage("serverSecret", [appID, expires])
+    }
+
+    /// RPS or client to a D-TA: the client secret share of one identity, until `expires`.
+    package static func clientSecret(
+        appID: String, hashID: String, hashUser: String, expires: String
+    ) -> SignedMessage {
+        SignedMessage("clientSecret", [appID, hashID, hashUser, expires])
+    }
+
+    /// Client to a D-TA: the time permit share of one identity for one day and no other.
+    package static func timePermit(hashID: String, date: Int32) -> SignedMessage {
+        SignedMessage("timePermit", [hashID, String(date)])
+    }
+
+    /// RPS to a D-TA: permit shares of several days, until `expires`.
+    package static func timePermits(hashID: String, count: Int, expires: String) -> SignedMessage {
+        SignedMessage("timePermits", [hashID, String(count), expires])
+    }
+
+    /// Activates one registration; made and checked by the RPS, carried by mail and RPA. The registration itself ends
+    /// the key's life. `regOTTHash`: the RPS keeps no regOTT.
+    package static func activation(id: MPinID, regOTTHash: [UInt8]) -> SignedMessage {
+        SignedMessage("activate", [id.hex, Hex.encode(regOTTHash)])
+    }
+
+    /// An activation link of the RPA: binds its expiry and key to the identity.
+    package static func activationLink(id: String, expires: String, activateKey: String) -> SignedMessage {
+        SignedMessage("activation link", [id, expires, activateKey])
+    }
+
+    /// Bearer token from the RPS to the RPA.
+    package static let fromRPS = SignedMessage("bearer RPS to RPA", [])
+    /// Bearer token from the RPA to the RPS.
+    package static let fromRPA = SignedMessage("bearer RPA to RPS", [])
+}

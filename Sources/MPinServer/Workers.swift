@@ -1,0 +1,23 @@
+import NIOCore
+import NIOPosix
+
+/// Threads for work that would hold up an event loop.
+enum Workers {
+    /// Arithmetic on the curve: as many threads as processors.
+    private static let computing = started(NIOThreadPool(numberOfThreads: System.coreCount))
+    /// Blocking calls to other servers: they wait more than they work.
+    private static let calling = started(NIOThreadPool(numberOfThreads: 16))
+
+    private static func started(_ pool: NIOThreadPool) -> NIOThreadPool {
+        pool.start()
+        return pool
+    }
+
+    static func compute<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
+        try await computing.runIfActive(work)
+    }
+
+    static func call<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
+        try await calling.runIfActive(work)
+    }
+}

@@ -1,0 +1,208 @@
+import Foundation
+import MPinSecrets
+import MPinServer
+import XCTest
+
+/// Login: single use, blocking, expiry, dates (wire sections 6.6, 6.7, 7 and 8.3).
+final class LoginTests: XCTestCase {
+    /// Defect 5: a recorded pass 2 could be sent again for 15 s.
+    func testPass2IsGoodOnce() throws {
+        let (server, client, user) = try registered()
+        let permit = try client.timePermit(user)
+        let login = try client.pass1(user, pin: "1234", permit: permit)
+        let body = try client.pass2Body(login)
+        let first = try server.backend.call("POST", "/rps/pass2", body)
+        XCTAssertEqual(first.status, 200)
+        XCTAssertEqual(try server.backend.call("POST", "/rps/pass2", body).status, 403)
+        XCTAssertEqual(try client.authenticate(first).status, 200)
+        XCTAssertEqual(try server.backend.call("POST", "/rps/pass2", body).status, 403)
+    }
+
+    func testOfManyReplaysAtOnceOneIsAccepted() throws {
+        let (server, client, user) = try registered { $0.maxAttempts = 100 }
+        let body = try client.pass2Body(client.pass1(user, pin: "1234", permit: client.timePermit(user)))
+        let answers = parallel(40) { try server.backend.call("POST", "/rps/pass2", body).status }
+        XCTAssertEqual(answers.filter { $0 == 200 }.count, 1)
+        XCTAssertEqual(answers.filter { $0 == 403 }.count, 39)
+        XCTAssertEqual(try client.login(user, pin: "1234").status, 200)
+    }
+
+    /// Defect 10: the same authOTT worked again and again.
+    func testTheOneTimeTokenIsGoodOnceAndForAMinute() throws {
+        let (server, client, user) = try registered()
+        let permit = try client.timePermit(user)
+        let pass2 = try client.pass2(client.pass1(user, pin: "1234", permit: permit))
+        XCTAssertEqual(try client.authenticate(pass2).status, 200)
+        XCTAssertEqual(try client.authenticate(pass2).status, 408)
+        let late = try client.pass2(client.pass1(user, pin: "1234", permit: permit))
+        server.advance(seconds: 61)
+        XCTAssertEqual(try client.authenticate(late).status, 408)
+    }
+
+    func testAnUpperCaseTokenAndIDAreTheSame() throws {
+        let (server, client, user) = try registered()
+        let shouting = TestClient.User(id: user.id.uppercased(), token: user.token)
+        let pass2 = try client.pass2(client.pass1(shouting, pin: "1234", permit: client.timePermit(shouting)))
+        let ott = try XCTUnwrap(pass2.object["authOTT"] as? String).uppercased()
+        let answer = try server.backend.call("POST", "/mpinAuthenticate", "{\"mpinResponse\":{\"authOTT\":\"\(ott)\"}}")
+        XCTAssertEqual(answer.status, 200)
+    }
+
+    func testPass1LivesFifteenSeconds() throws {
+        let (server, client, user) = try registered()
+        let permit = try client.timePermit(user)
+        let intime = try client.pass1(user, pin: "1234", permit: permit)
+        server.advance(seconds: 14)
+        XCTAssertEqual(try client.pass2(intime).status, 200)
+        let late = try client.pass1(user, pin: "1234", permit: permit)
+        server.advance(seconds: 16)
+        XCTAssertEqual(try client.pass2(late).status, 403)
+    }
+
+    func testRightWrongAndBlockedLookTheSameAtPass2() throws {
+        let (_, client, user) = try registered { $0.maxAttempts = 1 }
+        let permit = try client.timePermit(user)
+        let answers = try ["1234", "9999", "1234"].map { pin in
+            try client.pass2(client.pass1(user, pin: pin, permit: permit))
+        }
+        for answer in answers {
+            XCTAssertEqual(answer.status, 200)
+            XCTAssertEqual(answer.object.keys.sorted(), ["authOTT", "pass", "version"])
+            XCTAssertEqual(answer.body.count, answers[0].body.count)
+        }
+        XCTAssertEqual(try answers.map { try client.authenticate($0).status }, [200, 410, 410])
+    }
+
+    func testThreeWrongPINsBlockAndTheRightOneInBetweenStartsAnew() throws {
+        let (_, client, user) = try registered()
+        let pins = ["9999", "9999", "1234", "9999", "9999", "9999", "1234", "1234"]
+        let statuses = try pins.map { try client.login(user, pin: $0).status }
+        XCTAssertEqual(statuses, [401, 401, 200, 401, 401, 410, 410, 410])
+        let again = try client.register("alice@example.com", pin: "5678")
+        XCTAssertEqual(try client.login(again, pin: "5678").status, 200, "a new identity starts at zero")
+        XCTAssertEqual(try client.login(user, pin: "1234").status, 410)
+    }
+
+    func testAHundredWrongPINsAtOnceAreNotJudgedMoreOftenThanTheLimit() throws {
+        let (server, client, user) = try registered()
+        let permit = try client.timePermit(user)
+        let bodies = try (0..<100).map { index -> String in
+            // The records of earlier pass 1s are pushed out by the later ones: what counts is who gets judged.
+            try client.pass2Body(client.pass1(user, pin: String(9000 + index), permit: permit))
+        }
+        let pass2 = parallel(100) { index -> (Int, String) in
+            if index % 3 == 0 { _ = try client.pass1(user, pin: "9999", permit: permit) }
+            let answer = try server.backend.call("POST", "/rps/pass2", bodies[index])
+            return (answer.status, answer.text)
+        }
+        let verdicts = try pass2.filter { $0.0 == 200 }.map { answer in
+            try server.backend.call("POST", "/mpinAuthenticate", "{\"mpinResponse\":\(answer.1)}").status
+        }
+        XCTAssertEqual(verdicts.filter { $0 == 401 }.count, 2, "\(verdicts)")
+        XCTAssertEqual(verdicts.filter { $0 == 200 }.count, 0)
+        XCTAssertGreaterThanOrEqual(verdicts.filter { $0 == 410 }.count, 1)
+        XCTAssertEqual(server.logText.components(separatedBy: "\"message\":\"proof judged\"").count - 1, 3)
+        XCTAssertEqual(try client.login(user, pin: "1234").status, 410)
+    }
+
+    /// Defect 6: a stranger's pass 1 overwrote a running login.
+    func testAStrangersPass1DoesNotBreakARunningLogin() throws {
+        let (_, client, user) = try registered()
+        let permit = try client.timePermit(user)
+        let login = try client.pass1(user, pin: "1234", permit: permit)
+        let stranger = TestClient.User(id: user.id, token: user.token)
+        for _ in 0..<3 { _ = try client.pass1(stranger, pin: "0000", permit: permit) }
+        XCTAssertEqual(try client.authenticate(client.pass2(login)).status, 200)
+    }
+
+    func testLoginsOfOneUserAtTheSameTimeDoNotDisturbEachOther() throws {
+        let (_, client, user) = try registered { $0.maxAttempts = 10 }
+        let permit = try client.timePermit(user)
+        let logins = try (0..<4).map { _ in try client.pass1(user, pin: "1234", permit: permit) }
+        let statuses = parallel(4) { try client.authenticate(client.pass2(logins[$0])).status }
+        XCTAssertEqual(statuses, [200, 200, 200, 200])
+    }
+
+    /// Defect 13: a user who logged in again within 15 s sometimes got 500.
+    func testRapidLoginsOfOneUserAllSucceed() throws {
+        let (_, client, user) = try registered()
+        let permit = try client.timePermit(user)
+        for _ in 0..<60 { XCTAssertEqual(try client.login(user, pin: "1234", permit: permit).status, 200) }
+    }
+
+    /// Defect 1 and wire section 15: an invented M-Pin ID logs in nowhere and gets no permit.
+    func testAnInventedIDGetsNeitherPermitNorLogin() throws {
+        let (server, client, user) = try registered()
+        let text = "{\"mobile\": 1, \"issued\": \"2026-01-01 00:00:00.000000\", \"userID\": \"root\", \"salt\": \"00\"}"
+        let invented = TestClient.User(id: Hex.encode(Array(text.utf8)), token: user.token)
+        XCTAssertEqual(try server.backend.call("GET", "/rps/timePermit/" + invented.id).status, 404)
+        let permit = try client.timePermit(user)
+        XCTAssertThrowsError(try client.pass1(invented, pin: "1234", permit: permit))
+        // Neither does it ride on another one's login.
+        let login = try client.pass1(user, pin: "1234", permit: permit)
+        let body = try client.pass2Body(login).replacing(user.id, with: invented.id)
+        XCTAssertEqual(try server.backend.call("POST", "/rps/pass2", body).status, 403)
+        XCTAssertEqual(try client.authenticate(client.pass2(login)).object["userId"] as? String, "alice@example.com")
+    }
+
+    func testAnothersTokenDoesNotOpenAnIdentity() throws {
+        let (_, client, alice) = try registered()
+        let eve = try client.register("eve@example.com", pin: "1234")
+        let forged = TestClient.User(id: alice.id, token: eve.token)
+        XCTAssertEqual(try client.login(forged, pin: "1234", permit: client.timePermit(alice)).status, 401)
+    }
+
+    func testThePermitOfYesterdayIsGoodInTheFirstHourOfADayOnly() throws {
+        let (server, client, user) = try registered()
+        let toMidnight = Int(86_400 - server.now.seconds % 86_400)
+        server.advance(seconds: toMidnight - 30)
+        let permit = try client.timePermit(user)
+        server.advance(seconds: 60)
+        XCTAssertEqual(try client.login(user, pin: "1234", permit: permit).status, 200, "half a minute past midnight")
+        server.advance(seconds: 3600)
+        XCTAssertEqual(try client.login(user, pin: "1234", permit: permit).status, 401, "past one o'clock")
+        XCTAssertEqual(try client.login(user, pin: "1234").status, 200)
+    }
+
+    func testALoginWithoutPermitIsRefusedWherePermitsAreUsed() throws {
+        let (_, client, user) = try registered()
+        XCTAssertThrowsError(try client.pass1(user, pin: "1234", permit: nil))
+    }
+
+    func testWithoutTimePermitsTheServerSaysSoAndVerifiesWithU() throws {
+        let (_, client, user) = try registered { $0.usePermits = false }
+        XCTAssertEqual(try client.settings().usePermits, false)
+        let statuses = try ["9999", "1234"].map { pin in
+            try client.authenticate(client.pass2(client.pass1(user, pin: pin, permit: nil))).status
+        }
+        XCTAssertEqual(statuses, [401, 200])
+    }
+
+    func testThePrivateAuthenticateReportsUserAndID() throws {
+        let (server, client, user) = try registered()
+        let pass2 = try client.pass2(client.pass1(user, pin: "1234", permit: client.timePermit(user)))
+        let ott = try XCTUnwrap(pass2.object["authOTT"] as? String)
+        let body = "{\"authOTT\":\"\(ott)\",\"logoutData\":{\"sessionToken\":\"x\"},\"logoutURL\":\"/logout\"}"
+        let answer = try server.backend.callPrivate("POST", "/authenticate", body)
+        XCTAssertEqual(answer.object["status"] as? Int, 200)
+        XCTAssertEqual(answer.object["message"] as? String, "Authentication successful")
+        XCTAssertEqual(answer.object["userId"] as? String, "alice@example.com")
+        XCTAssertEqual(answer.object["mpinId"] as? String, user.id)
+        let unknown = try server.backend.callPrivate("POST", "/authenticate", body)
+        XCTAssertEqual(unknown.status, 408)
+        XCTAssertEqual(unknown.object["status"] as? Int, 408)
+        XCTAssertEqual(unknown.object["userId"] as? String, "")
+        XCTAssertEqual(unknown.object["mpinId"] as? String, "")
+        XCTAssertEqual(try server.backend.callPrivate("GET", "/status").object["message"] as? String, "active")
+    }
+}
+
+extension LoginTests {
+    private func registered(
+        _ change: (inout AllInOne) -> Void = { _ in }
+    ) throws -> (InProcess, TestClient, TestClient.User) {
+        let server = try InProcess(change: change).keep(in: self)
+        let client = TestClient(backend: server.backend)
+        return (server, client, try client.register("alice@example.com", pin: "1234"))
+    }
+}

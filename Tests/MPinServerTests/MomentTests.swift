@@ -1,0 +1,42 @@
+import Foundation
+import MPinServer
+import XCTest
+
+/// The wire's spellings of time, in UTC whatever the zone of the process (wire section 2, defect 20).
+final class MomentTests: XCTestCase {
+    override func tearDown() {
+        unsetenv("TZ")
+        tzset()
+    }
+
+    func testTheSpellingsDoNotDependOnTheZone() throws {
+        for zone in ["UTC", "Asia/Tokyo", "America/Los_Angeles", "XYZ-13:45"] {
+            setenv("TZ", zone, 1)
+            tzset()
+            let moment = Moment(microseconds: 1_795_228_579_000_045)
+            XCTAssertEqual(moment.iso, "2026-11-21T02:36:19Z", zone)
+            XCTAssertEqual(moment.isoWithMicroseconds, "2026-11-21T02:36:19.000045")
+            XCTAssertEqual(moment.issued, "2026-11-21 02:36:19.000045")
+            XCTAssertEqual(moment.day, 20_778)
+            XCTAssertEqual(moment.hour, 2)
+            XCTAssertEqual(Moment("2026-11-21T02:36:19Z")?.seconds, 1_795_228_579, zone)
+        }
+    }
+
+    func testOneSpellingIsReadAndNoOther() {
+        let others = [
+            "", "2026-11-21", "2026-11-21 02:36:19Z", "2026-11-21T02:36:19", "2026-11-21T02:36:19z",
+            "2026-11-21T02:36:19+00", "2026-11-21T02:36:19.0Z", "2026-11-31T02:36:19Z", "2026-11-21T24:00:00Z",
+            "2026-11-21T02:36:60Z", " 2026-11-21T02:36:1Z", "+026-11-21T02:36:19Z",
+        ]
+        for text in others { XCTAssertNil(Moment(text), text) }
+    }
+
+    func testYesterdayCountsInTheFirstHourOfADay() throws {
+        func dates(_ time: String) -> [Int32]? { Moment("2026-11-21T" + time)?.permitDates }
+        XCTAssertEqual(dates("00:00:00Z"), [20_778, 20_777])
+        XCTAssertEqual(dates("00:59:59Z"), [20_778, 20_777])
+        XCTAssertEqual(dates("01:00:00Z"), [20_778])
+        XCTAssertEqual(dates("23:59:59Z"), [20_778])
+    }
+}

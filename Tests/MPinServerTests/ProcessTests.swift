@@ -1,0 +1,278 @@
+import Foundation
+import MPinSecrets
+import MPinServer
+import XCTest
+
+/// The real program: start, restart, kill, signals, start errors, and the parts as processes of their own.
+final class ProcessTests: XCTestCase {
+    private var backend = Backend.onFreePorts()
+
+    override func setUp() { backend = .onFreePorts() }
+
+    override func tearDown() { try? FileManager.default.removeItem(atPath: backend.stateFolder) }
+
+    private func started(_ more: [String] = []) throws -> Mpind {
+        let mpind = try Mpind(backend, more)
+        try mpind.waitUntilReady()
+        return mpind
+    }
+
+    func testAnIdentitySurvivesARestart() throws {
+        let client = TestClient(backend: backend)
+        let first = try started()
+        let user = try client.register("alice@example.com", pin: "1234")
+        XCTAssertEqual(try client.login(user, pin: "9999").status, 401)
+        XCTAssertEqual(first.stop(SIGTERM), 0)
+        let second = try started()
+        XCTAssertEqual(try client.login(user, pin: "1234").status, 200)
+        XCTAssertEqual(second.stop(SIGINT), 0)
+    }
+
+    func testAKillAtAnyMomentLosesNothingThatWasAnswered() throws {
+        let client = TestClient(backend: backend)
+        var users: [TestClient.User] = []
+        var pending = ""
+        for round in 0..<4 {
+            let mpind = try started()
+            if !pending.isEmpty { users.append(try client.finish(pending, pin: "1234")) }
+            for user in users { XCTAssertEqual(try client.login(user, pin: "1234").status, 200, "round \(round)") }
+            users.append(try client.register("user\(round)@example.com", pin: "1234"))
+            let registration = try client.startRegistration("pending\(round)@example.com")
+            try client.confirm("pending\(round)@example.com")
+            pending = registration.mpinId + " " + registration.regOTT
+            XCTAssertEqual(mpind.stop(SIGKILL), -SIGKILL)
+        }
+        XCTAssertEqual(users.count, 7)
+    }
+
+    func testAKillNeitherUnblocksNorBringsAttemptsOrPass2Back() throws {
+        let client = TestClient(backend: backend)
+        var mpind = try started()
+        let alice = try client.register("alice@example.com", pin: "1234")
+        let bob = try client.register("bob@example.com", pin: "1234")
+        for _ in 0..<2 { XCTAssertEqual(try client.login(alice, pin: "9999").status, 401) }
+        let used = try client.pass2Body(client.pass1(bob, pin: "1234", permit: client.timePermit(bob)))
+        let pass2 = try backend.call("POST", "/rps/pass2", used)
+        XCTAssertEqual(pass2.status, 200)
+        XCTAssertEqual(try client.authenticate(pass2).status, 200)
+        mpind.stop(SIGKILL)
+        mpind = try started()
+        XCTAssertEqual(try backend.call("POST", "/rps/pass2", used).status, 403)
+        XCTAssertEqual(try client.authenticate(pass2).status, 408)
+        XCTAssertEqual(try client.login(alice, pin: "9999").status, 410)
+        mpind.stop(SIGKILL)
+        mpind = try started()
+        XCTAssertEqual(try client.login(alice, pin: "1234").status, 410)
+    }
+
+    func testAKillUnderLoadLosesNoAnsweredRegistration() throws {
+        let client = TestClient(backend: backend)
+        let backend = backend
+        var mpind = try started(["--force-activate"])
+        let killer = DispatchWorkItem { mpind.stop(SIGKILL) }
+        DispatchQueue.global().asyncAfter(deadline: .now() + 0.4, execute: killer)
+        let users = parallel(4) { thread -> [TestClient.User] in
+            var users: [TestClient.User] = []
+            while let user = try? TestClient(backend: backend).register("u\(thread)-\(users.count)", pin: "1234") {
+                users.append(user)
+            }
+            return users
+        }.flatMap { $0 }
+        killer.wait()
+        XCTAssertGreaterThan(users.count, 4)
+        mpind = try started(["--force-activate"])
+        for user in users { XCTAssertEqual(try client.login(user, pin: "1234").status, 200) }
+        print("\(users.count) registrations survived")
+    }
+
+    func testSIGTERMLetsARunningRequestEndAndIdleConnectionsDoNotHoldItUp() throws {
+        let mpind = try started()
+        let idle = try Sockets.connect(backend.port)
+        defer { close(idle) }
+        let running = try Sockets.connect(backend.port)
+        defer { close(running) }
+        Sockets.send(
+            running, Data("PUT /rps/user HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: 30\r\n\r\n{".utf8))
+        usleep(200_000)
+        kill(mpind.process.processIdentifier, SIGTERM)
+        usleep(200_000)
+        Sockets.send(running, Data("\"userId\":\"alice@example.com\"} ".utf8))
+        XCTAssertEqual(Sockets.parse(Sockets.receiveAll(running)).status, 200)
+        let start = Date()
+        XCTAssertEqual(mpind.stop(SIGTERM), 0)
+        XCTAssertLessThan(Date().timeIntervalSince(start), 9)
+    }
+
+    func testSIGTERMEndsTheWaitForAnAuthority() throws {
+        try makeFolder(backend.stateFolder)
+        for key in ["a", "b", "c"] { _ = try KeyFile.create("\(backend.stateFolder)/\(key)") }
+        let rps = try Mpind([
+            "rps", "--listen", "127.0.0.1:\(backend.port)", "--private-listen", "127.0.0.1:\(backend.privatePort)",
+            "--database", backend.stateFolder + "/rps.sqlite", "--key-file", backend.stateFolder + "/a",
+            "--dta1-url", "http://127.0.0.1:\(backend.dta1Port)", "--dta1-key-file", backend.stateFolder + "/b",
+            "--dta2-url", "http://127.0.0.1:\(backend.dta2Port)", "--dta2-key-file", backend.stateFolder + "/c",
+        ])
+        while !rps.logText.contains("waiting for a server secret share") { usleep(10_000) }
+        XCTAssertEqual(rps.stop(SIGTERM), 0, rps.logText)
+    }
+
+    func testStartErrorsAreOneClearLineAndExitCode1() throws {
+        let first = try started()
+        let other = Backend.onFreePorts()
+        var clash = other
+        clash.port = backend.port
+        let cases: [([String], String)] = [
+            (arguments(clash), "cannot listen on 127.0.0.1:\(backend.port)"),
+            (arguments(other) + ["--host", "0.0.0.0"], "must be on a loopback address"),
+            (arguments(other) + ["--host", "127.0.0.1.example.com"], "must be on a loopback address"),
+            (arguments(other) + ["--smtp-url", "smtp://localhost:25"], "either --mail-dir or --smtp-url"),
+            (["--all-in-one", "--state-dir", "/proc/none"], "/proc/none"),
+            (["dta", "--database", "x", "--key-file", "/none", "--rps-key-file", "/none"], "/none: No such file"),
+            (["keys", "new", backend.stateFolder + "/rps.key"], "File exists"),
+        ]
+        for (arguments, text) in cases {
+            let mpind = try Mpind(arguments)
+            XCTAssertEqual(mpind.stop(0), 1, mpind.logText)
+            let error = mpind.logText.split(separator: "\n").filter { !$0.hasPrefix("{") }
+            XCTAssertEqual(error.count, 1, mpind.logText)
+            XCTAssertTrue(error.first?.hasPrefix("mpind: error: ") ?? false, mpind.logText)
+            XCTAssertTrue(error.first?.contains(text) ?? false, "\(mpind.logText) should say \(text)")
+        }
+        try? FileManager.default.removeItem(atPath: other.stateFolder)
+        XCTAssertEqual(first.stop(SIGTERM), 0)
+    }
+
+    func testWrongUsageIsExitCode64() throws {
+        for arguments in [["--state-dir", "x"], ["--all-in-one"], ["--all-in-one", "--state-dir", "x", "--no-such"]] {
+            XCTAssertEqual(try Mpind(arguments).stop(0), 64)
+        }
+    }
+
+    func testForcedActivationIsShoutedAbout() throws {
+        let mpind = try started(["--force-activate"])
+        XCTAssertTrue(mpind.logText.contains("\"level\":\"critical\""))
+        XCTAssertTrue(mpind.logText.contains("FORCE-ACTIVATE IS ON"))
+        let quiet = Backend.onFreePorts()
+        let other = try Mpind(quiet)
+        try other.waitUntilReady()
+        XCTAssertFalse(other.logText.contains("FORCE-ACTIVATE"))
+        try? FileManager.default.removeItem(atPath: quiet.stateFolder)
+    }
+
+    func testTheStateFolderIsForItsOwnerOnly() throws {
+        let mpind = try started()
+        let client = TestClient(backend: backend)
+        _ = try client.register("alice@example.com", pin: "1234")
+        func mode(_ path: String) throws -> Int {
+            try XCTUnwrap(FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
+        }
+        XCTAssertEqual(try mode(backend.stateFolder), 0o700)
+        let files = try FileManager.default.subpathsOfDirectory(atPath: backend.stateFolder)
+        for name in ["rps.sqlite", "dta1.sqlite", "dta2.sqlite", "rps.key", "dta1.key", "dta2.key"] {
+            XCTAssertTrue(files.contains(name), name)
+        }
+        for file in files { XCTAssertEqual(try mode(backend.stateFolder + "/" + file) & 0o077, 0, file) }
+        mpind.stop(SIGTERM)
+    }
+
+    func testAKeyFileThatOthersCanReadIsRefused() throws {
+        try started().stop(SIGTERM)
+        chmod(backend.stateFolder + "/dta1.key", 0o644)
+        let mpind = try Mpind(backend)
+        XCTAssertEqual(mpind.stop(0), 1)
+        XCTAssertTrue(mpind.logText.contains("owner only"), mpind.logText)
+    }
+
+    /// With a new master share every right PIN would be a wrong one, and block its user.
+    func testALostMasterShareStopsTheStart() throws {
+        try started().stop(SIGTERM)
+        for suffix in ["", "-wal", "-shm", "-journal"] {
+            try? FileManager.default.removeItem(atPath: backend.stateFolder + "/dta2.sqlite" + suffix)
+        }
+        let mpind = try Mpind(backend)
+        XCTAssertEqual(mpind.stop(0), 1)
+        XCTAssertTrue(mpind.logText.contains("another master secret"), mpind.logText)
+    }
+
+    func testThePartsRunAsProcessesOfTheirOwn() throws {
+        let parts = try separateParts()
+        for part in parts { try part.waitUntilReady() }
+        let client = TestClient(backend: backend)
+        let settings = try client.settings()
+        XCTAssertEqual(settings.authenticateURL, "http://127.0.0.1:\(rpaPort)/mpinAuthenticate")
+        let registration = try client.startRegistration("alice@example.com")
+        let link = try backend.link(to: "alice@example.com")
+        XCTAssertEqual(try backend.call("POST", link, "", port: rpaPort).status, 200)
+        let user = try client.finishRegistration(registration, pin: "1234")
+        let permit = try client.timePermit(user)
+        let statuses = try ["9999", "1234"].map { pin in
+            let pass2 = try client.pass2(client.pass1(user, pin: pin, permit: permit))
+            return try backend.call("POST", "/mpinAuthenticate", "{\"mpinResponse\":\(pass2.text)}", port: rpaPort)
+                .status
+        }
+        XCTAssertEqual(statuses, [401, 200])
+
+        let body = "{\"authOTT\":\"00\"}"
+        XCTAssertEqual(try backend.call("POST", "/authenticate", body, port: backend.privatePort).status, 401)
+        let wrong = ["Authorization": "Bearer " + String(repeating: "0", count: 64)]
+        XCTAssertEqual(
+            try backend.call("POST", "/authenticate", body, headers: wrong, port: backend.privatePort).status, 401)
+        XCTAssertEqual(try backend.call("POST", "/user/7b7d", body, port: backend.privatePort).status, 401)
+        let key = try KeyFile.load(backend.stateFolder + "/rps-rpa.key")
+        var known = backend
+        known.privateToken = SignedMessage.fromRPA.signature(key: key)
+        XCTAssertEqual(try known.callPrivate("POST", "/authenticate", body).status, 408)
+        known.privateToken = SignedMessage.fromRPS.signature(key: key)
+        XCTAssertEqual(try known.callPrivate("POST", "/authenticate", body).status, 401, "the other direction's token")
+        for part in parts { XCTAssertEqual(part.stop(SIGTERM), 0) }
+    }
+
+    private let rpaPort = Sockets.freePorts(1)[0]
+
+    private func arguments(_ backend: Backend) -> [String] {
+        [
+            "--all-in-one", "--state-dir", backend.stateFolder, "--mail-dir", backend.stateFolder + "-mail", "--port",
+            "\(backend.port)", "--private-port", "\(backend.privatePort)", "--dta1-port", "\(backend.dta1Port)",
+            "--dta2-port", "\(backend.dta2Port)",
+        ]
+    }
+
+    /// RPS and RPA first: they wait for, or do without, what comes up later.
+    private func separateParts() throws -> [Mpind] {
+        let state = backend.stateFolder
+        try makeFolder(state)
+        for key in ["dta1", "dta2", "rps-dta1", "rps-dta2", "rps", "rpa", "rps-rpa"] {
+            XCTAssertEqual(try Mpind(["keys", "new", "\(state)/\(key).key"]).stop(0), 0)
+        }
+        let rpaPrivate = Sockets.freePorts(1)[0]
+        let rps = try Mpind([
+            "rps", "--listen", "127.0.0.1:\(backend.port)", "--private-listen", "127.0.0.1:\(backend.privatePort)",
+            "--database", state + "/rps.sqlite", "--key-file", state + "/rps.key",
+            "--dta1-url", "http://127.0.0.1:\(backend.dta1Port)", "--dta1-key-file", state + "/rps-dta1.key",
+            "--dta2-url", "http://127.0.0.1:\(backend.dta2Port)", "--dta2-key-file", state + "/rps-dta2.key",
+            "--verify-url", "http://127.0.0.1:\(rpaPrivate)/mpinVerify", "--rpa-key-file", state + "/rps-rpa.key",
+            "--authenticate-url", "http://127.0.0.1:\(rpaPort)/mpinAuthenticate",
+        ])
+        let rpa = try Mpind([
+            "rpa", "--listen", "127.0.0.1:\(rpaPort)", "--private-listen", "127.0.0.1:\(rpaPrivate)",
+            "--rps-private-url", "http://127.0.0.1:\(backend.privatePort)", "--key-file", state + "/rpa.key",
+            "--rps-key-file", state + "/rps-rpa.key", "--mail-dir", backend.mailFolder,
+        ])
+        let authorities = try [("dta1", backend.dta1Port), ("dta2", backend.dta2Port)].map { name, port in
+            try Mpind([
+                "dta", "--listen", "127.0.0.1:\(port)", "--database", "\(state)/\(name).sqlite", "--key-file",
+                "\(state)/\(name).key", "--rps-key-file", "\(state)/rps-\(name).key",
+            ])
+        }
+        return [rps, rpa] + authorities
+    }
+}
+
+extension TestClient {
+    /// Finishes a registration that was written down as `<mpinId> <regOTT>`.
+    func finish(_ pending: String, pin: String) throws -> User {
+        let parts = pending.split(separator: " ").map(String.init)
+        return try finishRegistration(
+            .init(mpinId: parts[0], regOTT: parts[1], active: true, expireTime: "", nowTime: ""), pin: pin)
+    }
+}

@@ -1,0 +1,208 @@
+import Foundation
+import MPinSecrets
+import MPinServer
+import MPinWire
+import XCTest
+
+/// Registration: what is asked, mailed, confirmed and handed out (wire sections 6.2, 6.3, 8.1 and 8.4).
+final class RegistrationTests: XCTestCase {
+    func testTheIDIsHexOfTheJSONTextThatOldClientsRead() throws {
+        let server = try InProcess()
+        let registration = try TestClient(backend: server.backend).startRegistration("alice@example.com")
+        let text = String(decoding: try XCTUnwrap(Hex.decode(registration.mpinId)), as: UTF8.self)
+        let parts = text.wholeMatch(
+            of: /\{"mobile": 1, "issued": "(.*)", "userID": "alice@example.com", "salt": "([0-9a-f]{32})"\}/)
+        let issued = try XCTUnwrap(parts, text).1
+        XCTAssertNotNil(issued.wholeMatch(of: /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}/))
+        XCTAssertNotNil(registration.regOTT.wholeMatch(of: /[0-9a-f]{32}/))
+        XCTAssertNotNil(registration.expireTime?.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}/))
+        let raw = try server.backend.call("PUT", "/rps/user", "{\"userId\":\"b@c\",\"mobile\":\"7\"}")
+        XCTAssertTrue(raw.text.contains("\"active\":false"), "a JSON boolean")
+        let id = try XCTUnwrap(Hex.decode(XCTUnwrap(raw.object["mpinId"] as? String)))
+        XCTAssertTrue(String(decoding: id, as: UTF8.self).hasPrefix("{\"mobile\": 7,"), "numeric text is a number")
+    }
+
+    /// Defect 16: user ids outside ASCII ended in 500.
+    func testUserIDsOutsideASCIIRegisterAndLogIn() throws {
+        let mailed = TestClient(backend: try InProcess().keep(in: self).backend)
+        let forced = TestClient(backend: try InProcess { $0.delivery = .forceActivate }.keep(in: self).backend)
+        for (client, id) in [(mailed, "юзер@example.com"), (forced, "back\\slash \"é\" /\u{2028}"), (forced, "😀")] {
+            let user = try client.register(id, pin: "1234")
+            XCTAssertEqual(try JSONDecoder().decode(MPinIDContent.self, from: Data(user.bytes)).userID, id)
+            XCTAssertEqual(try client.login(user, pin: "1234").object["userId"] as? String, id)
+        }
+    }
+
+    func testOldClientsExtraMembersAreTakenAndIgnored() throws {
+        let server = try InProcess()
+        let body = """
+            {"userId":"alice@example.com","mobile":1,"deviceName":"phone","userData":"{\\"k\\":1}","activateCode":"9",
+             "unknown":[1,{"a":null}]}
+            """
+        XCTAssertEqual(try server.backend.call("PUT", "/rps/user", body).status, 200)
+    }
+
+    func testTheRestartKeepsIDAndTokenAndMailsAgain() throws {
+        let server = try InProcess()
+        let client = TestClient(backend: server.backend)
+        let first = try client.startRegistration("alice@example.com")
+        try client.confirm("alice@example.com")
+        let body = "{\"userId\":\"alice@example.com\",\"regOTT\":\"\(first.regOTT.uppercased())\"}"
+        let again: RegisterResponse = try server.backend.call("PUT", "/rps/user/" + first.mpinId.uppercased(), body)
+            .json()
+        XCTAssertEqual(again.mpinId, first.mpinId)
+        XCTAssertEqual(again.regOTT, first.regOTT)
+        XCTAssertFalse(again.active)
+        XCTAssertEqual(try client.signature(first).status, 401, "a restart begins unconfirmed")
+        let mails = try FileManager.default.contentsOfDirectory(atPath: server.backend.mailFolder)
+        XCTAssertEqual(mails.count, 2)
+        try client.confirm("alice@example.com")
+        _ = try client.finishRegistration(again, pin: "1234")
+    }
+
+    func testTheRestartOfAnUnknownIDIsANewRegistration() throws {
+        let server = try InProcess()
+        let answer = try server.backend.call("PUT", "/rps/user/7b7d", "{\"userId\":\"alice@example.com\"}")
+        XCTAssertEqual(answer.status, 200)
+        XCTAssertNotEqual(answer.object["mpinId"] as? String, "7b7d")
+    }
+
+    /// Defect 2: the mail of one user's registration went to another's mailbox.
+    func testARestartForAnotherUserIsRefusedAndMailsNobody() throws {
+        let server = try InProcess()
+        let client = TestClient(backend: server.backend)
+        let victim = try client.startRegistration("victim@example.com")
+        let body = "{\"userId\":\"eve@example.com\",\"regOTT\":\"\(victim.regOTT)\"}"
+        XCTAssertEqual(try server.backend.call("PUT", "/rps/user/" + victim.mpinId, body).status, 403)
+        XCTAssertThrowsError(try server.backend.link(to: "eve@example.com"))
+        _ = try server.backend.link(to: "victim@example.com")
+    }
+
+    /// Defect 3: the link's host came from the request.
+    func testTheLinkStartsWithTheConfiguredURLWhateverTheRequestSays() throws {
+        let server = try InProcess { $0.publicURL = "https://login.example.com" }
+        let request =
+            "PUT /rps/user HTTP/1.1\r\nHost: evil.example.net\r\nX-Forwarded-Host: evil.example.net\r\n"
+            + "X-Scheme: https\r\nX-Forwarded-Proto: https\r\nRPS-BASE-URL: https://evil.example.net\r\n"
+            + "Connection: close\r\nContent-Length: 30\r\n\r\n{\"userId\":\"alice@example.com\"} "
+        XCTAssertEqual(try Sockets.raw(server.backend.port, Data(request.utf8)).status, 200)
+        let files = try FileManager.default.contentsOfDirectory(atPath: server.backend.mailFolder)
+        let mail = try String(contentsOfFile: server.backend.mailFolder + "/" + XCTUnwrap(files.first), encoding: .utf8)
+        XCTAssertTrue(mail.contains("\r\nhttps://login.example.com/mpinActivate?i="), "alone on a line")
+        XCTAssertFalse(mail.contains("evil"))
+    }
+
+    /// Defect 4: any value delivered as activation key overwrote the good one.
+    func testAWrongActivationKeyIsRefusedAtDeliveryAndHarmsNothing() throws {
+        let server = try InProcess()
+        let client = TestClient(backend: server.backend)
+        let registration = try client.startRegistration("alice@example.com")
+        let wrong = "{\"activateKey\":\"\(String(repeating: "0", count: 64))\"}"
+        XCTAssertEqual(try server.backend.callPrivate("POST", "/user/" + registration.mpinId, wrong).status, 403)
+        XCTAssertEqual(try client.signature(registration).status, 401)
+        try client.confirm("alice@example.com")
+        XCTAssertEqual(try server.backend.callPrivate("POST", "/user/" + registration.mpinId, wrong).status, 403)
+        XCTAssertEqual(try client.signature(registration).status, 200)
+    }
+
+    /// Defect 11: the link's expiry was not signed, and the page said "activated" whatever the key.
+    func testALinkCannotBeChangedAndExpires() throws {
+        let server = try InProcess()
+        let client = TestClient(backend: server.backend)
+        let registration = try client.startRegistration("alice@example.com")
+        let link = try server.backend.link(to: "alice@example.com")
+        let later = link.replacing(/&e=[^&]+/, with: "&e=2036-01-01T00%3A00%3A00Z")
+        let wrongKey = link.replacing(/&s=..../, with: "&s=0000")
+        let other = link.replacing(/i=[^&]+/, with: "i=7b7d")
+        for changed in [later, wrongKey, other, "/mpinActivate", "/mpinActivate?i=7b7d&e=x&s=00"] {
+            for method in ["GET", "POST"] {
+                let page = try server.backend.call(method, changed, method == "POST" ? "" : nil)
+                XCTAssertEqual(page.status, 403, changed)
+                XCTAssertFalse(page.text.contains("activated"))
+            }
+        }
+        server.advance(seconds: 3601)
+        XCTAssertEqual(try server.backend.call("GET", link).status, 410)
+        XCTAssertTrue(try server.backend.call("POST", link, "").text.contains("expired"))
+        XCTAssertEqual(try client.signature(registration).status, 400, "the registration is gone too")
+    }
+
+    func testAUsedLinkSaysSo() throws {
+        let server = try InProcess()
+        let client = TestClient(backend: server.backend)
+        _ = try client.register("alice@example.com", pin: "1234")
+        let page = try server.backend.call("POST", server.backend.link(to: "alice@example.com"), "")
+        XCTAssertEqual(page.status, 410)
+        XCTAssertFalse(page.text.contains("activated"))
+    }
+
+    func testThePageEscapesWhatItShowsAndForbidsScripts() throws {
+        let server = try InProcess()
+        // The characters of HTML that a mail address may hold.
+        let fine = "it's&so@example.com"
+        XCTAssertEqual(try server.backend.call("PUT", "/rps/user", "{\"userId\":\(fine.quoted)}").status, 200)
+        let page = try server.backend.call("GET", server.backend.link(to: fine))
+        XCTAssertTrue(page.text.contains("it&#39;s&amp;so@example.com"))
+        XCTAssertTrue(try XCTUnwrap(page.headers["content-security-policy"]).contains("default-src 'none'"))
+        XCTAssertEqual(page.headers["x-frame-options"], "DENY")
+        XCTAssertEqual(page.headers["referrer-policy"], "no-referrer")
+    }
+
+    /// Defect of wire section 6.3: a stranger's wrong regOTT deleted the pending registration.
+    func testAWrongTokenAtSignatureLeavesTheRegistration() throws {
+        let server = try InProcess()
+        let client = TestClient(backend: server.backend)
+        let registration = try client.startRegistration("alice@example.com")
+        try client.confirm("alice@example.com")
+        let wrong = String(repeating: "0", count: 32)
+        XCTAssertEqual(
+            try server.backend.call("GET", "/rps/signature/\(registration.mpinId)?regOTT=\(wrong)").status, 400)
+        XCTAssertEqual(try client.signature(registration).status, 200)
+    }
+
+    /// Defect 18: a lost second share forced a new registration.
+    func testLostSharesCanBeFetchedAgainForAWhileByTheSameClientOnly() throws {
+        let server = try InProcess()
+        let client = TestClient(backend: server.backend)
+        let registration = try client.startRegistration("alice@example.com")
+        try client.confirm("alice@example.com")
+        let first = try client.clientSecret(registration)
+        server.advance(seconds: 120)
+        XCTAssertEqual(try client.clientSecret(registration), first)
+        let wrong = "/rps/signature/\(registration.mpinId)?regOTT=\(String(repeating: "0", count: 32))"
+        XCTAssertEqual(try server.backend.call("GET", wrong).status, 400)
+        server.advance(seconds: 170)
+        XCTAssertEqual(try client.clientSecret(registration), first)
+        server.advance(seconds: 11)
+        XCTAssertEqual(try client.signature(registration).status, 400, "not for ever, however often it was fetched")
+    }
+
+    /// Defect 13: restarting the only pending registration lost it when the older item expired.
+    func testARestartedRegistrationOutlivesTheFirstOnesExpiry() throws {
+        let server = try InProcess()
+        let client = TestClient(backend: server.backend)
+        let first = try client.startRegistration("alice@example.com")
+        server.advance(seconds: 3000)
+        let body = "{\"userId\":\"alice@example.com\",\"regOTT\":\"\(first.regOTT)\"}"
+        XCTAssertEqual(try server.backend.call("PUT", "/rps/user/" + first.mpinId, body).status, 200)
+        server.advance(seconds: 3000)
+        try client.confirm("alice@example.com")
+        XCTAssertEqual(try client.signature(first).status, 200)
+    }
+
+    func testForcedActivationNeedsNoMail() throws {
+        let server = try InProcess { $0.delivery = .forceActivate }
+        let client = TestClient(backend: server.backend)
+        let registration = try client.startRegistration("alice")
+        XCTAssertTrue(registration.active)
+        let user = try client.finishRegistration(registration, pin: "0000")
+        XCTAssertEqual(try client.login(user, pin: "0000").status, 200)
+    }
+
+    func testSetupDoneHasNoEffectAndNoBody() throws {
+        let server = try InProcess()
+        let answer = try server.backend.call("POST", "/rps/setupDone/7b7d", "{\"any\":1}")
+        XCTAssertEqual(answer.status, 200)
+        XCTAssertTrue(answer.body.isEmpty)
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import XCTest
+
+/// A running server as a client sees it: ports and folders.
+struct Backend: Sendable {
+    var port: Int
+    var privatePort: Int
+    var dta1Port: Int
+    var dta2Port: Int
+    var stateFolder: String
+    var mailFolder: String
+    /// Bearer token for the private listener, where it wants one.
+    var privateToken: String?
+
+    static func onFreePorts() -> Backend {
+        let ports = Sockets.freePorts(4)
+        let state = NSTemporaryDirectory() + "mpind-test-" + UUID().uuidString
+        return Backend(
+            port: ports[0], privatePort: ports[1], dta1Port: ports[2], dta2Port: ports[3], stateFolder: state,
+            mailFolder: state + "/mail")
+    }
+
+    func call(
+        _ method: String, _ target: String, _ body: String? = nil, headers: [String: String] = [:], port: Int? = nil
+    ) throws -> Answer {
+        try call(method, target, body.map { Data($0.utf8) }, headers: headers, port: port)
+    }
+
+    /// A request in the manner of the old client: a connection of its own, exotic headers, nothing else.
+    func call(
+        _ method: String, _ target: String, _ body: Data?, headers: [String: String] = [:], port: Int? = nil
+    ) throws -> Answer {
+        var head = "\(method) \(target) HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nAccept: text/plain\r\n"
+        for (name, value) in headers { head += "\(name): \(value)\r\n" }
+        if let body { head += "Content-Length: \(body.count)\r\n" }
+        return try Sockets.raw(port ?? self.port, Data((head + "\r\n").utf8) + (body ?? Data()))
+    }
+
+    func callPrivate(_ method: String, _ target: String, _ body: String? = nil) throws -> Answer {
+        let headers = privateToken.map { ["Authorization": "Bearer \($0)"] } ?? [:]
+        return try call(method, target, body, headers: headers, port: privatePort)
+    }
+
+    /// The newest activation link to `user` in the mail folder, as path and query.
+    func link(to user: String) throws -> String {
+        let files = try FileManager.default.contentsOfDirectory(atPath: mailFolder).filter { $0.hasSuffix(".eml") }
+        for file in files.sorted().reversed() {
+            let text = try String(contentsOfFile: mailFolder + "/" + file, encoding: .utf8)
+            guard text.contains("To: <\(user)>") else { continue }
+            let line = text.components(separatedBy: "\r\n").first { $0.hasPrefix("http") }
+            let url = try XCTUnwrap(line)
+            return try "/" + XCTUnwrap(url.components(separatedBy: "/").last)
+        }
+        throw Sockets.Failure(text: "no mail to \(user)")
+    }
+}
+
+extension String {
+    /// This text as a JSON string, quotes included.
+    var quoted: String {
+        String(decoding: (try? JSONEncoder().encode(self)) ?? Data(), as: UTF8.self)
+    }
+}

@@ -1,0 +1,76 @@
+import Foundation
+import Logging
+import MPinServer
+import Synchronization
+import XCTest
+
+/// The whole server inside the test process, over real sockets and files, with a clock that the test can move.
+final class InProcess: Sendable {
+    let backend: Backend
+    let log: URL
+    private let offset = Mutex<Int64>(0)
+    private let task = Mutex<Task<Void, Never>?>(nil)
+
+    init(_ backend: Backend = .onFreePorts(), change: (inout AllInOne) -> Void = { _ in }) throws {
+        self.backend = backend
+        log = URL(fileURLWithPath: backend.stateFolder + ".log")
+        _ = FileManager.default.createFile(atPath: log.path, contents: nil)
+        var all = AllInOne(stateFolder: backend.stateFolder)
+        all.port = backend.port
+        all.privatePort = backend.privatePort
+        all.dta1Port = backend.dta1Port
+        all.dta2Port = backend.dta2Port
+        change(&all)
+        all.clock = { [weak self] in
+            Moment(microseconds: Moment.now().microseconds + (self?.offset.withLock { $0 } ?? 0))
+        }
+        try start(all)
+    }
+
+    private func start(_ all: AllInOne) throws {
+        let file = open(log.path, O_WRONLY | O_APPEND)
+        let logger = Logger(label: "test") { _ in JSONLogHandler(level: .debug, file: file) }
+        let ready = DispatchSemaphore(value: 0)
+        let parts = try all.parts()
+        let running = Task {
+            do { try await Daemon(parts, logger: logger, onReady: { ready.signal() }).run() } catch {
+                logger.error("stopped", metadata: ["error": "\(error)"])
+            }
+        }
+        task.withLock { $0 = running }
+        guard ready.wait(timeout: .now() + 20) == .success else {
+            throw Sockets.Failure(text: "the server did not come up: \(logText)")
+        }
+    }
+
+    /// Moves the server's clock.
+    func advance(seconds: Int) { offset.withLock { $0 += Int64(seconds) * 1_000_000 } }
+
+    /// The server's clock.
+    var now: Moment { Moment(microseconds: Moment.now().microseconds + offset.withLock { $0 }) }
+
+    var logText: String { (try? String(contentsOf: log, encoding: .utf8)) ?? "" }
+
+    /// Lets the server live as long as the test.
+    func keep(in test: XCTestCase) -> InProcess {
+        test.addTeardownBlock { self.stop() }
+        return self
+    }
+
+    func stop() {
+        let running = task.withLock { $0 }
+        running?.cancel()
+        let done = DispatchSemaphore(value: 0)
+        Task {
+            _ = await running?.result
+            done.signal()
+        }
+        _ = done.wait(timeout: .now() + 10)
+    }
+
+    deinit {
+        task.withLock { $0 }?.cancel()
+        try? FileManager.default.removeItem(atPath: backend.stateFolder)
+        try? FileManager.default.removeItem(at: log)
+    }
+}

@@ -1,0 +1,56 @@
+import Foundation
+import XCTest
+
+/// The real program as a process of its own.
+final class Mpind {
+    let process = Process()
+    let log: URL
+
+    /// The program that was built beside the tests.
+    static var path: String {
+        let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+        return (tests as NSString).deletingLastPathComponent + "/mpind"
+    }
+
+    init(_ arguments: [String]) throws {
+        log = URL(fileURLWithPath: NSTemporaryDirectory() + "mpind-" + UUID().uuidString + ".log")
+        _ = FileManager.default.createFile(atPath: log.path, contents: nil)
+        process.executableURL = URL(fileURLWithPath: Self.path)
+        process.arguments = arguments
+        process.standardError = try FileHandle(forWritingTo: log)
+        try process.run()
+    }
+
+    /// All parts in one process on the backend's ports.
+    convenience init(_ backend: Backend, _ more: [String] = []) throws {
+        try self.init(
+            [
+                "--all-in-one", "--state-dir", backend.stateFolder, "--mail-dir", backend.mailFolder, "--port",
+                "\(backend.port)", "--private-port", "\(backend.privatePort)", "--dta1-port", "\(backend.dta1Port)",
+                "--dta2-port", "\(backend.dta2Port)",
+            ] + more)
+    }
+
+    var logText: String { (try? String(contentsOf: log, encoding: .utf8)) ?? "" }
+
+    func waitUntilReady() throws {
+        let end = Date(timeIntervalSinceNow: 20)
+        while !logText.contains("mpind is ready") {
+            guard process.isRunning, Date() < end else { throw Sockets.Failure(text: "not ready: \(logText)") }
+            usleep(10_000)
+        }
+    }
+
+    /// Sends the signal and returns the exit code, or minus the signal that ended the process.
+    @discardableResult
+    func stop(_ signal: Int32) -> Int32 {
+        if process.isRunning { kill(process.processIdentifier, signal) }
+        process.waitUntilExit()
+        return process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
+    }
+
+    deinit {
+        stop(SIGKILL)
+        try? FileManager.default.removeItem(at: log)
+    }
+}

@@ -1,0 +1,116 @@
+import Foundation
+
+/// One HTTP exchange over a socket of its own, byte by byte under the test's control.
+struct Answer {
+    /// Status codes in order, interim ones included.
+    var statuses: [Int] = []
+    var headers: [String: String] = [:]
+    var body = Data()
+
+    var status: Int { statuses.last ?? 0 }
+    var text: String { String(decoding: body, as: UTF8.self) }
+
+    /// The body as a JSON object; empty for anything else.
+    var object: [String: Any] { (try? JSONSerialization.jsonObject(with: body)) as? [String: Any] ?? [:] }
+
+    func json<T: Decodable>(_ type: T.Type = T.self) throws -> T { try JSONDecoder().decode(type, from: body) }
+}
+
+enum Sockets {
+    struct Failure: Error { let text: String }
+
+    /// A TCP connection to this machine.
+    static func connect(_ port: Int) throws -> Int32 {
+        let file = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(UInt16(port)).bigEndian
+        address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
+        let status = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                Glibc.connect(file, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard status == 0 else {
+            close(file)
+            throw Failure(text: "connect to \(port): \(String(cString: strerror(errno)))")
+        }
+        var timeout = timeval(tv_sec: 20, tv_usec: 0)
+        setsockopt(file, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+        return file
+    }
+
+    static func send(_ file: Int32, _ data: Data) {
+        data.withUnsafeBytes { bytes in
+            var sent = 0
+            while sent < bytes.count {
+                let count = Glibc.send(
+                    file, bytes.baseAddress?.advanced(by: sent), bytes.count - sent, Int32(MSG_NOSIGNAL))
+                if count <= 0 { return }
+                sent += count
+            }
+        }
+    }
+
+    /// Everything until the other side closes.
+    static func receiveAll(_ file: Int32) -> Data {
+        var data = Data()
+        while let piece = receive(file) { data += piece }
+        return data
+    }
+
+    /// What arrives next; nil at the end.
+    static func receive(_ file: Int32) -> Data? {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        let count = recv(file, &buffer, buffer.count, 0)
+        return count > 0 ? Data(buffer[..<count]) : nil
+    }
+
+    /// Sends `request` as it stands and reads until the server closes.
+    static func raw(_ port: Int, _ request: Data) throws -> Answer {
+        let file = try connect(port)
+        defer { close(file) }
+        send(file, request)
+        return parse(receiveAll(file))
+    }
+
+    static func parse(_ data: Data) -> Answer {
+        var answer = Answer()
+        var rest = data
+        while let end = rest.range(of: Data("\r\n\r\n".utf8)) {
+            let lines = String(decoding: rest[..<end.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")
+            guard let status = lines.first?.split(separator: " ").dropFirst().first.flatMap({ Int($0) }) else { break }
+            answer.statuses.append(status)
+            rest = Data(rest[end.upperBound...])
+            if status >= 200 {
+                for line in lines.dropFirst() {
+                    let parts = line.split(separator: ":", maxSplits: 1)
+                    guard parts.count == 2 else { continue }
+                    answer.headers[parts[0].lowercased()] = parts[1].trimmingCharacters(in: .whitespaces)
+                }
+                answer.body = rest
+                break
+            }
+        }
+        return answer
+    }
+
+    /// Ports that nobody listens on now, all different.
+    static func freePorts(_ count: Int) -> [Int] {
+        let files = (0..<count).map { _ in socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0) }
+        defer { files.forEach { close($0) } }
+        return files.map { file in
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
+            var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+            withUnsafeMutablePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    _ = bind(file, $0, size)
+                    _ = getsockname(file, $0, &size)
+                }
+            }
+            return Int(UInt16(bigEndian: address.sin_port))
+        }
+    }
+}
