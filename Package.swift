@@ -49,13 +49,14 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
     ],
     targets: [
+        .systemLibrary(name: "CBN254CX"),
         system("CGMP", pkgConfig: "gmp", apt: "libgmp-dev"),
         system("CSodium", pkgConfig: "libsodium", apt: "libsodium-dev"),
         system("CJansson", pkgConfig: "jansson", apt: "libjansson-dev"),
         system("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
         .systemLibrary(name: "CMPin", path: "include"),
 
-        module("BN254CX", ["CGMP"]),
+        module("BN254CX", ["CGMP", "CBN254CX"]),
         module("MPinSecrets", ["CSodium"], [.enableExperimentalFeature("Lifetimes")]),
         module("MPinCrypto", ["BN254CX", "MPinSecrets"]),
         module("MPinWire", ["MPinSecrets"]),
@@ -68,12 +69,19 @@ let package = Package(
         .executableTarget(
             name: "mpind", dependencies: ["MPinServer", "MPinSecrets", argumentParser, logging], swiftSettings: strict),
 
-        tests("BN254CXTests", ["BN254CX"]),
-        tests("MPinCryptoTests", ["MPinCrypto"]),
+        tests("BN254CXTests", ["BN254CX", "CBN254CX", "CGMP"]),
+        tests("MPinCryptoTests", ["MPinCrypto", "BN254CX", "MPinSecrets"]),
         tests("MPinSecretsTests", ["MPinSecrets"]),
-        tests("MPinHTTPTests", ["MPinHTTP"]),
-        tests("MPinSDKTests", ["MPinSDK"]),
-        tests("MPinServerTests", ["MPinServer", "MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets", logging]),
+        .target(
+            name: "LoopbackServer", dependencies: ["MPinHTTP"], path: "Tests/LoopbackServer", swiftSettings: strict),
+        .executableTarget(
+            name: "StoreWriter", dependencies: ["MPinSDK", "MPinHTTP", "MPinSecrets"], path: "Tests/StoreWriter",
+            swiftSettings: strict),
+        tests("MPinHTTPTests", ["MPinHTTP", "MPinSecrets", "LoopbackServer"]),
+        tests(
+            "MPinSDKTests",
+            ["MPinSDK", "MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets", "LoopbackServer", "StoreWriter"]),
+        tests("MPinServerTests", ["MPinServer", "MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets", grdb, logging]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,103 @@
+# libmpin. `make help` lists the targets; everything that is made lies in build/ and .build*/.
+
+SWIFT  ?= swift
+CC     = gcc
+# Debian's own Python: its packages (pytest, setuptools) come from debian-packages.txt, not from the network.
+PYTHON ?= /usr/bin/python3
+
+# The version stands in the header and nowhere else.
+VERSION := $(shell sed -n 's/^\#define MPIN_VERSION "\(.*\)"/\1/p' include/mpin.h)
+SONAME = libmpin.so.1
+LIB    = build/libmpin.so
+SERVER = build/mpind
+STAMP  = build/packages.stamp
+
+# The library is static Swift (it runs where no Swift is installed), so it has a build folder of its own.
+LIB_FLAGS = --product mpin --scratch-path .build-lib \
+	-Xswiftc -static-stdlib -Xswiftc -no-toolchain-stdlib-rpath -Xswiftc -use-ld=lld \
+	-Xlinker --version-script=Sources/Packaging/libmpin.map -Xlinker -soname=$(SONAME) \
+	-Xlinker --gc-sections -Xlinker -z -Xlinker nodelete -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lib server examples check-all unit lint abi c-test python-test readme-test \
+	packages format clean FORCE
+
+##@ Use
+
+help: ## list the targets
+	@awk 'BEGIN { FS = ":.*## " } /^##@/ { printf "\n%s\n", substr($$0, 5) } \
+		/^[a-z][a-z-]*:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+
+demo: lib server examples ## register and log in for real, in C and in Python
+	Tests/EndToEnd/demo.sh
+
+lib: $(LIB) ## build build/libmpin.so
+
+server: $(SERVER) ## build build/mpind
+
+examples: build/mpin-example build/venv/installed ## build the C example and the Python package
+
+##@ Check
+
+test: lib server examples ## everything that CI runs; ends in "N passed, N failed"
+	Tests/run.sh lint unit abi c-test python-test readme-test demo
+
+check-all: test ## everything there is (at the moment what `make test` runs)
+
+unit: packages ## Swift tests: laws, vectors, client core, server over sockets
+	$(SWIFT) build -c release --build-tests
+	$(SWIFT) test -c release --skip-build
+
+lint: packages ## formatting, and headers under every dialect of C and C++
+	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests
+	$(MAKE) -C Tests/C headers
+
+abi: lib ## exports equal headers, nothing else; loads without Swift
+	$(MAKE) -C Tests/C abi
+
+c-test: lib server ## the C programs, plain and under the address sanitizer
+	$(MAKE) -C Tests/C test
+
+python-test: lib server build/venv/installed ## the Python package
+	MPIN_LIBRARY=$(abspath $(LIB)) build/venv/bin/python -m pytest -q -W error bindings/python/tests
+
+readme-test: lib server examples ## the README's snippets, as they stand there
+	Tests/EndToEnd/readme.sh
+
+##@ Keep house
+
+packages: $(STAMP) ## install missing Debian packages (Sources/Packaging/debian-packages.txt)
+
+format: ## format the Swift sources
+	$(SWIFT) format --in-place --recursive Package.swift Sources Tests
+
+clean: ## remove all that was built
+	rm -rf build .build .build-*
+
+# Swift's own build decides what is out of date.
+$(LIB): FORCE | $(STAMP)
+	$(SWIFT) build -c release $(LIB_FLAGS)
+	@mkdir -p build
+	@cmp -s .build-lib/release/libmpin.so build/$(SONAME) || cp .build-lib/release/libmpin.so build/$(SONAME)
+	@ln -sf $(SONAME) $@
+
+$(SERVER): FORCE | $(STAMP)
+	$(SWIFT) build -c release --product mpind
+	@mkdir -p build
+	@ln -sf ../.build/release/mpind $@
+
+build/mpin-example: FORCE | $(LIB)
+	@mkdir -p build
+	@sed 's|@version@|$(VERSION)|; s|@prefix@|$(CURDIR)|; s|@libdir@|$(CURDIR)/build|; s|@includedir@|$(CURDIR)/include|' \
+		Sources/Packaging/mpin.pc.in >build/mpin.pc
+	PKG_CONFIG_PATH=$(CURDIR)/build $(MAKE) -C bindings/c OUT=$(CURDIR)/$@
+
+build/venv/installed: $(shell find bindings/python -name '*.py' -o -name pyproject.toml) | $(STAMP)
+	$(PYTHON) -m venv --system-site-packages build/venv
+	build/venv/bin/pip install --quiet --no-index --no-build-isolation --no-deps --force-reinstall ./bindings/python
+	@touch $@
+
+$(STAMP): Sources/Packaging/debian-packages.txt
+	Sources/Packaging/install-packages.sh
+	@mkdir -p build
+	@touch $@

@@ -1,0 +1,65 @@
+# Sourced by the end-to-end scripts: starts and stops a real mpind on free loopback ports with all its state in $work.
+
+export SWIFT_BACKTRACE=enable=no
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+work=$(mktemp -d)
+server_pid=
+
+# Four ports that nobody listens on.
+free_ports() {
+    python3 - <<'PY'
+import socket
+sockets = [socket.socket() for _ in range(4)]
+for s in sockets:
+    s.bind(("127.0.0.1", 0))
+print(*(s.getsockname()[1] for s in sockets))
+PY
+}
+
+read -r port private_port dta1_port dta2_port < <(free_ports)
+backend=http://127.0.0.1:$port
+
+start_server() {
+    "$root/build/mpind" --all-in-one --state-dir "$work/state" --mail-dir "$work/mail" --public-url "$backend" \
+        --port "$port" --private-port "$private_port" --dta1-port "$dta1_port" --dta2-port "$dta2_port" "$@" \
+        2>>"$work/mpind.log" &
+    server_pid=$!
+    for _ in $(seq 100); do
+        curl -fs -o "$work/settings.json" "$backend/rps/clientSettings" && return
+        kill -0 "$server_pid" || break
+        sleep 0.1
+    done
+    echo "mpind did not start:" >&2
+    tail -n 20 "$work/mpind.log" >&2
+    return 1
+}
+
+stop_server() {
+    [ -n "$server_pid" ] || return 0
+    kill "$server_pid" 2>/dev/null || true
+    wait "$server_pid" || return 1
+    server_pid=
+}
+
+leave_nothing() {
+    [ -z "$server_pid" ] || kill -9 "$server_pid" 2>/dev/null || true
+    # shellcheck disable=SC2046 # a list of process numbers
+    kill $(jobs -p) 2>/dev/null || true
+    rm -rf "$work"
+}
+trap leave_nothing EXIT
+
+# Opens the activation link of the newest mail: looks at the page, then confirms, as a person would.
+open_mailed_link() {
+    local mail link
+    for _ in $(seq 100); do
+        mail=$(find "$work/mail" -name '*.eml' 2>/dev/null | sort | tail -n 1)
+        [ -z "$mail" ] || break
+        sleep 0.1
+    done
+    [ -n "$mail" ] || { echo "no mail came" >&2; return 1; }
+    link=$(tr -d '\r' <"$mail" | grep -o "^$backend/mpinActivate?.*")
+    rm "$mail"
+    curl -fsS "$link" | grep -q '<form'
+    curl -fsS -X POST "$link" >/dev/null
+}
