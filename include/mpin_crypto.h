@@ -59,12 +59,15 @@ extern "C" {
 #define MPIN_GT_SIZE 384
 #define MPIN_SCALAR_SIZE 32
 #define MPIN_HASH_SIZE 32
+/** A key of M-Pin Full. */
+#define MPIN_KEY_SIZE 16
 
 MPIN_API size_t mpin_crypto_g1_size(void);
 MPIN_API size_t mpin_crypto_g2_size(void);
 MPIN_API size_t mpin_crypto_gt_size(void);
 MPIN_API size_t mpin_crypto_scalar_size(void);
 MPIN_API size_t mpin_crypto_hash_size(void);
+MPIN_API size_t mpin_crypto_key_size(void);
 
 /* ---- Identity ------------------------------------------------------- */
 
@@ -80,7 +83,7 @@ MPIN_API MPIN_CHECK int32_t mpin_crypto_map_to_g1(
 
 /* ---- Trust authority ------------------------------------------------ */
 
-/** A random scalar, 1 to r-1: a master secret share, x, or y.
+/** A random scalar, 1 to r-1: a master secret share, x, y, r or w.
  * Out: scalar (32). Returns also: MPIN_CRYPTO_RANDOM_FAILED. */
 MPIN_API MPIN_CHECK int32_t
 mpin_crypto_random_generate(uint8_t *scalar, size_t scalar_len);
@@ -138,6 +141,34 @@ MPIN_API MPIN_CHECK int32_t mpin_crypto_extract_pin(
     uint8_t *token, size_t token_len, const uint8_t *id, size_t id_len,
     const uint8_t *pin, size_t pin_len, int32_t pin_bits,
     const uint8_t *client_secret, size_t client_secret_len);
+
+/* ---- Factors -------------------------------------------------------- */
+
+/** Takes another factor off a token: token minus factor times the point of the
+ * identity. Factors commute, and any of them may be of up to 256 bits.
+ * Out: result (G1). In: id, factor (32 bytes, below 2^factor_bits) and
+ * factor_bits (1 to 256; a PIN has 14 or 20), token (G1). */
+MPIN_API MPIN_CHECK int32_t mpin_crypto_extract_factor(
+    uint8_t *result, size_t result_len, const uint8_t *id, size_t id_len,
+    const uint8_t *factor, size_t factor_len, int32_t factor_bits,
+    const uint8_t *token, size_t token_len);
+
+/** Adds a factor back that mpin_crypto_extract_factor() took off. */
+MPIN_API MPIN_CHECK int32_t mpin_crypto_restore_factor(
+    uint8_t *result, size_t result_len, const uint8_t *id, size_t id_len,
+    const uint8_t *factor, size_t factor_len, int32_t factor_bits,
+    const uint8_t *token, size_t token_len);
+
+/** The token for a new PIN, without a server: token plus old PIN minus new PIN
+ * times the point of the identity. It cannot see whether the old PIN is right:
+ * log in with it first. The mappings may differ.
+ * Out: result (G1). In: id, old_pin and new_pin (32 bytes), each with its bits
+ * (as mpin_crypto_pin_to_scalar() gives them), token (G1). */
+MPIN_API MPIN_CHECK int32_t mpin_crypto_change_pin(
+    uint8_t *result, size_t result_len, const uint8_t *id, size_t id_len,
+    const uint8_t *old_pin, size_t old_pin_len, int32_t old_pin_bits,
+    const uint8_t *new_pin, size_t new_pin_len, int32_t new_pin_bits,
+    const uint8_t *token, size_t token_len);
 
 /* ---- Client --------------------------------------------------------- */
 
@@ -213,6 +244,138 @@ MPIN_API MPIN_CHECK int32_t mpin_crypto_server_2(
 MPIN_API MPIN_CHECK int32_t mpin_crypto_kangaroo(
     int32_t *error, const uint8_t *e, size_t e_len, const uint8_t *f,
     size_t f_len, int32_t range);
+
+/* ---- Key pair ------------------------------------------------------- */
+
+/* An identity that signs (designated verifier signature) has a key pair z and
+ * Pa = z^-1 Q. The id of every function is then the M-Pin ID followed by the
+ * 128 bytes of Pa, the client secret is z times the sum of its shares, and Pa
+ * stands in the place of Q when a proof is checked. */
+
+/** A new key pair. Out: z (scalar, secret), public_key (G2).
+ * Returns also: MPIN_CRYPTO_RANDOM_FAILED. */
+MPIN_API MPIN_CHECK int32_t mpin_crypto_get_dvs_keypair(
+    uint8_t *z, size_t z_len, uint8_t *public_key, size_t public_key_len);
+
+/** The public key of a given z. Out: public_key (G2). In: z (scalar). */
+MPIN_API MPIN_CHECK int32_t mpin_crypto_get_dvs_public_key(
+    uint8_t *public_key, size_t public_key_len, const uint8_t *z, size_t z_len);
+
+/** x times a point: z times the sum of the shares of a client secret, or Z and
+ * T of M-Pin Full. Out: product (G1). In: x (scalar), point (G1). */
+MPIN_API MPIN_CHECK int32_t mpin_crypto_get_g1_multiple(
+    uint8_t *product, size_t product_len, const uint8_t *x, size_t x_len,
+    const uint8_t *point, size_t point_len);
+
+/** Pass 2 for an identity with a key pair: accepts if
+ * e(Pa, V) e(sQ, U + y A) = 1. Use the public key that was registered for the
+ * M-Pin ID, not one that came with the proof.
+ *
+ * In: public_key (G2), id (the M-Pin ID, then the public key), u (G1),
+ *   y (scalar), v (G1).
+ * Returns: MPIN_CRYPTO_OK (right PIN), MPIN_CRYPTO_BAD_PIN, or an error. */
+MPIN_API MPIN_CHECK int32_t mpin_crypto_server_context_verify_dvs(
+    mpin_crypto_server_context *context, const uint8_t *public_key,
+    size_t public_key_len, const uint8_t *id, size_t id_len, const uint8_t *u,
+    size_t u_len, const uint8_t *y, size_t y_len, const uint8_t *v,
+    size_t v_len);
+
+/* ---- One pass ------------------------------------------------------- */
+
+/* A proof without a question of the server's: y comes from the time, the
+ * commitment and a message, which is so signed for the server. The time is in
+ * seconds since 1970, 1 to 4294967295; another one, milliseconds for example,
+ * is MPIN_CRYPTO_WRONG_PARAMETER. The server decides how old a proof may be and
+ * that it is used once. */
+
+/** y = SHA-256(time || U || message) mod r, the time as four bytes.
+ * Out: y (scalar). In: time, u (G1: UT when there is a time permit), message
+ * (any length). */
+MPIN_API MPIN_CHECK int32_t mpin_crypto_get_y(
+    uint8_t *y, size_t y_len, int64_t time, const uint8_t *u, size_t u_len,
+    const uint8_t *message, size_t message_len);
+
+/** The client's proof: U, UT and V of the two passes for this y.
+ * Out: u (G1), ut (G1; optional when date is 0), v (G1).
+ * In: date (0: no time permit), id, x (scalar; a new one for each proof), pin
+ * (scalar) and pin_bits, token (G1), permit (G1; optional when date is 0),
+ * time, message (any length). */
+MPIN_API MPIN_CHECK int32_t mpin_crypto_client(
+    uint8_t *u, size_t u_len, uint8_t *ut, size_t ut_len, uint8_t *v,
+    size_t v_len, int32_t date, const uint8_t *id, size_t id_len,
+    const uint8_t *x, size_t x_len, const uint8_t *pin, size_t pin_len,
+    int32_t pin_bits, const uint8_t *token, size_t token_len,
+    const uint8_t *permit, size_t permit_len, int64_t time,
+    const uint8_t *message, size_t message_len);
+
+/** The server's check of such a proof.
+ *
+ * Out: e, f (GT; optional, both or none) as in mpin_crypto_server_2().
+ * In: date (0: no time permit), id, server_secret (G2), public_key (G2;
+ *   optional: of an identity with a key pair), u (G1; optional when e and f are
+ *   not wanted and date is above 0), ut (G1; optional when date is 0), v (G1),
+ *   time, message (any length).
+ * Returns: MPIN_CRYPTO_OK (right PIN and message), MPIN_CRYPTO_BAD_PIN, or an
+ *   error. With a server context: mpin_crypto_get_y() and then
+ *   mpin_crypto_server_context_verify() or _verify_dvs(). */
+MPIN_API MPIN_CHECK int32_t mpin_crypto_server(
+    uint8_t *e, size_t e_len, uint8_t *f, size_t f_len, int32_t date,
+    const uint8_t *id, size_t id_len, const uint8_t *server_secret,
+    size_t server_secret_len, const uint8_t *public_key, size_t public_key_len,
+    const uint8_t *u, size_t u_len, const uint8_t *ut, size_t ut_len,
+    const uint8_t *v, size_t v_len, int64_t time, const uint8_t *message,
+    size_t message_len);
+
+/* ---- M-Pin Full ----------------------------------------------------- */
+
+/* Besides the proof both sides agree on a key. The client draws r and sends
+ * Z = r A, the server draws w and sends T = w A, or w (A + D) when there is a
+ * time permit: both by mpin_crypto_get_g1_multiple(). The keys are equal if the
+ * PIN is right. */
+
+/** What can be computed before the PIN is there: g1 = e(Q, token), as secret as
+ * the token, and g2 = e(Q, A).
+ * Out: g1, g2 (GT). In: token (G1), hash_id (32). */
+MPIN_API MPIN_CHECK int32_t mpin_crypto_precompute(
+    uint8_t *g1, size_t g1_len, uint8_t *g2, size_t g2_len,
+    const uint8_t *token, size_t token_len, const uint8_t *hash_id,
+    size_t hash_id_len);
+
+/** The client's key, of (g1 g2^PIN)^r and x T.
+ * Out: key (16). In: g1, g2 (GT), pin (scalar) and pin_bits (as in every other
+ * function; the old one did not reduce the PIN), r (scalar of Z; 0 is allowed
+ * here, but does not lead to the server's key), x (scalar of U and UT),
+ * t (G1). */
+MPIN_API MPIN_CHECK int32_t mpin_crypto_client_key(
+    uint8_t *key, size_t key_len, const uint8_t *g1, size_t g1_len,
+    const uint8_t *g2, size_t g2_len, const uint8_t *pin, size_t pin_len,
+    int32_t pin_bits, const uint8_t *r, size_t r_len, const uint8_t *x,
+    size_t x_len, const uint8_t *t, size_t t_len);
+
+/** The server's key, of e(sQ, Z) and w U, with a time permit w UT.
+ * Out: key (16). In: z (G1), server_secret (G2), w (scalar of T), u (G1), ut
+ * (G1; optional: NULL without a time permit). */
+MPIN_API MPIN_CHECK int32_t mpin_crypto_server_key(
+    uint8_t *key, size_t key_len, const uint8_t *z, size_t z_len,
+    const uint8_t *server_secret, size_t server_secret_len, const uint8_t *w,
+    size_t w_len, const uint8_t *u, size_t u_len, const uint8_t *ut,
+    size_t ut_len);
+
+/* ---- Elligator squared ---------------------------------------------- */
+
+/** A point as a string that looks random (but for six bits of its first byte,
+ * which are 0): another one each time. Variable time: for public points.
+ * Out: encoded (65). In: point (G1).
+ * Returns also: MPIN_CRYPTO_RANDOM_FAILED. */
+MPIN_API MPIN_CHECK int32_t mpin_crypto_encoding(
+    uint8_t *encoded, size_t encoded_len, const uint8_t *point,
+    size_t point_len);
+
+/** The point of such a string. Out: point (G1). In: encoded (65; a first byte
+ * above 3 is MPIN_CRYPTO_INVALID_POINT). */
+MPIN_API MPIN_CHECK int32_t mpin_crypto_decoding(
+    uint8_t *point, size_t point_len, const uint8_t *encoded,
+    size_t encoded_len);
 
 /* ---- Pairing -------------------------------------------------------- */
 

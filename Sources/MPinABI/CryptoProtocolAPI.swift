@@ -68,7 +68,7 @@ public func mpin_crypto_server_1(
     }
 }
 
-private let contexts = HandleTable<ServerContext>(.serverContext)
+let contexts = HandleTable<ServerContext>(.serverContext)
 
 @_cdecl("mpin_crypto_server_context_new") @implementation
 public func mpin_crypto_server_context_new(

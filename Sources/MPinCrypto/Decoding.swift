@@ -36,6 +36,13 @@ extension Arena {
         return value
     }
 
+    /// A scalar in 0..<r from 32 bytes.
+    mutating func decodeScalarOrZero(_ octets: Span<UInt8>) throws(MPinError) -> Scalar {
+        let value = scalar()
+        guard value.decodeBelowOrder(octets, scratch) else { throw .wrongParameter }
+        return value
+    }
+
     /// A scalar below 2^bits from 32 bytes.
     mutating func decodeScalar(_ octets: Span<UInt8>, bits: Int) throws(MPinError) -> Scalar {
         let value = scalar()

@@ -19,9 +19,11 @@ package final class ServerContext: Sendable {
     /// Whether V proves the PIN for `id`: e(Q, V) e(sQ, U' + y T) = 1 with T = A or, for a date above 0, T = A + D(date)
     /// (wire section 3). `u` is U without and UT with a date. False is a wrong PIN, token or permit.
     ///
+    /// An identity with a key pair (`KeyPair`) has its public key, 128 bytes, in the place of Q.
+    ///
     /// Sizes: u 65, v 65, y 32 bytes in 1..<r.
     package func verify(
-        id: Span<UInt8>, date: Int32, u: Span<UInt8>, y: Span<UInt8>, v: Span<UInt8>
+        id: Span<UInt8>, date: Int32, u: Span<UInt8>, y: Span<UInt8>, v: Span<UInt8>, publicKey: Span<UInt8>? = nil
     ) throws(MPinError) -> Bool {
         try withArena { arena throws(MPinError) in
             let y = try arena.decodeScalar(y)
@@ -29,7 +31,8 @@ package final class ServerContext: Sendable {
             let v = try arena.decodeG1(v)
             let (a, d) = try arena.identityPoints(id: id, date: date)
             if let d { a.add(a, d, arena.scratch) }
-            let value = check(&arena, commitment: u, y: y, identity: a, v: v)
+            let key: G2? = if let publicKey { try arena.decodeG2(publicKey) } else { nil }
+            let value = check(&arena, commitment: u, y: y, identity: a, v: v, key: key)
             return value.isOne(arena.scratch)
         }
     }
@@ -39,10 +42,11 @@ package final class ServerContext: Sendable {
     /// (e = f^-(entered - registered)).
     ///
     /// With a date above 0 `htid` = T and `ut` = UT must be there, otherwise `u`. `e` and `f` are both 384 bytes or both
-    /// of length 0; when they are wanted `u` must be there too. All inputs are checked strictly.
+    /// of length 0; when they are wanted `u` must be there too. A public key stands in the place of Q, as in `verify`.
+    /// All inputs are checked strictly.
     package func pass2(
         date: Int32, hid: Span<UInt8>, htid: Span<UInt8>?, y: Span<UInt8>, u: Span<UInt8>?, ut: Span<UInt8>?,
-        v: Span<UInt8>, e: inout MutableSpan<UInt8>, f: inout MutableSpan<UInt8>
+        v: Span<UInt8>, publicKey: Span<UInt8>? = nil, e: inout MutableSpan<UInt8>, f: inout MutableSpan<UInt8>
     ) throws(MPinError) {
         guard date >= 0, e.count == f.count, e.count == 0 || e.count == MPinSize.gt else { throw .wrongParameter }
         try withArena { arena throws(MPinError) in
@@ -52,27 +56,36 @@ package final class ServerContext: Sendable {
             let plain: G1? = if let u { try arena.decodeG1(u) } else { nil }
             let (identity, commitment) = try arena.decodeTimed(date: date, htid: htid, ut: ut) ?? (a, plain)
             guard let commitment, e.count == 0 || plain != nil else { throw .wrongParameter }
-            let value = check(&arena, commitment: commitment, y: y, identity: identity, v: v)
+            let key: G2? = if let publicKey { try arena.decodeG2(publicKey) } else { nil }
+            let value = check(&arena, commitment: commitment, y: y, identity: identity, v: v, key: key)
             if value.isOne(arena.scratch) { return }
             if let plain, e.count > 0 {
                 try arena.encode(value, into: &e)
                 let point = arena.g1()
                 point.multiply(a, by: y, bits: 256, arena.scratch)
                 point.add(point, plain, arena.scratch)
-                Pairing.pairing(value, generator, point, arena.scratch)
+                if let key {
+                    Pairing.pairingOfAnyZ(value, key, point, arena.scratch)
+                } else {
+                    Pairing.pairing(value, generator, point, arena.scratch)
+                }
                 try arena.encode(value, into: &f)
             }
             throw .badPIN
         }
     }
 
-    /// e(Q, V) e(sQ, commitment + y identity).
-    private func check(_ arena: inout Arena, commitment: G1, y: Scalar, identity: G1, v: G1) -> GT {
+    /// e(key, V) e(sQ, commitment + y identity); without a key Q is in its place.
+    private func check(_ arena: inout Arena, commitment: G1, y: Scalar, identity: G1, v: G1, key: G2?) -> GT {
         let point = arena.g1()
         point.multiply(identity, by: y, bits: 256, arena.scratch)
         point.add(point, commitment, arena.scratch)
         let value = arena.gt()
-        Pairing.product(value, generator, v, secret, point, arena.scratch)
+        if let key {
+            Pairing.product(value, secret, point, key, v, arena.scratch)
+        } else {
+            Pairing.product(value, generator, v, secret, point, arena.scratch)
+        }
         return value
     }
 }

@@ -21,6 +21,7 @@ static void sizes(void)
     CHECK(mpin_crypto_gt_size() == MPIN_GT_SIZE, "GT");
     CHECK(mpin_crypto_scalar_size() == MPIN_SCALAR_SIZE, "scalar");
     CHECK(mpin_crypto_hash_size() == MPIN_HASH_SIZE, "hash");
+    CHECK(mpin_crypto_key_size() == MPIN_KEY_SIZE, "key");
 }
 
 static void version(void)

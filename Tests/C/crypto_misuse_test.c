@@ -6,9 +6,9 @@
 
 #include <mpin_crypto.h>
 
-/* The kinds of an octet string. None may be left out in the calls of this table,
- * which use a date and want every output. */
-enum kind { NONE, OUT, IN, ANY_LENGTH };
+/* The kinds of an octet string. Only an optional one may be left out in the
+ * calls of this table, which use a date and want every output. */
+enum kind { NONE, OUT, IN, OPTIONAL, ANY_LENGTH };
 
 struct octets {
     enum kind kind;
@@ -20,6 +20,7 @@ struct octets {
 struct call {
     struct octets o[MAX];
     int32_t date, bits, mapping, range;
+    int64_t time;
     int32_t *number;
     mpin_crypto_server_context *context;
 };
@@ -27,6 +28,11 @@ struct call {
 static uint8_t id[200], hash[32], s[32], x[32], y[32], pin[32], digits[4];
 static uint8_t client_secret[65], token[65], permit[65], sec[65], u[65], ut[65],
     v[65], hid[65], htid[65], server_secret[128], e[384], f[384];
+/* A key pair with z = 1, whose public key is the generator; a proof without a
+ * time permit and one of one pass. */
+static uint8_t r[32], generator[128], v0[65], signed_u[65], signed_ut[65],
+    signed_v[65], encoded[65];
+enum { TIME = 1700000000 };
 static size_t id_size;
 static uint8_t room[3][384];
 static mpin_crypto_server_context *context;
@@ -116,9 +122,78 @@ static int32_t pairing_product(const struct call *c)
 {
     return mpin_crypto_pairing_product(O(0), O(1), O(2), O(3), O(4));
 }
+static int32_t extract_factor(const struct call *c)
+{
+    return mpin_crypto_extract_factor(O(0), O(1), O(2), c->bits, O(3));
+}
+static int32_t restore_factor(const struct call *c)
+{
+    return mpin_crypto_restore_factor(O(0), O(1), O(2), c->bits, O(3));
+}
+static int32_t change_pin(const struct call *c)
+{
+    return mpin_crypto_change_pin(O(0), O(1), O(2), c->bits, O(3), 14, O(4));
+}
+static int32_t change_to_pin(const struct call *c)
+{
+    return mpin_crypto_change_pin(O(0), O(1), O(2), 14, O(3), c->bits, O(4));
+}
+static int32_t get_dvs_keypair(const struct call *c)
+{
+    return mpin_crypto_get_dvs_keypair(O(0), O(1));
+}
+static int32_t get_dvs_public_key(const struct call *c)
+{
+    return mpin_crypto_get_dvs_public_key(O(0), O(1));
+}
+static int32_t get_g1_multiple(const struct call *c)
+{
+    return mpin_crypto_get_g1_multiple(O(0), O(1), O(2));
+}
+static int32_t context_verify_dvs(const struct call *c)
+{
+    return mpin_crypto_server_context_verify_dvs(c->context, O(0), O(1), O(2),
+                                                 O(3), O(4));
+}
+static int32_t get_y(const struct call *c)
+{
+    return mpin_crypto_get_y(O(0), c->time, O(1), O(2));
+}
+static int32_t client(const struct call *c)
+{
+    return mpin_crypto_client(O(0), O(1), O(2), c->date, O(3), O(4), O(5),
+                              c->bits, O(6), O(7), c->time, O(8));
+}
+static int32_t server(const struct call *c)
+{
+    return mpin_crypto_server(O(0), O(1), c->date, O(2), O(3), O(4), O(5), O(6),
+                              O(7), c->time, O(8));
+}
+static int32_t precompute(const struct call *c)
+{
+    return mpin_crypto_precompute(O(0), O(1), O(2), O(3));
+}
+static int32_t client_key(const struct call *c)
+{
+    return mpin_crypto_client_key(O(0), O(1), O(2), O(3), c->bits, O(4), O(5),
+                                  O(6));
+}
+static int32_t server_key(const struct call *c)
+{
+    return mpin_crypto_server_key(O(0), O(1), O(2), O(3), O(4), O(5));
+}
+static int32_t encoding(const struct call *c)
+{
+    return mpin_crypto_encoding(O(0), O(1));
+}
+static int32_t decoding(const struct call *c)
+{
+    return mpin_crypto_decoding(O(0), O(1));
+}
 
 #define R(i, size) {OUT, room[i], size}
 #define I(array) {IN, array, sizeof(array)}
+#define MAYBE(array) {OPTIONAL, array, sizeof(array)}
 #define ID {ANY_LENGTH, id, 0}
 
 static const struct function {
@@ -151,6 +226,32 @@ static const struct function {
     {"pairing", pairing, {R(0, 384), I(server_secret), I(u)}, 0, 0, 0},
     {"pairing_product", pairing_product, {R(0, 384), I(server_secret), I(u),
      I(server_secret), I(ut)}, 0, 0, 0},
+    {"extract_factor", extract_factor, {R(0, 65), ID, I(pin), I(token)}, 0, 1,
+     0},
+    {"restore_factor", restore_factor, {R(0, 65), ID, I(pin), I(token)}, 0, 1,
+     0},
+    {"change_pin", change_pin, {R(0, 65), ID, I(pin), I(pin), I(token)}, 0, 1,
+     0},
+    {"change_pin (new bits)", change_to_pin, {R(0, 65), ID, I(pin), I(pin),
+     I(token)}, 0, 1, 0},
+    {"get_dvs_keypair", get_dvs_keypair, {R(0, 32), R(1, 128)}, 0, 0, 0},
+    {"get_dvs_public_key", get_dvs_public_key, {R(0, 128), I(x)}, 0, 0, 0},
+    {"get_g1_multiple", get_g1_multiple, {R(0, 65), I(x), I(u)}, 0, 0, 0},
+    {"server_context_verify_dvs", context_verify_dvs, {I(generator), ID, I(u),
+     I(y), I(v0)}, 0, 0, 0},
+    {"get_y", get_y, {R(0, 32), I(u), ID}, 0, 0, 0},
+    {"client", client, {R(0, 65), R(1, 65), R(2, 65), ID, I(x), I(pin),
+     I(token), I(permit), ID}, 1, 1, 0},
+    {"server", server, {R(0, 384), R(1, 384), ID, I(server_secret),
+     MAYBE(generator), I(signed_u), I(signed_ut), I(signed_v), ID}, 1, 0, 0},
+    {"precompute", precompute, {R(0, 384), R(1, 384), I(token), I(hash)}, 0, 0,
+     0},
+    {"client_key", client_key, {R(0, 16), I(e), I(f), I(pin), I(r), I(x),
+     I(u)}, 0, 1, 0},
+    {"server_key", server_key, {R(0, 16), I(u), I(server_secret), I(x), I(u),
+     MAYBE(ut)}, 0, 0, 0},
+    {"encoding", encoding, {R(0, 65), I(u)}, 0, 0, 0},
+    {"decoding", decoding, {R(0, 65), I(encoded)}, 0, 0, 0},
 };
 
 #define FUNCTIONS (sizeof(functions) / sizeof(functions[0]))
@@ -170,6 +271,7 @@ static struct call good(const struct function *function)
     c.bits = 14;
     c.mapping = MPIN_PIN_DECIMAL6;
     c.range = 9999;
+    c.time = TIME;
     c.number = &number;
     c.context = context;
     return c;
@@ -202,7 +304,8 @@ static void wrong_octets(const struct function *function)
         o->n = SIZE_MAX;
         fails(function, &c, wrong, "NULL with SIZE_MAX", i);
         o->n = 0;
-        fails(function, &c, wrong, "NULL with 0", i);
+        if (right.kind != OPTIONAL)
+            fails(function, &c, wrong, "NULL with 0", i);
         *o = right;
         o->n = SIZE_MAX;
         fails(function, &c, wrong, "length SIZE_MAX", i);
@@ -248,7 +351,8 @@ static void wrong_content(const struct function *function)
         struct call c = good(function);
         struct octets *o = &c.o[i];
         size_t n = o->n;
-        if (o->kind != IN || o->p == hash || o->p == digits)
+        if ((o->kind != IN && o->kind != OPTIONAL) || o->p == hash ||
+            o->p == digits)
             continue;
         memset(bad, 0xFF, sizeof bad);
         o->p = bad;
@@ -257,7 +361,14 @@ static void wrong_content(const struct function *function)
             fails(function, &c, MPIN_CRYPTO_WRONG_PARAMETER, "FF...", i);
         if (n == 65 || n == 128)
             fails(function, &c, MPIN_CRYPTO_INVALID_POINT, "FF...", i);
+        if (n == 384)
+            fails(function, &c, MPIN_CRYPTO_WRONG_ORDER, "FF...", i);
         memset(bad, 0, sizeof bad);
+        if (n == 384)
+            fails(function, &c, MPIN_CRYPTO_WRONG_ORDER, "00...", i);
+        /* r may be 0, and two times zero encodes a point. */
+        if (function->o[i].p == r || function->o[i].p == encoded)
+            continue;
         if (is_scalar)
             fails(function, &c, MPIN_CRYPTO_WRONG_PARAMETER, "00...", i);
         if (n == 65 || n == 128)
@@ -293,6 +404,8 @@ static void special_numbers(void)
     const int32_t wrong = MPIN_CRYPTO_WRONG_PARAMETER;
     const int32_t ranges[] = {0, -1, INT32_MIN, 1000000, INT32_MAX},
                   mappings[] = {-1, 4, INT32_MIN, INT32_MAX};
+    const int64_t times[] = {0, -1, 4294967296, 1700000000000, INT64_MIN,
+                             INT64_MAX};
     for (size_t k = 0; k < FUNCTIONS; k++) {
         struct call c = good(&functions[k]);
         for (size_t i = 0; functions[k].call == kangaroo && i < 5; i++) {
@@ -302,6 +415,13 @@ static void special_numbers(void)
         for (size_t i = 0; functions[k].call == pin_to_scalar && i < 4; i++) {
             c.mapping = mappings[i];
             fails(&functions[k], &c, wrong, "mapping", mappings[i]);
+        }
+        int has_time = functions[k].call == get_y ||
+                       functions[k].call == client ||
+                       functions[k].call == server;
+        for (size_t i = 0; has_time && i < 6; i++) {
+            c.time = times[i];
+            fails(&functions[k], &c, wrong, "time", (int)i);
         }
     }
     const char *pins[] = {"", "12a4", "-123", " 123", "0123456789012345678901234567890123"};
@@ -335,6 +455,10 @@ static void handles(void)
                          65), invalid);
         mpin_crypto_server_context_free(wrong[i]);
     }
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+        CHECK_STATUS(mpin_crypto_server_context_verify_dvs(
+                         wrong[i], generator, 128, id, id_size, u, 65, y, 32,
+                         v0, 65), invalid);
     CHECK_STATUS(mpin_crypto_server_context_new(NULL, server_secret, 128),
                  MPIN_CRYPTO_WRONG_PARAMETER);
     CHECK_STATUS(mpin_crypto_server_context_verify(next, VECTOR_DATE, id,
@@ -375,6 +499,14 @@ static void prepare(void)
                  MPIN_CRYPTO_BAD_PIN);
     CHECK_STATUS(mpin_crypto_server_context_new(&context, server_secret, 128),
                  0);
+    r[31] = 1;
+    unhex(v0, VECTOR_V_NO_PERMIT);
+    CHECK_STATUS(mpin_crypto_get_dvs_public_key(generator, 128, r, 32), 0);
+    CHECK_STATUS(mpin_crypto_client(signed_u, 65, signed_ut, 65, signed_v, 65,
+                                    VECTOR_DATE, id, id_size, x, 32, pin, 32, 14,
+                                    token, 65, permit, 65, TIME, id, id_size),
+                 0);
+    CHECK_STATUS(mpin_crypto_encoding(encoded, 65, u, 65), 0);
 }
 
 int main(void)

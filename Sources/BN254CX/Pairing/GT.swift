@@ -72,7 +72,7 @@ extension GT {
         guard octets.count == GT.octets else { return false }
         return octets.withUnsafeBufferPointer { buffer in
             guard let base = buffer.baseAddress else { return false }
-            return Fp12.decode(limbs, base, s) & Fp12.isCyclotomicMask(limbs, s) != 0
+            return declassify(Fp12.decode(limbs, base, s) & Fp12.isCyclotomicMask(limbs, s)) != 0
         }
     }
 

@@ -10,6 +10,7 @@ from ctypes import (
     c_char,
     c_char_p,
     c_int32,
+    c_int64,
     c_size_t,
     c_uint8,
     c_uint32,
@@ -84,6 +85,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "mpin_crypto_gt_size": (c_size_t, []),
     "mpin_crypto_scalar_size": (c_size_t, []),
     "mpin_crypto_hash_size": (c_size_t, []),
+    "mpin_crypto_key_size": (c_size_t, []),
     "mpin_crypto_hash_id": (c_int32, 2 * [_octets, c_size_t]),
     "mpin_crypto_map_to_g1": (c_int32, 2 * [_octets, c_size_t]),
     "mpin_crypto_random_generate": (c_int32, [_octets, c_size_t]),
@@ -105,6 +107,32 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "mpin_crypto_server_context_verify": (c_int32, [_handle, c_int32] + 4 * [_octets, c_size_t]),
     "mpin_crypto_server_2": (c_int32, 2 * [_octets, c_size_t] + [c_int32] + 7 * [_octets, c_size_t]),
     "mpin_crypto_kangaroo": (c_int32, [_number] + 2 * [_octets, c_size_t] + [c_int32]),
+    "mpin_crypto_extract_factor": (c_int32, 3 * [_octets, c_size_t] + [c_int32, _octets, c_size_t]),
+    "mpin_crypto_restore_factor": (c_int32, 3 * [_octets, c_size_t] + [c_int32, _octets, c_size_t]),
+    "mpin_crypto_change_pin": (c_int32, 3 * [_octets, c_size_t] + 2 * [c_int32, _octets, c_size_t]),
+    "mpin_crypto_get_dvs_keypair": (c_int32, 2 * [_octets, c_size_t]),
+    "mpin_crypto_get_dvs_public_key": (c_int32, 2 * [_octets, c_size_t]),
+    "mpin_crypto_get_g1_multiple": (c_int32, 3 * [_octets, c_size_t]),
+    "mpin_crypto_server_context_verify_dvs": (c_int32, [_handle] + 5 * [_octets, c_size_t]),
+    "mpin_crypto_get_y": (c_int32, [_octets, c_size_t, c_int64] + 2 * [_octets, c_size_t]),
+    "mpin_crypto_client": (
+        c_int32,
+        3 * [_octets, c_size_t]
+        + [c_int32]
+        + 3 * [_octets, c_size_t]
+        + [c_int32]
+        + 2 * [_octets, c_size_t]
+        + [c_int64, _octets, c_size_t],
+    ),
+    "mpin_crypto_server": (
+        c_int32,
+        2 * [_octets, c_size_t] + [c_int32] + 6 * [_octets, c_size_t] + [c_int64, _octets, c_size_t],
+    ),
+    "mpin_crypto_precompute": (c_int32, 4 * [_octets, c_size_t]),
+    "mpin_crypto_client_key": (c_int32, 4 * [_octets, c_size_t] + [c_int32] + 3 * [_octets, c_size_t]),
+    "mpin_crypto_server_key": (c_int32, 6 * [_octets, c_size_t]),
+    "mpin_crypto_encoding": (c_int32, 2 * [_octets, c_size_t]),
+    "mpin_crypto_decoding": (c_int32, 2 * [_octets, c_size_t]),
     "mpin_crypto_pairing": (c_int32, 3 * [_octets, c_size_t]),
     "mpin_crypto_pairing_product": (c_int32, 5 * [_octets, c_size_t]),
 }

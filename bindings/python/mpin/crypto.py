@@ -21,6 +21,9 @@ G2_SIZE: int = lib.mpin_crypto_g2_size()
 GT_SIZE: int = lib.mpin_crypto_gt_size()
 SCALAR_SIZE: int = lib.mpin_crypto_scalar_size()
 HASH_SIZE: int = lib.mpin_crypto_hash_size()
+KEY_SIZE: int = lib.mpin_crypto_key_size()
+#: An encoding of encoding().
+ENCODED_SIZE = 65
 
 
 class PinMapping(enum.IntEnum):
@@ -141,6 +144,147 @@ def kangaroo(e: Octets, f: Octets, range: int = 9999) -> int:
     return error.value
 
 
+def extract_factor(id: Octets, factor: Octets, factor_bits: int, token: Octets) -> bytes:
+    """A token without another factor of factor_bits (1 to 256) bits. factor: 32 bytes."""
+    return _call(lib.mpin_crypto_extract_factor, G1_SIZE, *_in(id), *_in(factor), factor_bits, *_in(token))
+
+
+def restore_factor(id: Octets, factor: Octets, factor_bits: int, token: Octets) -> bytes:
+    """A token with the factor back that extract_factor() took off."""
+    return _call(lib.mpin_crypto_restore_factor, G1_SIZE, *_in(id), *_in(factor), factor_bits, *_in(token))
+
+
+def change_pin(
+    id: Octets, old_pin: Octets, old_pin_bits: int, new_pin: Octets, new_pin_bits: int, token: Octets
+) -> bytes:
+    """The token for a new PIN. It cannot see whether the old one is right: log in with it first."""
+    return _call(
+        lib.mpin_crypto_change_pin,
+        G1_SIZE,
+        *_in(id),
+        *_in(old_pin),
+        old_pin_bits,
+        *_in(new_pin),
+        new_pin_bits,
+        *_in(token),
+    )
+
+
+def get_dvs_keypair() -> tuple[bytes, bytes]:
+    """A key pair of an identity that signs: z (secret), and the public key, which follows the M-Pin ID in each id."""
+    z, public_key = _room(SCALAR_SIZE), _room(G2_SIZE)
+    _check(lib.mpin_crypto_get_dvs_keypair(*_out(z), *_out(public_key)))
+    return bytes(z), bytes(public_key)
+
+
+def get_dvs_public_key(z: Octets) -> bytes:
+    """The public key of z."""
+    return _call(lib.mpin_crypto_get_dvs_public_key, G2_SIZE, *_in(z))
+
+
+def get_g1_multiple(x: Octets, point: Octets) -> bytes:
+    """x times a point: z times a client secret, or Z and T of M-Pin Full."""
+    return _call(lib.mpin_crypto_get_g1_multiple, G1_SIZE, *_in(x), *_in(point))
+
+
+def get_y(time: int, u: Octets, message: Octets) -> bytes:
+    """The y of a proof in one pass. time: seconds since 1970."""
+    return _call(lib.mpin_crypto_get_y, SCALAR_SIZE, _int64(time), *_in(u), *_in(message))
+
+
+def client(
+    date: int,
+    id: Octets,
+    x: Octets,
+    pin: Octets,
+    pin_bits: int,
+    token: Octets,
+    permit: Octets | None,
+    time: int,
+    message: Octets,
+) -> tuple[bytes, bytes | None, bytes]:
+    """The client's proof in one pass, which signs the message for the server: U, UT if there is a date, V."""
+    u, ut, v = _room(G1_SIZE), _room(G1_SIZE) if date else None, _room(G1_SIZE)
+    _check(
+        lib.mpin_crypto_client(
+            *_out(u),
+            *_out(ut),
+            *_out(v),
+            date,
+            *_in(id),
+            *_in(x),
+            *_in(pin),
+            pin_bits,
+            *_in(token),
+            *_in(permit),
+            _int64(time),
+            *_in(message),
+        )
+    )
+    return bytes(u), None if ut is None else bytes(ut), bytes(v)
+
+
+def server(
+    date: int,
+    id: Octets,
+    server_secret: Octets,
+    public_key: Octets | None,
+    u: Octets,
+    ut: Octets | None,
+    v: Octets,
+    time: int,
+    message: Octets,
+) -> tuple[bytes, bytes] | None:
+    """The server's check of a proof in one pass: None if it is right, else E and F for kangaroo()."""
+    e, f = _room(GT_SIZE), _room(GT_SIZE)
+    code = lib.mpin_crypto_server(
+        *_out(e),
+        *_out(f),
+        date,
+        *_in(id),
+        *_in(server_secret),
+        *_in(public_key),
+        *_in(u),
+        *_in(ut),
+        *_in(v),
+        _int64(time),
+        *_in(message),
+    )
+    if code == BadPinError.code:
+        return bytes(e), bytes(f)
+    _check(code)
+    return None
+
+
+def precompute(token: Octets, hash_id: Octets) -> tuple[bytes, bytes]:
+    """What the client of M-Pin Full can compute before the PIN is there: g1 (secret) and g2."""
+    g1, g2 = _room(GT_SIZE), _room(GT_SIZE)
+    _check(lib.mpin_crypto_precompute(*_out(g1), *_out(g2), *_in(token), *_in(hash_id)))
+    return bytes(g1), bytes(g2)
+
+
+def client_key(g1: Octets, g2: Octets, pin: Octets, pin_bits: int, r: Octets, x: Octets, t: Octets) -> bytes:
+    """The client's key of M-Pin Full."""
+    return _call(
+        lib.mpin_crypto_client_key, KEY_SIZE, *_in(g1), *_in(g2), *_in(pin), pin_bits, *_in(r), *_in(x), *_in(t)
+    )
+
+
+def server_key(z: Octets, server_secret: Octets, w: Octets, u: Octets, ut: Octets | None = None) -> bytes:
+    """The server's key of M-Pin Full. ut: if there is a time permit."""
+    return _call(lib.mpin_crypto_server_key, KEY_SIZE, *_in(z), *_in(server_secret), *_in(w), *_in(u), *_in(ut))
+
+
+def encoding(point: Octets) -> bytes:
+    """A point as a string that looks random, another one each time."""
+    return _call(lib.mpin_crypto_encoding, ENCODED_SIZE, *_in(point))
+
+
+def decoding(encoded: Octets) -> bytes:
+    """The point of such a string."""
+    return _call(lib.mpin_crypto_decoding, G1_SIZE, *_in(encoded))
+
+
 def pairing(q: Octets, p: Octets) -> bytes:
     """The optimal ate pairing of a point of G2 and one of G1."""
     return _call(lib.mpin_crypto_pairing, GT_SIZE, *_in(q), *_in(p))
@@ -170,6 +314,16 @@ class ServerContext:
         _check(code)
         return True
 
+    def verify_dvs(self, public_key: Octets, id: Octets, u: Octets, y: Octets, v: Octets) -> bool:
+        """Whether the PIN of an identity with a key pair was right. id: the M-Pin ID, then the public key."""
+        code = lib.mpin_crypto_server_context_verify_dvs(
+            self._handle, *_in(public_key), *_in(id), *_in(u), *_in(y), *_in(v)
+        )
+        if code == BadPinError.code:
+            return False
+        _check(code)
+        return True
+
     def close(self) -> None:
         """Wipes and releases the secret."""
         handle, self._handle = self._handle, None
@@ -194,6 +348,11 @@ def _in(octets: Octets | None) -> list[Any]:
         return [None, 0]
     size = len(octets)
     return [(ctypes.c_uint8 * size).from_buffer_copy(octets), size]
+
+
+def _int64(number: int) -> int:
+    """A number as the library takes it: ctypes would cut off what is too large."""
+    return number if -(2**63) <= number < 2**63 else -1
 
 
 def _room(size: int) -> ctypes.Array[ctypes.c_uint8]:

@@ -26,6 +26,11 @@ def vectors() -> list[dict[str, Any]]:
     return found
 
 
+def trust_vectors() -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads((ROOT / "Tests/Vectors/bn254cx-trust.json").read_text())["vectors"]
+    return found
+
+
 @pytest.fixture
 def sdk(tmp_path: pathlib.Path) -> Iterator[mpin.SDK]:
     """A client without a backend."""

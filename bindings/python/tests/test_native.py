@@ -16,6 +16,7 @@ from mpin import _native
 
 TYPES: dict[str, Any] = {
     "int32_t": ctypes.c_int32,
+    "int64_t": ctypes.c_int64,
     "mpin_status": ctypes.c_int32,
     "size_t": ctypes.c_size_t,
     "void": None,

@@ -1,0 +1,29 @@
+extension GT {
+    /// Bytes of an encoded trace.
+    package static var traceOctets: Int { 128 }
+    /// Limbs of scratch that `encodeTrace` uses.
+    package static var traceScratch: Int { 48 &+ 16 }
+
+    /// Writes the trace to Fp4, three times the coefficients of w^0 and w^3: the other ones cancel. False for another
+    /// length than 128. These two lead the encoding of the value, from which they are taken.
+    package func encodeTrace(into octets: inout MutableSpan<UInt8>, _ s: Limbs) -> Bool {
+        guard octets.count == GT.traceOctets else { return false }
+        return s.withMemoryRebound(to: UInt8.self, capacity: GT.octets) { bytes in
+            Fp12.encode(bytes, limbs, s + 48)
+            return octets.withUnsafeMutableBufferPointer { buffer in
+                guard let base = buffer.baseAddress else { return false }
+                for n in 0..<4 { GT.encodeTriple(base + 32 &* n, bytes + 32 &* n, s + 48) }
+                return true
+            }
+        }
+    }
+
+    /// 32 bytes of 3 a for 32 bytes of a. Scratch: 16 limbs.
+    private static func encodeTriple(_ bytes: UnsafeMutablePointer<UInt8>, _ a: UnsafePointer<UInt8>, _ s: Limbs) {
+        let value = s, double = s + 4
+        _ = Fp.decode(value, a, s + 4)
+        Fp.add(double, value, value)
+        Fp.add(value, value, double)
+        Fp.encode(bytes, value, s + 4)
+    }
+}

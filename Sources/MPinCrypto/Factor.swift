@@ -1,0 +1,52 @@
+import BN254CX
+
+/// Factors besides the PIN: each is a number f, and f A is taken off the token and added back. Factors commute.
+///
+/// Constant time in the factors, each below 2^bits, bits in 1...256. All points are 65 bytes; a token at infinity is
+/// `invalidPoint`.
+package enum Factor {
+    /// token - f A.
+    package static func extract(
+        id: Span<UInt8>, factor: Span<UInt8>, bits: Int, token: Span<UInt8>, into result: inout MutableSpan<UInt8>
+    ) throws(MPinError) {
+        try Client.extractPIN(id: id, pinScalar: factor, pinBits: bits, clientSecret: token, into: &result)
+    }
+
+    /// token + f A, what `extract` took off.
+    package static func restore(
+        id: Span<UInt8>, factor: Span<UInt8>, bits: Int, token: Span<UInt8>, into result: inout MutableSpan<UInt8>
+    ) throws(MPinError) {
+        guard result.count == MPinSize.g1 else { throw .wrongParameter }
+        try withArena { arena throws(MPinError) in
+            let f = try arena.decodeScalar(factor, bits: bits)
+            let token = try arena.decodeG1(token)
+            let a = try arena.identityPoints(id: id, date: 0).a
+            a.multiply(a, by: f, bits: bits, arena.scratch)
+            a.add(token, a, arena.scratch)
+            try arena.encode(a, into: &result)
+        }
+    }
+
+    /// The token for a new PIN: token + old A - new A. The PINs may be of different mappings, each with its own width.
+    ///
+    /// Nobody can tell here whether the old PIN is right: a wrong one gives a token that no PIN in the user's head fits.
+    package static func changePIN(
+        id: Span<UInt8>, old: Span<UInt8>, oldBits: Int, new: Span<UInt8>, newBits: Int, token: Span<UInt8>,
+        into result: inout MutableSpan<UInt8>
+    ) throws(MPinError) {
+        guard result.count == MPinSize.g1 else { throw .wrongParameter }
+        try withArena { arena throws(MPinError) in
+            let old = try arena.decodeScalar(old, bits: oldBits)
+            let new = try arena.decodeScalar(new, bits: newBits)
+            let token = try arena.decodeG1(token)
+            let a = try arena.identityPoints(id: id, date: 0).a
+            let point = arena.g1()
+            point.multiply(a, by: old, bits: oldBits, arena.scratch)
+            token.add(token, point, arena.scratch)
+            point.multiply(a, by: new, bits: newBits, arena.scratch)
+            point.negate(point)
+            token.add(token, point, arena.scratch)
+            try arena.encode(token, into: &result)
+        }
+    }
+}

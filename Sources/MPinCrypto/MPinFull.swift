@@ -1,0 +1,91 @@
+import BN254CX
+import MPinSecrets
+
+/// M-Pin Full: besides the proof, both sides agree on a key (Scott, "M-Pin: a multi-factor zero knowledge authentication
+/// protocol", the section on M-Pin FULL). The client sends Z = r A, the server T = w A (T = w (A + D) with a time
+/// permit); both are `KeyPair.multiple`.
+///
+/// The key is the first 16 bytes of SHA-256(trace || W.x || W.y): the trace to Fp4, 128 bytes, of a value of the pairing
+/// and the point W = x T = w U, 64 bytes.
+package enum MPinFull {
+    /// Bytes of a key.
+    package static let keySize = 16
+
+    /// What the client can have computed before the user enters the PIN: g1 = e(Q, token), which is as secret as the
+    /// token, and g2 = e(Q, A) for the hash of its ID; 384 bytes each.
+    package static func precompute(
+        token: Span<UInt8>, hashID: Span<UInt8>, g1: inout MutableSpan<UInt8>, g2: inout MutableSpan<UInt8>
+    ) throws(MPinError) {
+        guard hashID.count == MPinSize.hash, g1.count == MPinSize.gt, g2.count == MPinSize.gt else {
+            throw .wrongParameter
+        }
+        try withArena { arena throws(MPinError) in
+            let token = try arena.decodeG1(token)
+            let a = try arena.mapToG1(hash: hashID)
+            let q = arena.g2(), value = arena.gt()
+            q.setGenerator()
+            Pairing.pairing(value, q, token, arena.scratch)
+            try arena.encode(value, into: &g1)
+            Pairing.pairing(value, q, a, arena.scratch)
+            try arena.encode(value, into: &g2)
+        }
+    }
+
+    /// The client's key, 16 bytes: of (g1 g2^pin)^r and x T.
+    ///
+    /// The PIN is the scalar of `PINMapping`, reduced as in every other function; the old library left it unreduced here.
+    /// `r` is below the group order and may be 0: for small ones the old library never came back. A client that draws 0
+    /// only fails to agree with its server. Constant time in all but `pinBits`.
+    package static func clientKey(
+        g1: Span<UInt8>, g2: Span<UInt8>, pinScalar: Span<UInt8>, pinBits: Int, r: Span<UInt8>, x: Span<UInt8>,
+        t: Span<UInt8>, into key: inout MutableSpan<UInt8>
+    ) throws(MPinError) {
+        guard key.count == keySize else { throw .wrongParameter }
+        try withArena { arena throws(MPinError) in
+            let pin = try arena.decodeScalar(pinScalar, bits: pinBits)
+            let r = try arena.decodeScalarOrZero(r)
+            let x = try arena.decodeScalar(x)
+            let point = try arena.decodeG1(t)
+            let g1 = try arena.decodeGT(g1)
+            let value = try arena.decodeGT(g2)
+            value.power(value, by: pin, bits: pinBits, arena.scratch)
+            value.multiply(g1, value, arena.scratch)
+            value.power(value, by: r, bits: 256, arena.scratch)
+            point.multiply(point, by: x, bits: 256, arena.scratch)
+            try arena.deriveKey(value, point, into: &key)
+        }
+    }
+
+    /// The server's key, 16 bytes: of e(sQ, Z) and w U, with UT in the place of U when there is a time permit.
+    package static func serverKey(
+        z: Span<UInt8>, serverSecret: Span<UInt8>, w: Span<UInt8>, u: Span<UInt8>, ut: Span<UInt8>?,
+        into key: inout MutableSpan<UInt8>
+    ) throws(MPinError) {
+        guard key.count == keySize else { throw .wrongParameter }
+        try withArena { arena throws(MPinError) in
+            let z = try arena.decodeG1(z)
+            let secret = try arena.decodeG2(serverSecret)
+            let w = try arena.decodeScalar(w)
+            var point = try arena.decodeG1(u)
+            if let ut { point = try arena.decodeG1(ut) }
+            let value = arena.gt()
+            Pairing.pairing(value, secret, z, arena.scratch)
+            point.multiply(point, by: w, bits: 256, arena.scratch)
+            try arena.deriveKey(value, point, into: &key)
+        }
+    }
+}
+
+extension Arena {
+    /// The first 16 bytes of SHA-256(trace || W.x || W.y).
+    fileprivate mutating func deriveKey(
+        _ value: GT, _ w: G1, into key: inout MutableSpan<UInt8>
+    ) throws(MPinError) {
+        let trace = octets(GT.traceOctets), point = octets(MPinSize.g1), digest = octets(MPinSize.hash)
+        var traceSpan = trace.mutableSpan, pointSpan = point.mutableSpan, digestSpan = digest.mutableSpan
+        guard value.encodeTrace(into: &traceSpan, scratch) else { throw .wrongParameter }
+        try encode(w, into: &pointSpan)
+        SHA256.hash(trace.span, point.span.extracting(1..<MPinSize.g1), into: &digestSpan)
+        for i in 0..<key.count { key[i] = digest[i] }
+    }
+}
