@@ -50,7 +50,10 @@ package enum KeyFile {
         let key: SecretBytes
         do { key = try .random(count: keySize) } catch { throw .random }
         // Written beside and linked into place: a crash leaves no half key, and two starters agree on one.
-        let draft = "\(path).\(getpid()).new"
+        // Not by process id: threads share it, and a container gives the same one to every start.
+        let unique: [UInt8]
+        do { unique = try randomBytes(8) } catch { throw .random }
+        let draft = "\(path).\(Hex.encode(unique)).new"
         let file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw .system(path: path, errno: errno) }
         defer { unlink(draft) }
