@@ -19,8 +19,10 @@ LIB_FLAGS = --product mpin --scratch-path .build-lib \
 	-Xlinker --gc-sections -Xlinker -z -Xlinker nodelete -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lib server examples check-all unit lint abi c-test python-test readme-test \
-	packages format clean FORCE
+# Those of them that take longer than the rest of `make test` are left to `make check-all`.
+TESTS = lint unit abi c-test python-test readme-test demo ctime negative wipe fuzz
+
+.PHONY: help test check-all lib server examples packages format clean laws dudect $(TESTS) FORCE
 
 ##@ Use
 
@@ -40,9 +42,10 @@ examples: build/mpin-example build/venv/installed ## build the C example and the
 ##@ Check
 
 test: lib server examples ## everything that CI runs; ends in "N passed, N failed"
-	Tests/run.sh lint unit abi c-test python-test readme-test demo
+	Tests/run.sh $(TESTS)
 
-check-all: test ## everything there is (at the moment what `make test` runs)
+check-all: lib server examples ## all checks, the long ones too
+	Tests/run.sh $(TESTS) laws dudect
 
 unit: packages ## Swift tests: laws, vectors, client core, server over sockets
 	$(SWIFT) build -c release --build-tests
@@ -63,6 +66,19 @@ python-test: lib server build/venv/installed ## the Python package
 
 readme-test: lib server examples ## the README's snippets, as they stand there
 	Tests/EndToEnd/readme.sh
+
+ctime: lib ## no branch or address depends on a secret (valgrind, on the released library)
+negative: lib ## encodings that must be refused, in every argument place
+wipe: lib ## no secret stays in the memory of the process
+fuzz: ## libFuzzer with the address sanitizer; FUZZ_SECONDS=20 a target
+dudect: lib ## the time does not depend on the secret (statistics); DUDECT_SAMPLES=50000
+
+ctime negative wipe dudect fuzz: packages
+	$(MAKE) -C Tests/Proof $@
+
+laws: packages ## the laws of field, groups and pairing, 10,000 random cases each
+	$(SWIFT) build -c release --build-tests
+	FULL=1 $(SWIFT) test -c release --skip-build --filter LawTests
 
 ##@ Keep house
 

@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+"""Writes the first inputs of the fuzz targets: encodings that are refused and some that are accepted.
+
+    corpus.py VECTORS.json DIRECTORY
+"""
+
+import json
+import pathlib
+import random
+import sys
+
+DECODERS = {"g1_decode": 0, "g2_decode": 1, "gt_decode": 2, "scalar": 3, "pin_scalar": 4, "pin": 6}
+# Text and numbers that the vectors do not hold because they are right.
+ACCEPTED = {3: ["00" * 31 + "01"], 4: ["00" * 30 + "1234"], 5: ["30313233616263446546", "3031"], 6: ["31323334",
+    "2d3132"],
+            7: ["00" * 32, "ff" * 32, "5a" * 32], 2: ["00" * 31 + "01" + "00" * 352]}
+
+
+def main():
+    file = json.load(open(sys.argv[1]))
+    vectors = file["vectors"]
+    decoders = pathlib.Path(sys.argv[2], "decoders")
+    api = pathlib.Path(sys.argv[2], "api")
+    for directory in (decoders, api):
+        directory.mkdir(parents=True, exist_ok=True)
+    inputs = [(DECODERS[v["op"]], v["in"]["bytes"]) for v in vectors if v["op"] in DECODERS]
+    inputs += [(number, text) for number, texts in ACCEPTED.items() for text in texts]
+    inputs += [(0, file["good"]["g1"])] + [(1, v["in"][k]) for v in vectors if v["op"] == "recombine_g2" for k in "ab"]
+    for n, (number, text) in enumerate(inputs):
+        (decoders / f"{n:04}").write_bytes(bytes([number + 8 * (n % 8 if number == 6 else 0)]) + bytes.fromhex(text))
+    rng = random.Random(1)
+    for n in range(190):
+        # Operation n % 19 with outputs and arguments that are mostly right (modes 7 to 15).
+        body = bytes(rng.choice((7, 8, 0x2A, 0x4B, 0x6C, rng.randrange(256))) for _ in range(60))
+        (api / f"{n:04}").write_bytes(bytes([n % 19]) + body)
+
+
+main()

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# Builds the fuzz targets with libFuzzer and the address sanitizer and runs each for some seconds.
+#
+#     run.sh OUT SECONDS [TARGET...]      targets: decoders, api
+#
+# A finding is left in OUT/findings; run the target with the file's name to see it again. SwiftPM knows no fuzzer, so
+# the modules are compiled here one by one.
+set -euo pipefail
+out=$(mkdir -p "$1" && cd "$1" && pwd)
+seconds=$2
+shift 2
+targets=("${@:-}")
+[ -n "${targets[0]}" ] || targets=(decoders api)
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../../.." && pwd)
+sources=${SOURCES:-$root/Sources}
+swiftc=${SWIFTC:-swiftc}
+python=${PYTHON:-python3}
+clang=$(dirname "$(realpath "$(command -v "$swiftc")")")/clang
+mkdir -p "$out/modules" "$out/findings"
+
+maps=()
+for module in CGMP CSodium CBN254CX; do maps+=(-Xcc "-fmodule-map-file=$sources/$module/module.modulemap"); done
+maps+=(-Xcc "-fmodule-map-file=$root/include/module.modulemap")
+flags=(-O -g -parse-as-library -wmo -package-name libmpin -swift-version 6 -sanitize=address,fuzzer -I "$out/modules"
+    -enable-upcoming-feature InternalImportsByDefault -enable-upcoming-feature ExistentialAny
+    -enable-experimental-feature Lifetimes "${maps[@]}")
+
+compile() { # module, files
+    local module=$1
+    shift
+    "$swiftc" "${flags[@]}" -module-name "$module" -emit-object -o "$out/modules/$module.o" \
+        -emit-module -emit-module-path "$out/modules/$module.swiftmodule" "$@"
+}
+
+compile BN254CX $(find "$sources/BN254CX" -name '*.swift')
+compile MPinSecrets "$sources"/MPinSecrets/*.swift
+compile MPinCrypto $(find "$sources/MPinCrypto" -name '*.swift')
+objects=("$out"/modules/{BN254CX,MPinSecrets,MPinCrypto}.o)
+link=(-sanitize=address,fuzzer -use-ld=lld -lgmp -lsodium)
+
+for target in "${targets[@]}"; do
+    if [ "$target" = decoders ]; then
+        compile FuzzDecoders "$here/decoders.swift"
+        "$swiftc" "${objects[@]}" "$out/modules/FuzzDecoders.o" "${link[@]}" -o "$out/decoders"
+    else
+        # The part of the C boundary that needs neither network nor store.
+        compile MPinABI "$sources"/MPinABI/{Boundary,HandleTable,Crypto*}.swift
+        "$clang" -std=c11 -O1 -g -Wall -Wextra -Werror -fsanitize=address,fuzzer-no-link -I"$root/include" \
+            -c "$here/api.c" -o "$out/modules/api.o"
+        "$swiftc" "${objects[@]}" "$out"/modules/{MPinABI,api}.o "${link[@]}" -o "$out/api"
+    fi
+    nm "$out/$target" | grep __asan_init >/dev/null || { echo "$target is not sanitized"; exit 1; }
+done
+
+"$python" -B "$here/corpus.py" "$root/Tests/Vectors/bn254cx-negative.json" "$out/seeds"
+passed=0
+failed=0
+export SWIFT_BACKTRACE=enable=no
+for target in "${targets[@]}"; do
+    mkdir -p "$out/corpus/$target"
+    if "$out/$target" -max_total_time="$seconds" -max_len=1024 -timeout=5 -rss_limit_mb=1024 -print_final_stats=1 \
+        -artifact_prefix="$out/findings/$target-" \
+        "$out/corpus/$target" "$out/seeds/$target" >"$out/$target.log" 2>&1; then
+        passed=$((passed + 1))
+        runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$out/$target.log")
+        coverage=$(grep -o 'cov: [0-9]*' "$out/$target.log" | tail -n 1)
+        echo "  $target: $runs inputs, $coverage"
+    else
+        failed=$((failed + 1))
+        grep -A 15 -m 1 -E 'ERROR|Fatal error|api\.c:' "$out/$target.log" || tail -n 30 "$out/$target.log"
+    fi
+done
+echo "fuzz: $passed passed, $failed failed"
+[ "$failed" -eq 0 ]
