@@ -1,22 +1,87 @@
-import CGMP
-
 /// Little-endian 64-bit limbs. The engine works on memory that its callers lend: see `withArena`.
 package typealias Limbs = UnsafeMutablePointer<UInt>
 /// Limbs that are only read.
 package typealias ConstLimbs = UnsafePointer<UInt>
 
-/// r = a + b over n limbs. The top must not overflow; components that lie side by side do not carry into each other
-/// because every one of them has room at its top.
+/// a + b + carry; the new carry, 0 or 1, replaces the old one.
+///
+/// The overflow flags are read as bytes: no choice is written, so that no branch can be compiled, and the chain becomes
+/// add, adc, adc, ... For the few limbs of a formula that is faster than a call of `mpn_add_n` (1.5 to 1.9 ns each).
 @inline(__always)
-func addLimbs(_ r: Limbs, _ a: ConstLimbs, _ b: ConstLimbs, _ n: Int) { _ = __gmpn_add_n(r, a, b, n) }
+func addWithCarry(_ a: UInt, _ b: UInt, _ carry: inout UInt) -> UInt {
+    let (sum, first) = a.addingReportingOverflow(b)
+    let (result, second) = sum.addingReportingOverflow(carry)
+    carry = limb(first) | limb(second)
+    return result
+}
 
-/// r = a - b over n limbs, every component of a at least that of b.
+/// a - b - borrow; the new borrow, 0 or 1, replaces the old one.
 @inline(__always)
-func subLimbs(_ r: Limbs, _ a: ConstLimbs, _ b: ConstLimbs, _ n: Int) { _ = __gmpn_sub_n(r, a, b, n) }
+func subWithBorrow(_ a: UInt, _ b: UInt, _ borrow: inout UInt) -> UInt {
+    let (difference, first) = a.subtractingReportingOverflow(b)
+    let (result, second) = difference.subtractingReportingOverflow(borrow)
+    borrow = limb(first) | limb(second)
+    return result
+}
 
-/// r = a k over n limbs.
+/// a b + t + carry; the upper half replaces the carry.
 @inline(__always)
-func scaleLimbs(_ r: Limbs, _ a: ConstLimbs, _ n: Int, _ k: UInt) { _ = __gmpn_mul_1(r, a, n, k) }
+func mulAdd(_ a: UInt, _ b: UInt, _ t: UInt, _ carry: inout UInt) -> UInt {
+    let value = UInt128(a) &* UInt128(b) &+ UInt128(t) &+ UInt128(carry)
+    carry = UInt(truncatingIfNeeded: value &>> 64)
+    return UInt(truncatingIfNeeded: value)
+}
+
+/// 1 for true, 0 for false, without a choice.
+@inline(__always)
+func limb(_ flag: Bool) -> UInt { UInt(unsafeBitCast(flag, to: UInt8.self)) }
+
+/// r = a + b over n limbs, n = 4 or a multiple of 8. The top must not overflow; components that lie side by side do not
+/// carry into each other because every one of them has room at its top, so that each eight limbs are a chain of their
+/// own.
+@inline(__always)
+func addLimbs(_ r: Limbs, _ a: ConstLimbs, _ b: ConstLimbs, _ n: Int) {
+    var start = 0
+    while start < n {
+        var carry: UInt = 0
+        var i = start
+        while i < start &+ min(n, 8) {
+            r[i] = addWithCarry(a[i], b[i], &carry)
+            i &+= 1
+        }
+        start &+= 8
+    }
+}
+
+/// r = a - b over n limbs, n = 4 or a multiple of 8, every component of a at least that of b.
+@inline(__always)
+func subLimbs(_ r: Limbs, _ a: ConstLimbs, _ b: ConstLimbs, _ n: Int) {
+    var start = 0
+    while start < n {
+        var borrow: UInt = 0
+        var i = start
+        while i < start &+ min(n, 8) {
+            r[i] = subWithBorrow(a[i], b[i], &borrow)
+            i &+= 1
+        }
+        start &+= 8
+    }
+}
+
+/// r = a k over n limbs, n = 4 or a multiple of 8; no component overflows its place.
+@inline(__always)
+func scaleLimbs(_ r: Limbs, _ a: ConstLimbs, _ n: Int, _ k: UInt) {
+    var start = 0
+    while start < n {
+        var carry: UInt = 0
+        var i = start
+        while i < start &+ min(n, 8) {
+            r[i] = mulAdd(a[i], k, 0, &carry)
+            i &+= 1
+        }
+        start &+= 8
+    }
+}
 
 @inline(__always)
 func copyLimbs(_ r: Limbs, _ a: ConstLimbs, _ n: Int) {

@@ -239,4 +239,12 @@ static const unsigned long bn_g1_generator_table[12] = {
 };
 static inline const unsigned long *bn_g1_generator(void) { return bn_g1_generator_table; }
 
+/* ---- Field and Pairing: constants of the fast reduction ---- */
+
+/* (p (-1/p mod 2^64) + 1) / 2^64 */
+static const unsigned long bn_reduction_multiple_table[4] = {
+    0x2d7ccfbe1a57de8fUL, 0xd605b70a22e0f035UL, 0x5986d91311d8e2c7UL, 0x21a6fc8cf6f840cbUL,
+};
+static inline const unsigned long *bn_reduction_multiple(void) { return bn_reduction_multiple_table; }
+
 #endif

@@ -32,6 +32,9 @@ final class CurveConstantsTests: XCTestCase {
     func testMontgomeryConstants() {
         let word = BigInt(2).power(64)
         XCTAssertEqual((BigInt([UInt(BN_MONTGOMERY_FACTOR)], 1) * p + 1).mod(word), 0)
+        let multiple = BigInt([UInt(BN_MONTGOMERY_FACTOR)], 1) * p + 1
+        XCTAssertEqual(limbs(bn_reduction_multiple()), multiple.quotient(word))
+        XCTAssertTrue(limbs(bn_reduction_multiple()) < p)
         let top = p.quotient(BigInt(2).power(192))
         XCTAssertEqual(BigInt([UInt(BN_QUOTIENT_FACTOR)], 1), BigInt(2).power(124).quotient(top + 1))
         XCTAssertEqual(limbs(bn_one()), montgomery(1))
@@ -52,7 +55,8 @@ final class CurveConstantsTests: XCTestCase {
         XCTAssertTrue(normal * normal < wide, "a product of normal values is of class 1")
         XCTAssertTrue(50 * wide < BigInt(2).power(512), "class 50 fits eight limbs")
         XCTAssertTrue(7 * normal < BigInt(2).power(256), "class 7 fits four limbs")
-        XCTAssertTrue(BigInt(2).power(192) + p < normal, "a reduced product is normal")
+        let rest = BigInt(2).power(192) + (p * (BigInt(2).power(65) + 2)).quotient(BigInt(2).power(128))
+        XCTAssertTrue(rest + p + 1 < normal, "a reduced product is normal")
     }
 
     func testFrobeniusConstants() {

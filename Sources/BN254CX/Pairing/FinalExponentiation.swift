@@ -1,10 +1,10 @@
 /// The final exponentiation f -> f^((p^12 - 1)/r), with exactly this exponent.
-enum FinalExponentiation {
+package enum FinalExponentiation {
     /// Limbs of scratch that `run` uses.
-    static var scratch: Int { 9 &* 48 &+ max(Fp12.powUScratch, Fp12.inverseScratch) }
+    package static var scratch: Int { 9 &* 48 &+ max(Fp12.powUScratch, Fp12.inverseScratch) }
 
     /// r = f^((p^12 - 1)/r). r may be f.
-    static func run(_ r: Limbs, _ f: Limbs, _ s: Limbs) {
+    package static func run(_ r: Limbs, _ f: Limbs, _ s: Limbs) {
         easyPart(s, f, s + 48)
         hardPart(r, s, s + 48)
     }

@@ -1,7 +1,7 @@
 /// The Miller loop of the optimal ate pairing (Vercauteren, "Optimal pairings", eprint 2008/096; for BN curves eprint
 /// 2010/354, algorithm 1): f of 6x + 2 over Q, then the lines through psi(Q) and -psi^2(Q). Since x < 0 the loop runs
 /// over 6u - 2, f is conjugated and the running point negated.
-enum MillerLoop {
+package enum MillerLoop {
     /// What happens next in the loop.
     enum Step {
         /// f = f^2, once for all pairs.

@@ -18,6 +18,12 @@ package enum Pairing {
         run(r, pairs: s, count: 2, s + 2 &* MillerPair.count)
     }
 
+    /// r = the Miller function of one pairing, before the final exponentiation. Scratch as `pairing`.
+    package static func millerLoop(_ r: GT, _ q: G2, _ p: G1, _ s: Limbs) {
+        start(s, q, p)
+        MillerLoop.run(r.limbs, pairs: s, count: 1, s + MillerPair.count)
+    }
+
     private static func start(_ pair: Limbs, _ q: G2, _ p: G1) {
         MillerPair(limbs: pair).start(q)
         copyLimbs(MillerPair(limbs: pair).p, p.limbs, 8)
