@@ -37,6 +37,7 @@ let package = Package(
     products: [
         .library(name: "mpin", type: .dynamic, targets: ["MPinABI"]),
         .executable(name: "mpind", targets: ["mpind"]),
+        .executable(name: "mpin-bench", targets: ["mpin-bench"]),
     ],
     dependencies: [
         .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.1", traits: []),
@@ -68,6 +69,12 @@ let package = Package(
             ["MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets", hummingbird, grdb, logging, lifecycle] + nio),
         .executableTarget(
             name: "mpind", dependencies: ["MPinServer", "MPinSecrets", argumentParser, logging], swiftSettings: strict),
+
+        // Counts heap allocations for the bench alone.
+        .target(name: "CAllocations"),
+        .executableTarget(
+            name: "mpin-bench", dependencies: ["MPinCrypto", "BN254CX", "MPinSecrets", "CGMP", "CAllocations"],
+            swiftSettings: strict),
 
         tests("BN254CXTests", ["BN254CX", "CBN254CX", "CGMP"]),
         tests("MPinCryptoTests", ["MPinCrypto", "BN254CX", "MPinSecrets"]),

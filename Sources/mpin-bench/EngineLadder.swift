@@ -1,0 +1,62 @@
+import BN254CX
+
+/// The curve: field, groups, pairing.
+func climbEngine(_ ladder: inout Ladder) {
+    let base = Limbs.allocate(capacity: 2 * Arena.capacity)
+    base.initialize(repeating: 0, count: 2 * Arena.capacity)
+    var arena = Arena(base)
+    let values = EngineValues(&arena)
+    climbField(&ladder, values, arena.scratch)
+    climbGroups(&ladder, values, arena.scratch)
+    climbPairing(&ladder, values, arena.scratch)
+    base.deallocate()
+}
+
+/// Operands of the rungs.
+private struct EngineValues {
+    let p: G1, q: G2, value: GT, k: Scalar, hashes: [[UInt8]]
+    let point: G1, twistPoint: G2, result: GT, secondPoint: G1
+
+    init(_ arena: inout Arena) {
+        (p, q, value, k) = (arena.g1(), arena.g2(), arena.gt(), arena.scalar())
+        (point, twistPoint, result, secondPoint) = (arena.g1(), arena.g2(), arena.gt(), arena.g1())
+        hashes = (0..<64).map { Sample.bytes(32, seed: 100 + $0) }
+        let scalar = Sample.scalar(seed: 1), first = hashes[0], second = hashes[1]
+        _ = k.load(scalar.span)
+        _ = p.mapVartime(hash: first.span, arena.scratch)
+        _ = secondPoint.mapVartime(hash: second.span, arena.scratch)
+        q.setGenerator()
+        Pairing.pairing(value, q, p, arena.scratch)
+        result.copy(value)
+    }
+}
+
+private func climbField(_ ladder: inout Ladder, _ v: EngineValues, _ s: Limbs) {
+    let x = v.value.limbs, y = v.value.limbs + 8, r = v.result.limbs
+    ladder.time("fp_mul") { Fp.mul(r, x, y, s) }
+    ladder.time("fp_sqr") { Fp.sqr(r, x, s) }
+    ladder.time("fp2_mul") { Fp2.mul(r, x, y, s) }
+    ladder.time("fp2_sqr") { Fp2.sqr(r, x, s) }
+    ladder.time("fp12_mul") { Fp12.mul(r, x, x, s) }
+    ladder.time("fp12_sqr") { Fp12.sqr(r, x, s) }
+    ladder.time("fp_inv") { Fp.inverse(r, x, s) }
+}
+
+private func climbGroups(_ ladder: inout Ladder, _ v: EngineValues, _ s: Limbs) {
+    var next = 0
+    ladder.time("map_to_g1") {
+        let hash = v.hashes[next & 63]
+        _ = v.point.mapVartime(hash: hash.span, s)
+        next &+= 1
+    }
+    ladder.time("g1_mul") { v.point.multiply(v.p, by: v.k, bits: 256, s) }
+    ladder.time("g2_mul") { v.twistPoint.multiply(v.q, by: v.k, bits: 256, s) }
+    ladder.time("gt_pow") { v.result.power(v.value, by: v.k, bits: 256, s) }
+}
+
+private func climbPairing(_ ladder: inout Ladder, _ v: EngineValues, _ s: Limbs) {
+    ladder.time("miller_loop") { Pairing.millerLoop(v.result, v.q, v.p, s) }
+    ladder.time("final_exponentiation") { FinalExponentiation.run(v.value.limbs, v.result.limbs, s) }
+    ladder.time("pairing") { Pairing.pairing(v.result, v.q, v.p, s) }
+    ladder.time("pairing_product") { Pairing.product(v.result, v.q, v.p, v.q, v.secondPoint, s) }
+}

@@ -1,0 +1,48 @@
+import BN254CX
+import MPinCrypto
+
+/// The search for the error of a PIN: 16 errors spread evenly over the range take turns.
+func climbKangaroo(_ ladder: inout Ladder) throws(MPinError) {
+    try climb(&ladder, "kangaroo", range: 9_999)
+    try climb(&ladder, "kangaroo_1e6", range: 999_999)
+}
+
+private func climb(_ ladder: inout Ladder, _ name: String, range: Int32) throws(MPinError) {
+    let errors = (0..<16).map { ($0 * 2 - 15) * range / 15 }
+    let puzzle = try Puzzle(errors: errors)
+    var next = 0
+    ladder.time(name) {
+        next = (next &+ 1) & 15
+        let e = puzzle.e[next]
+        let found = try? Kangaroo.find(e: e.span, f: puzzle.f.span, range: range)
+        if found != errors[next] { fatalError("the error \(errors[next]) was not found") }
+    }
+}
+
+/// F = e(Q, P) and for each error n an E = F^-n.
+private struct Puzzle {
+    let f: [UInt8]
+    let e: [[UInt8]]
+
+    init(errors: [Int32]) throws(MPinError) {
+        let base = Limbs.allocate(capacity: Arena.capacity)
+        base.initialize(repeating: 0, count: Arena.capacity)
+        defer { base.deallocate() }
+        var arena = Arena(base)
+        let p = arena.g1(), q = arena.g2(), value = arena.gt(), power = arena.gt(), k = arena.scalar()
+        p.setGenerator()
+        q.setGenerator()
+        Pairing.pairing(value, q, p, arena.scratch)
+        let scratch = arena.scratch
+        f = try filled(384) { out throws(MPinError) in _ = value.encode(into: &out, scratch) }
+        var encoded: [[UInt8]] = []
+        for error in errors {
+            for i in 0..<4 { k.limbs[i] = 0 }
+            k.limbs[0] = UInt(error.magnitude)
+            power.power(value, by: k, bits: 20, scratch)
+            if error > 0 { power.invert(power) }
+            encoded.append(try filled(384) { out throws(MPinError) in _ = power.encode(into: &out, scratch) })
+        }
+        e = encoded
+    }
+}

@@ -1,0 +1,174 @@
+import BN254CX
+import MPinCrypto
+import MPinSecrets
+
+/// Every operation of M-Pin, as its callers call it: octets in, octets out. Several users take turns, so that the
+/// number of tries of the hash to G1 is that of an average identity.
+func climbProtocol(_ ladder: inout Ladder) throws(MPinError) {
+    let bench = try ProtocolBench()
+    try bench.climbShares(&ladder)
+    bench.climbClient(&ladder)
+    try bench.climbServer(&ladder)
+    try climbKangaroo(&ladder)
+    bench.climbLogin(&ladder)
+}
+
+private final class ProtocolBench {
+    private let master = Sample.scalar(seed: 7)
+    private let sessions: [Session]
+    private let context: ServerContext
+    private let serverSecret: [UInt8]
+    private var next = 0
+    /// Where the operations write.
+    private let output = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 384)
+    private let second = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 65)
+    private let third = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 65)
+    private let e = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 384)
+    private let f = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 384)
+    private let none = UnsafeMutableBufferPointer<UInt8>(start: nil, count: 0)
+
+    init() throws(MPinError) {
+        let master = master
+        var sessions: [Session] = []
+        for number in 0..<16 { sessions.append(try Session(number: number, master: master)) }
+        self.sessions = sessions
+        serverSecret = try filled(128) { out throws(MPinError) in
+            try TrustAuthority.serverSecretShare(master: master.span, into: &out)
+        }
+        let secret = serverSecret
+        context = try ServerContext(serverSecret: secret.span)
+    }
+
+    private func turn() -> Session {
+        next &+= 1
+        return sessions[next & 15]
+    }
+
+    /// An output of `count` bytes, 32, 65 or 128. A refusal ends the bench: times of refusals mean nothing.
+    private func write(_ count: Int, _ body: (inout MutableSpan<UInt8>) throws(MPinError) -> Void) {
+        var span = UnsafeMutableBufferPointer(rebasing: output[..<count]).mutableSpan
+        do throws(MPinError) { try body(&span) } catch { fatalError("refused: \(error)") }
+    }
+
+    func climbShares(_ ladder: inout Ladder) throws(MPinError) {
+        let (master, secret) = (master, serverSecret)
+        ladder.time("hash_id") {
+            let user = turn()
+            write(32) { out throws(MPinError) in try Identity.hash(id: user.id.span, into: &out) }
+        }
+        ladder.time("get_client_secret") {
+            let user = turn()
+            write(65) { out throws(MPinError) in
+                try TrustAuthority.clientSecretShare(master: master.span, hashID: user.hash.span, into: &out)
+            }
+        }
+        ladder.time("get_server_secret") {
+            write(128) { out throws(MPinError) in
+                try TrustAuthority.serverSecretShare(master: master.span, into: &out)
+            }
+        }
+        ladder.time("get_client_permit") {
+            let user = turn()
+            write(65) { out throws(MPinError) in
+                try TrustAuthority.timePermitShare(
+                    master: master.span, date: Session.date, hashID: user.hash.span, into: &out)
+            }
+        }
+        ladder.time("recombine_g1") {
+            let user = turn()
+            write(65) { out throws(MPinError) in
+                try Shares.recombineG1(user.clientSecret.span, user.permit.span, into: &out)
+            }
+        }
+        ladder.time("recombine_g2") {
+            write(128) { out throws(MPinError) in try Shares.recombineG2(secret.span, secret.span, into: &out) }
+        }
+    }
+
+    func climbClient(_ ladder: inout Ladder) {
+        ladder.time("extract_pin") {
+            let user = turn()
+            write(65) { out throws(MPinError) in
+                try Client.extractPIN(
+                    id: user.id.span, pinScalar: user.pin.span, pinBits: 14, clientSecret: user.clientSecret.span,
+                    into: &out)
+            }
+        }
+        ladder.time("client_1") { client1(turn()) }
+        ladder.time("client_1_permit") { client1Permit(turn()) }
+        ladder.time("client_2") { client2(turn()) }
+    }
+
+    private func client1(_ user: Session) {
+        var u = second.mutableSpan, timed = none.mutableSpan
+        write(65) { sec throws(MPinError) in
+            try Client.pass1(
+                date: 0, id: user.id.span, x: user.x.span, pinScalar: user.pin.span, pinBits: 14,
+                token: user.token.span, permit: nil, sec: &sec, u: &u, ut: &timed)
+        }
+    }
+
+    private func client1Permit(_ user: Session) {
+        var u = second.mutableSpan, timed = third.mutableSpan
+        write(65) { sec throws(MPinError) in
+            try Client.pass1(
+                date: Session.date, id: user.id.span, x: user.x.span, pinScalar: user.pin.span, pinBits: 14,
+                token: user.token.span, permit: user.permit.span, sec: &sec, u: &u, ut: &timed)
+        }
+    }
+
+    private func client2(_ user: Session) {
+        write(65) { out throws(MPinError) in
+            try Client.pass2(x: user.x.span, y: user.y.span, sec: user.sec.span, into: &out)
+        }
+    }
+
+    func climbServer(_ ladder: inout Ladder) throws(MPinError) {
+        ladder.time("server_1") {
+            let user = turn()
+            var timed = none.mutableSpan
+            write(65) { out throws(MPinError) in
+                try Server.pass1(date: 0, id: user.id.span, hid: &out, htid: &timed)
+            }
+        }
+        ladder.time("server_2") { verify(turn()) }
+        ladder.time("server_2_permit") {
+            let user = turn()
+            let isRight = try? context.verify(
+                id: user.id.span, date: Session.date, u: user.timedU.span, y: user.y.span, v: user.timedV.span)
+            if isRight != true { fatalError("a right PIN was refused") }
+        }
+        ladder.time("server_2_bad_pin") {
+            let user = turn()
+            var e = e.mutableSpan, f = f.mutableSpan
+            do throws(MPinError) {
+                try context.pass2(
+                    date: 0, hid: user.hid.span, htid: nil, y: user.y.span, u: user.wrongU.span, ut: nil,
+                    v: user.wrongV.span, e: &e, f: &f)
+                fatalError("a wrong PIN was accepted")
+            } catch {
+                if error != .badPIN { fatalError("refused: \(error)") }
+            }
+        }
+    }
+
+    private func verify(_ user: Session) {
+        let isRight = try? context.verify(
+            id: user.id.span, date: 0, u: user.u.span, y: user.y.span, v: user.v.span)
+        if isRight != true { fatalError("a right PIN was refused") }
+    }
+
+    /// All that one login costs each side, without a time permit.
+    func climbLogin(_ ladder: inout Ladder) {
+        ladder.time("login_server") {
+            write(32) { y throws(MPinError) in try RandomScalar.generate(into: &y, random: systemRandom) }
+            verify(turn())
+        }
+        ladder.time("login_client") {
+            let user = turn()
+            write(32) { x throws(MPinError) in try RandomScalar.generate(into: &x, random: systemRandom) }
+            client1(user)
+            client2(user)
+        }
+    }
+}

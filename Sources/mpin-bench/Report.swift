@@ -1,0 +1,32 @@
+/// How rungs are printed.
+enum Report {
+    /// `name  ns/op  ratio`, in columns.
+    static func line(_ rung: Rung) -> String {
+        let time = rung.nanoseconds < 1000 ? decimal(rung.nanoseconds, digits: 1) : String(Int(rung.nanoseconds))
+        let ratio = rung.ratio < 1000 ? decimal(rung.ratio, digits: 2) : String(Int(rung.ratio))
+        let line = padded(rung.name, 22) + padded(time, -12) + padded(ratio, -12)
+        return rung.allocations == 0 ? line : line + "  \(rung.allocations) allocations"
+    }
+
+    /// One JSON array of objects `name`, `ns`, `ratio`, `allocations`. Names need no escapes.
+    static func json(_ rungs: [Rung]) -> String {
+        let objects = rungs.map { rung in
+            "{\"name\": \"\(rung.name)\", \"ns\": \(decimal(rung.nanoseconds, digits: 1)), "
+                + "\"ratio\": \(decimal(rung.ratio, digits: 2)), \"allocations\": \(rung.allocations)}"
+        }
+        return "[\n  " + objects.joined(separator: ",\n  ") + "\n]"
+    }
+
+    /// Fills with spaces up to a width, on the left when it is negative.
+    private static func padded(_ text: String, _ width: Int) -> String {
+        let spaces = String(repeating: " ", count: max(0, abs(width) - text.count))
+        return width < 0 ? spaces + text : text + spaces
+    }
+
+    private static func decimal(_ value: Double, digits: Int) -> String {
+        let scale = digits == 1 ? 10 : 100
+        let scaled = Int((value * Double(scale)).rounded())
+        let fraction = String(scaled % scale + scale).dropFirst()
+        return "\(scaled / scale).\(fraction)"
+    }
+}
