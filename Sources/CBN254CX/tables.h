@@ -156,12 +156,6 @@ static const unsigned long bn_two_table[4] = {
 };
 static inline const unsigned long *bn_two(void) { return bn_two_table; }
 
-/* p - 2 */
-static const unsigned long bn_inverse_exponent_table[4] = {
-    0xbe6623ef5c1b55b1UL, 0x243fd6ee18093ee1UL, 0xb0bddf647a6366d3UL, 0x2400000008702a0dUL,
-};
-static inline const unsigned long *bn_inverse_exponent(void) { return bn_inverse_exponent_table; }
-
 /* (p + 1)/4 */
 static const unsigned long bn_root_exponent_table[4] = {
     0x6f9988fbd706d56dUL, 0xc90ff5bb86024fb8UL, 0x6c2f77d91e98d9b4UL, 0x09000000021c0a83UL,
@@ -246,5 +240,43 @@ static const unsigned long bn_reduction_multiple_table[4] = {
     0x2d7ccfbe1a57de8fUL, 0xd605b70a22e0f035UL, 0x5986d91311d8e2c7UL, 0x21a6fc8cf6f840cbUL,
 };
 static inline const unsigned long *bn_reduction_multiple(void) { return bn_reduction_multiple_table; }
+
+/* 0, 2p, 4p: offsets of differences */
+static const unsigned long bn_even_multiples_table[12] = {
+    0x0000000000000000UL, 0x0000000000000000UL, 0x0000000000000000UL, 0x0000000000000000UL,
+    0x7ccc47deb836ab66UL, 0x487faddc30127dc3UL, 0x617bbec8f4c6cda6UL, 0x4800000010e0541bUL,
+    0xf9988fbd706d56ccUL, 0x90ff5bb86024fb86UL, 0xc2f77d91e98d9b4cUL, 0x9000000021c0a836UL,
+};
+static inline const unsigned long *bn_even_multiples(void) { return bn_even_multiples_table; }
+
+/* ---- Endomorphisms: G1 (GLV) and G2, GT (GS) ---- */
+
+/* beta, the cube root of unity in Fp with (beta X, Y) = lambda (X, Y) on G1, lambda = 36x^3 + 18x^2 + 6x + 1 */
+static const unsigned long bn_beta_table[4] = {
+    0xe5e1b1216a4e0a5eUL, 0x42a8d84d29a61c8dUL, 0x17c072315c7d4d65UL, 0x18f2a27c9362eaf2UL,
+};
+static inline const unsigned long *bn_beta(void) { return bn_beta_table; }
+
+/* round(2^320 c/r) for c = 6x^2 + 2x, -(2x + 1): see ScalarSplit */
+static const unsigned long bn_glv_factors_table[8] = {
+    0xc2535385b58d8857UL, 0xce24b7de4a8e146cUL, 0xaaaaaaaa5aa91bf1UL, 0x0000000000000002UL,
+    0x12c0baea254b5749UL, 0x8e38e38d98e070c0UL, 0x0000000000000003UL, 0x0000000000000000UL,
+};
+static inline const unsigned long *bn_glv_factors(void) { return bn_glv_factors_table; }
+
+/* round(2^312 c/r) for the four c of ScalarSplit4 */
+static const unsigned long bn_gs_factors_table[16] = {
+    0x0fcc6051af5d5b94UL, 0x857477a78de57ea2UL, 0xd2ab40b082093079UL, 0x00aaaaaaaaa0aa78UL,
+    0x18f71a64329cb95fUL, 0x757b7feda5639c7eUL, 0xd555eb5b2c63d995UL, 0x00aaaaaaaaa0aa78UL,
+    0x853ea22fc9a9308dUL, 0xfcb71406fa158b58UL, 0xa8012c0bae6d0a0eUL, 0x01555555554154f1UL,
+    0xc012c0baea254b57UL, 0x038e38e38d98e070UL, 0x0000000000000000UL, 0x0000000000000000UL,
+};
+static inline const unsigned long *bn_gs_factors(void) { return bn_gs_factors_table; }
+
+/* p in five limbs of 62 bits */
+static const unsigned long bn_p_signed_table[5] = {
+    0x3e6623ef5c1b55b3UL, 0x10ff5bb86024fb86UL, 0x0bddf647a6366d32UL, 0x000000021c0a836cUL, 0x0000000000000024UL,
+};
+static inline const unsigned long *bn_p_signed(void) { return bn_p_signed_table; }
 
 #endif

@@ -40,7 +40,10 @@ final class CurveConstantsTests: XCTestCase {
         XCTAssertEqual(limbs(bn_one()), montgomery(1))
         XCTAssertEqual(limbs(bn_two()), montgomery(2))
         XCTAssertEqual(limbs(bn_radix_squared()), montgomery(radix))
-        XCTAssertEqual(limbs(bn_inverse_exponent()), p - 2)
+        for i in 0..<5 {
+            let limb = p.quotient(BigInt(2).power(62 * i)).mod(BigInt(2).power(62))
+            XCTAssertEqual(limbs(bn_p_signed(), row: i, of: 1), limb)
+        }
         XCTAssertEqual(limbs(bn_root_exponent()) * 4, p + 1)
     }
 
@@ -68,6 +71,91 @@ final class CurveConstantsTests: XCTestCase {
             XCTAssertEqual(limbs(bn_frobenius_2(), row: k), montgomery(second.a.value))
             assertRow(bn_frobenius_3(), k, SlowFp2.xi.power((exponent * (p.power(3) - 1)).quotient(6)))
         }
+    }
+
+    /// beta and lambda: cube roots of unity that belong to each other on G1.
+    func testEndomorphismOfG1() {
+        let beta = (18 * x.power(3) + 18 * x * x + 9 * x + 1).mod(p), lambda = self.lambda
+        XCTAssertEqual(limbs(bn_beta()), montgomery(beta))
+        XCTAssertEqual((lambda * lambda + lambda + 1).mod(r), 0)
+        let generator = SlowPoint(x: SlowFp(p - 1), y: SlowFp(1))
+        let image = SlowPoint(x: SlowFp(beta) * generator.x, y: generator.y)
+        XCTAssertEqual(SlowPoint.multiply(generator, lambda.mod(r)), image)
+    }
+
+    private var lambda: BigInt { 36 * x.power(3) + 18 * x * x + 6 * x + 1 }
+
+    /// The rounded quotients by r, and the lattices of relations that the scalars are reduced by.
+    func testScalarSplitConstants() {
+        let m = 0 - (2 * x + 1), w1 = 6 * x * x + 4 * x + 1, w2 = 6 * x * x + 2 * x
+        XCTAssertEqual((w1 - m * lambda).mod(r), 0)
+        XCTAssertEqual((m + w2 * lambda).mod(r), 0)
+        XCTAssertEqual(w1 * w2 + m * m, r)
+        for (row, numerator) in [w2, m].enumerated() {
+            XCTAssertEqual(limbs(bn_glv_factors(), row: row), rounded(numerator * BigInt(2).power(320)))
+        }
+        let u = 0 - x
+        for relation in relations { XCTAssertEqual(value(relation), 0) }
+        let cofactors = [
+            6 * u.power(3) - 6 * u * u + 2 * u, 6 * u.power(3) - u, 12 * u.power(3) - 6 * u * u + 2 * u - 1, 2 * u - 1,
+        ]
+        for column in 0..<4 {
+            let sum = (0..<4).reduce(BigInt(0)) { $0 + cofactors[$1] * relations[$1][column] }
+            XCTAssertEqual(sum, column == 0 ? r : 0)
+            XCTAssertEqual(
+                limbs(bn_gs_factors(), row: column), rounded(cofactors[column] * BigInt(2).power(312)))
+        }
+    }
+
+    /// No relation other than zero has all its numbers below 2^63, so that the additions of `G2.multiply` that are not
+    /// complete never meet equal or opposite points. A relation is an integral combination of the four; the inverse
+    /// matrix bounds its coefficients by 3.
+    func testShortestRelationOfPsi() {
+        let bound = BigInt(2).power(63)
+        for a in -2...2 {
+            for b in -2...2 {
+                for c in -2...2 {
+                    for d in -2...2 where (a, b, c, d) != (0, 0, 0, 0) {
+                        let weights = [a, b, c, d].map { BigInt(integerLiteral: $0) }
+                        let numbers = (0..<4).map { j in
+                            (0..<4).reduce(BigInt(0)) { $0 + weights[$1] * relations[$1][j] }
+                        }
+                        XCTAssertTrue(numbers.contains { !($0 < bound) || !(0 - bound < $0) })
+                    }
+                }
+            }
+        }
+        for i in 0..<4 {
+            let sum = (0..<4).reduce(BigInt(0)) { $0 + absolute(minor(i, $1)) }
+            XCTAssertTrue(bound * sum < 3 * r)
+        }
+    }
+
+    /// Rows (a0, a1, a2, a3) with a0 + a1 psi + a2 psi^2 + a3 psi^3 = 0 on G2.
+    private var relations: [[BigInt]] {
+        let u = 0 - x
+        return [
+            [2 * u - 1, 0, 2 * u, 0 - 1], [1, 2 * u - 1, 0 - 1, 2 * u], [2 * u - 1, 0 - u, 1 - u, 0 - u],
+            [0 - u, 2 * u, 2 * u - 1, 0 - u],
+        ]
+    }
+
+    private func value(_ relation: [BigInt]) -> BigInt {
+        relation.reversed().reduce(BigInt(0)) { ($0 * p + $1).mod(r) }
+    }
+
+    private func rounded(_ numerator: BigInt) -> BigInt { (2 * numerator + r).quotient(2 * r) }
+
+    private func absolute(_ a: BigInt) -> BigInt { a < 0 ? 0 - a : a }
+
+    /// The determinant of the relations without row i and column j, up to its sign.
+    private func minor(_ i: Int, _ j: Int) -> BigInt {
+        let m = relations.enumerated().filter { $0.offset != i }.map { row in
+            row.element.enumerated().filter { $0.offset != j }.map(\.element)
+        }
+        let first = m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1])
+        let second = m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0])
+        return first - second + m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0])
     }
 
     func testTwist() {

@@ -1,9 +1,9 @@
 import CBN254CX
 import CGMP
 
-// Powers with fixed public exponents: inverse and square root.
+// Powers with fixed public exponents, and square roots.
 extension Fp {
-    /// Limbs of scratch that `power`, `inverse` and `root` use.
+    /// Limbs of scratch that `power`, `root` and `inverse` use.
     package static var powerScratch: Int { 16 &* 4 &+ 4 &+ 8 }
 
     /// r = a^e for a public exponent e < 2^256 of four limbs; constant time in a.
@@ -29,9 +29,6 @@ extension Fp {
         }
         copyLimbs(r, result, 4)
     }
-
-    /// r = 1/a, and 0 for 0: a^(p - 2) by Fermat.
-    package static func inverse(_ r: Limbs, _ a: ConstLimbs, _ s: Limbs) { power(r, a, bn_inverse_exponent(), s) }
 
     /// r = a^((p + 1)/4): the square root that is itself a square, if a is a square (p = 3 mod 4).
     package static func root(_ r: Limbs, _ a: ConstLimbs, _ s: Limbs) { power(r, a, bn_root_exponent(), s) }

@@ -1,0 +1,103 @@
+import CBN254CX
+
+/// A point of E in Jacobian coordinates, twelve limbs: x = X/Z^2, y = Y/Z^3. Cheaper than the complete formulas of `G1`,
+/// but not for all points: for the inside of a multiplication, which says why no exception occurs.
+///
+/// b does not occur in the formulas, so that they hold on each curve Y^2 = X^3 + b c^6; (X, Y) -> (X c^2, Y c^3) goes
+/// there. This way a table of points gets Z = 1 without an inversion: see `G1Multiples`.
+struct G1Jacobian {
+    /// Limbs of a point.
+    static var count: Int { 12 }
+    /// Limbs of scratch that `double` and `add` use.
+    static var scratch: Int { 32 }
+
+    let limbs: Limbs
+
+    @inline(__always) var x: Limbs { limbs }
+    @inline(__always) var y: Limbs { limbs + 4 }
+    @inline(__always) var z: Limbs { limbs + 8 }
+
+    /// self = 2 self; infinity (Z = 0) stays.
+    ///
+    /// dbl-2009-l of the Explicit-Formulas Database for a = 0 (Lange), with products instead of squares of sums:
+    /// E = 3X^2, B = Y^2, D = 4XB, X3 = E^2 - 2D, Y3 = E (D - X3) - 8B^2, Z3 = 2YZ. 3 mpn_sec_mul, 4 mpn_sec_sqr, 6
+    /// reductions.
+    @inline(never)
+    func double(_ s: Limbs) {
+        let w = s, v = s + 8, e = s + 16, b = s + 20, d = s + 24
+        Fp.sqrWide(w, x)
+        scaleLimbs(w, w, 8, 3)
+        Fp.reduce(e, w)  // 3
+        Fp.sqrWide(w, y)
+        Fp.reduce(b, w)
+        Fp.mulWide(w, y, z)
+        addLimbs(w, w, w, 8)
+        Fp.reduce(z, w)  // 2
+        Fp.mulWide(v, x, b)
+        scaleLimbs(v, v, 8, 4)
+        Fp.reduce(d, v)  // 4
+        addLimbs(v, v, v, 8)
+        Fp.sqrWide(w, e)
+        addLimbs(w, w, bn_wide_multiples() + 8 &* 8, 8)
+        subLimbs(w, w, v, 8)
+        Fp.reduce(x, w)  // 1 + 8
+        addLimbs(d, d, bn_two_p_vector(), 4)
+        subLimbs(d, d, x, 4)
+        Fp.mulWide(w, e, d)  // 3
+        Fp.sqrWide(v, b)
+        scaleLimbs(v, v, 8, 8)
+        addLimbs(w, w, bn_wide_multiples() + 8 &* 8, 8)
+        subLimbs(w, w, v, 8)
+        Fp.reduce(y, w)  // 3 + 8
+    }
+
+    /// self = self + (x2, y2), neither infinite and not equal; if they are opposite, Z = 0. x2 normal, y2 of class 2 at
+    /// most. `ratio`, four limbs, gets what Z is multiplied by.
+    ///
+    /// Mixed addition (Cohen, Miyaji, Ono, "Efficient elliptic curve exponentiation using mixed coordinates", ASIACRYPT
+    /// 1998, section 2.2): H = x2 Z^2 - X, R = y2 Z^3 - Y, X3 = R^2 - H^3 - 2XH^2, Y3 = R (XH^2 - X3) - YH^3,
+    /// Z3 = ZH. 8 mpn_sec_mul, 3 mpn_sec_sqr, 10 reductions.
+    @inline(never)
+    func add(_ x2: ConstLimbs, _ y2: ConstLimbs, ratio h: Limbs, _ s: Limbs) {
+        let w = s, v = s + 8, zz = s + 16, r = s + 20, hh = s + 24, hhh = s + 28
+        Fp.sqr(zz, z, w)
+        Fp.mul(h, x2, zz, w)
+        addLimbs(h, h, bn_two_p_vector(), 4)
+        subLimbs(h, h, x, 4)
+        Fp.normalise(h)
+        Fp.mul(zz, zz, z, w)
+        Fp.mul(r, y2, zz, w)  // 2
+        addLimbs(r, r, bn_two_p_vector(), 4)
+        subLimbs(r, r, y, 4)  // 3
+        Fp.mul(z, z, h, w)
+        Fp.sqr(hh, h, w)
+        Fp.mulWide(v, h, hh)
+        Fp.reduce(hhh, v)
+        Fp.mulWide(w, x, hh)
+        Fp.reduce(hh, w)  // V = XH^2
+        addLimbs(w, w, w, 8)
+        addLimbs(v, v, w, 8)  // H^3 + 2V: 3
+        Fp.sqrWide(w, r)  // 9
+        addLimbs(w, w, bn_wide_multiples() + 8 &* 3, 8)
+        subLimbs(w, w, v, 8)
+        Fp.reduce(x, w)  // 12
+        addLimbs(hh, hh, bn_two_p_vector(), 4)
+        subLimbs(hh, hh, x, 4)  // 3
+        Fp.mulWide(w, r, hh)  // 9
+        Fp.mulWide(v, y, hhh)
+        addLimbs(w, w, bn_wide_multiples() + 8, 8)
+        subLimbs(w, w, v, 8)
+        Fp.reduce(y, w)  // 10
+    }
+
+    /// p = self with its Z multiplied by `factor`, in the coordinates of `G1`: (XZ, Y, Z^3), and (0, 1, 0) for Z = 0.
+    func store(_ p: G1, factor: ConstLimbs, _ s: Limbs) {
+        let zz = s, w = s + 4
+        Fp.mul(z, z, factor, w)
+        Fp.mul(p.x, x, z, w)
+        Fp.sqr(zz, z, w)
+        Fp.mul(p.z, zz, z, w)
+        copyLimbs(p.y, y, 4)
+        selectLimbs(p.y, bn_one(), 4, mask: p.infinityMask(w))
+    }
+}

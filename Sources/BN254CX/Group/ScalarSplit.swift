@@ -1,0 +1,75 @@
+import CBN254CX
+import CGMP
+
+/// A number of up to 128 bits with a sign: the sign as all ones for minus, else zero.
+struct SignedScalar {
+    let magnitude: UInt128
+    let minus: UInt
+
+    /// From two's complement.
+    @inline(__always)
+    init(_ value: UInt128) {
+        minus = 0 &- UInt(truncatingIfNeeded: value &>> 127)
+        let mask = UInt128(truncatingIfNeeded: Int(bitPattern: minus))
+        magnitude = (value ^ mask) &- mask
+    }
+}
+
+/// A scalar as a short vector: k = k0 + k1 lambda mod r for every k < 2^256, |k0|, |k1| < 2^125.6; constant time.
+///
+/// lambda = 36x^3 + 18x^2 + 6x + 1 is (X, Y) -> (beta X, Y) on G1 (Gallant, Lambert, Vanstone, "Faster point
+/// multiplication on elliptic curves with efficient endomorphisms", CRYPTO 2001, section 4). With m = -(2x + 1) the
+/// relations (6x^2 + 4x + 1, -m) and (m, 6x^2 + 2x) are a reduced basis of determinant r: k is rounded off by
+/// c1 = k (6x^2 + 2x)/r and c2 = k m/r, and what is left is at most half the sum of the basis.
+enum ScalarSplit {
+    /// Limbs of scratch.
+    static var scratch: Int { 8 }
+
+    static func split(_ k: Scalar, _ s: Limbs) -> (SignedScalar, SignedScalar) {
+        let x = 0 &- UInt128(CurveCard.u), m = 0 &- (2 &* x &+ 1)
+        let c1 = quotient(k, bn_glv_factors(), s), c2 = quotient(k, bn_glv_factors() + 4, s)
+        let k0 = lowHalf(k) &- c1 &* (6 &* x &* x &+ 4 &* x &+ 1) &- c2 &* m
+        let k1 = c1 &* m &- c2 &* (6 &* x &* x &+ 2 &* x)
+        return (SignedScalar(k0), SignedScalar(k1))
+    }
+
+    /// k factor / 2^320 rounded, mod 2^128.
+    @inline(__always)
+    private static func quotient(_ k: Scalar, _ factor: ConstLimbs, _ s: Limbs) -> UInt128 {
+        __gmpn_sec_mul(s, k.limbs, 4, factor, 4, nil)
+        return (UInt128(s[6]) &<< 64 | UInt128(s[5])) &+ UInt128(s[4] &>> 63)
+    }
+
+    @inline(__always)
+    static func lowHalf(_ k: Scalar) -> UInt128 { UInt128(k.limbs[1]) &<< 64 | UInt128(k.limbs[0]) }
+}
+
+/// A scalar as a vector of four: k = k0 + k1 p + k2 p^2 + k3 p^3 mod r for every k < 2^256, |kj| < 2^63.33; constant
+/// time. p acts as psi on G2 and as the Frobenius map on GT.
+///
+/// Galbraith and Scott, "Exponentiation in pairing-friendly groups using homomorphisms", Pairing 2008, section 4.2. The
+/// basis of relations (u = -x), with columns whose absolute values add up to 5u at most:
+///
+///     (2u - 1, 0, 2u, -1), (1, 2u - 1, -1, 2u), (2u - 1, -u, 1 - u, -u), (-u, 2u, 2u - 1, -u)
+enum ScalarSplit4 {
+    /// Limbs of scratch.
+    static var scratch: Int { 8 }
+
+    static func split(_ k: Scalar, _ s: Limbs) -> (SignedScalar, SignedScalar, SignedScalar, SignedScalar) {
+        let u = UInt128(CurveCard.u), v = 2 &* u &- 1
+        let a = quotient(k, 0, s), b = quotient(k, 1, s), c = quotient(k, 2, s), d = quotient(k, 3, s)
+        let k0 = ScalarSplit.lowHalf(k) &- a &* v &- b &- c &* v &+ d &* u
+        let k1 = c &* u &- b &* v &- 2 &* d &* u
+        let k2 = b &+ c &* (u &- 1) &- 2 &* a &* u &- d &* v
+        let k3 = a &+ (c &+ d) &* u &- 2 &* b &* u
+        return (SignedScalar(k0), SignedScalar(k1), SignedScalar(k2), SignedScalar(k3))
+    }
+
+    /// k factor / 2^312 rounded, mod 2^128.
+    @inline(__always)
+    private static func quotient(_ k: Scalar, _ row: Int, _ s: Limbs) -> UInt128 {
+        __gmpn_sec_mul(s, k.limbs, 4, bn_gs_factors() + 4 &* row, 4, nil)
+        let low = s[5] &<< 8 | s[4] &>> 56, high = s[6] &<< 8 | s[5] &>> 56
+        return (UInt128(high) &<< 64 | UInt128(low)) &+ UInt128((s[4] &>> 55) & 1)
+    }
+}
