@@ -121,23 +121,6 @@ static const unsigned long bn_wide_multiples_table[296] = {
 };
 static inline const unsigned long *bn_wide_multiples(void) { return bn_wide_multiples_table; }
 
-/* 22 p(p + 2^199), six times: vector subtraction in Fp12 */
-static const unsigned long bn_wide_22_vector_table[48] = {
-    0xbd8da45099d3d586UL, 0x4f0016132e5225ccUL, 0xb2ccd27a7390f779UL, 0x6aadd74ebcb282b4UL,
-    0xd6fee6576784cfa6UL, 0x18b931cf2baeeb7fUL, 0xbbb54997799fe0ffUL, 0x6f600000343605c0UL,
-    0xbd8da45099d3d586UL, 0x4f0016132e5225ccUL, 0xb2ccd27a7390f779UL, 0x6aadd74ebcb282b4UL,
-    0xd6fee6576784cfa6UL, 0x18b931cf2baeeb7fUL, 0xbbb54997799fe0ffUL, 0x6f600000343605c0UL,
-    0xbd8da45099d3d586UL, 0x4f0016132e5225ccUL, 0xb2ccd27a7390f779UL, 0x6aadd74ebcb282b4UL,
-    0xd6fee6576784cfa6UL, 0x18b931cf2baeeb7fUL, 0xbbb54997799fe0ffUL, 0x6f600000343605c0UL,
-    0xbd8da45099d3d586UL, 0x4f0016132e5225ccUL, 0xb2ccd27a7390f779UL, 0x6aadd74ebcb282b4UL,
-    0xd6fee6576784cfa6UL, 0x18b931cf2baeeb7fUL, 0xbbb54997799fe0ffUL, 0x6f600000343605c0UL,
-    0xbd8da45099d3d586UL, 0x4f0016132e5225ccUL, 0xb2ccd27a7390f779UL, 0x6aadd74ebcb282b4UL,
-    0xd6fee6576784cfa6UL, 0x18b931cf2baeeb7fUL, 0xbbb54997799fe0ffUL, 0x6f600000343605c0UL,
-    0xbd8da45099d3d586UL, 0x4f0016132e5225ccUL, 0xb2ccd27a7390f779UL, 0x6aadd74ebcb282b4UL,
-    0xd6fee6576784cfa6UL, 0x18b931cf2baeeb7fUL, 0xbbb54997799fe0ffUL, 0x6f600000343605c0UL,
-};
-static inline const unsigned long *bn_wide_22_vector(void) { return bn_wide_22_vector_table; }
-
 /* 2^320 mod p: one in Montgomery form */
 static const unsigned long bn_one_table[4] = {
     0xc2a3fb2dea367225UL, 0x0c08769ab1eb288cUL, 0xf54242611e9987f9UL, 0x04ca579d5e6cdc0fUL,

@@ -93,21 +93,9 @@ package enum Fp {
         reduce(r, s)
     }
 
-    /// Makes a value v of class 7 at most normal: subtracts q p with q = floor(v_3 m / 2^124), where v_3 and p_3 are the
-    /// top limbs and m = floor(2^124/(p_3 + 1)).
-    ///
-    /// v_3 m / 2^124 is never above v/p and less than 2^-57.6 below it, so that what is left is not negative and below
-    /// p (1 + 2^-57.6) < p + 2^196. 5 products of limbs.
+    /// Makes a value of class 7 at most normal.
     @inline(__always)
-    static func normalise(_ r: Limbs) {
-        let quotient = r[3].multipliedFullWidth(by: UInt(BN_QUOTIENT_FACTOR)).high &>> 60
-        var carry: UInt = 0, borrow: UInt = 0
-        var i = 0
-        while i < 4 {
-            r[i] = subWithBorrow(r[i], mulAdd(p[i], quotient, 0, &carry), &borrow)
-            i &+= 1
-        }
-    }
+    static func normalise(_ r: Limbs) { Narrow(r).normal.store(r) }
 
     /// Makes n values that lie side by side normal, each of class 7 at most.
     @inline(__always)
@@ -122,23 +110,29 @@ package enum Fp {
     /// r = a + b.
     @inline(__always)
     package static func add(_ r: Limbs, _ a: ConstLimbs, _ b: ConstLimbs) {
-        addLimbs(r, a, b, 4)
-        normalise(r)
+        (Narrow(a) + Narrow(b)).normal.store(r)
     }
 
-    /// r = a - b, as a + 2p - b. Scratch: 4 limbs.
+    /// r = a + b for n elements that lie side by side. r may be a or b.
+    @inline(__always)
+    static func add(_ r: Limbs, _ a: ConstLimbs, _ b: ConstLimbs, count n: Int) {
+        var i = 0
+        while i < n {
+            add(r + 4 &* i, a + 4 &* i, b + 4 &* i)
+            i &+= 1
+        }
+    }
+
+    /// r = a - b, as a + 2p - b. Scratch: none.
     @inline(__always)
     package static func sub(_ r: Limbs, _ a: ConstLimbs, _ b: ConstLimbs, _ s: Limbs) {
-        addLimbs(s, a, bn_two_p_vector(), 4)
-        subLimbs(r, s, b, 4)
-        normalise(r)
+        (Narrow(a) + Narrow(bn_two_p_vector()) - Narrow(b)).normal.store(r)
     }
 
     /// r = -a, as 2p - a.
     @inline(__always)
     package static func neg(_ r: Limbs, _ a: ConstLimbs) {
-        subLimbs(r, bn_two_p_vector(), a, 4)
-        normalise(r)
+        (Narrow(bn_two_p_vector()) - Narrow(a)).normal.store(r)
     }
 
     /// r = a mod p in 0..<p, a normal.

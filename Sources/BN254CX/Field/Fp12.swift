@@ -15,16 +15,12 @@ package enum Fp12 {
     @inline(never)
     package static func mul(_ r: Limbs, _ x: ConstLimbs, _ y: ConstLimbs, _ s: Limbs) {
         let t0 = s, t1 = s + 48, t2 = s + 96, sums = s + 144, t = s + 192
-        addLimbs(sums, x, x + 24, 24)
-        addLimbs(sums + 24, y, y + 24, 24)
-        Fp.normalise(sums, count: 12)
+        Fp.add(sums, x, x + 24, count: 6)
+        Fp.add(sums + 24, y, y + 24, count: 6)
         Fp6.mulWide(t0, x, y, t)  // class 10, 8, 6
         Fp6.mulWide(t1, x + 24, y + 24, t)
         Fp6.mulWide(t2, sums, sums + 24, t)
-        addLimbs(sums, t0, t1, 48)  // the sums are used up
-        addLimbs(t2, t2, bn_wide_22_vector(), 48)
-        subLimbs(t2, t2, sums, 48)  // class 32
-        Fp6.reduce(r + 24, t2)
+        Fp6.reduceMiddle(r + 24, t2, t0, t1, sums)  // class 6 + 22
         Fp6.addTimesVWide(t0, t1, class: 6, sums)  // class 22
         Fp6.reduce(r, t0)
     }
@@ -35,23 +31,15 @@ package enum Fp12 {
     @inline(never)
     package static func sqr(_ r: Limbs, _ x: ConstLimbs, _ s: Limbs) {
         let ab = s, u = s + 48, sums = s + 96, t = s + 192
-        addLimbs(sums, x, x + 24, 24)
-        addLimbs(sums + 24, x, bn_two_p_vector(), 4)  // a0 + xi b2: real a00 + b20 - b21 + 2p, class 4
-        subLimbs(sums + 24, sums + 24, x + 44, 4)
-        addLimbs(sums + 24, sums + 24, x + 40, 4)
-        addLimbs(sums + 28, x + 4, x + 40, 4)
-        addLimbs(sums + 28, sums + 28, x + 44, 4)
-        addLimbs(sums + 32, x + 8, x + 24, 16)
-        Fp.normalise(sums, count: 12)
+        Fp.add(sums, x, x + 24, count: 6)
+        // a0 + xi b2: real a00 + b20 + 2p - b21 of class 4
+        (Narrow(x) + Narrow(bn_two_p_vector()) - Narrow(x + 44) + Narrow(x + 40)).normal.store(sums + 24)
+        (Narrow(x + 4) + Narrow(x + 40) + Narrow(x + 44)).normal.store(sums + 28)
+        Fp.add(sums + 32, x + 8, x + 24, count: 4)
         Fp6.mulWide(ab, x, x + 24, t)  // class 10, 8, 6
         Fp6.mulWide(u, sums, sums + 24, t)
-        addLimbs(u, u, bn_wide_22_vector(), 48)
-        copyLimbs(sums, ab, 48)
-        Fp6.addTimesVWide(sums, ab, class: 6, t)  // class 22
-        subLimbs(u, u, sums, 48)  // class 32
-        addLimbs(ab, ab, ab, 48)  // class 20
-        Fp6.reduce(r + 24, ab)
-        Fp6.reduce(r, u)
+        Fp6.reduceEven(r, u, ab, t)
+        Fp6.reduceDoubled(r + 24, ab, t)  // class 20
     }
 
     /// r = x (l0 + l1 w + l3 w^3), a line of the Miller loop. 13 products in Fp2, 12 reductions.
@@ -66,14 +54,10 @@ package enum Fp12 {
         Fp2.mulWide(t0 + 16, x + 8, l0, class: 1, t)
         Fp2.mulWide(t0 + 32, x + 16, l0, class: 1, t)
         Fp6.mulSparseWide(t1, x + 24, l1, l3, t)  // t1 = b (l1 + l3 v), class 6, 4, 4
-        addLimbs(sums, x, x + 24, 24)
-        addLimbs(sums + 24, l0, l1, 8)
-        Fp.normalise(sums, count: 8)
+        Fp.add(sums, x, x + 24, count: 6)
+        Fp2.add(sums + 24, l0, l1)
         Fp6.mulSparseWide(t2, sums, sums + 24, l3, t)
-        addLimbs(sums, t0, t1, 48)
-        addLimbs(t2, t2, bn_wide_22_vector(), 48)
-        subLimbs(t2, t2, sums, 48)  // class 28
-        Fp6.reduce(r + 24, t2)
+        Fp6.reduceMiddle(r + 24, t2, t0, t1, sums)  // class 6 + 22
         Fp6.addTimesVWide(t0, t1, class: 4, sums)  // class 10
         Fp6.reduce(r, t0)
     }
@@ -84,19 +68,18 @@ package enum Fp12 {
         let t0 = s, t1 = s + 48, u = s + 96, t = s + 192
         Fp6.mulSparseWide(t0, x + 24, l1, l3, t)  // class 6, 4, 4
         Fp6.mulSparseWide(t1, x, l1, l3, t)
-        zeroLimbs(u, 48)
-        Fp6.addTimesVWide(u, t0, class: 4, t)  // class 8
-        Fp6.reduce(t, u)
+        Fp2.mulByXiWide(u, t0 + 32, class: 4)  // v t0: class 8
+        Fp2.reduce(t, u)
+        Fp2.reduce(t + 8, t0)
+        Fp2.reduce(t + 16, t0 + 16)
         Fp6.reduce(t + 24, t1)
-        addLimbs(r, x, t, 48)
-        Fp.normalise(r, count: 12)
+        Fp.add(r, x, t, count: 12)
     }
 
     /// r = x^(p^6): a - b w.
     package static func conj(_ r: Limbs, _ x: ConstLimbs) {
         copyLimbs(r, x, 24)
-        subLimbs(r + 24, bn_two_p_vector(), x + 24, 24)
-        Fp.normalise(r + 24, count: 6)
+        for i in 6..<12 { Fp.neg(r + 4 &* i, x + 4 &* i) }
     }
 
     /// r = 1/x, and 0 for 0 (eprint 2010/354, algorithm 23): conj(x)/(a^2 - v b^2).

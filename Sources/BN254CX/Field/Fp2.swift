@@ -23,21 +23,19 @@ package enum Fp2 {
         Fp.mulWide(w, x, y)
         Fp.mulWide(t1, x + 4, y + 4)
         Fp.mulWide(w + 8, s, s + 4)
-        addLimbs(s, w, t1, 8)
-        subLimbs(w + 8, w + 8, s, 8)
-        addLimbs(w, w, bn_wide_multiples() + 8 &* k, 8)
-        subLimbs(w, w, t1, 8)
+        (Wide(w + 8) - Wide(w) - Wide(t1)).store(w + 8)
+        (Wide(w) + Wide(multiple: k) - Wide(t1)).store(w)
     }
 
-    /// w = x^2, sixteen limbs, x normal. Real part of class 6, imaginary of class 2.
+    /// w = x^2, sixteen limbs, x of class k, 1 or 2. Real part of class 6 k^2, imaginary of class 2 k^2.
     ///
-    /// (x0 + x1)(x0 - x1 + 2p) and 2 x0 x1 (eprint 2006/471, section 3.2, complex squaring). 2 mpn_sec_mul.
+    /// (x0 + x1)(x0 - x1 + 2k p) and 2 x0 x1 (eprint 2006/471, section 3.2, complex squaring). 2 mpn_sec_mul.
     @inline(never)
-    static func sqrWide(_ w: Limbs, _ x: ConstLimbs, _ s: Limbs) {
-        addLimbs(s, x, x + 4, 4)
-        addLimbs(s + 4, x, bn_two_p_vector(), 4)
-        subLimbs(s + 4, s + 4, x + 4, 4)
-        addLimbs(s + 8, x, x, 4)
+    static func sqrWide(_ w: Limbs, _ x: ConstLimbs, class k: Int = 1, _ s: Limbs) {
+        let offset: ConstLimbs = bn_even_multiples() + 4 &* k
+        (Narrow(x) + Narrow(x + 4)).store(s)
+        (Narrow(x) + Narrow(offset) - Narrow(x + 4)).store(s + 4)
+        (Narrow(x) + Narrow(x)).store(s + 8)
         Fp.mulWide(w, s, s + 4)
         Fp.mulWide(w + 8, s + 8, x + 4)
     }
@@ -47,8 +45,7 @@ package enum Fp2 {
     static func sqrWideTight(_ w: Limbs, _ x: ConstLimbs, _ s: Limbs) {
         Fp.sqrWide(w, x)
         Fp.sqrWide(s, x + 4)
-        addLimbs(w, w, bn_wide_multiples() + 8, 8)
-        subLimbs(w, w, s, 8)
+        (Wide(w) + Wide(multiple: 1) - Wide(s)).store(w)
         addLimbs(s, x, x, 4)
         Fp.mulWide(w + 8, s, x + 4)
     }
@@ -102,23 +99,21 @@ extension Fp2 {
     /// r = a + b.
     @inline(__always)
     package static func add(_ r: Limbs, _ a: ConstLimbs, _ b: ConstLimbs) {
-        addLimbs(r, a, b, 8)
-        Fp.normalise(r, count: 2)
+        Fp.add(r, a, b, count: 2)
     }
 
     /// r = a - b. Scratch: 8 limbs.
     @inline(__always)
     package static func sub(_ r: Limbs, _ a: ConstLimbs, _ b: ConstLimbs, _ s: Limbs) {
-        addLimbs(s, a, bn_two_p_vector(), 8)
-        subLimbs(r, s, b, 8)
-        Fp.normalise(r, count: 2)
+        Fp.sub(r, a, b, s)
+        Fp.sub(r + 4, a + 4, b + 4, s)
     }
 
     /// r = -a.
     @inline(__always)
     package static func neg(_ r: Limbs, _ a: ConstLimbs) {
-        subLimbs(r, bn_two_p_vector(), a, 8)
-        Fp.normalise(r, count: 2)
+        Fp.neg(r, a)
+        Fp.neg(r + 4, a + 4)
     }
 
     /// r = conj(a) = a^p.
@@ -131,11 +126,9 @@ extension Fp2 {
     /// r = (1 + i) a: real a0 - a1, imaginary a0 + a1. Scratch: 8 limbs.
     @inline(__always)
     package static func mulByXi(_ r: Limbs, _ a: ConstLimbs, _ s: Limbs) {
-        addLimbs(s, a, bn_two_p_vector(), 4)
-        subLimbs(s, s, a + 4, 4)
-        addLimbs(r + 4, a, a + 4, 4)
+        Fp.sub(s, a, a + 4, s + 4)
+        Fp.add(r + 4, a, a + 4)
         copyLimbs(r, s, 4)
-        Fp.normalise(r, count: 2)
     }
 
     /// All ones when a is zero, else zero. Scratch: 4 limbs.
@@ -156,8 +149,14 @@ extension Fp2 {
     /// r = (1 + i) w, sixteen limbs each, w of class k; r of class 2k. r must not overlap w.
     @inline(__always)
     static func mulByXiWide(_ r: Limbs, _ w: ConstLimbs, class k: Int) {
-        addLimbs(r, w, bn_wide_multiples() + 8 &* k, 8)
-        subLimbs(r, r, w + 8, 8)
-        addLimbs(r + 8, w, w + 8, 8)
+        (Wide(w) + Wide(multiple: k) - Wide(w + 8)).store(r)
+        (Wide(w) + Wide(w + 8)).store(r + 8)
+    }
+
+    /// r = (1 + i) w + a, sixteen limbs each, w of class k; adds 2k to the class of a. r may be a but not w.
+    @inline(__always)
+    static func mulByXiAddWide(_ r: Limbs, _ w: ConstLimbs, class k: Int, _ a: ConstLimbs) {
+        (Wide(w) + Wide(multiple: k) - Wide(w + 8) + Wide(a)).store(r)
+        (Wide(w) + Wide(w + 8) + Wide(a + 8)).store(r + 8)
     }
 }

@@ -19,11 +19,9 @@ package enum Fp6 {
         Fp2.mulWide(v1, x + 8, y + 8, class: 1, t)  // v1 = x1 y1
         Fp2.mulWide(v2, x + 16, y + 16, class: 1, t)  // v2 = x2 y2
         crossWide(m, x + 8, x + 16, y + 8, y + 16, v1, v2, sums)
-        Fp2.mulByXiWide(w, m, class: 4)
-        addLimbs(w, w, v0, 16)  // w0 = xi (x1 y2 + x2 y1) + v0: 8 + 2
+        Fp2.mulByXiAddWide(w, m, class: 4, v0)  // w0 = xi (x1 y2 + x2 y1) + v0: 8 + 2
         crossWide(w + 16, x, x + 8, y, y + 8, v0, v1, sums)
-        Fp2.mulByXiWide(m, v2, class: 2)
-        addLimbs(w + 16, w + 16, m, 16)  // w1 = x0 y1 + x1 y0 + xi v2: 4 + 4
+        Fp2.mulByXiAddWide(w + 16, v2, class: 2, w + 16)  // w1 = x0 y1 + x1 y0 + xi v2: 4 + 4
         crossWide(w + 32, x, x + 16, y, y + 16, v0, v2, sums)
         addLimbs(w + 32, w + 32, v1, 16)  // w2 = x0 y2 + x2 y0 + v1: 4 + 2
     }
@@ -40,8 +38,8 @@ package enum Fp6 {
         addLimbs(s, a, b, 8)
         addLimbs(s + 8, c, d, 8)
         Fp2.mulWide(w, s, s + 8, class: 4, s + 16)
-        addLimbs(s, ac, bd, 16)
-        subLimbs(w, w, s, 16)
+        (Wide(w) - Wide(ac) - Wide(bd)).store(w)
+        (Wide(w + 8) - Wide(ac + 8) - Wide(bd + 8)).store(w + 8)
     }
 
     /// w = x (l0 + l1 v), 48 limbs, x and l normal. The three coefficients are of class 6, 4, 4.
@@ -54,8 +52,7 @@ package enum Fp6 {
         Fp2.mulWide(v1, x + 8, l1, class: 1, t)  // v1 = x1 l1
         crossWide(w + 16, x, x + 8, l0, l1, v0, v1, t)  // w1 = x0 l1 + x1 l0: 4
         Fp2.mulWide(m, x + 16, l1, class: 1, t)
-        Fp2.mulByXiWide(w, m, class: 2)
-        addLimbs(w, w, v0, 16)  // w0 = x0 l0 + xi x2 l1: 2 + 4
+        Fp2.mulByXiAddWide(w, m, class: 2, v0)  // w0 = x0 l0 + xi x2 l1: 2 + 4
         Fp2.mulWide(w + 32, x + 16, l0, class: 1, t)
         addLimbs(w + 32, w + 32, v1, 16)  // w2 = x1 l1 + x2 l0: 2 + 2
     }
@@ -64,8 +61,7 @@ package enum Fp6 {
     @inline(__always)
     static func addTimesVWide(_ w: Limbs, _ t: ConstLimbs, class k: Int, _ s: Limbs) {
         addLimbs(w + 16, w + 16, t, 32)
-        Fp2.mulByXiWide(s, t + 32, class: k)
-        addLimbs(w, w, s, 16)
+        Fp2.mulByXiAddWide(w, t + 32, class: k, w)
     }
 
     /// r = w reduced, every component up to class 50. w is destroyed and must not overlap r.
@@ -74,6 +70,46 @@ package enum Fp6 {
         var i = 0
         while i < 6 {
             Fp.reduce(r + 4 &* i, w + 8 &* i)
+            i &+= 1
+        }
+    }
+
+    /// r = t2 - t0 - t1 reduced, for t0 and t1 of class 11 at most each and t2 of class 28 at most: class 22 more than
+    /// t2. Scratch: 8 limbs.
+    @inline(__always)
+    static func reduceMiddle(_ r: Limbs, _ t2: ConstLimbs, _ t0: ConstLimbs, _ t1: ConstLimbs, _ s: Limbs) {
+        var i = 0
+        while i < 6 {
+            (Wide(t2 + 8 &* i) + Wide(multiple: 22) - Wide(t0 + 8 &* i) - Wide(t1 + 8 &* i)).store(s)
+            Fp.reduce(r + 4 &* i, s)
+            i &+= 1
+        }
+    }
+
+    /// r = t + t reduced, t of class 25 at most. Scratch: 8 limbs.
+    @inline(__always)
+    static func reduceDoubled(_ r: Limbs, _ t: ConstLimbs, _ s: Limbs) {
+        var i = 0
+        while i < 6 {
+            (Wide(t + 8 &* i) + Wide(t + 8 &* i)).store(s)
+            Fp.reduce(r + 4 &* i, s)
+            i &+= 1
+        }
+    }
+
+    /// r = u - t - v t reduced, for u and t of class 10, 8, 6: u0 - t0 - xi t2, u1 - t1 - t0, u2 - t2 - t1. Classes 32,
+    /// 26, 20. Scratch: 8 limbs.
+    @inline(__always)
+    static func reduceEven(_ r: Limbs, _ u: ConstLimbs, _ t: ConstLimbs, _ s: Limbs) {
+        (Wide(u) + Wide(multiple: 16) - Wide(t) - Wide(t + 32) + Wide(t + 40)).store(s)  // 10 + 16 + 6
+        Fp.reduce(r, s)
+        (Wide(u + 8) + Wide(multiple: 22) - Wide(t + 8) - Wide(t + 32) - Wide(t + 40)).store(s)  // 10 + 22
+        Fp.reduce(r + 4, s)
+        var i = 2
+        while i < 6 {
+            let multiple = Wide(multiple: i < 4 ? 18 : 14)  // the classes of t1 + t0 and of t2 + t1
+            (Wide(u + 8 &* i) + multiple - Wide(t + 8 &* i) - Wide(t + (8 &* i &- 16))).store(s)
+            Fp.reduce(r + 4 &* i, s)
             i &+= 1
         }
     }
