@@ -97,6 +97,15 @@ struct Workspace {
         return point
     }
 
+    /// r = k p by the complete formulas alone, for any point of the twist.
+    func doubleAndAdd(_ r: G2, _ p: G2, _ k: BigInt) {
+        r.setInfinity()
+        for index in stride(from: k.bitCount - 1, through: 0, by: -1) {
+            r.double(r, scratch)
+            if k.bit(index) { r.add(r, p, scratch) }
+        }
+    }
+
     /// A random point of G2 with Z = 1.
     mutating func affineG2() -> G2 {
         let point = g2(), affine = arena.g2()

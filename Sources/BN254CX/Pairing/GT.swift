@@ -1,5 +1,3 @@
-import CGMP
-
 /// A value of the pairing in 48 limbs of an arena: an element of the cyclotomic subgroup of Fp12, written
 /// multiplicatively. The inverse is the conjugate.
 package struct GT {
@@ -36,30 +34,6 @@ package struct GT {
     package func isOne(_ s: Limbs) -> Bool {
         Fp12.setOne(s)
         return declassify(Fp12.equalMask(limbs, s, s + 48)) != 0
-    }
-
-    /// Limbs of scratch that `power` uses.
-    package static var powerScratch: Int { 17 &* count &+ Fp12.scratch }
-
-    /// self = a^k for k < 2^bits, bits in 1...256; time depends on `bits` alone.
-    ///
-    /// Fixed windows of four bits read by mpn_sec_tabselect: 256 bits cost 252 squarings and 77 products.
-    package func power(_ a: GT, by k: Scalar, bits: Int, _ s: Limbs) {
-        let table = s, chosen = GT(s + 16 &* GT.count), t = s + 17 &* GT.count
-        GT(table).setOne()
-        GT(table + GT.count).copy(a)
-        for i in 2..<16 {
-            GT(table + i &* GT.count).multiply(GT(table + (i &- 1) &* GT.count), GT(table + GT.count), t)
-        }
-        var position = (bits &+ 3) / 4 &* 4 &- 4
-        __gmpn_sec_tabselect(limbs, table, GT.count, 16, Int(bitPattern: k.window(at: position, width: 4)))
-        while position > 0 {
-            position &-= 4
-            for _ in 0..<4 { square(self, t) }
-            __gmpn_sec_tabselect(
-                chosen.limbs, table, GT.count, 16, Int(bitPattern: k.window(at: position, width: 4)))
-            multiply(self, chosen, t)
-        }
     }
 }
 

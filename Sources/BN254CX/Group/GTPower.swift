@@ -1,0 +1,92 @@
+import CBN254CX
+import CGMP
+
+extension GT {
+    /// Limbs of scratch that `power` uses.
+    package static var powerScratch: Int {
+        max(17 &* count, 12 &* count &+ SignAlignedDigits.count) &+ max(Fp12.scratch, ScalarSplit4.scratch)
+    }
+
+    /// self = a^k for k < 2^bits, bits in 1...256; time depends on `bits` alone. Above 64 bits a must have order r, as
+    /// every value of the pairing has.
+    package func power(_ a: GT, by k: Scalar, bits: Int, _ s: Limbs) {
+        if bits <= 64 { shortPower(a, by: k, bits: bits, s) } else { longPower(a, by: k, s) }
+    }
+
+    /// Fixed windows of four bits read by mpn_sec_tabselect: 16 bits cost 12 squarings and 17 products.
+    private func shortPower(_ a: GT, by k: Scalar, bits: Int, _ s: Limbs) {
+        let table = s, chosen = GT(s + 16 &* GT.count), t = s + 17 &* GT.count
+        GT(table).setOne()
+        GT(table + GT.count).copy(a)
+        for i in 2..<16 {
+            GT(table + i &* GT.count).multiply(GT(table + (i &- 1) &* GT.count), GT(table + GT.count), t)
+        }
+        var position = (bits &+ 3) / 4 &* 4 &- 4
+        select(table, 16, Int(bitPattern: k.window(at: position, width: 4)))
+        while position > 0 {
+            position &-= 4
+            for _ in 0..<4 { square(self, t) }
+            chosen.select(table, 16, Int(bitPattern: k.window(at: position, width: 4)))
+            multiply(self, chosen, t)
+        }
+    }
+
+    /// a^k as the product of a^k0, (a^p)^k1, (a^(p^2))^k2, (a^(p^3))^k3 with sign-aligned digits, as `G2.multiply`: 64
+    /// squarings, 72 products and 3 Frobenius maps. Products have no exceptions.
+    private func longPower(_ a: GT, by k: Scalar, _ s: Limbs) {
+        let table = s, points = s + 8 &* GT.count
+        let digits = SignAlignedDigits(limbs: s + 12 &* GT.count), t = digits.limbs + SignAlignedDigits.count
+        let (k0, k1, k2, k3) = ScalarSplit4.split(k, t)
+        digits.recode(k0.magnitude, k1.magnitude, k2.magnitude, k3.magnitude)
+        copyLimbs(points, a.limbs, GT.count)
+        Fp12.frobenius(points + GT.count, a.limbs, t)
+        Fp12.frobenius2(points + 2 &* GT.count, a.limbs, t)
+        Fp12.frobenius3(points + 3 &* GT.count, a.limbs, t)
+        GT(points).invert(mask: k0.minus)
+        GT(points + GT.count).invert(mask: k1.minus)
+        GT(points + 2 &* GT.count).invert(mask: k2.minus)
+        GT(points + 3 &* GT.count).invert(mask: k3.minus)
+        GT.fillTable(table, points, t)
+        select(table, 8, digits.index(64))
+        let chosen = GT(points + GT.count)
+        for i in stride(from: 63, through: 0, by: -1) {
+            square(self, t)
+            chosen.select(table, 8, digits.index(i))
+            chosen.invert(mask: digits.minusMask(i))
+            multiply(self, chosen, t)
+        }
+        GT(points).invert(mask: ~UInt(0))
+        chosen.multiply(self, GT(points), t)
+        selectLimbs(limbs, chosen.limbs, GT.count, mask: (UInt(truncatingIfNeeded: k0.magnitude) & 1) &- 1)
+    }
+
+    /// Entry e is points[0] times those points[j + 1] for which bit j of e is set. 7 products.
+    private static func fillTable(_ table: Limbs, _ points: Limbs, _ s: Limbs) {
+        GT(table).copy(GT(points))
+        for index in 1..<8 {
+            let top = index >= 4 ? 2 : index >= 2 ? 1 : 0
+            let rest = GT(table + (index ^ 1 &<< top) &* GT.count)
+            GT(table + index &* GT.count).multiply(rest, GT(points + (top &+ 1) &* GT.count), s)
+        }
+    }
+
+    /// self = 1/self where the mask is all ones: the odd powers of w change their sign.
+    @inline(__always)
+    private func invert(mask: UInt) {
+        for i in 6..<12 {
+            let place = limbs + 4 &* i
+            var borrow: UInt = 0
+            for j in 0..<4 {
+                let negative = subWithBorrow(bn_two_p_vector()[j], place[j], &borrow)
+                place[j] ^= (place[j] ^ negative) & mask
+            }
+            Fp.normalise(place)
+        }
+    }
+
+    /// self = table[index], reading all entries.
+    @inline(__always)
+    private func select(_ table: Limbs, _ entries: Int, _ index: Int) {
+        __gmpn_sec_tabselect(limbs, table, GT.count, entries, index)
+    }
+}

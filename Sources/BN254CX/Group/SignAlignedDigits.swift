@@ -1,0 +1,41 @@
+/// Four scalars in columns of digits: the GLV-SAC representation (Faz-Hernández, Longa, Sánchez, "Efficient and secure
+/// algorithms for GLV-based scalar multiplication and their implementation on GLV-GLS curves", eprint 2013/158,
+/// algorithm 3). 65 columns for numbers below 2^64; constant time.
+///
+/// The first scalar is made odd and its digits are +-1; the digits of the other three are 0 or have the sign of the
+/// first one's. So a column is one of eight sums with a sign, and never zero. Signs of the scalars go to the points.
+struct SignAlignedDigits {
+    static var columns: Int { 65 }
+    /// Limbs of the digits.
+    static var count: Int { columns }
+
+    let limbs: Limbs
+
+    /// Recodes |k0| | 1, |k1|, |k2|, |k3|.
+    func recode(_ k0: UInt128, _ k1: UInt128, _ k2: UInt128, _ k3: UInt128) {
+        let first = UInt(truncatingIfNeeded: k0) | 1
+        var second = UInt(truncatingIfNeeded: k1), third = UInt(truncatingIfNeeded: k2)
+        var fourth = UInt(truncatingIfNeeded: k3)
+        for i in 0..<SignAlignedDigits.columns {
+            // The digit is minus one when the next bit of k0 is 0; then what is left of the others grows by one.
+            let next = i < 63 ? first &>> UInt(i &+ 1) & 1 : i == 63 ? 0 : 1
+            let minus = next ^ 1
+            limbs[i] = minus &<< 3 | (fourth & 1) &<< 2 | (third & 1) &<< 1 | second & 1
+            second = SignAlignedDigits.halve(second, minus)
+            third = SignAlignedDigits.halve(third, minus)
+            fourth = SignAlignedDigits.halve(fourth, minus)
+        }
+    }
+
+    /// (n - digit)/2 for the digit n mod 2 with the sign of the column.
+    @inline(__always)
+    private static func halve(_ n: UInt, _ minus: UInt) -> UInt { n &>> 1 &+ n & minus }
+
+    /// Which of the eight sums column i takes: bits 0 to 2 for the second to the fourth scalar.
+    @inline(__always)
+    func index(_ i: Int) -> Int { Int(bitPattern: limbs[i] & 7) }
+
+    /// All ones when column i is negative.
+    @inline(__always)
+    func minusMask(_ i: Int) -> UInt { 0 &- (limbs[i] &>> 3) }
+}
