@@ -68,6 +68,26 @@ final class FieldTests: XCTestCase {
         }
     }
 
+    /// t / 2^320 mod p, below p + 2^193, for every t of eight limbs: 0 and 2^512 - 1 are the ends.
+    func testReductionAtTheEndsOfEightLimbs() {
+        let p = Parameters.p, all = BigInt(2).power(512) - 1
+        let largest = p + BigInt(2).power(193) - 1
+        Workspace.run { w in
+            let t = w.arena.take(8), r = w.arena.take(4)
+            var values: [BigInt] = [0, 1, all, all - p, 50 * p * (p + BigInt(2).power(199)), p, p * p, p.power(2) - 1]
+            for _ in 0..<rounds { values.append(w.integer() * w.integer()) }
+            for value in values {
+                let limbs = value.limbs(8)
+                for i in 0..<8 { t[i] = limbs[i] }
+                Fp.reduce(r, t)
+                XCTAssertEqual((BigInt(r, 4) * BigInt(2).power(320)).mod(p), value.mod(p))
+                XCTAssertLessThanOrEqual(BigInt(r, 4), largest)
+                Fp.reduce(t, t)
+                for i in 0..<4 { XCTAssertEqual(t[i], r[i]) }
+            }
+        }
+    }
+
     func testFp2AgreesWithTheTextbook() {
         Workspace.run { w in
             for _ in 0..<rounds {

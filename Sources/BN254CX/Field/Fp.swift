@@ -42,7 +42,7 @@ package enum Fp {
     ///
     /// In Swift, 8.7 ns, because five calls of mpn_addmul_1 and one of mpn_add_n take 13.3 ns.
     @inline(never)
-    static func reduce(_ r: Limbs, _ t: ConstLimbs) {
+    package static func reduce(_ r: Limbs, _ t: ConstLimbs) {
         let f: ConstLimbs = bn_reduction_multiple(), factor = UInt(BN_MONTGOMERY_FACTOR)
         var carry: UInt = 0, up: UInt = 0
         let m0 = t[0]
