@@ -36,21 +36,26 @@ package enum Client {
             let e = try arena.decodeScalar(pinScalar, bits: pinBits)
             let secret = try arena.decodeG1(token)
             let (a, d) = try arena.identityPoints(id: id, date: date)
-            let point = arena.g1()
-            point.multiply(a, by: e, bits: pinBits, arena.scratch)
-            secret.add(secret, point, arena.scratch)
-            if d != nil {
-                guard let permit else { throw .wrongParameter }
-                secret.add(secret, try arena.decodeG1(permit), arena.scratch)
+            let multiples = arena.multiples(of: a)
+            let points = arena.take((d == nil ? 2 : 3) &* G1.count)
+            let sum = G1(points), commitment = G1(points + G1.count)
+            multiples.multiply(sum, by: e, bits: pinBits, arena.scratch)
+            sum.add(sum, secret, arena.scratch)
+            multiples.multiply(commitment, by: x, bits: 256, arena.scratch)
+            guard let d else {
+                try arena.makeAffine(points, count: 2)
+                try arena.encodeAffine(sum, into: &sec)
+                return try arena.encodeAffine(commitment, into: &u)
             }
-            try arena.encode(secret, into: &sec)
-            point.multiply(a, by: x, bits: 256, arena.scratch)
-            try arena.encode(point, into: &u)
-            if let d {
-                point.add(a, d, arena.scratch)
-                point.multiply(point, by: x, bits: 256, arena.scratch)
-                try arena.encode(point, into: &ut)
-            }
+            guard let permit else { throw .wrongParameter }
+            sum.add(sum, try arena.decodeG1(permit), arena.scratch)
+            let timed = G1(points + 2 &* G1.count)
+            timed.add(a, d, arena.scratch)
+            timed.multiply(timed, by: x, bits: 256, arena.scratch)
+            try arena.makeAffine(points, count: 3)
+            try arena.encodeAffine(sum, into: &sec)
+            try arena.encodeAffine(commitment, into: &u)
+            try arena.encodeAffine(timed, into: &ut)
         }
     }
 
@@ -68,5 +73,14 @@ package enum Client {
             point.negate(point)
             try arena.encode(point, into: &v)
         }
+    }
+}
+
+extension Arena {
+    /// The table of a point that is multiplied more than once.
+    mutating func multiples(of point: G1) -> G1Multiples {
+        let multiples = G1Multiples(take(G1Multiples.count))
+        multiples.fill(point, scratch)
+        return multiples
     }
 }

@@ -56,6 +56,16 @@ extension Arena {
         guard point.encode(into: &octets, scratch) else { throw .invalidPoint }
     }
 
+    /// Writes a point of G1 with Z = 1.
+    func encodeAffine(_ point: G1, into octets: inout MutableSpan<UInt8>) throws(MPinError) {
+        guard point.encodeAffine(into: &octets, scratch) else { throw .wrongParameter }
+    }
+
+    /// Brings points that lie one after another to Z = 1; infinity has no encoding.
+    func makeAffine(_ points: Limbs, count: Int) throws(MPinError) {
+        guard declassify(G1.makeAffine(points, count: count, scratch)) != 0 else { throw .invalidPoint }
+    }
+
     /// Writes a point of G2; infinity has no encoding.
     func encode(_ point: G2, into octets: inout MutableSpan<UInt8>) throws(MPinError) {
         guard octets.count == MPinSize.g2 else { throw .wrongParameter }

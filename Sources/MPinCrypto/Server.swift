@@ -9,7 +9,7 @@ package enum Server {
         guard hid.count == MPinSize.g1, htid.count == (date > 0 ? MPinSize.g1 : 0) else { throw .wrongParameter }
         try withArena { arena throws(MPinError) in
             let (a, d) = try arena.identityPoints(id: id, date: date)
-            try arena.encode(a, into: &hid)
+            try arena.encodeAffine(a, into: &hid)
             guard let d else { return }
             d.add(a, d, arena.scratch)
             try arena.encode(d, into: &htid)

@@ -32,8 +32,8 @@ package final class ServerContext: Sendable {
             let (a, d) = try arena.identityPoints(id: id, date: date)
             if let d { a.add(a, d, arena.scratch) }
             let key: G2? = if let publicKey { try arena.decodeG2(publicKey) } else { nil }
-            let value = check(&arena, commitment: u, y: y, identity: a, v: v, key: key)
-            return value.isOne(arena.scratch)
+            let point = arena.challenged(a, y: y, commitment: u)
+            return check(&arena, point: point, v: v, key: key).isOne(arena.scratch)
         }
     }
 
@@ -57,17 +57,16 @@ package final class ServerContext: Sendable {
             let (identity, commitment) = try arena.decodeTimed(date: date, htid: htid, ut: ut) ?? (a, plain)
             guard let commitment, e.count == 0 || plain != nil else { throw .wrongParameter }
             let key: G2? = if let publicKey { try arena.decodeG2(publicKey) } else { nil }
-            let value = check(&arena, commitment: commitment, y: y, identity: identity, v: v, key: key)
+            let point = arena.challenged(identity, y: y, commitment: commitment)
+            let value = check(&arena, point: point, v: v, key: key)
             if value.isOne(arena.scratch) { return }
             if let plain, e.count > 0 {
                 try arena.encode(value, into: &e)
-                let point = arena.g1()
-                point.multiply(a, by: y, bits: 256, arena.scratch)
-                point.add(point, plain, arena.scratch)
+                let base = date == 0 ? point : arena.challenged(a, y: y, commitment: plain)
                 if let key {
-                    Pairing.pairingOfAnyZ(value, key, point, arena.scratch)
+                    Pairing.pairingOfAnyZ(value, key, base, arena.scratch)
                 } else {
-                    Pairing.pairing(value, generator, point, arena.scratch)
+                    Pairing.pairing(value, generator, base, arena.scratch)
                 }
                 try arena.encode(value, into: &f)
             }
@@ -75,11 +74,8 @@ package final class ServerContext: Sendable {
         }
     }
 
-    /// e(key, V) e(sQ, commitment + y identity); without a key Q is in its place.
-    private func check(_ arena: inout Arena, commitment: G1, y: Scalar, identity: G1, v: G1, key: G2?) -> GT {
-        let point = arena.g1()
-        point.multiply(identity, by: y, bits: 256, arena.scratch)
-        point.add(point, commitment, arena.scratch)
+    /// e(key, V) e(sQ, point); without a key Q is in its place.
+    private func check(_ arena: inout Arena, point: G1, v: G1, key: G2?) -> GT {
         let value = arena.gt()
         if let key {
             Pairing.product(value, secret, point, key, v, arena.scratch)
@@ -91,6 +87,14 @@ package final class ServerContext: Sendable {
 }
 
 extension Arena {
+    /// commitment + y identity. Variable time: all three went over the wire.
+    fileprivate mutating func challenged(_ identity: G1, y: Scalar, commitment: G1) -> G1 {
+        let point = g1()
+        point.multiplyVartime(identity, by: y, scratch)
+        point.add(point, commitment, scratch)
+        return point
+    }
+
     /// T and UT for a date above 0, nil otherwise.
     fileprivate mutating func decodeTimed(
         date: Int32, htid: Span<UInt8>?, ut: Span<UInt8>?

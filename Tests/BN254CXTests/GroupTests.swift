@@ -131,6 +131,80 @@ final class GroupTests: XCTestCase {
         }
     }
 
+    func testMultiplicationInVariableTimeAgreesWithConstantTime() {
+        Workspace.run { w in
+            let p = w.g1(), fast = w.arena.g1(), constant = w.arena.g1()
+            for k in scalars(&w) {
+                let scalar = w.scalar(k)
+                fast.multiplyVartime(p, by: scalar, w.scratch)
+                constant.multiply(p, by: scalar, bits: 256, w.scratch)
+                XCTAssertNotEqual(fast.equalMask(constant, w.scratch), 0, "\(k)")
+                XCTAssertEqual(fast.infinityMask(w.scratch), constant.infinityMask(w.scratch), "\(k)")
+            }
+        }
+    }
+
+    /// Infinity times anything is infinity, in a form that the complete formulas take.
+    func testMultiplesOfInfinity() {
+        Workspace.run { w in
+            let p = w.arena.g1(), q = w.arena.g2(), k = w.scalar(), one = w.g1(), sum = w.arena.g1()
+            p.setInfinity()
+            q.setInfinity()
+            for bits in [14, 256] {
+                sum.multiply(p, by: w.scalar(bits: bits), bits: bits, w.scratch)
+                XCTAssertNil(w.slow(sum))
+                sum.add(sum, one, w.scratch)
+                XCTAssertEqual(w.slow(sum), w.slow(one))
+            }
+            sum.multiplyVartime(p, by: k, w.scratch)
+            XCTAssertNil(w.slow(sum))
+            q.multiply(q, by: k, bits: 256, w.scratch)
+            XCTAssertNil(w.slow(q))
+        }
+    }
+
+    /// Points with any Z are multiplied like those with Z = 1, one table serves several scalars, and points may be
+    /// brought to Z = 1 together.
+    func testMultiplesAndSharedInversion() {
+        Workspace.run { w in
+            let p = w.g1(), affine = w.affineG1()
+            for point in [p, affine] {
+                let multiples = G1Multiples(w.arena.take(G1Multiples.count)), points = w.arena.take(3 * G1.count)
+                multiples.fill(point, w.scratch)
+                let scalars = [w.scalar(bits: 14), w.scalar(), w.scalar(bits: 20)]
+                for (i, bits) in [14, 256, 20].enumerated() {
+                    multiples.multiply(G1(points + i * G1.count), by: scalars[i], bits: bits, w.scratch)
+                }
+                XCTAssertNotEqual(G1.makeAffine(points, count: 3, w.scratch), 0)
+                for (i, scalar) in scalars.enumerated() {
+                    let product = G1(points + i * G1.count)
+                    XCTAssertEqual(w.slow(product), SlowPoint.multiply(w.slow(point), BigInt(scalar.limbs, 4)))
+                    XCTAssertEqual(BigInt(product.limbs + 8, 4), BigInt(2).power(320).mod(Parameters.p))
+                }
+                G1(points + G1.count).setInfinity()
+                XCTAssertEqual(G1.makeAffine(points, count: 3, w.scratch), 0)
+            }
+        }
+    }
+
+    /// Powers in GT for the scalars of the groups, and short ones.
+    func testPowersInGTAgreeWithSquareAndMultiply() {
+        Workspace.run { w in
+            let a = w.gt(), power = w.arena.gt(), expected = w.arena.gt()
+            for (k, bits) in scalars(&w).map({ ($0, 256) }) + [(BigInt(12345), 14), (0, 14), (1, 20)] {
+                let start = w.arena
+                power.power(a, by: w.scalar(k), bits: bits, w.scratch)
+                expected.setOne()
+                for index in stride(from: k.bitCount - 1, through: 0, by: -1) {
+                    expected.square(expected, w.scratch)
+                    if k.bit(index) { expected.multiply(expected, a, w.scratch) }
+                }
+                XCTAssertTrue(power.equals(expected, w.scratch), "\(k)")
+                w.arena = start
+            }
+        }
+    }
+
     func testG2MultiplicationAgreesWithDoubleAndAdd() {
         Workspace.run { w in
             let p = w.g2(), r = w.arena.g2()

@@ -40,10 +40,14 @@ final class ScratchTests: XCTestCase {
     func testGroupFunctions() {
         Workspace.run { w in
             let p = w.g1(), q = w.g2(), k = w.scalar(), r1 = w.arena.g1(), r2 = w.arena.g2(), affine = w.arena.take(16)
-            let hash = [UInt8](repeating: 9, count: 32)
+            let hash = [UInt8](repeating: 9, count: 32), three = w.arena.take(3 * G1.count)
+            for i in 0..<3 { G1(three + i * G1.count).copy(p) }
             assertWithin(G1.scratch, &w) { r1.add(p, p, $0) }
             assertWithin(G1.scratch, &w) { r1.double(p, $0) }
             assertWithin(G1.multiplyScratch, &w) { r1.multiply(p, by: k, bits: 256, $0) }
+            assertWithin(G1.multiplyScratch, &w) { r1.multiply(p, by: k, bits: 20, $0) }
+            assertWithin(G1.multiplyVartimeScratch, &w) { r1.multiplyVartime(p, by: k, $0) }
+            assertWithin(5 * 4 + Fp.powerScratch, &w) { _ = G1.makeAffine(three, count: 3, $0) }
             assertWithin(G1.encodingScratch, &w) { p.makeAffine(affine, $0) }
             assertWithin(G1.mapScratch, &w) { _ = r1.mapVartime(hash: hash.span, $0) }
             assertWithin(G2.scratch, &w) { r2.add(q, q, $0) }

@@ -18,7 +18,7 @@ package struct G1Multiples {
 
     package init(_ limbs: Limbs) { self.limbs = limbs }
 
-    @inline(__always) private func entry(_ k: Int) -> Limbs { limbs + 8 &* k }
+    @inline(__always) func entry(_ k: Int) -> Limbs { limbs + 8 &* k }
     @inline(__always) private var images: Limbs { limbs + 8 &* G1Multiples.entries }
     @inline(__always) private var factor: Limbs { limbs + 16 &* G1Multiples.entries }
 
@@ -83,8 +83,11 @@ package struct G1Multiples {
             let (k0, k1) = ScalarSplit.split(k, t)
             multiplyLong(sum, k0, k1, t)
         }
-        sum.store(r, factor: factor, t)
+        store(sum, in: r, t)
     }
+
+    /// r = sum, back from the curve of the table.
+    func store(_ sum: G1Jacobian, in r: G1, _ s: Limbs) { sum.store(r, factor: factor, s) }
 
     /// sum = k p in `digits` digits of four bits.
     ///
@@ -105,12 +108,13 @@ package struct G1Multiples {
 
     /// sum = (k0 + k1 lambda) p for numbers below 2^126, in 32 digits each, as `multiplyShort`.
     ///
-    /// No addition is exceptional. Before it the sum is (a + b lambda) p and the point (c, 0) or (0, c) with |c| < 16, a
-    /// and b below 2^125.7. Equal or opposite points would give a relation (a -+ c, b) or (a, b -+ c); a relation other
-    /// than zero has a number above 2^126.5, and zero it is not: of a and b one is a multiple of 16 less an odd
-    /// digit, the other odd or 16 times an odd number. In the last two steps, which take p and then lambda p away from
-    /// |k0| + 1 and |k1| + 1 if they were even, the numbers to be compared have opposite signs: equal points are
-    /// impossible, and opposite ones give the infinity that they should.
+    /// No addition is exceptional. Before it the sum is (a + b lambda) p, written (a, b), and what is added (c, 0) or
+    /// (0, c), with c odd, |c| < 16 and a and b below 2^125.7. Equal or opposite points would make (a -+ c, b) or
+    /// (a, b -+ c) a relation. A relation other than zero has a number above 2^126.5: too long. And it is not zero: when
+    /// (c, 0) is added, b is 16 times an odd number; when (0, c) is added, a is odd.
+    ///
+    /// The two last steps make |k0| and |k1|, which counted as |k0| | 1 and |k1| | 1, exact. What they take away has the
+    /// other sign than what it is taken from: the points are never equal, and opposite only when k p is infinite.
     private func multiplyLong(_ sum: G1Jacobian, _ k0: SignedScalar, _ k1: SignedScalar, _ s: Limbs) {
         let chosen = s, t = s + 8
         start(sum, k0, top: 31)

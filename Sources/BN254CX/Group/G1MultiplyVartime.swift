@@ -1,0 +1,77 @@
+import CBN254CX
+
+extension G1 {
+    /// Limbs of scratch that `multiplyVartime` uses.
+    package static var multiplyVartimeScratch: Int {
+        G1Multiples.count &+ max(G1Multiples.scratch, G1Multiples.vartimeScratch)
+    }
+
+    /// self = k p for a public point and a public k < 2^256. Variable time.
+    package func multiplyVartime(_ p: G1, by k: Scalar, _ s: Limbs) {
+        let multiples = G1Multiples(s), t = s + G1Multiples.count
+        multiples.fill(p, t)
+        multiples.multiplyVartime(self, by: k, t)
+    }
+}
+
+extension G1Multiples {
+    private static var digits: Int { 128 }
+    /// Limbs of scratch that `multiplyVartime` uses.
+    static var vartimeScratch: Int { 2 &* digits &+ G1Jacobian.count &+ 4 &+ 4 &+ G1Jacobian.scratch }
+
+    /// r = k p, both public. Both halves of the scalar in non-adjacent form of width 5, interleaved (Möller, "Algorithms
+    /// for multi-exponentiation", SAC 2001, section 3.2): 125 doublings and about 42 additions.
+    ///
+    /// No addition is exceptional, by the argument of `multiplyLong`: the number to which an odd digit is added is even,
+    /// so that the relation would not be zero; and it would be too short.
+    func multiplyVartime(_ r: G1, by k: Scalar, _ s: Limbs) {
+        let first = s, second = s + G1Multiples.digits
+        let sum = G1Jacobian(limbs: s + 2 &* G1Multiples.digits), t = sum.limbs + G1Jacobian.count
+        let (k0, k1) = ScalarSplit.split(k, t)
+        let count = max(G1Multiples.recodeVartime(first, k0), G1Multiples.recodeVartime(second, k1))
+        zeroLimbs(sum.limbs, G1Jacobian.count)
+        var isInfinite = true
+        for i in stride(from: count &- 1, through: 0, by: -1) {
+            if !isInfinite { sum.double(t) }
+            addVartime(sum, table: 0, Int(bitPattern: first[i]), &isInfinite, t)
+            addVartime(sum, table: 8, Int(bitPattern: second[i]), &isInfinite, t)
+        }
+        store(sum, in: r, t)
+    }
+
+    /// sum = sum + digit times the point of the table.
+    @inline(__always)
+    private func addVartime(_ sum: G1Jacobian, table: Int, _ digit: Int, _ isInfinite: inout Bool, _ s: Limbs) {
+        guard digit != 0 else { return }
+        let x = entry(table &+ Int(digit.magnitude) / 2), y = s, t = s + 4
+        copyLimbs(y, x + 4, 4)
+        if digit < 0 { subLimbs(y, bn_two_p_vector(), y, 4) }
+        if isInfinite {
+            copyLimbs(sum.x, x, 4)
+            copyLimbs(sum.y, y, 4)
+            Fp.normalise(sum.y)
+            Fp.setOne(sum.z)
+            isInfinite = false
+        } else {
+            sum.add(x, y, ratio: t, t + 4)
+        }
+    }
+
+    /// Digits of k from the lowest up, odd numbers between -15 and 15 and at least four zeros between two of them (Solinas,
+    /// "Efficient arithmetic on Koblitz curves", 2000, algorithm 4, for integers). How many digits there are.
+    private static func recodeVartime(_ digits: Limbs, _ k: SignedScalar) -> Int {
+        zeroLimbs(digits, G1Multiples.digits)
+        var rest = Int128(bitPattern: k.magnitude), count = 0, i = 0
+        while rest != 0 {
+            if rest & 1 != 0 {
+                let low = Int(truncatingIfNeeded: rest) & 31, digit = low < 16 ? low : low &- 32
+                rest = rest &- Int128(digit)
+                digits[i] = UInt(bitPattern: k.minus == 0 ? digit : 0 &- digit)
+                count = i &+ 1
+            }
+            rest = rest &>> 1
+            i &+= 1
+        }
+        return count
+    }
+}
