@@ -41,8 +41,8 @@ package enum Fp {
     /// t/2^320 + p + (2^64 + 2) p/2^128 + p/2^64 < p + 2^193 for t < 2^512. 22 products of limbs and 2 for m_3, m_4.
     ///
     /// In Swift, 8.7 ns, because five calls of mpn_addmul_1 and one of mpn_add_n take 13.3 ns.
-    @inline(never)
-    package static func reduce(_ r: Limbs, _ t: ConstLimbs) {
+    @inline(__always)
+    private static func reduceInline(_ r: Limbs, _ t: ConstLimbs) {
         let f: ConstLimbs = bn_reduction_multiple(), factor = UInt(BN_MONTGOMERY_FACTOR)
         var carry: UInt = 0, up: UInt = 0
         let m0 = t[0]
@@ -77,6 +77,20 @@ package enum Fp {
         r[1] = mulAdd(p[2], m4, t6, &carry)
         r[2] = mulAdd(p[3], m4, t7, &carry)
         r[3] = carry &+ up &+ top
+    }
+
+    /// r = t / 2^320 mod p as above.
+    @inline(never)
+    package static func reduce(_ r: Limbs, _ t: ConstLimbs) { reduceInline(r, t) }
+
+    /// The same for n products that lie side by side; r must not overlap t.
+    @inline(never)
+    static func reduce(_ r: Limbs, _ t: ConstLimbs, count n: Int) {
+        var i = 0
+        while i < n {
+            reduceInline(r + 4 &* i, t + 8 &* i)
+            i &+= 1
+        }
     }
 
     /// r = x y; the classes multiply to at most 50. 1 mpn_sec_mul, 1 reduction.

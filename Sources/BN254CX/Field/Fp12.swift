@@ -20,7 +20,7 @@ package enum Fp12 {
         Fp6.mulWide(t0, x, y, t)  // class 10, 8, 6
         Fp6.mulWide(t1, x + 24, y + 24, t)
         Fp6.mulWide(t2, sums, sums + 24, t)
-        Fp6.reduceMiddle(r + 24, t2, t0, t1, sums)  // class 6 + 22
+        Fp6.reduceMiddle(r + 24, t2, t0, t1)  // class 6 + 22
         Fp6.addTimesVWide(t0, t1, class: 6, sums)  // class 22
         Fp6.reduce(r, t0)
     }
@@ -38,8 +38,9 @@ package enum Fp12 {
         Fp.add(sums + 32, x + 8, x + 24, count: 4)
         Fp6.mulWide(ab, x, x + 24, t)  // class 10, 8, 6
         Fp6.mulWide(u, sums, sums + 24, t)
-        Fp6.reduceEven(r, u, ab, t)
-        Fp6.reduceDoubled(r + 24, ab, t)  // class 20
+        Fp6.reduceEven(r, u, ab)
+        addLimbs(ab, ab, ab, 48)  // class 20
+        Fp6.reduce(r + 24, ab)
     }
 
     /// r = x (l0 + l1 w + l3 w^3), a line of the Miller loop. 13 products in Fp2, 12 reductions.
@@ -57,7 +58,7 @@ package enum Fp12 {
         Fp.add(sums, x, x + 24, count: 6)
         Fp2.add(sums + 24, l0, l1)
         Fp6.mulSparseWide(t2, sums, sums + 24, l3, t)
-        Fp6.reduceMiddle(r + 24, t2, t0, t1, sums)  // class 6 + 22
+        Fp6.reduceMiddle(r + 24, t2, t0, t1)  // class 6 + 22
         Fp6.addTimesVWide(t0, t1, class: 4, sums)  // class 10
         Fp6.reduce(r, t0)
     }
@@ -70,8 +71,7 @@ package enum Fp12 {
         Fp6.mulSparseWide(t1, x, l1, l3, t)
         Fp2.mulByXiWide(u, t0 + 32, class: 4)  // v t0: class 8
         Fp2.reduce(t, u)
-        Fp2.reduce(t + 8, t0)
-        Fp2.reduce(t + 16, t0 + 16)
+        Fp.reduce(t + 8, t0, count: 4)
         Fp6.reduce(t + 24, t1)
         Fp.add(r, x, t, count: 12)
     }

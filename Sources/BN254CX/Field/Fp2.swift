@@ -50,11 +50,10 @@ package enum Fp2 {
         Fp.mulWide(w + 8, s, x + 4)
     }
 
-    /// r = w reduced: both components up to class 50. w is destroyed and must not overlap r.
+    /// r = w reduced: both components up to class 50. r must not overlap w.
     @inline(__always)
     static func reduce(_ r: Limbs, _ w: Limbs) {
-        Fp.reduce(r, w)
-        Fp.reduce(r + 4, w + 8)
+        Fp.reduce(r, w, count: 2)
     }
 
     /// r = x y, for classes that multiply to 9 at most, each at most 3. 3 mpn_sec_mul, 2 reductions.
@@ -71,11 +70,12 @@ package enum Fp2 {
         reduce(r, s)
     }
 
-    /// r = x k for k in Fp. Scratch: 8 limbs. 2 mpn_sec_mul, 2 reductions.
+    /// r = x k for k in Fp. Scratch: 16 limbs. 2 mpn_sec_mul, 2 reductions.
     @inline(__always)
     package static func mulByFp(_ r: Limbs, _ x: ConstLimbs, _ k: ConstLimbs, _ s: Limbs) {
-        Fp.mul(r, x, k, s)
-        Fp.mul(r + 4, x + 4, k, s)
+        Fp.mulWide(s, x, k)
+        Fp.mulWide(s + 8, x + 4, k)
+        reduce(r, s)
     }
 
     /// r = 1/x, and 0 for 0: conj(x)/(x0^2 + x1^2). One inversion in Fp.

@@ -64,54 +64,35 @@ package enum Fp6 {
         Fp2.mulByXiAddWide(w, t + 32, class: k, w)
     }
 
-    /// r = w reduced, every component up to class 50. w is destroyed and must not overlap r.
+    /// r = w reduced, every component up to class 50. r must not overlap w.
     @inline(__always)
-    static func reduce(_ r: Limbs, _ w: Limbs) {
-        var i = 0
-        while i < 6 {
-            Fp.reduce(r + 4 &* i, w + 8 &* i)
-            i &+= 1
-        }
-    }
+    static func reduce(_ r: Limbs, _ w: ConstLimbs) { Fp.reduce(r, w, count: 6) }
 
     /// r = t2 - t0 - t1 reduced, for t0 and t1 of class 11 at most each and t2 of class 28 at most: class 22 more than
-    /// t2. Scratch: 8 limbs.
+    /// t2, which is destroyed.
     @inline(__always)
-    static func reduceMiddle(_ r: Limbs, _ t2: ConstLimbs, _ t0: ConstLimbs, _ t1: ConstLimbs, _ s: Limbs) {
+    static func reduceMiddle(_ r: Limbs, _ t2: Limbs, _ t0: ConstLimbs, _ t1: ConstLimbs) {
         var i = 0
-        while i < 6 {
-            (Wide(t2 + 8 &* i) + Wide(multiple: 22) - Wide(t0 + 8 &* i) - Wide(t1 + 8 &* i)).store(s)
-            Fp.reduce(r + 4 &* i, s)
-            i &+= 1
+        while i < 48 {
+            (Wide(t2 + i) + Wide(multiple: 22) - Wide(t0 + i) - Wide(t1 + i)).store(t2 + i)
+            i &+= 8
         }
-    }
-
-    /// r = t + t reduced, t of class 25 at most. Scratch: 8 limbs.
-    @inline(__always)
-    static func reduceDoubled(_ r: Limbs, _ t: ConstLimbs, _ s: Limbs) {
-        var i = 0
-        while i < 6 {
-            (Wide(t + 8 &* i) + Wide(t + 8 &* i)).store(s)
-            Fp.reduce(r + 4 &* i, s)
-            i &+= 1
-        }
+        reduce(r, t2)
     }
 
     /// r = u - t - v t reduced, for u and t of class 10, 8, 6: u0 - t0 - xi t2, u1 - t1 - t0, u2 - t2 - t1. Classes 32,
-    /// 26, 20. Scratch: 8 limbs.
+    /// 26, 20. u is destroyed.
     @inline(__always)
-    static func reduceEven(_ r: Limbs, _ u: ConstLimbs, _ t: ConstLimbs, _ s: Limbs) {
-        (Wide(u) + Wide(multiple: 16) - Wide(t) - Wide(t + 32) + Wide(t + 40)).store(s)  // 10 + 16 + 6
-        Fp.reduce(r, s)
-        (Wide(u + 8) + Wide(multiple: 22) - Wide(t + 8) - Wide(t + 32) - Wide(t + 40)).store(s)  // 10 + 22
-        Fp.reduce(r + 4, s)
-        var i = 2
-        while i < 6 {
-            let multiple = Wide(multiple: i < 4 ? 18 : 14)  // the classes of t1 + t0 and of t2 + t1
-            (Wide(u + 8 &* i) + multiple - Wide(t + 8 &* i) - Wide(t + (8 &* i &- 16))).store(s)
-            Fp.reduce(r + 4 &* i, s)
-            i &+= 1
+    static func reduceEven(_ r: Limbs, _ u: Limbs, _ t: ConstLimbs) {
+        (Wide(u) + Wide(multiple: 16) - Wide(t) - Wide(t + 32) + Wide(t + 40)).store(u)  // 10 + 16 + 6
+        (Wide(u + 8) + Wide(multiple: 22) - Wide(t + 8) - Wide(t + 32) - Wide(t + 40)).store(u + 8)  // 10 + 22
+        var i = 16
+        while i < 48 {
+            let multiple = Wide(multiple: i < 32 ? 18 : 14)  // the classes of t1 + t0 and of t2 + t1
+            (Wide(u + i) + multiple - Wide(t + i) - Wide(t + (i &- 16))).store(u + i)
+            i &+= 8
         }
+        reduce(r, u)
     }
 
     /// r = x y. 6 products in Fp2, 6 reductions.

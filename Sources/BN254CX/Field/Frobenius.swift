@@ -11,7 +11,7 @@ extension Fp12 {
         frobeniusOdd(r, x, bn_frobenius_1(), s)
     }
 
-    /// r = x^(p^2): the constants lie in Fp. Scratch: 8 limbs. 10 products in Fp.
+    /// r = x^(p^2): the constants lie in Fp. Scratch: 16 limbs. 10 products in Fp.
     package static func frobenius2(_ r: Limbs, _ x: ConstLimbs, _ s: Limbs) {
         copyLimbs(r, x, 8)
         for slot in 1..<6 {
