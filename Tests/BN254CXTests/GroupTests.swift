@@ -1,9 +1,11 @@
 import BN254CX
+import Foundation
 import XCTest
 
 /// The laws of both groups, and the complete formulas against the affine law by cases.
 final class GroupTests: XCTestCase {
-    private let rounds = 20
+    /// Random cases of each law: 100, or 10,000 with FULL=1 in the environment.
+    private let rounds = ProcessInfo.processInfo.environment["FULL"] == "1" ? 10_000 : 100
 
     func testG1AgreesWithTheAffineLaw() {
         Workspace.run { w in
@@ -118,8 +120,10 @@ final class GroupTests: XCTestCase {
         Workspace.run { w in
             let p = w.g1(), r = w.arena.g1()
             for k in scalars(&w) {
+                let start = w.arena
                 r.multiply(p, by: w.scalar(k), bits: 256, w.scratch)
                 XCTAssertEqual(w.slow(r), SlowPoint.multiply(w.slow(p), k), "\(k)")
+                w.arena = start
             }
             for bits in [1, 2, 13, 14, 15, 20, 32, 33, 63, 64, 65, 128, 254, 255, 256] {
                 let start = w.arena
@@ -135,11 +139,12 @@ final class GroupTests: XCTestCase {
         Workspace.run { w in
             let p = w.g1(), fast = w.arena.g1(), constant = w.arena.g1()
             for k in scalars(&w) {
-                let scalar = w.scalar(k)
+                let start = w.arena, scalar = w.scalar(k)
                 fast.multiplyVartime(p, by: scalar, w.scratch)
                 constant.multiply(p, by: scalar, bits: 256, w.scratch)
                 XCTAssertNotEqual(fast.equalMask(constant, w.scratch), 0, "\(k)")
                 XCTAssertEqual(fast.infinityMask(w.scratch), constant.infinityMask(w.scratch), "\(k)")
+                w.arena = start
             }
         }
     }
@@ -194,11 +199,7 @@ final class GroupTests: XCTestCase {
             for (k, bits) in scalars(&w).map({ ($0, 256) }) + [(BigInt(12345), 14), (0, 14), (1, 20)] {
                 let start = w.arena
                 power.power(a, by: w.scalar(k), bits: bits, w.scratch)
-                expected.setOne()
-                for index in stride(from: k.bitCount - 1, through: 0, by: -1) {
-                    expected.square(expected, w.scratch)
-                    if k.bit(index) { expected.multiply(expected, a, w.scratch) }
-                }
+                w.squareAndMultiply(expected, a, k)
                 XCTAssertTrue(power.equals(expected, w.scratch), "\(k)")
                 w.arena = start
             }
@@ -209,8 +210,10 @@ final class GroupTests: XCTestCase {
         Workspace.run { w in
             let p = w.g2(), r = w.arena.g2()
             for k in scalars(&w) {
+                let start = w.arena
                 r.multiply(p, by: w.scalar(k), bits: 256, w.scratch)
                 XCTAssertEqual(w.slow(r), SlowPoint.multiply(w.slow(p), k), "\(k)")
+                w.arena = start
             }
         }
     }
@@ -226,7 +229,7 @@ final class GroupTests: XCTestCase {
             for power in 1...3 { result.append((small * p.power(power) + 1).mod(r)) }
             result.append((small * p.power(3) - p * p).mod(r))
         }
-        return result + (0..<20).map { _ in w.integer() }
+        return result + (0..<rounds).map { _ in w.integer() }
     }
 
     /// 2^14 PINs and their multiples: the narrow multiplication is right for every one.

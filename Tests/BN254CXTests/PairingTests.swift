@@ -41,7 +41,7 @@ final class PairingTests: XCTestCase {
         Workspace.run { w in
             let value = w.gt(), power = w.arena.gt()
             XCTAssertFalse(value.isOne(w.scratch))
-            power.power(value, by: w.scalar(Parameters.r), bits: 256, w.scratch)
+            w.squareAndMultiply(power, value, Parameters.r)
             XCTAssertTrue(power.isOne(w.scratch))
             power.power(value, by: w.scalar(0), bits: 256, w.scratch)
             XCTAssertTrue(power.isOne(w.scratch))

@@ -104,7 +104,7 @@ final class ScratchTests: XCTestCase {
         let values = 8 * G1.count + 4 * G2.count + 4 * GT.count + 4 * Scalar.count
         for scratch in [
             PreparedG2.scratch, Pairing.scratch, Pairing.preparedScratch, DiscreteLogarithm.scratch,
-            GT.powerScratch, G2.multiplyScratch,
+            GT.powerScratch, G2.multiplyScratch, G1Multiples.count + G1.multiplyScratch, G1.multiplyVartimeScratch,
         ] {
             XCTAssertLessThanOrEqual(values + scratch, Arena.capacity)
         }

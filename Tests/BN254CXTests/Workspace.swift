@@ -106,6 +106,15 @@ struct Workspace {
         }
     }
 
+    /// r = a^k by squarings and products alone, for any a of the cyclotomic subgroup.
+    func squareAndMultiply(_ r: GT, _ a: GT, _ k: BigInt) {
+        r.setOne()
+        for index in stride(from: k.bitCount - 1, through: 0, by: -1) {
+            r.square(r, scratch)
+            if k.bit(index) { r.multiply(r, a, scratch) }
+        }
+    }
+
     /// A random point of G2 with Z = 1.
     mutating func affineG2() -> G2 {
         let point = g2(), affine = arena.g2()

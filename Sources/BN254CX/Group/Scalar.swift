@@ -53,7 +53,7 @@ package struct Scalar {
         _ = __gmpn_cnd_add_n(borrow, limbs, limbs, bn_r(), 4)
     }
 
-    /// The `width` bits from bit `position` on, a multiple of the width, which is 2 or 4: no window crosses a limb.
+    /// The `width` bits from bit `position` on, a multiple of the width, which divides 64: no window crosses a limb.
     /// Constant time in the value.
     @inline(__always)
     func window(at position: Int, width: Int) -> UInt {
