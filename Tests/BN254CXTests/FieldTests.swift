@@ -57,6 +57,7 @@ final class FieldTests: XCTestCase {
                 let a = w.elements(12), b = w.elements(12), c = w.arena.take(48), s = w.arena.take(1024)
                 let operations: [() -> Void] = [
                     { Fp12.mul(c, a, b, s) }, { Fp12.sqr(c, a, s) }, { Fp12.cyclotomicSqr(c, a, s) },
+                    { Fp12.compressedSquare(c, a, times: 1, s) }, { Fp12.mulByMonicLine(c, a, b, b + 8, s) },
                     { Fp12.conj(c, a) }, { Fp12.frobenius(c, a, s) }, { Fp12.inverse(c, a, s) },
                 ]
                 for operation in operations {
@@ -167,15 +168,65 @@ final class FieldTests: XCTestCase {
         Workspace.run { w in
             for _ in 0..<rounds {
                 let start = w.arena
-                let a = w.elements(12), l = w.elements(6), c = w.arena.take(48), s = w.arena.take(Fp12.scratch)
-                let x = w.slow12(a), l0 = w.slow2(l), l1 = w.slow2(l + 8), l3 = w.slow2(l + 16)
-                Fp12.mulByLine(c, a, l, l + 8, l + 16, s)
-                XCTAssertEqual(w.slow12(c), x * SlowFp12([l0, l1, .zero, l3, .zero, .zero]))
-                Fp12.mulByMonicLine(c, a, l + 8, l + 16, s)
-                XCTAssertEqual(w.slow12(c), x * SlowFp12([.one, l1, .zero, l3, .zero, .zero]))
+                checkLines(&w, w.elements(12), w.elements(6))
                 w.arena = start
             }
         }
+    }
+
+    /// The products with lines and the cyclotomic squarings with all components at the ends of the normal range. There
+    /// the squarings are no squarings, but still their formulas.
+    func testSparseFormulasAtTheEndsOfTheNormalRange() {
+        let p = Parameters.p
+        let ends: [BigInt] = [0, p - 1, p, p + BigInt(2).power(196) - 1]
+        Workspace.run { w in
+            for real in ends {
+                for imaginary in ends {
+                    let start = w.arena
+                    let a = w.elements(12, all: real), b = w.elements(12, all: imaginary)
+                    for i in 0..<6 {
+                        for j in 4..<8 { swap(&a[8 * i + j], &b[8 * i + j]) }
+                    }
+                    for (x, l) in [(a, b), (a, a), (b, a), (b, b)] {
+                        checkLines(&w, x, l)
+                        checkCyclotomicFormulas(&w, x)
+                    }
+                    w.arena = start
+                }
+            }
+        }
+    }
+
+    private func checkLines(_ w: inout Workspace, _ a: Limbs, _ l: Limbs) {
+        let start = w.arena
+        let c = w.arena.take(48), s = w.arena.take(Fp12.scratch)
+        let x = w.slow12(a), l0 = w.slow2(l), l1 = w.slow2(l + 8), l3 = w.slow2(l + 16)
+        Fp12.mulByLine(c, a, l, l + 8, l + 16, s)
+        XCTAssertEqual(w.slow12(c), x * SlowFp12([l0, l1, .zero, l3, .zero, .zero]))
+        Fp12.mulByMonicLine(c, a, l + 8, l + 16, s)
+        XCTAssertEqual(w.slow12(c), x * SlowFp12([.one, l1, .zero, l3, .zero, .zero]))
+        w.arena = start
+    }
+
+    /// 3A^2 - 2 conj A + (3 w^3 C^2 + 2 conj B) w + (3B^2 - 2 conj C) w^2 for x = A + B w + C w^2 over Fp2[w^3].
+    private func checkCyclotomicFormulas(_ w: inout Workspace, _ a: Limbs) {
+        let start = w.arena
+        let result = w.arena.take(48), s = w.arena.take(Fp12.scratch)
+        let x = w.slow12(a).c, two = SlowFp2(2, 0), three = SlowFp2(3, 0)
+        func square(_ low: SlowFp2, _ high: SlowFp2) -> (SlowFp2, SlowFp2) {
+            (low * low + .xi * high * high, two * low * high)
+        }
+        let a2 = square(x[0], x[3]), b2 = square(x[1], x[4]), c2 = square(x[2], x[5])
+        let expected = [
+            three * a2.0 - two * x[0], three * .xi * c2.1 + two * x[1], three * b2.0 - two * x[2],
+            three * a2.1 + two * x[3], three * c2.0 - two * x[4], three * b2.1 + two * x[5],
+        ]
+        Fp12.cyclotomicSqr(result, a, s)
+        XCTAssertEqual(w.slow12(result).c, expected)
+        Fp12.compressedSquare(result, a, times: 1, s)
+        let compressed = w.slow12(result).c
+        for power in [1, 2, 4, 5] { XCTAssertEqual(compressed[power], expected[power]) }
+        w.arena = start
     }
 
     /// Results may lie where operands lie: in place gives the same limbs as elsewhere.
