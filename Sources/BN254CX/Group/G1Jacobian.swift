@@ -26,28 +26,24 @@ struct G1Jacobian {
     func double(_ s: Limbs) {
         let w = s, v = s + 8, e = s + 16, b = s + 20, d = s + 24
         Fp.sqrWide(w, x)
-        scaleLimbs(w, w, 8, 3)
+        (Wide(w) + Wide(w) + Wide(w)).store(w)
         Fp.reduce(e, w)  // 3
         Fp.sqrWide(w, y)
         Fp.reduce(b, w)
+        (Narrow(b) + Narrow(b)).store(b)  // 2B: 2
         Fp.mulWide(w, y, z)
-        addLimbs(w, w, w, 8)
+        (Wide(w) + Wide(w)).store(w)
         Fp.reduce(z, w)  // 2
         Fp.mulWide(v, x, b)
-        scaleLimbs(v, v, 8, 4)
+        (Wide(v) + Wide(v)).store(v)
         Fp.reduce(d, v)  // 4
-        addLimbs(v, v, v, 8)
         Fp.sqrWide(w, e)
-        addLimbs(w, w, bn_wide_multiples() + 8 &* 8, 8)
-        subLimbs(w, w, v, 8)
+        (Wide(w) + Wide(multiple: 8) - Wide(v) - Wide(v)).store(w)
         Fp.reduce(x, w)  // 1 + 8
-        addLimbs(d, d, bn_two_p_vector(), 4)
-        subLimbs(d, d, x, 4)
+        (Narrow(d) + Narrow(bn_two_p_vector()) - Narrow(x)).store(d)
         Fp.mulWide(w, e, d)  // 3
-        Fp.sqrWide(v, b)
-        scaleLimbs(v, v, 8, 8)
-        addLimbs(w, w, bn_wide_multiples() + 8 &* 8, 8)
-        subLimbs(w, w, v, 8)
+        Fp.sqrWide(v, b)  // 4B^2: 4
+        (Wide(w) + Wide(multiple: 8) - Wide(v) - Wide(v)).store(w)
         Fp.reduce(y, w)  // 3 + 8
     }
 
@@ -62,31 +58,24 @@ struct G1Jacobian {
         let w = s, v = s + 8, zz = s + 16, r = s + 20, hh = s + 24, hhh = s + 28
         Fp.sqr(zz, z, w)
         Fp.mul(h, x2, zz, w)
-        addLimbs(h, h, bn_two_p_vector(), 4)
-        subLimbs(h, h, x, 4)
-        Fp.normalise(h)
+        (Narrow(h) + Narrow(bn_two_p_vector()) - Narrow(x)).normal.store(h)
         Fp.mul(zz, zz, z, w)
         Fp.mul(r, y2, zz, w)  // 2
-        addLimbs(r, r, bn_two_p_vector(), 4)
-        subLimbs(r, r, y, 4)  // 3
+        (Narrow(r) + Narrow(bn_two_p_vector()) - Narrow(y)).store(r)  // 3
         Fp.mul(z, z, h, w)
         Fp.sqr(hh, h, w)
         Fp.mulWide(v, h, hh)
         Fp.reduce(hhh, v)
         Fp.mulWide(w, x, hh)
         Fp.reduce(hh, w)  // V = XH^2
-        addLimbs(w, w, w, 8)
-        addLimbs(v, v, w, 8)  // H^3 + 2V: 3
+        (Wide(multiple: 3) - Wide(v) - Wide(w) - Wide(w)).store(v)  // -H^3 - 2V: 3
         Fp.sqrWide(w, r)  // 9
-        addLimbs(w, w, bn_wide_multiples() + 8 &* 3, 8)
-        subLimbs(w, w, v, 8)
+        (Wide(w) + Wide(v)).store(w)
         Fp.reduce(x, w)  // 12
-        addLimbs(hh, hh, bn_two_p_vector(), 4)
-        subLimbs(hh, hh, x, 4)  // 3
+        (Narrow(hh) + Narrow(bn_two_p_vector()) - Narrow(x)).store(hh)  // 3
         Fp.mulWide(w, r, hh)  // 9
         Fp.mulWide(v, y, hhh)
-        addLimbs(w, w, bn_wide_multiples() + 8, 8)
-        subLimbs(w, w, v, 8)
+        (Wide(w) + Wide(multiple: 1) - Wide(v)).store(w)
         Fp.reduce(y, w)  // 10
     }
 

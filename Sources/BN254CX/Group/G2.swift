@@ -71,9 +71,8 @@ package struct G2 {
     /// a -= b for b of class k, which adds k to the class of a.
     @inline(__always)
     static func subWide(_ a: Limbs, _ b: ConstLimbs, class k: Int) {
-        addLimbs(a, a, bn_wide_multiples() + 8 &* k, 8)
-        addLimbs(a + 8, a + 8, bn_wide_multiples() + 8 &* k, 8)
-        subLimbs(a, a, b, 16)
+        (Wide(a) + Wide(multiple: k) - Wide(b)).store(a)
+        (Wide(a + 8) + Wide(multiple: k) - Wide(b + 8)).store(a + 8)
     }
 
     /// X3 = t3 minus - t4 t5, Y3 = plus minus + x3 t5, Z3 = plus t4 + x3 t3. Scratch: 48 limbs.

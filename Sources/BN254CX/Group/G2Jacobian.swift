@@ -19,8 +19,7 @@ struct G2Jacobian {
     func double(_ s: Limbs) {
         let w = s, v = s + 16, e = s + 32, b = s + 40, d = s + 48, t = s + 64
         Fp2.sqrWideTight(w, x, t)
-        scaleLimbs(w, w, 8, 3)
-        scaleLimbs(w + 8, w + 8, 8, 3)
+        G2Jacobian.add(w, w, w, w)
         Fp2.reduce(e, w)  // 6
         Fp2.sqrWide(w, y, t)
         Fp2.reduce(b, w)
@@ -30,16 +29,14 @@ struct G2Jacobian {
         Fp2.mulWide(v, x, b, class: 1, t)
         scaleLimbs(v, v, 16, 4)
         Fp2.reduce(d, v)  // 8
-        addLimbs(v, v, v, 16)
         Fp2.sqrWideTight(w, e, t)
-        G2.subWide(w, v, class: 16)
+        G2Jacobian.subtractTwice(w, v, class: 16)
         Fp2.reduce(x, w)  // 2 + 16
-        addLimbs(d, d, bn_two_p_vector(), 8)
-        subLimbs(d, d, x, 8)
+        G2Jacobian.sub(d, d, x)  // 3
         Fp2.mulWide(w, e, d, class: 3, t)  // 6
         Fp2.sqrWideTight(v, b, t)
-        scaleLimbs(v, v, 16, 8)
-        G2.subWide(w, v, class: 16)
+        scaleLimbs(v, v, 16, 4)
+        G2Jacobian.subtractTwice(w, v, class: 16)
         Fp2.reduce(y, w)  // 6 + 16
     }
 
@@ -52,15 +49,11 @@ struct G2Jacobian {
         Fp2.sqrWide(w, z, t)
         Fp2.reduce(zz, w)
         G2Jacobian.mul(h, x2, zz, w, t)
-        addLimbs(h, h, bn_two_p_vector(), 8)
-        subLimbs(h, h, x, 8)
-        Fp.normalise(h, count: 2)
+        Fp2.sub(h, h, x, w)
         G2Jacobian.mul(zz, zz, z, w, t)
         Fp2.mulWide(w, y2, zz, class: 2, t)
         Fp2.reduce(r, w)  // 4
-        addLimbs(r, r, bn_two_p_vector(), 8)
-        subLimbs(r, r, y, 8)
-        Fp.normalise(r, count: 2)
+        Fp2.sub(r, r, y, w)
         G2Jacobian.mul(z, z, h, w, t)
         Fp2.sqrWide(w, h, t)
         Fp2.reduce(hh, w)
@@ -68,17 +61,35 @@ struct G2Jacobian {
         Fp2.reduce(hhh, v)
         Fp2.mulWide(w, x, hh, class: 1, t)
         Fp2.reduce(hh, w)  // V = XH^2
-        addLimbs(w, w, w, 16)
-        addLimbs(v, v, w, 16)  // H^3 + 2V: 6
+        G2Jacobian.add(v, v, w, w)  // H^3 + 2V: 6
         Fp2.sqrWideTight(w, r, t)
         G2.subWide(w, v, class: 6)
         Fp2.reduce(x, w)  // 2 + 6
-        addLimbs(hh, hh, bn_two_p_vector(), 8)
-        subLimbs(hh, hh, x, 8)
+        G2Jacobian.sub(hh, hh, x)  // 3
         Fp2.mulWide(w, r, hh, class: 3, t)  // 6
         Fp2.mulWide(v, y, hhh, class: 1, t)
         G2.subWide(w, v, class: 2)
         Fp2.reduce(y, w)  // 8
+    }
+
+    /// r = a - b, b normal: adds 2 to the class of a.
+    @inline(__always)
+    private static func sub(_ r: Limbs, _ a: ConstLimbs, _ b: ConstLimbs) {
+        (Wide(a) + Wide(bn_two_p_vector()) - Wide(b)).store(r)
+    }
+
+    /// r = a + b + c, unreduced products of sixteen limbs.
+    @inline(__always)
+    private static func add(_ r: Limbs, _ a: ConstLimbs, _ b: ConstLimbs, _ c: ConstLimbs) {
+        (Wide(a) + Wide(b) + Wide(c)).store(r)
+        (Wide(a + 8) + Wide(b + 8) + Wide(c + 8)).store(r + 8)
+    }
+
+    /// a -= 2b, unreduced products, 2b of class k, which adds k to the class of a.
+    @inline(__always)
+    private static func subtractTwice(_ a: Limbs, _ b: ConstLimbs, class k: Int) {
+        (Wide(a) + Wide(multiple: k) - Wide(b) - Wide(b)).store(a)
+        (Wide(a + 8) + Wide(multiple: k) - Wide(b + 8) - Wide(b + 8)).store(a + 8)
     }
 
     @inline(__always)
