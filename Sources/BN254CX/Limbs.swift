@@ -117,9 +117,15 @@ func zeroMask(_ a: ConstLimbs, _ n: Int) -> UInt {
 @inline(__always)
 func nonZeroMask(_ bits: UInt) -> UInt { 0 &- ((bits | (0 &- bits)) &>> 63) }
 
+/// The mask, in a way that the compiler cannot see through: it knows that a mask has two values, and has turned a
+/// selection by one into a branch.
+@inline(never) @_optimize(none)
+private func opaque(_ mask: UInt) -> UInt { mask }
+
 /// r = a where the mask is all ones, r unchanged where it is zero. Constant time.
 @inline(__always)
 func selectLimbs(_ r: Limbs, _ a: ConstLimbs, _ n: Int, mask: UInt) {
+    let mask = opaque(mask)
     var i = 0
     while i < n {
         r[i] ^= (r[i] ^ a[i]) & mask
