@@ -13,6 +13,21 @@ final class EncodingTests: XCTestCase {
         value.limbs(4).reversed().flatMap { limb in (0..<8).map { UInt8(truncatingIfNeeded: limb >> (56 - 8 * $0)) } }
     }
 
+    /// A point with Z = 1 needs no inversion and has the same octets; no other length is written.
+    func testAffinePointsHaveTheSameOctets() {
+        Workspace.run { w in
+            let point = w.affineG1()
+            var octets = [UInt8](repeating: 0, count: 65), direct = octets, short = [UInt8](repeating: 0, count: 64)
+            var out = octets.mutableSpan
+            XCTAssertTrue(point.encode(into: &out, w.scratch))
+            var directOut = direct.mutableSpan
+            XCTAssertTrue(point.encodeAffine(into: &directOut, w.scratch))
+            XCTAssertEqual(octets, direct)
+            var shortOut = short.mutableSpan
+            XCTAssertFalse(point.encodeAffine(into: &shortOut, w.scratch))
+        }
+    }
+
     func testG1ComesBack() throws {
         try Workspace.run { w in
             let p = w.g1(), q = w.arena.g1()

@@ -267,7 +267,7 @@ final class GroupTests: XCTestCase {
         Workspace.run { w in
             let q = w.g2(), image = w.arena.g2(), product = w.arena.g2()
             image.psi(q, w.scratch)
-            product.multiply(q, by: w.scalar(Parameters.p), bits: 256, w.scratch)
+            w.doubleAndAdd(product, q, Parameters.p)
             XCTAssertNotEqual(image.equalMask(product, w.scratch), 0)
         }
     }
