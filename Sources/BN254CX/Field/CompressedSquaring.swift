@@ -5,8 +5,8 @@ extension Fp12 {
     /// r = x^(2^n) for x in the cyclotomic subgroup, by compressed squarings: only B and C of x = A + B w + C w^2 (see
     /// `cyclotomicSqr`), whose squares do not depend on A, go through them.
     ///
-    /// Karabina, "Squaring in cyclotomic subgroups", eprint 2010/542, section 3.2; formulas as in eprint 2010/526,
-    /// section 5.2. 6 squarings in Fp2 (12 mpn_sec_mul), 8 reductions for each square, then `restore`, one inversion in
+    /// Karabina, "Squaring in cyclotomic subgroups", eprint 2010/542; formulas as in eprint 2010/526,
+    /// section 5. 6 squarings in Fp2 (12 mpn_sec_mul), 8 reductions for each square, then `restore`, one inversion in
     /// Fp.
     @inline(never)
     package static func compressedSquare(_ r: Limbs, _ x: ConstLimbs, times n: Int, _ s: Limbs) {
@@ -34,7 +34,7 @@ extension Fp12 {
         }
     }
 
-    /// Computes A = a0 + a1 w^3 of x from B = b0 + b1 w^3 and C = c0 + c1 w^3 (eprint 2010/526, theorem 3.1):
+    /// Computes A = a0 + a1 w^3 of x from B = b0 + b1 w^3 and C = c0 + c1 w^3 (eprint 2010/526, section 5):
     /// a1 = (xi c1^2 + 3 c0^2 - 2 b1)/(4 b0), or 2 c0 c1/b1 if b0 = 0; a0 = xi (2 a1^2 + b0 c1 - 3 b1 c0) + 1.
     ///
     /// With 1/0 = 0 it is right for x = 1 too, the only element with b0 = b1 = 0: B = 0 leaves c0 c1 = 0 and

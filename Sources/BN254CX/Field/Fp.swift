@@ -34,9 +34,10 @@ package enum Fp {
     /// r = t / 2^320 mod p for t of eight limbs, which r may overlap. Normal for every t.
     ///
     /// Montgomery reduction by five limbs (Montgomery, "Modular multiplication without trial division", 1985), row by
-    /// row. Rows 0 to 2 add m_i p' 2^64i for the multiple p' = p (-1/p mod 2^64) = 2^64 f - 1 of p: m_i is the lowest limb
-    /// itself, and m_i p' takes it away and adds m_i f one limb higher, 4 products instead of 5 and none for m_i ("Montgomery
-    /// friendly modulus": Hamburg, "Fast and compact elliptic-curve cryptography", eprint 2012/309, section 3.2).
+    /// row. Rows 0 to 2 add m_i p' 2^64i for the multiple p' = p (-1/p mod 2^64) = 2^64 f - 1 of p: m_i is the lowest
+    /// limb itself, and m_i p' takes it away and adds m_i f one limb higher, 4 products instead of 5 and none for m_i
+    /// (a "Montgomery friendly" modulus: Hamburg, "Fast and compact elliptic-curve cryptography", eprint 2012/309; here
+    /// as a multiple of p).
     /// Since f < p they leave V < t/2^192 + (2^64 + 2) p; two rows with p itself make it less than
     /// t/2^320 + p + (2^64 + 2) p/2^128 + p/2^64 < p + 2^193 for t < 2^512. 22 products of limbs and 2 for m_3, m_4.
     ///

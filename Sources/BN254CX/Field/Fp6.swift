@@ -26,7 +26,8 @@ package enum Fp6 {
         addLimbs(w + 32, w + 32, v1, 16)  // w2 = x0 y2 + x2 y0 + v1: 4 + 2
     }
 
-    /// w = a d + b c as (a + b)(c + d) - a c - b d, given the products ac and bd of class 2. Class 4. Scratch: 32 limbs.
+    /// w = a d + b c as (a + b)(c + d) - a c - b d, given the products ac and bd of class 2. Class 4. Scratch: 32
+    /// limbs.
     ///
     /// The real part of the product carries an offset of 4 p^2, each of ac and bd one of p^2: what is left is at least
     /// 2 p^2 above a real part that is at least -2 p^2.
