@@ -22,7 +22,7 @@ LIB_FLAGS = --product mpin --scratch-path .build-lib \
 # Those of them that take longer than the rest of `make test` are left to `make check-all`.
 TESTS = lint unit abi c-test python-test readme-test demo ctime negative wipe fuzz
 
-.PHONY: help test check-all lib server examples packages format clean laws dudect $(TESTS) FORCE
+.PHONY: help test check-all lib server examples bench packages format clean laws dudect $(TESTS) FORCE
 
 ##@ Use
 
@@ -38,6 +38,10 @@ lib: $(LIB) ## build build/libmpin.so
 server: $(SERVER) ## build build/mpind
 
 examples: build/mpin-example build/venv/installed ## build the C example and the Python package
+
+bench: packages ## time every operation, against GMP's own 4x4-limb product
+	$(SWIFT) build -c release --product mpin-bench
+	.build/release/mpin-bench $(BENCH_FLAGS)
 
 ##@ Check
 

@@ -21,7 +21,7 @@
  *   x.a || x.b || y.a || y.b. GT element: 384 bytes, the coefficients of w^0,
  *   w^3, w^1, w^4, w^2, w^5 over Fp2. Field elements and scalars: 32 bytes,
  *   big-endian. Decoding is strict: prefix, coordinates below p, on the curve,
- *   not infinity, and for G2 in the subgroup of order r.
+ *   not infinity, and for G2 and GT in the subgroup of order r.
  *
  * Time: functions that take a secret run in time that does not depend on it.
  *   Intermediate values are wiped.

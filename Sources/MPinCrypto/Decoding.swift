@@ -21,12 +21,15 @@ extension Arena {
         }
     }
 
-    /// A value of the pairing from 384 bytes.
+    /// A value of the pairing from 384 bytes; an element of Fp12 of another order is `wrongOrder`.
     mutating func decodeGT(_ octets: Span<UInt8>) throws(MPinError) -> GT {
         guard octets.count == MPinSize.gt else { throw .wrongParameter }
         let value = gt()
-        guard value.decode(octets, scratch) else { throw .wrongOrder }
-        return value
+        switch value.decode(octets, scratch) {
+        case .valid: return value
+        case .invalid: throw .invalidPoint
+        case .outsideSubgroup: throw .wrongOrder
+        }
     }
 
     /// A scalar in 1..<r from 32 bytes.

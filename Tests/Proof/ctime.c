@@ -211,11 +211,11 @@ static void key_pair(void)
     static uint8_t z[MPIN_SCALAR_SIZE], key[MPIN_G2_SIZE], new[MPIN_G1_SIZE];
     TIMELESS("get_dvs_keypair", 0,
              mpin_crypto_get_dvs_keypair(ARG(z), ARG(key)));
-    PUBLIC(&key);
+    PUBLIC(key);
     SECRET(z), SECRET(secret);
     TIMELESS("get_dvs_public_key", 0,
              mpin_crypto_get_dvs_public_key(ARG(key), ARG(z)));
-    PUBLIC(&key);
+    PUBLIC(key);
     TIMELESS("get_g1_multiple", 0,
              mpin_crypto_get_g1_multiple(ARG(new), ARG(z), ARG(secret)));
     SECRET(x), SECRET(pin), SECRET(token);
@@ -248,7 +248,7 @@ static void one_pass(void)
                                 ARG(x), ARG(pin), 20, ARG(token), ARG(permit),
                                 1700000000, ARG(id)));
     everything_public();
-    PUBLIC(&u1), PUBLIC(&ut1), PUBLIC(&v1);
+    PUBLIC(u1), PUBLIC(ut1), PUBLIC(v1);
     TIMELESS("get_y", 0,
              mpin_crypto_get_y(sec, MPIN_SCALAR_SIZE, 1700000000, ARG(u1), ARG(id)));
     SECRET(server);
@@ -269,7 +269,7 @@ static void full(void)
     SECRET(token);
     TIMELESS("precompute", 0,
              mpin_crypto_precompute(ARG(g1), ARG(g2), ARG(token), ARG(hash)));
-    PUBLIC(&g2);
+    PUBLIC(g2);
     SECRET(g1), SECRET(pin), SECRET(s1), SECRET(x);
     TIMELESS("client_key", 0,
              mpin_crypto_client_key(ARG(key), ARG(g1), ARG(g2), ARG(pin), 20,

@@ -153,6 +153,26 @@ def map_to_g1(digest):
         x = x + Fp(1)
 
 
+# ---- Fp12 = Fp2[w]/(w^6 - (1 + i)): a list of six coefficients ---------------------------------------------------------
+
+
+def multiply12(a, b):
+    wide = [Fp2(0)] * 11
+    for i, x in enumerate(a):
+        for j, y in enumerate(b):
+            wide[i + j] = wide[i + j] + x * y
+    return [wide[k] + (wide[k + 6] * Fp2(1, 1) if k < 5 else Fp2(0)) for k in range(6)]
+
+
+def power12(a, k):
+    result = [Fp2(1)] + [Fp2(0)] * 5
+    for bit in bin(k)[2:]:
+        result = multiply12(result, result)
+        if bit == "1":
+            result = multiply12(result, a)
+    return result
+
+
 # ---- Encodings ------------------------------------------------------------------------------------------------------
 
 
@@ -166,3 +186,7 @@ def g1(p, prefix=4):
 
 def g2(q):
     return number(q[0].a) + number(q[0].b) + number(q[1].a) + number(q[1].b)
+
+
+def gt(a):
+    return b"".join(number(a[k].a) + number(a[k].b) for k in (0, 3, 1, 4, 2, 5))

@@ -18,8 +18,8 @@ import json
 import sys
 
 from curve import (
-    B1, B2, COFACTOR, G1_GENERATOR, P, R, Fp, Fp2, add, element1, element2, g1, g2, map_to_g1, mul, negate, number,
-    on_curve, random_point, rng,
+    B1, B2, COFACTOR, G1_GENERATOR, P, R, Fp, Fp2, add, element1, element2, g1, g2, gt, map_to_g1, mul,
+    negate, number, on_curve, power12, random_point, rng,
 )
 
 WRONG_PARAMETER, INVALID_POINT, WRONG_ORDER = -11, -14, -18
@@ -204,7 +204,7 @@ def gt_decode():
     one = number(1) + bytes(352)
     lengths("gt_decode", one)
     refuse("gt_decode", WRONG_ORDER, "zero", bytes=bytes(384))
-    refuse("gt_decode", WRONG_ORDER, "all bits set", bytes=b"\xff" * 384)
+    refuse("gt_decode", INVALID_POINT, "range: all bits set", bytes=b"\xff" * 384)
     for value in (2, 3, P - 2, P - 1 >> 1):
         refuse("gt_decode", WRONG_ORDER, "an element of Fp other than 1 and -1: order divides p - 1",
             bytes=number(value) + bytes(352))
@@ -214,11 +214,17 @@ def gt_decode():
         refuse("gt_decode", WRONG_ORDER, "a multiple of a power of w alone",
             bytes=bytes(64 * k) + number(5) + number(7) + bytes(320 - 64 * k))
     for i in range(12):
-        refuse("gt_decode", WRONG_ORDER, f"range: 1 with coefficient {i} + p",
+        refuse("gt_decode", INVALID_POINT, f"range: 1 with coefficient {i} + p",
                bytes=b"".join(number((1 if j == 0 else 0) + (P if j == i else 0)) for j in range(12)))
     for _ in range(12):
         refuse("gt_decode", WRONG_ORDER, "a random element of Fp12",
             bytes=b"".join(number(rng.randrange(P)) for _ in range(12)))
+    for _ in range(4):
+        value = power12([element2() for _ in range(6)], (P**6 - 1) * (P**2 + 1))
+        assert power12(value, R) != power12(value, 0)
+        refuse("gt_decode", WRONG_ORDER, "in the cyclotomic subgroup, but of another order than r", bytes=gt(value))
+        other = power12(value, R)
+        refuse("gt_decode", WRONG_ORDER, "in the cyclotomic subgroup, of an order prime to r", bytes=gt(other))
 
 
 def scalars():

@@ -110,6 +110,21 @@ extension Fp12 {
         return equalMask(x4, x2, t) & ~zeroMask(x, t)
     }
 
+    /// All ones when x of the cyclotomic subgroup has order r or 1, else zero. Scratch: 96 limbs and `powUScratch`.
+    ///
+    /// x^p = x^(6u^2), since p - 6u^2 = r (p + 1 - t with the trace t = 6u^2 + 1). Two powers by u instead of one by r
+    /// (Aranha, Barreto, Longa, Ricardini, "The realm of the pairings", SAC 2013, section 5.2).
+    package static func isOrderMask(_ x: ConstLimbs, _ s: Limbs) -> UInt {
+        let power = s, t = s + 48, rest = s + 96
+        cyclotomicPowU(t, x, rest)
+        cyclotomicPowU(power, t, rest)
+        cyclotomicSqr(t, power, rest)
+        mul(power, t, power, rest)
+        cyclotomicSqr(power, power, rest)
+        frobenius(t, x, rest)
+        return equalMask(power, t, rest)
+    }
+
     /// All ones when every coefficient of x is zero, else zero. Scratch: 4 limbs.
     private static func zeroMask(_ x: ConstLimbs, _ s: Limbs) -> UInt {
         var mask = ~UInt(0)

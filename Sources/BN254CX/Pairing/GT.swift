@@ -1,12 +1,12 @@
-/// A value of the pairing in 48 limbs of an arena: an element of the cyclotomic subgroup of Fp12, written
-/// multiplicatively. The inverse is the conjugate.
+/// A value of the pairing in 48 limbs of an arena: an element of Fp12 of order r or 1, written multiplicatively. The
+/// inverse is the conjugate.
 package struct GT {
     /// Limbs of a value.
     package static var count: Int { Fp12.count }
     /// Bytes of an encoded value.
     package static var octets: Int { 384 }
     /// Limbs of scratch that `multiply`, `square`, `decode` and `encode` use.
-    package static var scratch: Int { 96 &+ Fp12.scratch }
+    package static var scratch: Int { 96 &+ Fp12.powUScratch }
 
     package let limbs: Limbs
 
@@ -40,14 +40,25 @@ package struct GT {
 // Octets: twelve coordinates of 32 bytes, big-endian, the coefficients of w^0, w^3, w^1, w^4, w^2, w^5, each with its
 // real part first.
 extension GT {
-    /// Reads an element of Fp12. False for another length than 384, a coordinate not below p, or an element outside
-    /// the cyclotomic subgroup, where an inverse would not be the conjugate.
-    package func decode(_ octets: Span<UInt8>, _ s: Limbs) -> Bool {
-        guard octets.count == GT.octets else { return false }
-        return octets.withUnsafeBufferPointer { buffer in
-            guard let base = buffer.baseAddress else { return false }
-            return declassify(Fp12.decode(limbs, base, s) & Fp12.isCyclotomicMask(limbs, s)) != 0
+    /// What octets of the right or the wrong kind are.
+    package enum Decoding {
+        /// A value of the pairing.
+        case valid
+        /// Another length than 384, or a coordinate not below p.
+        case invalid
+        /// An element of Fp12, but not of order r or 1.
+        case outsideSubgroup
+    }
+
+    /// Reads a value: range and order are checked.
+    package func decode(_ octets: Span<UInt8>, _ s: Limbs) -> Decoding {
+        guard octets.count == GT.octets else { return .invalid }
+        let inRange = octets.withUnsafeBufferPointer { buffer in
+            buffer.baseAddress.map { Fp12.decode(limbs, $0, s) } ?? 0
         }
+        guard declassify(inRange) != 0 else { return .invalid }
+        guard declassify(Fp12.isCyclotomicMask(limbs, s)) != 0 else { return .outsideSubgroup }
+        return declassify(Fp12.isOrderMask(limbs, s)) != 0 ? .valid : .outsideSubgroup
     }
 
     /// Writes the value. False for another length than 384.
