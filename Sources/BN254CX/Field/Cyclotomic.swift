@@ -112,8 +112,8 @@ extension Fp12 {
 
     /// All ones when x of the cyclotomic subgroup has order r or 1, else zero. Scratch: 96 limbs and `powUScratch`.
     ///
-    /// x^p = x^(6u^2), since p - 6u^2 = r (p + 1 - t with the trace t = 6u^2 + 1). Two powers by u instead of one by r
-    /// (Aranha, Barreto, Longa, Ricardini, "The realm of the pairings", SAC 2013, section 5.2).
+    /// x^p = x^(6u^2), since p - 6u^2 = r (p + 1 - t with the trace t = 6u^2 + 1): two powers by u instead of one by r
+    /// (the idea of Scott, "A note on group membership tests for G1, G2 and GT", eprint 2021/1130).
     package static func isOrderMask(_ x: ConstLimbs, _ s: Limbs) -> UInt {
         let power = s, t = s + 48, rest = s + 96
         cyclotomicPowU(t, x, rest)
