@@ -231,7 +231,7 @@ final class ProcessTests: XCTestCase {
 
     private func arguments(_ backend: Backend) -> [String] {
         [
-            "--all-in-one", "--state-dir", backend.stateFolder, "--mail-dir", backend.stateFolder + "-mail", "--port",
+            "--all-in-one", "--state-dir", backend.stateFolder, "--mail-dir", backend.mailFolder, "--port",
             "\(backend.port)", "--private-port", "\(backend.privatePort)", "--dta1-port", "\(backend.dta1Port)",
             "--dta2-port", "\(backend.dta2Port)",
         ]

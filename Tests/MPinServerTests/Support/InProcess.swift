@@ -66,10 +66,15 @@ final class InProcess: Sendable {
             done.signal()
         }
         _ = done.wait(timeout: .now() + 10)
+        removeFiles()
     }
 
     deinit {
         task.withLock { $0 }?.cancel()
+        removeFiles()
+    }
+
+    private func removeFiles() {
         try? FileManager.default.removeItem(atPath: backend.stateFolder)
         try? FileManager.default.removeItem(at: log)
     }

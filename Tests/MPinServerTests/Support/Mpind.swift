@@ -41,11 +41,15 @@ final class Mpind {
         }
     }
 
-    /// Sends the signal and returns the exit code, or minus the signal that ended the process.
+    /// Sends the signal and returns the exit code, or minus the signal that ended the process: SIGKILL after 30 s.
     @discardableResult
     func stop(_ signal: Int32) -> Int32 {
         if process.isRunning { kill(process.processIdentifier, signal) }
+        let process = process
+        let killer = DispatchWorkItem { kill(process.processIdentifier, SIGKILL) }
+        DispatchQueue.global().asyncAfter(deadline: .now() + 30, execute: killer)
         process.waitUntilExit()
+        killer.cancel()
         return process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
     }
 

@@ -118,12 +118,18 @@ struct TestClient {
         return (x, sec, u, ut)
     }
 
+    /// V in hex.
+    func proof(_ login: Login) throws -> String {
+        Hex.encode(
+            try output(MPinSize.g1) { v throws(MPinError) in
+                try Client.pass2(x: login.x.span, y: login.y.span, sec: login.sec.span, into: &v)
+            })
+    }
+
     /// The body of pass 2.
     func pass2Body(_ login: Login) throws -> String {
-        let v = try output(MPinSize.g1) { v throws(MPinError) in
-            try Client.pass2(x: login.x.span, y: login.y.span, sec: login.sec.span, into: &v)
-        }
-        return "{\"pass\":2,\"OTP\":false,\"WID\":\"0\",\"V\":\"\(Hex.encode(v))\",\"mpin_id\":\"\(login.user.id)\"}"
+        let v = try proof(login)
+        return "{\"pass\":2,\"OTP\":false,\"WID\":\"0\",\"V\":\"\(v)\",\"mpin_id\":\"\(login.user.id)\"}"
     }
 
     func pass2(_ login: Login) throws -> Answer { try backend.call("POST", "/rps/pass2", pass2Body(login)) }
