@@ -15,4 +15,12 @@ package enum Server {
             try arena.encode(d, into: &htid)
         }
     }
+
+    /// Whether what a client sends as U, UT or V is a point of G1: 65 bytes, `04`, both coordinates below p, on the curve.
+    package static func isPoint(_ octets: Span<UInt8>) -> Bool {
+        do throws(MPinError) {
+            _ = try withArena { arena throws(MPinError) in try arena.decodeG1(octets) }
+            return true
+        } catch { return false }
+    }
 }
