@@ -8,24 +8,29 @@ func climbProtocol(_ ladder: inout Ladder) throws(MPinError) {
     let bench = try ProtocolBench()
     try bench.climbShares(&ladder)
     bench.climbClient(&ladder)
+    bench.climbFactors(&ladder)
     try bench.climbServer(&ladder)
     try climbKangaroo(&ladder)
+    try bench.climbKeyPair(&ladder)
+    try bench.climbOnePass(&ladder)
+    try bench.climbFull(&ladder)
+    try bench.climbElligator(&ladder)
     bench.climbLogin(&ladder)
 }
 
-private final class ProtocolBench {
-    private let master = Sample.scalar(seed: 7)
-    private let sessions: [Session]
-    private let context: ServerContext
-    private let serverSecret: [UInt8]
+/// Users, their server, and room for what the operations write.
+final class ProtocolBench {
+    let master = Sample.scalar(seed: 7)
+    let sessions: [Session]
+    let context: ServerContext
+    let serverSecret: [UInt8]
     private var next = 0
-    /// Where the operations write.
-    private let output = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 384)
-    private let second = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 65)
-    private let third = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 65)
-    private let e = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 384)
-    private let f = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 384)
-    private let none = UnsafeMutableBufferPointer<UInt8>(start: nil, count: 0)
+    private let output = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 128)
+    let second = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 65)
+    let third = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 65)
+    let e = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 384)
+    let f = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 384)
+    let none = UnsafeMutableBufferPointer<UInt8>(start: nil, count: 0)
 
     init() throws(MPinError) {
         let master = master
@@ -39,19 +44,25 @@ private final class ProtocolBench {
         context = try ServerContext(serverSecret: secret.span)
     }
 
-    private func turn() -> Session {
+    func turn() -> Session { sessions[turnIndex()] }
+
+    /// Whose turn it is, for values that are kept beside the sessions.
+    func turnIndex() -> Int {
         next &+= 1
-        return sessions[next & 15]
+        return next & 15
     }
 
-    /// An output of `count` bytes, 32, 65 or 128. A refusal ends the bench: times of refusals mean nothing.
-    private func write(_ count: Int, _ body: (inout MutableSpan<UInt8>) throws(MPinError) -> Void) {
+    /// An output of `count` bytes, at most 128. A refusal ends the bench: times of refusals mean nothing.
+    func write(_ count: Int, _ body: (inout MutableSpan<UInt8>) throws(MPinError) -> Void) {
         var span = UnsafeMutableBufferPointer(rebasing: output[..<count]).mutableSpan
         do throws(MPinError) { try body(&span) } catch { fatalError("refused: \(error)") }
     }
 
     func climbShares(_ ladder: inout Ladder) throws(MPinError) {
         let (master, secret) = (master, serverSecret)
+        ladder.time("random_generate") {
+            write(32) { out throws(MPinError) in try RandomScalar.generate(into: &out, random: systemRandom) }
+        }
         ladder.time("hash_id") {
             let user = turn()
             write(32) { out throws(MPinError) in try Identity.hash(id: user.id.span, into: &out) }
@@ -86,6 +97,10 @@ private final class ProtocolBench {
     }
 
     func climbClient(_ ladder: inout Ladder) {
+        let digits = Array("123456".utf8)
+        ladder.time("pin_to_scalar") {
+            write(32) { out throws(MPinError) in try PINMapping.decimal6.scalar(pin: digits.span, into: &out) }
+        }
         ladder.time("extract_pin") {
             let user = turn()
             write(65) { out throws(MPinError) in
@@ -130,6 +145,10 @@ private final class ProtocolBench {
             write(65) { out throws(MPinError) in
                 try Server.pass1(date: 0, id: user.id.span, hid: &out, htid: &timed)
             }
+        }
+        let secret = serverSecret
+        ladder.time("server_context_new") {
+            if (try? ServerContext(serverSecret: secret.span)) == nil { fatalError("a server secret was refused") }
         }
         ladder.time("server_2") { verify(turn()) }
         ladder.time("server_2_permit") {

@@ -68,11 +68,11 @@ struct Session {
         (timedU, timedV, wrongU, wrongV) = (timed.u, timed.v, wrong.u, wrong.v)
     }
 
-    private static func hash(_ id: [UInt8]) throws(MPinError) -> [UInt8] {
+    static func hash(_ id: [UInt8]) throws(MPinError) -> [UInt8] {
         try filled(32) { out throws(MPinError) in try Identity.hash(id: id.span, into: &out) }
     }
 
-    private static func pinScalar(_ pin: String) throws(MPinError) -> [UInt8] {
+    static func pinScalar(_ pin: String) throws(MPinError) -> [UInt8] {
         let digits = Array(pin.utf8)
         return try filled(32) { out throws(MPinError) in
             try PINMapping.decimal4.scalar(pin: digits.span, into: &out)
@@ -80,7 +80,7 @@ struct Session {
     }
 
     /// Both passes of the client; `u` is UT when there is a permit.
-    private static func login(
+    static func login(
         _ id: [UInt8], _ x: [UInt8], _ y: [UInt8], _ pin: [UInt8], _ token: [UInt8], _ permit: [UInt8]?
     ) throws(MPinError) -> (sec: [UInt8], u: [UInt8], v: [UInt8]) {
         var sec = [UInt8](repeating: 0, count: 65), u = sec

@@ -1,0 +1,25 @@
+import MPinCrypto
+import MPinSecrets
+
+extension ProtocolBench {
+    /// Points as strings that look random.
+    func climbElligator(_ ladder: inout Ladder) throws(MPinError) {
+        ladder.time("encoding") {
+            let user = turn()
+            write(ElligatorSquared.size) { out throws(MPinError) in
+                try ElligatorSquared.encode(point: user.u.span, random: systemRandom, into: &out)
+            }
+        }
+        var strings: [[UInt8]] = []
+        for user in sessions {
+            strings.append(
+                try filled(ElligatorSquared.size) { out throws(MPinError) in
+                    try ElligatorSquared.encode(point: user.u.span, random: systemRandom, into: &out)
+                })
+        }
+        ladder.time("decoding") {
+            let string = strings[turnIndex()]
+            write(65) { point throws(MPinError) in try ElligatorSquared.decode(string.span, into: &point) }
+        }
+    }
+}

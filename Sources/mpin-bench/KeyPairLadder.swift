@@ -1,0 +1,58 @@
+import MPinCrypto
+import MPinSecrets
+
+extension ProtocolBench {
+    /// Identities with a key pair of their own.
+    func climbKeyPair(_ ladder: inout Ladder) throws(MPinError) {
+        var signers: [Signer] = []
+        for (number, user) in sessions.enumerated() {
+            signers.append(try Signer(user, z: Sample.scalar(seed: 3000 + number), master: master))
+        }
+        let z = Sample.scalar(seed: 13)
+        ladder.time("get_dvs_keypair") {
+            var z = UnsafeMutableBufferPointer(rebasing: second[..<32]).mutableSpan
+            write(128) { key throws(MPinError) in
+                try KeyPair.generate(z: &z, publicKey: &key, random: systemRandom)
+            }
+        }
+        ladder.time("get_dvs_public_key") {
+            write(128) { key throws(MPinError) in try KeyPair.publicKey(z: z.span, into: &key) }
+        }
+        ladder.time("get_g1_multiple") {
+            let user = turn()
+            write(65) { out throws(MPinError) in
+                try KeyPair.multiple(z: z.span, of: user.clientSecret.span, into: &out)
+            }
+        }
+        ladder.time("server_verify_dvs") {
+            let signer = signers[turnIndex()]
+            let isRight = try? context.verify(
+                id: signer.id.span, date: 0, u: signer.u.span, y: signer.y.span, v: signer.v.span,
+                publicKey: signer.publicKey.span)
+            if isRight != true { fatalError("a right PIN was refused") }
+        }
+    }
+}
+
+/// A proof of an identity with the key pair of `z`.
+private struct Signer {
+    let publicKey: [UInt8], id: [UInt8], u: [UInt8], y: [UInt8], v: [UInt8]
+
+    init(_ user: Session, z: [UInt8], master: [UInt8]) throws(MPinError) {
+        let key = try filled(128) { out throws(MPinError) in try KeyPair.publicKey(z: z.span, into: &out) }
+        let id = user.id + key
+        let hash = try Session.hash(id)
+        let shares = try filled(65) { out throws(MPinError) in
+            try TrustAuthority.clientSecretShare(master: master.span, hashID: hash.span, into: &out)
+        }
+        let secret = try filled(65) { out throws(MPinError) in
+            try KeyPair.multiple(z: z.span, of: shares.span, into: &out)
+        }
+        let token = try filled(65) { out throws(MPinError) in
+            try Client.extractPIN(
+                id: id.span, pinScalar: user.pin.span, pinBits: 14, clientSecret: secret.span, into: &out)
+        }
+        let proof = try Session.login(id, user.x, user.y, user.pin, token, nil)
+        (publicKey, self.id, u, y, v) = (key, id, proof.u, user.y, proof.v)
+    }
+}
