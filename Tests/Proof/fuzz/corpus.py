@@ -9,6 +9,8 @@ import pathlib
 import random
 import sys
 
+# The calls of api.c.
+OPERATIONS = 34
 DECODERS = {"g1_decode": 0, "g2_decode": 1, "gt_decode": 2, "scalar": 3, "pin_scalar": 4, "pin": 6}
 # Text and numbers that the vectors do not hold because they are right.
 ACCEPTED = {3: ["00" * 31 + "01"], 4: ["00" * 30 + "1234"], 5: ["30313233616263446546", "3031"], 6: ["31323334",
@@ -29,10 +31,10 @@ def main():
     for n, (number, text) in enumerate(inputs):
         (decoders / f"{n:04}").write_bytes(bytes([number + 8 * (n % 8 if number == 6 else 0)]) + bytes.fromhex(text))
     rng = random.Random(1)
-    for n in range(190):
-        # Operation n % 19 with outputs and arguments that are mostly right (modes 7 to 15).
+    for n in range(10 * OPERATIONS):
+        # Operation n % OPERATIONS with outputs and arguments that are mostly right (modes 7 to 15).
         body = bytes(rng.choice((7, 8, 0x2A, 0x4B, 0x6C, rng.randrange(256))) for _ in range(60))
-        (api / f"{n:04}").write_bytes(bytes([n % 19]) + body)
+        (api / f"{n:04}").write_bytes(bytes([n % OPERATIONS]) + body)
 
 
 main()

@@ -33,6 +33,16 @@ compile() { # module, files
         -emit-module -emit-module-path "$out/modules/$module.swiftmodule" "$@"
 }
 
+check_calls() { # object, header: every function of the header is called
+    local called declared name
+    called=$(nm "$1")
+    declared=$(sed -n 's/.*\bmpin_crypto_\([a-z0-9_]*\)([^)].*/\1/p; s/.*\bmpin_crypto_\([a-z0-9_]*\)($/\1/p' "$2")
+    [ -n "$declared" ] || { echo "no functions found in $2"; exit 1; }
+    for name in $declared; do
+        grep -q " U mpin_crypto_$name\$" <<<"$called" || { echo "api.c does not call mpin_crypto_$name"; exit 1; }
+    done
+}
+
 compile BN254CX $(find "$sources/BN254CX" -name '*.swift')
 compile MPinSecrets "$sources"/MPinSecrets/*.swift
 compile MPinCrypto $(find "$sources/MPinCrypto" -name '*.swift')
@@ -48,6 +58,7 @@ for target in "${targets[@]}"; do
         compile MPinABI "$sources"/MPinABI/{Boundary,HandleTable,Crypto*}.swift
         "$clang" -std=c11 -O1 -g -Wall -Wextra -Werror -fsanitize=address,fuzzer-no-link -I"$root/include" \
             -c "$here/api.c" -o "$out/modules/api.o"
+        check_calls "$out/modules/api.o" "$root/include/mpin_crypto.h"
         "$swiftc" "${objects[@]}" "$out"/modules/{MPinABI,api}.o "${link[@]}" -o "$out/api"
     fi
     nm "$out/$target" | grep __asan_init >/dev/null || { echo "$target is not sanitized"; exit 1; }
@@ -68,7 +79,7 @@ for target in "${targets[@]}"; do
         echo "  $target: $runs inputs, $coverage"
     else
         failed=$((failed + 1))
-        grep -A 15 -m 1 -E 'ERROR|Fatal error|api\.c:' "$out/$target.log" || tail -n 30 "$out/$target.log"
+        grep -A 15 -m 1 -E 'ERROR|Fatal error|api[a-z_]*\.[ch]:' "$out/$target.log" || tail -n 30 "$out/$target.log"
     fi
 done
 echo "fuzz: $passed passed, $failed failed"
