@@ -200,7 +200,7 @@ final class LawTests: XCTestCase {
             let p2 = w.arena.g1(), q2 = w.arena.g2(), e2 = w.arena.gt(), k2 = w.arena.scalar(), s = w.scratch
             let onG1 = encode(G1.octets) { p.encode(into: &$0, s) }, onG2 = encode(G2.octets) { q.encode(into: &$0, s) }
             let inGT = encode(GT.octets) { e.encode(into: &$0, s) }, number = encode(32) { k.encode(into: &$0) }
-            guard p2.decode(onG1.span, s), q2.decode(onG2.span, s) == .valid, e2.decode(inGT.span, s),
+            guard p2.decode(onG1.span, s), q2.decode(onG2.span, s) == .valid, e2.decode(inGT.span, s) == .valid,
                 k2.decode(number.span, s)
             else { return false }
             return p2.equalMask(p, s) != 0 && q2.equalMask(q, s) != 0 && e2.equals(e, s)
