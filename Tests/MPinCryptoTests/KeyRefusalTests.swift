@@ -36,7 +36,7 @@ final class KeyRefusalTests: XCTestCase {
     private var badGT: [([UInt8], Int)] {
         [
             ([], -11), ([UInt8](repeating: 0, count: 383), -11), ([UInt8](repeating: 0, count: 384), -18),
-            ([UInt8](repeating: 1, count: 384), -18), ([UInt8](repeating: 255, count: 384), -18),
+            ([UInt8](repeating: 1, count: 384), -18), ([UInt8](repeating: 255, count: 384), -14),
         ]
     }
 
