@@ -21,13 +21,18 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
-let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let hummingbird: [Target.Dependency] = [
+    .product(name: "Hummingbird", package: "hummingbird"),
+    .product(name: "HummingbirdTLS", package: "hummingbird"),
+]
+let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let nio: [Target.Dependency] = [
     .product(name: "NIOCore", package: "swift-nio"),
     .product(name: "NIOPosix", package: "swift-nio"),
+    .product(name: "NIOSSL", package: "swift-nio-ssl"),
     .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
 ]
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -42,10 +47,12 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.1", traits: []),
         .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
+        .package(url: "https://github.com/jpsim/Yams.git", from: "6.2.2"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
         // Hummingbird's own foundations, named where the server touches them itself.
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.2"),
         .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.34.1"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
     ],
@@ -55,6 +62,7 @@ let package = Package(
         system("CSodium", pkgConfig: "libsodium", apt: "libsodium-dev"),
         system("CJansson", pkgConfig: "jansson", apt: "libjansson-dev"),
         system("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
+        system("CQREncode", pkgConfig: "libqrencode", apt: "libqrencode-dev"),
         .systemLibrary(name: "CMPin", path: "include"),
 
         module("BN254CX", ["CGMP", "CBN254CX"]),
@@ -66,7 +74,8 @@ let package = Package(
         module("MPinABI", ["CMPin", "MPinSDK", "MPinCrypto", "MPinSecrets"]),
         module(
             "MPinServer",
-            ["MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets", hummingbird, grdb, logging, lifecycle] + nio),
+            ["MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets", "CQREncode", grdb, yams, logging, lifecycle]
+                + hummingbird + nio),
         .executableTarget(
             name: "mpind", dependencies: ["MPinServer", "MPinSecrets", argumentParser, logging], swiftSettings: strict),
 
