@@ -19,6 +19,10 @@
  *   mpin_status_name() names a status; mpin_sdk_last_error() says more. Error
  *   texts never carry a PIN, a token or any other secret.
  *
+ * Structures begin with `size_t size`, the size as the caller was compiled:
+ *   structures of inputs are set to zero first, then filled; of structures of
+ *   outputs only `size` need be set. Texts in them are UTF-8 and end in NUL.
+ *
  * Text outputs: `char *out, size_t *out_len`, the caller's buffer. On entry
  *   *out_len is the buffer's size in bytes, on return the text's size with its
  *   NUL. A NULL `out` asks for the size only (MPIN_OK). A buffer that is too
@@ -32,6 +36,10 @@
  * Threads: every function may be called from any thread. Calls on one sdk wait
  *   for each other, but for mpin_sdk_cancel and mpin_sdk_last_error, which
  *   never wait. mpin_sdk_free while a call is under way cancels it and waits.
+ *
+ * Callbacks run in the thread that called the library. One that calls the
+ *   same sdk again gets MPIN_FLOW_ERROR. None may leave by longjmp or an
+ *   exception.
  *
  * Time: a call that uses the network ends within config.timeout_ms with
  *   MPIN_TIMED_OUT at the latest, or with MPIN_CANCELED soon after
@@ -99,6 +107,7 @@ typedef int32_t mpin_status;
 #define MPIN_REVOKED 10
 /** Wrong PIN. The user may be BLOCKED now: ask mpin_user_get_state(). */
 #define MPIN_INCORRECT_PIN 11
+/** Wrong check digit (nothing was sent), or no such session (HTTP 412). */
 #define MPIN_INCORRECT_ACCESS_NUMBER 12
 /** Any other HTTP 5xx. */
 #define MPIN_HTTP_SERVER_ERROR 13
@@ -108,11 +117,16 @@ typedef int32_t mpin_status;
 #define MPIN_BAD_USER_AGENT 15
 /** The master secret was changed: register again (HTTP 409). */
 #define MPIN_CLIENT_SECRET_EXPIRED 16
+/** The service does not serve this client's version (HTTP 412). */
 #define MPIN_BAD_CLIENT_VERSION 17
-/** Plain http to another host, or a URL that is neither http nor https. */
+/** Plain http to another host, a URL that is neither http nor https, or a host
+ * that is not in the list of trusted domains. Nothing was sent. */
 #define MPIN_UNTRUSTED_DOMAIN_ERROR 18
+/** The registration or its code is no longer known (HTTP 404). */
 #define MPIN_REGISTRATION_EXPIRED 19
+/** An identity that was made from a registration code asks for one. */
 #define MPIN_OPERATION_NOT_ALLOWED 20
+/** The server refused to verify the user id. */
 #define MPIN_VERIFICATION_FAILED 21
 
 /** NULL, stale or foreign handle. */
@@ -129,7 +143,7 @@ typedef int32_t mpin_status;
 #define MPIN_PIN_INVALID 37
 /** The store was written by a newer version. Nothing was changed. */
 #define MPIN_UNSUPPORTED_FORMAT 38
-/** The server asks to wait (HTTP 429). */
+/** The server asks to wait (HTTP 429); mpin_error.retry_after says how long. */
 #define MPIN_TOO_MANY_REQUESTS 39
 /** The random generator of the system failed. */
 #define MPIN_RANDOM_FAILED 40
@@ -137,6 +151,124 @@ typedef int32_t mpin_status;
 /** The name of a status without its prefix, such as "INCORRECT_PIN";
  * "UNKNOWN" for a number that is no status. Never freed. */
 MPIN_API const char *mpin_status_name(mpin_status status);
+
+/* ---- Context: what the program supplies itself ---------------------- */
+
+/* Every callback may be NULL: the built-in takes its place. `user` is the
+ * context's. The built-ins are libcurl, an encrypted file, silence, the clock
+ * and the random generator of the system. */
+
+/** A request that http_execute is to send. Lives during the callback. */
+typedef struct mpin_http_request {
+    size_t size;
+    /** "GET", "POST" or "PUT". */
+    const char *method;
+    /** Absolute URL. Its query may hold a one-time token: not for logs. */
+    const char *url;
+    /** Names and values in turn, ended by NULL. */
+    const char *const *headers;
+    const uint8_t *body;
+    size_t body_len;
+    /** Milliseconds that are left; always above 0. */
+    uint32_t timeout_ms;
+} mpin_http_request;
+
+/** The answer that http_execute fills. Lives during the callback. */
+typedef struct mpin_http_response mpin_http_response;
+
+/** Sets the HTTP status, 100 to 599.
+ *
+ * Returns: MPIN_OK, MPIN_INVALID_HANDLE, MPIN_INVALID_ARGUMENT.
+ */
+MPIN_API MPIN_CHECK mpin_status
+mpin_http_response_set_status(mpin_http_response *response, int32_t status);
+
+/** Adds a header line of the answer.
+ *
+ * Returns: MPIN_OK, MPIN_INVALID_HANDLE, MPIN_INVALID_ARGUMENT.
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_http_response_add_header(
+    mpin_http_response *response, const char *name, const char *value);
+
+/** Appends to the body.
+ *
+ * Returns: MPIN_OK, MPIN_INVALID_HANDLE, MPIN_INVALID_ARGUMENT;
+ *   MPIN_BUFFER_TOO_SMALL beyond 1 MiB: the call then fails with
+ *   MPIN_RESPONSE_PARSE_ERROR.
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_http_response_append_body(
+    mpin_http_response *response, const uint8_t *bytes, size_t bytes_len);
+
+/** Whether the call is to end, by mpin_sdk_cancel() or mpin_sdk_free().
+ *
+ * Out: canceled: 1 or 0.
+ * Returns: MPIN_OK, MPIN_INVALID_HANDLE, MPIN_INVALID_ARGUMENT.
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_http_response_is_canceled(
+    mpin_http_response *response, int32_t *canceled);
+
+/** Where storage_get puts what is stored. Lives during the callback. */
+typedef struct mpin_storage_data mpin_storage_data;
+
+/** Appends to what is stored.
+ *
+ * Returns: MPIN_OK, MPIN_INVALID_HANDLE, MPIN_INVALID_ARGUMENT;
+ *   MPIN_BUFFER_TOO_SMALL beyond 64 MiB.
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_storage_data_append(
+    mpin_storage_data *data, const uint8_t *bytes, size_t bytes_len);
+
+/** Users and tokens, encrypted and authenticated; the larger part. */
+#define MPIN_STORAGE_USERS 0
+/** The key of the former: 64 hex digits, written once. For the keychain of the
+ * device. Not used if mpin_config names a passphrase or mpin_context a key. */
+#define MPIN_STORAGE_SECURE 1
+
+#define MPIN_LOG_DEBUG 1
+#define MPIN_LOG_INFO 2
+#define MPIN_LOG_WARNING 3
+#define MPIN_LOG_ERROR 4
+
+typedef struct mpin_context {
+    size_t size;
+    /** Handed to every callback. */
+    void *user;
+    /** Sends a request and fills the answer. Follows no redirects and keeps to
+     * timeout_ms; looks now and then whether the call is canceled.
+     *
+     * Returns: MPIN_OK for an answer of any HTTP status; else
+     *   MPIN_NETWORK_ERROR, MPIN_TIMED_OUT or MPIN_CANCELED; anything else
+     *   counts as MPIN_NETWORK_ERROR. */
+    mpin_status (*http_execute)(
+        void *user, const mpin_http_request *request,
+        mpin_http_response *response);
+    /** Appends what is stored under `kind`, MPIN_STORAGE_*, to `data`; nothing
+     * if nothing is stored. Only together with storage_set.
+     *
+     * Returns: MPIN_OK; anything else counts as MPIN_STORAGE_ERROR. */
+    mpin_status (*storage_get)(
+        void *user, mpin_storage_data *data, int32_t kind);
+    /** Stores `bytes` under `kind` in the place of what was there, whole or
+     * not at all.
+     *
+     * Returns: MPIN_OK; anything else counts as MPIN_STORAGE_ERROR. */
+    mpin_status (*storage_set)(
+        void *user, int32_t kind, const uint8_t *bytes, size_t bytes_len);
+    /** Supplies the key of the store, 32 bytes, whenever it is opened.
+     *
+     * Returns: MPIN_OK; anything else counts as MPIN_STORAGE_ERROR. */
+    mpin_status (*storage_key)(void *user, uint8_t key[32]);
+    /** Takes one line of text; `level` is MPIN_LOG_*. It holds no secret. */
+    void (*log)(void *user, int32_t level, const char *text);
+    /** The time in milliseconds since 1970-01-01 UTC.
+     *
+     * Returns: MPIN_OK; anything else counts as MPIN_FLOW_ERROR. */
+    mpin_status (*now)(void *user, int64_t *milliseconds);
+    /** Fills `out` with random bytes fit for keys.
+     *
+     * Returns: MPIN_OK; anything else counts as MPIN_RANDOM_FAILED. */
+    mpin_status (*random)(void *user, uint8_t *out, size_t out_len);
+} mpin_context;
 
 /* ---- Life cycle ----------------------------------------------------- */
 
@@ -155,7 +287,7 @@ typedef struct mpin_config {
     /** sizeof(mpin_config) as the caller was compiled. */
     size_t size;
     /** Path of the file that keeps users and tokens; created with mode 0600.
-     * Required. */
+     * Required unless the context has storage callbacks. */
     const char *storage_path;
     /** Path of the file that holds the store's key, 64 hex digits; created
      * with mode 0600. NULL: storage_path followed by ".key". */
@@ -170,6 +302,20 @@ typedef struct mpin_config {
     uint32_t timeout_ms;
     /** 1 allows plain http to any host. For tests. */
     uint32_t allow_insecure;
+    /** Passphrase that the store's key is made from (Argon2id), instead of a
+     * key file; NULL: none. Read during mpin_sdk_init() only. */
+    const char *storage_passphrase;
+    /** Proxy of all requests that leave this machine: http://host:port; NULL:
+     * that of the environment (https_proxy, no_proxy). */
+    const char *proxy;
+    /** Public keys that the backend's certificate may have:
+     * "sha256//BASE64;sha256//BASE64" of the SubjectPublicKeyInfo; NULL: any
+     * that a trusted authority vouches for. */
+    const char *pinned_keys;
+    /** As mpin_sdk_set_client_id(); NULL: none. */
+    const char *client_id;
+    /** The program's own callbacks; copied; NULL: none. */
+    const mpin_context *context;
 } mpin_config;
 
 /** Makes an sdk that knows nothing yet.
@@ -211,6 +357,39 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_cancel(mpin_sdk *sdk);
 MPIN_API MPIN_CHECK mpin_status
 mpin_sdk_last_error(mpin_sdk *sdk, char *out, size_t *out_len);
 
+/** What mpin_sdk_last_error() says, in parts. */
+typedef struct mpin_error {
+    size_t size;
+    /** MPIN_OK if no call has failed. */
+    mpin_status status;
+    /** HTTP status of the answer; 0: there was none. */
+    int32_t http_status;
+    /** Seconds that the server asks to wait (Retry-After); 0: none. */
+    int64_t retry_after;
+    /** As mpin_sdk_last_error(), cut to fit. */
+    char text[512];
+    /** The server's own words, cut to fit; may be empty. */
+    char server_error[256];
+    /** The server's name of the request (X-Request-Id); may be empty. */
+    char request_id[128];
+} mpin_error;
+
+/** Out: error: about the last call on this sdk that failed in this thread.
+ *
+ * Returns: MPIN_OK, MPIN_INVALID_HANDLE, MPIN_INVALID_ARGUMENT.
+ */
+MPIN_API MPIN_CHECK mpin_status
+mpin_sdk_get_last_error(mpin_sdk *sdk, mpin_error *error);
+
+/** The number of damaged records that were found when the store was last read.
+ * They were set aside in a file beside it; the others are usable.
+ *
+ * Returns: MPIN_OK, MPIN_FLOW_ERROR (not initialised), MPIN_INVALID_HANDLE,
+ *   MPIN_INVALID_ARGUMENT.
+ */
+MPIN_API MPIN_CHECK mpin_status
+mpin_sdk_damaged_records(mpin_sdk *sdk, size_t *count);
+
 /** Checks the arithmetic against known answers: a registration, a login with
  * the right PIN and one with a wrong PIN, all without network or storage.
  *
@@ -245,6 +424,56 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_set_backend(
  */
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_get_client_param(
     mpin_sdk *sdk, char *out, size_t *out_len, const char *key);
+
+/** Names the client to the server, in the header X-MIRACL-CID (and
+ * X-MIRACL-Client-ID) of every request; NULL or empty: no header.
+ *
+ * Returns: MPIN_OK, MPIN_INVALID_HANDLE, MPIN_INVALID_ARGUMENT.
+ */
+MPIN_API MPIN_CHECK mpin_status
+mpin_sdk_set_client_id(mpin_sdk *sdk, const char *client_id);
+
+/** Adds a header to every request. One of the same name is replaced.
+ *
+ * Returns: MPIN_OK, MPIN_INVALID_HANDLE; MPIN_INVALID_ARGUMENT for a name that
+ *   is no token, a value with control characters, and for Host,
+ *   Content-Length, Content-Type, Transfer-Encoding, Connection and Expect.
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_sdk_add_custom_header(
+    mpin_sdk *sdk, const char *name, const char *value);
+
+/** Forgets the added headers; the client id stays. */
+MPIN_API MPIN_CHECK mpin_status mpin_sdk_clear_custom_headers(mpin_sdk *sdk);
+
+/** Adds a domain to the trusted ones. With one or more in the list, requests
+ * go by https only, and only to hosts that equal a trusted domain or end in
+ * one by whole labels: "miracl.com" allows "api.miracl.com" and not
+ * "evilmiracl.com". With none every host is allowed.
+ *
+ * Returns: MPIN_OK, MPIN_INVALID_HANDLE, MPIN_INVALID_ARGUMENT (no host name).
+ */
+MPIN_API MPIN_CHECK mpin_status
+mpin_sdk_add_trusted_domain(mpin_sdk *sdk, const char *domain);
+
+/** Empties the list: every host is allowed. */
+MPIN_API MPIN_CHECK mpin_status mpin_sdk_clear_trusted_domains(mpin_sdk *sdk);
+
+/** A service that a web page offers to clients. */
+typedef struct mpin_service_details {
+    size_t size;
+    char name[256];
+    /** For mpin_sdk_set_backend(). */
+    char backend_url[1024];
+    char rps_prefix[64];
+    char logo_url[1024];
+} mpin_service_details;
+
+/** Asks the page at `url` for its service (GET url/service).
+ *
+ * Returns: as mpin_sdk_test_backend(), and MPIN_BAD_CLIENT_VERSION (HTTP 412).
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_sdk_get_service_details(
+    mpin_sdk *sdk, mpin_service_details *details, const char *url);
 
 /* ---- Users ---------------------------------------------------------- */
 
@@ -288,6 +517,28 @@ mpin_sdk_list_users(mpin_sdk *sdk, mpin_user **users, size_t *count);
 MPIN_API MPIN_CHECK mpin_status
 mpin_sdk_list_all_users(mpin_sdk *sdk, mpin_user **users, size_t *count);
 
+/** The users of one backend, current or not; else as mpin_sdk_list_users(). */
+MPIN_API MPIN_CHECK mpin_status mpin_sdk_list_backend_users(
+    mpin_sdk *sdk, mpin_user **users, size_t *count, const char *backend);
+
+/** The base URLs that there are users of, sorted, each followed by a newline.
+ *
+ * Returns: MPIN_OK, MPIN_BUFFER_TOO_SMALL, MPIN_FLOW_ERROR,
+ *   MPIN_INVALID_HANDLE, MPIN_INVALID_ARGUMENT.
+ */
+MPIN_API MPIN_CHECK mpin_status
+mpin_sdk_list_backends(mpin_sdk *sdk, char *out, size_t *out_len);
+
+/** Whether a user is known at the current backend.
+ *
+ * Out: exists: 1 or 0. In: customer_id, app_id: NULL for any.
+ * Returns: MPIN_OK, MPIN_FLOW_ERROR, MPIN_INVALID_HANDLE,
+ *   MPIN_INVALID_ARGUMENT.
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_sdk_user_exists(
+    mpin_sdk *sdk, int32_t *exists, const char *id, const char *customer_id,
+    const char *app_id);
+
 /** Erases a user with its token here, in memory and in the store. The server
  * is not told. The user becomes INVALID.
  *
@@ -319,6 +570,98 @@ mpin_user_get_mpin_id(mpin_user *user, char *out, size_t *out_len);
 MPIN_API MPIN_CHECK mpin_status
 mpin_user_get_state(mpin_user *user, int32_t *state);
 
+/** The state in the numbers of the Milagro cores, which know no
+ * STARTED_VERIFICATION: 0 INVALID, 1 STARTED_REGISTRATION, 2 ACTIVATED,
+ * 3 REGISTERED, 4 BLOCKED. */
+MPIN_API MPIN_CHECK mpin_status
+mpin_user_get_state_legacy(mpin_user *user, int32_t *state);
+
+/** Names of the customer and of the application, as the server gave them at
+ * registration; may be empty. */
+MPIN_API MPIN_CHECK mpin_status
+mpin_user_get_customer_id(mpin_user *user, char *out, size_t *out_len);
+MPIN_API MPIN_CHECK mpin_status
+mpin_user_get_app_id(mpin_user *user, char *out, size_t *out_len);
+
+/** As given to mpin_sdk_make_new_user(); may be empty. */
+MPIN_API MPIN_CHECK mpin_status
+mpin_user_get_device_name(mpin_user *user, char *out, size_t *out_len);
+
+/** Digits of a PIN at this backend: 4 to 6; 0 where the server does not say
+ * and each of them will do. */
+MPIN_API MPIN_CHECK mpin_status
+mpin_user_get_pin_length(mpin_user *user, int32_t *digits);
+
+/** 1 if the user can sign, else 0. */
+MPIN_API MPIN_CHECK mpin_status
+mpin_user_get_can_sign(mpin_user *user, int32_t *can_sign);
+
+/** When a registration ends, in seconds since 1970 of the server's clock; both
+ * 0 where the server does not say. */
+typedef struct mpin_expiration {
+    size_t size;
+    int64_t expire_time;
+    /** The server's clock at the answer. */
+    int64_t now_time;
+} mpin_expiration;
+
+MPIN_API MPIN_CHECK mpin_status mpin_user_get_registration_expiration(
+    mpin_user *user, mpin_expiration *expiration);
+
+/* ---- Import --------------------------------------------------------- */
+
+/** Milagro core: `users` is its non-secure JSON, `secure` its secure one. */
+#define MPIN_IMPORT_MILAGRO 1
+/** MIRACL MFA core: the same pair, version 1. */
+#define MPIN_IMPORT_MFA 2
+/** client-js: `users` is the list under its key `mfa`; `secure` is NULL. */
+#define MPIN_IMPORT_CLIENT_JS 3
+
+/** Takes over the users that another client has stored. Each keeps the PIN
+ * mapping of its client, so the PIN stays the same. A user that is known here
+ * already, or whose record is damaged, is left out.
+ *
+ * Out: imported: the number of users taken over.
+ * In: format: MPIN_IMPORT_*; users, secure: JSON texts. For records without a
+ *   backend the current one is taken.
+ * Returns: MPIN_OK, MPIN_FLOW_ERROR (not initialised, or no backend),
+ *   MPIN_STORAGE_ERROR (no such JSON, or the store cannot be written: nothing
+ *   was imported), MPIN_UNSUPPORTED_FORMAT (a newer version),
+ *   MPIN_INVALID_HANDLE, MPIN_INVALID_ARGUMENT.
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_sdk_import_storage(
+    mpin_sdk *sdk, size_t *imported, int32_t format, const char *users,
+    const char *secure);
+
+/* ---- Verification --------------------------------------------------- */
+
+/** What a verification gives. */
+typedef struct mpin_verification {
+    size_t size;
+    /** Seconds since 1970. */
+    int64_t expire_time;
+    char access_id[256];
+    /** For mpin_sdk_start_registration_mfa(), as its activate_code. */
+    char activation_token[1024];
+} mpin_verification;
+
+/** Asks the server to mail a code that verifies the user id.
+ * State: INVALID -> STARTED_VERIFICATION.
+ *
+ * In: access_code: may be NULL.
+ * Returns also what mpin_sdk_start_registration() returns, and
+ *   MPIN_VERIFICATION_FAILED.
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_sdk_start_verification(
+    mpin_sdk *sdk, mpin_user *user, const char *client_id,
+    const char *access_code);
+
+/** Proves the code of the mail. State: STARTED_VERIFICATION, unchanged.
+ * Returns: as mpin_sdk_start_verification(). */
+MPIN_API MPIN_CHECK mpin_status mpin_sdk_finish_verification(
+    mpin_sdk *sdk, mpin_user *user, mpin_verification *verification,
+    const char *code);
+
 /* ---- Registration --------------------------------------------------- */
 
 /* The functions of this and the next part also return, where they talk to a
@@ -330,7 +673,7 @@ mpin_user_get_state(mpin_user *user, int32_t *state);
  * MPIN_INVALID_ARGUMENT. A failure leaves the state of the user as it was,
  * unless stated. */
 
-/** Asks the server for a registration; it then mails the user a link.
+/** Asks a Milagro server for a registration; it then mails the user a link.
  * State: INVALID -> STARTED_REGISTRATION, or ACTIVATED if the server asks for
  * no confirmation.
  *
@@ -340,6 +683,31 @@ mpin_user_get_state(mpin_user *user, int32_t *state);
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_start_registration(
     mpin_sdk *sdk, mpin_user *user, const char *activate_code,
     const char *user_data);
+
+/** The same at a MIRACL MFA server.
+ * State: INVALID or STARTED_VERIFICATION -> as above.
+ *
+ * In: access_code: the browser's session, may be NULL; activate_code: a
+ *   registration code or activation token, may be NULL; push_id: device
+ *   identifier for push messages, may be NULL.
+ * Returns also: MPIN_IDENTITY_NOT_AUTHORIZED, MPIN_REGISTRATION_EXPIRED.
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_sdk_start_registration_mfa(
+    mpin_sdk *sdk, mpin_user *user, const char *access_code,
+    const char *activate_code, const char *push_id);
+
+/** Completes a registration token of which the server keeps back a part until
+ * the user opens the link. State: STARTED_REGISTRATION, unchanged.
+ *
+ * In: token: the part that the link carries.
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_sdk_set_registration_token(
+    mpin_sdk *sdk, mpin_user *user, const char *token);
+
+/** Out: is_set: 1 if the registration token is whole, else 0.
+ * Returns: MPIN_OK, MPIN_INVALID_HANDLE, MPIN_INVALID_ARGUMENT. */
+MPIN_API MPIN_CHECK mpin_status
+mpin_user_is_registration_token_set(mpin_user *user, int32_t *is_set);
 
 /** Asks for the mail again, for the same registration.
  * State: STARTED_REGISTRATION -> STARTED_REGISTRATION or ACTIVATED.
@@ -357,7 +725,8 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_restart_registration(
  *
  * In: push_id: device identifier for push messages, may be NULL.
  * Returns also: MPIN_IDENTITY_NOT_VERIFIED (not yet, or the registration has
- *   ended), MPIN_REQUEST_EXPIRED, MPIN_CRYPTO_ERROR.
+ *   ended), MPIN_REGISTRATION_EXPIRED, MPIN_REQUEST_EXPIRED,
+ *   MPIN_CRYPTO_ERROR.
  */
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_confirm_registration(
     mpin_sdk *sdk, mpin_user *user, const char *push_id);
@@ -371,6 +740,30 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_confirm_registration(
  */
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_finish_registration(
     mpin_sdk *sdk, mpin_user *user, const char *pin);
+
+/** Gives a further factor, such as a second PIN. The next call of this user
+ * that takes a PIN uses it beside the PIN, and then it is forgotten. May be
+ * called several times; the order does not matter. A login needs the same
+ * factors as the registration.
+ *
+ * In: factor: 4 to 6 decimal digits.
+ * Returns: MPIN_OK, MPIN_PIN_INVALID, MPIN_FLOW_ERROR (eight factors are
+ *   there), MPIN_INVALID_HANDLE, MPIN_INVALID_ARGUMENT.
+ */
+MPIN_API MPIN_CHECK mpin_status
+mpin_sdk_add_factor(mpin_sdk *sdk, mpin_user *user, const char *factor);
+
+/** Replaces the PIN without the server: the stored token is changed by the
+ * difference of the two. State: REGISTERED, unchanged. Only straight after a
+ * successful login of this user with old_pin, for with a wrong old PIN the
+ * token would be lost.
+ *
+ * Returns also: MPIN_PIN_INVALID, MPIN_PIN_INPUT_CANCELED, MPIN_CRYPTO_ERROR,
+ *   MPIN_INCORRECT_PIN (the login was with another PIN; nothing was changed),
+ *   MPIN_FLOW_ERROR (no such login).
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_sdk_change_pin(
+    mpin_sdk *sdk, mpin_user *user, const char *old_pin, const char *new_pin);
 
 /* ---- Authentication ------------------------------------------------- */
 
@@ -408,6 +801,191 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_finish_authentication(
  */
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_get_auth_data(
     mpin_sdk *sdk, mpin_user *user, char *out, size_t *out_len);
+
+/** The same for a browser's session, which is told the user first.
+ *
+ * In: access_code: access number or the part of the QR URL after '#'.
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_sdk_start_authentication_mfa(
+    mpin_sdk *sdk, mpin_user *user, const char *access_code);
+
+/** Checks the digits of an access number as the backend's settings ask; sends
+ * nothing.
+ *
+ * Returns: MPIN_OK, MPIN_INCORRECT_ACCESS_NUMBER, MPIN_FLOW_ERROR,
+ *   MPIN_INVALID_HANDLE, MPIN_INVALID_ARGUMENT.
+ */
+MPIN_API MPIN_CHECK mpin_status
+mpin_sdk_check_access_number(mpin_sdk *sdk, const char *access_number);
+
+/** Logs a browser in that shows an access number or a QR code.
+ *
+ * In: pin: as above; access_number: the number, or the part of the QR URL
+ *   after '#'.
+ * Returns also: as mpin_sdk_finish_authentication(), and
+ *   MPIN_INCORRECT_ACCESS_NUMBER; MPIN_REQUEST_EXPIRED if the browser did not
+ *   pick the login up.
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_sdk_finish_authentication_an(
+    mpin_sdk *sdk, mpin_user *user, const char *pin,
+    const char *access_number);
+
+/** Logs in and gets an authorization code, for the application's own server.
+ *
+ * Out: authz_code, authz_code_len: as auth_data above.
+ * In: pin: as above; access_code: a browser's session, may be NULL.
+ * Returns also: as mpin_sdk_finish_authentication_an().
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_sdk_finish_authentication_mfa(
+    mpin_sdk *sdk, mpin_user *user, char *authz_code, size_t *authz_code_len,
+    const char *pin, const char *access_code);
+
+/** A code that is good for a short time. */
+typedef struct mpin_otp {
+    size_t size;
+    /** MPIN_OK; MPIN_RESPONSE_PARSE_ERROR if the server left out the code or
+     * its times: the login has succeeded all the same. */
+    mpin_status status;
+    /** Seconds. */
+    int32_t ttl_seconds;
+    /** Seconds since 1970 of the server's clock. */
+    int64_t expire_time;
+    int64_t now_time;
+    char otp[64];
+} mpin_otp;
+
+/** As mpin_sdk_start_authentication(), for a one-time password. */
+MPIN_API MPIN_CHECK mpin_status
+mpin_sdk_start_authentication_otp(mpin_sdk *sdk, mpin_user *user);
+
+/** Logs in and gets a one-time password that the user types elsewhere.
+ * Returns also: as mpin_sdk_finish_authentication(). */
+MPIN_API MPIN_CHECK mpin_status mpin_sdk_finish_authentication_otp(
+    mpin_sdk *sdk, mpin_user *user, mpin_otp *otp, const char *pin);
+
+/** As mpin_sdk_start_authentication(), for a registration code. */
+MPIN_API MPIN_CHECK mpin_status
+mpin_sdk_start_authentication_reg_code(mpin_sdk *sdk, mpin_user *user);
+
+/** Logs in and gets a code that registers another device of the same user.
+ * Returns also: as mpin_sdk_finish_authentication(), and
+ *   MPIN_OPERATION_NOT_ALLOWED. */
+MPIN_API MPIN_CHECK mpin_status mpin_sdk_finish_authentication_reg_code(
+    mpin_sdk *sdk, mpin_user *user, mpin_otp *reg_code, const char *pin);
+
+/** Out: can_logout: 1 if the last login can be ended from here, else 0.
+ * Returns: MPIN_OK, MPIN_INVALID_HANDLE, MPIN_INVALID_ARGUMENT. */
+MPIN_API MPIN_CHECK mpin_status
+mpin_sdk_can_logout(mpin_sdk *sdk, mpin_user *user, int32_t *can_logout);
+
+/** Ends the session that the last login began; once. MPIN_FLOW_ERROR if
+ * mpin_sdk_can_logout() says 0. */
+MPIN_API MPIN_CHECK mpin_status
+mpin_sdk_logout(mpin_sdk *sdk, mpin_user *user);
+
+/* ---- Sessions of a browser ------------------------------------------ */
+
+/** Who asks for a login. What the server does not say is empty. */
+typedef struct mpin_session_details {
+    size_t size;
+    /** 1 if the session is for registration only. */
+    int32_t register_only;
+    /** The user id that the page proposes. */
+    char preroll_id[256];
+    char app_name[256];
+    char app_icon_url[1024];
+    char customer_id[256];
+    char customer_name[256];
+    char customer_icon_url[1024];
+    char client_id[256];
+    char redirect_uri[1024];
+} mpin_session_details;
+
+/** Asks who shows this code; the page learns that it was read. Where the
+ * backend knows no such question all details are empty.
+ *
+ * Returns: as mpin_sdk_test_backend(), and MPIN_INCORRECT_ACCESS_NUMBER.
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_sdk_get_session_details(
+    mpin_sdk *sdk, mpin_session_details *details, const char *access_code);
+
+/** Tells the page that the user declined. Returns: as
+ * mpin_sdk_get_session_details(). */
+MPIN_API MPIN_CHECK mpin_status
+mpin_sdk_abort_session(mpin_sdk *sdk, const char *access_code);
+
+/** Opens a session at an authorization endpoint, for a login on this device.
+ *
+ * Returns: as mpin_sdk_test_backend(), and MPIN_BUFFER_TOO_SMALL.
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_sdk_get_access_code(
+    mpin_sdk *sdk, char *out, size_t *out_len, const char *authz_url);
+
+/* ---- Signing (designated verifier signatures) ----------------------- */
+
+#define MPIN_DOCUMENT_HASH_SIZE 32
+#define MPIN_SIGNATURE_POINT_SIZE 65
+#define MPIN_PUBLIC_KEY_SIZE 128
+
+/** Logs in and gets leave to register a signing key.
+ * State: REGISTERED, unchanged.
+ *
+ * In: pin: the login PIN.
+ * Returns also: as mpin_sdk_finish_authentication().
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_sdk_start_registration_dvs(
+    mpin_sdk *sdk, mpin_user *user, const char *pin);
+
+/** Makes and stores the signing token. mpin_user_get_can_sign() says 1 then.
+ *
+ * In: pin: the signing PIN; it may differ from the login PIN.
+ * Returns also: MPIN_PIN_INPUT_CANCELED, MPIN_PIN_INVALID, MPIN_CRYPTO_ERROR;
+ *   MPIN_FLOW_ERROR without mpin_sdk_start_registration_dvs().
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_sdk_finish_registration_dvs(
+    mpin_sdk *sdk, mpin_user *user, const char *pin);
+
+/** SHA-256 of a document.
+ *
+ * Returns: MPIN_OK, MPIN_INVALID_ARGUMENT.
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_sdk_hash_document(
+    uint8_t hash[MPIN_DOCUMENT_HASH_SIZE], const uint8_t *document,
+    size_t document_len);
+
+/** Out: is_same: 1 if `hash` is the document's, else 0; in constant time.
+ * Returns: MPIN_OK, MPIN_INVALID_ARGUMENT. */
+MPIN_API MPIN_CHECK mpin_status mpin_sdk_verify_document(
+    int32_t *is_same, const uint8_t *document, size_t document_len,
+    const uint8_t hash[MPIN_DOCUMENT_HASH_SIZE]);
+
+/** What the verifier needs beside the hash. */
+typedef struct mpin_signature {
+    size_t size;
+    /** Seconds since 1970, as signed. */
+    int64_t timestamp;
+    uint8_t u[MPIN_SIGNATURE_POINT_SIZE];
+    uint8_t v[MPIN_SIGNATURE_POINT_SIZE];
+    uint8_t public_key[MPIN_PUBLIC_KEY_SIZE];
+    /** Hex. */
+    char mpin_id[4096];
+    /** Base64; which D-TAs made the key. */
+    char dtas[1024];
+} mpin_signature;
+
+/** Signs a hash. The server checks the PIN first.
+ *
+ * Out: signature.
+ * In: hash: 1 to 256 bytes, as a rule MPIN_DOCUMENT_HASH_SIZE; pin: the signing PIN;
+ *   epoch_time: seconds since 1970, below 2^32; 0: now; authz_token: the
+ *   leave of the application's server, may be NULL.
+ * Returns also: as mpin_sdk_finish_authentication(); MPIN_FLOW_ERROR if the
+ *   user cannot sign.
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_sdk_sign(
+    mpin_sdk *sdk, mpin_user *user, mpin_signature *signature,
+    const uint8_t *hash, size_t hash_len, const char *pin,
+    int64_t epoch_time, const char *authz_token);
 
 #ifdef __cplusplus
 }
