@@ -10,17 +10,17 @@ struct Listener: Service {
     let name: String
     let address: ListenAddress
     let logger: Logger
-    private let application: Application<RouterResponder<BasicRequestContext>>
+    private let application: Application<RouterResponder<RequestContext>>
 
     init(
         _ name: String, _ address: ListenAddress, cors: [CORSPolicy], limits: Limits, readiness: Readiness,
         logger: Logger,
-        routes: (Router<BasicRequestContext>) -> Void
+        routes: (Router<RequestContext>) -> Void
     ) {
         self.name = name
         self.address = address
         self.logger = logger
-        let router = Router()
+        let router = Router(context: RequestContext.self)
         for part in middleware(cors: cors, limits: limits) { router.add(middleware: part) }
         routes(router)
         application = Application(

@@ -53,7 +53,7 @@ extension Request {
     func query(_ name: String) -> String? { uri.queryParameters[Substring(name)].map(String.init) }
 
     /// The M-Pin ID in the path: 404 unless it is hex, 400 for half a byte.
-    func mpinID(_ context: BasicRequestContext) throws -> MPinID {
+    func mpinID(_ context: RequestContext) throws -> MPinID {
         let text = context.parameters.get("id") ?? ""
         guard !text.isEmpty, text.utf8.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }) else {
             throw APIError.notFound

@@ -4,18 +4,22 @@ import Logging
 import NIOCore
 
 /// Everything that happens around a handler, outermost first.
-func middleware(cors: [CORSPolicy], limits: Limits) -> [any MiddlewareProtocol<Request, Response, BasicRequestContext>]
-{
-    [RequestLog(), StandardHeaders(cors: cors), ErrorRenderer(), RequestChecks(limits: limits)]
+func middleware(
+    cors: [CORSPolicy], limits: Limits
+) -> [any MiddlewareProtocol<Request, Response, RequestContext>] {
+    [
+        ForwardedHeaders(proxies: TrustedProxies(), isTLS: false), RequestLog(), StandardHeaders(cors: cors),
+        ErrorRenderer(), RequestChecks(limits: limits),
+    ]
 }
 
 /// One log line a request: the template of its path, never the path or query, which carry M-Pin IDs and one-time
 /// tokens.
 private struct RequestLog: RouterMiddleware {
-    typealias Context = BasicRequestContext
+    typealias Context = RequestContext
 
     func handle(
-        _ request: Request, context: BasicRequestContext, next: (Request, BasicRequestContext) async throws -> Response
+        _ request: Request, context: RequestContext, next: (Request, RequestContext) async throws -> Response
     ) async throws -> Response {
         let start = ContinuousClock.now
         let response = try await next(request, context)
@@ -33,10 +37,10 @@ private struct RequestLog: RouterMiddleware {
 
 /// Turns every error into the one shape, and an unforeseen one into 500 and a log line.
 private struct ErrorRenderer: RouterMiddleware {
-    typealias Context = BasicRequestContext
+    typealias Context = RequestContext
 
     func handle(
-        _ request: Request, context: BasicRequestContext, next: (Request, BasicRequestContext) async throws -> Response
+        _ request: Request, context: RequestContext, next: (Request, RequestContext) async throws -> Response
     ) async throws -> Response {
         do {
             return try await next(request, context)
@@ -54,11 +58,11 @@ private struct ErrorRenderer: RouterMiddleware {
 
 /// What is refused before any handler looks at the request.
 private struct RequestChecks: RouterMiddleware {
-    typealias Context = BasicRequestContext
+    typealias Context = RequestContext
     let limits: Limits
 
     func handle(
-        _ request: Request, context: BasicRequestContext, next: (Request, BasicRequestContext) async throws -> Response
+        _ request: Request, context: RequestContext, next: (Request, RequestContext) async throws -> Response
     ) async throws -> Response {
         guard request.uri.string.utf8.count <= limits.targetBytes else { throw APIError.targetTooLong }
         // Any path, known or not (wire section 2).
@@ -111,7 +115,7 @@ struct CORSPolicy: Sendable {
 
 /// CORS, and what tells browsers and proxies to keep nothing and guess nothing.
 private struct StandardHeaders: RouterMiddleware {
-    typealias Context = BasicRequestContext
+    typealias Context = RequestContext
     let cors: [CORSPolicy]
 
     private static let fixed: [(HTTPField.Name, String)] = [
@@ -123,7 +127,7 @@ private struct StandardHeaders: RouterMiddleware {
     ]
 
     func handle(
-        _ request: Request, context: BasicRequestContext, next: (Request, BasicRequestContext) async throws -> Response
+        _ request: Request, context: RequestContext, next: (Request, RequestContext) async throws -> Response
     ) async throws -> Response {
         var response = try await next(request, context)
         if request.method == .head { response = response.createHeadResponse() }
@@ -137,5 +141,5 @@ extension HTTPField.Name {
     static let referrerPolicy = constant("Referrer-Policy")
     static let xFrameOptions = constant("X-Frame-Options")
 
-    private static func constant(_ name: String) -> HTTPField.Name { HTTPField.Name(name) ?? .server }
+    static func constant(_ name: String) -> HTTPField.Name { HTTPField.Name(name) ?? .server }
 }

@@ -2,9 +2,9 @@ import HTTPTypes
 import Hummingbird
 
 /// What answers a request: parse, check, act, render.
-typealias Handler = @Sendable (Request, BasicRequestContext) async throws -> Response
+typealias Handler = @Sendable (Request, RequestContext) async throws -> Response
 
-extension Router where Context == BasicRequestContext {
+extension Router where Context == RequestContext {
     /// Serves `path` with one handler a method; the other methods get 405.
     func serve(_ path: String, _ handlers: [HTTPRequest.Method: Handler]) {
         for method in [.get, .put, .post, .delete, .patch, .head] as [HTTPRequest.Method] {

@@ -1,0 +1,78 @@
+import Glibc
+
+/// An address of IPv4 or IPv6, in 16 bytes: IPv4 as `::ffff:a.b.c.d`, so that both spellings of one address are equal.
+package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
+    /// The bytes from the left: `high` the first eight.
+    let high: UInt64
+    let low: UInt64
+
+    /// Reads the spellings that inet_pton(3) knows, without a port, in square brackets or not; a zone (`%eth0`) is cut.
+    package init?(_ text: String) {
+        let bare = text.hasPrefix("[") && text.hasSuffix("]") ? text.dropFirst().dropLast() : text[...]
+        let address = String(bare.prefix { $0 != "%" })
+        var v4 = in_addr()
+        if inet_pton(AF_INET, address, &v4) == 1 {
+            high = 0
+            low = 0xffff_0000_0000 | UInt64(UInt32(bigEndian: v4.s_addr))
+            return
+        }
+        var v6 = in6_addr()
+        guard inet_pton(AF_INET6, address, &v6) == 1 else { return nil }
+        (high, low) = withUnsafeBytes(of: &v6) {
+            (
+                UInt64(bigEndian: $0.loadUnaligned(as: UInt64.self)),
+                UInt64(bigEndian: $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+            )
+        }
+    }
+
+    private init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    var isIPv4: Bool { high == 0 && low >> 32 == 0xffff }
+
+    /// 127.0.0.0/8 or ::1.
+    package var isLoopback: Bool { isIPv4 ? UInt8(truncatingIfNeeded: low >> 24) == 127 : high == 0 && low == 1 }
+
+    /// The first `bits` of the 128, the others zero.
+    func prefix(_ bits: Int) -> IPAddress {
+        func mask(_ count: Int) -> UInt64 { count <= 0 ? 0 : count >= 64 ? .max : ~(.max >> UInt64(count)) }
+        return IPAddress(high: high & mask(bits), low: low & mask(bits - 64))
+    }
+
+    /// Whom a limit counts as one caller: an IPv4 address, or the /64 of which an IPv6 host may use every address.
+    var caller: IPAddress { isIPv4 ? self : prefix(64) }
+
+    package var description: String {
+        var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        if isIPv4 {
+            var address = in_addr(s_addr: UInt32(truncatingIfNeeded: low).bigEndian)
+            _ = inet_ntop(AF_INET, &address, &text, socklen_t(text.count))
+        } else {
+            var bytes = (high.bigEndian, low.bigEndian)
+            _ = inet_ntop(AF_INET6, &bytes, &text, socklen_t(text.count))
+        }
+        return text.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
+    }
+}
+
+/// A range of addresses, `10.0.0.0/8` or `2001:db8::/32`; an address alone is a range of one.
+package struct IPNetwork: Sendable, Equatable {
+    private let first: IPAddress
+    /// Of 128.
+    private let bits: Int
+
+    /// Nil for anything but an address and, behind a slash, a length that the address has.
+    package init?(_ text: String) {
+        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let address = parts.first.flatMap({ IPAddress(String($0)) }) else { return nil }
+        let size = address.isIPv4 ? 32 : 128
+        guard let length = parts.count == 1 ? size : Int(parts[1]), (0...size).contains(length) else { return nil }
+        bits = 128 - size + length
+        first = address.prefix(bits)
+    }
+
+    func contains(_ address: IPAddress) -> Bool { address.prefix(bits) == first }
+}

@@ -1,0 +1,2 @@
+/// The framework's own context is not used here.
+typealias BasicRequestContext = RequestContext

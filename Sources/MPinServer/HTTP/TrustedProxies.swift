@@ -1,0 +1,68 @@
+import HTTPTypes
+import Hummingbird
+
+/// The proxies in front of the server whose word about a request counts.
+package struct TrustedProxies: Sendable, Equatable {
+    /// Empty: nobody's word counts, and the peer of the connection is the caller.
+    package var networks: [IPNetwork]
+
+    package init(_ networks: [IPNetwork] = []) { self.networks = networks }
+
+    func trusts(_ address: IPAddress) -> Bool { networks.contains { $0.contains(address) } }
+
+    /// The right-most address of `X-Forwarded-For` that is no trusted proxy: what stands further left was written by
+    /// the caller itself. An unreadable entry ends the search at the last address that is known.
+    func caller(peer: IPAddress, forwarded: [String]) -> IPAddress {
+        var caller = peer
+        for entry in forwarded.joined(separator: ",").split(separator: ",").reversed() {
+            guard trusts(caller), let next = IPAddress(entry.trimmingSpaces) else { return caller }
+            caller = next
+        }
+        return caller
+    }
+}
+
+/// Takes from the headers of a trusted proxy, and of nobody else, who called, whether over TLS, and the request's id.
+struct ForwardedHeaders: RouterMiddleware {
+    typealias Context = RequestContext
+    let proxies: TrustedProxies
+    let isTLS: Bool
+
+    func handle(
+        _ request: Request, context: RequestContext, next: (Request, RequestContext) async throws -> Response
+    ) async throws -> Response {
+        var context = context
+        context.isSecure = isTLS
+        if let peer = context.remoteAddress, proxies.trusts(peer) {
+            context.remoteAddress = proxies.caller(peer: peer, forwarded: request.headers[values: .xForwardedFor])
+            context.isSecure = request.headers[values: .xForwardedProto].last?.lowercased() == "https"
+            if let id = request.headers[.xRequestID], Self.isPlain(id) { context.adopt(requestID: id) }
+        }
+        var response = try await next(request, context)
+        response.headers[.xRequestID] = context.requestID
+        return response
+    }
+
+    /// 1 to 64 letters, digits, `-`, `_` or `.`.
+    private static func isPlain(_ id: String) -> Bool {
+        (1...64).contains(id.utf8.count)
+            && id.utf8.allSatisfy {
+                (0x30...0x39).contains($0) || (0x41...0x5a).contains($0) || (0x61...0x7a).contains($0)
+                    || [0x2d, 0x2e, 0x5f].contains($0)
+            }
+    }
+}
+
+extension HTTPField.Name {
+    static let xForwardedFor = constant("X-Forwarded-For")
+    static let xForwardedProto = constant("X-Forwarded-Proto")
+    static let xRequestID = constant("X-Request-Id")
+}
+
+extension StringProtocol {
+    /// Without the blanks and tabs around it.
+    fileprivate var trimmingSpaces: String {
+        let isBlank: (Character) -> Bool = { $0 == " " || $0 == "\t" }
+        return String(drop(while: isBlank).reversed().drop(while: isBlank).reversed())
+    }
+}
