@@ -22,7 +22,7 @@ LIB_FLAGS = --product mpin --scratch-path .build-lib \
 # Those of them that take longer than the rest of `make test` are left to `make check-all`.
 TESTS = lint unit abi c-test python-test readme-test demo ctime negative wipe fuzz
 
-.PHONY: help test check-all lib server examples bench packages format clean laws dudect $(TESTS) FORCE
+.PHONY: help test check-all lib server examples bench load packages format clean laws dudect $(TESTS) FORCE
 
 ##@ Use
 
@@ -42,6 +42,10 @@ examples: build/mpin-example build/venv/installed ## build the C example and the
 bench: packages ## time every operation, against GMP's own 4x4-limb product
 	$(SWIFT) build -c release --product mpin-bench
 	.build/release/mpin-bench $(BENCH_FLAGS)
+
+load: server ## full logins from a second process: logins/s, latency, CPU in U, memory; LOAD_FLAGS=--json
+	$(SWIFT) build -c release --product mpin-load
+	Tests/EndToEnd/load.sh $(LOAD_FLAGS)
 
 ##@ Check
 

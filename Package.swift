@@ -43,6 +43,7 @@ let package = Package(
         .library(name: "mpin", type: .dynamic, targets: ["MPinABI"]),
         .executable(name: "mpind", targets: ["mpind"]),
         .executable(name: "mpin-bench", targets: ["mpin-bench"]),
+        .executable(name: "mpin-load", targets: ["mpin-load"]),
     ],
     dependencies: [
         .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.1", traits: []),
@@ -83,6 +84,10 @@ let package = Package(
         .target(name: "CAllocations"),
         .executableTarget(
             name: "mpin-bench", dependencies: ["MPinCrypto", "BN254CX", "MPinSecrets", "CGMP", "CAllocations"],
+            swiftSettings: strict),
+
+        .executableTarget(
+            name: "mpin-load", dependencies: ["MPinCrypto", "MPinSecrets", "MPinWire", "CGMP", argumentParser],
             swiftSettings: strict),
 
         tests("BN254CXTests", ["BN254CX", "CBN254CX", "CGMP"]),

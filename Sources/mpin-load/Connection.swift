@@ -1,0 +1,139 @@
+import Glibc
+
+/// One keep-alive HTTP/1.1 connection over plain TCP: the cheapest client there is, so that the load is the server's.
+final class Connection {
+    struct Answer {
+        let status: Int
+        let body: [UInt8]
+    }
+
+    /// The server cannot be reached, hung up, or said something that is not HTTP.
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private let host: String
+    private let port: UInt16
+    private var file: Int32 = -1
+    private var received: [UInt8] = []
+
+    init(_ endpoint: Endpoint) {
+        host = endpoint.host
+        port = endpoint.port
+    }
+
+    deinit { hangUp() }
+
+    /// Sends a request and reads its answer. A connection that the server has closed in the meantime is opened anew.
+    func send(_ method: String, _ target: String, body: String? = nil) throws(Failure) -> Answer {
+        if file < 0 { try connect() }
+        var text = "\(method) \(target) HTTP/1.1\r\nHost: \(host):\(port)\r\n"
+        if let body { text += "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n" }
+        text += "\r\n"
+        if let body { text += body }
+        do {
+            try write(Array(text.utf8))
+            return try readAnswer()
+        } catch {
+            hangUp()
+            throw error
+        }
+    }
+
+    private func connect() throws(Failure) {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        guard inet_pton(AF_INET, host, &address.sin_addr) == 1 else {
+            throw Failure(description: "\(host): no address")
+        }
+        file = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let status = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                Glibc.connect(file, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard status == 0 else {
+            hangUp()
+            throw Failure(description: "connect: \(String(cString: strerror(errno)))")
+        }
+        var on: Int32 = 1
+        setsockopt(file, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
+        var limit = timeval(tv_sec: 30, tv_usec: 0)
+        setsockopt(file, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    }
+
+    private func hangUp() {
+        if file >= 0 { close(file) }
+        file = -1
+        received.removeAll(keepingCapacity: true)
+    }
+
+    private func write(_ bytes: [UInt8]) throws(Failure) {
+        var sent = 0
+        while sent < bytes.count {
+            let count = bytes.withUnsafeBytes { buffer in
+                Glibc.send(file, buffer.baseAddress?.advanced(by: sent), buffer.count - sent, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { throw Failure(description: "send: \(String(cString: strerror(errno)))") }
+            sent += count
+        }
+    }
+
+    private func readAnswer() throws(Failure) -> Answer {
+        let head = try readHead()
+        let lines = String(decoding: head, as: UTF8.self).split(separator: "\r\n")
+        guard let status = lines.first?.split(separator: " ").dropFirst().first.flatMap({ Int($0) }) else {
+            throw Failure(description: "no status line")
+        }
+        var length = 0
+        var closes = false
+        for line in lines.dropFirst() {
+            let field = line.lowercased()
+            if field.hasPrefix("content-length:") { length = Int(field.dropFirst(15).drop { $0 == " " }) ?? 0 }
+            if field == "connection: close" { closes = true }
+        }
+        while received.count < length { try receive() }
+        let body = Array(received.prefix(length))
+        received.removeFirst(length)
+        if closes { hangUp() }
+        return Answer(status: status, body: body)
+    }
+
+    /// Everything before the empty line, which is read too.
+    private func readHead() throws(Failure) -> [UInt8] {
+        var searched = 0
+        while true {
+            while searched + 4 <= received.count {
+                if received[searched...].starts(with: Array("\r\n\r\n".utf8)) {
+                    let head = Array(received.prefix(searched))
+                    received.removeFirst(searched + 4)
+                    return head
+                }
+                searched += 1
+            }
+            try receive()
+        }
+    }
+
+    private func receive() throws(Failure) {
+        var buffer = [UInt8](repeating: 0, count: 8192)
+        let count = recv(file, &buffer, buffer.count, 0)
+        guard count > 0 else { throw Failure(description: count == 0 ? "closed" : String(cString: strerror(errno))) }
+        received += buffer.prefix(count)
+    }
+}
+
+/// Host, an IPv4 address, and port of a plain `http://` URL.
+struct Endpoint: Sendable {
+    let host: String
+    let port: UInt16
+
+    init?(_ url: String) {
+        guard url.hasPrefix("http://") else { return nil }
+        let authority = url.dropFirst(7).prefix { $0 != "/" }.split(separator: ":")
+        guard authority.count == 2, let port = UInt16(authority[1]) else { return nil }
+        host = String(authority[0])
+        self.port = port
+    }
+}

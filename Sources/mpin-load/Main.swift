@@ -1,0 +1,74 @@
+import ArgumentParser
+import Foundation
+
+/// mpin-load: full logins against a running server, and what they cost it.
+@main
+struct LoadCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "mpin-load",
+        abstract: "Register identities at a running mpind, log them in, and say what that costs the server.",
+        discussion: """
+            The server must confirm identities at once (--force-activate), run on this machine, and limit no rates.
+            A login is pass 1, pass 2 and authenticate over a connection that is kept open. U is the time of one
+            mpn_sec_mul of 4x4 limbs, measured during the load.
+            """)
+
+    @Option(help: "Base URL of the server: http:// with an IPv4 address and a port.")
+    var url: String
+
+    @Option(help: "Process id of the server.")
+    var pid: Int32
+
+    @Option(help: "Identities to register first.")
+    var users = 2500
+
+    @Option(help: "Seconds of logins.")
+    var seconds = 10.0
+
+    @Option(help: "Connections at once.")
+    var connections = 8
+
+    @Option(help: "Logins a second, due at fixed times. (default: as many as the connections can do)")
+    var rate: Double?
+
+    @Option(help: "Fail above this cost of a login in U.")
+    var maxUnits = Double.infinity
+
+    @Option(help: "Fail above this much memory in MB after the registrations.")
+    var maxMegabytes = Double.infinity
+
+    @Flag(help: "Print one JSON object instead of lines.")
+    var json = false
+
+    func run() throws {
+        guard let endpoint = Endpoint(url) else { throw ValidationError("\(url): expected http://ADDRESS:PORT") }
+        guard users > 0, connections > 0, seconds > 0 else { throw ValidationError("numbers must be positive") }
+        let report = try measure(Load(endpoint: endpoint, connections: connections), ServerProcess(pid: pid))
+        print(json ? try report.json() : report.text)
+        let complaints = report.complaints(maxUnits: maxUnits, maxMegabytes: maxMegabytes)
+        for complaint in complaints { FileHandle.standardError.write(Data("mpin-load: \(complaint)\n".utf8)) }
+        guard complaints.isEmpty else { throw ExitCode.failure }
+    }
+
+    private func measure(_ load: Load, _ server: ServerProcess) throws -> Report {
+        let start = Date()
+        let identities = try load.register(users)
+        let registering = Date().timeIntervalSince(start)
+        guard let megabytes = server.megabytes else { throw ValidationError("no process \(pid)") }
+        // The server's caches and ours are warm after a moment.
+        _ = load.login(identities, seconds: min(1, seconds / 4), rate: rate)
+        let sampler = UnitSampler()
+        let before = server.cpuNanoseconds
+        let result = load.login(identities, seconds: seconds, rate: rate)
+        let after = server.cpuNanoseconds
+        let unit = sampler.stop()
+        guard let before, let after, let atEnd = server.megabytes else { throw ValidationError("the server has ended") }
+        let cpu = (after - before) / Double(max(1, result.latencies.count))
+        return Report(
+            registrations: users, registrationsPerSecond: Double(users) / registering, logins: result.latencies.count,
+            loginsPerSecond: Double(result.latencies.count) / result.seconds, p50Milliseconds: result.percentile(0.5),
+            p99Milliseconds: result.percentile(0.99),
+            cpuMicroseconds: cpu / 1000, cpuUnits: cpu / unit, unitNanoseconds: unit,
+            megabytesAfterRegistrations: megabytes, megabytesAtEnd: atEnd, failures: result.failures)
+    }
+}

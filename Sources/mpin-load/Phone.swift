@@ -1,0 +1,149 @@
+import Foundation
+import MPinCrypto
+import MPinSecrets
+import MPinWire
+
+/// What one phone has after its registration, and what it can compute before a login.
+struct Identity: Sendable {
+    let id: String
+    let x: [UInt8]
+    let sec: [UInt8]
+    /// The body of pass 1.
+    let pass1: String
+}
+
+/// Registers and logs in over connections of its own; belongs to one thread.
+final class Phone {
+    /// The server answered something else than 200.
+    struct Refused: Error, CustomStringConvertible {
+        let step: String
+        let status: Int
+
+        var description: String { "\(step): \(status)" }
+    }
+
+    private static let pin = "1234"
+
+    private let server: Connection
+    private let authority: Connection
+    private let settings: ClientSettings
+
+    init(_ endpoint: Endpoint) throws {
+        server = Connection(endpoint)
+        settings = try server.send("GET", "/rps/clientSettings").decoded(ClientSettings.self, "clientSettings")
+        guard let second = Endpoint(settings.certivoxURL) else {
+            throw Connection.Failure(description: "\(settings.certivoxURL): not a plain address")
+        }
+        authority = Connection(second)
+    }
+
+    /// The whole registration with a server that confirms at once, and the first half of every login: the commitment.
+    /// One x serves all logins of an identity, which would betray a real user's secret and saves us the arithmetic.
+    func register(_ user: String) throws -> Identity {
+        let registration = try server.send("PUT", "/rps/user", body: "{\"mobile\":1,\"userId\":\"\(user)\"}")
+            .decoded(RegisterResponse.self, "register")
+        let id = try Hex.decode(registration.mpinId).orFail("M-Pin ID")
+        let secret = try clientSecret(registration)
+        let pin = try pinScalar()
+        let token = try filled(MPinSize.g1) { token throws(MPinError) in
+            try Client.extractPIN(
+                id: id.span, pinScalar: pin.span, pinBits: PINMapping.decimal4.bits, clientSecret: secret.span,
+                into: &token)
+        }
+        return try commitment(registration.mpinId, id, pin: pin, token: token)
+    }
+
+    /// Pass 1, pass 2 and authenticate.
+    func login(_ identity: Identity) throws {
+        let y = try server.send("POST", "/rps/pass1", body: identity.pass1).decoded(Pass1Response.self, "pass1").y
+        let challenge = try Hex.decode(y).orFail("y")
+        let v = try filled(MPinSize.g1) { v throws(MPinError) in
+            try Client.pass2(x: identity.x.span, y: challenge.span, sec: identity.sec.span, into: &v)
+        }
+        let proof = "{\"pass\":2,\"mpin_id\":\"\(identity.id)\",\"V\":\"\(Hex.encode(v))\",\"WID\":\"0\",\"OTP\":false}"
+        let answer = try server.send("POST", "/rps/pass2", body: proof)
+        try answer.require("pass2")
+        let response = "{\"mpinResponse\":\(String(decoding: answer.body, as: UTF8.self))}"
+        try server.send("POST", settings.authenticateURL, body: response).require("authenticate")
+    }
+
+    private func clientSecret(_ registration: RegisterResponse) throws -> [UInt8] {
+        let first = try server.send("GET", "/rps/signature/\(registration.mpinId)?regOTT=\(registration.regOTT)")
+            .decoded(SignatureResponse.self, "signature")
+        let second = try authority.send("GET", "/clientSecret?" + first.params)
+            .decoded(ClientSecretResponse.self, "clientSecret")
+        return try sum(first.clientSecretShare.secret, second.clientSecret.secret)
+    }
+
+    private func commitment(_ hex: String, _ id: [UInt8], pin: [UInt8], token: [UInt8]) throws -> Identity {
+        let permit = settings.usePermits ?? true ? try timePermit(hex) : nil
+        let date = permit?.date ?? 0
+        let x = try filled(MPinSize.scalar) { x throws(MPinError) in
+            try RandomScalar.generate(into: &x, random: systemRandom)
+        }
+        var sec = [UInt8](repeating: 0, count: MPinSize.g1)
+        var u = sec
+        var ut = [UInt8](repeating: 0, count: permit == nil ? 0 : MPinSize.g1)
+        var secSpan = sec.mutableSpan
+        var uSpan = u.mutableSpan
+        var utSpan = ut.mutableSpan
+        let share = permit?.share ?? []
+        try Client.pass1(
+            date: date, id: id.span, x: x.span, pinScalar: pin.span, pinBits: PINMapping.decimal4.bits,
+            token: token.span, permit: permit == nil ? nil : share.span, sec: &secSpan, u: &uSpan, ut: &utSpan)
+        let pass1 = "{\"pass\":1,\"mpin_id\":\"\(hex)\",\"U\":\"\(Hex.encode(u))\",\"UT\":\"\(Hex.encode(ut))\"}"
+        return Identity(id: hex, x: x, sec: sec, pass1: pass1)
+    }
+
+    private func timePermit(_ id: String) throws -> (share: [UInt8], date: Int32) {
+        let first = try server.send("GET", "/rps/timePermit/" + id).decoded(RPSTimePermitResponse.self, "timePermit")
+        let query = "hash_mpin_id=\(first.storageId)&app_id=\(settings.appID)&mobile=1&signature=\(first.signature)"
+        let second = try authority.send("GET", "/timePermit?" + query)
+            .decoded(TimePermitResponse.self, "second timePermit")
+        let shares = try [first.timePermit, second.timePermit].map { hex in
+            try SecretBytes(hex: Array(hex.utf8).span).orFail("time permit")
+        }
+        return (try sum(shares[0], shares[1]), first.date)
+    }
+
+    private func sum(_ first: SecretBytes, _ second: SecretBytes) throws -> [UInt8] {
+        try filled(MPinSize.g1) { sum throws(MPinError) in
+            try Shares.recombineG1(first.span, second.span, into: &sum)
+        }
+    }
+
+    private func pinScalar() throws -> [UInt8] {
+        let digits = Array(Phone.pin.utf8)
+        return try filled(MPinSize.scalar) { scalar throws(MPinError) in
+            try PINMapping.decimal4.scalar(pin: digits.span, into: &scalar)
+        }
+    }
+}
+
+extension Connection.Answer {
+    fileprivate func require(_ step: String) throws {
+        guard status == 200 else { throw Phone.Refused(step: step, status: status) }
+    }
+
+    fileprivate func decoded<T: Decodable>(_ type: T.Type, _ step: String) throws -> T {
+        try require(step)
+        return try JSONDecoder().decode(type, from: Data(body))
+    }
+}
+
+extension Optional {
+    fileprivate func orFail(_ what: String) throws -> Wrapped {
+        guard let self else { throw Connection.Failure(description: "unusable \(what)") }
+        return self
+    }
+}
+
+/// `count` bytes that `fill` writes.
+private func filled(
+    _ count: Int, _ fill: (inout MutableSpan<UInt8>) throws(MPinError) -> Void
+) throws(MPinError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    var span = bytes.mutableSpan
+    try fill(&span)
+    return bytes
+}

@@ -1,0 +1,62 @@
+import CGMP
+import Foundation
+import Synchronization
+
+/// The unit of cost U: one product of 4x4 limbs by GMP's `mpn_sec_mul`. Timed again and again while the load runs, so
+/// that a machine that slows down slows both down.
+struct Unit: ~Copyable {
+    private static let products = 20_000
+    private let limbs: UnsafeMutablePointer<UInt>
+    private var times: [Double] = []
+
+    init() {
+        limbs = .allocate(capacity: 16)
+        for i in 0..<16 { limbs[i] = 0x9E37_79B9_7F4A_7C15 &* UInt(i + 1) }
+    }
+
+    deinit { limbs.deallocate() }
+
+    /// Takes one more sample, about 0.2 ms.
+    mutating func sample() {
+        let start = Self.threadTime()
+        for _ in 0..<Self.products { __gmpn_sec_mul(limbs + 8, limbs, 4, limbs + 4, 4, nil) }
+        times.append((Self.threadTime() - start) / Double(Self.products))
+    }
+
+    /// The median in nanoseconds.
+    var nanoseconds: Double { times.sorted()[times.count / 2] }
+
+    /// Processor time of this thread in nanoseconds.
+    private static func threadTime() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
+    }
+}
+
+/// Takes samples of ``Unit`` on a thread of its own until it is told to stop.
+final class UnitSampler: Sendable {
+    private let isStopping = Atomic(false)
+    private let result = Mutex<Double?>(nil)
+    private let done = DispatchSemaphore(value: 0)
+
+    init() {
+        Thread.detachNewThread { [self] in
+            var unit = Unit()
+            repeat {
+                unit.sample()
+                Thread.sleep(forTimeInterval: 0.05)
+            } while !isStopping.load(ordering: .relaxed)
+            let nanoseconds = unit.nanoseconds
+            result.withLock { $0 = nanoseconds }
+            done.signal()
+        }
+    }
+
+    /// The median of the samples in nanoseconds.
+    func stop() -> Double {
+        isStopping.store(true, ordering: .relaxed)
+        done.wait()
+        return result.withLock { $0 } ?? .nan
+    }
+}
