@@ -21,7 +21,9 @@
  *
  * Structures begin with `size_t size`, the size as the caller was compiled:
  *   structures of inputs are set to zero first, then filled; of structures of
- *   outputs only `size` need be set. Texts in them are UTF-8 and end in NUL.
+ *   outputs only `size` need be set. Texts in them are UTF-8 and end in NUL;
+ *   one of the server's that is too long for its member is not cut, but ends
+ *   the call with MPIN_RESPONSE_PARSE_ERROR.
  *
  * Text outputs: `char *out, size_t *out_len`, the caller's buffer. On entry
  *   *out_len is the buffer's size in bytes, on return the text's size with its
@@ -976,9 +978,9 @@ typedef struct mpin_signature {
 /** Signs a hash. The server checks the PIN first.
  *
  * Out: signature.
- * In: hash: 1 to 256 bytes, as a rule MPIN_DOCUMENT_HASH_SIZE; pin: the signing PIN;
- *   epoch_time: seconds since 1970, below 2^32; 0: now; authz_token: the
- *   leave of the application's server, may be NULL.
+ * In: hash: 1 to 256 bytes, as a rule MPIN_DOCUMENT_HASH_SIZE; pin: the
+ *   signing PIN; epoch_time: seconds since 1970, below 2^32; 0: now;
+ *   authz_token: the leave of the application's server, may be NULL.
  * Returns also: as mpin_sdk_finish_authentication(); MPIN_FLOW_ERROR if the
  *   user cannot sign.
  */

@@ -1,7 +1,8 @@
-// mpin.h: life cycle and backend. The header documents every function.
+// mpin.h: life cycle and errors. The header documents every function.
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
 public import CMPin
+import Glibc
 import MPinSDK
 
 @_cdecl("mpin_sdk_new") @implementation
@@ -13,7 +14,9 @@ public func mpin_sdk_new(_ sdk: UnsafeMutablePointer<OpaquePointer?>?) -> mpin_s
 
 @_cdecl("mpin_sdk_free") @implementation
 public func mpin_sdk_free(_ sdk: OpaquePointer?) {
+    let number = errno
     removeSDK(sdk)?.close()
+    errno = number
 }
 
 @_cdecl("mpin_sdk_init") @implementation
@@ -50,6 +53,24 @@ public func mpin_sdk_last_error(
     return copyOut(sdk.lastError?.text ?? "", out, out_len)
 }
 
+@_cdecl("mpin_sdk_get_last_error") @implementation
+public func mpin_sdk_get_last_error(_ sdk: OpaquePointer?, _ error: UnsafeMutablePointer<mpin_error>?) -> mpin_status {
+    guard let sdk = MPinABI.sdk(sdk) else { return MPIN_INVALID_HANDLE }
+    guard var output = StructureOutput(error) else { return MPIN_INVALID_ARGUMENT }
+    let last = sdk.lastError
+    output.set(\.status, last?.status.rawValue ?? MPIN_OK)
+    output.set(\.http_status, Int32(clamping: last?.httpStatus ?? 0))
+    output.set(\.text, cutText: last?.text ?? "")
+    return output.handOver() ? MPIN_OK : MPIN_INVALID_ARGUMENT
+}
+
+@_cdecl("mpin_sdk_damaged_records") @implementation
+public func mpin_sdk_damaged_records(_ sdk: OpaquePointer?, _ count: UnsafeMutablePointer<Int>?) -> mpin_status {
+    guard let sdk = MPinABI.sdk(sdk) else { return MPIN_INVALID_HANDLE }
+    guard let count else { return sdk.refuse("count is NULL") }
+    return sdk.status { () throws(SDKError) in count.pointee = try sdk.damagedRecords() }
+}
+
 @_cdecl("mpin_sdk_self_test") @implementation
 public func mpin_sdk_self_test() -> mpin_status {
     do {
@@ -58,36 +79,4 @@ public func mpin_sdk_self_test() -> mpin_status {
     } catch {
         return error.status.rawValue
     }
-}
-
-@_cdecl("mpin_sdk_test_backend") @implementation
-public func mpin_sdk_test_backend(
-    _ sdk: OpaquePointer?, _ url: UnsafePointer<CChar>?, _ rps_prefix: UnsafePointer<CChar>?
-) -> mpin_status {
-    guard let sdk = MPinABI.sdk(sdk) else { return MPIN_INVALID_HANDLE }
-    guard let url = text(url) else { return sdk.refuse("url is NULL or not UTF-8") }
-    guard let prefix = optionalText(rps_prefix) else { return sdk.refuse("rps_prefix is not UTF-8") }
-    return sdk.status { () throws(SDKError) in try sdk.testBackend(url, prefix: prefix) }
-}
-
-@_cdecl("mpin_sdk_set_backend") @implementation
-public func mpin_sdk_set_backend(
-    _ sdk: OpaquePointer?, _ url: UnsafePointer<CChar>?, _ rps_prefix: UnsafePointer<CChar>?
-) -> mpin_status {
-    guard let sdk = MPinABI.sdk(sdk) else { return MPIN_INVALID_HANDLE }
-    guard let url = text(url) else { return sdk.refuse("url is NULL or not UTF-8") }
-    guard let prefix = optionalText(rps_prefix) else { return sdk.refuse("rps_prefix is not UTF-8") }
-    return sdk.status { () throws(SDKError) in try sdk.setBackend(url, prefix: prefix) }
-}
-
-@_cdecl("mpin_sdk_get_client_param") @implementation
-public func mpin_sdk_get_client_param(
-    _ sdk: OpaquePointer?, _ out: UnsafeMutablePointer<CChar>?, _ out_len: UnsafeMutablePointer<Int>?,
-    _ key: UnsafePointer<CChar>?
-) -> mpin_status {
-    guard let sdk = MPinABI.sdk(sdk) else { return MPIN_INVALID_HANDLE }
-    guard let key = text(key) else { return sdk.refuse("key is NULL or not UTF-8") }
-    var result = MPIN_OK
-    let status = sdk.status { () throws(SDKError) in result = copyOut(try sdk.clientParam(key), out, out_len) }
-    return status == MPIN_OK ? result : status
 }

@@ -1,4 +1,5 @@
 import CMPin
+import Glibc
 import MPinSDK
 
 private let sdks = HandleTable<SDK>(.sdk)
@@ -41,13 +42,40 @@ func removeSDK(_ handle: OpaquePointer?) -> SDK? { sdks.remove(handle) }
 func removeUser(_ handle: OpaquePointer?) { _ = users.remove(handle) }
 
 extension SDK {
-    /// Runs a call and tells its result in C's numbers.
+    /// Runs a call and tells its result in C's numbers. The caller's errno stays as it was.
     func status(_ call: () throws(SDKError) -> Void) -> mpin_status {
+        let number = errno
+        defer { errno = number }
         do {
             try call()
             return MPIN_OK
         } catch {
             return error.status.rawValue
+        }
+    }
+
+    /// Runs a call that gives a text.
+    func status(
+        _ out: UnsafeMutablePointer<CChar>?, _ length: UnsafeMutablePointer<Int>?, _ call: () throws(SDKError) -> String
+    ) -> mpin_status {
+        guard length != nil else { return refuse("the length of an output is NULL") }
+        var result = MPIN_OK
+        let status = status { () throws(SDKError) in result = copyOut(try call(), out, length) }
+        return status == MPIN_OK ? result : status
+    }
+
+    /// Runs a call that fills a structure.
+    func status<Structure>(
+        _ target: UnsafeMutablePointer<Structure>?,
+        _ call: (inout StructureOutput<Structure>) throws(SDKError) -> Void
+    ) -> mpin_status {
+        guard var output = StructureOutput(target) else { return refuse("a structure of outputs is NULL or malformed") }
+        return status { () throws(SDKError) in
+            try call(&output)
+            guard !output.handOver() else { return }
+            let error = SDKError(.responseParseError, "a text of the answer is too long")
+            record(error)
+            throw error
         }
     }
 

@@ -44,6 +44,16 @@ public func mpin_sdk_list_all_users(
     list(sdk, users, count) { core throws(SDKError) in try core.listAllUsers() }
 }
 
+@_cdecl("mpin_sdk_list_backend_users") @implementation
+public func mpin_sdk_list_backend_users(
+    _ sdk: OpaquePointer?, _ users: UnsafeMutablePointer<OpaquePointer?>?, _ count: UnsafeMutablePointer<Int>?,
+    _ backend: UnsafePointer<CChar>?
+) -> mpin_status {
+    guard let core = MPinABI.sdk(sdk) else { return MPIN_INVALID_HANDLE }
+    guard let backend = text(backend) else { return core.refuse("backend is NULL or not UTF-8") }
+    return list(sdk, users, count) { core throws(SDKError) in try core.listUsers(backend: backend) }
+}
+
 /// Hands out a handle for each user, or none at all and their number.
 private func list(
     _ sdk: OpaquePointer?, _ users: UnsafeMutablePointer<OpaquePointer?>?, _ count: UnsafeMutablePointer<Int>?,
@@ -62,45 +72,16 @@ private func list(
     return isTooSmall ? MPIN_BUFFER_TOO_SMALL : status
 }
 
+@_cdecl("mpin_sdk_list_backends") @implementation
+public func mpin_sdk_list_backends(
+    _ sdk: OpaquePointer?, _ out: UnsafeMutablePointer<CChar>?, _ out_len: UnsafeMutablePointer<Int>?
+) -> mpin_status {
+    guard let sdk = MPinABI.sdk(sdk) else { return MPIN_INVALID_HANDLE }
+    return sdk.status(out, out_len) { () throws(SDKError) in try sdk.listBackends().map { "\($0)\n" }.joined() }
+}
+
 @_cdecl("mpin_sdk_delete_user") @implementation
 public func mpin_sdk_delete_user(_ sdk: OpaquePointer?, _ user: OpaquePointer?) -> mpin_status {
     guard let (sdk, user) = sdkAndUser(sdk, user) else { return MPIN_INVALID_HANDLE }
     return sdk.status { () throws(SDKError) in try sdk.deleteUser(user) }
-}
-
-@_cdecl("mpin_user_free") @implementation
-public func mpin_user_free(_ user: OpaquePointer?) {
-    removeUser(user)
-}
-
-@_cdecl("mpin_user_get_id") @implementation
-public func mpin_user_get_id(
-    _ user: OpaquePointer?, _ out: UnsafeMutablePointer<CChar>?, _ out_len: UnsafeMutablePointer<Int>?
-) -> mpin_status {
-    guard let user = MPinABI.user(user) else { return MPIN_INVALID_HANDLE }
-    return copyOut(user.id, out, out_len)
-}
-
-@_cdecl("mpin_user_get_backend") @implementation
-public func mpin_user_get_backend(
-    _ user: OpaquePointer?, _ out: UnsafeMutablePointer<CChar>?, _ out_len: UnsafeMutablePointer<Int>?
-) -> mpin_status {
-    guard let user = MPinABI.user(user) else { return MPIN_INVALID_HANDLE }
-    return copyOut(user.backend, out, out_len)
-}
-
-@_cdecl("mpin_user_get_mpin_id") @implementation
-public func mpin_user_get_mpin_id(
-    _ user: OpaquePointer?, _ out: UnsafeMutablePointer<CChar>?, _ out_len: UnsafeMutablePointer<Int>?
-) -> mpin_status {
-    guard let user = MPinABI.user(user) else { return MPIN_INVALID_HANDLE }
-    return copyOut(user.mpinID, out, out_len)
-}
-
-@_cdecl("mpin_user_get_state") @implementation
-public func mpin_user_get_state(_ user: OpaquePointer?, _ state: UnsafeMutablePointer<Int32>?) -> mpin_status {
-    guard let user = MPinABI.user(user) else { return MPIN_INVALID_HANDLE }
-    guard let state else { return MPIN_INVALID_ARGUMENT }
-    state.pointee = user.state.rawValue
-    return MPIN_OK
 }

@@ -1,0 +1,72 @@
+// mpin.h: a user. The header documents every function.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
+public import CMPin
+import MPinSDK
+
+@_cdecl("mpin_user_free") @implementation
+public func mpin_user_free(_ user: OpaquePointer?) {
+    removeUser(user)
+}
+
+@_cdecl("mpin_user_get_id") @implementation
+public func mpin_user_get_id(
+    _ user: OpaquePointer?, _ out: UnsafeMutablePointer<CChar>?, _ out_len: UnsafeMutablePointer<Int>?
+) -> mpin_status {
+    get(user, out, out_len) { $0.id }
+}
+
+@_cdecl("mpin_user_get_backend") @implementation
+public func mpin_user_get_backend(
+    _ user: OpaquePointer?, _ out: UnsafeMutablePointer<CChar>?, _ out_len: UnsafeMutablePointer<Int>?
+) -> mpin_status {
+    get(user, out, out_len) { $0.backend }
+}
+
+@_cdecl("mpin_user_get_mpin_id") @implementation
+public func mpin_user_get_mpin_id(
+    _ user: OpaquePointer?, _ out: UnsafeMutablePointer<CChar>?, _ out_len: UnsafeMutablePointer<Int>?
+) -> mpin_status {
+    get(user, out, out_len) { $0.mpinID }
+}
+
+@_cdecl("mpin_user_get_device_name") @implementation
+public func mpin_user_get_device_name(
+    _ user: OpaquePointer?, _ out: UnsafeMutablePointer<CChar>?, _ out_len: UnsafeMutablePointer<Int>?
+) -> mpin_status {
+    get(user, out, out_len) { $0.deviceName }
+}
+
+@_cdecl("mpin_user_get_state") @implementation
+public func mpin_user_get_state(_ user: OpaquePointer?, _ state: UnsafeMutablePointer<Int32>?) -> mpin_status {
+    get(user, state) { $0.state.rawValue }
+}
+
+@_cdecl("mpin_user_get_state_legacy") @implementation
+public func mpin_user_get_state_legacy(_ user: OpaquePointer?, _ state: UnsafeMutablePointer<Int32>?) -> mpin_status {
+    get(user, state) { $0.state.legacyNumber }
+}
+
+/// A text of a user.
+func get(
+    _ user: OpaquePointer?, _ out: UnsafeMutablePointer<CChar>?, _ out_len: UnsafeMutablePointer<Int>?,
+    _ text: (User) -> String
+) -> mpin_status {
+    guard let user = MPinABI.user(user) else { return MPIN_INVALID_HANDLE }
+    return copyOut(text(user), out, out_len)
+}
+
+/// A number of a user.
+func get(
+    _ user: OpaquePointer?, _ out: UnsafeMutablePointer<Int32>?, _ number: (User) -> Int32
+) -> mpin_status {
+    guard let user = MPinABI.user(user) else { return MPIN_INVALID_HANDLE }
+    guard let out else { return MPIN_INVALID_ARGUMENT }
+    out.pointee = number(user)
+    return MPIN_OK
+}
+
+private extension UserState {
+    /// As the Milagro cores number it: they know no STARTED_VERIFICATION.
+    var legacyNumber: Int32 { self == .invalid || self == .startedVerification ? 0 : rawValue - 1 }
+}
