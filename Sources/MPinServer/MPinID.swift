@@ -10,6 +10,9 @@ package struct MPinID: Sendable, Equatable {
     /// SHA-256 of ``bytes``, 32 bytes: `hash_mpin_id`.
     package let hash: [UInt8]
 
+    /// What the ID's items are kept under: hex of ``hash``.
+    package var key: String { Hex.encode(hash) }
+
     /// Reads hex in either case; nil for an odd number of digits, other characters, or nothing.
     package init?(hex: String) {
         guard let bytes = Hex.decode(hex), !bytes.isEmpty else { return nil }
@@ -33,5 +36,21 @@ package struct MPinID: Sendable, Equatable {
         let quoted = String(decoding: try encoder.encode(userID), as: UTF8.self)
         let text = #"{"mobile": \#(mobile), "issued": "\#(now.issued)", "userID": \#(quoted), "salt": "\#(salt)"}"#
         return MPinID(bytes: Array(text.utf8))
+    }
+}
+
+/// In JSON an ID is its hex.
+extension MPinID: Codable {
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let id = MPinID(hex: try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "not an M-Pin ID")
+        }
+        self = id
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(hex)
     }
 }

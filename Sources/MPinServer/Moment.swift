@@ -49,3 +49,15 @@ package struct Moment: Sendable, Comparable {
 
 /// Where the server takes the time from; tests hand in their own.
 package typealias Clock = @Sendable () -> Moment
+
+/// In JSON a moment is its microseconds since 1970.
+extension Moment: Codable {
+    package init(from decoder: any Decoder) throws {
+        self.init(microseconds: try decoder.singleValueContainer().decode(Int64.self))
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(microseconds)
+    }
+}

@@ -19,7 +19,7 @@ final class LoginTests: XCTestCase {
     }
 
     func testOfManyReplaysAtOnceOneIsAccepted() throws {
-        let (server, client, user) = try registered { $0.maxAttempts = 100 }
+        let (server, client, user) = try registered()
         let body = try client.pass2Body(client.pass1(user, pin: "1234", permit: client.timePermit(user)))
         let answers = parallel(40) { try server.backend.call("POST", "/rps/pass2", body).status }
         XCTAssertEqual(answers.filter { $0 == 200 }.count, 1)
@@ -133,11 +133,10 @@ final class LoginTests: XCTestCase {
     /// Defect 1 and wire section 15: an invented M-Pin ID logs in nowhere and gets no permit.
     func testAnInventedIDGetsNeitherPermitNorLogin() throws {
         let (server, client, user) = try registered()
-        let text = "{\"mobile\": 1, \"issued\": \"2026-01-01 00:00:00.000000\", \"userID\": \"root\", \"salt\": \"00\"}"
-        let invented = TestClient.User(id: Hex.encode(Array(text.utf8)), token: user.token)
+        let invented = try TestClient.User.invented(token: user.token)
         XCTAssertEqual(try server.backend.call("GET", "/rps/timePermit/" + invented.id).status, 404)
         let permit = try client.timePermit(user)
-        XCTAssertThrowsError(try client.pass1(invented, pin: "1234", permit: permit))
+        XCTAssertEqual(try client.login(invented, pin: "1234", permit: permit).status, 401)
         // Neither does it ride on another one's login.
         let login = try client.pass1(user, pin: "1234", permit: permit)
         let body = try client.pass2Body(login).replacing(user.id, with: invented.id)
@@ -176,6 +175,27 @@ final class LoginTests: XCTestCase {
             try client.authenticate(client.pass2(client.pass1(user, pin: pin, permit: nil))).status
         }
         XCTAssertEqual(statuses, [401, 200])
+    }
+
+    func testNoSecretOfAUserAndNoOneTimeTokenLiesInTheFile() throws {
+        let server = try InProcess()
+        let client = TestClient(backend: server.backend)
+        let registration = try client.startRegistration("alice@example.com")
+        try client.confirm("alice@example.com")
+        let secret = try client.clientSecret(registration)
+        let user = try client.finishRegistration(registration, pin: "1234")
+        let pass2 = try client.pass2(client.pass1(user, pin: "1234", permit: client.timePermit(user)))
+        let ott = try XCTUnwrap(pass2.object["authOTT"] as? String)
+        let secrets =
+            [registration.regOTT, ott].flatMap { [Data($0.utf8), Data(Hex.decode($0) ?? [])] }
+            + [
+                Data(secret), Data(user.token), Data(secret.dropFirst().prefix(32)),
+                Data(user.token.dropFirst().prefix(32)),
+            ]
+        for file in ["rps.sqlite", "rps.sqlite-wal"] {
+            let content = try Data(contentsOf: URL(fileURLWithPath: server.backend.stateFolder + "/" + file))
+            for secret in secrets { XCTAssertNil(content.range(of: secret), file) }
+        }
     }
 
     func testThePrivateAuthenticateReportsUserAndID() throws {

@@ -101,8 +101,13 @@ package struct RelyingPartyServiceConfig: Sendable {
     package var authenticateURL = "/mpinAuthenticate"
     /// Path prefix of the public endpoints, without slashes.
     package var prefix = "rps"
+    /// When wrong PINs block an identity, and for how long.
+    package var attempts = AttemptPolicy()
     /// Wrong PINs in a row that block an identity.
-    package var maxAttempts = 3
+    package var maxAttempts: Int {
+        get { attempts.maxAttempts }
+        set { attempts.maxAttempts = newValue }
+    }
     /// Whether logins need a time permit of the day.
     package var usePermits = true
     /// Origins of browser pages that may call the RPS; `*` stands for all.

@@ -20,6 +20,10 @@ package struct Limits: Sendable {
     package var pass1Seconds = 15
     /// Pass 1 records of one identity that live at the same time; the oldest goes first.
     package var pass1Records = 4
+    /// Tries, 5 ms apart, to begin a login while others of the same identity take up all attempts that are left.
+    package var busyTries = 400
+    /// There are 2 to this power places for the logins on IDs that were never registered.
+    package var strangerBits = 13
     /// Seconds from pass 2 to authenticate.
     package var tokenSeconds = 60
     /// Seconds that a signed request to a D-TA is good for.

@@ -16,6 +16,7 @@ package struct AllInOne: Sendable {
     /// Nil: the URL of the public listener.
     package var publicURL: String?
     package var maxAttempts = 3
+    package var block = AttemptPolicy.Block.permanent
     package var usePermits = true
     package var allowOrigin = ["*"]
     package var limits = Limits()
@@ -37,6 +38,7 @@ package struct AllInOne: Sendable {
             dta2: TrustAuthorityLink(url: dta2.listen.url, requestKey: dta2.requestKey),
             dta2PublicURL: dta2.listen.url, verifyURL: privateListen.url + "/mpinVerify", rpaKey: rpaKey)
         rps.maxAttempts = maxAttempts
+        rps.attempts.block = block
         rps.usePermits = usePermits
         rps.allowOrigin = allowOrigin
         rps.limits = limits

@@ -99,8 +99,8 @@ extension Daemon {
         let dta2 = TrustAuthorityClient("D-TA 2", config.dta2, appID: appID, seconds: seconds)
         let secret = ServerSecret(authorities: [dta1, dta2], store: store, config: config, logger: logger)
         return RelyingPartyService(
-            config: config, appID: appID, store: store, server: try await secret.gather(), dta1: dta1, dta2: dta2,
-            rpa: Peer(url: config.verifyURL, seconds: seconds))
+            config: config, appID: appID, store: store, sessions: MemoryStore(), keys: try await secret.gather(),
+            dta1: dta1, dta2: dta2, rpa: Peer(url: config.verifyURL, seconds: seconds))
     }
 
     /// One listener an address: in one process RPS and RPA share it.
@@ -151,7 +151,9 @@ private struct Collector: Service {
             while true {
                 try await Task.sleep(for: .seconds(service.limits.collectSeconds))
                 do {
-                    let count = try await service.store.collect(at: service.config.clock())
+                    let now = service.config.clock()
+                    let count =
+                        try await service.store.collect(at: now) + service.sessions.collect(at: now)
                     logger.debug("collected expired items", metadata: ["count": "\(count)"])
                 } catch {
                     logger.error("collecting expired items failed", metadata: ["error": "\(error)"])

@@ -7,29 +7,31 @@ extension RelyingPartyService {
     func register(_ request: Request, id: MPinID?) async throws -> Response {
         let wish = try await RegistrationWish(request, limits)
         let now = config.clock()
-        let (registration, regOTT, isRestart) = try await registration(for: wish, id: id, at: now)
-        // Saved first: the link may be opened before the RPA has answered.
-        try await store.save(registration)
+        let expires = now.adding(seconds: limits.registrationSeconds)
+        // Kept before the RPA is asked: the link may be opened before the RPA has answered.
+        let restarted = try await restart(id, wish, expires: expires, at: now)
+        let (registration, regOTT) =
+            if let restarted { restarted } else { try await begin(wish, expires: expires, at: now) }
         let isForced: Bool
         do {
-            isForced = try await verify(registration, wish, isRestart: isRestart)
+            isForced = try await verify(registration, wish, expires: expires, isRestart: restarted != nil)
         } catch {
-            if !isRestart { try await store.deleteRegistration(registration.id) }
+            if restarted == nil { try await registrations.delete(registration.id, at: now) }
             throw error
         }
-        let isActive = isForced ? try await store.activate(registration.id, at: now) : false
+        let isActive = isForced ? try await registrations.activate(registration.id, at: now) : false
         return .json(
             RegisterResponse(
                 mpinId: registration.id.hex, regOTT: regOTT, active: isActive,
-                expireTime: registration.expires.isoWithMicroseconds, nowTime: now.isoWithMicroseconds))
+                expireTime: expires.isoWithMicroseconds, nowTime: now.isoWithMicroseconds))
     }
 
-    /// The pending registration that is to be restarted, or a new one. A restart begins unconfirmed.
-    private func registration(
-        for wish: RegistrationWish, id: MPinID?, at now: Moment
-    ) async throws -> (Registration, regOTT: String, isRestart: Bool) {
-        let expires = now.adding(seconds: limits.registrationSeconds)
-        if let id, var pending = try await store.registration(id, at: now), !pending.isIssued {
+    /// The pending registration of that ID, unconfirmed again; nil when there is none.
+    private func restart(
+        _ id: MPinID?, _ wish: RegistrationWish, expires: Moment, at now: Moment
+    ) async throws -> (Registration, regOTT: String)? {
+        guard let id else { return nil }
+        let pending = try await registrations.restart(id, expires: expires, at: now) { pending in
             guard let regOTT = wish.regOTT, pending.accepts(regOTT) else {
                 throw APIError(.badRequest, "Missing or wrong regOTT")
             }
@@ -37,23 +39,29 @@ extension RelyingPartyService {
             guard pending.userID == wish.userID else {
                 throw APIError(.forbidden, "The registration belongs to another userId")
             }
-            pending.isActive = false
-            pending.expires = expires
-            return (pending, regOTT, true)
         }
+        return pending.map { ($0, wish.regOTT ?? "") }
+    }
+
+    private func begin(
+        _ wish: RegistrationWish, expires: Moment, at now: Moment
+    ) async throws -> (Registration, regOTT: String) {
         let regOTT = Hex.encode(try randomBytes(16))
         let fresh = Registration(
             id: try MPinID.issue(userID: wish.userID, mobile: wish.mobile, at: now), userID: wish.userID,
-            regOTTHash: SHA256.hash(Array(regOTT.utf8)), isActive: false, isIssued: false, expires: expires)
-        return (fresh, regOTT, false)
+            regOTT: regOTT)
+        try await registrations.create(fresh, expires: expires, at: now)
+        return (fresh, regOTT)
     }
 
     /// Asks the RPA whether the user may register (wire section 8.1); true: without a further confirmation.
-    private func verify(_ registration: Registration, _ wish: RegistrationWish, isRestart: Bool) async throws -> Bool {
+    private func verify(
+        _ registration: Registration, _ wish: RegistrationWish, expires: Moment, isRestart: Bool
+    ) async throws -> Bool {
         let message = VerifyUserRequest(
             userId: registration.userID, mpinId: registration.id.hex, mobile: wish.mobile,
             activateKey: activation(registration).signature(key: config.activationKey),
-            expireTime: registration.expires.iso, resend: isRestart, deviceName: wish.deviceName,
+            expireTime: expires.iso, resend: isRestart, deviceName: wish.deviceName,
             userData: wish.userData)
         let bearer = config.rpaKey.map { SignedMessage.fromRPS.signature(key: $0) }
         let answer: Peer.Answer
@@ -78,20 +86,20 @@ extension RelyingPartyService {
     func activate(_ request: Request, _ id: MPinID) async throws -> Response {
         let key = try await request.json(ActivateRequest.self, limits).activateKey
         let now = config.clock()
-        guard let registration = try await store.registration(id, at: now), !registration.isIssued else {
+        guard let registration = try await registrations.find(id, at: now), !registration.isIssued else {
             throw APIError(.unauthorized, "Unknown or expired registration")
         }
         guard activation(registration).isSigned(key, key: config.activationKey) else {
             throw APIError(.forbidden, "Wrong activation key")
         }
-        guard try await store.activate(id, at: now) else {
+        guard try await registrations.activate(id, at: now) else {
             throw APIError(.unauthorized, "Unknown or expired registration")
         }
         return Response(status: .ok)
     }
 
     private func activation(_ registration: Registration) -> SignedMessage {
-        .activation(id: registration.id, regOTTHash: registration.regOTTHash)
+        .activation(id: registration.id, regOTTHash: Hex.decode(registration.regOTTHash) ?? [])
     }
 
     /// GET /signature/<id>?regOTT= (wire section 6.3): the first client secret share, and the signed query for the
@@ -103,23 +111,28 @@ extension RelyingPartyService {
     func signature(_ request: Request, _ id: MPinID) async throws -> Response {
         guard let regOTT = request.query("regOTT")?.lowercased() else { throw APIError(.badRequest, "Missing regOTT") }
         let now = config.clock()
-        guard let registration = try await store.registration(id, at: now), registration.accepts(regOTT) else {
+        guard let registration = try await registrations.find(id, at: now), registration.accepts(regOTT) else {
             throw APIError(.badRequest, "No such registration")
         }
         guard registration.isActive else { throw APIError(.unauthorized, "The identity is not verified yet") }
         let share = try await authorityShare { try await dta1.clientSecretShare(id, expires: expires()) }
         let refetch = now.adding(seconds: limits.refetchSeconds)
-        guard try await store.complete(id, at: now, refetchUntil: refetch) else {
+        guard try await registrations.complete(id, refetchUntil: refetch, at: now) else {
             throw APIError(.badRequest, "No such registration")
         }
+        try await identities.create(registration, keyID: keys.currentID, at: now)
         let params = dta2.clientSecretQuery(id, mobile: 1, expires: expires())
         return .json(SignatureResponse(clientSecretShare: SecretHex(share), params: params))
     }
 
     /// GET /timePermit/<id> (wire section 6.5): D-TA 1's share for today and the signature that D-TA 2 wants to see.
     func timePermit(_ id: MPinID) async throws -> Response {
-        guard try await store.identity(hash: id.hash) != nil else { throw APIError(.notFound, "Unknown M-Pin ID") }
-        let date = config.clock().day
+        let now = config.clock()
+        guard let identity = try await identities.find(id, at: now) else {
+            throw APIError(.notFound, "Unknown M-Pin ID")
+        }
+        guard !identity.revoked else { throw APIError(.gone, "The M-Pin ID is revoked") }
+        let date = now.day
         let share = try await authorityShare { try await dta1.timePermitShare(id, date: date) }
         return .json(
             RPSTimePermitResponse(
@@ -131,13 +144,6 @@ extension RelyingPartyService {
         do { return try await ask() } catch {
             throw APIError(.internalServerError, "The trust authority gave no share")
         }
-    }
-}
-
-extension Registration {
-    /// Whether `regOTT`, in lower-case hex, is this registration's; in constant time.
-    fileprivate func accepts(_ regOTT: String) -> Bool {
-        constantTimeEqual(SHA256.hash(Array(regOTT.utf8)).span, regOTTHash.span)
     }
 }
 

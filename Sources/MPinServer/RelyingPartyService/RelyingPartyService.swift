@@ -9,10 +9,36 @@ struct RelyingPartyService: Sendable {
     let config: RelyingPartyServiceConfig
     let appID: String
     let store: any Store
-    let server: ServerContext
+    let sessions: any Store
+    let keys: ServerKeys
+    let registrations: Registrations
+    let identities: Identities
+    let challenges: Challenges
+    let tokens: Tokens
     let dta1: TrustAuthorityClient
     let dta2: TrustAuthorityClient
     let rpa: Peer
+
+    /// `store` keeps what must last, `sessions` what is good for a few minutes: in memory, so that nothing which was
+    /// used before a restart can be used after it.
+    init(
+        config: RelyingPartyServiceConfig, appID: String, store: any Store, sessions: any Store, keys: ServerKeys,
+        dta1: TrustAuthorityClient, dta2: TrustAuthorityClient, rpa: Peer
+    ) {
+        let slots = Slots(bits: config.limits.strangerBits, key: config.activationKey)
+        self.config = config
+        self.appID = appID
+        self.store = store
+        self.sessions = sessions
+        self.keys = keys
+        self.dta1 = dta1
+        self.dta2 = dta2
+        self.rpa = rpa
+        registrations = Registrations(in: store)
+        identities = Identities(in: store, slots: slots, policy: config.attempts)
+        challenges = Challenges(in: sessions, slots: slots, limit: config.limits.pass1Records)
+        tokens = Tokens(in: sessions, slots: slots)
+    }
 
     var limits: Limits { config.limits }
 

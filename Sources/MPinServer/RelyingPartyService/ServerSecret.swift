@@ -11,12 +11,13 @@ struct ServerSecret: Sendable {
     let logger: Logger
 
     /// Asks both D-TAs for their shares, for as long as they may need to come up, and adds them.
-    func gather() async throws -> ServerContext {
+    func gather() async throws -> ServerKeys {
         var shares: [SecretBytes] = []
         for authority in authorities { shares.append(try await share(authority)) }
         let secret = try sum(shares[0], shares[1])
         try await requireUnchanged(secret)
-        return try ServerContext(serverSecret: secret.span)
+        let context = try ServerContext(serverSecret: secret.span)
+        return ServerKeys(currentID: "1", contexts: ["1": context])
     }
 
     private func share(_ authority: TrustAuthorityClient) async throws -> SecretBytes {

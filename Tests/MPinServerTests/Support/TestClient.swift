@@ -15,6 +15,13 @@ struct TestClient {
 
         var bytes: [UInt8] { Hex.decode(id) ?? [] }
         var hash: [UInt8] { SHA256.hash(bytes) }
+
+        /// Somebody whom no server has registered.
+        static func invented(token: [UInt8]) throws -> User {
+            let salt = Hex.encode(try randomBytes(16))
+            let text = #"{"mobile": 1, "issued": "2026-01-01 00:00:00.000000", "userID": "root", "salt": "\#(salt)"}"#
+            return User(id: Hex.encode(Array(text.utf8)), token: token)
+        }
     }
 
     /// A login between pass 1 and pass 2.

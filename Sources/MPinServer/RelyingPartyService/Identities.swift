@@ -1,0 +1,105 @@
+import MPinSecrets
+
+/// The identities of an RPS, and the tries on IDs that are none.
+///
+/// A login on an unknown ID takes the same steps as one on a known ID whose PINs are all wrong, so that nobody can find
+/// out which IDs exist. Its wrong PINs are counted in one of a fixed number of places, so that inventing IDs fills
+/// neither memory nor disk.
+package struct Identities: Sendable {
+    private let known: Table<IdentityRecord>
+    private let unknown: Table<IdentityRecord>
+    private let slots: Slots
+    private let policy: AttemptPolicy
+
+    package init(in store: any Store, slots: Slots, policy: AttemptPolicy) {
+        known = Table("identity", in: store)
+        unknown = Table("unknown_identity", in: store)
+        self.slots = slots
+        self.policy = policy
+    }
+
+    /// Makes the identity of a registration known for good; no change where it is known.
+    func create(_ registration: Registration, keyID: String, at now: Moment) async throws {
+        let record = IdentityRecord(
+            mpinID: registration.id.hex, userID: registration.userID, keyID: keyID, registered: now)
+        _ = try await known.create(registration.id.key, record, at: now)
+    }
+
+    package func find(_ id: MPinID, at now: Moment) async throws -> IdentityRecord? {
+        try await known.read(id.key, at: now)
+    }
+
+    func isKnown(_ id: MPinID, at now: Moment) async throws -> Bool { try await known.contains(id.key, at: now) }
+
+    /// At most `limit` identities in the order of their keys, from the first behind the key `after` on.
+    package func list(
+        after key: String?, limit: Int, at now: Moment
+    ) async throws -> [(key: String, value: IdentityRecord)] {
+        try await known.list(after: key, limit: limit, at: now)
+    }
+
+    /// Forgets the wrong PINs; nil for an unknown ID.
+    package func unblock(_ id: MPinID, at now: Moment) async throws -> IdentityRecord? {
+        try await change(id, at: now) { $0.unblock() }
+    }
+
+    /// Lets the identity never log in again; nil for an unknown ID.
+    package func revoke(_ id: MPinID, at now: Moment) async throws -> IdentityRecord? {
+        try await change(id, at: now) { $0.revoked = true }
+    }
+
+    private func change(
+        _ id: MPinID, at now: Moment, _ change: @escaping @Sendable (inout IdentityRecord) -> Void
+    ) async throws -> IdentityRecord? {
+        try await known.update(id.key, at: now, durable: true) { entry in
+            guard var record = entry?.value else { return nil }
+            change(&record)
+            entry = .init(record)
+            return record
+        }
+    }
+}
+
+extension Identities {
+    /// Takes an attempt; nil stands for an unknown ID, whose attempt is taken all the same.
+    func reserve(_ id: MPinID, isKnown: Bool, at now: Moment) async throws -> (Reservation, IdentityRecord) {
+        try await update(id, isKnown: isKnown, at: now) { [policy] in ($0.reserve(policy, at: now), $0) }
+    }
+
+    /// Settles a granted attempt.
+    func settle(_ id: MPinID, isKnown: Bool, isRight: Bool, at now: Moment) async throws -> Verdict {
+        try await update(id, isKnown: isKnown, at: now) { [policy] in
+            isRight ? $0.succeed() : $0.fail(policy, at: now)
+        }
+    }
+
+    /// Counts a login that was refused: as much work as settling one.
+    func refuse(_ id: MPinID, isKnown: Bool, at now: Moment) async throws {
+        try await update(id, isKnown: isKnown, at: now) { $0.refused += 1 }
+    }
+
+    func refund(_ id: MPinID, isKnown: Bool, at now: Moment) async throws {
+        try await update(id, isKnown: isKnown, at: now) { $0.refund() }
+    }
+
+    /// Brings what was counted to the disk: before anybody hears of a wrong PIN.
+    func sync(_ token: AuthToken, at now: Moment) async throws {
+        let key = token.isKnown ? Hex.encode(token.idHash) : slots.key(token.idHash)
+        try await (token.isKnown ? known : unknown).update(key, at: now, durable: true) { _ in }
+    }
+
+    private func update<Result: Sendable>(
+        _ id: MPinID, isKnown: Bool, at now: Moment,
+        _ change: @escaping @Sendable (inout IdentityRecord) -> Result
+    ) async throws -> Result {
+        let key = isKnown ? id.key : slots.key(id.hash)
+        return try await (isKnown ? known : unknown).update(key, at: now) { entry in
+            // The place may hold another unknown ID.
+            let own = entry.flatMap { $0.value.mpinID == id.hex || isKnown ? $0.value : nil }
+            var record = own ?? IdentityRecord(mpinID: id.hex, userID: "", keyID: "", registered: now)
+            let result = change(&record)
+            entry = .init(record)
+            return result
+        }
+    }
+}

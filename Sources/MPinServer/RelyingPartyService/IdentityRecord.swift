@@ -1,0 +1,117 @@
+/// An identity that this server registered, and its wrong PINs. No secret of it is here.
+package struct IdentityRecord: Codable, Sendable, Equatable {
+    /// Hex of the M-Pin ID.
+    package var mpinID: String
+    package var userID: String
+    /// The master secret that its client secret comes from.
+    package var keyID: String
+    package var registered: Moment
+    /// Wrong PINs since the last right one, or since the end of the last temporary block.
+    package var attempts = 0
+    /// Attempts that are being judged.
+    package var inProgress = 0
+    /// Wrong PINs since the last right one.
+    package var failuresSinceSuccess = 0
+    /// Logins that were refused without being judged.
+    package var refused = 0
+    /// When a login was last begun.
+    package var lastAttempt: Moment?
+    package var blockedUntil: Moment?
+    /// For good, by wrong PINs.
+    package var blocked = false
+    /// For good, by the operator.
+    package var revoked = false
+
+    package init(mpinID: String, userID: String, keyID: String, registered: Moment) {
+        self.mpinID = mpinID
+        self.userID = userID
+        self.keyID = keyID
+        self.registered = registered
+    }
+
+    /// Members that came later, or are at rest, may be missing.
+    package init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        mpinID = try members.decode(String.self, forKey: .mpinID)
+        userID = try members.decode(String.self, forKey: .userID)
+        keyID = try members.decode(String.self, forKey: .keyID)
+        registered = try members.decode(Moment.self, forKey: .registered)
+        attempts = try members.decodeIfPresent(Int.self, forKey: .attempts) ?? 0
+        inProgress = try members.decodeIfPresent(Int.self, forKey: .inProgress) ?? 0
+        failuresSinceSuccess = try members.decodeIfPresent(Int.self, forKey: .failuresSinceSuccess) ?? 0
+        refused = try members.decodeIfPresent(Int.self, forKey: .refused) ?? 0
+        lastAttempt = try members.decodeIfPresent(Moment.self, forKey: .lastAttempt)
+        blockedUntil = try members.decodeIfPresent(Moment.self, forKey: .blockedUntil)
+        blocked = try members.decodeIfPresent(Bool.self, forKey: .blocked) ?? false
+        revoked = try members.decodeIfPresent(Bool.self, forKey: .revoked) ?? false
+    }
+}
+
+extension IdentityRecord {
+    /// Takes one attempt before anything is judged: however many proofs come at once, no more of them are judged than
+    /// the policy allows wrong ones.
+    package mutating func reserve(_ policy: AttemptPolicy, at now: Moment) -> Reservation {
+        countLost(policy, at: now)
+        endBlock(at: now)
+        let refusal = refusal(policy, at: now)
+        guard refusal != nil || attempts + inProgress < policy.maxAttempts else { return .busy }
+        lastAttempt = now
+        if let refusal { return .refused(refusal) }
+        inProgress += 1
+        return .granted
+    }
+
+    /// Settles a reserved attempt with a right PIN.
+    package mutating func succeed() -> Verdict {
+        inProgress = max(0, inProgress - 1)
+        // Blocked or revoked since then, it stays so.
+        if !blocked, blockedUntil == nil { (attempts, failuresSinceSuccess, refused) = (0, 0, 0) }
+        return Verdict(status: revoked ? 410 : 200)
+    }
+
+    /// Settles a reserved attempt with a wrong PIN. The one that reaches the limit is told so.
+    package mutating func fail(_ policy: AttemptPolicy, at now: Moment) -> Verdict {
+        inProgress = max(0, inProgress - 1)
+        count(1)
+        return refusal(policy, at: now) ?? Verdict(status: 401)
+    }
+
+    /// Gives an attempt back that was not judged.
+    package mutating func refund() { inProgress = max(0, inProgress - 1) }
+
+    package mutating func unblock() {
+        (attempts, inProgress, failuresSinceSuccess, refused) = (0, 0, 0, 0)
+        (blocked, blockedUntil) = (false, nil)
+    }
+
+    /// What every login comes to now; nil where proofs are judged. Blocks where the limit is reached.
+    private mutating func refusal(_ policy: AttemptPolicy, at now: Moment) -> Verdict? {
+        if attempts >= policy.maxAttempts, !blocked, blockedUntil == nil {
+            switch policy.block {
+            case .permanent: blocked = true
+            case .temporary(let seconds): blockedUntil = now.adding(seconds: seconds)
+            }
+        }
+        if policy.block != .permanent, failuresSinceSuccess >= policy.maxFailures { blocked = true }
+        if blocked || revoked { return Verdict(status: 410) }
+        return blockedUntil.map { Verdict(status: 429, retryAt: $0) }
+    }
+
+    /// What was in progress when the process ended may have been judged.
+    private mutating func countLost(_ policy: AttemptPolicy, at now: Moment) {
+        guard inProgress > 0, let lastAttempt, lastAttempt.adding(seconds: policy.lostSeconds) < now else { return }
+        count(inProgress)
+        inProgress = 0
+    }
+
+    private mutating func endBlock(at now: Moment) {
+        guard let blockedUntil, blockedUntil <= now else { return }
+        self.blockedUntil = nil
+        attempts = 0
+    }
+
+    private mutating func count(_ wrong: Int) {
+        attempts += wrong
+        failuresSinceSuccess += wrong
+    }
+}

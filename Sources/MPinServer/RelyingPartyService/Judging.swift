@@ -1,0 +1,72 @@
+import Logging
+import MPinSecrets
+import MPinWire
+
+extension RelyingPartyService {
+    /// Judges a proof, keeps the outcome under a new one-time token, and gives that token to the client.
+    ///
+    /// Whatever comes out, the steps are the same: claim the challenges, reserve an attempt, compute, settle, use the
+    /// challenges up, keep the token.
+    func logIn(_ proof: Proof, _ logger: Logger) async throws -> Pass2Response {
+        let now = config.clock()
+        let (isKnown, claimed) = try await challenges.claim(proof.id, proof: Hex.encode(proof.v), at: now)
+        guard !claimed.isEmpty else { throw APIError(.forbidden, "Invalid pass one data") }
+        let (reservation, identity) = try await reserve(proof.id, isKnown: isKnown)
+        let login = Login(
+            proof: proof, isKnown: isKnown, identity: identity, claimed: claimed, reservation: reservation, now: now)
+        let verdict = try await judge(login, logger)
+        let authOTT = Hex.encode(try randomBytes(16))
+        let otp = proof.wantsOTP ? try randomDigits(6) : nil
+        let token = AuthToken(
+            key: AuthToken.key(authOTT), idHash: proof.id.hash, mpinID: isKnown ? identity.mpinID : "",
+            userID: identity.userID, verdict: verdict, wid: proof.wid,
+            // The digits that a wrong PIN gets are good for nothing.
+            otp: verdict.status == 200 ? otp ?? "" : "", expires: now.adding(seconds: limits.tokenSeconds))
+        try await tokens.save(token, at: now)
+        return Pass2Response(authOTT: authOTT, OTP: otp)
+    }
+
+    /// Waits for attempts in progress where they are all that the policy leaves: logins of one user at the same time do
+    /// not refuse each other.
+    private func reserve(_ id: MPinID, isKnown: Bool) async throws -> (Reservation, IdentityRecord) {
+        for _ in 0..<limits.busyTries {
+            let (reservation, identity) = try await identities.reserve(id, isKnown: isKnown, at: config.clock())
+            if reservation != .busy { return (reservation, identity) }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        throw APIError(.serviceUnavailable, "Too many logins of one identity")
+    }
+
+    private struct Login {
+        let proof: Proof
+        let isKnown: Bool
+        let identity: IdentityRecord
+        let claimed: [Challenge]
+        let reservation: Reservation
+        let now: Moment
+    }
+
+    private func judge(_ login: Login, _ logger: Logger) async throws -> Verdict {
+        let (id, isKnown, now) = (login.proof.id, login.isKnown, login.now)
+        guard let current = keys.context(keys.currentID) else { throw APIError.internalError }
+        let context = isKnown ? keys.context(login.identity.keyID) : current
+        let isJudged = login.reservation == .granted && isKnown && context != nil
+        let judge = Judge(context: context ?? current, id: id, dates: config.usePermits ? now.permitDates : [0])
+        let answered: Challenge?
+        do { answered = try await judge.answered(login.claimed, by: isJudged ? login.proof.v : nil) } catch {
+            if login.reservation == .granted { try await identities.refund(id, isKnown: isKnown, at: now) }
+            throw error
+        }
+        if isJudged { logger.debug("proof judged") }
+        try await challenges.use(answered.map { [$0] } ?? login.claimed, for: id, isKnown: isKnown, at: now)
+        if case .refused(let verdict) = login.reservation {
+            try await identities.refuse(id, isKnown: isKnown, at: now)
+            return verdict
+        }
+        guard context != nil else {
+            try await identities.refund(id, isKnown: isKnown, at: now)
+            return Verdict(status: 409)
+        }
+        return try await identities.settle(id, isKnown: isKnown, isRight: answered != nil, at: now)
+    }
+}

@@ -1,0 +1,64 @@
+import MPinSecrets
+
+/// The outcome of a pass 2, for who presents its one-time token.
+package struct AuthToken: Codable, Sendable, Equatable {
+    /// Hex of the SHA-256 of the one-time token's hex text: the token itself is not kept.
+    package var key: String
+    /// Hash of the M-Pin ID, 32 bytes.
+    package var idHash: [UInt8]
+    /// Hex of the M-Pin ID; empty for one that was never registered.
+    package var mpinID: String
+    package var userID: String
+    package var verdict: Verdict
+    /// "0" for a login on the same device, else the access number or QR id.
+    package var wid: String
+    /// The six digits that the client shows; empty where none were asked for or the PIN was wrong.
+    package var otp: String
+    package var expires: Moment
+
+    package var status: Int { verdict.status }
+    package var isKnown: Bool { !mpinID.isEmpty }
+
+    /// The key of the token that belongs to `authOTT`, given in hex of either case.
+    package static func key(_ authOTT: String) -> String {
+        Hex.encode(SHA256.hash(Array(authOTT.lowercased().utf8)))
+    }
+}
+
+/// The one-time tokens. Those of unknown IDs share a fixed number of places.
+package struct Tokens: Sendable {
+    private let known: Table<AuthToken>
+    private let unknown: Table<AuthToken>
+    private let slots: Slots
+
+    package init(in sessions: any Store, slots: Slots) {
+        known = Table("token", in: sessions)
+        unknown = Table("unknown_token", in: sessions)
+        self.slots = slots
+    }
+
+    package func save(_ token: AuthToken, at now: Moment) async throws {
+        let key = token.isKnown ? token.key : slots.key(Array(token.key.utf8))
+        try await (token.isKnown ? known : unknown).update(key, at: now) { entry in
+            entry = .init(token, expires: token.expires)
+        }
+    }
+
+    /// The token unless it is unknown, used or expired; it stays.
+    package func read(_ authOTT: String, at now: Moment) async throws -> AuthToken? {
+        let key = AuthToken.key(authOTT)
+        let stranger = try await unknown.read(slots.key(Array(key.utf8)), at: now)
+        return try await known.read(key, at: now) ?? stranger.flatMap { $0.key == key ? $0 : nil }
+    }
+
+    /// The token, for one taker.
+    package func take(_ authOTT: String, at now: Moment) async throws -> AuthToken? {
+        let key = AuthToken.key(authOTT)
+        let stranger = try await unknown.update(slots.key(Array(key.utf8)), at: now) { entry -> AuthToken? in
+            guard let token = entry?.value, token.key == key else { return nil }
+            entry = nil
+            return token
+        }
+        return try await known.take(key, at: now) ?? stranger
+    }
+}

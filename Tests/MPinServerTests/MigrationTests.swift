@@ -1,0 +1,87 @@
+import Foundation
+import GRDB
+import MPinSecrets
+import MPinServer
+import XCTest
+
+/// State folders of released versions under the present program (Tests/Vectors/state-*: made by those versions).
+final class MigrationTests: XCTestCase {
+    private struct Facts: Decodable {
+        struct Person: Decodable {
+            let mpinID: String
+            let token: String?
+            let regOTT: String?
+        }
+        /// Seconds since 1970.
+        let made: Int64
+        let alice: Person
+        let bob: Person
+        let carol: Person
+        let dave: Person
+    }
+
+    private static let recorded = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().appendingPathComponent("Vectors/state-0.1.0")
+
+    func testTheIdentitiesAndPendingRegistrationsOfVersion010LiveOn() throws {
+        let (backend, facts) = try folder()
+        let server = try InProcess(backend).keep(in: self)
+        server.advance(seconds: Int(facts.made + 60 - server.now.seconds))
+        let client = TestClient(backend: backend)
+
+        let alice = try user(facts.alice)
+        XCTAssertEqual(try ["1234", "9999"].map { try client.login(alice, pin: $0).status }, [200, 401])
+        XCTAssertEqual(try client.login(user(facts.bob), pin: "1234").status, 410, "blocked before")
+
+        let carol = try client.finish(facts.carol.mpinID + " " + XCTUnwrap(facts.carol.regOTT), pin: "5678")
+        XCTAssertEqual(try client.login(carol, pin: "5678").status, 200)
+        let dave = "/rps/signature/\(facts.dave.mpinID)?regOTT=\(try XCTUnwrap(facts.dave.regOTT))"
+        XCTAssertEqual(try backend.call("GET", dave).status, 401)
+        let eve = "/rps/signature/\(facts.dave.mpinID)?regOTT=\(try XCTUnwrap(facts.carol.regOTT))"
+        XCTAssertEqual(try backend.call("GET", eve).status, 400)
+    }
+
+    func testMigratingTwiceIsMigratingOnce() async throws {
+        let (backend, facts) = try folder()
+        defer { try? FileManager.default.removeItem(atPath: backend.stateFolder) }
+        let path = backend.stateFolder + "/rps.sqlite"
+        let made = Moment(microseconds: facts.made * 1_000_000)
+        let old = try await DatabaseQueue(path: path).read { try String.fetchOne($0, sql: "SELECT value FROM setting") }
+        for _ in 0..<2 {
+            let store = try SQLiteStore(path: path)
+            let identities = try await store.list("identity", after: nil, limit: 10, at: made)
+            let registrations = try await store.list("registration", after: nil, limit: 10, at: made)
+            XCTAssertEqual([identities.count, registrations.count], [2, 4])
+            let appID = try await store.setting("app_id") { "another" }
+            XCTAssertEqual(appID, old)
+        }
+    }
+
+    func testASchemaFromANewerProgramIsRefused() async throws {
+        let (backend, _) = try folder()
+        defer { try? FileManager.default.removeItem(atPath: backend.stateFolder) }
+        let path = backend.stateFolder + "/rps.sqlite"
+        _ = try SQLiteStore(path: path)
+        try await DatabaseQueue(path: path).write {
+            try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('99: future')")
+        }
+        XCTAssertThrowsError(try SQLiteStore(path: path)) { XCTAssertTrue("\($0)".contains("newer version")) }
+    }
+
+    private func user(_ person: Facts.Person) throws -> TestClient.User {
+        TestClient.User(id: person.mpinID, token: try XCTUnwrap(Hex.decode(XCTUnwrap(person.token))))
+    }
+
+    /// A copy of the recorded folder, for its owner only.
+    private func folder() throws -> (Backend, Facts) {
+        let backend = Backend.onFreePorts()
+        try makeFolder(backend.stateFolder)
+        for name in try FileManager.default.contentsOfDirectory(atPath: Self.recorded.path) {
+            let copy = backend.stateFolder + "/" + name
+            try FileManager.default.copyItem(atPath: Self.recorded.appendingPathComponent(name).path, toPath: copy)
+            chmod(copy, 0o600)
+        }
+        let facts = try Data(contentsOf: Self.recorded.appendingPathComponent("facts.json"))
+        return (backend, try JSONDecoder().decode(Facts.self, from: facts))
+    }
+}
