@@ -28,7 +28,7 @@ TESTS = lint unit abi c-test python-test readme-test demo ctime negative wipe fu
 
 help: ## list the targets
 	@awk 'BEGIN { FS = ":.*## " } /^##@/ { printf "\n%s\n", substr($$0, 5) } \
-		/^[a-z][a-z-]*:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+		/^[a-z][a-z-]*:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: lib server examples ## register and log in for real, in C and in Python
 	Tests/EndToEnd/demo.sh
@@ -87,6 +87,8 @@ ctime negative wipe dudect fuzz: packages
 laws: packages ## the laws of field, groups and pairing, 10,000 random cases each
 	$(SWIFT) build -c release --build-tests
 	FULL=1 $(SWIFT) test -c release --skip-build --filter LawTests
+
+include Sources/Packaging/packaging.mk
 
 ##@ Keep house
 

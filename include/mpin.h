@@ -69,7 +69,7 @@ extern "C" {
 
 /* ---- Version -------------------------------------------------------- */
 
-#define MPIN_VERSION "0.1.0"
+#define MPIN_VERSION "1.0.0"
 
 /** Grows by one whenever a program must be compiled anew. */
 #define MPIN_ABI_VERSION 1

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CMPin
 import Glibc
 import Logging
 import MPinServer
@@ -16,7 +17,7 @@ struct Mpind: AsyncParsableCommand {
             Keys and databases are made in the state folder at the first start. The parts can also run as processes of
             their own: see `mpind help dta`, `mpind help rps`, `mpind help rpa`.
             """,
-        version: "0.1.0",
+        version: MPIN_VERSION,
         subcommands: [Serve.self, DTA.self, RPS.self, RPA.self, Keys.self],
         defaultSubcommand: Serve.self)
 }

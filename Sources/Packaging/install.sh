@@ -1,0 +1,46 @@
+#!/bin/sh
+# Installs or removes the library for C and C++ programs: shared library with its links, headers, pkg-config and CMake
+# files. The Makefile calls it with DESTDIR, PREFIX, LIBDIR, INCLUDEDIR, VERSION, SONAME in the environment.
+set -eu
+root=$(cd "$(dirname "$0")/../.." && pwd)
+here=$root/Sources/Packaging
+real=libmpin.so.$VERSION
+cmake=$LIBDIR/cmake/mpin
+files="$LIBDIR/$real $LIBDIR/$SONAME $LIBDIR/libmpin.so $LIBDIR/pkgconfig/mpin.pc
+    $cmake/mpinConfig.cmake $cmake/mpinConfigVersion.cmake
+    $INCLUDEDIR/mpin.h $INCLUDEDIR/mpin_crypto.h $INCLUDEDIR/mpin-cxx/mpin_sdk.h"
+
+# fill TEMPLATE FILE: a template with its @words@ replaced.
+fill() {
+    sed -e "s|@prefix@|$PREFIX|; s|@libdir@|$LIBDIR|; s|@includedir@|$INCLUDEDIR|; s|@version@|$VERSION|
+            s|@soname@|$SONAME|; s|@libdir_in_prefix@|${LIBDIR#"$PREFIX"/}|
+            s|@includedir_in_prefix@|${INCLUDEDIR#"$PREFIX"/}|; s|@cmake_to_prefix@|$up|" "$1" >"$DESTDIR$2"
+    chmod 644 "$DESTDIR$2"
+}
+
+install_all() {
+    # From the CMake files up to the prefix, so that the tree can be moved.
+    up=$(printf '%s' "${cmake#"$PREFIX"/}" | sed 's|[^/][^/]*|..|g')
+    install -d "$DESTDIR$LIBDIR/pkgconfig" "$DESTDIR$cmake" "$DESTDIR$INCLUDEDIR/mpin-cxx"
+    install -m 755 -s "$root/build/$SONAME" "$DESTDIR$LIBDIR/$real"
+    ln -sf "$real" "$DESTDIR$LIBDIR/$SONAME"
+    ln -sf "$SONAME" "$DESTDIR$LIBDIR/libmpin.so"
+    install -m 644 "$root/include/mpin.h" "$root/include/mpin_crypto.h" "$DESTDIR$INCLUDEDIR"
+    install -m 644 "$root/include/cxx/mpin_sdk.h" "$DESTDIR$INCLUDEDIR/mpin-cxx"
+    fill "$here/mpin.pc.in" "$LIBDIR/pkgconfig/mpin.pc"
+    fill "$here/cmake/mpinConfig.cmake.in" "$cmake/mpinConfig.cmake"
+    fill "$here/cmake/mpinConfigVersion.cmake.in" "$cmake/mpinConfigVersion.cmake"
+}
+
+uninstall_all() {
+    for file in $files; do rm -f "$DESTDIR$file"; done
+    for folder in "$cmake" "$INCLUDEDIR/mpin-cxx"; do
+        rmdir --ignore-fail-on-non-empty "$DESTDIR$folder" 2>/dev/null || true
+    done
+}
+
+case ${1:-} in
+    install) install_all ;;
+    uninstall) uninstall_all ;;
+    *) echo "usage: $0 install|uninstall" >&2 && exit 2 ;;
+esac

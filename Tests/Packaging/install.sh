@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# Installs into an empty folder, builds programs from that copy alone, runs them, removes it all again.
+set -euo pipefail
+root=$(cd "$(dirname "$0")/../.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0
+ok() {
+    passed=$((passed + 1))
+    echo "ok: $1"
+}
+make_in() { make -C "$root" --no-print-directory PREFIX="$work/usr" LIBDIR="$work/usr/lib/mpin-test" "$@"; }
+
+make_in install >/dev/null
+lib=$work/usr/lib/mpin-test
+version=$(sed -n 's/^#define MPIN_VERSION "\(.*\)"/\1/p' "$root/include/mpin.h")
+[ "$(readlink "$lib/libmpin.so")" = libmpin.so.1 ]
+[ "$(readlink "$lib/libmpin.so.1")" = "libmpin.so.$version" ]
+ok "library and links"
+
+# What an installed library must be: symbols bound before the program starts, no executable stack, no way into a
+# folder of the machine that built it.
+readelf -dW "$lib/libmpin.so.1" >"$work/dynamic"
+readelf -lW "$lib/libmpin.so.1" >"$work/segments"
+grep -q 'BIND_NOW' "$work/dynamic"
+grep -q 'GNU_RELRO' "$work/segments"
+ok "full RELRO"
+grep -q 'GNU_STACK .* RW ' "$work/segments"
+ok "no executable stack"
+! grep -E 'R(UN)?PATH' "$work/dynamic" | grep -vF '[$ORIGIN]'
+! strings -n 8 "$lib/libmpin.so.1" | grep -F "$root/"
+ok "no path of the build machine"
+
+export PKG_CONFIG_PATH=$lib/pkgconfig
+[ "$(pkg-config --modversion mpin)" = "$version" ]
+make -C "$root/bindings/c" --no-print-directory OUT="$work/by-pkg-config" >/dev/null
+# shellcheck disable=SC2046 # lists of words
+cc -std=c99 -o "$work/self-test" "$root/Tests/C/self_test.c" $(pkg-config --cflags --libs mpin)
+LD_LIBRARY_PATH=$lib "$work/self-test" >/dev/null
+ldd "$work/by-pkg-config" | grep -qF "$lib/libmpin.so.1"
+ok "C example by pkg-config"
+
+cat >"$work/CMakeLists.txt" <<CMAKE
+cmake_minimum_required(VERSION 3.13)
+project(use LANGUAGES C CXX)
+find_package(mpin 1 REQUIRED)
+add_executable(by-cmake $root/bindings/c/mpin-example.c)
+add_executable(by-cmake-cxx $root/Tests/C/self_test.c)
+set_source_files_properties($root/Tests/C/self_test.c PROPERTIES LANGUAGE CXX)
+foreach(program by-cmake by-cmake-cxx)
+    target_link_libraries(\${program} PRIVATE mpin::mpin)
+endforeach()
+CMAKE
+cmake -S "$work" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$work/usr" -Dmpin_DIR="$lib/cmake/mpin" >/dev/null
+cmake --build "$work/cmake" >/dev/null
+ldd "$work/cmake/by-cmake" | grep -qF "$lib/libmpin.so.1"
+"$work/cmake/by-cmake-cxx" >/dev/null
+ok "C example and C++ program by CMake"
+
+cp -a "$work/usr" "$work/moved"
+LD_LIBRARY_PATH=$work/moved/lib/mpin-test "$work/self-test" >/dev/null
+ok "a moved copy"
+
+make_in uninstall
+[ -z "$(find "$work/usr" -type f -o -type l)" ]
+ok "nothing left after uninstall"
+echo "$passed passed, 0 failed"

@@ -1,0 +1,939 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MPIN_CXX_MPIN_SDK_H
+#define MPIN_CXX_MPIN_SDK_H
+
+/**
+ * The class of the Milagro SDK core, over mpin.h: a program that was written
+ * for the old core compiles with this header in the place of its own, and
+ * links libmpin. C++11; everything is in this file.
+ *
+ * What differs from the old core:
+ *
+ * - What the program's storages keep is encrypted: NONSECURE holds the users,
+ *   SECURE the key. What an old core left there is taken over by Init().
+ * - Codes from 32 on are new; mpin.h says what they mean.
+ * - A user that another object of the same program stands for is the same
+ *   user: both objects show its state.
+ * - Plain http to any host is allowed, as the program brings its own HTTP.
+ */
+
+#include <cstdarg>
+#include <cstdint>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "../mpin.h"
+
+/* The old headers mark parameters with these. */
+#ifndef IN
+#define IN
+#endif
+#ifndef OUT
+#define OUT
+#endif
+#ifndef INOUT
+#define INOUT
+#endif
+
+namespace util {
+
+/** A std::string that is overwritten when it goes. */
+class String : public std::string {
+public:
+    String() {}
+    String(const std::string &text) : std::string(text) {}
+    String(const char *text) : std::string(text ? text : "") {}
+    String(const String &text) : std::string(text) {}
+    String(const std::string &text, size_t pos, size_t size = npos)
+        : std::string(text, pos, size) {}
+    String(const char *text, size_t size) : std::string(text, size) {}
+    String(size_t size, char c) : std::string(size, c) {}
+    ~String() { Overwrite(); }
+
+    String &operator=(const String &text) {
+        assign(text);
+        return *this;
+    }
+    String &operator=(const std::string &text) {
+        assign(text);
+        return *this;
+    }
+    String &operator=(const char *text) {
+        assign(text ? text : "");
+        return *this;
+    }
+
+    /** As printf; the former text goes. */
+#ifdef __GNUC__
+    __attribute__((format(printf, 2, 3)))
+#endif
+    String &Format(const char *format, ...) {
+        va_list args, again;
+        va_start(args, format);
+        va_copy(again, args);
+        const int size = std::vsnprintf(NULL, 0, format, args);
+        va_end(args);
+        std::vector<char> text(size < 0 ? 1 : static_cast<size_t>(size) + 1);
+        if (size >= 0) std::vsnprintf(text.data(), text.size(), format, again);
+        va_end(again);
+        assign(text.data(), text.size() - 1);
+        return *this;
+    }
+
+    String &Trim(const std::string &chars = " \t\f\v\n\r") {
+        TrimLeft(chars);
+        return TrimRight(chars);
+    }
+
+    String &TrimLeft(const std::string &chars = " \t\f\v\n\r") {
+        erase(0, find_first_not_of(chars));
+        return *this;
+    }
+
+    String &TrimRight(const std::string &chars = " \t\f\v\n\r") {
+        const size_t last = find_last_not_of(chars);
+        erase(last == npos ? 0 : last + 1);
+        return *this;
+    }
+
+    String &ReplaceAll(const std::string &from, const std::string &to) {
+        if (from.empty()) return *this;
+        for (size_t at = find(from); at != npos; at = find(from, at + to.size()))
+            replace(at, from.size(), to);
+        return *this;
+    }
+
+    void Overwrite(char c = ' ') {
+        volatile char *text = empty() ? NULL : &(*this)[0];
+        for (size_t i = 0; i < size(); ++i) text[i] = c;
+    }
+
+    /** Java's hash: the sum of s[i] * 31^(n-1-i), in 32 bits. */
+    int GetHash() const {
+        uint32_t hash = 0;
+        for (const_iterator i = begin(); i != end(); ++i)
+            hash = hash * 31 + static_cast<uint32_t>(static_cast<int32_t>(*i));
+        return static_cast<int32_t>(hash);
+    }
+};
+
+class StringMap : public std::map<String, String> {
+public:
+    /** False, with nothing changed, if the key is there. */
+    bool Put(const String &key, const String &value) {
+        return insert(value_type(key, value)).second;
+    }
+
+    /** Values of `other` take the place of those that are there. */
+    void PutAll(const StringMap &other) {
+        for (const_iterator i = other.begin(); i != other.end(); ++i)
+            (*this)[i->first] = i->second;
+    }
+
+    /** "" if the key is not there. */
+    const char *Get(const String &key) const {
+        const const_iterator i = find(key);
+        return i == end() ? "" : i->second.c_str();
+    }
+};
+
+} // namespace util
+
+namespace mpin_cxx {
+
+/* Constants with an address, without a source file of their own. */
+template <typename Unused> struct HttpConstants {
+    static const char *CONTENT_TYPE_HEADER;
+    static const char *ACCEPT_HEADER;
+    static const char *JSON_CONTENT_TYPE;
+    static const char *TEXT_PLAIN_CONTENT_TYPE;
+};
+template <typename Unused>
+const char *HttpConstants<Unused>::CONTENT_TYPE_HEADER = "Content-Type";
+template <typename Unused>
+const char *HttpConstants<Unused>::ACCEPT_HEADER = "Accept";
+template <typename Unused>
+const char *HttpConstants<Unused>::JSON_CONTENT_TYPE =
+    "application/json; charset=UTF-8";
+template <typename Unused>
+const char *HttpConstants<Unused>::TEXT_PLAIN_CONTENT_TYPE = "text/plain";
+
+template <typename Unused> struct ConfigConstants {
+    static const char *CONFIG_BACKEND;
+    static const char *CONFIG_RPS_PREFIX;
+
+protected:
+    static const char *DEFAULT_RPS_PREFIX;
+};
+template <typename Unused>
+const char *ConfigConstants<Unused>::CONFIG_BACKEND = "backend";
+template <typename Unused>
+const char *ConfigConstants<Unused>::CONFIG_RPS_PREFIX = "rps_prefix";
+template <typename Unused>
+const char *ConfigConstants<Unused>::DEFAULT_RPS_PREFIX = "rps";
+
+} // namespace mpin_cxx
+
+class MPinSDK : public mpin_cxx::ConfigConstants<void> {
+public:
+    typedef util::String String;
+    typedef util::StringMap StringMap;
+    class User;
+    typedef std::shared_ptr<User> UserPtr;
+
+    enum CryptoType { CRYPTO_TEE, CRYPTO_NON_TEE };
+
+    class IHttpRequest : public mpin_cxx::HttpConstants<void> {
+    public:
+        enum Method { GET, POST, PUT, DELETE, OPTIONS, PATCH };
+
+        virtual ~IHttpRequest() {}
+        virtual void SetHeaders(const StringMap &headers) = 0;
+        virtual void SetQueryParams(const StringMap &queryParams) = 0;
+        virtual void SetContent(const String &data) = 0;
+        virtual void SetTimeout(int seconds) = 0;
+        virtual bool Execute(Method method, const String &url) = 0;
+        virtual const String &GetExecuteErrorMessage() const = 0;
+        virtual int GetHttpStatusCode() const = 0;
+        virtual const StringMap &GetResponseHeaders() const = 0;
+        virtual const String &GetResponseData() const = 0;
+    };
+
+    class IStorage {
+    public:
+        enum Type { SECURE, NONSECURE };
+
+        virtual ~IStorage() {}
+        virtual bool SetData(const String &data) = 0;
+        virtual bool GetData(OUT String &data) = 0;
+        /** Older cores do not have it. */
+        virtual bool ClearData() { return SetData(""); }
+        virtual const String &GetErrorMessage() const = 0;
+    };
+
+    class IContext {
+    public:
+        virtual ~IContext() {}
+        virtual IHttpRequest *CreateHttpRequest() const = 0;
+        virtual void ReleaseHttpRequest(IN IHttpRequest *request) const = 0;
+        virtual IStorage *GetStorage(IStorage::Type type) const = 0;
+        virtual CryptoType GetMPinCryptoType() const = 0;
+    };
+
+    class Status {
+    public:
+        enum Code {
+            OK = MPIN_OK,
+            PIN_INPUT_CANCELED = MPIN_PIN_INPUT_CANCELED,
+            PIN_INPUT_CANCELLED = MPIN_PIN_INPUT_CANCELED,
+            CRYPTO_ERROR = MPIN_CRYPTO_ERROR,
+            STORAGE_ERROR = MPIN_STORAGE_ERROR,
+            NETWORK_ERROR = MPIN_NETWORK_ERROR,
+            RESPONSE_PARSE_ERROR = MPIN_RESPONSE_PARSE_ERROR,
+            FLOW_ERROR = MPIN_FLOW_ERROR,
+            IDENTITY_NOT_AUTHORIZED = MPIN_IDENTITY_NOT_AUTHORIZED,
+            IDENTITY_NOT_VERIFIED = MPIN_IDENTITY_NOT_VERIFIED,
+            REQUEST_EXPIRED = MPIN_REQUEST_EXPIRED,
+            REVOKED = MPIN_REVOKED,
+            INCORRECT_PIN = MPIN_INCORRECT_PIN,
+            INCORRECT_ACCESS_NUMBER = MPIN_INCORRECT_ACCESS_NUMBER,
+            HTTP_SERVER_ERROR = MPIN_HTTP_SERVER_ERROR,
+            HTTP_REQUEST_ERROR = MPIN_HTTP_REQUEST_ERROR,
+            BAD_USER_AGENT = MPIN_BAD_USER_AGENT,
+            CLIENT_SECRET_EXPIRED = MPIN_CLIENT_SECRET_EXPIRED,
+            BAD_CLIENT_VERSION = MPIN_BAD_CLIENT_VERSION,
+            UNTRUSTED_DOMAIN_ERROR = MPIN_UNTRUSTED_DOMAIN_ERROR,
+            REGISTRATION_EXPIRED = MPIN_REGISTRATION_EXPIRED,
+            OPERATION_NOT_ALLOWED = MPIN_OPERATION_NOT_ALLOWED,
+            VERIFICATION_FAILED = MPIN_VERIFICATION_FAILED,
+            INVALID_HANDLE = MPIN_INVALID_HANDLE,
+            INVALID_ARGUMENT = MPIN_INVALID_ARGUMENT,
+            BUFFER_TOO_SMALL = MPIN_BUFFER_TOO_SMALL,
+            CANCELED = MPIN_CANCELED,
+            TIMED_OUT = MPIN_TIMED_OUT,
+            PIN_INVALID = MPIN_PIN_INVALID,
+            UNSUPPORTED_FORMAT = MPIN_UNSUPPORTED_FORMAT,
+            TOO_MANY_REQUESTS = MPIN_TOO_MANY_REQUESTS,
+            RANDOM_FAILED = MPIN_RANDOM_FAILED
+        };
+
+        Status() : m_statusCode(OK) {}
+        Status(Code statusCode) : m_statusCode(statusCode) {}
+        Status(Code statusCode, const String &error)
+            : m_statusCode(statusCode), m_errorMessage(error) {}
+        Code GetStatusCode() const { return m_statusCode; }
+        String GetStatusCodeString() const {
+            return mpin_status_name(m_statusCode);
+        }
+        const String &GetErrorMessage() const { return m_errorMessage; }
+        void SetStatusCode(Code statusCode) { m_statusCode = statusCode; }
+        void SetErrorMessage(const String &error) { m_errorMessage = error; }
+        bool operator==(Code statusCode) const {
+            return m_statusCode == statusCode;
+        }
+        bool operator!=(Code statusCode) const {
+            return m_statusCode != statusCode;
+        }
+
+    private:
+        Code m_statusCode;
+        String m_errorMessage;
+    };
+
+    class Expiration {
+    public:
+        Expiration() : expireTimeSeconds(0), nowTimeSeconds(0) {}
+        int expireTimeSeconds;
+        int nowTimeSeconds;
+    };
+
+    class User {
+    public:
+        enum State {
+            INVALID,
+            STARTED_REGISTRATION,
+            ACTIVATED,
+            REGISTERED,
+            BLOCKED
+        };
+
+        ~User() { mpin_user_free(m_user); }
+
+        const String &GetId() const { return m_id; }
+        const String &GetBackend() const {
+            return Read(m_backend, mpin_user_get_backend);
+        }
+        const String &GetCustomerId() const {
+            return Read(m_customerId, mpin_user_get_customer_id);
+        }
+        const String &GetAppId() const {
+            return Read(m_appId, mpin_user_get_app_id);
+        }
+        /** The M-Pin ID's bytes: JSON text. */
+        const String &GetMPinId() const {
+            String hex;
+            Read(hex, mpin_user_get_mpin_id);
+            m_mpinId.clear();
+            for (size_t i = 0; i + 1 < hex.size(); i += 2)
+                m_mpinId += static_cast<char>(
+                    std::stoi(hex.substr(i, 2), NULL, 16));
+            return m_mpinId;
+        }
+        const Expiration &GetRegistrationExpiration() const {
+            mpin_expiration expiration;
+            expiration.size = sizeof expiration;
+            if (mpin_user_get_registration_expiration(m_user, &expiration) ==
+                MPIN_OK) {
+                m_expiration.expireTimeSeconds =
+                    static_cast<int>(expiration.expire_time);
+                m_expiration.nowTimeSeconds =
+                    static_cast<int>(expiration.now_time);
+            }
+            return m_expiration;
+        }
+        State GetState() const {
+            int32_t state = INVALID;
+            if (mpin_user_get_state_legacy(m_user, &state) != MPIN_OK)
+                return INVALID;
+            return static_cast<State>(state);
+        }
+        String GetStateString() const { return StateToString(GetState()); }
+        static String StateToString(State state) {
+            switch (state) {
+            case STARTED_REGISTRATION: return "STARTED_REGISTRATION";
+            case ACTIVATED: return "ACTIVATED";
+            case REGISTERED: return "REGISTERED";
+            case BLOCKED: return "BLOCKED";
+            case INVALID: break;
+            }
+            return "INVALID";
+        }
+
+    private:
+        friend class MPinSDK;
+        typedef mpin_status (*Getter)(mpin_user *, char *, size_t *);
+
+        User(const String &id, const String &deviceName)
+            : m_user(NULL), m_id(id), m_deviceName(deviceName) {}
+        explicit User(mpin_user *user) : m_user(user) {
+            Read(m_id, mpin_user_get_id);
+            GetBackend();
+        }
+        User(const User &);
+        User &operator=(const User &);
+
+        /* Of a user that is gone the last known text stays. */
+        const String &Read(String &text, Getter get) const {
+            size_t size = 0;
+            if (get(m_user, NULL, &size) != MPIN_OK) return text;
+            std::vector<char> room(size);
+            if (get(m_user, room.data(), &size) == MPIN_OK) text = room.data();
+            return text;
+        }
+
+        /* NULL until something is asked of the sdk. */
+        mpin_user *m_user;
+        String m_id;
+        String m_deviceName;
+        mutable String m_backend;
+        mutable String m_customerId;
+        mutable String m_appId;
+        mutable String m_mpinId;
+        mutable Expiration m_expiration;
+    };
+
+    class OTP {
+    public:
+        OTP() : expireTime(0), ttlSeconds(0), nowTime(0), status(Status::OK) {}
+
+        String otp;
+        long expireTime;
+        int ttlSeconds;
+        long nowTime;
+        Status status;
+    };
+
+    class SessionDetails {
+    public:
+        void Clear() { *this = SessionDetails(); }
+
+        String prerollId;
+        String appName;
+        String appIconUrl;
+    };
+
+    class ServiceDetails {
+    public:
+        String name;
+        String backendUrl;
+        String rpsPrefix;
+        String logoUrl;
+    };
+
+    MPinSDK() : m_sdk(NULL), m_context(NULL), m_state(NOT_INITIALIZED) {
+        if (mpin_sdk_new(&m_sdk) != MPIN_OK) m_sdk = NULL;
+    }
+    ~MPinSDK() {
+        m_users.clear();
+        mpin_sdk_free(m_sdk);
+    }
+
+    /* ---- Life cycle ------------------------------------------------- */
+
+    Status Init(const StringMap &config, IN IContext *ctx) {
+        if (IsInitilized()) return Status();
+        if (!ctx || ctx->GetMPinCryptoType() != CRYPTO_NON_TEE)
+            return Status(
+                Status::FLOW_ERROR, "a context without TEE is needed");
+        m_context = ctx;
+        Status status = Open(config);
+        if (status != Status::OK) Destroy();
+        return status;
+    }
+
+    Status Init(
+        const StringMap &config, IN IContext *ctx,
+        const StringMap &customHeaders) {
+        AddCustomHeaders(customHeaders);
+        return Init(config, ctx);
+    }
+
+    void Destroy() {
+        m_users.clear();
+        m_state = NOT_INITIALIZED;
+        m_context = NULL;
+        m_oldSecure.Overwrite();
+        m_oldSecure.clear();
+        Ignore(mpin_sdk_destroy(m_sdk));
+        ClearCustomHeaders();
+        ClearTrustedDomains();
+    }
+
+    void ClearUsers() {
+        m_users.clear();
+        Ignore(mpin_sdk_clear_users(m_sdk));
+    }
+
+    bool IsInitilized() const { return m_state != NOT_INITIALIZED; }
+    bool IsBackendSet() const { return m_state == BACKEND_SET; }
+    const char *GetVersion() const { return mpin_version(); }
+
+    void SetClientId(const String &clientId) {
+        Ignore(mpin_sdk_set_client_id(m_sdk, clientId.c_str()));
+    }
+    void AddCustomHeaders(const StringMap &customHeaders) {
+        for (StringMap::const_iterator i = customHeaders.begin();
+             i != customHeaders.end(); ++i)
+            Ignore(mpin_sdk_add_custom_header(
+                m_sdk, i->first.c_str(), i->second.c_str()));
+    }
+    void ClearCustomHeaders() { Ignore(mpin_sdk_clear_custom_headers(m_sdk)); }
+    void AddTrustedDomain(const String &domain) {
+        Ignore(mpin_sdk_add_trusted_domain(m_sdk, domain.c_str()));
+    }
+    void ClearTrustedDomains() {
+        Ignore(mpin_sdk_clear_trusted_domains(m_sdk));
+    }
+
+    /* ---- Backend ---------------------------------------------------- */
+
+    Status TestBackend(
+        const String &server,
+        const String &rpsPrefix = DEFAULT_RPS_PREFIX) const {
+        return Tell(mpin_sdk_test_backend(
+            m_sdk, server.c_str(), rpsPrefix.c_str()));
+    }
+
+    Status SetBackend(
+        const String &server, const String &rpsPrefix = DEFAULT_RPS_PREFIX) {
+        Status status = Tell(mpin_sdk_set_backend(
+            m_sdk, server.c_str(), rpsPrefix.c_str()));
+        if (status == Status::OK) m_state = BACKEND_SET;
+        return status;
+    }
+
+    String GetClientParam(const String &key) {
+        size_t size = 0;
+        if (mpin_sdk_get_client_param(m_sdk, NULL, &size, key.c_str()) !=
+            MPIN_OK)
+            return "";
+        std::vector<char> text(size);
+        if (mpin_sdk_get_client_param(
+                m_sdk, text.data(), &size, key.c_str()) != MPIN_OK)
+            return "";
+        return text.data();
+    }
+
+    Status GetServiceDetails(
+        const String &url, OUT ServiceDetails &serviceDetails) {
+        mpin_service_details details;
+        details.size = sizeof details;
+        Status status = Tell(
+            mpin_sdk_get_service_details(m_sdk, &details, url.c_str()));
+        if (status != Status::OK) return status;
+        serviceDetails.name = details.name;
+        serviceDetails.backendUrl = details.backend_url;
+        serviceDetails.rpsPrefix = details.rps_prefix;
+        serviceDetails.logoUrl = details.logo_url;
+        return status;
+    }
+
+    /* ---- Users ------------------------------------------------------ */
+
+    UserPtr
+    MakeNewUser(const String &id, const String &deviceName = "") const {
+        return UserPtr(new User(id, deviceName));
+    }
+
+    bool IsUserExisting(
+        const String &id, const String &customerId = "",
+        const String &appId = "") {
+        int32_t exists = 0;
+        const mpin_status status = mpin_sdk_user_exists(
+            m_sdk, &exists, id.c_str(),
+            customerId.empty() ? NULL : customerId.c_str(),
+            appId.empty() ? NULL : appId.c_str());
+        return status == MPIN_OK && exists == 1;
+    }
+
+    void DeleteUser(INOUT UserPtr user) {
+        if (!user) return;
+        m_users.erase(Key(*user));
+        Ignore(mpin_sdk_delete_user(m_sdk, user->m_user));
+    }
+
+    Status ListUsers(OUT std::vector<UserPtr> &users) const {
+        return List(users, [this](mpin_user **handles, size_t *count) {
+            return mpin_sdk_list_users(m_sdk, handles, count);
+        });
+    }
+
+    Status
+    ListUsers(OUT std::vector<UserPtr> &users, const String &backend) const {
+        return List(users, [&](mpin_user **handles, size_t *count) {
+            return mpin_sdk_list_backend_users(
+                m_sdk, handles, count, backend.c_str());
+        });
+    }
+
+    Status ListAllUsers(OUT std::vector<UserPtr> &users) const {
+        return List(users, [this](mpin_user **handles, size_t *count) {
+            return mpin_sdk_list_all_users(m_sdk, handles, count);
+        });
+    }
+
+    Status ListBackends(OUT std::vector<String> &backends) const {
+        size_t size = 0;
+        backends.clear();
+        Status status = Tell(mpin_sdk_list_backends(m_sdk, NULL, &size));
+        if (status != Status::OK) return status;
+        std::vector<char> text(size);
+        status = Tell(mpin_sdk_list_backends(m_sdk, text.data(), &size));
+        if (status != Status::OK) return status;
+        const std::string lines(text.data());
+        for (size_t start = 0, end; start < lines.size(); start = end + 1) {
+            end = lines.find('\n', start);
+            if (end == std::string::npos) end = lines.size();
+            backends.push_back(lines.substr(start, end - start));
+        }
+        return status;
+    }
+
+    /* ---- Registration ----------------------------------------------- */
+
+    Status StartRegistration(
+        INOUT UserPtr user, const String &activateCode = "",
+        const String &userData = "") {
+        Status status = Bind(user);
+        if (status != Status::OK) return status;
+        return Tell(mpin_sdk_start_registration(
+            m_sdk, user->m_user, OrNull(activateCode), OrNull(userData)));
+    }
+
+    Status
+    RestartRegistration(INOUT UserPtr user, const String &userData = "") {
+        return Tell(mpin_sdk_restart_registration(
+            m_sdk, Handle(user), OrNull(userData)));
+    }
+
+    Status ConfirmRegistration(
+        INOUT UserPtr user, const String &pushMessageIdentifier = "") {
+        return Tell(mpin_sdk_confirm_registration(
+            m_sdk, Handle(user), OrNull(pushMessageIdentifier)));
+    }
+
+    Status FinishRegistration(INOUT UserPtr user, const String &pin) {
+        return Tell(
+            mpin_sdk_finish_registration(m_sdk, Handle(user), pin.c_str()));
+    }
+
+    /* ---- Authentication --------------------------------------------- */
+
+    Status StartAuthentication(
+        INOUT UserPtr user, const String &accessCode = "") {
+        if (accessCode.empty())
+            return Tell(mpin_sdk_start_authentication(m_sdk, Handle(user)));
+        return Tell(mpin_sdk_start_authentication_mfa(
+            m_sdk, Handle(user), accessCode.c_str()));
+    }
+
+    Status CheckAccessNumber(const String &accessNumber) {
+        return Tell(mpin_sdk_check_access_number(m_sdk, accessNumber.c_str()));
+    }
+
+    Status FinishAuthentication(INOUT UserPtr user, const String &pin) {
+        return Tell(mpin_sdk_finish_authentication(
+            m_sdk, Handle(user), NULL, NULL, pin.c_str()));
+    }
+
+    Status FinishAuthentication(
+        INOUT UserPtr user, const String &pin, OUT String &authResultData) {
+        Status status = FinishAuthentication(user, pin);
+        if (status != Status::OK) return status;
+        size_t size = 0;
+        if (mpin_sdk_get_auth_data(m_sdk, Handle(user), NULL, &size) !=
+            MPIN_OK)
+            return status;
+        std::vector<char> text(size);
+        if (mpin_sdk_get_auth_data(
+                m_sdk, Handle(user), text.data(), &size) == MPIN_OK)
+            authResultData = text.data();
+        return status;
+    }
+
+    Status FinishAuthenticationOTP(
+        INOUT UserPtr user, const String &pin, OUT OTP &otp) {
+        mpin_otp code;
+        code.size = sizeof code;
+        Status status = Tell(mpin_sdk_finish_authentication_otp(
+            m_sdk, Handle(user), &code, pin.c_str()));
+        if (status != Status::OK) return status;
+        otp.otp = code.otp;
+        otp.expireTime = static_cast<long>(code.expire_time);
+        otp.ttlSeconds = code.ttl_seconds;
+        otp.nowTime = static_cast<long>(code.now_time);
+        otp.status = Status(static_cast<Status::Code>(code.status));
+        return status;
+    }
+
+    Status FinishAuthenticationAN(
+        INOUT UserPtr user, const String &pin, const String &accessNumber) {
+        return Tell(mpin_sdk_finish_authentication_an(
+            m_sdk, Handle(user), pin.c_str(), accessNumber.c_str()));
+    }
+
+    Status FinishAuthenticationMFA(
+        INOUT UserPtr user, const String &pin, OUT String &authzCode) {
+        std::vector<char> code(1 << 16);
+        size_t size = code.size();
+        Status status = Tell(mpin_sdk_finish_authentication_mfa(
+            m_sdk, Handle(user), code.data(), &size, pin.c_str(), NULL));
+        if (status == Status::OK) authzCode = code.data();
+        return status;
+    }
+
+    Status GetSessionDetails(
+        const String &accessCode, OUT SessionDetails &sessionDetails) {
+        mpin_session_details details;
+        details.size = sizeof details;
+        Status status = Tell(mpin_sdk_get_session_details(
+            m_sdk, &details, accessCode.c_str()));
+        if (status != Status::OK) return status;
+        sessionDetails.prerollId = details.preroll_id;
+        sessionDetails.appName = details.app_name;
+        sessionDetails.appIconUrl = details.app_icon_url;
+        return status;
+    }
+
+    Status AbortSession(const String &accessCode) {
+        return Tell(mpin_sdk_abort_session(m_sdk, accessCode.c_str()));
+    }
+
+    bool CanLogout(IN UserPtr user) {
+        int32_t can = 0;
+        return mpin_sdk_can_logout(m_sdk, Handle(user), &can) == MPIN_OK &&
+               can == 1;
+    }
+
+    bool Logout(IN UserPtr user) {
+        return mpin_sdk_logout(m_sdk, Handle(user)) == MPIN_OK;
+    }
+
+private:
+    enum State { NOT_INITIALIZED, INITIALIZED, BACKEND_SET };
+    typedef std::map<std::string, UserPtr> Users;
+
+    MPinSDK(const MPinSDK &);
+    MPinSDK &operator=(const MPinSDK &);
+
+    static void Ignore(mpin_status) {}
+    static const char *OrNull(const String &text) {
+        return text.empty() ? NULL : text.c_str();
+    }
+    static mpin_user *Handle(const UserPtr &user) {
+        return user ? user->m_user : NULL;
+    }
+    static std::string Key(const User &user) {
+        return user.GetId() + "\n" + user.GetBackend();
+    }
+
+    /* A result in the old form, with the text of the failure. */
+    Status Tell(mpin_status status) const {
+        if (status == MPIN_OK) return Status();
+        const Status::Code code = static_cast<Status::Code>(status);
+        mpin_error error;
+        error.size = sizeof error;
+        if (mpin_sdk_get_last_error(m_sdk, &error) != MPIN_OK ||
+            error.status != status)
+            return Status(code, mpin_status_name(status));
+        return Status(code, error.text);
+    }
+
+    /* ---- Users ------------------------------------------------------ */
+
+    /* Gives the object the sdk's user of its id. */
+    Status Bind(const UserPtr &user) {
+        if (!user) return Status(Status::INVALID_HANDLE, "no user");
+        int32_t state = 0;
+        if (mpin_user_get_state(user->m_user, &state) == MPIN_OK)
+            return Status();
+        mpin_user_free(user->m_user);
+        user->m_user = NULL;
+        Status status = Tell(mpin_sdk_make_new_user(
+            m_sdk, &user->m_user, user->m_id.c_str(),
+            OrNull(user->m_deviceName)));
+        if (status == Status::OK) m_users[Key(*user)] = user;
+        return status;
+    }
+
+    template <typename Call>
+    Status List(std::vector<UserPtr> &users, const Call &call) const {
+        users.clear();
+        size_t count = 0;
+        Status status = Tell(call(NULL, &count));
+        if (status != Status::OK) return status;
+        std::vector<mpin_user *> handles(count);
+        status = Tell(call(handles.data(), &count));
+        if (status != Status::OK) return status;
+        for (size_t i = 0; i < count; ++i) {
+            UserPtr user(new User(handles[i]));
+            UserPtr &known = m_users[Key(*user)];
+            if (!known) known = user;
+            users.push_back(known);
+        }
+        return status;
+    }
+
+    /* ---- The program's HTTP and storages ---------------------------- */
+
+    Status Open(const StringMap &config) {
+        mpin_context context = mpin_context();
+        context.size = sizeof context;
+        context.user = this;
+        context.http_execute = HttpExecute;
+        context.storage_get = StorageGet;
+        context.storage_set = StorageSet;
+        mpin_config settings = mpin_config();
+        settings.size = sizeof settings;
+        settings.context = &context;
+        settings.allow_insecure = 1;
+        const String prefix = config.Get(CONFIG_RPS_PREFIX);
+        settings.rps_prefix = OrNull(prefix);
+
+        String users;
+        if (!ReadOldUsers(users))
+            return Status(Status::STORAGE_ERROR, "the storage cannot be read");
+        Status status = Tell(mpin_sdk_init(m_sdk, &settings));
+        if (status != Status::OK) return status;
+        m_state = INITIALIZED;
+        if (!users.empty()) status = ImportOldUsers(users);
+        if (status != Status::OK) return status;
+        String backend = config.Get(CONFIG_BACKEND);
+        if (backend.empty()) backend = config.Get("RPA_server");
+        if (backend.empty()) return status;
+        return SetBackend(
+            backend, prefix.empty() ? String(DEFAULT_RPS_PREFIX) : prefix);
+    }
+
+    static mpin_status HttpExecute(
+        void *self, const mpin_http_request *request,
+        mpin_http_response *response) {
+        const IContext *context = static_cast<MPinSDK *>(self)->m_context;
+        IHttpRequest *http = context->CreateHttpRequest();
+        if (!http) return MPIN_NETWORK_ERROR;
+        mpin_status status = MPIN_NETWORK_ERROR;
+        try {
+            status = Exchange(*http, *request, response);
+        } catch (...) {
+            /* No exception may cross the library. */
+        }
+        context->ReleaseHttpRequest(http);
+        return status;
+    }
+
+    static mpin_status Exchange(
+        IHttpRequest &http, const mpin_http_request &request,
+        mpin_http_response *response) {
+        StringMap headers;
+        for (const char *const *i = request.headers; *i; i += 2)
+            headers.Put(i[0], i[1]);
+        http.SetHeaders(headers);
+        const std::string name = request.method;
+        const IHttpRequest::Method method = name == "GET" ? IHttpRequest::GET
+                                            : name == "PUT"
+                                                ? IHttpRequest::PUT
+                                                : IHttpRequest::POST;
+        if (method != IHttpRequest::GET)
+            http.SetContent(String(
+                reinterpret_cast<const char *>(request.body),
+                request.body_len));
+        http.SetTimeout(static_cast<int>((request.timeout_ms + 999) / 1000));
+        if (!http.Execute(method, request.url)) return MPIN_NETWORK_ERROR;
+        const StringMap &answer = http.GetResponseHeaders();
+        for (StringMap::const_iterator i = answer.begin(); i != answer.end();
+             ++i)
+            Ignore(mpin_http_response_add_header(
+                response, i->first.c_str(), i->second.c_str()));
+        const String &body = http.GetResponseData();
+        Ignore(mpin_http_response_append_body(
+            response, reinterpret_cast<const uint8_t *>(body.data()),
+            body.size()));
+        return mpin_http_response_set_status(
+            response, http.GetHttpStatusCode());
+    }
+
+    IStorage *Storage(int32_t kind) const {
+        return m_context->GetStorage(
+            kind == MPIN_STORAGE_SECURE ? IStorage::SECURE
+                                        : IStorage::NONSECURE);
+    }
+
+    /* While old users are being taken over the secure text is the new key, a
+     * newline, and the old text: whatever ends the program on the way, both
+     * are there the next time. */
+    static mpin_status
+    StorageGet(void *self, mpin_storage_data *data, int32_t kind) {
+        try {
+            String text;
+            IStorage *storage = static_cast<MPinSDK *>(self)->Storage(kind);
+            if (!storage || !storage->GetData(text)) return MPIN_STORAGE_ERROR;
+            if (IsOld(text)) return MPIN_OK;
+            if (kind == MPIN_STORAGE_SECURE)
+                text = text.substr(0, text.find('\n'));
+            return mpin_storage_data_append(
+                data, reinterpret_cast<const uint8_t *>(text.data()),
+                text.size());
+        } catch (...) {
+            return MPIN_STORAGE_ERROR;
+        }
+    }
+
+    static mpin_status StorageSet(
+        void *self, int32_t kind, const uint8_t *bytes, size_t bytes_len) {
+        try {
+            const MPinSDK &sdk = *static_cast<MPinSDK *>(self);
+            String text(reinterpret_cast<const char *>(bytes), bytes_len);
+            if (kind == MPIN_STORAGE_SECURE && !sdk.m_oldSecure.empty())
+                text += "\n" + sdk.m_oldSecure;
+            IStorage *storage = sdk.Storage(kind);
+            return storage && storage->SetData(text) ? MPIN_OK
+                                                     : MPIN_STORAGE_ERROR;
+        } catch (...) {
+            return MPIN_STORAGE_ERROR;
+        }
+    }
+
+    /* ---- What an old core has stored -------------------------------- */
+
+    static bool IsOld(const String &text) {
+        const size_t first = text.find_first_not_of(" \t\f\v\n\r");
+        return first != String::npos && text[first] == '{';
+    }
+
+    /* `users` is empty if nothing old is there. */
+    bool ReadOldUsers(String &users) {
+        IStorage *open = Storage(MPIN_STORAGE_USERS);
+        IStorage *secure = Storage(MPIN_STORAGE_SECURE);
+        String text;
+        if (!open || !secure || !open->GetData(users) || !secure->GetData(text))
+            return false;
+        if (!IsOld(users)) {
+            users.clear();
+            return true;
+        }
+        m_oldSecure = IsOld(text) ? text : String(text, text.find('\n') + 1);
+        return true;
+    }
+
+    Status ImportOldUsers(const String &users) {
+        size_t imported = 0;
+        Status status = Tell(mpin_sdk_import_storage(
+            m_sdk, &imported, MPIN_IMPORT_MILAGRO, users.c_str(),
+            m_oldSecure.c_str()));
+        if (status != Status::OK) return status;
+        String text;
+        /* Nothing was usable: the old texts stay as they are. */
+        if (!Storage(MPIN_STORAGE_USERS)->GetData(text) || IsOld(text))
+            return status;
+        m_oldSecure.Overwrite();
+        m_oldSecure.clear();
+        IStorage *secure = Storage(MPIN_STORAGE_SECURE);
+        if (!secure->GetData(text)) return Status(Status::STORAGE_ERROR);
+        const size_t end = text.find('\n');
+        if (end != String::npos && !secure->SetData(text.substr(0, end)))
+            return Status(Status::STORAGE_ERROR, secure->GetErrorMessage());
+        return status;
+    }
+
+    mpin_sdk *m_sdk;
+    IContext *m_context;
+    State m_state;
+    mutable Users m_users;
+    /* What an old core's secure storage held, until it has been taken over. */
+    String m_oldSecure;
+};
+
+#endif
