@@ -13,7 +13,7 @@ SERVER = build/mpind
 STAMP  = build/packages.stamp
 
 # The library is static Swift (it runs where no Swift is installed), so it has a build folder of its own.
-LIB_FLAGS = --product mpin --scratch-path .build-lib \
+LIB_FLAGS = --product mpin \
 	-Xswiftc -static-stdlib -Xswiftc -no-toolchain-stdlib-rpath -Xswiftc -use-ld=lld \
 	-Xlinker --version-script=Sources/Packaging/libmpin.map -Xlinker -soname=$(SONAME) \
 	-Xlinker --gc-sections -Xlinker -z -Xlinker nodelete -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now
@@ -102,7 +102,7 @@ clean: ## remove all that was built
 
 # Swift's own build decides what is out of date.
 $(LIB): FORCE | $(STAMP)
-	$(SWIFT) build -c release $(LIB_FLAGS)
+	$(SWIFT) build -c release $(LIB_FLAGS) --scratch-path .build-lib
 	@mkdir -p build
 	@cmp -s .build-lib/release/libmpin.so build/$(SONAME) || cp .build-lib/release/libmpin.so build/$(SONAME)
 	@ln -sf $(SONAME) $@

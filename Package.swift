@@ -78,7 +78,8 @@ let package = Package(
             ["MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets", "CQREncode", grdb, yams, logging, lifecycle]
                 + hummingbird + nio),
         .executableTarget(
-            name: "mpind", dependencies: ["CMPin", "MPinServer", "MPinSecrets", argumentParser, logging], swiftSettings: strict),
+            name: "mpind", dependencies: ["CMPin", "MPinServer", "MPinSecrets", argumentParser, logging],
+            swiftSettings: strict),
 
         // Counts heap allocations for the bench alone.
         .target(name: "CAllocations"),

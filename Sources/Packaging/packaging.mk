@@ -4,7 +4,7 @@ PREFIX     ?= /usr/local
 LIBDIR     ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 
-.PHONY: install uninstall install-test
+.PHONY: install uninstall install-test reproducible library-in
 
 ##@ Ship
 
@@ -16,3 +16,10 @@ install uninstall:
 
 install-test: lib ## build C and C++ programs from an installed copy, by pkg-config and by CMake
 	Tests/Packaging/install.sh
+
+reproducible: packages ## build the library twice and compare
+	Tests/Packaging/reproducible.sh
+
+# The library alone, built in FOLDER.
+library-in: packages
+	$(SWIFT) build -c release $(LIB_FLAGS) --scratch-path $(FOLDER)
