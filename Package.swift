@@ -28,12 +28,17 @@ let hummingbird: [Target.Dependency] = [
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
-let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let lifecycle: [Target.Dependency] = [
+    .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+    .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+]
 let nio: [Target.Dependency] = [
     .product(name: "NIOCore", package: "swift-nio"),
     .product(name: "NIOPosix", package: "swift-nio"),
     .product(name: "NIOSSL", package: "swift-nio-ssl"),
+    .product(name: "NIOHTTP1", package: "swift-nio"),
     .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+    .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
 ]
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
@@ -75,8 +80,8 @@ let package = Package(
         module("MPinABI", ["CMPin", "MPinSDK", "MPinCrypto", "MPinSecrets"]),
         module(
             "MPinServer",
-            ["MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets", "CQREncode", grdb, yams, logging, lifecycle]
-                + hummingbird + nio),
+            ["MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets", "CQREncode", grdb, yams, logging]
+                + lifecycle + hummingbird + nio),
         .executableTarget(
             name: "mpind", dependencies: ["CMPin", "MPinServer", "MPinSecrets", argumentParser, logging],
             swiftSettings: strict),

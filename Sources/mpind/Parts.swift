@@ -105,7 +105,7 @@ struct RPS: AsyncParsableCommand {
         config.prefix = prefix
         config.maxAttempts = login.maxAttempts
         config.usePermits = !login.noTimePermits
-        config.allowOrigin = login.origins
+        config.allowOrigin = login.allowOrigin
         return config
     }
 }

@@ -50,7 +50,7 @@ struct Serve: AsyncParsableCommand {
             all.publicURL = publicURL
             all.maxAttempts = login.maxAttempts
             all.usePermits = !login.noTimePermits
-            all.allowOrigin = login.origins
+            all.allowOrigin = login.allowOrigin
             return try all.parts()
         }
     }
@@ -92,10 +92,8 @@ struct LoginOptions: ParsableArguments {
     @Flag(help: "Log in without time permits.")
     var noTimePermits = false
 
-    @Option(help: "Origin of browser pages that may call the RPS; may be repeated. (default: *)")
+    @Option(help: "Origin of browser pages that may call the RPS; may be repeated. (default: none)")
     var allowOrigin: [String] = []
-
-    var origins: [String] { allowOrigin.isEmpty ? ["*"] : allowOrigin }
 
     func validate() throws {
         guard maxAttempts >= 1 else { throw ValidationError("--max-attempts must be at least 1") }

@@ -170,13 +170,27 @@ final class HTTPTests: XCTestCase {
         XCTAssertEqual(answer.headers["access-control-allow-credentials"], "true")
         XCTAssertEqual(answer.headers["access-control-allow-methods"], "GET,PUT,POST,DELETE,OPTIONS")
         let authority = try server.backend.call("GET", "/status", port: server.backend.dta2Port)
-        XCTAssertEqual(authority.headers["access-control-allow-origin"], "*")
+        XCTAssertNil(authority.headers["access-control-allow-origin"])
         XCTAssertEqual(authority.headers["access-control-allow-methods"], "GET, OPTIONS")
-        XCTAssertEqual(try server.backend.call("GET", "/").headers["access-control-allow-origin"], "*")
     }
 
-    func testWithoutAListEveryOriginMayCome() throws {
+    func testWithoutAListNoOtherSitesPageMayReadAnything() throws {
         let server = try InProcess()
+        for (target, port) in [
+            ("/rps/clientSettings", server.backend.port), ("/", server.backend.port),
+            ("/status", server.backend.dta2Port),
+        ] {
+            let answer = try server.backend.call("GET", target, headers: ["Origin": "https://any.example"], port: port)
+            XCTAssertNil(answer.headers["access-control-allow-origin"], target)
+        }
+        // Our own pages go to D-TA 2 for their second shares.
+        let own = "http://127.0.0.1:\(server.backend.port)"
+        let answer = try server.backend.call("GET", "/status", headers: ["Origin": own], port: server.backend.dta2Port)
+        XCTAssertEqual(answer.headers["access-control-allow-origin"], own)
+    }
+
+    func testAnAsteriskStandsForEveryOrigin() throws {
+        let server = try InProcess { $0.allowOrigin = ["*"] }
         let answer = try server.backend.call("GET", "/rps/clientSettings", headers: ["Origin": "https://any.example"])
         XCTAssertEqual(answer.headers["access-control-allow-origin"], "*")
     }

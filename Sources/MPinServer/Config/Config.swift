@@ -1,21 +1,18 @@
 package import MPinSecrets
 
-/// Where a listener binds. Plain HTTP is for this machine only.
+/// Where a listener binds.
 package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
     package let host: String
     package let port: Int
 
-    /// Refuses an address that other machines can reach: a plain listener would show them secrets.
     package init(host: String, port: Int) throws(StartError) {
-        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-        let isLoopback4 = parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
-        guard isLoopback4 || host == "::1" || host == "localhost" else {
-            throw StartError("\(host): a listener without TLS must be on a loopback address; put a TLS proxy before it")
-        }
         guard (1...65_535).contains(port) else { throw StartError("\(port): not a port number") }
         self.host = host
         self.port = port
     }
+
+    /// Whether nobody but this machine reaches it.
+    package var isLoopback: Bool { host == "localhost" || IPAddress(host)?.isLoopback ?? false }
 
     /// Reads `HOST:PORT`.
     package init(_ text: String) throws(StartError) {
@@ -50,6 +47,8 @@ package struct TrustAuthorityConfig: Sendable {
     package var sealKey: SecretBytes
     /// Shared with the RPS and nobody else, the other D-TA included; 32 bytes.
     package var requestKey: SecretBytes
+    /// Origins of browser pages that may call this D-TA; `*` stands for all.
+    package var allowOrigin: [String] = []
     package var limits = Limits()
     package var clock: Clock = Moment.now
 
@@ -110,8 +109,8 @@ package struct RelyingPartyServiceConfig: Sendable {
     }
     /// Whether logins need a time permit of the day.
     package var usePermits = true
-    /// Origins of browser pages that may call the RPS; `*` stands for all.
-    package var allowOrigin = ["*"]
+    /// Origins of browser pages that may call the RPS; `*` stands for all. Pages of the RPS's own origin always may.
+    package var allowOrigin: [String] = []
     package var limits = Limits()
     package var clock: Clock = Moment.now
 
@@ -156,6 +155,8 @@ package struct RelyingPartyApplicationConfig: Sendable {
     /// Shared with the RPS; 32 bytes.
     package var rpsKey: SecretBytes
     package var delivery: MailDelivery
+    /// Origins of other sites' pages that may call the RPA; `*` stands for all.
+    package var allowOrigin: [String] = []
     package var limits = Limits()
     package var clock: Clock = Moment.now
 

@@ -8,8 +8,22 @@ package struct Limits: Sendable {
     package var headerCount = 64
     /// Longest request target (path and query) in bytes; more gets 414.
     package var targetBytes = 8 * 1024
-    /// Seconds after which a silent connection is closed.
-    package var idleSeconds = 30
+    /// Seconds that a client has for the header of a request, from its first byte on, or from the connection's start.
+    package var headerSeconds = 5
+    /// Seconds that a client has for a whole request.
+    package var readSeconds = 15
+    /// Seconds from the end of a request to the end of its answer.
+    package var answerSeconds = 60
+    /// Seconds after which a connection is closed that waits for its next request.
+    package var idleSeconds = 120
+    /// Seconds that the other side gets to read a last answer.
+    package var lingerSeconds = 2
+    /// Open connections of one listener; more are closed at once.
+    package var connections = 10_000
+    /// Open connections of one address, or of one /64 of IPv6, to one listener. Trusted proxies are free.
+    package var connectionsPerAddress = 1_000
+    /// Requests of one listener that are worked on at the same time; more get 503.
+    package var requestsInFlight = 256
     /// Longest user id in bytes of UTF-8: the longest mail address (RFC 5321 section 4.5.3.1).
     package var userIDBytes = 254
     /// Seconds that a registration waits for its confirmation.

@@ -1,4 +1,4 @@
-import Glibc
+import Foundation
 import MPinSecrets
 
 /// All parts in one process, each with its own keys and its own database in one folder, speaking HTTP with each other
@@ -18,7 +18,11 @@ package struct AllInOne: Sendable {
     package var maxAttempts = 3
     package var block = AttemptPolicy.Block.permanent
     package var usePermits = true
-    package var allowOrigin = ["*"]
+    /// Origins of other sites' pages that may call this server.
+    package var allowOrigin: [String] = []
+    package var exposure = Exposure.loopback
+    package var rates = RateLimits.off
+    package var adminListen: ListenAddress?
     package var limits = Limits()
     package var clock: Clock = Moment.now
 
@@ -28,15 +32,18 @@ package struct AllInOne: Sendable {
     package func parts() throws -> Parts {
         try makeFolder(stateFolder)
         let listen = try ListenAddress(host: host, port: port)
-        let privateListen = try ListenAddress(host: host, port: privatePort)
-        let dta1 = try authority("dta1", port: dta1Port)
-        let dta2 = try authority("dta2", port: dta2Port)
+        try exposure.require(listen)
+        let privateListen = try ListenAddress(host: insideHost, port: privatePort)
+        let publicURL = publicURL ?? exposure.url(listen)
+        let dta1 = try authority("dta1", port: dta1Port, publicURL)
+        let dta2 = try authority("dta2", port: dta2Port, publicURL)
         let rpaKey = try key("rps-rpa")
         var rps = RelyingPartyServiceConfig(
             listen: listen, privateListen: privateListen, database: path("rps.sqlite"), activationKey: try key("rps"),
             dta1: TrustAuthorityLink(url: dta1.listen.url, requestKey: dta1.requestKey),
             dta2: TrustAuthorityLink(url: dta2.listen.url, requestKey: dta2.requestKey),
-            dta2PublicURL: dta2.listen.url, verifyURL: privateListen.url + "/mpinVerify", rpaKey: rpaKey)
+            dta2PublicURL: isExposed ? AuthorityGate.path : dta2.listen.url,
+            verifyURL: privateListen.url + "/mpinVerify", rpaKey: rpaKey)
         rps.maxAttempts = maxAttempts
         rps.attempts.block = block
         rps.usePermits = usePermits
@@ -44,23 +51,43 @@ package struct AllInOne: Sendable {
         rps.limits = limits
         rps.clock = clock
         var rpa = RelyingPartyApplicationConfig(
-            listen: listen, privateListen: privateListen, publicURL: publicURL ?? listen.url,
+            listen: listen, privateListen: privateListen, publicURL: publicURL,
             rpsPrivateURL: privateListen.url, linkKey: try key("rpa"), rpsKey: rpaKey, delivery: try mailDelivery())
+        rpa.allowOrigin = allowOrigin
         rpa.limits = limits
         rpa.clock = clock
         var parts = Parts()
         parts.authorities = [dta1, dta2]
         parts.rps = rps
         parts.rpa = rpa
+        parts.exposure = exposure
+        parts.rates = rates
+        parts.adminListen = adminListen
+        parts.gatesAuthority = isExposed
         return parts
     }
 
-    private func authority(_ name: String, port: Int) throws -> TrustAuthorityConfig {
+    private var isExposed: Bool { if case .loopback = exposure { false } else { true } }
+
+    /// Where the parts talk with each other. Clients of an exposed server reach D-TA 2 through the public listener.
+    private var insideHost: String { isExposed ? "127.0.0.1" : host }
+
+    private func authority(_ name: String, port: Int, _ publicURL: String) throws -> TrustAuthorityConfig {
         var config = TrustAuthorityConfig(
-            name: name, listen: try ListenAddress(host: host, port: port), database: path(name + ".sqlite"),
+            name: name, listen: try ListenAddress(host: insideHost, port: port), database: path(name + ".sqlite"),
             sealKey: try key(name), requestKey: try key("rps-" + name))
+        // The pages of this server fetch shares from a port of their own.
+        config.allowOrigin = allowOrigin + [origin(of: publicURL)].compactMap(\.self)
         config.clock = clock
         return config
+    }
+
+    /// `https://host:port` of a URL.
+    private func origin(of url: String) -> String? {
+        guard let parts = URLComponents(string: url), let scheme = parts.scheme, let host = parts.host else {
+            return nil
+        }
+        return "\(scheme)://\(host)" + (parts.port.map { ":\($0)" } ?? "")
     }
 
     private func mailDelivery() throws -> MailDelivery {

@@ -9,6 +9,12 @@ package struct Parts: Sendable {
     package var authorities: [TrustAuthorityConfig] = []
     package var rps: RelyingPartyServiceConfig?
     package var rpa: RelyingPartyApplicationConfig?
+    package var exposure = Exposure.loopback
+    package var rates = RateLimits.off
+    /// Where health and metrics are asked for; always a loopback address. Nil: nowhere.
+    package var adminListen: ListenAddress?
+    /// Whether clients reach D-TA 2 through the public listener, under ``AuthorityGate/path``.
+    package var gatesAuthority = false
 
     package init() {}
 }
@@ -18,17 +24,23 @@ package struct Daemon: Service {
     private let parts: Parts
     private let logger: Logger
     private let onReady: @Sendable () -> Void
+    private let metrics = Metrics()
+    private let health = Health()
+    private let rates: RateLimiter
 
     package init(_ parts: Parts, logger: Logger, onReady: @escaping @Sendable () -> Void = {}) {
         self.parts = parts
+        rates = RateLimiter(parts.rates, metrics: metrics)
         self.logger = logger
         self.onReady = onReady
     }
 
     package func run() async throws {
         let readiness = Readiness(listeners: listenerCount, logger: logger, onReady: onReady)
-        var services: [any Service] = try parts.authorities.map { try authority($0, readiness) }
+        var services: [any Service] = try adminListener(readiness).map { [$0] } ?? []
+        services += try parts.authorities.map { try authority($0, readiness) }
         if parts.rps != nil || parts.rpa != nil { services.append(RelyingParty(daemon: self, readiness: readiness)) }
+        services.append(Draining(health: health))
         try await run(services)
     }
 
@@ -43,6 +55,9 @@ package struct Daemon: Service {
         var configuration = ServiceGroupConfiguration(
             services: [.init(service: self)], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         configuration.maximumGracefulShutdownDuration = .seconds(Limits().drainSeconds)
+        if let identity = parts.exposure.identity {
+            configuration.services.append(.init(service: CertificateReload(identity: identity, logger: logger)))
+        }
         try await ServiceGroup(configuration: configuration).run()
         logger.info("mpind has stopped")
     }
@@ -64,8 +79,8 @@ package struct Daemon: Service {
             }
             let application = daemon.parts.rpa.map(RelyingPartyApplication.init)
             var services: [any Service] = service.map { [Collector(service: $0, logger: daemon.logger)] } ?? []
-            services += daemon.privateListeners(service, application, readiness)
-            services += daemon.publicListeners(service, application, readiness)
+            services += try daemon.privateListeners(service, application, readiness)
+            services += try daemon.publicListeners(service, application, readiness)
             try await daemon.run(services)
         }
     }
@@ -83,9 +98,10 @@ extension Daemon {
         }
         let server = TrustAuthorityServer(
             master: master, requestKey: config.requestKey, limits: config.limits, clock: config.clock)
-        return Listener(
-            config.name, config.listen, cors: [.dta], limits: config.limits, readiness: readiness, logger: logger,
-            routes: server.addRoutes)
+        health.add(config.name) { true }
+        return try Listener(
+            config.name, config.listen, edge: edge(config.listen, config.limits), cors: [.dta(config.allowOrigin)],
+            rates: rates, readiness: readiness, logger: logger, routes: server.addRoutes)
     }
 
     private func makeService(_ config: RelyingPartyServiceConfig) async throws -> RelyingPartyService {
@@ -106,35 +122,64 @@ extension Daemon {
     /// One listener an address: in one process RPS and RPA share it.
     private func publicListeners(
         _ rps: RelyingPartyService?, _ rpa: RelyingPartyApplication?, _ readiness: Readiness
-    ) -> [any Service] {
-        publicAddresses.map { address in
+    ) throws -> [any Service] {
+        try publicAddresses.map { address in
             let rps = rps?.config.listen == address ? rps : nil
             let rpa = rpa?.config.listen == address ? rpa : nil
-            let service = rps.map { CORSPolicy.rps(prefix: $0.config.prefix, origins: $0.config.allowOrigin) }
-            let cors = [service, rpa == nil ? nil : .rpa].compactMap(\.self)
-            return Listener("public", address, cors: cors, limits: limits, readiness: readiness, logger: logger) {
-                router in
+            let cors = [
+                rps.map { CORSPolicy.rps(prefix: $0.config.prefix, origins: $0.config.allowOrigin) },
+                parts.gatesAuthority
+                    ? rps.map { CORSPolicy.dta($0.config.allowOrigin, prefix: AuthorityGate.path) } : nil,
+                rpa.map { CORSPolicy.rpa($0.config.allowOrigin) },
+            ]
+            return try Listener(
+                "public", address, edge: edge(address, limits), cors: cors.compactMap(\.self), rates: rates,
+                readiness: readiness, logger: logger
+            ) { router in
                 rps?.addPublicRoutes(to: router)
                 rpa?.addPublicRoutes(to: router)
+                if parts.gatesAuthority, let rps { AuthorityGate(authority: rps.dta2.peer).addRoutes(to: router) }
             }
         }
     }
 
     private func privateListeners(
         _ rps: RelyingPartyService?, _ rpa: RelyingPartyApplication?, _ readiness: Readiness
-    ) -> [any Service] {
-        privateAddresses.map { address in
-            Listener("private", address, cors: [], limits: limits, readiness: readiness, logger: logger) { router in
+    ) throws -> [any Service] {
+        try privateAddresses.map { address in
+            if !address.isLoopback, let rps, rps.config.privateListen == address, !rps.config.privateNeedsToken {
+                throw StartError("\(address): a private listener that other machines reach needs --rpa-key-file")
+            }
+            let edge = address.isLoopback ? edge(address, limits).inside : edge(address, limits)
+            return try Listener("private", address, edge: edge, readiness: readiness, logger: logger) { router in
                 if rps?.config.privateListen == address { rps?.addPrivateRoutes(to: router) }
                 if rpa?.config.privateListen == address { rpa?.addPrivateRoutes(to: router) }
             }
         }
     }
 
+    private func adminListener(_ readiness: Readiness) throws -> Listener? {
+        guard let address = parts.adminListen else { return nil }
+        guard address.isLoopback else {
+            throw StartError("\(address): the admin listener must be on a loopback address")
+        }
+        return try Listener(
+            "admin", address, edge: edge(address, limits).inside, readiness: readiness, logger: logger,
+            routes: AdminRoutes(health: health, metrics: metrics).add)
+    }
+
     private var limits: Limits { parts.rps?.limits ?? parts.rpa?.limits ?? Limits() }
     private var publicAddresses: [ListenAddress] { distinct([parts.rps?.listen, parts.rpa?.listen]) }
     private var privateAddresses: [ListenAddress] { distinct([parts.rps?.privateListen, parts.rpa?.privateListen]) }
-    private var listenerCount: Int { parts.authorities.count + publicAddresses.count + privateAddresses.count }
+    private var listenerCount: Int {
+        parts.authorities.count + publicAddresses.count + privateAddresses.count + (parts.adminListen == nil ? 0 : 1)
+    }
+
+    private func edge(_ address: ListenAddress, _ limits: Limits) -> Edge {
+        Edge(
+            exposure: parts.gatesAuthority && !publicAddresses.contains(address) ? .loopback : parts.exposure,
+            limits: limits, metrics: metrics)
+    }
 
     private func distinct(_ addresses: [ListenAddress?]) -> [ListenAddress] {
         addresses.compactMap { $0 }.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }

@@ -6,10 +6,13 @@ import MPinWire
 struct APIError: Error {
     let status: HTTPResponse.Status
     let message: String
+    /// Seconds after which another try makes sense.
+    let retryAfter: Int?
 
-    init(_ status: HTTPResponse.Status, _ message: String) {
+    init(_ status: HTTPResponse.Status, _ message: String, retryAfter: Int? = nil) {
         self.status = status
         self.message = message
+        self.retryAfter = retryAfter
     }
 
     /// The one shape of every error answer.
@@ -17,6 +20,7 @@ struct APIError: Error {
         var response = Response.json(ErrorResponse(message: message), status: status)
         // Old servers send it with every 401 (wire section 2).
         if status == .unauthorized { response.headers[.wwwAuthenticate] = "Authenticate" }
+        if let retryAfter { response.headers[.retryAfter] = String(retryAfter) }
         return response
     }
 
@@ -26,4 +30,5 @@ struct APIError: Error {
     static let targetTooLong = APIError(.uriTooLong, "Request target too long")
     static let invalidID = APIError(.badRequest, "Invalid M-Pin ID")
     static let internalError = APIError(.internalServerError, "INTERNAL SERVER ERROR")
+    static let overloaded = APIError(.serviceUnavailable, "Overloaded", retryAfter: 1)
 }

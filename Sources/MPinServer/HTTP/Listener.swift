@@ -13,18 +13,18 @@ struct Listener: Service {
     private let application: Application<RouterResponder<RequestContext>>
 
     init(
-        _ name: String, _ address: ListenAddress, cors: [CORSPolicy], limits: Limits, readiness: Readiness,
-        logger: Logger,
-        routes: (Router<RequestContext>) -> Void
-    ) {
+        _ name: String, _ address: ListenAddress, edge: Edge, cors: [CORSPolicy] = [], rates: RateLimiter? = nil,
+        readiness: Readiness, logger: Logger, routes: (Router<RequestContext>) -> Void
+    ) throws(StartError) {
+        try edge.exposure.require(address)
         self.name = name
         self.address = address
         self.logger = logger
         let router = Router(context: RequestContext.self)
-        for part in middleware(cors: cors, limits: limits) { router.add(middleware: part) }
+        for part in middleware(name, edge, cors: cors, rates: rates) { router.add(middleware: part) }
         routes(router)
         application = Application(
-            responder: router.buildResponder(), server: Self.server(limits),
+            responder: router.buildResponder(), server: Self.server(edge),
             configuration: .init(address: .hostname(address.host, port: address.port), serverName: nil),
             onServerRunning: { _ in readiness.arrived(name, address) }, logger: logger)
     }
@@ -35,13 +35,10 @@ struct Listener: Service {
         }
     }
 
-    private static func server(_ limits: Limits) -> HTTPServerBuilder {
-        .http1(
-            configuration: .init(
-                additionalChannelHandlers: [ExpectContinueHandler(bodyLimit: limits.bodyBytes)],
-                idleTimeout: .seconds(Int64(limits.idleSeconds)),
-                httpDecoderConfiguration: .init(
-                    maxHeaderFieldSize: limits.headerBytes, maxHeaderListSize: limits.headerBytes,
-                    maxHeaderFieldCount: limits.headerCount)))
+    private static func server(_ edge: Edge) -> HTTPServerBuilder {
+        let counter = ConnectionCounter(edge.limits, proxies: edge.exposure.proxies)
+        return HTTPServerBuilder { responder in
+            Connections(responder: responder, limits: edge.limits, tls: edge.exposure.identity, counter: counter)
+        }
     }
 }

@@ -1,0 +1,24 @@
+/// How the listeners of this process are protected where other machines can reach them.
+package enum Exposure: Sendable {
+    /// Not at all: loopback addresses only.
+    case loopback
+    /// TLS 1.2 or later, ended here.
+    case tls(TLSIdentity)
+    /// TLS ends at these proxies.
+    case behindProxy(TrustedProxies)
+
+    var identity: TLSIdentity? { if case .tls(let identity) = self { identity } else { nil } }
+
+    var proxies: TrustedProxies { if case .behindProxy(let proxies) = self { proxies } else { TrustedProxies() } }
+
+    /// The base URL of a listener, without a slash at its end.
+    func url(_ address: ListenAddress) -> String { (identity == nil ? "http://" : "https://") + address.description }
+
+    /// Refuses an address that other machines can reach when what it serves would travel in the clear.
+    func require(_ address: ListenAddress) throws(StartError) {
+        guard case .loopback = self, !address.isLoopback else { return }
+        throw StartError(
+            "\(address.host): a listener without TLS must be on a loopback address; give --tls-cert and --tls-key, "
+                + "or --behind-proxy")
+    }
+}

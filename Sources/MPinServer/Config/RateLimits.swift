@@ -1,0 +1,55 @@
+/// So many requests at once, and so many again in that time: a token bucket.
+package struct RateLimit: Sendable, Equatable, CustomStringConvertible {
+    package let requests: Int
+    package let seconds: Int
+
+    /// Nil unless both are positive and below a million.
+    package init?(requests: Int, seconds: Int) {
+        guard (1..<1_000_000).contains(requests), (1..<1_000_000).contains(seconds) else { return nil }
+        self.requests = requests
+        self.seconds = seconds
+    }
+
+    /// Reads `REQUESTS/SECONDS`.
+    package init?(_ text: String) {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
+        guard parts.count == 2, let requests = parts[0], let seconds = parts[1] else { return nil }
+        self.init(requests: requests, seconds: seconds)
+    }
+
+    package var description: String { "\(requests)/\(seconds)" }
+}
+
+/// How often one caller may come. Nil: as often as it likes.
+package struct RateLimits: Sendable {
+    /// Registrations and activations, by address.
+    package var registerAddress: RateLimit?
+    /// Registrations of one user id: each sends a mail.
+    package var registerIdentity: RateLimit?
+    /// Time permits, passes and authentications, by address.
+    package var loginAddress: RateLimit?
+    /// The same requests for one M-Pin ID, known or not.
+    package var loginIdentity: RateLimit?
+    /// Access numbers, QR codes and their polls, by address.
+    package var accessAddress: RateLimit?
+    /// Requests to a D-TA that its signature check refused, by address: the RPS asks for all its clients.
+    package var authorityAddress: RateLimit?
+    /// Requests to a D-TA for one identity.
+    package var authorityIdentity: RateLimit?
+
+    package init() {}
+
+    package static let standard: RateLimits = {
+        var limits = RateLimits()
+        limits.registerAddress = RateLimit("120/60")
+        limits.registerIdentity = RateLimit("10/600")
+        limits.loginAddress = RateLimit("600/60")
+        limits.loginIdentity = RateLimit("60/60")
+        limits.accessAddress = RateLimit("600/60")
+        limits.authorityAddress = RateLimit("30/60")
+        limits.authorityIdentity = RateLimit("60/60")
+        return limits
+    }()
+
+    package static let off = RateLimits()
+}

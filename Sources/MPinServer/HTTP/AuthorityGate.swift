@@ -1,0 +1,30 @@
+import HTTPTypes
+import Hummingbird
+import MPinSecrets
+import NIOCore
+
+/// Lets clients reach D-TA 2 through the public listener, so that one process needs one certificate and one open port.
+/// What the RPS alone asks for stays behind it.
+struct AuthorityGate: Sendable {
+    static let path = "/dta2"
+    let authority: Peer
+
+    func addRoutes(to router: Router<RequestContext>) {
+        for name in ["/clientSecret", "/timePermit"] {
+            router.serve(Self.path + name, [.get: { request, _ in try await pass(name, request) }])
+        }
+    }
+
+    private func pass(_ name: String, _ request: Request) async throws -> Response {
+        let answer: Peer.Answer
+        do { answer = try await authority.get(name + "?" + (request.uri.query ?? "")) } catch {
+            throw APIError(.badGateway, "The trust authority cannot be reached")
+        }
+        guard answer.status != 401 else { throw APIError(.unauthorized, "Invalid signature") }
+        let body = answer.body
+        let bytes = body.span.withUnsafeBufferPointer { ByteBuffer(bytes: $0) }
+        return Response(
+            status: .init(code: answer.status), headers: [.contentType: "application/json; charset=UTF-8"],
+            body: .init(byteBuffer: bytes))
+    }
+}

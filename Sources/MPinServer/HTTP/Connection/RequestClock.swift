@@ -1,0 +1,109 @@
+import NIOCore
+
+/// Gives a connection the time that each step of a request may take, and closes it when the time is over: a client that
+/// sends one byte now and then must not hold a socket for ever. One to a connection, used on its event loop only.
+final class RequestClock {
+    private enum Reading { case nothing, header, body }
+
+    private let limits: Limits
+    private var channel: (any Channel)?
+    private var reading = Reading.header
+    /// Requests that were read and have no answer yet.
+    private var unanswered = 0
+    /// How many answers are still to come; nil: nobody has said.
+    private var answersLeft: Int?
+    /// When the step began: the first byte of a header, the end of an answer.
+    private var began = NIODeadline.now()
+    private var alarm: (time: NIODeadline, task: Scheduled<Void>)?
+
+    init(_ limits: Limits) { self.limits = limits }
+
+    func start(_ channel: any Channel) {
+        self.channel = channel
+        began = .now()
+        arm()
+    }
+
+    func stop() {
+        alarm?.task.cancel()
+        alarm = nil
+        channel = nil
+    }
+
+    func bytesArrived() {
+        guard reading == .nothing else { return }
+        reading = .header
+        began = .now()
+    }
+
+    func headArrived() { reading = .body }
+
+    func endArrived() {
+        reading = .nothing
+        unanswered += 1
+        began = .now()
+    }
+
+    /// The request whose head has just arrived is the last one.
+    func isLastRequest() { answersLeft = unanswered + 1 }
+
+    /// The answer that is about to be sent is the last one.
+    func isLastAnswer() { answersLeft = 1 }
+
+    /// Whether the connection ends with the answer that is about to be sent. What such an answer leaves unread of its
+    /// request is not waited for: it may never come.
+    var closesNow: Bool { answersLeft == 1 || (reading == .body && unanswered == 0) }
+
+    func answered() {
+        if closesNow { answersLeft = 0 } else { answersLeft = answersLeft.map { $0 - 1 } }
+        unanswered = max(0, unanswered - 1)
+        began = .now()
+        arm()
+    }
+
+    private var deadline: NIODeadline {
+        if answersLeft == 0 { return began + .seconds(Int64(limits.lingerSeconds)) }
+        return switch reading {
+        case .header: began + .seconds(Int64(limits.headerSeconds))
+        case .body: began + .seconds(Int64(limits.readSeconds))
+        case .nothing: began + .seconds(Int64(unanswered > 0 ? limits.answerSeconds : limits.idleSeconds))
+        }
+    }
+
+    /// Sets the alarm, unless one stands that rings before: that one will look at the deadline anew.
+    func arm() {
+        guard let channel else { return }
+        let deadline = deadline
+        if let alarm, alarm.time <= deadline { return }
+        alarm?.task.cancel()
+        let task = channel.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { self.ring() }
+        alarm = (deadline, task)
+    }
+
+    private func ring() {
+        alarm = nil
+        if deadline <= .now() { channel?.close(promise: nil) } else { arm() }
+    }
+}
+
+/// Tells the clock when bytes arrive; it stands before the HTTP decoder.
+final class ByteWatch: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    private let clock: RequestClock
+
+    init(_ clock: RequestClock) { self.clock = clock }
+
+    func handlerAdded(context: ChannelHandlerContext) { clock.start(context.channel) }
+
+    func handlerRemoved(context: ChannelHandlerContext) { clock.stop() }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        clock.bytesArrived()
+        context.fireChannelRead(data)
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        clock.arm()
+        context.fireChannelReadComplete()
+    }
+}

@@ -1,0 +1,45 @@
+import HTTPTypes
+import Hummingbird
+
+/// The CORS headers of the paths below `prefix` (wire section 2).
+struct CORSPolicy: Sendable {
+    let prefix: String
+    let methods: String
+    let headers: String
+    /// Compared as a whole with the request's `Origin`; `*` stands for every origin. Empty: pages of other origins get no
+    /// leave to read anything. (Old servers let all of them.)
+    let origins: [String]
+
+    private static let common =
+        "Content-Type, Depth, User-Agent, X-File-Size, X-Requested-With, X-Requested-By, If-Modified-Since, "
+        + "X-File-Name, Cache-Control"
+
+    static func rps(prefix: String, origins: [String]) -> CORSPolicy {
+        CORSPolicy(
+            prefix: "/\(prefix)/", methods: "GET,PUT,POST,DELETE,OPTIONS", headers: common + ", WWW-Authenticate",
+            origins: origins)
+    }
+
+    static func dta(_ origins: [String], prefix: String = "") -> CORSPolicy {
+        CORSPolicy(prefix: prefix + "/", methods: "GET, OPTIONS", headers: common, origins: origins)
+    }
+
+    static func rpa(_ origins: [String]) -> CORSPolicy {
+        CORSPolicy(
+            prefix: "/", methods: "GET,POST,HEAD,OPTIONS", headers: common + ", Pragma, Expires, WWW-Authenticate",
+            origins: origins)
+    }
+
+    func apply(_ request: Request, to fields: inout HTTPFields) {
+        fields[.accessControlAllowCredentials] = "true"
+        fields[.accessControlAllowMethods] = methods
+        fields[.accessControlAllowHeaders] = headers
+        guard let origin = request.headers[.origin] else { return }
+        fields[.vary] = "Origin"
+        if origins.contains(origin) {
+            fields[.accessControlAllowOrigin] = origin
+        } else if origins.contains("*") {
+            fields[.accessControlAllowOrigin] = "*"
+        }
+    }
+}

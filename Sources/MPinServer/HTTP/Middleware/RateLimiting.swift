@@ -1,0 +1,60 @@
+import Hummingbird
+import MPinSecrets
+
+/// Counts requests by address, and by identity where the path or query names one; bodies are the handlers' matter.
+struct RateLimiting: RouterMiddleware {
+    typealias Context = RequestContext
+    let limiter: RateLimiter
+
+    func handle(
+        _ request: Request, context: RequestContext, next: (Request, RequestContext) async throws -> Response
+    ) async throws -> Response {
+        switch Self.rule(request.uri.path) {
+        case .none: return try await next(request, context)
+        case .counted(let group):
+            try limiter.admit(group, address: context.remoteAddress)
+            return try await next(request, context)
+        case .identity(let group, let id):
+            try limiter.admit(group, address: context.remoteAddress)
+            try limiter.admit(group, identity: SHA256.hash(Array(id.lowercased().utf8)))
+            return try await next(request, context)
+        case .authority:
+            return try await askAuthority(request, context, next)
+        }
+    }
+
+    private enum Rule {
+        case none
+        case counted(RateLimiter.Group)
+        /// And by the M-Pin ID, or user id, in the path.
+        case identity(RateLimiter.Group, String)
+        case authority
+    }
+
+    /// The prefix of the RPS does not matter: no name stands for two things.
+    private static func rule(_ path: String) -> Rule {
+        let parts = path.split(separator: "/").suffix(2)
+        switch (parts.first, parts.last) {
+        case ("timePermit", let id?) where parts.count == 2 && id != "timePermit": return .identity(.login, String(id))
+        case ("user", _), (_, "user"), ("signature", _), (_, "mpinActivate"): return .counted(.register)
+        case (_, "pass1"), (_, "pass2"), (_, "authenticate"), (_, "mpinAuthenticate"): return .counted(.login)
+        case (_, "access"), (_, "getAccessNumber"), (_, "getQrUrl"), (_, "codeStatus"): return .counted(.access)
+        case (_, "clientSecret"), (_, "timePermit"), (_, "timePermits"), (_, "serverSecret"): return .authority
+        default: return .none
+        }
+    }
+
+    /// Of an address only what the signature check refuses is counted, and a good signature always passes: the RPS asks
+    /// for all its clients.
+    private func askAuthority(
+        _ request: Request, _ context: RequestContext, _ next: (Request, RequestContext) async throws -> Response
+    ) async throws -> Response {
+        if let hash = request.query("hash_mpin_id") {
+            try limiter.admit(.authority, identity: SHA256.hash(Array(hash.lowercased().utf8)))
+        }
+        do { return try await next(request, context) } catch let error as APIError {
+            if error.status == .unauthorized { try limiter.admit(.authority, address: context.remoteAddress) }
+            throw error
+        }
+    }
+}

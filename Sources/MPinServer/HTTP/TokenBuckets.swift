@@ -1,0 +1,69 @@
+import NIOConcurrencyHelpers
+
+/// Token buckets by key, in bounded memory.
+///
+/// Of each bucket only the moment is kept at which it will be full again (the "generic cell rate algorithm"); a full one
+/// needs no place. There are two generations of keys: when the young one has grown to its limit it becomes the old one,
+/// and the old one, whose keys did not come meanwhile, is dropped.
+final class TokenBuckets: Sendable {
+    /// Half of an address or a hash would do; both have 16 bytes.
+    struct Key: Hashable, Sendable {
+        let high: UInt64
+        let low: UInt64
+    }
+
+    private struct Generations {
+        var young: [Key: Int64] = [:]
+        var old: [Key: Int64] = [:]
+    }
+
+    private let generations = NIOLockedValueBox(Generations())
+    /// Nanoseconds from one token to the next.
+    private let interval: Int64
+    /// How far ahead a bucket may be emptied.
+    private let tolerance: Int64
+    private let capacity: Int
+    private let start = ContinuousClock.now
+
+    /// `capacity`: keys of a generation.
+    init(_ limit: RateLimit, capacity: Int = 50_000) {
+        interval = Int64(limit.seconds) * 1_000_000_000 / Int64(limit.requests)
+        tolerance = interval * Int64(limit.requests - 1)
+        self.capacity = capacity
+    }
+
+    /// Takes a token. Nil when there was one, else the whole seconds until there is one again.
+    func take(_ key: Key, at now: ContinuousClock.Instant = .now) -> Int? {
+        let now = nanoseconds(now)
+        return generations.withLockedValue { generations in
+            let full = max(now, generations.young[key] ?? generations.old[key] ?? now)
+            guard full - now <= tolerance else { return seconds(full - now - tolerance) }
+            if generations.young.count >= capacity, generations.young[key] == nil {
+                generations.old = generations.young
+                generations.young = [:]
+            }
+            generations.young[key] = full + interval
+            return nil
+        }
+    }
+
+    /// Keys that take up memory.
+    var count: Int { generations.withLockedValue { $0.young.count + $0.old.count } }
+
+    private func nanoseconds(_ instant: ContinuousClock.Instant) -> Int64 {
+        let parts = start.duration(to: instant).components
+        return parts.seconds * 1_000_000_000 + parts.attoseconds / 1_000_000_000
+    }
+
+    private func seconds(_ nanoseconds: Int64) -> Int { Int((nanoseconds + 999_999_999) / 1_000_000_000) }
+}
+
+extension TokenBuckets.Key {
+    init(_ address: IPAddress) { self.init(high: address.caller.high, low: address.caller.low) }
+
+    /// `hash`: at least 16 bytes; shorter ones all count as one.
+    init(hash: [UInt8]) {
+        func word(_ start: Int) -> UInt64 { hash.dropFirst(start).prefix(8).reduce(0) { $0 << 8 | UInt64($1) } }
+        self.init(high: word(0), low: word(8))
+    }
+}

@@ -1,0 +1,59 @@
+/// Everything that is measured: name, labels and buckets as Prometheus knows them. No label ever names a person.
+enum MetricFamily: String, CaseIterable, Sendable {
+    case requests = "mpin_http_requests_total"
+    case requestSeconds = "mpin_http_request_duration_seconds"
+    case rateLimited = "mpin_rate_limited_total"
+    case overloaded = "mpin_overloaded_total"
+    case logins = "mpin_auth_total"
+    case registrations = "mpin_registration_total"
+    case pairingSeconds = "mpin_pairing_seconds"
+    case storeSeconds = "mpin_store_operation_seconds"
+    case storeErrors = "mpin_store_errors_total"
+    case liveSessions = "mpin_live_sessions"
+    case build = "mpin_build_info"
+
+    var help: String {
+        switch self {
+        case .requests: "Answered requests."
+        case .requestSeconds: "Time from a request's head to its answer."
+        case .rateLimited: "Requests refused by a rate limit."
+        case .overloaded: "Requests refused because too many were running."
+        case .logins: "Login verdicts given to the relying party application."
+        case .registrations: "Registrations started."
+        case .pairingSeconds: "Time of one pass 2 check, waiting for a processor included."
+        case .storeSeconds: "Time of one store operation."
+        case .storeErrors: "Store operations that failed."
+        case .liveSessions: "Short-lived items: running logins, tokens, access numbers."
+        case .build: "Always 1; the labels say what runs."
+        }
+    }
+
+    var labels: [String] {
+        switch self {
+        case .requests: ["listener", "method", "route", "code"]
+        case .requestSeconds: ["listener", "method", "route"]
+        case .rateLimited: ["group", "scope"]
+        case .logins: ["result"]
+        case .storeSeconds, .storeErrors: ["operation"]
+        case .build: ["version"]
+        case .overloaded, .registrations, .pairingSeconds, .liveSessions: []
+        }
+    }
+
+    /// Upper bounds in seconds; nil for what is no histogram.
+    var buckets: [Double]? {
+        switch self {
+        case .requestSeconds: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
+        case .pairingSeconds: [0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.05, 0.25]
+        case .storeSeconds: [0.000_01, 0.000_1, 0.001, 0.005, 0.025, 0.1, 0.5, 2.5]
+        default: nil
+        }
+    }
+
+    var type: String {
+        switch self {
+        case .liveSessions, .build: "gauge"
+        default: buckets == nil ? "counter" : "histogram"
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import NIOConcurrencyHelpers
+
+/// Counts and times of one process, kept in memory and read as Prometheus text.
+final class Metrics: Sendable {
+    private struct Histogram {
+        /// One for each bucket, not added up, and one for what is above all of them.
+        var counts: [Int]
+        var sum = 0.0
+    }
+
+    private struct State {
+        var numbers: [MetricFamily: [[String]: Double]] = [:]
+        var histograms: [MetricFamily: [[String]: Histogram]] = [:]
+        var gauges: [MetricFamily: @Sendable () async -> Double] = [:]
+    }
+
+    private let state = NIOLockedValueBox(State())
+
+    /// `labels`: values in the order of ``MetricFamily/labels``.
+    func count(_ family: MetricFamily, _ labels: [String] = []) {
+        state.withLockedValue { $0.numbers[family, default: [:]][labels, default: 0] += 1 }
+    }
+
+    func observe(_ family: MetricFamily, _ seconds: Double, _ labels: [String] = []) {
+        guard let buckets = family.buckets else { return }
+        let place = buckets.firstIndex { seconds <= $0 } ?? buckets.count
+        state.withLockedValue { state in
+            let fresh = Histogram(counts: Array(repeating: 0, count: buckets.count + 1))
+            state.histograms[family, default: [:]][labels, default: fresh].counts[place] += 1
+            state.histograms[family, default: [:]][labels, default: fresh].sum += seconds
+        }
+    }
+
+    /// A value that is asked for when somebody reads.
+    func gauge(_ family: MetricFamily, _ value: @escaping @Sendable () async -> Double) {
+        state.withLockedValue { $0.gauges[family] = value }
+    }
+
+    /// Runs `work` and observes how long it took, failed or not.
+    func timed<T>(_ family: MetricFamily, _ labels: [String] = [], _ work: () async throws -> T) async rethrows -> T {
+        let start = ContinuousClock.now
+        defer { observe(family, start.duration(to: .now) / .seconds(1), labels) }
+        return try await work()
+    }
+}
+
+extension Metrics {
+    /// The text format of Prometheus, version 0.0.4.
+    func text() async -> String {
+        let snapshot = state.withLockedValue { $0 }
+        var numbers = snapshot.numbers
+        for (family, value) in snapshot.gauges { numbers[family] = [[]: await value()] }
+        var lines: [String] = []
+        for family in MetricFamily.allCases {
+            var body: [String] = []
+            for (labels, value) in numbers[family] ?? [:] {
+                body.append("\(family.rawValue)\(Self.labels(family.labels, labels)) \(Self.number(value))")
+            }
+            body.sort()
+            for (labels, histogram) in (snapshot.histograms[family] ?? [:]).sorted(by: {
+                $0.key.lexicographicallyPrecedes($1.key)
+            }) {
+                body += Self.lines(family, labels, histogram)
+            }
+            guard !body.isEmpty else { continue }
+            lines += ["# HELP \(family.rawValue) \(family.help)", "# TYPE \(family.rawValue) \(family.type)"] + body
+        }
+        return lines.map { $0 + "\n" }.joined()
+    }
+
+    private static func lines(_ family: MetricFamily, _ values: [String], _ histogram: Histogram) -> [String] {
+        var total = 0
+        let bounds = (family.buckets ?? []).map { number($0) } + ["+Inf"]
+        var lines = zip(bounds, histogram.counts).map { bound, count in
+            total += count
+            return "\(family.rawValue)_bucket\(labels(family.labels + ["le"], values + [bound])) \(total)"
+        }
+        lines.append("\(family.rawValue)_sum\(labels(family.labels, values)) \(histogram.sum)")
+        lines.append("\(family.rawValue)_count\(labels(family.labels, values)) \(total)")
+        return lines
+    }
+
+    private static func labels(_ names: [String], _ values: [String]) -> String {
+        guard !names.isEmpty else { return "" }
+        let pairs = zip(names, values).map { name, value in
+            let plain = value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+            return "\(name)=\"\(plain)\""
+        }
+        return "{" + pairs.joined(separator: ",") + "}"
+    }
+
+    private static func number(_ value: Double) -> String {
+        Int(exactly: value).map { String($0) } ?? String(value)
+    }
+}
