@@ -108,7 +108,9 @@ let package = Package(
         tests(
             "MPinSDKTests",
             ["MPinSDK", "MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets", "LoopbackServer", "StoreWriter"]),
-        tests("MPinServerTests", ["MPinServer", "MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets", grdb, logging]),
+        tests(
+            "MPinServerTests",
+            ["MPinServer", "MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets", "LoopbackServer", grdb, logging]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,7 +1,7 @@
 import MPinSecrets
 
 /// `count` decimal digits, every one of the ten equally likely.
-func randomDigits(_ count: Int) throws -> String {
+package func randomDigits(_ count: Int) throws -> String {
     var digits = ""
     while digits.utf8.count < count {
         // 250 is the last multiple of ten that a byte holds: what lies above would favour small digits.

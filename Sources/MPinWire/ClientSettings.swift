@@ -15,6 +15,14 @@ package struct ClientSettings: Codable, Sendable {
     package var authenticateURL: String
     /// Where the client redeems a login on an access number.
     package var mobileAuthenticateURL: String?
+    /// Where browsers ask for the outcome of a login on an access number; absent where one-time digits are asked for.
+    package var accessNumberURL: String?
+    /// Where browsers get an access number; absent where one-time digits are asked for.
+    package var getAccessNumberURL: String?
+    /// Where browsers get a QR code; absent where codes are not used.
+    package var getQrUrl: String?
+    /// Where phones report that they have read a code; absent where codes are not used.
+    package var codeStatusURL: String?
     package var appID: String
     package var setDeviceName: Bool?
     package var requestOTP: Bool?

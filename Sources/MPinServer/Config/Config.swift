@@ -1,4 +1,5 @@
 package import MPinSecrets
+package import MPinWire
 
 /// Where a listener binds.
 package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
@@ -111,6 +112,35 @@ package struct RelyingPartyServiceConfig: Sendable {
     package var usePermits = true
     /// Origins of browser pages that may call the RPS; `*` stands for all. Pages of the RPS's own origin always may.
     package var allowOrigin: [String] = []
+    /// What the URLs in the client settings start with, without a slash at its end; empty: clients put the base URL that
+    /// they know before them. QR codes start with it too.
+    package var baseURL = ""
+    /// Whole URL of the RPA's /mpinPermitUser, asked before each time permit; nil: it is not asked.
+    package var permitURL: String?
+    /// Whether D-TA 2's permit shares are kept and handed out as the permit storage did.
+    package var storePermits = false
+    /// Headers of a client's register request that the RPA gets too; `*` stands for all.
+    package var forwardUserHeaders: [String] = []
+    /// Whether logins ask for one-time digits; then there are no access numbers in the client settings.
+    package var requestOTP = false
+    /// Whether access numbers have a seventh digit that finds a mistyped one.
+    package var accessNumberUseCheckSum = true
+    /// Whether a phone waits until the RPA has said what it made of the login, not only until it has asked about it.
+    package var waitForLoginResult = false
+    /// Where phones log out unless the RPA says so itself: a path at the RPA.
+    package var logoutURL = ""
+    /// Whether clients are told of QR codes.
+    package var mobileUseNative = false
+    /// What phones get from /mobileConfig: a JSON list; nil: nothing.
+    package var mobileConfig: JSONValue?
+    /// What phones get from /service; nil: nothing.
+    package var mobileService: ServiceResponse?
+    /// Shown by a phone that has read a QR code.
+    package var serviceName = ""
+    package var serviceIconURL = ""
+    /// Hints for clients, not used here.
+    package var setDeviceName = false
+    package var useNFC = false
     package var limits = Limits()
     package var clock: Clock = Moment.now
 

@@ -40,6 +40,16 @@ package struct Limits: Sendable {
     package var strangerBits = 13
     /// Seconds from pass 2 to authenticate.
     package var tokenSeconds = 60
+    /// Seconds that an access number or a QR code is shown.
+    package var accessNumberSeconds = 300
+    /// Seconds that it is good for after that.
+    package var accessNumberGraceSeconds = 5
+    /// Numbers that are drawn, at most, to find one that no browser has.
+    package var accessNumberTries = 100
+    /// Seconds that a phone waits for the browser, and a browser for the phone.
+    package var waitSeconds = 10
+    /// Random bytes that clients without a generator of their own get.
+    package var seedBytes = 100
     /// Seconds that a signed request to a D-TA is good for.
     package var signedSeconds = 60
     /// The furthest that a D-TA lets `expires` lie ahead, in seconds.

@@ -28,16 +28,20 @@ struct Peer: Sendable {
         transport = CurlTransport(policy: HTTPPolicy(userAgent: "mpind"))
     }
 
-    func get(_ target: String) async throws -> Answer { try await send(.get, target, body: nil, bearer: nil) }
+    func get(_ target: String, bearer: String? = nil) async throws -> Answer {
+        try await send(.get, target, headers: [], body: nil, bearer: bearer)
+    }
 
-    func post(_ target: String, _ body: some Encodable & Sendable, bearer: String?) async throws -> Answer {
-        try await send(.post, target, body: Array(JSONEncoder().encode(body)), bearer: bearer)
+    func post(
+        _ target: String, headers: [(String, String)] = [], _ body: some Encodable & Sendable, bearer: String?
+    ) async throws -> Answer {
+        try await send(.post, target, headers: headers, body: Array(JSONEncoder().encode(body)), bearer: bearer)
     }
 
     private func send(
-        _ method: HTTPRequest.Method, _ target: String, body: [UInt8]?, bearer: String?
+        _ method: HTTPRequest.Method, _ target: String, headers: [(String, String)], body: [UInt8]?, bearer: String?
     ) async throws -> Answer {
-        var headers: [(String, String)] = []
+        var headers = headers
         if body != nil { headers.append(("Content-Type", "application/json")) }
         if let bearer { headers.append(("Authorization", "Bearer \(bearer)")) }
         let fixed = headers

@@ -1,3 +1,4 @@
+import HTTPTypes
 import Hummingbird
 import MPinSecrets
 import MPinWire
@@ -65,7 +66,9 @@ extension RelyingPartyService {
             userData: wish.userData)
         let bearer = config.rpaKey.map { SignedMessage.fromRPS.signature(key: $0) }
         let answer: Peer.Answer
-        do { answer = try await rpa.post("", message, bearer: bearer) } catch {
+        do {
+            answer = try await rpa.post("", headers: ClientHeaders(config).of(wish.headers), message, bearer: bearer)
+        } catch {
             throw APIError(.internalServerError, "The relying party application cannot be reached")
         }
         switch answer.status {
@@ -149,6 +152,7 @@ extension RelyingPartyService {
 
 /// A register request within the limits.
 private struct RegistrationWish {
+    let headers: HTTPFields
     let userID: String
     let mobile: Int
     let deviceName: String
@@ -162,6 +166,7 @@ private struct RegistrationWish {
         guard try request.decoded(JSONValue.self, from: bytes)["mobile"] != .null else {
             throw APIError(.badRequest, "mobile must be an integer")
         }
+        headers = request.headers
         userID = body.userId
         guard !userID.isEmpty, userID.utf8.count <= limits.userIDBytes else {
             throw APIError(.badRequest, "userId must have 1 to \(limits.userIDBytes) bytes")

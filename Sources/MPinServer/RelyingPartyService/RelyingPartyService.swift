@@ -64,6 +64,8 @@ struct RelyingPartyService: Sendable {
             ])
         router.serve(
             base + "/timePermit/{id}", [.get: { request, context in try await timePermit(request.mpinID(context)) }])
+        router.serve(base + "/mobileConfig", [.get: { _, _ in try mobileConfig() }])
+        router.serve("/service", [.get: { _, _ in try service() }])
         router.serve(base + "/pass1", [.post: { request, _ in try await pass1(request) }])
         router.serve(base + "/pass2", [.post: { request, context in try await pass2(request, context.logger) }])
     }

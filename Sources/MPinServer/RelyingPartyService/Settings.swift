@@ -4,28 +4,60 @@ import MPinSecrets
 import MPinWire
 
 extension RelyingPartyService {
-    /// GET /clientSettings (wire section 6.1). URLs are paths: clients put their base URL before them. What is not
-    /// served is said so: no one-time digits, no access numbers for browsers.
+    /// GET /clientSettings (wire section 6.1). Without a configured base URL all URLs are paths: clients put theirs before
+    /// them.
     func clientSettings() throws -> Response {
-        let base = "/" + config.prefix
+        let base = config.baseURL + "/" + config.prefix
         var settings = ClientSettings(
             certivoxURL: config.dta2PublicURL.hasSuffix("/") ? config.dta2PublicURL : config.dta2PublicURL + "/",
             signatureURL: base + "/signature", registerURL: base + "/user", timePermitsURL: base + "/timePermit",
             mpinAuthServerURL: base, authenticateURL: config.authenticateURL, appID: appID)
-        // Old clients ask there first and go to the D-TA on a 404, which this path gives (wire section 18).
+        // Old clients ask there first and go to the D-TA on a 404 (wire section 18).
         settings.timePermitsStorageURL = base + "/permitStorage"
         settings.setupDoneURL = base + "/setupDone"
         settings.mobileAuthenticateURL = base + "/authenticate"
-        settings.setDeviceName = false
-        settings.requestOTP = false
+        settings.setDeviceName = config.setDeviceName
+        settings.requestOTP = config.requestOTP
         settings.useWebSocket = false
-        settings.useNFC = false
-        settings.accessNumberUseCheckSum = true
-        settings.accessNumberDigits = 7
-        settings.cSum = 1
-        settings.seedValue = Hex.encode(try randomBytes(100))
+        settings.useNFC = config.useNFC
+        settings.seedValue = Hex.encode(try randomBytes(limits.seedBytes))
         settings.usePermits = config.usePermits
-        var response = Response.json(settings)
+        addAccessNumbers(to: &settings, base: base)
+        return .json(settings).uncached()
+    }
+
+    private func addAccessNumbers(to settings: inout ClientSettings, base: String) {
+        settings.accessNumberUseCheckSum = config.accessNumberUseCheckSum
+        settings.accessNumberDigits = config.accessNumberUseCheckSum ? 7 : 6
+        settings.cSum = 1
+        if !config.requestOTP {
+            settings.accessNumberURL = base + "/access"
+            settings.getAccessNumberURL = base + "/getAccessNumber"
+        }
+        if config.mobileUseNative {
+            settings.getQrUrl = base + "/getQrUrl"
+            settings.codeStatusURL = base + "/codeStatus"
+        }
+    }
+
+    /// GET /mobileConfig (wire section 6.13).
+    func mobileConfig() throws -> Response {
+        guard let list = config.mobileConfig else { throw APIError(.forbidden, "No mobile configuration") }
+        guard config.mobileUseNative else { throw APIError.notFound }
+        return .json(list)
+    }
+
+    /// GET /service (wire section 6.15), without the prefix: where phones begin that know nothing but a URL.
+    func service() throws -> Response {
+        guard let service = config.mobileService else { throw APIError(.forbidden, "No mobile service") }
+        return .json(service)
+    }
+}
+
+extension Response {
+    /// With the headers that keep old browsers and proxies, too, from keeping it.
+    func uncached() -> Response {
+        var response = self
         response.headers[.cacheControl] = "no-cache, no-store, max-age=0, must-revalidate"
         response.headers[.pragma] = "no-cache"
         response.headers[.expires] = "Sat, 26 Jul 1997 05:00:00 GMT"

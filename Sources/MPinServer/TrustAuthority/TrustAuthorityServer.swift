@@ -17,6 +17,7 @@ struct TrustAuthorityServer: Sendable {
         router.serve("/timePermit", [.get: { request, _ in try await timePermit(request) }])
         router.serve("/timePermits", [.get: { request, _ in try await timePermits(request) }])
         router.serve("/status", [.get: { _, _ in status() }])
+        addCloudRoutes(to: router)
     }
 
     private func serverSecret(_ request: Request) async throws -> Response {

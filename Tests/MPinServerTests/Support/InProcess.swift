@@ -11,7 +11,11 @@ final class InProcess: Sendable {
     private let offset = Mutex<Int64>(0)
     private let task = Mutex<Task<Void, Never>?>(nil)
 
-    init(_ backend: Backend = .onFreePorts(), change: (inout AllInOne) -> Void = { _ in }) throws {
+    /// `change` alters what the parts have in common, `changeRPS` what the RPS has for itself.
+    init(
+        _ backend: Backend = .onFreePorts(), change: (inout AllInOne) -> Void = { _ in },
+        changeRPS: (inout RelyingPartyServiceConfig) -> Void = { _ in }
+    ) throws {
         self.backend = backend
         log = URL(fileURLWithPath: backend.stateFolder + ".log")
         _ = FileManager.default.createFile(atPath: log.path, contents: nil)
@@ -24,14 +28,18 @@ final class InProcess: Sendable {
         all.clock = { [weak self] in
             Moment(microseconds: Moment.now().microseconds + (self?.offset.withLock { $0 } ?? 0))
         }
-        try start(all)
+        var parts = try all.parts()
+        if var rps = parts.rps {
+            changeRPS(&rps)
+            parts.rps = rps
+        }
+        try start(parts)
     }
 
-    private func start(_ all: AllInOne) throws {
+    private func start(_ parts: Parts) throws {
         let file = open(log.path, O_WRONLY | O_APPEND)
         let logger = Logger(label: "test") { _ in JSONLogHandler(level: .debug, file: file) }
         let ready = DispatchSemaphore(value: 0)
-        let parts = try all.parts()
         let running = Task {
             do { try await Daemon(parts, logger: logger, onReady: { ready.signal() }).run() } catch {
                 logger.error("stopped", metadata: ["error": "\(error)"])
