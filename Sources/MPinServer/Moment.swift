@@ -28,6 +28,9 @@ package struct Moment: Sendable, Comparable {
     /// Whole days since 1970-01-01: the date of time permits.
     package var day: Int32 { Int32(truncatingIfNeeded: seconds / 86_400) }
 
+    /// Midnight UTC at the start of that day.
+    package init(startOfDay day: Int32) { self.init(microseconds: Int64(day) * 86_400_000_000) }
+
     /// 0...23.
     package var hour: Int { Int(seconds % 86_400 / 3_600) }
 

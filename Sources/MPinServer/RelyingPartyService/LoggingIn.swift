@@ -29,8 +29,8 @@ extension RelyingPartyService {
     func pass2(_ request: Request, _ logger: Logger) async throws -> Response {
         let body = try await request.json(Pass2Request.self, limits, or: .forbidden)
         guard let id = MPinID(hex: body.mpin_id) else { throw APIError(.forbidden, "mpin_id is not hex") }
-        guard body.WID == "0" else { throw APIError(.forbidden, "Access numbers are not served") }
-        let proof = Proof(id: id, v: try point(body.V, "V"), wid: body.WID, wantsOTP: body.OTP.value)
+        guard body.WID.utf8.count <= 64 else { throw APIError(.forbidden, "WID is too long") }
+        let proof = Proof(id: id, v: try point(body.V, "V"), wid: body.WID.lowercased(), wantsOTP: body.OTP.value)
         return .json(try await logIn(proof, logger))
     }
 
@@ -47,10 +47,13 @@ extension RelyingPartyService {
     func authenticate(_ request: Request) async throws -> Response {
         let body = try await request.json(RPAAuthenticateRequest.self, limits)
         let now = config.clock()
-        guard let token = try await tokens.take(body.authOTT, at: now) else {
-            return verdict(RPAAuthenticateResponse(status: 408, message: "Expired authentication request"))
+        let expired = RPAAuthenticateResponse(status: 408, message: "Expired authentication request")
+        guard let token = try await tokens.take(body.authOTT, at: now) else { return verdict(expired) }
+        if token.status != 200 {
+            try await identities.sync(token, at: now)
+        } else if try await !redeem(token, body, at: now) {
+            return verdict(expired)
         }
-        if token.status != 200 { try await identities.sync(token, at: now) }
         var response = verdict(
             RPAAuthenticateResponse(
                 status: token.status, message: token.verdict.message, userId: token.userID, mpinId: token.mpinID,

@@ -128,22 +128,7 @@ extension RelyingPartyService {
         return .json(SignatureResponse(clientSecretShare: SecretHex(share), params: params))
     }
 
-    /// GET /timePermit/<id> (wire section 6.5): D-TA 1's share for today and the signature that D-TA 2 wants to see.
-    func timePermit(_ id: MPinID) async throws -> Response {
-        let now = config.clock()
-        guard let identity = try await identities.find(id, at: now) else {
-            throw APIError(.notFound, "Unknown M-Pin ID")
-        }
-        guard !identity.revoked else { throw APIError(.gone, "The M-Pin ID is revoked") }
-        let date = now.day
-        let share = try await authorityShare { try await dta1.timePermitShare(id, date: date) }
-        return .json(
-            RPSTimePermitResponse(
-                date: date, signature: dta2.permitSignature(id, date: date), storageId: Hex.encode(id.hash),
-                timePermit: share.hex()))
-    }
-
-    private func authorityShare(_ ask: () async throws -> SecretBytes) async throws -> SecretBytes {
+    func authorityShare(_ ask: () async throws -> SecretBytes) async throws -> SecretBytes {
         do { return try await ask() } catch {
             throw APIError(.internalServerError, "The trust authority gave no share")
         }
@@ -171,7 +156,7 @@ private struct RegistrationWish {
         guard !userID.isEmpty, userID.utf8.count <= limits.userIDBytes else {
             throw APIError(.badRequest, "userId must have 1 to \(limits.userIDBytes) bytes")
         }
-        guard !userID.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
+        guard !userID.holdsControlCharacters else {
             throw APIError(.badRequest, "userId must not hold control characters")
         }
         mobile = body.mobile?.value ?? 0

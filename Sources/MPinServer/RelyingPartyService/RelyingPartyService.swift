@@ -15,9 +15,15 @@ struct RelyingPartyService: Sendable {
     let identities: Identities
     let challenges: Challenges
     let tokens: Tokens
+    let browsers: BrowserSessions
+    let pendingLogins: PendingLogins
+    /// D-TA 2's permit shares in hex by day and hash of the M-Pin ID.
+    let storedPermits: Table<String>
     let dta1: TrustAuthorityClient
     let dta2: TrustAuthorityClient
     let rpa: Peer
+    /// The RPA's permit check, where it has one.
+    let permitCheck: Peer?
 
     /// `store` keeps what must last, `sessions` what is good for a few minutes: in memory, so that nothing which was
     /// used before a restart can be used after it.
@@ -38,6 +44,10 @@ struct RelyingPartyService: Sendable {
         identities = Identities(in: store, slots: slots, policy: config.attempts)
         challenges = Challenges(in: sessions, slots: slots, limit: config.limits.pass1Records)
         tokens = Tokens(in: sessions, slots: slots)
+        browsers = BrowserSessions(in: sessions)
+        pendingLogins = PendingLogins(in: sessions, seconds: config.limits.tokenSeconds)
+        storedPermits = Table("permit", in: sessions)
+        permitCheck = config.permitURL.map { Peer(url: $0, seconds: config.limits.callSeconds) }
     }
 
     var limits: Limits { config.limits }
@@ -64,10 +74,21 @@ struct RelyingPartyService: Sendable {
             ])
         router.serve(
             base + "/timePermit/{id}", [.get: { request, context in try await timePermit(request.mpinID(context)) }])
+        router.serve(
+            base + "/permitStorage/{app}/{date}/{hash}", [.get: { _, context in try await storedPermit(context) }])
         router.serve(base + "/mobileConfig", [.get: { _, _ in try mobileConfig() }])
         router.serve("/service", [.get: { _, _ in try service() }])
         router.serve(base + "/pass1", [.post: { request, _ in try await pass1(request) }])
         router.serve(base + "/pass2", [.post: { request, context in try await pass2(request, context.logger) }])
+        addBrowserRoutes(to: router, base: base)
+    }
+
+    private func addBrowserRoutes(to router: Router<BasicRequestContext>, base: String) {
+        router.serve(base + "/getAccessNumber", [.post: { _, _ in try await getAccessNumber() }])
+        router.serve(base + "/getQrUrl", [.post: { _, _ in try await getQRCode() }])
+        router.serve(base + "/access", [.post: { request, _ in try await access(request) }])
+        router.serve(base + "/codeStatus", [.post: { request, _ in try await codeStatus(request) }])
+        router.serve(base + "/authenticate", [.post: { request, _ in try await authenticateMobile(request) }])
     }
 
     /// For the RPA, on a listener of their own.
@@ -86,6 +107,14 @@ struct RelyingPartyService: Sendable {
                 .post: { request, _ in
                     try requireRPA(request)
                     return try await authenticate(request)
+                }
+            ])
+        router.serve(
+            "/loginResult",
+            [
+                .post: { request, _ in
+                    try requireRPA(request)
+                    return try await loginResult(request)
                 }
             ])
         router.serve("/status", [.get: { _, _ in .json(ErrorResponse(message: "active")) }])

@@ -133,13 +133,15 @@ struct TestClient {
             })
     }
 
-    /// The body of pass 2.
-    func pass2Body(_ login: Login) throws -> String {
+    /// The body of pass 2; `wid`: an access number or QR id.
+    func pass2Body(_ login: Login, wid: String = "0", otp: Bool = false) throws -> String {
         let v = try proof(login)
-        return "{\"pass\":2,\"OTP\":false,\"WID\":\"0\",\"V\":\"\(v)\",\"mpin_id\":\"\(login.user.id)\"}"
+        return "{\"pass\":2,\"OTP\":\(otp),\"WID\":\"\(wid)\",\"V\":\"\(v)\",\"mpin_id\":\"\(login.user.id)\"}"
     }
 
-    func pass2(_ login: Login) throws -> Answer { try backend.call("POST", "/rps/pass2", pass2Body(login)) }
+    func pass2(_ login: Login, wid: String = "0", otp: Bool = false) throws -> Answer {
+        try backend.call("POST", "/rps/pass2", pass2Body(login, wid: wid, otp: otp))
+    }
 
     func authenticate(_ pass2: Answer) throws -> Answer {
         try backend.call("POST", "/mpinAuthenticate", "{\"mpinResponse\":\(pass2.text)}")

@@ -1,0 +1,86 @@
+import Hummingbird
+import MPinSecrets
+import MPinWire
+
+/// What browsers and phones ask about browser sessions (wire sections 6.9 to 6.12).
+extension RelyingPartyService {
+    /// POST /getAccessNumber (wire section 6.9).
+    func getAccessNumber() async throws -> Response {
+        let checkSum = config.accessNumberUseCheckSum
+        var (number, answer) = try await startSession { try AccessNumber.random(checkSum: checkSum) }
+        answer.accessNumber = number
+        return .json(answer)
+    }
+
+    /// POST /getQrUrl (wire section 6.11).
+    func getQRCode() async throws -> Response {
+        var (id, answer) = try await startSession { Hex.encode(try randomBytes(16)) }
+        answer.qrUrl = config.baseURL + "#" + id
+        return .json(answer)
+    }
+
+    /// A session under a name that no live one has. That takes a second try only where very many are live.
+    private func startSession(
+        _ name: () throws -> String
+    ) async throws -> (wid: String, answer: BrowserSessionResponse) {
+        let now = config.clock()
+        let seconds = limits.accessNumberSeconds
+        let expires = now.adding(seconds: seconds + limits.accessNumberGraceSeconds)
+        for _ in 0..<limits.accessNumberTries {
+            let (wid, webOTT) = (try name(), Hex.encode(try randomBytes(16)))
+            if try await browsers.start(wid, webOTT: webOTT, expires: expires, at: now) {
+                return (wid, BrowserSessionResponse(webOTT: webOTT, ttlSeconds: seconds, start: Int(now.seconds)))
+            }
+        }
+        throw APIError(.serviceUnavailable, "No access number is free")
+    }
+
+    /// POST /access (wire section 6.10): answered at once, or, where the browser says that it will wait, as soon as the
+    /// status is another one.
+    func access(_ request: Request) async throws -> Response {
+        let body = try await request.json(AccessRequest.self, limits)
+        let webOTT = body.webOTT.lowercased()
+        var known = body.status
+        var answer = AccessResponse(status: "expired")
+        guard let wid = try await browsers.wid(webOTT: webOTT, at: config.clock()) else { return .json(answer) }
+        let seconds = min(max(body.wait?.value ?? 0, 0), limits.waitSeconds)
+        for await _ in browsers.changes(wid, seconds: seconds) {
+            answer = try await status(wid, webOTT: webOTT)
+            if seconds == 0 || answer.status != known ?? answer.status { break }
+            if ["authenticate", "expired"].contains(answer.status) { break }
+            known = answer.status
+        }
+        return .json(answer)
+    }
+
+    private func status(_ wid: String, webOTT: String) async throws -> AccessResponse {
+        let now = config.clock()
+        return try await browsers.look(wid, webOTT: webOTT, at: now) { $0.show(at: now) }
+            ?? AccessResponse(status: "expired")
+    }
+
+    /// POST /codeStatus (wire section 6.12). A report about an unknown code is no error to old clients.
+    func codeStatus(_ request: Request) async throws -> Response {
+        let body = try await request.json(CodeStatusRequest.self, limits)
+        guard Self.isReport(body.status) else { throw APIError(.badRequest, "Not a status that a phone may report") }
+        let userID = body.userId ?? ""
+        guard userID.utf8.count <= limits.userIDBytes, !userID.holdsControlCharacters else {
+            throw APIError(.badRequest, "userId must have at most \(limits.userIDBytes) bytes")
+        }
+        let known: Void? = try await browsers.change((body.wid ?? "").lowercased(), at: config.clock()) {
+            $0.report(status: body.status, userID: userID)
+        }
+        guard known != nil, body.status == "wid" else { return .json(CodeStatusResponse()) }
+        return .json(CodeDetailsResponse(name: config.serviceName, logoURL: config.serviceIconURL))
+    }
+
+    /// A short word, and none of those that only the server may tell a browser.
+    private static func isReport(_ status: String) -> Bool {
+        (1...32).contains(status.utf8.count) && !["new", "authenticate", "expired"].contains(status)
+            && status.wholeMatch(of: /[A-Za-z0-9_-]+/) != nil
+    }
+}
+
+extension String {
+    var holdsControlCharacters: Bool { unicodeScalars.contains { $0.properties.generalCategory == .control } }
+}

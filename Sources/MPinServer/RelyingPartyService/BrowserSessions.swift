@@ -1,0 +1,70 @@
+import MPinSecrets
+
+/// The browser sessions of one RPS: by number or id, and by webOTT.
+struct BrowserSessions: Sendable {
+    private let sessions: Table<BrowserSession>
+    /// Hash of a webOTT -> number or id.
+    private let names: Table<String>
+    private let doorbell = Doorbell()
+
+    init(in store: any Store) {
+        sessions = Table("wid", in: store)
+        names = Table("webott", in: store)
+    }
+
+    /// Starts a session under the name; false when that name is in use.
+    func start(_ wid: String, webOTT: String, expires: Moment, at now: Moment) async throws -> Bool {
+        let hash = Self.hash(webOTT)
+        guard try await sessions.create(wid, BrowserSession(webOTTHash: hash), expires: expires, at: now) else {
+            return false
+        }
+        return try await names.create(hash, wid, expires: expires, at: now)
+    }
+
+    func contains(_ wid: String, at now: Moment) async throws -> Bool { try await sessions.contains(wid, at: now) }
+
+    /// The name of the browser's session; nil when it is over.
+    func wid(webOTT: String, at now: Moment) async throws -> String? {
+        try await names.read(Self.hash(webOTT), at: now)
+    }
+
+    /// What `look` finds in the browser's own session; nil when it is over and the name perhaps somebody else's.
+    func look<Result: Sendable>(
+        _ wid: String, webOTT: String, at now: Moment,
+        _ look: @escaping @Sendable (inout BrowserSession) -> Result
+    ) async throws -> Result? {
+        let hash = Self.hash(webOTT)
+        return try await sessions.update(wid, at: now) { entry in
+            guard entry?.value.webOTTHash == hash, var session = entry?.value else { return nil }
+            let result = look(&session)
+            entry?.value = session
+            return result
+        }
+    }
+
+    /// Changes a live session and wakes who waits for it; nil when there is none.
+    func change<Result: Sendable>(
+        _ wid: String, at now: Moment, _ change: @escaping @Sendable (inout BrowserSession) -> Result
+    ) async throws -> Result? {
+        let result: Result? = try await sessions.update(wid, at: now) { entry in
+            guard var session = entry?.value else { return nil }
+            let result = change(&session)
+            entry?.value = session
+            return result
+        }
+        doorbell.ring(wid)
+        return result
+    }
+
+    /// What became of the phone's login; nil while it has to wait.
+    func outcome(_ wid: String, authOTT: String, at now: Moment) async throws -> BrowserSession.Outcome? {
+        try await sessions.read(wid, at: now)?.outcome(authOTT: authOTT)
+    }
+
+    /// Whenever `wid` may have changed; ends after `seconds`.
+    func changes(_ wid: String, seconds: Int) -> AsyncStream<Void> { doorbell.rings(wid, seconds: seconds) }
+
+    func end(_ wid: String, at now: Moment) async throws { try await sessions.delete(wid, at: now) }
+
+    private static func hash(_ webOTT: String) -> String { Hex.encode(SHA256.hash(Array(webOTT.utf8))) }
+}

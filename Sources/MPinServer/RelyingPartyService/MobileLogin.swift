@@ -1,0 +1,92 @@
+import Hummingbird
+import MPinWire
+
+/// A login that a phone makes for a browser (wire sections 6.8 and 7).
+extension RelyingPartyService {
+    /// POST /authenticate of the public surface (wire section 6.8): the phone brings the outcome of its pass 2 and waits
+    /// for what the RPA makes of it.
+    func authenticateMobile(_ request: Request) async throws -> Response {
+        let body = try await request.json(AuthenticateRequest.self, limits)
+        guard case .string(let text)? = body.mpinResponse["authOTT"] else {
+            throw APIError(.badRequest, "Missing authOTT")
+        }
+        let authOTT = text.lowercased()
+        let token = try await token(authOTT)
+        guard token.status == 200 else { return try await refusal(token, authOTT) }
+        try await handOver(token, authOTT)
+        for await _ in browsers.changes(token.wid, seconds: limits.waitSeconds) {
+            let now = config.clock()
+            guard let outcome = try await browsers.outcome(token.wid, authOTT: authOTT, at: now) else { continue }
+            try await browsers.end(token.wid, at: now)
+            guard outcome.status == 200 else { throw APIError(.init(code: outcome.status), outcome.message) }
+            return .json(
+                MobileAuthenticateResponse(logoutURL: outcome.logoutURL, logoutData: outcome.logoutData ?? .null))
+        }
+        throw APIError(.requestTimeout, "Authentication timed out")
+    }
+
+    /// The token of a login on a live access number or QR code. It stays where it is: the RPA takes it.
+    private func token(_ authOTT: String) async throws -> AuthToken {
+        let now = config.clock()
+        guard let token = try await tokens.read(authOTT, at: now), token.wid != "0",
+            try await browsers.contains(token.wid, at: now)
+        else { throw APIError.wrongNumber }
+        return token
+    }
+
+    /// A wrong PIN: as the private /authenticate tells it. The browser goes on waiting.
+    private func refusal(_ token: AuthToken, _ authOTT: String) async throws -> Response {
+        let now = config.clock()
+        try await identities.sync(token, at: now)
+        _ = try await tokens.take(authOTT, at: now)
+        var response = APIError(.init(code: token.status), token.verdict.message).response
+        if let retryAt = token.verdict.retryAt { response.headers[.retryAfter] = retryAt.secondsFrom(now) }
+        return response
+    }
+
+    /// Gives a right PIN to its browser.
+    private func handOver(_ token: AuthToken, _ authOTT: String) async throws {
+        let now = config.clock()
+        let isAccepted = try await browsers.change(token.wid, at: now) {
+            $0.accept(authOTT: authOTT, idHash: token.idHash, expires: token.expires, at: now)
+        }
+        guard isAccepted == true else { throw APIError.wrongNumber }
+    }
+
+    /// Whether a right PIN, whose token the RPA has just taken, counts: one that was made for a browser does only out of
+    /// that browser's hand.
+    func redeem(_ token: AuthToken, _ request: RPAAuthenticateRequest, at now: Moment) async throws -> Bool {
+        let authOTT = request.authOTT.lowercased()
+        let isFinal = !config.waitForLoginResult
+        let outcome = BrowserSession.Outcome(
+            status: 200, message: "", logoutURL: request.logoutURL ?? config.logoutURL, logoutData: request.logoutData)
+        if token.wid != "0" {
+            let isRedeemed = try await browsers.change(token.wid, at: now) {
+                $0.redeem(authOTT: authOTT, outcome: isFinal ? outcome : nil)
+            }
+            guard isRedeemed == true else { return false }
+        }
+        guard !isFinal else { return true }
+        return try await pendingLogins.add(PendingLogin(wid: token.wid, outcome: outcome), authOTT: authOTT, at: now)
+    }
+
+    /// Private POST /loginResult (wire section 7): the RPA's own verdict, once for each login.
+    func loginResult(_ request: Request) async throws -> Response {
+        guard config.waitForLoginResult else { throw APIError.notFound }
+        let body = try await request.json(LoginResultRequest.self, limits)
+        guard body.status == 200 || (400...599).contains(body.status) else {
+            throw APIError(.badRequest, "status must be 200 or a refusal")
+        }
+        let now = config.clock()
+        guard let pending = try await pendingLogins.take(authOTT: body.authOTT, at: now) else {
+            throw APIError(.requestTimeout, "Expired authentication request")
+        }
+        let outcome = pending.outcome.with(body)
+        if pending.wid != "0" { _ = try await browsers.change(pending.wid, at: now) { $0.finish(outcome) } }
+        return Response(status: .ok)
+    }
+}
+
+extension APIError {
+    fileprivate static let wrongNumber = APIError(.preconditionFailed, "Invalid or expired access number")
+}
