@@ -1,7 +1,7 @@
 import Foundation
 
 /// One HTTP exchange over a socket of its own, byte by byte under the test's control.
-struct Answer {
+struct Answer: Sendable {
     /// Status codes in order, interim ones included.
     var statuses: [Int] = []
     var headers: [String: String] = [:]
