@@ -13,8 +13,7 @@ package final class CurlTransport: HTTPTransport {
     package func execute(
         _ request: HTTPRequest, isCancelled: @Sendable () -> Bool
     ) throws(HTTPFailure) -> HTTPResponse {
-        guard let url = RemoteURL(request.url, schemes: ["http", "https"]) else { throw .invalidURL }
-        guard url.scheme == "https" || url.isLoopback || policy.allowInsecure else { throw .insecureURL }
+        let url = try policy.checked(request.url)
         guard request.isWellFormed else { throw .invalidRequest }
         guard !isCancelled() else { throw .cancelled }
         guard let session = takeSession() else { throw .network("libcurl has no memory") }
@@ -29,6 +28,9 @@ package final class CurlTransport: HTTPTransport {
         _ isCancelled: () -> Bool
     ) -> CurlSession.Outcome {
         prepare(session, url)
+        // Where a kept connection turns out to be dead, libcurl sends the request again on a new one, although the server may
+        // have read it. On a new connection it never does.
+        if !request.mayRepeat { session.set(CURLOPT_FRESH_CONNECT, 1) }
         let lines = HeaderList(request.headers + [("Expect", "")])
         session.set(CURLOPT_HTTPHEADER, pointer: lines.first)
         exchange.attach(to: session)
@@ -48,8 +50,14 @@ package final class CurlTransport: HTTPTransport {
         session.set(CURLOPT_FOLLOWLOCATION, 0)
         session.set(CURLOPT_USERAGENT, policy.userAgent)
         session.trust(policy.caFile)
-        // A proxy of the environment would carry plain http beyond this machine.
-        if url.isLoopback { session.set(CURLOPT_NOPROXY, "*") }
+        session.set(CURLOPT_PINNEDPUBLICKEY, policy.pinnedKeys)
+        session.set(CURLOPT_PROXY, policy.proxy)
+        // A proxy would carry plain http beyond this machine; a proxy of ours is not for the environment to take back.
+        if url.isLoopback {
+            session.set(CURLOPT_NOPROXY, "*")
+        } else if policy.proxy != nil {
+            session.set(CURLOPT_NOPROXY, "")
+        }
     }
 
     private func setMethod(
@@ -85,10 +93,7 @@ extension HTTPRequest {
     /// No control characters in headers, names that are tokens (RFC 9110 section 5.6.2), and no body with GET.
     fileprivate var isWellFormed: Bool {
         guard method != .get || body == nil else { return false }
-        return headers.allSatisfy { name, value in
-            !name.isEmpty && name.utf8.allSatisfy { $0 > 32 && $0 < 127 && !":;,\"()<>@[]{}/\\?=".utf8.contains($0) }
-                && value.utf8.allSatisfy { $0 >= 32 && $0 != 127 || $0 == 9 }
-        }
+        return headers.allSatisfy { name, value in HeaderField.isName(name) && HeaderField.isValue(value) }
     }
 }
 

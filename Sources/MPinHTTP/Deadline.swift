@@ -18,6 +18,11 @@ package struct Deadline: Sendable, Equatable {
         guard nanoseconds > now else { return 0 }
         return Int(truncatingIfNeeded: (nanoseconds &- now &+ 999_999) / 1_000_000)
     }
+
+    /// Sleeps until the moment, at most `milliseconds`.
+    package func sleep(atMost milliseconds: UInt32) {
+        usleep(min(UInt32(clamping: remainingMilliseconds()), milliseconds) &* 1000)
+    }
 }
 
 /// Nanoseconds of the system's monotonic clock.

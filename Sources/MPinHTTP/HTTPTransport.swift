@@ -16,15 +16,20 @@ package struct HTTPRequest: Sendable {
     /// Not with GET.
     package var body: [UInt8]?
     package var deadline: Deadline
+    /// Whether the server may get it twice, where a kept connection turns out to be dead.
+    package var mayRepeat: Bool
 
+    /// `mayRepeat` nil: a GET may, others may not.
     package init(
-        method: Method = .get, url: String, headers: [(String, String)] = [], body: [UInt8]? = nil, deadline: Deadline
+        method: Method = .get, url: String, headers: [(String, String)] = [], body: [UInt8]? = nil, deadline: Deadline,
+        mayRepeat: Bool? = nil
     ) {
         self.method = method
         self.url = url
         self.headers = headers
         self.body = body
         self.deadline = deadline
+        self.mayRepeat = mayRepeat ?? (method == .get)
     }
 }
 
@@ -50,33 +55,14 @@ package struct HTTPResponse: Sendable {
     }
 }
 
-/// What a transport allows.
-package struct HTTPPolicy: Sendable {
-    /// Plain http to hosts other than loopback ones.
-    package var allowInsecure: Bool
-    /// PEM file with the certificate authorities to trust instead of the system's.
-    package var caFile: String?
-    /// The largest answer in bytes, headers and body each.
-    package var maxAnswerBytes: Int
-    /// None is sent when nil.
-    package var userAgent: String?
-
-    package init(
-        allowInsecure: Bool = false, caFile: String? = nil, maxAnswerBytes: Int = 1 << 20, userAgent: String? = nil
-    ) {
-        self.allowInsecure = allowInsecure
-        self.caFile = caFile
-        self.maxAnswerBytes = maxAnswerBytes
-        self.userAgent = userAgent
-    }
-}
-
 /// Why there is no answer.
 package enum HTTPFailure: Error, Equatable, CustomStringConvertible {
     /// Not an absolute http or https URL, or one with a user name.
     case invalidURL
     /// Plain http to a host that is not loopback.
     case insecureURL
+    /// Not https to a host of the list, where there is one.
+    case untrustedDomain
     /// A line break or another control character in a header, or a body with GET.
     case invalidRequest
     /// No connection, no trust, or an answer that breaks off; the text names the host, never path or query.
@@ -90,6 +76,7 @@ package enum HTTPFailure: Error, Equatable, CustomStringConvertible {
         switch self {
         case .invalidURL: "the URL is not an http or https URL"
         case .insecureURL: "plain http is allowed to loopback hosts only"
+        case .untrustedDomain: "the host is none of the trusted domains, or the URL not https"
         case .invalidRequest: "a header or body that HTTP does not allow"
         case .network(let text): text
         case .timedOut: "no answer within the time allowed"

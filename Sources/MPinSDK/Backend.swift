@@ -13,8 +13,18 @@ struct Backend: Sendable {
     let timePermitsStorageURL: String
     let mpinAuthServerURL: String
     let authenticateURL: String
+    /// Where a login for a browser is redeemed; empty where there is none.
+    let mobileAuthenticateURL: String
+    /// Where the fate of a browser's session is reported; empty where there is no such thing.
+    let codeStatusURL: String
+    let verificationURL: String
+    let signingRegisterURL: String
     let appID: String
     let usesPermits: Bool
+    /// Whether access numbers of 7 digits end in a check digit.
+    let checksAccessNumbers: Bool
+    /// Digits of a PIN; nil where the server does not say.
+    let pinLength: Int?
     private let settings: [String: JSONValue]
 
     /// Takes the members that a login on this device needs; every other one may be missing or of any type.
@@ -33,7 +43,14 @@ struct Backend: Sendable {
         authenticateURL = try text("authenticateURL")
         appID = try text("appID")
         timePermitsStorageURL = (try? text("timePermitsStorageURL")) ?? ""
+        mobileAuthenticateURL = (try? text("mobileAuthenticateURL")) ?? ""
+        codeStatusURL = (try? text("codeStatusURL")) ?? ""
+        verificationURL = (try? text("verificationURL")) ?? "\(url)/verification"
+        signingRegisterURL = (try? text("dvsRegisterURL")) ?? "\(mpinAuthServerURL)/dvsregister"
         usesPermits = members["usePermits"] != .bool(false)
+        let hasCheckDigits = members["accessNumberUseCheckSum"] != .bool(false)
+        checksAccessNumbers = hasCheckDigits && ![nil, .null, .int(0), .bool(false)].contains(members["cSum"])
+        pinLength = Self.pinLength(members["pinLength"])
         self.settings = members
     }
 
@@ -46,6 +63,12 @@ struct Backend: Sendable {
             guard let json = try? JSON.encode(value) else { return "" }
             return json.plainText
         }
+    }
+
+    /// Lengths that no PIN can have are taken for none.
+    private static func pinLength(_ value: JSONValue?) -> Int? {
+        guard case .int(let digits) = value, PINDigits.lengths.contains(digits) else { return nil }
+        return digits
     }
 
     /// A base URL as it was given, without the slashes at its end.
@@ -65,19 +88,4 @@ struct Backend: Sendable {
     private static func missing(_ name: String) -> SDKError {
         SDKError(.responseParseError, "client settings: member \(name) is missing or no text")
     }
-}
-
-/// `text` as a part of a path or query: everything but unreserved characters (RFC 3986 section 2.3) is escaped.
-func percentEncoded(_ text: String) -> String {
-    var result = ""
-    for byte in text.utf8 {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-            UInt8(ascii: "~"):
-            result.unicodeScalars.append(Unicode.Scalar(byte))
-        default: result += "%" + Hex.encode([byte]).uppercased()
-        }
-    }
-    return result
 }

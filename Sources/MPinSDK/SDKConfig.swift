@@ -13,6 +13,12 @@ package struct SDKConfig: Sendable {
     package var rpsPrefix: String
     /// PEM file of the certificate authorities to trust; nil: the system's.
     package var caFile: String?
+    /// `http://host:port` of the proxy; nil: that of the process's environment.
+    package var proxy: String?
+    /// The public keys that a server's certificate may have, `sha256//BASE64;…`; nil: any.
+    package var pinnedKeys: String?
+    /// Name of the client, a header of every request; nil: none.
+    package var clientID: String?
     /// What one operation may take in all.
     package var timeoutMilliseconds: UInt32
     /// Plain http to hosts that are not loopback.

@@ -1,124 +1,98 @@
-import MPinHTTP
-import MPinSecrets
-import MPinWire
-
 /// One request of a flow; what an HTTP status means depends on it (wire section 13).
-enum ServerCall: Sendable, CaseIterable {
+package enum ServerCall: Sendable, CaseIterable {
     case clientSettings
+    case service
+    case verification
+    case verificationConfirmation
     case register
+    /// ``register`` at a MIRACL MFA server.
+    case registerMFA
     case signature
     case secondClientSecret
     case timePermit
     case permitStorage
     case secondTimePermit
+    case codeStatus
+    case authorize
     case pass1
     case pass2
     case authenticate
+    case logout
+    case signingRegister
+    case secondSigningShare
 
     /// For error texts.
     var name: String {
         switch self {
         case .clientSettings: "client settings"
-        case .register: "register"
+        case .service: "service details"
+        case .verification: "verification"
+        case .verificationConfirmation: "confirmation of the user id"
+        case .register, .registerMFA: "register"
         case .signature: "first client secret share"
         case .secondClientSecret: "second client secret share"
         case .timePermit: "first time permit share"
         case .permitStorage: "permit storage"
         case .secondTimePermit: "second time permit share"
+        case .codeStatus: "code status"
+        case .authorize: "authorize"
         case .pass1: "pass 1"
         case .pass2: "pass 2"
         case .authenticate: "authenticate"
+        case .logout: "logout"
+        case .signingRegister: "registration of the signing key"
+        case .secondSigningShare: "second signing secret share"
+        }
+    }
+
+    /// Whether the server may be asked twice. The first shares are handed out once, and every POST and PUT leaves
+    /// something behind; the permit storage has the second D-TA for its second try.
+    var isIdempotent: Bool {
+        switch self {
+        case .clientSettings, .service, .secondClientSecret, .timePermit, .secondTimePermit, .secondSigningShare: true
+        case .verification, .verificationConfirmation, .register, .registerMFA, .signature, .permitStorage,
+            .codeStatus, .authorize, .pass1, .pass2, .authenticate, .logout, .signingRegister:
+            false
         }
     }
 
     /// What an HTTP status means here. Success is exactly 200 (wire section 2).
-    func status(http: Int) -> Status {
+    package func status(http: Int) -> Status {
         switch (self, http) {
         case (_, 200): .ok
         case (_, 406): .badUserAgent
         case (_, 429): .tooManyRequests
-        case (.register, 403): .identityNotAuthorized
+        case (.service, 412): .badClientVersion
+        case (.verification, 403), (.verificationConfirmation, 403): .identityNotAuthorized
+        case (.verification, 400..<500), (.verificationConfirmation, 400..<500): .verificationFailed
+        case (.register, 403), (.registerMFA, 403): .identityNotAuthorized
+        case (.registerMFA, 404), (.signature, 404): .registrationExpired
         case (.signature, 400), (.signature, 401): .identityNotVerified
-        case (.secondClientSecret, 408): .requestExpired
+        case (.secondClientSecret, 408), (.signingRegister, 408), (.secondSigningShare, 408): .requestExpired
         case (.timePermit, 410), (.secondTimePermit, 410): .revoked
-        case (.authenticate, 401), (.authenticate, 410): .incorrectPIN
-        case (.authenticate, 408): .requestExpired
-        case (.authenticate, 412): .incorrectAccessNumber
-        case (.authenticate, 403): .identityNotAuthorized
-        case (.authenticate, 409): .clientSecretExpired
-        case (_, 201..<300): .responseParseError
-        case (_, 400..<500): .httpRequestError
-        case (_, 500..<600): .httpServerError
+        case (.codeStatus, 412): .incorrectAccessNumber
+        case (.authenticate, _): Self.verdict(http)
+        default: Self.general(http)
+        }
+    }
+
+    private static func verdict(_ http: Int) -> Status {
+        switch http {
+        case 401, 410: .incorrectPIN
+        case 403: .identityNotAuthorized
+        case 408: .requestExpired
+        case 409: .clientSecretExpired
+        case 412: .incorrectAccessNumber
+        default: general(http)
+        }
+    }
+
+    private static func general(_ http: Int) -> Status {
+        switch http {
+        case 201..<300: .responseParseError
+        case 400..<500: .httpRequestError
+        case 500..<600: .httpServerError
         default: .networkError
         }
-    }
-}
-
-/// When an operation must end.
-struct CallLimits {
-    let deadline: Deadline
-    let isCancelled: @Sendable () -> Bool
-}
-
-/// Sends the requests of one operation: each under the operation's deadline, each open to its cancel.
-struct Caller {
-    let transport: any HTTPTransport
-    let limits: CallLimits
-    var deadline: Deadline { limits.deadline }
-    private static let maxServerText = 200
-
-    func get(_ call: ServerCall, _ url: String, until earlier: Deadline? = nil) throws(SDKError) -> SecretBytes {
-        try send(call, HTTPRequest(url: url, deadline: earlier ?? deadline))
-    }
-
-    func send(_ call: ServerCall, _ method: HTTPRequest.Method, _ url: String, _ message: some Encodable)
-        throws(SDKError) -> SecretBytes
-    {
-        let body: SecretBytes
-        do { body = try JSON.encode(message) } catch { throw SDKError(.invalidArgument, "\(call.name): no JSON text") }
-        let request = HTTPRequest(
-            method: method, url: url, headers: [("Content-Type", "application/json; charset=UTF-8")],
-            body: body.plainBytes, deadline: deadline)
-        return try send(call, request)
-    }
-
-    /// `answer` as a message of the wire.
-    func decode<Message: Decodable>(_ call: ServerCall, _ answer: SecretBytes) throws(SDKError) -> Message {
-        do {
-            return try JSON.decode(from: answer.span)
-        } catch { throw SDKError(.responseParseError, "\(call.name): \(error)", httpStatus: 200) }
-    }
-
-    private func send(_ call: ServerCall, _ request: HTTPRequest) throws(SDKError) -> SecretBytes {
-        let response: HTTPResponse
-        do {
-            response = try transport.execute(request, isCancelled: limits.isCancelled)
-        } catch { throw SDKError(Self.status(error), "\(call.name): \(error)") }
-        let status = call.status(http: response.status)
-        guard status != .ok else { return response.body }
-        let detail = Self.serverText(response.body).map { ": \($0)" } ?? ""
-        throw SDKError(status, "\(call.name): HTTP \(response.status)\(detail)", httpStatus: response.status)
-    }
-
-    private static func status(_ failure: HTTPFailure) -> Status {
-        switch failure {
-        case .invalidURL, .insecureURL: .untrustedDomainError
-        case .invalidRequest: .invalidArgument
-        case .network: .networkError
-        case .timedOut: .timedOut
-        case .cancelled: .canceled
-        case .answerTooLarge: .responseParseError
-        }
-    }
-
-    /// The server's own words, one line and not long.
-    private static func serverText(_ body: SecretBytes) -> String? {
-        guard let error = try? JSON.decode(ErrorResponse.self, from: body.span), !error.message.isEmpty else {
-            return nil
-        }
-        let scalars = error.message.unicodeScalars.prefix(maxServerText).map {
-            $0.value < 32 || $0.value == 127 ? " " : $0
-        }
-        return String(String.UnicodeScalarView(scalars))
     }
 }

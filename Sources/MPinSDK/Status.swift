@@ -71,23 +71,3 @@ package enum Status: Int32, Sendable, CaseIterable {
         }
     }
 }
-
-/// Why an operation failed. Two are equal when their status is.
-package struct SDKError: Error, Equatable, CustomStringConvertible {
-    package let status: Status
-    /// What went wrong where, for a person; never a PIN, a token, a share, or the query of a URL.
-    package let text: String
-    /// The HTTP status, where a server answered.
-    package let httpStatus: Int?
-
-    package init(_ status: Status, _ text: String, httpStatus: Int? = nil) {
-        self.status = status
-        self.text = text
-        self.httpStatus = httpStatus
-    }
-
-    /// One line: name, text.
-    package var description: String { "\(status.name): \(text)" }
-
-    package static func == (left: SDKError, right: SDKError) -> Bool { left.status == right.status }
-}

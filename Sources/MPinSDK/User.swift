@@ -1,5 +1,6 @@
 import MPinHTTP
 import MPinSecrets
+import MPinWire
 
 /// An identity: a user id at a backend. Its getters never wait for an operation that is under way.
 package final class User: Sendable {
@@ -17,6 +18,13 @@ package final class User: Sendable {
         var registration: Registration?
         var login: Login?
         var authData = ""
+        /// What the last login needs to be ended.
+        var logout: Logout?
+        /// The PIN that the last login has proved; only until the next operation with a PIN.
+        var provenPIN: ProvenPIN?
+        /// Factors for the next operation with a PIN.
+        var factors: [SecretBytes] = []
+        var signingRegistration: SigningRegistration?
     }
 
     /// What a registration gathers between its steps; never stored.
@@ -35,6 +43,23 @@ package final class User: Sendable {
         var permit: SecretBytes?
     }
 
+    /// Where a session is ended, and what to say there.
+    struct Logout {
+        /// A path at the backend.
+        let path: String
+        let data: JSONValue
+    }
+
+    /// What the registration of a signing key gathers between its steps; never stored.
+    struct SigningRegistration {
+        let mpinID: String
+        /// 128 bytes in hex.
+        let publicKey: String
+        let dtas: String
+        /// z (CS1 + CS2), 65 bytes.
+        let clientSecret: SecretBytes
+    }
+
     init(record: UserRecord, lifecycle: UserLifecycle) {
         content = Locked(Content(record: record, lifecycle: lifecycle))
         key = record.key
@@ -49,10 +74,28 @@ package final class User: Sendable {
     /// The answer of the application to the last login, JSON text; empty before one.
     package var authData: String { content.withLock { $0.authData } }
 
+    /// Names that the server gave at registration; may be empty.
+    package var customerID: String { content.withLock { $0.record.customerID ?? "" } }
+    package var appID: String { content.withLock { $0.record.appID ?? "" } }
+    /// Digits of a PIN; 0 where the server does not say.
+    package var pinLength: Int { content.withLock { $0.record.pinLength ?? 0 } }
+    package var canSign: Bool { content.withLock { $0.record.signing != nil } }
+    package var canLogout: Bool { content.withLock { $0.logout != nil } }
+    /// Whether the registration token is whole: the server keeps no part back until the user opens the link.
+    package var isRegistrationTokenSet: Bool { content.withLock { $0.record.isRegistrationTokenWhole } }
+    package var registrationExpiration: Expiration {
+        content.withLock { Expiration(expireTime: $0.record.expireTime ?? 0, nowTime: $0.record.nowTime ?? 0) }
+    }
+
     var record: UserRecord { content.withLock { $0.record } }
     var lifecycle: UserLifecycle { content.withLock { $0.lifecycle } }
     var registration: Registration? { content.withLock { $0.registration } }
     var login: Login? { content.withLock { $0.login } }
+    var factors: [SecretBytes] { content.withLock { $0.factors } }
+
+    var logout: Logout? { content.withLock { $0.logout } }
+    var provenPIN: ProvenPIN? { content.withLock { $0.provenPIN } }
+    var signingRegistration: SigningRegistration? { content.withLock { $0.signingRegistration } }
 
     /// Changes the content; only the operation under way does.
     func update(_ change: (inout Content) -> Void) { content.withLock { change(&$0) } }
@@ -61,7 +104,10 @@ package final class User: Sendable {
     func adopt(_ record: UserRecord, _ lifecycle: UserLifecycle) {
         update { content in
             if content.record.mpinID != record.mpinID { content.registration = nil }
-            if content.record.token != record.token { content.login = nil }
+            if content.record.token != record.token {
+                content.login = nil
+                content.provenPIN = nil
+            }
             content.record = record
             content.lifecycle = lifecycle
         }
@@ -70,11 +116,8 @@ package final class User: Sendable {
     /// The identity is gone: nothing of it stays in memory.
     func erase() {
         update { content in
-            content.record = UserRecord(userID: content.record.userID, backend: content.record.backend, deviceName: nil)
-            content.lifecycle = UserLifecycle()
-            content.registration = nil
-            content.login = nil
-            content.authData = ""
+            let record = UserRecord(userID: content.record.userID, backend: content.record.backend)
+            content = Content(record: record, lifecycle: UserLifecycle())
         }
     }
 }

@@ -11,14 +11,25 @@ package struct UserRecord: Codable, Sendable, Equatable {
     package var deviceName: String?
     /// Lower-case hex of the M-Pin ID's exact bytes.
     package var mpinID: String?
-    /// One-time token of a registration that is not finished.
+    /// One-time token of a registration that is not finished, and the part of it that came with the link.
     package var regOTT: String?
+    package var regOTTRest: String?
+    /// When the registration ends and what the server's clock showed then, in seconds since 1970.
+    package var expireTime: Int64?
+    package var nowTime: Int64?
+    /// Names of the customer and the application, as the server gave them.
+    package var customerID: String?
+    package var appID: String?
+    /// Digits of a PIN; nil where the server does not say.
+    package var pinLength: Int?
     /// G1 point, 65 bytes: client secret minus PIN times identity.
     package var token: SecretHex?
     /// How the token's PIN became a number.
     package var mapping: PINMapping?
     /// The second time permit share of the last login's day.
     package var permit: CachedPermit?
+    /// What the user signs with.
+    package var signing: Signing?
 
     /// A second time permit share with its day.
     package struct CachedPermit: Codable, Sendable, Equatable {
@@ -30,6 +41,27 @@ package struct UserRecord: Codable, Sendable, Equatable {
         package init(date: Int32, share: SecretHex) {
             self.date = date
             self.share = share
+        }
+    }
+
+    /// An identity with a key pair.
+    package struct Signing: Codable, Sendable, Equatable {
+        /// Lower-case hex of the M-Pin ID's exact bytes.
+        package var mpinID: String
+        /// G2 point, 128 bytes in hex.
+        package var publicKey: String
+        /// Which D-TAs made the client secret: base64.
+        package var dtas: String
+        /// G1 point, 65 bytes.
+        package var token: SecretHex
+        package var mapping: PINMapping
+
+        package init(mpinID: String, publicKey: String, dtas: String, token: SecretHex, mapping: PINMapping) {
+            self.mpinID = mpinID
+            self.publicKey = publicKey
+            self.dtas = dtas
+            self.token = token
+            self.mapping = mapping
         }
     }
 
@@ -54,9 +86,25 @@ package struct UserRecord: Codable, Sendable, Equatable {
         switch state {
         case .startedRegistration, .activated: guard mpinID != nil, regOTT != nil else { return nil }
         case .registered: guard mpinID != nil, token != nil, mapping != nil else { return nil }
-        case .invalid, .startedVerification: return nil
+        case .startedVerification: guard mpinID == nil, token == nil else { return nil }
         case .blocked: guard mpinID != nil, token == nil else { return nil }
+        case .invalid: return nil
         }
         return UserLifecycle(state: state)
+    }
+
+    /// Both parts of the registration token.
+    var registrationToken: String { (regOTT ?? "") + (regOTTRest ?? "") }
+
+    /// Whether there is a whole registration token: 16 bytes in hex at once, or what came with the link behind the rest.
+    var isRegistrationTokenWhole: Bool { regOTTRest != nil || (regOTT?.utf8.count ?? 0) >= 32 }
+
+    /// The last attempt is used up: the token is of no use any more.
+    mutating func block() {
+        state = UserState.blocked.name
+        token = nil
+        mapping = nil
+        permit = nil
+        signing = nil
     }
 }

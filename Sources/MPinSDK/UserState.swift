@@ -2,7 +2,7 @@
 /// store keeps.
 package enum UserState: Int32, Sendable, CaseIterable {
     case invalid = 0
-    /// Reserved for servers that verify before they register.
+    /// The server has mailed a code that verifies the user id (MIRACL MFA).
     case startedVerification = 1
     case startedRegistration = 2
     case activated = 3
@@ -21,63 +21,19 @@ package enum UserState: Int32, Sendable, CaseIterable {
         }
     }
 
-    init?(name: String) {
+    /// In the numbers of the Milagro cores, which know no STARTED_VERIFICATION.
+    package var legacyNumber: Int32 {
+        switch self {
+        case .invalid, .startedVerification: 0
+        case .startedRegistration: 1
+        case .activated: 2
+        case .registered: 3
+        case .blocked: 4
+        }
+    }
+
+    package init?(name: String) {
         guard let state = Self.allCases.first(where: { $0.name == name }) else { return nil }
         self = state
-    }
-}
-
-/// The life of an identity as a plain value: no I/O, no clock, no randomness.
-///
-///     INVALID -> STARTED_REGISTRATION -> REGISTERED -> BLOCKED
-///           \--> ACTIVATED -----------/
-///
-/// and from everywhere back to INVALID when the user is deleted.
-package struct UserLifecycle: Sendable, Equatable {
-    package private(set) var state: UserState
-
-    /// What happens to an identity: an operation of the app that ended well, or a verdict of the server.
-    package enum Input: Sendable, CaseIterable {
-        case registrationStarted
-        /// Started, and the server asks for no confirmation.
-        case registrationStartedActive
-        case registrationRestarted
-        case registrationRestartedActive
-        case registrationConfirmed
-        case registrationFinished
-        case authenticationStarted
-        case authenticationFinished
-        /// The last attempt is used up.
-        case blocked
-        case deleted
-    }
-
-    package init(state: UserState = .invalid) { self.state = state }
-
-    /// Whether `input` may happen now.
-    package func allows(_ input: Input) -> Bool { Self.next(state, input) != nil }
-
-    /// Moves on; false, with the state unchanged, where `input` may not happen now.
-    package mutating func apply(_ input: Input) -> Bool {
-        guard let next = Self.next(state, input) else { return false }
-        state = next
-        return true
-    }
-
-    private static func next(_ state: UserState, _ input: Input) -> UserState? {
-        switch (state, input) {
-        case (_, .deleted): .invalid
-        case (.invalid, .registrationStarted): .startedRegistration
-        case (.invalid, .registrationStartedActive): .activated
-        case (.startedRegistration, .registrationRestarted): .startedRegistration
-        case (.startedRegistration, .registrationRestartedActive): .activated
-        case (.startedRegistration, .registrationConfirmed), (.activated, .registrationConfirmed): state
-        case (.startedRegistration, .registrationFinished), (.activated, .registrationFinished): .registered
-        case (.registered, .authenticationStarted), (.registered, .authenticationFinished): .registered
-        case (.registered, .blocked): .blocked
-        case (.invalid, _), (.startedVerification, _), (.startedRegistration, _), (.activated, _), (.registered, _),
-            (.blocked, _):
-            nil
-        }
     }
 }

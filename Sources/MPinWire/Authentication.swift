@@ -7,14 +7,24 @@ package struct Pass1Request: Codable, Sendable {
     package var U: String
     /// G1 point, 65 bytes in hex; empty where time permits are not used.
     package var UT: String
+    /// What the login is for, at a MIRACL server: `reg-code`, `dvs-reg` or `dvs-auth`.
+    package var scope: [String]?
+    /// Of an identity with a key pair: G2 point, 128 bytes in hex, and which D-TAs made its secret, base64.
+    package var publicKey: String?
+    package var dtas: String?
 
-    package init(mpin_id: String, U: String, UT: String) {
+    package init(
+        mpin_id: String, U: String, UT: String, scope: [String]? = nil, publicKey: String? = nil, dtas: String? = nil
+    ) {
         self.mpin_id = mpin_id
         self.U = U
         self.UT = UT
+        self.scope = scope
+        self.publicKey = publicKey
+        self.dtas = dtas
     }
 
-    private enum CodingKeys: String, CodingKey { case pass, mpin_id, U, UT }
+    private enum CodingKeys: String, CodingKey { case pass, mpin_id, U, UT, scope, publicKey, dtas }
 
     /// `pass` is not looked at (wire section 6.6).
     package init(from decoder: any Decoder) throws {
@@ -22,6 +32,9 @@ package struct Pass1Request: Codable, Sendable {
         mpin_id = try container.decode(String.self, forKey: .mpin_id)
         U = try container.decode(String.self, forKey: .U)
         UT = try container.decode(String.self, forKey: .UT)
+        scope = try container.decodeIfPresent([String].self, forKey: .scope)
+        publicKey = try container.decodeIfPresent(String.self, forKey: .publicKey)
+        dtas = try container.decodeIfPresent(String.self, forKey: .dtas)
     }
 }
 
@@ -89,11 +102,19 @@ package struct Pass2Response: Codable, Sendable {
     }
 }
 
-/// POST authenticateURL (wire section 8.3): the whole pass 2 answer.
+/// POST authenticateURL (wire section 8.3) or mobileAuthenticateURL (section 6.8): the whole pass 2 answer.
 package struct AuthenticateRequest: Codable, Sendable {
     package var mpinResponse: JSONValue
+    /// Asks for an authorization code (MIRACL MFA).
+    package var authzRequest: Bool?
+    /// `dvs` asks for leave to register a signing key (MIRACL MFA).
+    package var scope: String?
 
-    package init(mpinResponse: JSONValue) { self.mpinResponse = mpinResponse }
+    package init(mpinResponse: JSONValue, authzRequest: Bool? = nil, scope: String? = nil) {
+        self.mpinResponse = mpinResponse
+        self.authzRequest = authzRequest
+        self.scope = scope
+    }
 }
 
 /// Private POST /authenticate, from the RPA to the RPS (wire section 7).

@@ -12,11 +12,16 @@ package struct RegisterRequest: Codable, Sendable {
     package var userData: String?
     /// 32 hex digits; required to restart a registration.
     package var regOTT: String?
+    /// A registration code or an activation token; the oldest servers drop it.
     package var activateCode: String?
+    /// A browser's session (MIRACL MFA).
+    package var wid: String?
+    /// Device identifier for push messages (MIRACL MFA).
+    package var pushToken: String?
 
     package init(
         userId: String, mobile: Int = 1, deviceName: String? = nil, userData: String? = nil, regOTT: String? = nil,
-        activateCode: String? = nil
+        activateCode: String? = nil, wid: String? = nil, pushToken: String? = nil
     ) {
         self.userId = userId
         self.mobile = LenientInt(mobile)
@@ -24,6 +29,8 @@ package struct RegisterRequest: Codable, Sendable {
         self.userData = userData
         self.regOTT = regOTT
         self.activateCode = activateCode
+        self.wid = wid
+        self.pushToken = pushToken
     }
 }
 
@@ -35,9 +42,14 @@ package struct RegisterResponse: Codable, Sendable {
     package var regOTT: String
     /// Whether the identity is confirmed already.
     package var active: Bool
-    /// ISO 8601 in UTC without a zone, with microseconds.
+    /// ISO 8601 in UTC without a zone, with microseconds; see ``WireTime`` for what other servers write.
     package var expireTime: String?
     package var nowTime: String?
+    /// Names of the customer and the application (MIRACL MFA).
+    package var customerId: String?
+    package var appId: String?
+    /// Digits of a PIN (MIRACL MFA and Trust).
+    package var pinLength: Int?
 
     package init(mpinId: String, regOTT: String, active: Bool, expireTime: String, nowTime: String) {
         self.mpinId = mpinId
@@ -45,6 +57,28 @@ package struct RegisterResponse: Codable, Sendable {
         self.active = active
         self.expireTime = expireTime
         self.nowTime = nowTime
+    }
+
+    /// What a registration can do without may be missing or of any type.
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        mpinId = try container.decode(String.self, forKey: .mpinId)
+        regOTT = try container.decode(String.self, forKey: .regOTT)
+        active = try container.decode(Bool.self, forKey: .active)
+        expireTime = Self.text(container, .expireTime)
+        nowTime = Self.text(container, .nowTime)
+        customerId = Self.text(container, .customerId)
+        appId = Self.text(container, .appId)
+        pinLength = (try? container.decode(LenientInt.self, forKey: .pinLength))?.value
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case mpinId, regOTT, active, expireTime, nowTime, customerId, appId, pinLength
+    }
+
+    private static func text(_ container: KeyedDecodingContainer<CodingKeys>, _ key: CodingKeys) -> String? {
+        if let text = try? container.decode(String.self, forKey: key) { return text }
+        return (try? container.decode(Int64.self, forKey: key)).map(String.init)
     }
 }
 

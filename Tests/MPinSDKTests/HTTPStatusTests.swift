@@ -13,7 +13,7 @@ final class HTTPStatusTests: FlowTestCase {
     private let exceptions: [MilagroServer.Call: [Int: Status]] = [
         .clientSettings: [:],
         .register: [403: .identityNotAuthorized],
-        .signature: [400: .identityNotVerified, 401: .identityNotVerified],
+        .signature: [400: .identityNotVerified, 401: .identityNotVerified, 404: .registrationExpired],
         .secondClientSecret: [408: .requestExpired],
         .timePermit: [410: .revoked],
         .secondTimePermit: [410: .revoked],

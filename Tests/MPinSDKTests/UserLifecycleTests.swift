@@ -5,19 +5,26 @@ final class UserLifecycleTests: XCTestCase {
     /// Every state and input that go together, with the state that follows; all others are refused.
     private let allowed: [UserState: [UserLifecycle.Input: UserState]] = [
         .invalid: [
-            .registrationStarted: .startedRegistration, .registrationStartedActive: .activated, .deleted: .invalid,
+            .verificationStarted: .startedVerification, .registrationStarted: .startedRegistration,
+            .registrationStartedActive: .activated, .registrationStartedMFA: .startedRegistration,
+            .registrationStartedActiveMFA: .activated, .deleted: .invalid,
         ],
-        .startedVerification: [.deleted: .invalid],
+        .startedVerification: [
+            .verificationFinished: .startedVerification, .registrationStartedMFA: .startedRegistration,
+            .registrationStartedActiveMFA: .activated, .deleted: .invalid,
+        ],
         .startedRegistration: [
-            .registrationRestarted: .startedRegistration, .registrationRestartedActive: .activated,
-            .registrationConfirmed: .startedRegistration, .registrationFinished: .registered, .deleted: .invalid,
+            .registrationTokenCompleted: .startedRegistration, .registrationRestarted: .startedRegistration,
+            .registrationRestartedActive: .activated, .registrationConfirmed: .startedRegistration,
+            .registrationFinished: .registered, .deleted: .invalid,
         ],
         .activated: [.registrationConfirmed: .activated, .registrationFinished: .registered, .deleted: .invalid],
         .registered: [
-            .authenticationStarted: .registered, .authenticationFinished: .registered, .blocked: .blocked,
-            .deleted: .invalid,
+            .authenticationStarted: .registered, .authenticationFinished: .registered, .pinChanged: .registered,
+            .loggedOut: .registered, .signingStarted: .registered, .signingFinished: .registered,
+            .signed: .registered, .blocked: .blocked, .deleted: .invalid,
         ],
-        .blocked: [.deleted: .invalid],
+        .blocked: [.loggedOut: .blocked, .deleted: .invalid],
     ]
 
     func testEveryStateHasARow() { XCTAssertEqual(Set(allowed.keys), Set(UserState.allCases)) }
@@ -34,7 +41,7 @@ final class UserLifecycleTests: XCTestCase {
                 cells += 1
             }
         }
-        XCTAssertEqual(cells, 60)
+        XCTAssertEqual(cells, 120)
     }
 
     func testARandomWalkNeverLeavesTheTable() {

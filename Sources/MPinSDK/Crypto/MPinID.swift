@@ -1,3 +1,4 @@
+import MPinCrypto
 import MPinSecrets
 import MPinWire
 
@@ -21,5 +22,13 @@ enum MPinID {
             throw SDKError(.storageError, "the M-Pin ID is not hex")
         }
         return bytes
+    }
+
+    /// The bytes to be hashed for an identity with a key pair. `publicKey` is 128 bytes in hex.
+    static func bytes(_ mpinID: String, publicKey: String) throws(SDKError) -> [UInt8] {
+        guard let key = Hex.decode(publicKey), key.count == MPinSize.g2 else {
+            throw SDKError(.storageError, "the public key is not hex")
+        }
+        return try bytes(mpinID) + key
     }
 }

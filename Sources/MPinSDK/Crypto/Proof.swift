@@ -11,19 +11,12 @@ struct Proof: ~Copyable {
     private let x: SecretBytes
     private let sec: SecretBytes
 
-    /// For a user's login, with a fresh x. The PIN is 4 to 6 ASCII digits.
-    init(_ record: UserRecord, _ login: User.Login, pin: SecretBytes, random: RandomSource) throws(SDKError) {
-        guard let token = record.token?.secret, let mapping = record.mapping else {
-            throw SDKError(.cryptoError, "the user has no token")
-        }
-        let scalar = try pinScalar(pin, mapping)
-        let x = SecretBytes(count: MPinSize.scalar)
-        try cryptoStep("pass 1") { () throws(MPinError) in
-            var octets = x.mutableSpan
-            try RandomScalar.generate(into: &octets, random: random)
-        }
-        let id = try MPinID.bytes(record.mpinID ?? "")
-        try self.init(id: id, token: token, pinScalar: scalar, pinBits: mapping.bits, login: login, x: x)
+    /// With a fresh x.
+    init(_ credential: Credential, _ number: PINNumber, _ login: User.Login, random: RandomSource) throws(SDKError) {
+        let x = try freshScalar(random)
+        try self.init(
+            id: credential.id, token: credential.token, pinScalar: number.scalar, pinBits: number.bits, login: login,
+            x: x)
     }
 
     /// `token` 65 bytes, `pinScalar` and `x` 32 bytes.
@@ -59,25 +52,14 @@ struct Proof: ~Copyable {
     }
 }
 
-/// The number that a PIN of 4 to 6 ASCII digits stands for, 32 bytes.
-func pinScalar(_ pin: SecretBytes, _ mapping: PINMapping) throws(SDKError) -> SecretBytes {
-    guard pin.count > 0 else { throw SDKError(.pinInputCanceled, "the PIN is empty") }
-    guard (4...6).contains(pin.count), isDigits(pin.span) else {
-        throw SDKError(.pinInvalid, "the PIN is not 4 to 6 digits")
+/// A random number below the group order, 32 bytes.
+func freshScalar(_ random: RandomSource) throws(SDKError) -> SecretBytes {
+    let x = SecretBytes(count: MPinSize.scalar)
+    try cryptoStep("random number") { () throws(MPinError) in
+        var octets = x.mutableSpan
+        try RandomScalar.generate(into: &octets, random: random)
     }
-    let scalar = SecretBytes(count: MPinSize.scalar)
-    try cryptoStep("PIN") { () throws(MPinError) in
-        var octets = scalar.mutableSpan
-        try mapping.scalar(pin: pin.span, into: &octets)
-    }
-    return scalar
-}
-
-/// Looks at every byte, whatever the first ones are.
-private func isDigits(_ text: Span<UInt8>) -> Bool {
-    var others: UInt8 = 0
-    for index in text.indices { others |= text[index] &- 48 > 9 ? 1 : 0 }
-    return others == 0
+    return x
 }
 
 /// Runs a primitive; its failure becomes a status.

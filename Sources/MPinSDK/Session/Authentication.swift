@@ -5,57 +5,93 @@ import MPinWire
 extension Session {
     func startAuthentication(_ user: User, _ caller: Caller) throws(SDKError) {
         try check(user, allows: .authenticationStarted)
-        user.update { $0.login = nil }
-        let login = try currentBackend().usesPermits ? timePermit(user, caller) : User.Login()
+        user.update { content in
+            content.login = nil
+            content.provenPIN = nil
+        }
+        let login = try freshLogin(user, caller)
         user.update { $0.login = login }
     }
 
-    func finishAuthentication(_ user: User, pin: SecretBytes, _ caller: Caller) throws(SDKError) -> String {
+    /// Today's time permit, if the backend uses them.
+    func freshLogin(_ user: User, _ caller: Caller) throws(SDKError) -> User.Login {
+        try currentBackend().usesPermits ? timePermit(user, caller) : User.Login()
+    }
+
+    /// A login that has been started.
+    func logIn(
+        _ user: User, pin: SecretBytes, _ form: LoginForm, _ caller: Caller
+    ) throws(SDKError) -> LoginAnswer {
+        let factors = user.takeFactors()
         try check(user, allows: .authenticationFinished)
         guard let login = user.login else { throw SDKError(.flowError, "the login has not been started") }
-        let proof = try Proof(user.record, login, pin: pin, random: random)
-        let pass2Answer = try passes(proof, user, caller)
-        let data = try redeem(pass2Answer, user, caller)
+        if let accessCode = form.accessCode { try checkAccessNumber(accessCode) }
+        return try logIn(user, pin, factors, login, form, caller)
+    }
+
+    /// With the login token.
+    func logIn(
+        _ user: User, _ pin: SecretBytes, _ factors: [SecretBytes], _ login: User.Login, _ form: LoginForm,
+        _ caller: Caller
+    ) throws(SDKError) -> LoginAnswer {
+        user.update { $0.provenPIN = nil }
+        let credential = try Credential(user.record)
+        let number = try PINNumber(pin, factors, credential.mapping, length: user.record.pinLength)
+        let answer: LoginAnswer
+        do throws(SDKError) {
+            answer = try prove(credential, number, login, form, caller)
+        } catch {
+            guard error.isLastAttempt else { throw error }
+            throw block(user, error)
+        }
         user.update { content in
             content.login = nil
-            content.authData = data
+            content.authData = answer.text
+            content.logout = answer.logout
+            content.provenPIN = ProvenPIN(number, random: random)
         }
-        return data
+        return answer
+    }
+
+    /// Both passes, and the verdict on them.
+    func prove(
+        _ credential: Credential, _ number: PINNumber, _ login: User.Login, _ form: LoginForm, _ caller: Caller
+    ) throws(SDKError) -> LoginAnswer {
+        let url = try currentBackend().authenticateURL(form)
+        let proof = try Proof(credential, number, login, random: random)
+        let pass2 = try passes(proof, credential, form, caller)
+        let request = AuthenticateRequest(
+            mpinResponse: pass2, authzRequest: form.wantsCode ? true : nil, scope: form.authenticateScope)
+        let headers = form.authorization.map { [("Authorization", $0)] } ?? []
+        let body = try caller.send(.authenticate, .post, url, request, headers)
+        // The application may have nothing to say.
+        if body.count == 0 { return LoginAnswer(text: "", content: .null, pass2: pass2) }
+        return LoginAnswer(text: body.plainText, content: try caller.decode(.authenticate, body), pass2: pass2)
     }
 
     /// Pass 1 and pass 2: the answer of the second one, right PIN or wrong.
-    private func passes(_ proof: consuming Proof, _ user: User, _ caller: Caller) throws(SDKError) -> JSONValue {
+    private func passes(
+        _ proof: consuming Proof, _ credential: Credential, _ form: LoginForm, _ caller: Caller
+    ) throws(SDKError) -> JSONValue {
         let server = try currentBackend().mpinAuthServerURL
-        let pass1 = Pass1Request(mpin_id: user.mpinID, U: Hex.encode(proof.u), UT: Hex.encode(proof.ut))
+        let pass1 = Pass1Request(
+            mpin_id: credential.mpinID, U: Hex.encode(proof.u), UT: Hex.encode(proof.ut),
+            scope: form.scope.map { [$0] }, publicKey: credential.publicKey, dtas: credential.dtas)
         let response: Pass1Response = try caller.decode(
             .pass1, try caller.send(.pass1, .post, "\(server)/pass1", pass1))
         guard let y = Hex.decode(response.y), y.count == MPinSize.scalar else {
             throw SDKError(.responseParseError, "pass 1: y is not \(MPinSize.scalar) bytes in hex")
         }
-        let pass2 = Pass2Request(mpin_id: user.mpinID, V: Hex.encode(try proof.answer(y)))
+        let pass2 = Pass2Request(
+            mpin_id: credential.mpinID, V: Hex.encode(try proof.answer(y)), WID: form.accessCode ?? "0",
+            OTP: form.wantsOTP)
         let answer: JSONValue = try caller.decode(.pass2, try caller.send(.pass2, .post, "\(server)/pass2", pass2))
         guard case .object = answer else { throw SDKError(.responseParseError, "pass 2: not a JSON object") }
         return answer
     }
 
-    /// Lets the application judge the login. Its answer is JSON or nothing.
-    private func redeem(_ pass2Answer: JSONValue, _ user: User, _ caller: Caller) throws(SDKError) -> String {
-        let request = AuthenticateRequest(mpinResponse: pass2Answer)
-        let url = try currentBackend().authenticateURL
-        let answer: SecretBytes
-        do throws(SDKError) {
-            answer = try caller.send(.authenticate, .post, url, request)
-        } catch {
-            guard error.httpStatus == 410 else { throw error }
-            throw block(user, error)
-        }
-        if answer.count == 0 { return "" }
-        let _: JSONValue = try caller.decode(.authenticate, answer)
-        return answer.plainText
-    }
-
     /// The last attempt is used up: the token is of no use any more. The verdict stands even if the disk is full.
-    private func block(_ user: User, _ verdict: SDKError) -> SDKError {
+    func block(_ user: User, _ verdict: SDKError) -> SDKError {
         let mpinID = user.mpinID
         do throws(SDKError) {
             try save(user) { record throws(SDKError) in
@@ -69,16 +105,12 @@ extension Session {
                 content.lifecycle = UserLifecycle(state: .blocked)
                 content.login = nil
             }
-            return SDKError(verdict.status, "\(verdict.text); \(error.text)", httpStatus: verdict.httpStatus)
+            return verdict.with(adding: error.text)
         }
     }
 }
 
-extension UserRecord {
-    mutating func block() {
-        state = UserState.blocked.name
-        token = nil
-        mapping = nil
-        permit = nil
-    }
+extension SDKError {
+    /// The server's verdict that there will be no further attempt.
+    var isLastAttempt: Bool { status == .incorrectPIN && httpStatus == 410 }
 }

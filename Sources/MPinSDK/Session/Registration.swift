@@ -1,4 +1,5 @@
 import MPinCrypto
+import MPinHTTP
 import MPinSecrets
 import MPinWire
 
@@ -9,21 +10,35 @@ extension Session {
         try check(user, allows: .registrationStarted)
         let request = RegisterRequest(
             userId: user.id, deviceName: user.record.deviceName, userData: userData, activateCode: activateCode)
-        let answer = try caller.send(.register, .put, try currentBackend().registerURL, request)
-        let response: RegisterResponse = try caller.decode(.register, answer)
+        let response = try register(.register, "", request, caller)
         try accept(response, user, response.active ? .registrationStartedActive : .registrationStarted)
+    }
+
+    func startRegistrationMFA(
+        _ user: User, accessCode: String?, activateCode: String?, pushID: String?, _ caller: Caller
+    ) throws(SDKError) {
+        try check(user, allows: .registrationStartedMFA)
+        let request = RegisterRequest(
+            userId: user.id, deviceName: user.record.deviceName, activateCode: activateCode, wid: accessCode,
+            pushToken: pushID)
+        let response = try register(.registerMFA, "", request, caller)
+        try accept(response, user, response.active ? .registrationStartedActiveMFA : .registrationStartedMFA)
     }
 
     func restartRegistration(_ user: User, userData: String?, _ caller: Caller) throws(SDKError) {
         try check(user, allows: .registrationRestarted)
         let record = user.record
         let request = RegisterRequest(
-            userId: user.id, deviceName: record.deviceName, userData: userData, regOTT: record.regOTT)
-        let url = "\(try currentBackend().registerURL)/\(user.mpinID)"
-        let response: RegisterResponse = try caller.decode(
-            .register, try caller.send(.register, .put, url, request))
+            userId: user.id, deviceName: record.deviceName, userData: userData, regOTT: record.registrationToken)
+        let response = try register(.register, "/\(user.mpinID)", request, caller)
         try accept(response, user, response.active ? .registrationRestartedActive : .registrationRestarted)
         user.update { $0.registration = nil }
+    }
+
+    private func register(
+        _ call: ServerCall, _ path: String, _ request: RegisterRequest, _ caller: Caller
+    ) throws(SDKError) -> RegisterResponse {
+        try caller.decode(call, try caller.send(call, .put, try currentBackend().registerURL + path, request))
     }
 
     /// Stores the identity that the server has made.
@@ -32,14 +47,34 @@ extension Session {
     ) throws(SDKError) {
         let mpinID = try MPinID.check(response.mpinId, userID: user.id)
         guard !response.regOTT.isEmpty else { throw SDKError(.responseParseError, "register: empty regOTT") }
-        var lifecycle = user.lifecycle
-        guard lifecycle.apply(input) else { throw SDKError(.flowError, "not in state \(user.state.name)") }
         var record = user.record
-        record.state = lifecycle.state.name
+        record.state = try next(user, input).name
         record.mpinID = mpinID
         record.regOTT = response.regOTT
+        record.regOTTRest = nil
+        record.expireTime = response.expireTime.flatMap(WireTime.seconds)
+        record.nowTime = response.nowTime.flatMap(WireTime.seconds)
+        record.customerID = response.customerId
+        record.appID = response.appId
+        let length = response.pinLength.flatMap { PINDigits.lengths.contains($0) ? $0 : nil }
+        let usual = try currentBackend().pinLength
+        record.pinLength = length ?? usual
         try save(user) { $0 = record }
     }
+
+    func setRegistrationToken(_ user: User, token: String) throws(SDKError) {
+        try check(user, allows: .registrationTokenCompleted)
+        guard !user.isRegistrationTokenSet else { throw SDKError(.flowError, "the registration token is whole") }
+        guard !token.isEmpty, token.utf8.count <= Self.maxTokenPart, token.utf8.allSatisfy({ $0 > 32 && $0 < 127 })
+        else {
+            throw SDKError(.invalidArgument, "not a part of a registration token")
+        }
+        var record = user.record
+        record.regOTTRest = token
+        try save(user) { $0 = record }
+    }
+
+    private static var maxTokenPart: Int { 1024 }
 
     /// The first share is handed out once: it is kept in memory until the second one is there, too.
     func confirmRegistration(_ user: User, pushID: String?, _ caller: Caller) throws(SDKError) {
@@ -58,7 +93,7 @@ extension Session {
 
     private func firstShare(_ user: User, pushID: String?, _ caller: Caller) throws(SDKError) -> User.Registration {
         if let registration = user.registration, registration.firstShare != nil { return registration }
-        var query = "regOTT=\(percentEncoded(user.record.regOTT ?? ""))"
+        var query = "regOTT=\(percentEncoded(user.record.registrationToken))"
         if let pushID { query += "&pmiToken=\(percentEncoded(pushID))" }
         let answer = try caller.get(.signature, "\(try currentBackend().signatureURL)/\(user.mpinID)?\(query)")
         let response: SignatureResponse = try caller.decode(.signature, answer)
@@ -87,23 +122,18 @@ extension Session {
     }
 
     func finishRegistration(_ user: User, pin: SecretBytes) throws(SDKError) {
-        try check(user, allows: .registrationFinished)
+        let factors = user.takeFactors()
+        let state = try next(user, .registrationFinished)
         guard let clientSecret = user.registration?.clientSecret else {
             throw SDKError(.flowError, "the registration is not confirmed yet")
         }
-        let mapping = PINMapping.decimal6
-        let scalar = try pinScalar(pin, mapping)
-        let id = try MPinID.bytes(user.mpinID)
-        let token = SecretBytes(count: MPinSize.g1)
-        try cryptoStep("token") { () throws(MPinError) in
-            var octets = token.mutableSpan
-            try Client.extractPIN(
-                id: id.span, pinScalar: scalar.span, pinBits: mapping.bits, clientSecret: clientSecret.span,
-                into: &octets)
-        }
         var record = user.record
-        record.state = UserState.registered.name
+        let mapping = PINMapping.decimal6
+        let number = try PINNumber(pin, factors, mapping, length: record.pinLength)
+        let token = try makeToken(id: MPinID.bytes(user.mpinID), number, clientSecret: clientSecret)
+        record.state = state.name
         record.regOTT = nil
+        record.regOTTRest = nil
         record.token = SecretHex(token)
         record.mapping = mapping
         record.permit = nil

@@ -7,6 +7,7 @@ import MPinWire
 final class Session {
     let random: RandomSource
     private let rpsPrefix: String
+    private let policy: HTTPPolicy
     private let transport: any HTTPTransport
     private let store: UserStore
     private(set) var backend: Backend?
@@ -22,13 +23,18 @@ final class Session {
         let key = try Self.key(config.keyPath ?? config.storagePath + ".key", isStoreThere: try storage.read() != nil)
         random = environment.random
         rpsPrefix = config.rpsPrefix
-        transport = environment.makeTransport(HTTPPolicy(allowInsecure: config.allowInsecure, caFile: config.caFile))
+        policy = try Self.policy(config)
+        transport = environment.makeTransport(policy)
         store = UserStore(storage: storage, key: key)
         storeVersion = store.version
         try load()
     }
 
-    func caller(_ limits: CallLimits) -> Caller { Caller(transport: transport, limits: limits) }
+    func caller(_ limits: CallLimits, _ settings: RequestSettings) -> Caller {
+        var policy = policy
+        policy.trustedDomains = settings.trustedDomains
+        return Caller(transport: transport, policy: policy, headers: settings.headers, limits: limits)
+    }
 
     /// A key is made for a new store only: under a new key an old store cannot be read.
     private static func key(_ path: String, isStoreThere: Bool) throws(SDKError) -> SecretBytes {
@@ -38,6 +44,16 @@ final class Session {
             throw SDKError(.randomFailed, "the random generator failed")
         } catch { throw SDKError(.storageError, "\(error)") }
     }
+
+    private static func policy(_ config: SDKConfig) throws(SDKError) -> HTTPPolicy {
+        var policy = HTTPPolicy(allowInsecure: config.allowInsecure, caFile: config.caFile)
+        policy.proxy = config.proxy
+        policy.pinnedKeys = config.pinnedKeys
+        guard policy.isWellFormed else { throw SDKError(.invalidArgument, "no proxy URL, or no list of pinned keys") }
+        return policy
+    }
+
+    func now() throws(SDKError) -> Int64 { Int64(time(nil)) &* 1000 }
 
     // MARK: Backend
 
@@ -78,6 +94,12 @@ final class Session {
         users[UserRecord.key(userID: id, backend: try currentBackend().url)]
     }
 
+    /// Nil: any customer, any application.
+    func userExists(_ id: String, customerID: String?, appID: String?) throws(SDKError) -> Bool {
+        guard let user = try user(id) else { return false }
+        return (customerID.map { $0 == user.customerID } ?? true) && (appID.map { $0 == user.appID } ?? true)
+    }
+
     /// By id, then by backend; nil: of all backends.
     func listUsers(backend: String?) -> [User] {
         users.values
@@ -110,6 +132,14 @@ final class Session {
         guard user.lifecycle.allows(input) else {
             throw SDKError(.flowError, "not in state \(user.state.name)")
         }
+    }
+
+    /// ``check(_:allows:)``, and the state that follows.
+    func next(_ user: User, _ input: UserLifecycle.Input) throws(SDKError) -> UserState {
+        try check(user, allows: input)
+        var lifecycle = user.lifecycle
+        _ = lifecycle.apply(input)
+        return lifecycle.state
     }
 
     // MARK: Store

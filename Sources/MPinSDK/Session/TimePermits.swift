@@ -56,10 +56,9 @@ extension Session {
         _ response: RPSTimePermitResponse, _ hash: String, _ caller: Caller
     ) throws(SDKError) -> SecretBytes {
         let backend = try currentBackend()
-        let query = [
+        let query = percentEncodedQuery([
             ("hash_mpin_id", hash), ("app_id", backend.appID), ("mobile", "1"), ("signature", response.signature),
-        ]
-        .map { "\($0)=\(percentEncoded($1))" }.joined(separator: "&")
+        ])
         let answer = try caller.get(.secondTimePermit, "\(backend.certivoxURL)timePermit?\(query)")
         let share: TimePermitResponse = try caller.decode(.secondTimePermit, answer)
         guard let second = point(share.timePermit) else {

@@ -48,20 +48,9 @@ struct Peer: Sendable {
         return try await Workers.call {
             let request = HTTPRequest(
                 method: method, url: url + target, headers: fixed, body: body,
-                deadline: .after(milliseconds: UInt32(seconds * 1000)))
+                deadline: .after(milliseconds: UInt32(seconds * 1000)), mayRepeat: true)
             let answer = try transport.execute(request)
             return Answer(status: answer.status, body: answer.body)
         }
     }
-}
-
-/// A query string; names and values are escaped.
-func query(_ members: [(String, String)]) -> String {
-    members.map { name, value in "\(name)=\(escaped(value))" }.joined(separator: "&")
-}
-
-/// Everything but the unreserved characters of RFC 3986 section 2.3 in percent form.
-func escaped(_ text: String) -> String {
-    let unreserved = CharacterSet(charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-    return text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
 }

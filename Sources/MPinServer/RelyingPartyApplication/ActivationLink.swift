@@ -1,3 +1,4 @@
+import MPinHTTP
 import MPinSecrets
 
 /// The link in an activation mail (wire section 8.4): identity, expiry, and a key of 128 hex digits: the RPS's
@@ -9,7 +10,7 @@ struct ActivationLink: Sendable {
 
     func url(base: String, key: SecretBytes) -> String {
         let members = [("i", id), ("e", expires), ("s", activateKey + message.signature(key: key))]
-        return base + "/mpinActivate?" + query(members)
+        return base + "/mpinActivate?" + percentEncodedQuery(members)
     }
 
     init(id: String, expires: String, activateKey: String) {

@@ -1,4 +1,5 @@
 import MPinCrypto
+import MPinHTTP
 import MPinSecrets
 import MPinWire
 
@@ -20,7 +21,7 @@ struct TrustAuthorityClient: Sendable {
     func serverSecretShare(expires: String) async throws -> SecretBytes {
         let message = SignedMessage.serverSecret(appID: appID, expires: expires)
         let members = [("app_id", appID), ("expires", expires), ("signature", message.signature(key: requestKey))]
-        let answer = try await peer.get("/serverSecret?" + query(members))
+        let answer = try await peer.get("/serverSecret?" + percentEncodedQuery(members))
         return try share(answer.json(ServerSecretResponse.self)?.serverSecret.secret, answer, MPinSize.g2)
     }
 
@@ -34,7 +35,7 @@ struct TrustAuthorityClient: Sendable {
     func clientSecretQuery(_ id: MPinID, mobile: Int, expires: String) -> String {
         let hashID = Hex.encode(id.hash)
         let message = SignedMessage.clientSecret(appID: appID, hashID: hashID, hashUser: "", expires: expires)
-        return query([
+        return percentEncodedQuery([
             ("mobile", String(mobile)), ("expires", expires), ("app_id", appID), ("hash_mpin_id", hashID),
             ("signature", message.signature(key: requestKey)), ("hash_user_id", ""),
         ])
@@ -43,7 +44,7 @@ struct TrustAuthorityClient: Sendable {
     /// The D-TA's share of the time permit for `date`: G1 point, 65 bytes.
     func timePermitShare(_ id: MPinID, date: Int32) async throws -> SecretBytes {
         let members = [("hash_mpin_id", Hex.encode(id.hash)), ("signature", permitSignature(id, date: date))]
-        let answer = try await peer.get("/timePermit?" + query(members))
+        let answer = try await peer.get("/timePermit?" + percentEncodedQuery(members))
         let hex = answer.json(TimePermitResponse.self).flatMap { SecretBytes(hex: Array($0.timePermit.utf8).span) }
         return try share(hex, answer, MPinSize.g1)
     }

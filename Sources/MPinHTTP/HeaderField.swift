@@ -1,0 +1,25 @@
+import CCurl
+import Glibc
+
+/// Header names and values of a request.
+package enum HeaderField {
+    /// Whether `name` is a token (RFC 9110 section 5.6.2).
+    package static func isName(_ name: String) -> Bool {
+        !name.isEmpty && name.utf8.allSatisfy { $0 > 32 && $0 < 127 && !":;,\"()<>@[]{}/\\?=".utf8.contains($0) }
+    }
+
+    /// Whether `value` has no control characters but tabs.
+    package static func isValue(_ value: String) -> Bool {
+        value.utf8.allSatisfy { $0 >= 32 && $0 != 127 || $0 == 9 }
+    }
+}
+
+extension HTTPResponse {
+    /// Seconds that the server asks to wait (RFC 9110 section 10.2.3), in numbers or as a date; nil where it does not.
+    package var retryAfter: Int64? {
+        guard let text = header("Retry-After") else { return nil }
+        if let seconds = Int64(text) { return seconds >= 0 ? seconds : nil }
+        let date = curl_getdate(text, nil)
+        return date > 0 ? max(0, Int64(date) &- Int64(time(nil))) : nil
+    }
+}

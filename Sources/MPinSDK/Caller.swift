@@ -1,0 +1,114 @@
+import MPinHTTP
+import MPinSecrets
+import MPinWire
+
+/// When an operation must end.
+struct CallLimits {
+    let deadline: Deadline
+    let isCancelled: @Sendable () -> Bool
+}
+
+/// Sends the requests of one operation: each under the operation's deadline, each open to its cancel.
+struct Caller {
+    let transport: any HTTPTransport
+    /// Held against every URL here, too: a transport of the program's own need not know it.
+    let policy: HTTPPolicy
+    /// Client id and what the program has added.
+    let headers: [(String, String)]
+    let limits: CallLimits
+    var deadline: Deadline { limits.deadline }
+
+    func get(_ call: ServerCall, _ url: String, until earlier: Deadline? = nil) throws(SDKError) -> SecretBytes {
+        let request = HTTPRequest(
+            url: url, headers: headers, deadline: earlier ?? deadline, mayRepeat: call.isIdempotent)
+        return try send(call, request)
+    }
+
+    /// `more` are headers of this request alone.
+    func send(
+        _ call: ServerCall, _ method: HTTPRequest.Method, _ url: String, _ message: some Encodable,
+        _ more: [(String, String)] = [], until earlier: Deadline? = nil
+    ) throws(SDKError) -> SecretBytes {
+        let body: SecretBytes
+        do { body = try JSON.encode(message) } catch { throw SDKError(.invalidArgument, "\(call.name): no JSON text") }
+        let request = HTTPRequest(
+            method: method, url: url, headers: [("Content-Type", "application/json; charset=UTF-8")] + headers + more,
+            body: body.plainBytes, deadline: earlier ?? deadline)
+        return try send(call, request)
+    }
+
+    /// `answer` as a message of the wire.
+    func decode<Message: Decodable>(_ call: ServerCall, _ answer: SecretBytes) throws(SDKError) -> Message {
+        do {
+            return try JSON.decode(from: answer.span)
+        } catch { throw SDKError(.responseParseError, "\(call.name): \(error)", httpStatus: 200) }
+    }
+
+    private func send(_ call: ServerCall, _ request: HTTPRequest) throws(SDKError) -> SecretBytes {
+        if let refusal = policy.refusal(of: request.url) { throw Self.error(call, refusal) }
+        var retries = Retries(deadline: request.deadline)
+        while true {
+            do throws(SDKError) {
+                return try sendOnce(call, request)
+            } catch {
+                guard call.isIdempotent, let pause = retries.pause(after: error) else { throw error }
+                try wait(pause, call)
+            }
+        }
+    }
+
+    private func sendOnce(_ call: ServerCall, _ request: HTTPRequest) throws(SDKError) -> SecretBytes {
+        let response: HTTPResponse
+        do {
+            response = try transport.execute(request, isCancelled: limits.isCancelled)
+        } catch { throw Self.error(call, error) }
+        let status = call.status(http: response.status)
+        guard status != .ok else { return response.body }
+        let report = SDKError.ServerReport(response)
+        let words = report.text.isEmpty ? "" : ": \(report.text)"
+        let id = report.requestID.isEmpty ? "" : " (request \(report.requestID))"
+        throw SDKError(
+            status, "\(call.name): HTTP \(response.status)\(words)\(id)", httpStatus: response.status, server: report)
+    }
+
+    /// Waits, open to a cancel; the end of the wait lies before the deadline.
+    private func wait(_ pause: Deadline, _ call: ServerCall) throws(SDKError) {
+        while pause.remainingMilliseconds() > 0 {
+            guard !limits.isCancelled() else { throw Self.error(call, .cancelled) }
+            pause.sleep(atMost: 50)
+        }
+    }
+
+    private static func error(_ call: ServerCall, _ failure: HTTPFailure) -> SDKError {
+        let status: Status =
+            switch failure {
+            case .invalidURL, .insecureURL, .untrustedDomain: .untrustedDomainError
+            case .invalidRequest: .invalidArgument
+            case .network: .networkError
+            case .timedOut: .timedOut
+            case .cancelled: .canceled
+            case .answerTooLarge: .responseParseError
+            }
+        return SDKError(status, "\(call.name): \(failure)")
+    }
+}
+
+extension SDKError.ServerReport {
+    private static let maxText = 200
+    private static let maxRequestID = 100
+
+    init(_ response: HTTPResponse) {
+        self.init()
+        retryAfter = response.retryAfter
+        let detail = (try? JSON.decode(JSONValue.self, from: response.body.span)).map(ErrorDetail.init)
+        code = Self.line(detail?.code ?? "", Self.maxText)
+        text = Self.line(detail?.text ?? "", Self.maxText)
+        requestID = Self.line(response.header("X-Request-Id") ?? detail?.requestID ?? "", Self.maxRequestID)
+    }
+
+    /// One line and not long, whatever the server wrote.
+    private static func line(_ text: String, _ limit: Int) -> String {
+        let scalars = text.unicodeScalars.prefix(limit).map { $0.value < 32 || $0.value == 127 ? " " : $0 }
+        return String(String.UnicodeScalarView(scalars))
+    }
+}

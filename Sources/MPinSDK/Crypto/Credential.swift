@@ -1,0 +1,37 @@
+import MPinCrypto
+import MPinSecrets
+
+/// What a user proves to hold: the login token, or the signing token of an identity with a key pair.
+struct Credential {
+    /// Lower-case hex.
+    let mpinID: String
+    /// What is hashed to the identity's point: the M-Pin ID's bytes and, with a key pair, the public key.
+    let id: [UInt8]
+    /// G1 point, 65 bytes.
+    let token: SecretBytes
+    let mapping: PINMapping
+    /// Hex, and base64; nil without a key pair.
+    var publicKey: String?
+    var dtas: String?
+
+    /// For logins.
+    init(_ record: UserRecord) throws(SDKError) {
+        guard let mpinID = record.mpinID, let token = record.token?.secret, let mapping = record.mapping else {
+            throw SDKError(.cryptoError, "the user has no token")
+        }
+        self.mpinID = mpinID
+        id = try MPinID.bytes(mpinID)
+        self.token = token
+        self.mapping = mapping
+    }
+
+    /// For signatures.
+    init(_ signing: UserRecord.Signing) throws(SDKError) {
+        mpinID = signing.mpinID
+        id = try MPinID.bytes(signing.mpinID, publicKey: signing.publicKey)
+        token = signing.token.secret
+        mapping = signing.mapping
+        publicKey = signing.publicKey
+        dtas = signing.dtas
+    }
+}

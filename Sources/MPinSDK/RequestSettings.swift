@@ -1,0 +1,40 @@
+import MPinHTTP
+
+/// What the program wants of every request.
+struct RequestSettings {
+    private(set) var clientID = ""
+    private var custom: [(name: String, value: String)] = []
+    var trustedDomains = TrustedDomains()
+    /// They belong to the message and its way; a program that sets them breaks it.
+    private static let reserved: Set = [
+        "host", "content-length", "content-type", "transfer-encoding", "connection", "expect",
+    ]
+
+    /// Client id and custom headers; a custom one takes the place of one of ours.
+    var headers: [(String, String)] {
+        let ours = clientID.isEmpty ? [] : [("X-MIRACL-CID", clientID), ("X-MIRACL-Client-ID", clientID)]
+        let names = Set(custom.map { $0.name.lowercased() })
+        return ours.filter { !names.contains($0.0.lowercased()) } + custom
+    }
+
+    /// Empty: no header.
+    mutating func setClientID(_ id: String) throws(SDKError) {
+        guard HeaderField.isValue(id) else { throw SDKError(.invalidArgument, "a control character in the client id") }
+        clientID = id
+    }
+
+    mutating func addCustomHeader(_ name: String, _ value: String) throws(SDKError) {
+        guard HeaderField.isName(name), !Self.reserved.contains(name.lowercased()) else {
+            throw SDKError(.invalidArgument, "not a name that a header may have")
+        }
+        guard HeaderField.isValue(value) else { throw SDKError(.invalidArgument, "a control character in a header") }
+        custom.removeAll { $0.name.lowercased() == name.lowercased() }
+        custom.append((name, value))
+    }
+
+    mutating func clearCustomHeaders() { custom = [] }
+
+    mutating func addTrustedDomain(_ domain: String) throws(SDKError) {
+        guard trustedDomains.add(domain) else { throw SDKError(.invalidArgument, "not the name of a host") }
+    }
+}

@@ -1,0 +1,49 @@
+/// Users.
+extension SDK {
+    /// The user of that id at the current backend, a new one in state INVALID where none is known.
+    package func makeNewUser(_ id: String, deviceName: String? = nil) throws(SDKError) -> User {
+        try perform { session, _ throws(SDKError) in try session.makeNewUser(id, deviceName: deviceName) }
+    }
+
+    /// The user of that id at the current backend, nil where none is known.
+    package func user(_ id: String) throws(SDKError) -> User? {
+        try perform { session, _ throws(SDKError) in try session.user(id) }
+    }
+
+    /// Erases a user here, in memory and in the store. The server is not told.
+    package func deleteUser(_ user: User) throws(SDKError) {
+        try perform { session, _ throws(SDKError) in try session.delete(user) }
+    }
+
+    /// Forgets the users in memory; the store keeps them.
+    package func clearUsers() throws(SDKError) {
+        try perform { session, _ throws(SDKError) in session.clearUsers() }
+    }
+
+    /// The users of the current backend, by id. One that was made and never started is not among them.
+    package func listUsers() throws(SDKError) -> [User] {
+        try perform { session, _ throws(SDKError) in session.listUsers(backend: try session.currentBackend().url) }
+    }
+
+    /// The users of a backend, by id.
+    package func listUsers(backend: String) throws(SDKError) -> [User] {
+        try perform { session, _ throws(SDKError) in session.listUsers(backend: Backend.base(backend)) }
+    }
+
+    /// The users of all backends, by id.
+    package func listAllUsers() throws(SDKError) -> [User] {
+        try perform { session, _ throws(SDKError) in session.listUsers(backend: nil) }
+    }
+
+    /// The base URLs that users are registered with, sorted.
+    package func listBackends() throws(SDKError) -> [String] {
+        try perform { session, _ throws(SDKError) in Set(session.listUsers(backend: nil).map(\.backend)).sorted() }
+    }
+
+    /// Whether a user is known at the current backend; nil: of any customer, of any application.
+    package func userExists(_ id: String, customerID: String? = nil, appID: String? = nil) throws(SDKError) -> Bool {
+        try perform { session, _ throws(SDKError) in
+            try session.userExists(id, customerID: customerID, appID: appID)
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import MPinWire
+
+/// What the server and the application said to a login that succeeded.
+struct LoginAnswer {
+    /// The application's JSON text; empty where it said nothing.
+    let text: String
+    /// The same, read.
+    let content: JSONValue
+    let pass2: JSONValue
+
+    /// How to end the session, where the application says so. What is no path could name any host.
+    var logout: User.Logout? {
+        guard case .string(let path) = content["logoutURL"], path.hasPrefix("/"), let data = content["logoutData"],
+            data != .null
+        else { return nil }
+        return User.Logout(path: path, data: data)
+    }
+
+    /// The authorization code.
+    var code: String? {
+        guard case .string(let code) = content["code"], !code.isEmpty else { return nil }
+        return code
+    }
+
+    /// The one-time password came with pass 2, its times with the application's answer.
+    var otp: OTP {
+        guard case .string(let code) = pass2["OTP"], !code.isEmpty, code.utf8.count <= Self.maxCode,
+            let expires = number("expireTime"), let now = number("nowTime"), let seconds = number("ttlSeconds"),
+            let ttl = Int32(exactly: seconds)
+        else { return OTP(status: .responseParseError) }
+        return OTP(status: .ok, code: code, expireTime: expires / 1000, nowTime: now / 1000, ttlSeconds: ttl)
+    }
+
+    private static let maxCode = 63
+
+    /// Nil for what is no whole number above 0.
+    private func number(_ name: String) -> Int64? {
+        switch content[name] {
+        case .int(let value) where value > 0: Int64(value)
+        case .double(let value) where value >= 1: Int64(exactly: value.rounded(.down))
+        default: nil
+        }
+    }
+}

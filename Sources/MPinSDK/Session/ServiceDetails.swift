@@ -1,0 +1,17 @@
+import MPinWire
+
+extension Session {
+    /// The service of the page at `url` (wire section 6.15).
+    func serviceDetails(_ url: String, _ caller: Caller) throws(SDKError) -> ServiceDetails {
+        let base = Backend.base(url)
+        guard !base.isEmpty else { throw SDKError(.invalidArgument, "no URL") }
+        let response: ServiceResponse = try caller.decode(.service, try caller.get(.service, "\(base)/service"))
+        guard response.type == "online" else {
+            throw SDKError(.responseParseError, "\(ServerCall.service.name): of another type than online")
+        }
+        return ServiceDetails(
+            name: response.name, backendURL: response.url, rpsPrefix: response.rps_prefix, logoURL: response.logo_url)
+    }
+}
+
+struct ServiceResponse: Decodable { var name: String, url: String, rps_prefix: String, logo_url: String, type: String }

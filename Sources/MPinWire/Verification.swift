@@ -1,0 +1,42 @@
+/// POST verification (MIRACL MFA): asks for a mail with a code that verifies the user id.
+package struct VerificationRequest: Codable, Sendable {
+    package var userId: String
+    package var clientId: String
+    /// The browser's session that asks for it.
+    package var accessId: String?
+    package var deviceName: String?
+
+    package init(userId: String, clientId: String, accessId: String? = nil, deviceName: String? = nil) {
+        self.userId = userId
+        self.clientId = clientId
+        self.accessId = accessId
+        self.deviceName = deviceName
+    }
+}
+
+/// POST verification/confirmation (MIRACL MFA and Trust): proves the code of the mail.
+package struct ConfirmationRequest: Codable, Sendable {
+    package var userId: String
+    package var code: String
+
+    package init(userId: String, code: String) {
+        self.userId = userId
+        self.code = code
+    }
+}
+
+/// The answer to ``ConfirmationRequest``.
+package struct ConfirmationResponse: Codable, Sendable {
+    /// The session that asked for the mail; empty or missing without one.
+    package var accessId: String?
+    /// Opens a registration.
+    package var actToken: String
+    /// Seconds since 1970.
+    package var expireTime: Int64?
+
+    package init(accessId: String? = nil, actToken: String, expireTime: Int64? = nil) {
+        self.accessId = accessId
+        self.actToken = actToken
+        self.expireTime = expireTime
+    }
+}

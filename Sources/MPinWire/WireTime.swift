@@ -1,0 +1,45 @@
+/// Moments as the servers write them.
+package enum WireTime {
+    /// Seconds since 1970 of `text`: ISO 8601 in UTC, with T or a blank, with or without zone Z and fractions (wire section
+    /// 2), or a whole number of seconds or milliseconds. Nil for anything else.
+    package static func seconds(_ text: String) -> Int64? {
+        if let number = Int64(text) { return seconds(number) }
+        let bytes = Array(text.utf8)
+        guard bytes.count >= 19, let year = number(bytes, 0, 4), bytes[4] == 45, let month = number(bytes, 5, 2),
+            bytes[7] == 45, let day = number(bytes, 8, 2), bytes[10] == 84 || bytes[10] == 32,
+            let hour = number(bytes, 11, 2), bytes[13] == 58, let minute = number(bytes, 14, 2), bytes[16] == 58,
+            let second = number(bytes, 17, 2), isFractionAndZone(bytes.dropFirst(19)),
+            (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, second < 61
+        else { return nil }
+        return days(year, month, day) &* 86400 &+ hour &* 3600 &+ minute &* 60 &+ second
+    }
+
+    /// A number of seconds or milliseconds as seconds: no server's clock shows the year 5138 yet.
+    package static func seconds(_ number: Int64) -> Int64? {
+        guard number >= 0 else { return nil }
+        return number >= 100_000_000_000 ? number / 1000 : number
+    }
+
+    private static func number(_ text: [UInt8], _ start: Int, _ count: Int) -> Int64? {
+        var value: Int64 = 0
+        for byte in text[start..<start + count] {
+            guard (48...57).contains(byte) else { return nil }
+            value = value &* 10 &+ Int64(byte &- 48)
+        }
+        return value
+    }
+
+    private static func isFractionAndZone(_ rest: ArraySlice<UInt8>) -> Bool {
+        var rest = rest
+        if rest.last == 90 { rest = rest.dropLast() }
+        return rest.isEmpty
+            || rest.first == 46 && rest.count > 1 && rest.dropFirst().allSatisfy { (48...57).contains($0) }
+    }
+
+    /// Days from 1970-01-01 in the Gregorian calendar; years are counted from March, so that a leap day ends one.
+    private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
+        let year = month > 2 ? year : year - 1
+        let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
+        return 365 * year + year / 4 - year / 100 + year / 400 + dayOfYear - 719_468
+    }
+}
