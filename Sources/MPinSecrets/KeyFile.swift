@@ -8,6 +8,8 @@ package enum KeyFileError: Error, Equatable, CustomStringConvertible {
     case permissions(path: String)
     /// The file does not hold 64 hex digits.
     case content(path: String)
+    /// The file does not hold one line of 12 to 1024 bytes.
+    case passphrase(path: String)
     /// The random generator did not deliver a new key.
     case random
 
@@ -17,6 +19,7 @@ package enum KeyFileError: Error, Equatable, CustomStringConvertible {
         case .system(let path, let code): "\(path): \(String(cString: strerror(code)))"
         case .permissions(let path): "\(path): key file must be readable by its owner only (chmod 600)"
         case .content(let path): "\(path): key file must hold 64 hex digits"
+        case .passphrase(let path): "\(path): passphrase file must hold one line of 12 to 1024 bytes"
         case .random: "the random generator failed"
         }
     }
@@ -29,17 +32,8 @@ package enum KeyFile {
 
     /// The key in the file. Refuses a file that group or others can read or write.
     package static func load(_ path: String) throws(KeyFileError) -> SecretBytes {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { throw .system(path: path, errno: errno) }
-        defer { close(file) }
-        var status = stat()
-        guard fstat(file, &status) == 0 else { throw .system(path: path, errno: errno) }
-        guard status.st_mode & 0o077 == 0 else { throw .permissions(path: path) }
-        let text = SecretBytes(count: fileSize + 1)
-        var bytes = text.mutableSpan
-        let length = bytes.withUnsafeMutableBufferPointer { read(file, $0.baseAddress, $0.count) }
-        guard length >= 0 else { throw .system(path: path, errno: errno) }
-        guard length == fileSize || length == fileSize - 1,
+        let text = try SecretFile.load(path, limit: fileSize + 1)
+        guard text.count == fileSize || text.count == fileSize - 1,
             let key = SecretBytes(hex: text.span.extracting(0..<2 * keySize))
         else { throw .content(path: path) }
         return key

@@ -1,0 +1,33 @@
+import Glibc
+
+/// A secret of any form in a file that only its owner can read.
+package enum SecretFile {
+    /// The first `limit` bytes of the file. Refuses a file that group or others can read or write.
+    package static func load(_ path: String, limit: Int) throws(KeyFileError) -> SecretBytes {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { throw .system(path: path, errno: errno) }
+        defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0 else { throw .system(path: path, errno: errno) }
+        guard status.st_mode & 0o077 == 0 else { throw .permissions(path: path) }
+        let buffer = SecretBytes(count: limit)
+        var bytes = buffer.mutableSpan
+        let length = bytes.withUnsafeMutableBufferPointer { read(file, $0.baseAddress, $0.count) }
+        guard length >= 0 else { throw .system(path: path, errno: errno) }
+        return SecretBytes(copying: buffer.span.extracting(first: length))
+    }
+
+    /// A passphrase: the one line of the file, 12 to 1024 bytes, without the newline behind it.
+    package static func loadPassphrase(_ path: String) throws(KeyFileError) -> SecretBytes {
+        let text = try load(path, limit: 1026)
+        var length = text.count
+        for ending in [UInt8(ascii: "\n"), UInt8(ascii: "\r")] where length > 0 && text.span[length - 1] == ending {
+            length -= 1
+        }
+        let line = SecretBytes(copying: text.span.extracting(first: length))
+        let span = line.span
+        let isOneLine = span.indices.allSatisfy { span[$0] != UInt8(ascii: "\n") }
+        guard (12...1024).contains(length), isOneLine else { throw .passphrase(path: path) }
+        return line
+    }
+}

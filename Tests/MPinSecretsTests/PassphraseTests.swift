@@ -1,0 +1,51 @@
+import Foundation
+import MPinSecrets
+import XCTest
+
+/// Passphrases: their files, and the keys that they become.
+final class PassphraseTests: XCTestCase {
+    /// A value of argon2-cffi (the reference C code): argon2id, version 19, 3 passes, 64 MiB, 1 lane.
+    func testTheKeyIsArgon2id() throws {
+        let parameters = PassphraseKey.Parameters(
+            salt: Array("0123456789abcdef".utf8), operations: 3, memory: 64 << 20)
+        let key = try PassphraseKey.derive(secret(Array("correct horse battery".utf8)), parameters)
+        XCTAssertEqual(key.hex(), "00bac562b407875296682e0b8043688e09be94fcea326e99aa62d0edb44404fc")
+    }
+
+    func testEachSaltGivesAnotherKeyAndCostsAreBounded() throws {
+        let fresh = try PassphraseKey.Parameters.fresh()
+        XCTAssertEqual(fresh.salt.count, 16)
+        XCTAssertNotEqual(fresh.salt, try PassphraseKey.Parameters.fresh().salt)
+        XCTAssertGreaterThanOrEqual(fresh.memory, 256 << 20)
+        let unreasonable: [(salt: Int, operations: Int, memory: Int)] = [
+            (15, 3, 64 << 20), (17, 3, 64 << 20), (16, 1, 64 << 20), (16, 17, 64 << 20), (16, -1, 64 << 20),
+            (16, 3, 1 << 20), (16, 3, 2 << 30), (16, 3, -1),
+        ]
+        for (salt, operations, memory) in unreasonable {
+            let parameters = PassphraseKey.Parameters(
+                salt: [UInt8](repeating: 1, count: salt), operations: operations, memory: memory)
+            XCTAssertThrowsError(try PassphraseKey.derive(secret(Array("correct horse".utf8)), parameters))
+        }
+    }
+
+    func testAPassphraseFileIsOneLineForItsOwnerOnly() throws {
+        let path = NSTemporaryDirectory() + "passphrase-" + UUID().uuidString
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        func load(_ text: String, mode: Int = 0o600) throws -> String {
+            try? FileManager.default.removeItem(atPath: path)
+            _ = FileManager.default.createFile(
+                atPath: path, contents: Data(text.utf8), attributes: [.posixPermissions: mode])
+            return String(decoding: bytes(try SecretFile.loadPassphrase(path)), as: UTF8.self)
+        }
+        XCTAssertEqual(try load("correct horse\n"), "correct horse")
+        XCTAssertEqual(try load("correct horse\r\n"), "correct horse")
+        XCTAssertEqual(try load(" correct horse "), " correct horse ")
+        XCTAssertEqual(try load(String(repeating: "x", count: 1024) + "\n").count, 1024)
+        for bad in ["", "\n", "short\n", "correct horse\nand another\n", String(repeating: "x", count: 1025)] {
+            XCTAssertThrowsError(try load(bad)) { error in
+                XCTAssertEqual(error as? KeyFileError, .passphrase(path: path), "\(error)")
+            }
+        }
+        XCTAssertThrowsError(try load("correct horse", mode: 0o604))
+    }
+}
