@@ -8,6 +8,9 @@ package import MPinSecrets
 package struct SignedMessage: Sendable {
     private let bytes: [UInt8]
 
+    /// A message in the words of another program.
+    init(bytes: [UInt8]) { self.bytes = bytes }
+
     private init(_ label: String, _ fields: [String]) {
         var bytes: [UInt8] = []
         for field in ["libmpin " + label] + fields {
@@ -29,26 +32,31 @@ package struct SignedMessage: Sendable {
 }
 
 extension SignedMessage {
-    /// RPS to a D-TA: the server secret share, until `expires`.
-    package static func serverSecret(appID: String, expires: String) -> SignedMessage {
-        SignedMessage("serverSecret", [appID, expires])
+    /// RPS to a D-TA: which master secrets it serves, until `expires`.
+    package static func keys(appID: String, expires: String) -> SignedMessage {
+        SignedMessage("keys", [appID, expires])
     }
 
-    /// RPS or client to a D-TA: the client secret share of one identity, until `expires`.
+    /// RPS to a D-TA: its share of the server secret under one master secret, until `expires`.
+    package static func serverSecret(appID: String, keyID: String, expires: String) -> SignedMessage {
+        SignedMessage("serverSecret", [appID, keyID, expires])
+    }
+
+    /// RPS or client to a D-TA: the client secret share of one identity under one master secret, until `expires`.
     package static func clientSecret(
-        appID: String, hashID: String, hashUser: String, expires: String
+        appID: String, keyID: String, hashID: String, hashUser: String, expires: String
     ) -> SignedMessage {
-        SignedMessage("clientSecret", [appID, hashID, hashUser, expires])
+        SignedMessage("clientSecret", [appID, keyID, hashID, hashUser, expires])
     }
 
-    /// Client to a D-TA: the time permit share of one identity for one day and no other.
-    package static func timePermit(hashID: String, date: Int32) -> SignedMessage {
-        SignedMessage("timePermit", [hashID, String(date)])
+    /// Client to a D-TA: the time permit share of one identity under one master secret, for one day and no other.
+    package static func timePermit(keyID: String, hashID: String, date: Int32) -> SignedMessage {
+        SignedMessage("timePermit", [keyID, hashID, String(date)])
     }
 
-    /// RPS to a D-TA: permit shares of several days, until `expires`.
-    package static func timePermits(hashID: String, count: Int, expires: String) -> SignedMessage {
-        SignedMessage("timePermits", [hashID, String(count), expires])
+    /// RPS to a D-TA: permit shares of several days under one master secret, until `expires`.
+    package static func timePermits(keyID: String, hashID: String, count: Int, expires: String) -> SignedMessage {
+        SignedMessage("timePermits", [keyID, hashID, String(count), expires])
     }
 
     /// Activates one registration; made and checked by the RPS, carried by mail and RPA. The registration itself ends

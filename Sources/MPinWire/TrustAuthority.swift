@@ -4,11 +4,37 @@ package struct ServerSecretResponse: Codable, Sendable {
     package var serverSecret: SecretHex
     /// When the master share was made, `YYYY-MM-DDTHH:MM:SSZ`.
     package var startTime: String?
+    /// Which master secret it belongs to; old D-TAs know only one.
+    package var keyID: String?
     package var message: String?
 
-    package init(serverSecret: SecretHex, startTime: String) {
+    package init(serverSecret: SecretHex, startTime: String, keyID: String) {
         self.serverSecret = serverSecret
         self.startTime = startTime
+        self.keyID = keyID
+        message = "OK"
+    }
+}
+
+/// GET D-TA/keys, for the RPS: the master secrets that the D-TA serves now, oldest first.
+package struct MasterKeysResponse: Codable, Sendable {
+    package struct Key: Codable, Sendable, Equatable {
+        /// A decimal number, the same at both D-TAs.
+        package var id: String
+        /// `YYYY-MM-DDTHH:MM:SSZ` for one that is being replaced; nothing for the current one.
+        package var servedUntil: String?
+
+        package init(id: String, servedUntil: String?) {
+            self.id = id
+            self.servedUntil = servedUntil
+        }
+    }
+
+    package var keys: [Key]
+    package var message: String?
+
+    package init(keys: [Key]) {
+        self.keys = keys
         message = "OK"
     }
 }
@@ -17,10 +43,13 @@ package struct ServerSecretResponse: Codable, Sendable {
 package struct ClientSecretResponse: Codable, Sendable {
     /// G1 point, 65 bytes.
     package var clientSecret: SecretHex
+    /// Which master secret it belongs to.
+    package var keyID: String?
     package var message: String?
 
-    package init(clientSecret: SecretHex) {
+    package init(clientSecret: SecretHex, keyID: String) {
         self.clientSecret = clientSecret
+        self.keyID = keyID
         message = "OK"
     }
 }
@@ -29,10 +58,13 @@ package struct ClientSecretResponse: Codable, Sendable {
 package struct TimePermitResponse: Codable, Sendable {
     /// G1 point, 65 bytes in hex.
     package var timePermit: String
+    /// Which master secret it belongs to.
+    package var keyID: String?
     package var message: String?
 
-    package init(timePermit: String) {
+    package init(timePermit: String, keyID: String) {
         self.timePermit = timePermit
+        self.keyID = keyID
         message = "OK"
     }
 }
@@ -41,10 +73,13 @@ package struct TimePermitResponse: Codable, Sendable {
 package struct TimePermitsResponse: Codable, Sendable {
     /// Days since 1970-01-01 UTC in decimal -> G1 point, 65 bytes in hex.
     package var timePermits: [String: String]
+    /// Which master secret they belong to.
+    package var keyID: String?
     package var message: String?
 
-    package init(timePermits: [String: String]) {
+    package init(timePermits: [String: String], keyID: String) {
         self.timePermits = timePermits
+        self.keyID = keyID
         message = "OK"
     }
 }

@@ -2,22 +2,23 @@ import ArgumentParser
 import MPinSecrets
 import MPinServer
 
-struct DTA: AsyncParsableCommand {
+struct RunDTA: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "dta", abstract: "Run one trust authority.",
+        commandName: "run", abstract: "Run one trust authority (the default).",
         discussion: "Key files are made by `mpind keys new`; the database is created where it does not exist.")
 
     @Option(help: "HOST:PORT to listen on.")
     var listen = "127.0.0.1:8001"
 
-    @Option(help: "SQLite file of the sealed master share.")
+    @Option(help: "SQLite file of the sealed master shares.")
     var database: String
 
-    @Option(help: "Key file that seals the master share.")
-    var keyFile: String
+    @OptionGroup var seal: SealOptions
 
     @Option(help: "Key file shared with the RPS and nobody else.")
     var rpsKeyFile: String
+
+    @OptionGroup var legacy: LegacyOptions
 
     @Option(help: "Name in the log.")
     var name = "dta"
@@ -26,12 +27,12 @@ struct DTA: AsyncParsableCommand {
 
     func run() async throws {
         try await serve(level: common.logLevel) {
+            var config = TrustAuthorityConfig(
+                name: name, listen: try ListenAddress(listen), database: database, seal: try seal.seal(),
+                requestKey: try KeyFile.load(rpsKeyFile))
+            config.legacy = try legacy.credentials()
             var parts = Parts()
-            parts.authorities = [
-                TrustAuthorityConfig(
-                    name: name, listen: try ListenAddress(listen), database: database,
-                    sealKey: try KeyFile.load(keyFile), requestKey: try KeyFile.load(rpsKeyFile))
-            ]
+            parts.authorities = [config]
             return parts
         }
     }
@@ -81,6 +82,7 @@ struct RPS: AsyncParsableCommand {
     @Option(help: "Path prefix of the public endpoints.")
     var prefix = "rps"
 
+    @OptionGroup var legacy: LegacyOptions
     @OptionGroup var login: LoginOptions
     @OptionGroup var common: CommonOptions
 
@@ -100,6 +102,7 @@ struct RPS: AsyncParsableCommand {
             dta1: TrustAuthorityLink(url: dta1URL, requestKey: try KeyFile.load(dta1KeyFile)),
             dta2: TrustAuthorityLink(url: dta2URL, requestKey: try KeyFile.load(dta2KeyFile)),
             dta2PublicURL: dta2PublicURL ?? dta2URL, verifyURL: verifyURL, rpaKey: rpaKey)
+        config.legacy = try legacy.credentials()
         config.privateNeedsToken = rpaKey != nil
         config.authenticateURL = authenticateURL
         config.prefix = prefix

@@ -1,6 +1,4 @@
 import Foundation
-import GRDB
-import Logging
 import MPinCrypto
 import MPinSecrets
 import MPinServer
@@ -94,8 +92,8 @@ final class TrustAuthorityTests: XCTestCase {
         let server = try InProcess()
         let key = try KeyFile.load(server.backend.stateFolder + "/rps-dta1.key")
         func permits(_ count: Int, _ expires: String) throws -> Answer {
-            let message = SignedMessage.timePermits(hashID: zero, count: count, expires: expires)
-            let target = "/timePermits?hash_mpin_id=\(zero)&count=\(count)&expires=\(escape(expires))"
+            let message = SignedMessage.timePermits(keyID: "1", hashID: zero, count: count, expires: expires)
+            let target = "/timePermits?hash_mpin_id=\(zero)&count=\(count)&key_id=1&expires=\(escape(expires))"
             return try server.backend.call(
                 "GET", target + "&signature=" + message.signature(key: key), port: server.backend.dta1Port)
         }
@@ -111,122 +109,37 @@ final class TrustAuthorityTests: XCTestCase {
 
     /// The values of wire section 16 through the real D-TA: from a master share as it lies sealed in the file.
     func testKnownSharesComeOutOfAKnownMasterShare() throws {
-        let scene = try Section16()
-        let state = NSTemporaryDirectory() + "mpind-dta-" + UUID().uuidString
-        try makeFolder(state)
-        defer { try? FileManager.default.removeItem(atPath: state) }
-        let seal = try SecretBytes.random(count: 32)
-        let request = try SecretBytes.random(count: 32)
-        let start = "2026-11-21T02:00:00Z"
-        let clock = try XCTUnwrap(Moment("2026-11-21T02:36:19Z"))
-        _ = try MasterShare.load(database: state + "/dta.sqlite", sealKey: seal, now: clock)
-        let box = try SealedBox.seal(
-            scene.master.span, key: seal, associatedData: Array("libmpin D-TA master share \(start)".utf8))
-        try DatabaseQueue(path: state + "/dta.sqlite").write { db in
-            try db.execute(sql: "UPDATE master_share SET sealed = ?, start_time = ?", arguments: [Data(box), start])
-        }
-        let port = Sockets.freePorts(1)[0]
-        var config = TrustAuthorityConfig(
-            name: "dta", listen: try ListenAddress(host: "127.0.0.1", port: port), database: state + "/dta.sqlite",
-            sealKey: seal, requestKey: request)
-        config.clock = { clock }
-        let running = try Running(config)
-        defer { running.stop() }
-
+        let authority = try LoneAuthority(at: "2026-11-21T02:36:19Z")
+        defer { authority.stop() }
         let expires = "2026-11-21T02:37:19Z"
         let signature = SignedMessage.clientSecret(
-            appID: "a", hashID: scene.hash, hashUser: "", expires: expires
-        ).signature(key: request)
-        let backend = Backend.onFreePorts()
-        let secret = try backend.call(
-            "GET",
-            "/clientSecret?app_id=a&hash_mpin_id=\(scene.hash.uppercased())&hash_user_id=&expires=\(escape(expires))"
-                + "&signature=\(signature.uppercased())", port: port)
-        XCTAssertEqual(secret.object["clientSecret"] as? String, scene.clientShare)
-        let permit = SignedMessage.timePermit(hashID: scene.hash, date: 20_778).signature(key: request)
-        let answer = try backend.call("GET", "/timePermit?hash_mpin_id=\(scene.hash)&signature=\(permit)", port: port)
-        XCTAssertEqual(answer.object["timePermit"] as? String, scene.permitShare)
-        let server = SignedMessage.serverSecret(appID: "a", expires: expires).signature(key: request)
-        let share = try backend.call(
-            "GET", "/serverSecret?app_id=a&expires=\(escape(expires))&signature=\(server)", port: port)
-        XCTAssertEqual(share.object["serverSecret"] as? String, scene.serverShare)
-        XCTAssertEqual(share.object["startTime"] as? String, start)
-    }
-
-    func testTheMasterShareLiesSealedUnderItsKeyAndIsMadeOnce() throws {
-        let state = NSTemporaryDirectory() + "mpind-dta-" + UUID().uuidString
-        try makeFolder(state)
-        defer { try? FileManager.default.removeItem(atPath: state) }
-        let path = state + "/dta.sqlite"
-        let key = try SecretBytes.random(count: 32)
-        let first = try MasterShare.load(database: path, sealKey: key, now: .now())
-        let second = try MasterShare.load(database: path, sealKey: key, now: Moment.now().adding(seconds: 1000))
-        XCTAssertEqual(first.secret, second.secret)
-        XCTAssertEqual(first.startTime, second.startTime)
-        for file in try FileManager.default.contentsOfDirectory(atPath: state) {
-            let bytes = try Data(contentsOf: URL(fileURLWithPath: state + "/" + file))
-            XCTAssertNil(bytes.range(of: Data(Hex.decode(first.secret.hex()) ?? [])), file)
-            XCTAssertNil(bytes.range(of: Data(first.secret.hex().utf8)), file)
-        }
-        let other = try SecretBytes.random(count: 32)
-        XCTAssertThrowsError(try MasterShare.load(database: path, sealKey: other, now: .now())) { error in
-            XCTAssertTrue("\(error)".contains("does not open under this key file"), "\(error)")
-        }
-        try DatabaseQueue(path: path).write {
-            try $0.execute(sql: "UPDATE master_share SET start_time = '2020-01-01T00:00:00Z'")
-        }
-        XCTAssertThrowsError(
-            try MasterShare.load(database: path, sealKey: key, now: .now()), "the time is sealed with it")
+            appID: "a", keyID: "1", hashID: Section16.hash, hashUser: "", expires: expires
+        ).signature(key: authority.requestKey)
+        let secret = try authority.get(
+            "/clientSecret?app_id=a&key_id=1&hash_mpin_id=\(Section16.hash.uppercased())&hash_user_id="
+                + "&expires=\(escape(expires))&signature=\(signature.uppercased())")
+        XCTAssertEqual(secret.object["clientSecret"] as? String, Section16.clientShare)
+        XCTAssertEqual(secret.object["keyID"] as? String, "1")
+        let permit = SignedMessage.timePermit(keyID: "1", hashID: Section16.hash, date: 20_778)
+            .signature(key: authority.requestKey)
+        let answer = try authority.get("/timePermit?hash_mpin_id=\(Section16.hash)&signature=\(permit)")
+        XCTAssertEqual(answer.object["timePermit"] as? String, Section16.permitShare)
+        let server = SignedMessage.serverSecret(appID: "a", keyID: "1", expires: expires)
+            .signature(key: authority.requestKey)
+        let share = try authority.get(
+            "/serverSecret?app_id=a&key_id=1&expires=\(escape(expires))&signature=\(server)")
+        XCTAssertEqual(share.object["serverSecret"] as? String, Section16.serverShare)
+        XCTAssertEqual(share.object["startTime"] as? String, LoneAuthority.startTime)
     }
 
     private func serverSecret(_ server: InProcess, _ name: String, _ port: Int, _ expires: String) throws -> Answer {
         let key = try KeyFile.load(server.backend.stateFolder + "/rps-\(name).key")
-        let signature = SignedMessage.serverSecret(appID: "a", expires: expires).signature(key: key)
-        let target = "/serverSecret?app_id=a&expires=\(escape(expires))&signature=\(signature)"
+        let signature = SignedMessage.serverSecret(appID: "a", keyID: "1", expires: expires).signature(key: key)
+        let target = "/serverSecret?app_id=a&key_id=1&expires=\(escape(expires))&signature=\(signature)"
         return try server.backend.call("GET", target, port: port)
     }
 
     private func escape(_ text: String) -> String {
         text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
     }
-}
-
-/// The first D-TA's values of wire section 16.
-private struct Section16 {
-    let master = Hex.decode("154a9c6664148b67c569ccfa9701ab172f258fa2998f5c07a3484ac6437c4a80") ?? []
-    let hash: String
-    let clientShare =
-        "0420bb376f4d54c9179ddc0ab600a572518743d7ea45747827bf948b5506490c3b02ab5629d3fea46cfbda44618d652b1b6a"
-        + "c452587c4cf2949065328fe3d55be5"
-    let permitShare =
-        "040e71d886aa1f950cb5bff2e6d8ccfa4ad0ac5a80297c8f0d0222c1b03d130f2811167d9b27969c1bc41e1cc34a1cacafe4"
-        + "28f6c22cd61c63102f6a3c1173dc70"
-    let serverShare =
-        "229ddae52d699158e0797623e508ca8846489b3ace00f561759b754a543c3dde0e0f995b997a57f63737c141650c8242ee34"
-        + "32db224017413e4415235f64f4c720dfa0f2588a36bdf6b9cd01600efd9128ef4e00add7593e4edfcc752f8095c61bcc4bfa"
-        + "9dc8361c1737077850e50507a0135dfea60608d2c7976007a0b62d58"
-
-    init() throws {
-        let id =
-            #"{"mobile": 1, "issued": "2026-11-21 02:36:19.271448", "userID": "alice@example.com", "#
-            + #""salt": "00112233445566778899aabbccddeeff"}"#
-        hash = Hex.encode(SHA256.hash(Array(id.utf8)))
-        XCTAssertEqual(hash, "968bef360dd6dbf281dab8c69626443d588b7dc90b49007a94337a04d9e3b6b9")
-    }
-}
-
-/// One D-TA alone.
-private final class Running {
-    private let task: Task<Void, any Error>
-
-    init(_ config: TrustAuthorityConfig) throws {
-        var parts = Parts()
-        parts.authorities = [config]
-        let ready = DispatchSemaphore(value: 0)
-        let daemon = Daemon(parts, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }) { ready.signal() }
-        task = Task { try await daemon.run() }
-        guard ready.wait(timeout: .now() + 20) == .success else { throw Sockets.Failure(text: "no D-TA") }
-    }
-
-    func stop() { task.cancel() }
 }

@@ -42,24 +42,26 @@ package struct TrustAuthorityConfig: Sendable {
     /// For the log, such as "dta1".
     package var name: String
     package var listen: ListenAddress
-    /// SQLite file that keeps the sealed master share.
+    /// SQLite file that keeps the sealed master shares.
     package var database: String
-    /// Seals the master share; 32 bytes.
-    package var sealKey: SecretBytes
+    /// Seals the master shares.
+    package var seal: Seal
     /// Shared with the RPS and nobody else, the other D-TA included; 32 bytes.
     package var requestKey: SecretBytes
     /// Origins of browser pages that may call this D-TA; `*` stands for all.
     package var allowOrigin: [String] = []
+    /// Not nil: requests of an old RPS, signed with these, are taken, too.
+    package var legacy: LegacyCredentials?
     package var limits = Limits()
     package var clock: Clock = Moment.now
 
     package init(
-        name: String, listen: ListenAddress, database: String, sealKey: SecretBytes, requestKey: SecretBytes
+        name: String, listen: ListenAddress, database: String, seal: Seal, requestKey: SecretBytes
     ) {
         self.name = name
         self.listen = listen
         self.database = database
-        self.sealKey = sealKey
+        self.seal = seal
         self.requestKey = requestKey
     }
 }
@@ -91,6 +93,8 @@ package struct RelyingPartyServiceConfig: Sendable {
     package var dta2: TrustAuthorityLink
     /// Base URL at which clients reach D-TA 2.
     package var dta2PublicURL: String
+    /// Not nil: both D-TAs are old ones, and requests to them are signed with these.
+    package var legacy: LegacyCredentials?
     /// Whole URL of the RPA's /mpinVerify.
     package var verifyURL: String
     /// Shared with the RPA: it signs the bearer token of each direction. Nil: the RPA takes requests without a token.

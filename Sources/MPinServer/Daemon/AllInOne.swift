@@ -75,7 +75,7 @@ package struct AllInOne: Sendable {
     private func authority(_ name: String, port: Int, _ publicURL: String) throws -> TrustAuthorityConfig {
         var config = TrustAuthorityConfig(
             name: name, listen: try ListenAddress(host: insideHost, port: port), database: path(name + ".sqlite"),
-            sealKey: try key(name), requestKey: try key("rps-" + name))
+            seal: .key(try key(name)), requestKey: try key("rps-" + name))
         // The pages of this server fetch shares from a port of their own.
         config.allowOrigin = allowOrigin + [origin(of: publicURL)].compactMap(\.self)
         config.clock = clock

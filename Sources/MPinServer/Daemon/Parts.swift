@@ -79,6 +79,10 @@ package struct Daemon: Service {
             }
             let application = daemon.parts.rpa.map(RelyingPartyApplication.init)
             var services: [any Service] = service.map { [Collector(service: $0, logger: daemon.logger)] } ?? []
+            if let service {
+                services.append(
+                    KeyWatch(ring: service.keyRing, seconds: service.limits.keyWatchSeconds, logger: daemon.logger))
+            }
             services += try daemon.privateListeners(service, application, readiness)
             services += try daemon.publicListeners(service, application, readiness)
             try await daemon.run(services)
@@ -88,16 +92,17 @@ package struct Daemon: Service {
 
 extension Daemon {
     private func authority(_ config: TrustAuthorityConfig, _ readiness: Readiness) throws -> Listener {
-        let master: MasterShare
+        let keyring: MasterKeyring
         do {
-            master = try MasterShare.load(database: config.database, sealKey: config.sealKey, now: config.clock())
-        } catch let error as StartError {
-            throw StartError("\(config.database): \(error)")
+            let database = try MasterShareDatabase(path: config.database, seal: config.seal, now: config.clock())
+            keyring = try MasterKeyring(database, clock: config.clock)
         } catch {
             throw StartError("\(config.database): \(error)")
         }
+        let requests = SignedRequests(
+            key: config.requestKey, legacy: config.legacy, limits: config.limits, clock: config.clock)
         let server = TrustAuthorityServer(
-            master: master, requestKey: config.requestKey, limits: config.limits, clock: config.clock)
+            keyring: keyring, requests: requests, limits: config.limits, clock: config.clock)
         health.add(config.name) { true }
         return try Listener(
             config.name, config.listen, edge: edge(config.listen, config.limits), cors: [.dta(config.allowOrigin)],
@@ -111,12 +116,14 @@ extension Daemon {
         }
         let appID = try await store.setting("app_id") { Hex.encode(try randomBytes(16)) }
         let seconds = config.limits.callSeconds
-        let dta1 = TrustAuthorityClient("D-TA 1", config.dta1, appID: appID, seconds: seconds)
-        let dta2 = TrustAuthorityClient("D-TA 2", config.dta2, appID: appID, seconds: seconds)
-        let secret = ServerSecret(authorities: [dta1, dta2], store: store, config: config, logger: logger)
+        let authorities = [("D-TA 1", config.dta1), ("D-TA 2", config.dta2)].map { name, link in
+            TrustAuthorityClient(name, link, appID: appID, legacy: config.legacy, seconds: seconds)
+        }
+        let secrets = ServerSecrets(authorities: authorities, store: store, config: config, logger: logger)
         return RelyingPartyService(
-            config: config, appID: appID, store: store, sessions: MemoryStore(), keys: try await secret.gather(),
-            dta1: dta1, dta2: dta2, rpa: Peer(url: config.verifyURL, seconds: seconds))
+            config: config, appID: config.legacy?.appID ?? appID, store: store, sessions: MemoryStore(),
+            keyRing: try await ServerKeyRing(secrets), dta1: authorities[0], dta2: authorities[1],
+            rpa: Peer(url: config.verifyURL, seconds: seconds))
     }
 
     /// One listener an address: in one process RPS and RPA share it.

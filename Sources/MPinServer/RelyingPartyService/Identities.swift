@@ -18,11 +18,12 @@ package struct Identities: Sendable {
         self.policy = policy
     }
 
-    /// Makes the identity of a registration known for good; no change where it is known.
-    func create(_ registration: Registration, keyID: String, at now: Moment) async throws {
+    /// Makes the identity of a registration known for good; no change where it is known. The key id that it has.
+    func create(_ registration: Registration, keyID: String, at now: Moment) async throws -> String {
         let record = IdentityRecord(
             mpinID: registration.id.hex, userID: registration.userID, keyID: keyID, registered: now)
-        _ = try await known.create(registration.id.key, record, at: now)
+        if try await known.create(registration.id.key, record, at: now) { return keyID }
+        return try await find(registration.id, at: now)?.keyID ?? keyID
     }
 
     package func find(_ id: MPinID, at now: Moment) async throws -> IdentityRecord? {

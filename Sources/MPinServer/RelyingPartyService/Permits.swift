@@ -12,12 +12,12 @@ extension RelyingPartyService {
         }
         guard !identity.revoked else { throw APIError(.gone, "The M-Pin ID is revoked") }
         try await askForPermit(id)
-        let date = now.day
-        let share = try await authorityShare { try await dta1.timePermitShare(id, date: date) }
-        try await storePermit(id, date: date, at: now)
+        let (date, keyID) = (now.day, keys.servedID(identity.keyID))
+        let share = try await authorityShare { try await dta1.timePermitShare(id, keyID: keyID, date: date) }
+        try await storePermit(id, keyID: keyID, date: date, at: now)
         return .json(
             RPSTimePermitResponse(
-                date: date, signature: dta2.permitSignature(id, date: date), storageId: Hex.encode(id.hash),
+                date: date, signature: dta2.permitSignature(id, keyID: keyID, date: date), storageId: Hex.encode(id.hash),
                 timePermit: share.hex()))
     }
 
@@ -56,10 +56,10 @@ extension RelyingPartyService {
 
     /// Keeps D-TA 2's share until the day ends, where that is wanted. It is only a convenience: without it the client
     /// asks D-TA 2.
-    private func storePermit(_ id: MPinID, date: Int32, at now: Moment) async throws {
+    private func storePermit(_ id: MPinID, keyID: String, date: Int32, at now: Moment) async throws {
         let key = Self.permitKey(date: date, hash: id.hash)
         guard config.storePermits, try await !storedPermits.contains(key, at: now),
-            let share = try? await dta2.timePermitShare(id, date: date)
+            let share = try? await dta2.timePermitShare(id, keyID: keyID, date: date)
         else { return }
         _ = try await storedPermits.create(key, share.hex(), expires: Moment(startOfDay: date &+ 1), at: now)
     }

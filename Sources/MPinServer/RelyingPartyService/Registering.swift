@@ -118,13 +118,17 @@ extension RelyingPartyService {
             throw APIError(.badRequest, "No such registration")
         }
         guard registration.isActive else { throw APIError(.unauthorized, "The identity is not verified yet") }
-        let share = try await authorityShare { try await dta1.clientSecretShare(id, expires: expires()) }
+        let keyID = try await identities.find(id, at: now)?.keyID ?? keys.currentID
+        let share = try await authorityShare { try await dta1.clientSecretShare(id, keyID: keyID, expires: expires()) }
         let refetch = now.adding(seconds: limits.refetchSeconds)
         guard try await registrations.complete(id, refetchUntil: refetch, at: now) else {
             throw APIError(.badRequest, "No such registration")
         }
-        try await identities.create(registration, keyID: keys.currentID, at: now)
-        let params = dta2.clientSecretQuery(id, mobile: 1, expires: expires())
+        // Else this share would be of one master secret and the record of the identity of another: asking again mends it.
+        guard try await identities.create(registration, keyID: keyID, at: now) == keyID else {
+            throw APIError(.internalServerError, "The master secret was rotated in between")
+        }
+        let params = dta2.clientSecretQuery(id, keyID: keyID, mobile: 1, expires: expires())
         return .json(SignatureResponse(clientSecretShare: SecretHex(share), params: params))
     }
 

@@ -10,7 +10,7 @@ struct RelyingPartyService: Sendable {
     let appID: String
     let store: any Store
     let sessions: any Store
-    let keys: ServerKeys
+    let keyRing: ServerKeyRing
     let registrations: Registrations
     let identities: Identities
     let challenges: Challenges
@@ -28,7 +28,7 @@ struct RelyingPartyService: Sendable {
     /// `store` keeps what must last, `sessions` what is good for a few minutes: in memory, so that nothing which was
     /// used before a restart can be used after it.
     init(
-        config: RelyingPartyServiceConfig, appID: String, store: any Store, sessions: any Store, keys: ServerKeys,
+        config: RelyingPartyServiceConfig, appID: String, store: any Store, sessions: any Store, keyRing: ServerKeyRing,
         dta1: TrustAuthorityClient, dta2: TrustAuthorityClient, rpa: Peer
     ) {
         let slots = Slots(bits: config.limits.strangerBits, key: config.activationKey)
@@ -36,7 +36,7 @@ struct RelyingPartyService: Sendable {
         self.appID = appID
         self.store = store
         self.sessions = sessions
-        self.keys = keys
+        self.keyRing = keyRing
         self.dta1 = dta1
         self.dta2 = dta2
         self.rpa = rpa
@@ -51,6 +51,7 @@ struct RelyingPartyService: Sendable {
     }
 
     var limits: Limits { config.limits }
+    var keys: ServerKeys { keyRing.keys }
 
     /// Everything below `/<prefix>`.
     func addPublicRoutes(to router: Router<BasicRequestContext>) {

@@ -9,50 +9,81 @@ struct TrustAuthorityClient: Sendable {
     let peer: Peer
     let requestKey: SecretBytes
     let appID: String
+    /// Not nil: an old D-TA, which has one master secret and understands the old signatures only.
+    let legacy: LegacyCredentials?
 
-    init(_ name: String, _ link: TrustAuthorityLink, appID: String, seconds: Int) {
+    init(_ name: String, _ link: TrustAuthorityLink, appID: String, legacy: LegacyCredentials?, seconds: Int) {
         self.name = name
-        self.appID = appID
+        self.appID = legacy?.appID ?? appID
+        self.legacy = legacy
         peer = Peer(url: link.url, seconds: seconds)
         requestKey = link.requestKey
     }
 
-    /// The D-TA's share of the server secret: G2 point, 128 bytes.
-    func serverSecretShare(expires: String) async throws -> SecretBytes {
-        let message = SignedMessage.serverSecret(appID: appID, expires: expires)
+    /// The master secrets that the D-TA serves.
+    func keys(expires: String) async throws -> [MasterKeysResponse.Key] {
+        if legacy != nil { return [MasterKeysResponse.Key(id: ServerKeys.firstID, servedUntil: nil)] }
+        let message = SignedMessage.keys(appID: appID, expires: expires)
         let members = [("app_id", appID), ("expires", expires), ("signature", message.signature(key: requestKey))]
+        let answer = try await peer.get("/keys?" + percentEncodedQuery(members))
+        guard answer.status == 200, let keys = answer.json(MasterKeysResponse.self)?.keys else {
+            throw Unusable(name: name, status: answer.status)
+        }
+        return keys
+    }
+
+    /// The D-TA's share of the server secret: G2 point, 128 bytes.
+    func serverSecretShare(keyID: String, expires: String) async throws -> SecretBytes {
+        let signed = signature(
+            .serverSecret(appID: appID, keyID: keyID, expires: expires),
+            legacy: LegacyMessage.serverSecret(appID: appID, expires: expires))
+        let members = [("app_id", appID), ("expires", expires), ("signature", signed)] + naming(keyID)
         let answer = try await peer.get("/serverSecret?" + percentEncodedQuery(members))
         return try share(answer.json(ServerSecretResponse.self)?.serverSecret.secret, answer, MPinSize.g2)
     }
 
     /// The D-TA's share of a client secret: G1 point, 65 bytes.
-    func clientSecretShare(_ id: MPinID, expires: String) async throws -> SecretBytes {
-        let answer = try await peer.get("/clientSecret?" + clientSecretQuery(id, mobile: 0, expires: expires))
+    func clientSecretShare(_ id: MPinID, keyID: String, expires: String) async throws -> SecretBytes {
+        let query = clientSecretQuery(id, keyID: keyID, mobile: 0, expires: expires)
+        let answer = try await peer.get("/clientSecret?" + query)
         return try share(answer.json(ClientSecretResponse.self)?.clientSecret.secret, answer, MPinSize.g1)
     }
 
     /// The signed query that gets a client secret share; clients pass it on unread.
-    func clientSecretQuery(_ id: MPinID, mobile: Int, expires: String) -> String {
+    func clientSecretQuery(_ id: MPinID, keyID: String, mobile: Int, expires: String) -> String {
         let hashID = Hex.encode(id.hash)
-        let message = SignedMessage.clientSecret(appID: appID, hashID: hashID, hashUser: "", expires: expires)
-        return percentEncodedQuery([
-            ("mobile", String(mobile)), ("expires", expires), ("app_id", appID), ("hash_mpin_id", hashID),
-            ("signature", message.signature(key: requestKey)), ("hash_user_id", ""),
-        ])
+        let signed = signature(
+            .clientSecret(appID: appID, keyID: keyID, hashID: hashID, hashUser: "", expires: expires),
+            legacy: LegacyMessage.clientSecret(appID: appID, hashID: hashID, hashUser: "", expires: expires))
+        return percentEncodedQuery(
+            [
+                ("mobile", String(mobile)), ("expires", expires), ("app_id", appID), ("hash_mpin_id", hashID),
+                ("signature", signed), ("hash_user_id", ""),
+            ] + naming(keyID))
     }
 
-    /// The D-TA's share of the time permit for `date`: G1 point, 65 bytes.
-    func timePermitShare(_ id: MPinID, date: Int32) async throws -> SecretBytes {
-        let members = [("hash_mpin_id", Hex.encode(id.hash)), ("signature", permitSignature(id, date: date))]
-        let answer = try await peer.get("/timePermit?" + percentEncodedQuery(members))
+    /// The D-TA's share of the time permit for `date`: G1 point, 65 bytes. An old D-TA gives today's.
+    func timePermitShare(_ id: MPinID, keyID: String, date: Int32) async throws -> SecretBytes {
+        let signed = permitSignature(id, keyID: keyID, date: date)
+        let answer = try await peer.get(
+            "/timePermit?" + percentEncodedQuery([("hash_mpin_id", Hex.encode(id.hash)), ("signature", signed)]))
         let hex = answer.json(TimePermitResponse.self).flatMap { SecretBytes(hex: Array($0.timePermit.utf8).span) }
         return try share(hex, answer, MPinSize.g1)
     }
 
     /// Lets who holds it ask the D-TA for the permit share of that identity and day.
-    func permitSignature(_ id: MPinID, date: Int32) -> String {
-        SignedMessage.timePermit(hashID: Hex.encode(id.hash), date: date).signature(key: requestKey)
+    func permitSignature(_ id: MPinID, keyID: String, date: Int32) -> String {
+        let hashID = Hex.encode(id.hash)
+        return signature(
+            .timePermit(keyID: keyID, hashID: hashID, date: date), legacy: LegacyMessage.timePermit(hashID: hashID))
     }
+
+    private func signature(_ message: SignedMessage, legacy old: @autoclosure () -> SignedMessage) -> String {
+        guard let legacy else { return message.signature(key: requestKey) }
+        return old().signature(key: legacy.appKey)
+    }
+
+    private func naming(_ keyID: String) -> [(String, String)] { legacy == nil ? [("key_id", keyID)] : [] }
 
     private func share(_ share: SecretBytes?, _ answer: Peer.Answer, _ size: Int) throws -> SecretBytes {
         guard answer.status == 200, let share, share.count == size else {
@@ -61,7 +92,7 @@ struct TrustAuthorityClient: Sendable {
         return share
     }
 
-    /// The D-TA answered, but not with a share.
+    /// The D-TA answered, but not with what was asked for.
     struct Unusable: Error, CustomStringConvertible {
         let name: String
         let status: Int

@@ -4,125 +4,148 @@ import MPinCrypto
 import MPinSecrets
 import MPinWire
 
-/// The endpoints of a D-TA (wire section 9). Its only secret is the master share; it keeps nothing about identities.
+/// The endpoints of a D-TA (wire section 9). Its only secrets are the master shares; it keeps nothing about identities.
 struct TrustAuthorityServer: Sendable {
-    let master: MasterShare
-    let requestKey: SecretBytes
+    let keyring: MasterKeyring
+    let requests: SignedRequests
     let limits: Limits
     let clock: Clock
 
-    func addRoutes(to router: Router<BasicRequestContext>) {
+    func addRoutes(to router: Router<RequestContext>) {
+        router.serve("/keys", [.get: { request, _ in try keys(request) }])
         router.serve("/serverSecret", [.get: { request, _ in try await serverSecret(request) }])
         router.serve("/clientSecret", [.get: { request, _ in try await clientSecret(request) }])
         router.serve("/timePermit", [.get: { request, _ in try await timePermit(request) }])
         router.serve("/timePermits", [.get: { request, _ in try await timePermits(request) }])
-        router.serve("/status", [.get: { _, _ in status() }])
+        router.serve("/status", [.get: { _, _ in try status() }])
         addCloudRoutes(to: router)
     }
 
-    private func serverSecret(_ request: Request) async throws -> Response {
-        let (appID, expires) = (try argument("app_id", request), try argument("expires", request))
-        try check(.serverSecret(appID: appID, expires: expires), request, expires: expires)
-        let share = try await point(MPinSize.g2) { master, share throws(MPinError) in
-            try TrustAuthority.serverSecretShare(master: master, into: &share)
+    /// For the RPS alone. It also makes this D-TA look at its file: a rotation is known here before the RPS uses it.
+    private func keys(_ request: Request) throws -> Response {
+        let (appID, expires) = (try request.argument("app_id"), try request.argument("expires"))
+        try requests.check(.keys(appID: appID, expires: expires), request, expires: expires)
+        let keys = try keyring.shares(freshly: true).map { share in
+            MasterKeysResponse.Key(id: share.keyID, servedUntil: share.servedUntil?.iso)
         }
-        return .json(ServerSecretResponse(serverSecret: SecretHex(share), startTime: master.startTime.iso))
+        return .json(MasterKeysResponse(keys: keys))
+    }
+
+    private func serverSecret(_ request: Request) async throws -> Response {
+        let (appID, expires) = (try request.argument("app_id"), try request.argument("expires"))
+        let share = try signedShare(request, expires: expires) { keyID in
+            .serverSecret(appID: appID, keyID: keyID, expires: expires)
+        } legacy: { credentials in
+            LegacyMessage.serverSecret(appID: credentials.appID, expires: expires)
+        }
+        let point = try await share.point(MPinSize.g2) { master, point throws(MPinError) in
+            try TrustAuthority.serverSecretShare(master: master, into: &point)
+        }
+        return .json(
+            ServerSecretResponse(
+                serverSecret: SecretHex(point), startTime: share.startTime.iso, keyID: share.keyID))
     }
 
     private func clientSecret(_ request: Request) async throws -> Response {
-        let (appID, expires) = (try argument("app_id", request), try argument("expires", request))
-        let hash = try hashID(request)
-        let message = SignedMessage.clientSecret(
-            appID: appID, hashID: Hex.encode(hash), hashUser: try argument("hash_user_id", request), expires: expires)
-        try check(message, request, expires: expires)
-        let share = try await point(MPinSize.g1) { master, share throws(MPinError) in
-            try TrustAuthority.clientSecretShare(master: master, hashID: hash.span, into: &share)
+        let (appID, expires) = (try request.argument("app_id"), try request.argument("expires"))
+        let (hash, hashUser) = (try request.hashID(), try request.argument("hash_user_id"))
+        let hashID = Hex.encode(hash)
+        let share = try signedShare(request, expires: expires) { keyID in
+            .clientSecret(appID: appID, keyID: keyID, hashID: hashID, hashUser: hashUser, expires: expires)
+        } legacy: { credentials in
+            LegacyMessage.clientSecret(
+                appID: credentials.appID, hashID: hashID, hashUser: hashUser, expires: expires)
         }
-        return .json(ClientSecretResponse(clientSecret: SecretHex(share)))
+        let point = try await share.point(MPinSize.g1) { master, point throws(MPinError) in
+            try TrustAuthority.clientSecretShare(master: master, hashID: hash.span, into: &point)
+        }
+        return .json(ClientSecretResponse(clientSecret: SecretHex(point), keyID: share.keyID))
     }
 
-    /// The date is not in the query of old clients, but it is in the signature: the share is for the date that was
-    /// signed, if that is today, or yesterday in the first hour of a day. A signature is thus good for one day's permit
-    /// and dies with it.
+    /// Neither date nor key id is in the query of old clients, but both are in the signature: the share is for the date
+    /// that was signed, if that is today, or yesterday in the first hour of a day. A signature is thus good for one
+    /// day's permit and dies with it.
     private func timePermit(_ request: Request) async throws -> Response {
-        let hash = try hashID(request)
-        let signature = try argument("signature", request)
-        let signed = clock().permitDates.first { date in
-            SignedMessage.timePermit(hashID: Hex.encode(hash), date: date).isSigned(signature, key: requestKey)
+        let hash = try request.hashID()
+        let hashID = Hex.encode(hash)
+        let (shares, dates) = (try keyring.shares().reversed(), clock().permitDates)
+        for share in shares {
+            for date in dates
+            where try requests.isSigned(.timePermit(keyID: share.keyID, hashID: hashID, date: date), request) {
+                return .json(TimePermitResponse(timePermit: try await share.permit(hash, date), keyID: share.keyID))
+            }
         }
-        guard let date = signed else { throw APIError(.unauthorized, "Invalid signature") }
-        return .json(TimePermitResponse(timePermit: try await permit(hash, date)))
+        try requests.checkLegacy(request, expires: nil) { _ in LegacyMessage.timePermit(hashID: hashID) }
+        let share = try keyring.current()
+        return .json(
+            TimePermitResponse(timePermit: try await share.permit(hash, clock().day), keyID: share.keyID))
     }
 
     /// For the RPS alone: the request is signed with its count and expires.
     private func timePermits(_ request: Request) async throws -> Response {
-        let hash = try hashID(request)
-        let expires = try argument("expires", request)
-        guard let count = Int(try argument("count", request)), (0...limits.permitDays).contains(count) else {
+        let hash = try request.hashID()
+        guard let count = Int(try request.argument("count")), (0...limits.permitDays).contains(count) else {
             throw APIError(.forbidden, "count must be a number from 0 to \(limits.permitDays)")
         }
-        let message = SignedMessage.timePermits(hashID: Hex.encode(hash), count: count, expires: expires)
-        try check(message, request, expires: expires)
+        let hashID = Hex.encode(hash)
+        // Old requests have no end.
+        let isOld = requests.legacy != nil && request.query("key_id") == nil
+        let expires = isOld ? nil : try request.argument("expires")
+        let share = try signedShare(request, expires: expires) { keyID in
+            .timePermits(keyID: keyID, hashID: hashID, count: count, expires: expires ?? "")
+        } legacy: { _ in
+            LegacyMessage.timePermit(hashID: hashID)
+        }
         let today = clock().day
         var permits: [String: String] = [:]
-        for date in today..<today + Int32(count) { permits[String(date)] = try await permit(hash, date) }
-        return .json(TimePermitsResponse(timePermits: permits))
+        for date in today..<today + Int32(count) { permits[String(date)] = try await share.permit(hash, date) }
+        return .json(TimePermitsResponse(timePermits: permits, keyID: share.keyID))
     }
 
-    private func status() -> Response {
+    private func status() throws -> Response {
         struct Status: Encodable {
             let message = "OK"
             let service_name = "D-TA server"
             // A list of one, as old D-TAs have it.
             let startTime: [String]
         }
-        return .json(Status(startTime: [master.startTime.iso]))
+        return .json(Status(startTime: [try keyring.current().startTime.iso]))
+    }
+
+    /// The share that a signed request names; the current one for an old request, which can name none.
+    private func signedShare(
+        _ request: Request, expires: String?, message: (_ keyID: String) -> SignedMessage,
+        legacy: (LegacyCredentials) -> SignedMessage
+    ) throws -> MasterShare {
+        guard let keyID = request.query("key_id") else {
+            try requests.checkLegacy(request, expires: expires, legacy)
+            return try keyring.current()
+        }
+        try requests.check(message(keyID), request, expires: expires)
+        guard let share = try keyring.share(keyID) else {
+            throw APIError(.conflict, "This master secret is not served")
+        }
+        return share
     }
 }
 
-extension TrustAuthorityServer {
-    private func argument(_ name: String, _ request: Request) throws -> String {
-        guard let value = request.query(name) else { throw APIError(.forbidden, "Missing argument \(name)") }
-        return value
-    }
-
-    /// 32 bytes.
-    private func hashID(_ request: Request) throws -> [UInt8] {
-        guard let hash = Hex.decode(try argument("hash_mpin_id", request)), hash.count == MPinSize.hash else {
-            throw APIError(.forbidden, "hash_mpin_id must be 64 hex digits")
-        }
-        return hash
-    }
-
-    /// The signature first, then the time: only who holds the key learns anything about the clock.
-    private func check(_ message: SignedMessage, _ request: Request, expires: String) throws {
-        guard message.isSigned(try argument("signature", request), key: requestKey) else {
-            throw APIError(.unauthorized, "Invalid signature")
-        }
-        guard let limit = Moment(expires) else { throw APIError(.forbidden, "Unreadable argument expires") }
-        let now = clock()
-        guard now <= limit else { throw APIError(.requestTimeout, "Request expired") }
-        guard limit <= now.adding(seconds: limits.signedAheadSeconds) else {
-            throw APIError(.forbidden, "Argument expires lies too far ahead")
-        }
-    }
-
-    private func permit(_ hash: [UInt8], _ date: Int32) async throws -> String {
-        try await point(MPinSize.g1) { master, share throws(MPinError) in
-            try TrustAuthority.timePermitShare(master: master, date: date, hashID: hash.span, into: &share)
-        }.hex()
-    }
-
-    /// Runs one multiplication by the master share off the event loop.
-    private func point(
+extension MasterShare {
+    /// Runs one multiplication by the share off the event loop.
+    fileprivate func point(
         _ size: Int,
         _ multiply: @escaping @Sendable (Span<UInt8>, inout MutableSpan<UInt8>) throws(MPinError) -> Void
     ) async throws -> SecretBytes {
         try await Workers.compute {
-            let share = SecretBytes(count: size)
-            var bytes = share.mutableSpan
-            try multiply(master.secret.span, &bytes)
-            return share
+            let point = SecretBytes(count: size)
+            var bytes = point.mutableSpan
+            try multiply(secret.span, &bytes)
+            return point
         }
+    }
+
+    fileprivate func permit(_ hash: [UInt8], _ date: Int32) async throws -> String {
+        try await point(MPinSize.g1) { master, permit throws(MPinError) in
+            try TrustAuthority.timePermitShare(master: master, date: date, hashID: hash.span, into: &permit)
+        }.hex()
     }
 }

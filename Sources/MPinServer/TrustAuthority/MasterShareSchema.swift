@@ -1,0 +1,46 @@
+import GRDB
+
+/// The schema of a D-TA's file. A released migration is never changed: a new one goes behind it.
+enum MasterShareSchema {
+    static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1: master share") { db in try db.execute(sql: first) }
+        migrator.registerMigration("2: rotation and passphrase") { db in
+            for statement in second { try db.execute(sql: statement) }
+        }
+        return migrator
+    }
+
+    private static let first = """
+        CREATE TABLE master_share (
+            id INTEGER PRIMARY KEY CHECK (id = 1),
+            sealed BLOB NOT NULL,
+            start_time TEXT NOT NULL
+        ) STRICT
+        """
+
+    /// `sealed` is NULL once a retired share is erased; `served_until` is NULL for the current one, and there is only
+    /// one. The number of an erased share is not given out again.
+    private static let second = [
+        "ALTER TABLE master_share RENAME TO master_share_1",
+        """
+        CREATE TABLE master_share (
+            key_id INTEGER PRIMARY KEY,
+            sealed BLOB,
+            start_time TEXT NOT NULL,
+            served_until TEXT
+        ) STRICT
+        """,
+        "INSERT INTO master_share (key_id, sealed, start_time) SELECT id, sealed, start_time FROM master_share_1",
+        "DROP TABLE master_share_1",
+        "CREATE UNIQUE INDEX one_current ON master_share (served_until IS NULL) WHERE served_until IS NULL",
+        """
+        CREATE TABLE passphrase (
+            id INTEGER PRIMARY KEY CHECK (id = 1),
+            salt BLOB NOT NULL,
+            operations INTEGER NOT NULL,
+            memory INTEGER NOT NULL
+        ) STRICT
+        """,
+    ]
+}

@@ -1,0 +1,60 @@
+import Hummingbird
+import MPinCrypto
+import MPinSecrets
+
+/// Whether the RPS signed a request to this D-TA, and for now.
+struct SignedRequests: Sendable {
+    let key: SecretBytes
+    /// Nil: requests in the old form are refused.
+    let legacy: LegacyCredentials?
+    let limits: Limits
+    let clock: Clock
+
+    func isSigned(_ message: SignedMessage, _ request: Request) throws -> Bool {
+        message.isSigned(try request.argument("signature"), key: key)
+    }
+
+    /// The signature first, then the time: only who holds the key learns anything about the clock.
+    func check(_ message: SignedMessage, _ request: Request, expires: String?) throws {
+        guard try isSigned(message, request) else { throw APIError(.unauthorized, "Invalid signature") }
+        try checkTime(expires)
+    }
+
+    /// A request in the old form, where these are taken.
+    func checkLegacy(
+        _ request: Request, expires: String?, _ message: (LegacyCredentials) -> SignedMessage
+    ) throws {
+        let signature = try request.argument("signature")
+        guard let legacy, message(legacy).isSigned(signature, key: legacy.appKey) else {
+            throw APIError(.unauthorized, "Invalid signature")
+        }
+        try checkTime(expires)
+    }
+
+    /// Nil: the message has no end of its own.
+    private func checkTime(_ expires: String?) throws {
+        guard let expires else { return }
+        guard let limit = Moment(expires) else { throw APIError(.forbidden, "Unreadable argument expires") }
+        let now = clock()
+        guard now <= limit else { throw APIError(.requestTimeout, "Request expired") }
+        guard limit <= now.adding(seconds: limits.signedAheadSeconds) else {
+            throw APIError(.forbidden, "Argument expires lies too far ahead")
+        }
+    }
+}
+
+extension Request {
+    /// A member of the query; 403 where it is missing (wire section 9).
+    func argument(_ name: String) throws -> String {
+        guard let value = query(name) else { throw APIError(.forbidden, "Missing argument \(name)") }
+        return value
+    }
+
+    /// `hash_mpin_id`, 32 bytes.
+    func hashID() throws -> [UInt8] {
+        guard let hash = Hex.decode(try argument("hash_mpin_id")), hash.count == MPinSize.hash else {
+            throw APIError(.forbidden, "hash_mpin_id must be 64 hex digits")
+        }
+        return hash
+    }
+}

@@ -1,0 +1,28 @@
+import ArgumentParser
+import Foundation
+import Glibc
+import MPinServer
+
+struct OutputOptions: ParsableArguments {
+    @Flag(help: "Print one JSON object a line.")
+    var json = false
+
+    /// One result, for a person or for a program.
+    func print(_ value: some Encodable, _ text: String) {
+        guard json else { return Swift.print(text) }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        Swift.print(String(decoding: (try? encoder.encode(value)) ?? Data(), as: UTF8.self))
+    }
+}
+
+/// Runs an operator's command: a failure is one line on standard error and exit code 1.
+func operate(_ command: () throws -> Void) throws {
+    umask(0o077)
+    do { try command() } catch let code as ExitCode { throw code } catch { throw failure(error) }
+}
+
+func operate(_ command: () async throws -> Void) async throws {
+    umask(0o077)
+    do { try await command() } catch let code as ExitCode { throw code } catch { throw failure(error) }
+}

@@ -1,0 +1,38 @@
+import ArgumentParser
+import Foundation
+import MPinSecrets
+import MPinServer
+
+/// What the master shares of a D-TA are sealed with. The passphrase itself is never an argument: other users of the
+/// machine can read those.
+struct SealOptions: ParsableArguments {
+    @Option(help: "Key file that seals the master shares.")
+    var keyFile: String?
+
+    @Option(
+        help: """
+            File with the passphrase that seals the master shares, in the place of a key file. (default: the file that \
+            MPIN_PASSPHRASE_FILE names)
+            """)
+    var passphraseFile: String?
+
+    func seal() throws -> Seal {
+        let named = ProcessInfo.processInfo.environment["MPIN_PASSPHRASE_FILE"]
+        switch (keyFile, passphraseFile ?? (keyFile == nil ? named : nil)) {
+        case (let path?, nil): return .key(try KeyFile.load(path))
+        case (nil, let path?): return .passphrase(try SecretFile.loadPassphrase(path))
+        default: throw StartError("give either --key-file or --passphrase-file")
+        }
+    }
+}
+
+struct LegacyOptions: ParsableArguments {
+    @Option(
+        help: """
+            Old credentials file (app_id, app_key). The signatures of old D-TAs and RPSs, which neither name a key nor \
+            end, are then used (by an RPS) or also taken (by a D-TA).
+            """)
+    var legacySignatures: String?
+
+    func credentials() throws -> LegacyCredentials? { try legacySignatures.map(LegacyCredentials.load) }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import MPinSecrets
+import MPinServer
+import MPinWire
+import XCTest
+
+/// Old programs' signatures (wire section 5): by option only.
+final class LegacySignatureTests: XCTestCase {
+    private let credentials = LegacyCredentials(
+        appID: "c0ffee00c98e11e4b69d02547e1fd4a1",
+        appKey: SecretBytes(copying: Array("9d1f3a5b7c2e4f60818a9bacbdcedff0".utf8).span))
+
+    /// The recorded requests of an old RPS and an old client, as they were sent, at the minute when they were sent.
+    private func recorded() throws -> [(method: String, target: String, status: Int, answer: [String: Any])] {
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent("Vectors/transcripts/std-50-dta.json")
+        let content = try JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [String: Any]
+        return try XCTUnwrap(content?["exchanges"] as? [[String: Any]]).map { exchange in
+            let request = try XCTUnwrap(exchange["request"] as? [String: Any])
+            let response = try XCTUnwrap(exchange["response"] as? [String: Any])
+            return (
+                try XCTUnwrap(request["method"] as? String), try XCTUnwrap(request["target"] as? String),
+                try XCTUnwrap(response["status"] as? Int), response["body"] as? [String: Any] ?? [:]
+            )
+        }
+    }
+
+    func testRecordedRequestsOfOldProgramsAreAnsweredAsTheyWere() throws {
+        let authority = try LoneAuthority(at: "2026-11-21T02:44:14Z", legacy: credentials)
+        defer { authority.stop() }
+        var answered = 0
+        for (method, target, status, members) in try recorded() {
+            let answer = try authority.call(method, target)
+            // Where the old D-TA failed or took anything: an unreadable time, one ten years ahead, a negative count.
+            if target.contains("expires=xx") || target.contains("2036") || target.contains("count=-1") {
+                XCTAssertEqual(answer.status, 403, target)
+                continue
+            }
+            XCTAssertEqual(answer.status, status, target)
+            guard status == 200, method == "GET" else { continue }
+            for member in members.keys { XCTAssertNotNil(answer.object[member], "\(target): \(member)") }
+            answered += 1
+        }
+        XCTAssertEqual(answered, 8)
+    }
+
+    func testWithoutTheOptionTheSameRequestsAreRefused() throws {
+        let authority = try LoneAuthority(at: "2026-11-21T02:44:14Z")
+        defer { authority.stop() }
+        for (method, target, status, _) in try recorded() where status == 200 && target.contains("signature=") {
+            let answer = try authority.call(method, target)
+            XCTAssertTrue([401, 403].contains(answer.status), "\(target): \(answer.status)")
+        }
+    }
+
+    func testANewRequestIsServedBesideTheOldOnes() throws {
+        let authority = try LoneAuthority(at: "2026-11-21T02:36:19Z", legacy: credentials)
+        defer { authority.stop() }
+        let permit = SignedMessage.timePermit(keyID: "1", hashID: Section16.hash, date: 20_778)
+        for signature in [
+            permit.signature(key: authority.requestKey),
+            LegacyMessage.timePermit(hashID: Section16.hash).signature(key: credentials.appKey),
+        ] {
+            let answer = try authority.get("/timePermit?hash_mpin_id=\(Section16.hash)&signature=\(signature)")
+            XCTAssertEqual(answer.object["timePermit"] as? String, Section16.permitShare)
+        }
+        for signature in [
+            permit.signature(key: credentials.appKey),
+            LegacyMessage.timePermit(hashID: Section16.hash).signature(key: authority.requestKey),
+        ] {
+            let answer = try authority.get("/timePermit?hash_mpin_id=\(Section16.hash)&signature=\(signature)")
+            XCTAssertEqual(answer.status, 401, "each form has its own key")
+        }
+    }
+
+    func testTheCredentialsFileIsForItsOwnerAndComplete() throws {
+        let path = NSTemporaryDirectory() + "credentials-" + UUID().uuidString
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        func load(_ text: String, mode: Int = 0o600) throws -> LegacyCredentials {
+            try? FileManager.default.removeItem(atPath: path)
+            _ = FileManager.default.createFile(
+                atPath: path, contents: Data(text.utf8), attributes: [.posixPermissions: mode])
+            return try LegacyCredentials.load(path)
+        }
+        let good = "{\"app_id\": \"ab\", \"app_key\": \"9d1f3a5b7c2e4f60\", \"api_url\": \"http://x/\"}"
+        XCTAssertEqual(try load(good).appID, "ab")
+        XCTAssertEqual(try load(good).appKey.count, 16, "the key string as it stands, not its hex")
+        XCTAssertThrowsError(try load(good, mode: 0o640))
+        for bad in ["", "{}", "[]", "{\"app_id\": \"ab\"}", "{\"app_id\": \"ab\", \"app_key\": \"short\"}"] {
+            XCTAssertThrowsError(try load(bad), bad)
+        }
+    }
+}
