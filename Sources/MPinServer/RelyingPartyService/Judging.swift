@@ -1,4 +1,5 @@
 import Logging
+import MPinCrypto
 import MPinSecrets
 import MPinWire
 
@@ -48,16 +49,20 @@ extension RelyingPartyService {
 
     private func judge(_ login: Login, _ logger: Logger) async throws -> Verdict {
         let (id, isKnown, now) = (login.proof.id, login.isKnown, login.now)
+        let keys = keys
         guard let current = keys.context(keys.currentID) else { throw APIError.internalError }
-        let context = isKnown ? keys.context(login.identity.keyID) : current
-        let isJudged = login.reservation == .granted && isKnown && context != nil
-        let judge = Judge(context: context ?? current, id: id, dates: config.usePermits ? now.permitDates : [0])
+        let context: ServerContext?
         let answered: Challenge?
-        do { answered = try await judge.answered(login.claimed, by: isJudged ? login.proof.v : nil) } catch {
+        do {
+            context = isKnown ? try await keyRing.context(login.identity.keyID) : current
+            let judge = Judge(context: context ?? current, id: id, dates: config.usePermits ? now.permitDates : [0])
+            let isJudged = login.reservation == .granted && isKnown && context != nil
+            answered = try await judge.answered(login.claimed, by: isJudged ? login.proof.v : nil)
+            if isJudged { logger.debug("proof judged") }
+        } catch {
             if login.reservation == .granted { try await identities.refund(id, isKnown: isKnown, at: now) }
             throw error
         }
-        if isJudged { logger.debug("proof judged") }
         try await challenges.use(answered.map { [$0] } ?? login.claimed, for: id, isKnown: isKnown, at: now)
         if case .refused(let verdict) = login.reservation {
             try await identities.refuse(id, isKnown: isKnown, at: now)

@@ -17,7 +17,8 @@ extension RelyingPartyService {
         try await storePermit(id, keyID: keyID, date: date, at: now)
         return .json(
             RPSTimePermitResponse(
-                date: date, signature: dta2.permitSignature(id, keyID: keyID, date: date), storageId: Hex.encode(id.hash),
+                date: date, signature: dta2.permitSignature(id, keyID: keyID, date: date),
+                storageId: Hex.encode(id.hash),
                 timePermit: share.hex()))
     }
 
