@@ -60,7 +60,10 @@ public func mpin_sdk_get_last_error(_ sdk: OpaquePointer?, _ error: UnsafeMutabl
     let last = sdk.lastError
     output.set(\.status, last?.status.rawValue ?? MPIN_OK)
     output.set(\.http_status, Int32(clamping: last?.httpStatus ?? 0))
+    output.set(\.retry_after, last?.server.retryAfter ?? 0)
     output.set(\.text, cutText: last?.text ?? "")
+    output.set(\.server_error, cutText: last?.server.text ?? "")
+    output.set(\.request_id, cutText: last?.server.requestID ?? "")
     return output.handOver() ? MPIN_OK : MPIN_INVALID_ARGUMENT
 }
 

@@ -5,6 +5,24 @@ public import CMPin
 import MPinSDK
 import MPinSecrets
 
+@_cdecl("mpin_sdk_start_registration_dvs") @implementation
+public func mpin_sdk_start_registration_dvs(_ sdk: OpaquePointer?, _ user: OpaquePointer?, _ pin: UnsafePointer<CChar>?)
+    -> mpin_status
+{
+    guard let (sdk, user) = sdkAndUser(sdk, user) else { return MPIN_INVALID_HANDLE }
+    guard let pin = secretOctets(pin) else { return sdk.refuse("pin is NULL") }
+    return sdk.status { () throws(SDKError) in try sdk.startRegistrationDVS(user, pin: pin.span) }
+}
+
+@_cdecl("mpin_sdk_finish_registration_dvs") @implementation
+public func mpin_sdk_finish_registration_dvs(
+    _ sdk: OpaquePointer?, _ user: OpaquePointer?, _ pin: UnsafePointer<CChar>?
+) -> mpin_status {
+    guard let (sdk, user) = sdkAndUser(sdk, user) else { return MPIN_INVALID_HANDLE }
+    guard let pin = secretOctets(pin) else { return sdk.refuse("pin is NULL") }
+    return sdk.status { () throws(SDKError) in try sdk.finishRegistrationDVS(user, pin: pin.span) }
+}
+
 @_cdecl("mpin_sdk_hash_document") @implementation
 public func mpin_sdk_hash_document(
     _ hash: UnsafeMutablePointer<UInt8>?, _ document: UnsafePointer<UInt8>?, _ document_len: Int
@@ -31,4 +49,28 @@ public func mpin_sdk_verify_document(
     SHA256.hash(document.span, into: &room)
     is_same.pointee = constantTimeEqual(own.span, hash.span) ? 1 : 0
     return MPIN_OK
+}
+
+@_cdecl("mpin_sdk_sign") @implementation
+public func mpin_sdk_sign(
+    _ sdk: OpaquePointer?, _ user: OpaquePointer?, _ signature: UnsafeMutablePointer<mpin_signature>?,
+    _ hash: UnsafePointer<UInt8>?, _ hash_len: Int, _ pin: UnsafePointer<CChar>?, _ epoch_time: Int64,
+    _ authz_token: UnsafePointer<CChar>?
+) -> mpin_status {
+    guard let (sdk, user) = sdkAndUser(sdk, user) else { return MPIN_INVALID_HANDLE }
+    guard let hash = octets(hash, hash_len), 1...256 ~= hash.count else {
+        return sdk.refuse("hash is NULL or not 1 to 256 bytes")
+    }
+    guard let pin = secretOctets(pin) else { return sdk.refuse("pin is NULL") }
+    guard 0..<1 << 32 ~= epoch_time else { return sdk.refuse("epoch_time is not below 2^32") }
+    guard let authzToken = optionalText(authz_token) else { return sdk.refuse("authz_token is not UTF-8") }
+    return sdk.status(signature) { output throws(SDKError) in
+        let result = try sdk.sign(user, hash: hash.span, pin: pin.span, epochTime: epoch_time, authzToken: authzToken)
+        output.set(\.timestamp, result.timestamp)
+        output.set(\.u, bytes: result.u.span)
+        output.set(\.v, bytes: result.v.span)
+        output.set(\.public_key, bytes: result.publicKey.span)
+        output.set(\.mpin_id, text: result.mpinID)
+        output.set(\.dtas, text: result.dtas)
+    }
 }

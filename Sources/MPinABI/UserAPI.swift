@@ -47,6 +47,49 @@ public func mpin_user_get_state_legacy(_ user: OpaquePointer?, _ state: UnsafeMu
     get(user, state) { $0.state.legacyNumber }
 }
 
+@_cdecl("mpin_user_get_customer_id") @implementation
+public func mpin_user_get_customer_id(
+    _ user: OpaquePointer?, _ out: UnsafeMutablePointer<CChar>?, _ out_len: UnsafeMutablePointer<Int>?
+) -> mpin_status {
+    get(user, out, out_len) { $0.customerID }
+}
+
+@_cdecl("mpin_user_get_app_id") @implementation
+public func mpin_user_get_app_id(
+    _ user: OpaquePointer?, _ out: UnsafeMutablePointer<CChar>?, _ out_len: UnsafeMutablePointer<Int>?
+) -> mpin_status {
+    get(user, out, out_len) { $0.appID }
+}
+
+@_cdecl("mpin_user_get_pin_length") @implementation
+public func mpin_user_get_pin_length(_ user: OpaquePointer?, _ digits: UnsafeMutablePointer<Int32>?) -> mpin_status {
+    get(user, digits) { Int32(clamping: $0.pinLength) }
+}
+
+@_cdecl("mpin_user_get_can_sign") @implementation
+public func mpin_user_get_can_sign(_ user: OpaquePointer?, _ can_sign: UnsafeMutablePointer<Int32>?) -> mpin_status {
+    get(user, can_sign) { $0.canSign ? 1 : 0 }
+}
+
+@_cdecl("mpin_user_is_registration_token_set") @implementation
+public func mpin_user_is_registration_token_set(_ user: OpaquePointer?, _ is_set: UnsafeMutablePointer<Int32>?)
+    -> mpin_status
+{
+    get(user, is_set) { $0.isRegistrationTokenSet ? 1 : 0 }
+}
+
+@_cdecl("mpin_user_get_registration_expiration") @implementation
+public func mpin_user_get_registration_expiration(
+    _ user: OpaquePointer?, _ expiration: UnsafeMutablePointer<mpin_expiration>?
+) -> mpin_status {
+    guard let user = MPinABI.user(user) else { return MPIN_INVALID_HANDLE }
+    guard var output = StructureOutput(expiration) else { return MPIN_INVALID_ARGUMENT }
+    let known = user.registrationExpiration
+    output.set(\.expire_time, known.expireTime)
+    output.set(\.now_time, known.nowTime)
+    return output.handOver() ? MPIN_OK : MPIN_INVALID_ARGUMENT
+}
+
 /// A text of a user.
 func get(
     _ user: OpaquePointer?, _ out: UnsafeMutablePointer<CChar>?, _ out_len: UnsafeMutablePointer<Int>?,

@@ -80,6 +80,21 @@ public func mpin_sdk_list_backends(
     return sdk.status(out, out_len) { () throws(SDKError) in try sdk.listBackends().map { "\($0)\n" }.joined() }
 }
 
+@_cdecl("mpin_sdk_user_exists") @implementation
+public func mpin_sdk_user_exists(
+    _ sdk: OpaquePointer?, _ exists: UnsafeMutablePointer<Int32>?, _ id: UnsafePointer<CChar>?,
+    _ customer_id: UnsafePointer<CChar>?, _ app_id: UnsafePointer<CChar>?
+) -> mpin_status {
+    guard let sdk = MPinABI.sdk(sdk) else { return MPIN_INVALID_HANDLE }
+    guard let exists else { return sdk.refuse("exists is NULL") }
+    guard let id = text(id) else { return sdk.refuse("id is NULL or not UTF-8") }
+    guard let customerID = optionalText(customer_id) else { return sdk.refuse("customer_id is not UTF-8") }
+    guard let appID = optionalText(app_id) else { return sdk.refuse("app_id is not UTF-8") }
+    return sdk.status { () throws(SDKError) in
+        exists.pointee = try sdk.userExists(id, customerID: customerID, appID: appID) ? 1 : 0
+    }
+}
+
 @_cdecl("mpin_sdk_delete_user") @implementation
 public func mpin_sdk_delete_user(_ sdk: OpaquePointer?, _ user: OpaquePointer?) -> mpin_status {
     guard let (sdk, user) = sdkAndUser(sdk, user) else { return MPIN_INVALID_HANDLE }
