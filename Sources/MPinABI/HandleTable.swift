@@ -7,6 +7,8 @@ enum HandleKind: UInt64 {
     case sdk = 1
     case user = 2
     case serverContext = 3
+    case httpResponse = 4
+    case storageData = 5
 }
 
 /// The objects of one kind that C holds.

@@ -22,8 +22,8 @@ public func mpin_sdk_free(_ sdk: OpaquePointer?) {
 @_cdecl("mpin_sdk_init") @implementation
 public func mpin_sdk_init(_ sdk: OpaquePointer?, _ config: UnsafePointer<mpin_config>?) -> mpin_status {
     guard let sdk = MPinABI.sdk(sdk) else { return MPIN_INVALID_HANDLE }
-    guard let config = readConfig(config) else { return sdk.refuse("config is NULL or malformed") }
-    return sdk.status { () throws(SDKError) in try sdk.initialize(config) }
+    guard let (config, environment) = readConfig(config) else { return sdk.refuse("config is NULL or malformed") }
+    return sdk.status { () throws(SDKError) in try sdk.initialize(config, environment) }
 }
 
 @_cdecl("mpin_sdk_destroy") @implementation

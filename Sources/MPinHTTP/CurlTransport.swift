@@ -11,7 +11,7 @@ package final class CurlTransport: HTTPTransport {
     package init(policy: HTTPPolicy = HTTPPolicy()) { self.policy = policy }
 
     package func execute(
-        _ request: HTTPRequest, isCancelled: @Sendable () -> Bool
+        _ request: HTTPRequest, isCancelled: @escaping @Sendable () -> Bool
     ) throws(HTTPFailure) -> HTTPResponse {
         let url = try policy.checked(request.url)
         guard request.isWellFormed else { throw .invalidRequest }

@@ -89,7 +89,9 @@ package enum HTTPFailure: Error, Equatable, CustomStringConvertible {
 /// Carries out requests, one at a time for each caller; callers may come from any thread.
 package protocol HTTPTransport: Sendable {
     /// Blocks until there is an answer, the deadline is over or `isCancelled` says true (asked every 50 ms or so).
-    func execute(_ request: HTTPRequest, isCancelled: @Sendable () -> Bool) throws(HTTPFailure) -> HTTPResponse
+    func execute(
+        _ request: HTTPRequest, isCancelled: @escaping @Sendable () -> Bool
+    ) throws(HTTPFailure) -> HTTPResponse
 }
 
 extension HTTPTransport {

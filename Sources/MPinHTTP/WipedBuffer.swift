@@ -1,13 +1,13 @@
-import MPinSecrets
+package import MPinSecrets
 
 /// Grows as an answer arrives, up to a limit, and leaves no copy behind.
-final class WipedBuffer {
+package final class WipedBuffer {
     private var storage: UnsafeMutableBufferPointer<UInt8>
-    private(set) var count = 0
+    package private(set) var count = 0
     private let limit: Int
 
     /// Holds at most `limit` bytes.
-    init(limit: Int) {
+    package init(limit: Int) {
         self.limit = limit
         storage = .allocate(capacity: min(limit, 4096))
         storage.initialize(repeating: 0)
@@ -16,7 +16,7 @@ final class WipedBuffer {
     deinit { release(storage) }
 
     /// False, with nothing added, where the limit would be passed.
-    func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    package func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard bytes.count <= limit - count else { return false }
         if bytes.count > storage.count - count { grow(to: count + bytes.count) }
         for (offset, byte) in bytes.enumerated() { storage[count + offset] = byte }
@@ -25,7 +25,7 @@ final class WipedBuffer {
     }
 
     /// A copy of what has arrived.
-    func secret() -> SecretBytes { SecretBytes(copying: storage.span.extracting(0..<count)) }
+    package func secret() -> SecretBytes { SecretBytes(copying: storage.span.extracting(0..<count)) }
 
     private func grow(to needed: Int) {
         let larger = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: min(limit, max(needed, 2 * storage.count)))

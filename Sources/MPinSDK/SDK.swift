@@ -8,9 +8,11 @@ package final class SDK: @unchecked Sendable {
     private let gate = Gate()
     private let errors = LastErrors()
     private let timeoutMilliseconds = Locked<UInt32>(SDK.defaultTimeout)
-    /// Nil until initialised. Touched by the thread that is in the gate only, as the next one.
+    /// Nil until initialised. Touched by the thread that is in the gate only, as the next ones.
     private var session: Session?
     private var settings = RequestSettings()
+    /// Takes note of failures.
+    private var log: Log?
     private static let defaultTimeout: UInt32 = 30_000
 
     package init(environment: Environment = Environment()) { self.environment = environment }
@@ -18,11 +20,13 @@ package final class SDK: @unchecked Sendable {
     // MARK: Life cycle
 
     /// Opens the store, loads its users, and sets the backend if one is given. Does nothing when that has been done.
-    /// After a failure the object is as new.
-    package func initialize(_ config: SDKConfig) throws(SDKError) {
+    /// After a failure the object is as new. `environment` nil: that of the object.
+    package func initialize(_ config: SDKConfig, _ environment: Environment? = nil) throws(SDKError) {
+        let environment = environment ?? self.environment
         let timeout = config.timeoutMilliseconds == 0 ? Self.defaultTimeout : config.timeoutMilliseconds
         try enter(timeout) { limits throws(SDKError) in
             guard session == nil else { return }
+            log = environment.log
             let session = try Session(config, environment)
             var settings = settings
             if let clientID = config.clientID { try settings.setClientID(clientID) }
@@ -40,6 +44,7 @@ package final class SDK: @unchecked Sendable {
         try enter(timeoutMilliseconds.withLock { $0 }) { _ throws(SDKError) in
             session = nil
             settings = RequestSettings()
+            log = nil
             timeoutMilliseconds.withLock { $0 = Self.defaultTimeout }
         }
     }
@@ -87,10 +92,29 @@ package final class SDK: @unchecked Sendable {
             let deadline = Deadline.after(milliseconds: timeout)
             try gate.enter(until: deadline)
             defer { gate.leave() }
-            return try body(CallLimits(deadline: deadline) { [gate] in gate.isCancelRequested })
+            return try logged { () throws(SDKError) in
+                try body(CallLimits(deadline: deadline) { [gate] in gate.isCancelRequested })
+            }
         } catch {
             errors.record(error)
             throw error
+        }
+    }
+
+    private func logged<Result>(_ body: () throws(SDKError) -> Result) throws(SDKError) -> Result {
+        do { return try body() } catch {
+            log?(error.status.logLevel, error.description)
+            throw error
+        }
+    }
+}
+
+extension Status {
+    /// A failure on this device is for its developer, all others happen every day.
+    fileprivate var logLevel: LogLevel {
+        switch self {
+        case .storageError, .cryptoError, .randomFailed, .unsupportedFormat: .error
+        default: .warning
         }
     }
 }

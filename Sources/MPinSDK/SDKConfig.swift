@@ -1,12 +1,13 @@
-package import MPinHTTP
 package import MPinSecrets
 
-/// What ``SDK/initialize(_:)`` is told.
+/// What ``SDK/initialize(_:_:)`` is told.
 package struct SDKConfig: Sendable {
-    /// The file that keeps users and tokens.
+    /// The file that keeps users and tokens. May be empty where the environment brings a storage of its own.
     package var storagePath: String
     /// The file that holds the store's key; nil: the storage path followed by `.key`.
     package var keyPath: String?
+    /// What the store's key is made from (Argon2id) instead of taking it from a file.
+    package var passphrase: SecretBytes?
     /// Base URL of the backend to set at once.
     package var backend: String?
     /// Prefix of the service under the base URL.
@@ -35,23 +36,5 @@ package struct SDKConfig: Sendable {
         self.caFile = caFile
         self.timeoutMilliseconds = timeoutMilliseconds
         self.allowInsecure = allowInsecure
-    }
-}
-
-/// What the client core gets from outside: transport, storage and randomness.
-package struct Environment: Sendable {
-    package var makeTransport: @Sendable (HTTPPolicy) -> any HTTPTransport
-    package var makeStorage: @Sendable (_ path: String) -> any Storage
-    package var random: RandomSource
-
-    /// The built-in ones: libcurl, a file, the system's generator.
-    package init(
-        makeTransport: @escaping @Sendable (HTTPPolicy) -> any HTTPTransport = { CurlTransport(policy: $0) },
-        makeStorage: @escaping @Sendable (_ path: String) -> any Storage = { FileStorage(path: $0) },
-        random: @escaping RandomSource = systemRandom
-    ) {
-        self.makeTransport = makeTransport
-        self.makeStorage = makeStorage
-        self.random = random
     }
 }

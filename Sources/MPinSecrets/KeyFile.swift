@@ -40,13 +40,14 @@ package enum KeyFile {
     }
 
     /// A new random key in a new file; an existing file is an error.
-    package static func create(_ path: String) throws(KeyFileError) -> SecretBytes {
+    package static func create(_ path: String, random: RandomSource = systemRandom) throws(KeyFileError) -> SecretBytes
+    {
         let key: SecretBytes
-        do { key = try .random(count: keySize) } catch { throw .random }
+        do { key = try .random(count: keySize, from: random) } catch { throw .random }
         // Written beside and linked into place: a crash leaves no half key, and two starters agree on one.
         // Not by process id: threads share it, and a container gives the same one to every start.
         let unique: [UInt8]
-        do { unique = try randomBytes(8) } catch { throw .random }
+        do { unique = try randomBytes(8, from: random) } catch { throw .random }
         let draft = "\(path).\(Hex.encode(unique)).new"
         let file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw .system(path: path, errno: errno) }
@@ -62,9 +63,11 @@ package enum KeyFile {
     }
 
     /// The key in the file, made first where there is no file.
-    package static func loadOrCreate(_ path: String) throws(KeyFileError) -> SecretBytes {
+    package static func loadOrCreate(
+        _ path: String, random: RandomSource = systemRandom
+    ) throws(KeyFileError) -> SecretBytes {
         guard access(path, F_OK) != 0 else { return try load(path) }
-        do { return try create(path) } catch {
+        do { return try create(path, random: random) } catch {
             guard case .system(_, EEXIST) = error else { throw error }
             return try load(path)
         }

@@ -21,11 +21,11 @@ package enum SealedBox {
 
     /// Seals `plaintext`. `associatedData` names the purpose and place of the box; the same must be given to open it.
     package static func seal(
-        _ plaintext: Span<UInt8>, key: SecretBytes, associatedData: [UInt8]
+        _ plaintext: Span<UInt8>, key: SecretBytes, associatedData: [UInt8], random: RandomSource = systemRandom
     ) throws(Failure) -> [UInt8] {
         guard key.count == keySize else { throw .keySize }
         var box: [UInt8]
-        do { box = try randomBytes(nonceSize) } catch { throw .random }
+        do { box = try randomBytes(nonceSize, from: random) } catch { throw .random }
         let nonce = box
         var sealed = [UInt8](repeating: 0, count: plaintext.count + tagSize)
         plaintext.withBytes { plaintext, count in

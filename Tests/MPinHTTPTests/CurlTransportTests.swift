@@ -21,7 +21,7 @@ final class CurlTransportTests: XCTestCase {
 
     private func failure(
         _ url: String, policy: HTTPPolicy = HTTPPolicy(), deadline: Deadline? = nil,
-        isCancelled: @Sendable () -> Bool = { false }
+        isCancelled: @escaping @Sendable () -> Bool = { false }
     ) -> HTTPFailure? {
         let request = HTTPRequest(url: url, deadline: deadline ?? soon())
         do throws(HTTPFailure) {

@@ -304,7 +304,10 @@ final class LifeCycleTests: FlowTestCase {
         let (entered, go, done) = (
             DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
         )
+        // The store asks for randomness, too.
+        let isLogin = Locked(false)
         let environment = Environment(random: { bytes in
+            guard isLogin.withLock({ $0 }) else { return systemRandom(&bytes) }
             entered.signal()
             go.wait()
             // It may be asked more than once for one number.
@@ -314,6 +317,7 @@ final class LifeCycleTests: FlowTestCase {
         let sdk = try newSDK(timeout: 300, environment)
         let same = try self.user(in: sdk)
         try sdk.startAuthentication(same)
+        isLogin.withLock { $0 = true }
         Thread.detachNewThread {
             let digits = Array("1234".utf8)
             _ = try? sdk.finishAuthentication(same, pin: digits.span)

@@ -117,7 +117,7 @@ final class StoreTests: FolderTestCase {
     func testAFlippedBitInAnyByteIsSeenAndOtherRecordsStayUsable() throws {
         let records = try saveThree()
         let blob = try read(path)
-        let header = Array("mpin-store 1\n".utf8).count
+        let header = Array("mpin-store 2\n".utf8).count
         let key = try KeyFile.load(path + ".key")
         let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
         // Every bit of the header, then one of each byte, another one each time.
@@ -166,7 +166,7 @@ final class StoreTests: FolderTestCase {
 
     func testANewerFormatIsRefusedAndLeftAlone() throws {
         _ = try saveThree()
-        let newer = Array("mpin-store 2\n".utf8) + (try read(path)).dropFirst(13)
+        let newer = Array("mpin-store 3\n".utf8) + (try read(path)).dropFirst(13)
         try write(newer, path)
         XCTAssertThrowsError(try store().load()) { XCTAssertEqual(($0 as? SDKError)?.status, .unsupportedFormat) }
         XCTAssertThrowsError(try save(record("carol"))) {

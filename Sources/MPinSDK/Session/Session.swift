@@ -1,4 +1,3 @@
-import Glibc
 import MPinHTTP
 import MPinSecrets
 import MPinWire
@@ -6,6 +5,8 @@ import MPinWire
 /// What an initialised ``SDK`` knows. Used by one thread at a time.
 final class Session {
     let random: RandomSource
+    let now: Clock
+    let log: Log?
     private let rpsPrefix: String
     private let policy: HTTPPolicy
     private let transport: any HTTPTransport
@@ -18,14 +19,13 @@ final class Session {
     private(set) var damagedRecords = 0
 
     init(_ config: SDKConfig, _ environment: Environment) throws(SDKError) {
-        guard !config.storagePath.isEmpty else { throw SDKError(.invalidArgument, "no storage path") }
-        let storage = environment.makeStorage(config.storagePath)
-        let key = try Self.key(config.keyPath ?? config.storagePath + ".key", isStoreThere: try storage.read() != nil)
-        random = environment.random
-        rpsPrefix = config.rpsPrefix
         policy = try Self.policy(config)
-        transport = environment.makeTransport(policy)
-        store = UserStore(storage: storage, key: key)
+        transport = environment.makeTransport(policy).logging(to: environment.log)
+        store = try UserStore(config, environment)
+        random = environment.random
+        now = environment.now
+        log = environment.log
+        rpsPrefix = config.rpsPrefix
         storeVersion = store.version
         try load()
     }
@@ -36,15 +36,6 @@ final class Session {
         return Caller(transport: transport, policy: policy, headers: settings.headers, limits: limits)
     }
 
-    /// A key is made for a new store only: under a new key an old store cannot be read.
-    private static func key(_ path: String, isStoreThere: Bool) throws(SDKError) -> SecretBytes {
-        do {
-            return isStoreThere ? try KeyFile.load(path) : try KeyFile.loadOrCreate(path)
-        } catch .random {
-            throw SDKError(.randomFailed, "the random generator failed")
-        } catch { throw SDKError(.storageError, "\(error)") }
-    }
-
     private static func policy(_ config: SDKConfig) throws(SDKError) -> HTTPPolicy {
         var policy = HTTPPolicy(allowInsecure: config.allowInsecure, caFile: config.caFile)
         policy.proxy = config.proxy
@@ -53,12 +44,12 @@ final class Session {
         return policy
     }
 
-    func now() throws(SDKError) -> Int64 { Int64(time(nil)) &* 1000 }
-
     // MARK: Backend
 
     func setBackend(_ url: String, prefix: String?, _ caller: Caller) throws(SDKError) {
-        backend = try backend(url, prefix: prefix, caller)
+        let new = try backend(url, prefix: prefix, caller)
+        backend = new
+        log?(.info, "the backend is \(new.url)")
     }
 
     func currentBackend() throws(SDKError) -> Backend {
@@ -160,6 +151,8 @@ final class Session {
         storeVersion = store.version
         let content = try store.load()
         damagedRecords = content.damaged
+        log?(.info, "the store holds \(content.records.count) users")
+        if content.damaged > 0 { log?(.warning, "the store holds \(content.damaged) damaged records") }
         adopt(content.records)
     }
 

@@ -2,90 +2,147 @@ import MPinSecrets
 
 /// The layout of the store: lines of text, so that damage stays within its line.
 ///
-///     mpin-store 1
+///     mpin-store 2
 ///     <hex of a sealed record>
 ///     ...
-///     <hex of the sealed digest of everything above>
+///     <hex of the sealed digest of everything above and of the generation>
 ///
-/// Every record is sealed by itself (XChaCha20-Poly1305); the last line makes a record that is missing visible.
+/// Every record is sealed by itself (XChaCha20-Poly1305); the last line makes a record that is missing visible. Of a
+/// store with a passphrase the first line ends in ` argon2id <passes> <KiB> <salt in hex>`. Format 1 is read, too: it
+/// knows neither passphrases nor generations.
+///
+/// The generation grows with every change, so a process sees it when an old copy is put back under it. Not seen are an
+/// old copy put back while no process has the store open, and two stores under one key that are exchanged: stores that
+/// are to be told apart need keys of their own, which those with key files and passphrases have.
 package enum StoreFormat {
-    private static let magic = "mpin-store "
-    private static let version = 1
-    private static let recordPurpose = Array("mpin-store/1 record".utf8)
-    private static let digestPurpose = Array("mpin-store/1 digest".utf8)
+    private static let magic = "mpin-store"
+    private static let version = 2
 
     /// What a blob holds.
     package struct Content {
         package var records: [UserRecord] = []
         /// Lines that could not be read, or that are missing.
         package var damaged = 0
+        /// Nil where the last line is missing, and in format 1.
+        var generation: UInt64?
+        var derivation: Argon2id?
     }
 
-    static func encode(_ records: [UserRecord], key: SecretBytes) throws(SDKError) -> [UInt8] {
-        var blob = Array("\(magic)\(version)\n".utf8)
-        for record in records {
+    static func encode(_ content: Content, key: StoreKey, random: RandomSource) throws(SDKError) -> [UInt8] {
+        let header = Header(version: version, derivation: content.derivation)
+        let seal = Seal(key: try key.key(content.derivation), version: version)
+        var blob = Array("\(header.text)\n".utf8)
+        for record in content.records {
             guard let text = try? JSON.encode(record) else { throw SDKError(.storageError, "cannot write a record") }
-            blob += try line(sealing: text.span, key, recordPurpose)
+            blob += try seal.line(text.span, .record, random)
         }
-        return blob + (try line(sealing: SHA256.hash(blob).span, key, digestPurpose))
+        let ending = SHA256.hash(blob) + bigEndian(content.generation ?? 0)
+        return blob + (try seal.line(ending.span, .digest, random))
     }
 
     /// A blob of a newer version is refused, and so is one of which nothing can be opened: its key is another.
-    static func decode(_ blob: [UInt8], key: SecretBytes) throws(SDKError) -> Content {
+    static func decode(_ blob: [UInt8], key: StoreKey) throws(SDKError) -> Content {
         let lines = blob.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        try checkHeader(lines.first ?? [])
-        var content = Content()
+        let header = try Header(lines.first ?? [])
+        let seal = Seal(key: try key.key(header.derivation), version: header.version)
+        var content = Content(derivation: header.derivation)
         var isComplete = false
         var position = (lines.first?.count ?? 0) + 1
         for line in lines.dropFirst() where !line.isEmpty {
-            if let record = record(line, key) {
+            if let record = seal.record(line) {
                 content.records.append(record)
-            } else if let digest = open(line, key, digestPurpose) {
+            } else if let ending = seal.open(line, .digest) {
                 let isLast = position + line.count + 1 == blob.count
-                isComplete = isLast && digest == SecretBytes(copying: SHA256.hash(Array(blob[..<position])).span)
+                let above = SHA256.hash(Array(blob[..<position]))
+                isComplete = isLast && ending.plainBytes.starts(with: above)
+                content.generation = generation(ending)
             } else {
                 content.damaged += 1
             }
             position += line.count + 1
         }
         if !isComplete { content.damaged = max(content.damaged, 1) }
-        guard isComplete || !content.records.isEmpty else {
-            throw SDKError(.storageError, "the store is damaged or was written under another key")
-        }
+        guard isComplete || !content.records.isEmpty else { throw SDKError(.storageError, key.refusal) }
         return content
     }
 
-    private static func checkHeader(_ line: ArraySlice<UInt8>) throws(SDKError) {
-        let text = String(decoding: line, as: UTF8.self)
-        guard text.hasPrefix(magic), let found = Int(text.dropFirst(magic.count)), found > 0 else {
-            throw SDKError(.storageError, "not a store")
-        }
-        guard found == version else {
-            throw SDKError(.unsupportedFormat, "the store has format \(found), this library knows \(version)")
-        }
+    private static func bigEndian(_ number: UInt64) -> [UInt8] { withUnsafeBytes(of: number.bigEndian) { Array($0) } }
+
+    /// The number behind the digest.
+    private static func generation(_ ending: SecretBytes) -> UInt64? {
+        guard ending.count == SHA256.size + 8 else { return nil }
+        return ending.plainBytes[SHA256.size...].reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    private static func line(sealing text: Span<UInt8>, _ key: SecretBytes, _ purpose: [UInt8]) throws(SDKError)
-        -> [UInt8]
-    {
+    /// The first line.
+    private struct Header {
+        var version: Int
+        var derivation: Argon2id?
+
+        init(version: Int, derivation: Argon2id?) {
+            self.version = version
+            self.derivation = derivation
+        }
+
+        init(_ line: ArraySlice<UInt8>) throws(SDKError) {
+            let words = String(decoding: line, as: UTF8.self).split(separator: " ", omittingEmptySubsequences: false)
+            guard words.count >= 2, words[0] == magic, let version = Int(words[1]), version > 0 else {
+                throw SDKError(.storageError, "not a store")
+            }
+            guard version <= StoreFormat.version else {
+                throw SDKError(
+                    .unsupportedFormat, "the store has format \(version), this library knows \(StoreFormat.version)")
+            }
+            self.version = version
+            if words.count == 2 { return }
+            guard version > 1, words.count == 6, words[2] == "argon2id", let passes = UInt32(words[3]),
+                let kibibytes = UInt32(words[4]), let salt = Hex.decode(String(words[5])),
+                let derivation = Argon2id(passes: passes, kibibytes: kibibytes, salt: salt)
+            else { throw SDKError(.storageError, "the store's first line is damaged") }
+            self.derivation = derivation
+        }
+
+        var text: String {
+            let start = "\(magic) \(version)"
+            guard let derivation else { return start }
+            return "\(start) argon2id \(derivation.passes) \(derivation.kibibytes) \(Hex.encode(derivation.salt))"
+        }
+    }
+}
+
+/// Makes lines and reads them.
+private struct Seal {
+    let key: SecretBytes
+    let version: Int
+
+    /// Sealed into a line, so that none can stand for another.
+    enum Purpose: String {
+        case record
+        case digest
+    }
+
+    private func bytes(_ purpose: Purpose) -> [UInt8] { Array("mpin-store/\(version) \(purpose.rawValue)".utf8) }
+
+    func line(_ text: Span<UInt8>, _ purpose: Purpose, _ random: RandomSource) throws(SDKError) -> [UInt8] {
         do {
-            return Array(Hex.encode(try SealedBox.seal(text, key: key, associatedData: purpose)).utf8) + [10]
+            let box = try SealedBox.seal(text, key: key, associatedData: bytes(purpose), random: random)
+            return Array(Hex.encode(box).utf8) + [10]
         } catch .random { throw SDKError(.randomFailed, "the random generator failed") } catch {
             throw SDKError(.storageError, "the store's key is not a key")
         }
     }
 
-    private static func open(_ line: ArraySlice<UInt8>, _ key: SecretBytes, _ purpose: [UInt8]) -> SecretBytes? {
+    func open(_ line: ArraySlice<UInt8>, _ purpose: Purpose) -> SecretBytes? {
         // The other spelling of the same bytes is damage, too.
         guard let box = Hex.decode(String(decoding: line, as: UTF8.self)), Hex.encode(box).utf8.elementsEqual(line)
         else {
             return nil
         }
-        return try? SealedBox.open(box, key: key, associatedData: purpose)
+        return try? SealedBox.open(box, key: key, associatedData: bytes(purpose))
     }
 
-    private static func record(_ line: ArraySlice<UInt8>, _ key: SecretBytes) -> UserRecord? {
-        guard let text = open(line, key, recordPurpose),
+    func record(_ line: ArraySlice<UInt8>) -> UserRecord? {
+        guard let text = open(line, .record),
             let record = try? JSON.decode(UserRecord.self, from: text.span), record.lifecycle != nil
         else { return nil }
         return record

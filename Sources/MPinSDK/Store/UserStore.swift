@@ -1,13 +1,40 @@
+import MPinHTTP
 package import MPinSecrets
 
 /// The sealed records of all users in one ``Storage``.
 package final class UserStore: Sendable {
     private let storage: any Storage
-    private let key: SecretBytes
+    private let key: StoreKey
+    private let random: RandomSource
+    /// The newest generation seen: an older one is an old copy.
+    private let newest = Locked<UInt64>(0)
 
-    package init(storage: any Storage, key: SecretBytes) {
+    package init(storage: any Storage, key: StoreKey, random: @escaping RandomSource = systemRandom) {
         self.storage = storage
         self.key = key
+        self.random = random
+    }
+
+    /// Under a key of 32 bytes.
+    package convenience init(storage: any Storage, key: SecretBytes) {
+        self.init(storage: storage, key: StoreKey(key))
+    }
+
+    /// The one that a configuration describes.
+    convenience init(_ config: SDKConfig, _ environment: Environment) throws(SDKError) {
+        guard environment.storage != nil || !config.storagePath.isEmpty else {
+            throw SDKError(.invalidArgument, "no storage path")
+        }
+        let storage = environment.storage ?? FileStorage(path: config.storagePath)
+        let key: StoreKey
+        if let passphrase = config.passphrase {
+            guard passphrase.count > 0 else { throw SDKError(.invalidArgument, "the passphrase is empty") }
+            key = StoreKey(passphrase: passphrase)
+        } else {
+            let source = environment.keySource ?? KeyFileSource(path: config.keyPath ?? config.storagePath + ".key")
+            key = StoreKey(try source.key(forNewStore: storage.read() == nil, random: environment.random))
+        }
+        self.init(storage: storage, key: key, random: environment.random)
     }
 
     /// Differs after every change, by whatever process.
@@ -20,20 +47,46 @@ package final class UserStore: Sendable {
     package func update(_ key: String, _ change: (inout UserRecord?) throws(SDKError) -> Void) throws(SDKError)
         -> [UserRecord]
     {
-        var records: [UserRecord] = []
-        try storage.update { blob throws(SDKError) in
-            let content = try content(blob)
-            if content.damaged > 0 { try storage.setAside() }
-            var record = content.records.last { $0.key == key }
+        try replace { records throws(SDKError) in
+            var record = records.last { $0.key == key }
             try change(&record)
-            records = content.records.filter { $0.key != key } + (record.map { [$0] } ?? [])
-            return try StoreFormat.encode(records, key: self.key)
+            return records.filter { $0.key != key } + (record.map { [$0] } ?? [])
         }
-        return records
+    }
+
+    /// Adds the records whose keys are not there yet. Returns all records as stored now.
+    func add(_ new: [UserRecord]) throws(SDKError) -> [UserRecord] {
+        try replace { records throws(SDKError) in
+            var all = records
+            for record in new where !all.contains(where: { $0.key == record.key }) { all.append(record) }
+            return all
+        }
+    }
+
+    private func replace(_ change: ([UserRecord]) throws(SDKError) -> [UserRecord]) throws(SDKError) -> [UserRecord] {
+        var next = StoreFormat.Content()
+        try storage.update { blob throws(SDKError) in
+            let former = try content(blob)
+            if former.damaged > 0 { try storage.setAside() }
+            next.records = try change(former.records)
+            next.generation = max(newest.withLock { $0 }, former.generation ?? 0) &+ 1
+            next.derivation = try key.nextDerivation(after: former.derivation, random: random)
+            return try StoreFormat.encode(next, key: key, random: random)
+        }
+        newest.withLock { $0 = max($0, next.generation ?? 0) }
+        return next.records
     }
 
     private func content(_ blob: [UInt8]?) throws(SDKError) -> StoreFormat.Content {
         guard let blob else { return StoreFormat.Content() }
-        return try StoreFormat.decode(blob, key: key)
+        let content = try StoreFormat.decode(blob, key: key)
+        try newest.withLock { newest throws(SDKError) in
+            guard let generation = content.generation else { return }
+            guard generation >= newest else {
+                throw SDKError(.storageError, "an old copy of the store has taken its place")
+            }
+            newest = generation
+        }
+        return content
     }
 }

@@ -1,0 +1,160 @@
+// mpin.h: the answers that http_execute fills. The header documents every function.
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
+
+public import CMPin
+import Glibc
+import MPinHTTP
+import MPinSecrets
+
+private let answers = HandleTable<CallbackAnswer>(.httpResponse)
+
+/// HTTP by the program's own http_execute.
+struct CallbackTransport: HTTPTransport {
+    let callbacks: Callbacks
+    let policy: HTTPPolicy
+
+    func execute(
+        _ request: HTTPRequest, isCancelled: @escaping @Sendable () -> Bool
+    ) throws(HTTPFailure) -> HTTPResponse {
+        if let refusal = policy.refusal(of: request.url) { throw refusal }
+        guard !isCancelled() else { throw .cancelled }
+        let left = UInt32(clamping: request.deadline.remainingMilliseconds())
+        guard left > 0 else { throw .timedOut }
+        let answer = CallbackAnswer(limit: policy.maxAnswerBytes, isCanceled: isCancelled)
+        // The handle is good during the callback only.
+        guard let handle = answers.insert(answer) else { throw .network("too many requests at once") }
+        let status = call(request, handle, left)
+        _ = answers.remove(handle)
+        return try answer.response(status, request.deadline)
+    }
+
+    private func call(_ request: HTTPRequest, _ handle: OpaquePointer, _ milliseconds: UInt32) -> mpin_status {
+        guard let execute = callbacks.context.http_execute else { return MPIN_NETWORK_ERROR }
+        let headers = TextList(request.headers.flatMap { [$0.0, $0.1] })
+        let texts = TextList([request.method.rawValue, request.url])
+        return withExtendedLifetime((headers, texts)) {
+            (request.body ?? []).withUnsafeBufferPointer { body in
+                var view = mpin_http_request()
+                view.size = MemoryLayout<mpin_http_request>.size
+                view.method = texts.first[0]
+                view.url = texts.first[1]
+                view.headers = UnsafePointer(headers.first)
+                view.body = body.isEmpty ? nil : body.baseAddress
+                view.body_len = body.count
+                view.timeout_ms = milliseconds
+                return execute(callbacks.context.user, &view, handle)
+            }
+        }
+    }
+}
+
+/// Texts as C wants them: pointers, ended by NULL.
+private final class TextList {
+    let first: UnsafeMutablePointer<UnsafePointer<CChar>?>
+    private let count: Int
+
+    init(_ strings: [String]) {
+        count = strings.count
+        first = .allocate(capacity: count + 1)
+        for (index, string) in strings.enumerated() { (first + index).initialize(to: strdup(string)) }
+        (first + count).initialize(to: nil)
+    }
+
+    deinit {
+        for index in 0..<count { free(UnsafeMutablePointer(mutating: first[index])) }
+        first.deallocate()
+    }
+}
+
+/// What http_execute has filled in so far.
+private final class CallbackAnswer: Sendable {
+    private struct Content {
+        var status = 0
+        var headers: [(String, String)] = []
+        var headerBytes = 0
+        var isTooLarge = false
+    }
+
+    private let content = Locked(Content())
+    private let body: Locked<WipedBuffer>
+    private let limit: Int
+    let isCanceled: @Sendable () -> Bool
+
+    init(limit: Int, isCanceled: @escaping @Sendable () -> Bool) {
+        self.limit = limit
+        self.isCanceled = isCanceled
+        body = Locked(WipedBuffer(limit: limit))
+    }
+
+    func set(status: Int) { content.withLock { $0.status = status } }
+
+    /// False where the limit would be passed.
+    func add(_ name: String, _ value: String) -> Bool {
+        content.withLock { content in
+            let size = name.utf8.count + value.utf8.count + 4
+            guard size <= limit - content.headerBytes else {
+                content.isTooLarge = true
+                return false
+            }
+            content.headerBytes += size
+            content.headers.append((name, value))
+            return true
+        }
+    }
+
+    /// False where the limit would be passed.
+    func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        if body.withLock({ $0.append(bytes) }) { return true }
+        content.withLock { $0.isTooLarge = true }
+        return false
+    }
+
+    /// The answer, or why there is none. One that came too late is none: the deadline is a promise.
+    func response(_ status: mpin_status, _ deadline: Deadline) throws(HTTPFailure) -> HTTPResponse {
+        let content = content.withLock { $0 }
+        if status == MPIN_CANCELED || (status != MPIN_OK && isCanceled()) { throw .cancelled }
+        if status == MPIN_TIMED_OUT || deadline.remainingMilliseconds() == 0 { throw .timedOut }
+        if content.isTooLarge { throw .answerTooLarge }
+        guard status == MPIN_OK else { throw .network("the program's http_execute gave \(status)") }
+        guard content.status != 0 else { throw .network("the program's http_execute set no HTTP status") }
+        return HTTPResponse(
+            status: content.status, headers: content.headers, body: body.withLock { $0.secret() })
+    }
+}
+
+@_cdecl("mpin_http_response_set_status") @implementation
+public func mpin_http_response_set_status(_ response: OpaquePointer?, _ status: Int32) -> mpin_status {
+    guard let answer = answers.object(response) else { return MPIN_INVALID_HANDLE }
+    guard (100...599).contains(status) else { return MPIN_INVALID_ARGUMENT }
+    answer.set(status: Int(status))
+    return MPIN_OK
+}
+
+@_cdecl("mpin_http_response_add_header") @implementation
+public func mpin_http_response_add_header(
+    _ response: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ value: UnsafePointer<CChar>?
+) -> mpin_status {
+    guard let answer = answers.object(response) else { return MPIN_INVALID_HANDLE }
+    guard let name = text(name), !name.isEmpty, let value else { return MPIN_INVALID_ARGUMENT }
+    return answer.add(name, String(cString: value)) ? MPIN_OK : MPIN_INVALID_ARGUMENT
+}
+
+@_cdecl("mpin_http_response_append_body") @implementation
+public func mpin_http_response_append_body(
+    _ response: OpaquePointer?, _ bytes: UnsafePointer<UInt8>?, _ bytes_len: Int
+) -> mpin_status {
+    guard let answer = answers.object(response) else { return MPIN_INVALID_HANDLE }
+    guard let octets = optionalOctets(bytes, bytes_len) else { return MPIN_INVALID_ARGUMENT }
+    return answer.append(UnsafeRawBufferPointer(octets ?? .init(start: nil, count: 0)))
+        ? MPIN_OK : MPIN_BUFFER_TOO_SMALL
+}
+
+@_cdecl("mpin_http_response_is_canceled") @implementation
+public func mpin_http_response_is_canceled(
+    _ response: OpaquePointer?, _ canceled: UnsafeMutablePointer<Int32>?
+) -> mpin_status {
+    guard let answer = answers.object(response) else { return MPIN_INVALID_HANDLE }
+    guard let canceled else { return MPIN_INVALID_ARGUMENT }
+    canceled.pointee = answer.isCanceled() ? 1 : 0
+    return MPIN_OK
+}

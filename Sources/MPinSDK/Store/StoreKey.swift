@@ -1,0 +1,54 @@
+import MPinHTTP
+package import MPinSecrets
+
+/// What opens and seals a store: one key, or a passphrase of which each store makes its own with the salt that it
+/// keeps.
+package final class StoreKey: Sendable {
+    private let secret: SecretBytes
+    private let isPassphrase: Bool
+    /// The last key made from the passphrase: each takes a tenth of a second.
+    private let derived = Locked<(how: Argon2id, key: SecretBytes)?>(nil)
+
+    /// 32 bytes.
+    package init(_ key: SecretBytes) {
+        secret = key
+        isPassphrase = false
+    }
+
+    package init(passphrase: SecretBytes) {
+        secret = passphrase
+        isPassphrase = true
+    }
+
+    /// The key of a store that says it was made so; nil: without a passphrase.
+    func key(_ derivation: Argon2id?) throws(SDKError) -> SecretBytes {
+        guard let derivation else {
+            guard !isPassphrase else { throw SDKError(.storageError, "the store has a key and no passphrase") }
+            return secret
+        }
+        guard isPassphrase else { throw SDKError(.storageError, "the store asks for its passphrase") }
+        return try derived.withLock { derived throws(SDKError) in
+            if let derived, derived.how == derivation { return derived.key }
+            guard let key = derivation.key(secret) else {
+                throw SDKError(.storageError, "no memory to make the store's key from its passphrase")
+            }
+            derived = (derivation, key)
+            return key
+        }
+    }
+
+    /// How the key of the next version of a store is made: as before, or with today's parameters where those are more.
+    func nextDerivation(after former: Argon2id?, random: RandomSource) throws(SDKError) -> Argon2id? {
+        guard isPassphrase else { return nil }
+        if let former, !former.isOutdated { return former }
+        do { return try Argon2id(random: random) } catch {
+            throw SDKError(.randomFailed, "the random generator failed")
+        }
+    }
+
+    /// Why nothing in a store can be opened.
+    var refusal: String {
+        isPassphrase
+            ? "wrong passphrase, or the store is damaged" : "the store is damaged or was written under another key"
+    }
+}
