@@ -1,57 +1,86 @@
-import GRDB
+import Dispatch
 import Synchronization
 
 /// Runs writes one after the other. Those that have come while others ran share a transaction, so that under load many
 /// pay for one commit and one sync.
 ///
+/// Whoever comes first runs the batch on its own thread, which costs no change of threads; a batch with a sync, which
+/// takes its time, goes to a thread of its own.
+///
 /// A write that fails changes nothing: its only changing statement is its last.
 final class BatchWriter: Sendable {
-    /// Runs the write and gives what tells its caller how it went, given whether the transaction has held.
-    private typealias Job = @Sendable (Result<Database, any Error>) -> @Sendable ((any Error)?) -> Void
+    /// Runs the write, or fails it, and gives what tells its caller how it went, given whether the transaction held.
+    private typealias Job = @Sendable (Result<SQLiteConnection, any Error>) -> Answer
+    private typealias Answer = @Sendable ((any Error)?) -> Void
 
     private struct Waiting {
         var jobs: [Job] = []
         var isDurable = false
+        /// Whether somebody runs batches, and will run what is added.
+        var isServed = false
     }
 
-    private let pool: DatabasePool
     private let waiting = Mutex(Waiting())
+    private let connection: Mutex<SQLiteConnection>
+    private let syncing = DispatchQueue(label: "store")
 
-    init(_ pool: DatabasePool) { self.pool = pool }
+    /// The only writer of that connection.
+    init(path: String) throws { connection = Mutex(try SQLiteConnection(path: path)) }
 
     /// `durable`: with a sync to the disk.
     func write<T: Sendable>(
-        durable: Bool = false, _ body: @escaping @Sendable (Database) throws -> T
+        durable: Bool = false, _ body: @escaping @Sendable (SQLiteConnection) throws -> T
     ) async throws -> T {
         try await withCheckedThrowingContinuation { continuation in
-            let job: Job = { database in
-                let result = Result { try body(database.get()) }
+            add(durable: durable) { connection in
+                let result = Result { try body(connection.get()) }
                 return { error in continuation.resume(with: error.map(Result.failure) ?? result) }
             }
-            let isFirst = waiting.withLock { waiting in
-                waiting.jobs.append(job)
-                waiting.isDurable = waiting.isDurable || durable
-                return waiting.jobs.count == 1
-            }
-            if isFirst { pool.asyncWriteWithoutTransaction { [self] in runWaiting($0) } }
         }
     }
 
-    private func runWaiting(_ db: Database) {
-        let batch = waiting.withLock { waiting in
-            let batch = waiting
-            waiting = Waiting()
-            return batch
+    private func add(durable: Bool, _ job: @escaping Job) {
+        let isServed = waiting.withLock { waiting in
+            defer { waiting.isServed = true }
+            waiting.jobs.append(job)
+            waiting.isDurable = waiting.isDurable || durable
+            return waiting.isServed
         }
-        var answers: [@Sendable ((any Error)?) -> Void] = []
-        do {
-            try db.execute(sql: batch.isDurable ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL")
-            try db.inTransaction(.immediate) {
-                for job in batch.jobs { answers.append(job(.success(db))) }
-                return .commit
+        if !isServed { serve() }
+    }
+
+    /// Runs batches until nobody waits.
+    private func serve() {
+        while let batch = next() {
+            guard !batch.isDurable else {
+                return syncing.async { [self] in
+                    connection.withLock { Self.run(batch, $0) }
+                    serve()
+                }
             }
+            connection.withLock { Self.run(batch, $0) }
+        }
+    }
+
+    private func next() -> Waiting? {
+        waiting.withLock { waiting in
+            let batch = waiting
+            waiting = Waiting(isServed: !batch.jobs.isEmpty)
+            return batch.jobs.isEmpty ? nil : batch
+        }
+    }
+
+    private static func run(_ batch: Waiting, _ connection: SQLiteConnection) {
+        var answers: [Answer] = []
+        do {
+            try connection.run(batch.isDurable ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL")
+            try connection.run("BEGIN IMMEDIATE")
+            for job in batch.jobs where connection.isInTransaction { answers.append(job(.success(connection))) }
+            try connection.run("COMMIT")
             for answer in answers { answer(nil) }
         } catch {
+            // Where there is nothing to roll back, that is no news.
+            try? connection.run("ROLLBACK")
             for job in batch.jobs.dropFirst(answers.count) { answers.append(job(.failure(error))) }
             for answer in answers { answer(error) }
         }

@@ -1,0 +1,98 @@
+import GRDBSQLite
+
+/// One connection to a SQLite file, its statements compiled once: for what happens several times a login, where GRDB's
+/// queues and rows cost more than SQLite's work. For one thread at a time.
+final class SQLiteConnection {
+    enum Value {
+        case text(String)
+        case bytes([UInt8])
+        case integer(Int64?)
+    }
+
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// A row while it is being read.
+    struct Row {
+        fileprivate let statement: OpaquePointer
+
+        func text(_ column: Int32) -> String { String(cString: sqlite3_column_text(statement, column)) }
+
+        func bytes(_ column: Int32) -> [UInt8] {
+            let count = Int(sqlite3_column_bytes(statement, column))
+            guard let start = sqlite3_column_blob(statement, column) else { return [] }
+            return [UInt8](UnsafeRawBufferPointer(start: start, count: count))
+        }
+
+        /// Nil for NULL.
+        func integer(_ column: Int32) -> Int64? {
+            sqlite3_column_type(statement, column) == SQLITE_NULL ? nil : sqlite3_column_int64(statement, column)
+        }
+    }
+
+    private let handle: OpaquePointer
+    private var statements: [String: OpaquePointer] = [:]
+
+    /// Opens a file that exists; a lock of another process is waited for for 5 s.
+    init(path: String) throws {
+        var handle: OpaquePointer?
+        let status = sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil)
+        guard let handle else { throw Failure(description: "\(path): no memory") }
+        self.handle = handle
+        guard status == SQLITE_OK else { throw failure() }
+        sqlite3_busy_timeout(handle, 5000)
+    }
+
+    deinit {
+        for statement in statements.values { sqlite3_finalize(statement) }
+        sqlite3_close_v2(handle)
+    }
+
+    /// Runs one statement and reads its rows. It is compiled the first time.
+    func run(_ sql: String, _ values: [Value] = [], row: (Row) -> Void = { _ in }) throws {
+        let statement = try compiled(sql)
+        defer {
+            sqlite3_reset(statement)
+            sqlite3_clear_bindings(statement)
+        }
+        for (index, value) in values.enumerated() { bind(value, to: statement, at: Int32(index + 1)) }
+        while true {
+            switch sqlite3_step(statement) {
+            case SQLITE_ROW: row(Row(statement: statement))
+            case SQLITE_DONE: return
+            default: throw failure()
+            }
+        }
+    }
+
+    /// Rows that the last statement changed.
+    var changes: Int { Int(sqlite3_changes(handle)) }
+
+    /// A full disk ends a transaction on its own.
+    var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+    private func compiled(_ sql: String) throws -> OpaquePointer {
+        if let statement = statements[sql] { return statement }
+        var statement: OpaquePointer?
+        guard sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil) == SQLITE_OK,
+            let statement
+        else { throw failure() }
+        statements[sql] = statement
+        return statement
+    }
+
+    private func bind(_ value: Value, to statement: OpaquePointer, at index: Int32) {
+        // SQLite copies what it is given.
+        let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+        switch value {
+        case .text(let text): sqlite3_bind_text(statement, index, text, Int32(text.utf8.count), copied)
+        // An empty blob is not NULL.
+        case .bytes(let bytes): sqlite3_bind_blob(statement, index, bytes + [0], Int32(bytes.count), copied)
+        case .integer(let number?): sqlite3_bind_int64(statement, index, number)
+        case .integer(nil): sqlite3_bind_null(statement, index)
+        }
+    }
+
+    private func failure() -> Failure { Failure(description: "SQLite: " + String(cString: sqlite3_errmsg(handle))) }
+}
