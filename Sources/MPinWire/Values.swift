@@ -121,10 +121,13 @@ package enum JSONValue: Codable, Sendable, Equatable {
 /// The body of an error answer (wire section 2): nothing but the reason.
 package struct ErrorResponse: Codable, Sendable {
     package var version: String?
+    /// Only where nothing is found.
+    package var service_name: String?
     package var message: String
 
-    package init(message: String) {
+    package init(message: String, service_name: String? = nil) {
         version = wireVersion
+        self.service_name = service_name
         self.message = message
     }
 }

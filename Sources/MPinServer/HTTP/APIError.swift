@@ -17,7 +17,8 @@ struct APIError: Error {
 
     /// The one shape of every error answer.
     var response: Response {
-        var response = Response.json(ErrorResponse(message: message), status: status)
+        let name = status == .notFound ? "M-Pin authentication server" : nil
+        var response = Response.json(ErrorResponse(message: message, service_name: name), status: status)
         // Old servers send it with every 401 (wire section 2).
         if status == .unauthorized { response.headers[.wwwAuthenticate] = "Authenticate" }
         if let retryAfter { response.headers[.retryAfter] = String(retryAfter) }

@@ -40,17 +40,17 @@ extension RelyingPartyService {
     func access(_ request: Request) async throws -> Response {
         let body = try await request.json(AccessRequest.self, limits)
         let webOTT = body.webOTT.lowercased()
-        var known = body.status
-        var answer = AccessResponse(status: "expired")
-        guard let wid = try await browsers.wid(webOTT: webOTT, at: config.clock()) else { return .json(answer) }
-        let seconds = min(max(body.wait?.value ?? 0, 0), limits.waitSeconds)
-        for await _ in browsers.changes(wid, seconds: seconds) {
-            answer = try await status(wid, webOTT: webOTT)
-            if seconds == 0 || answer.status != known ?? answer.status { break }
-            if ["authenticate", "expired"].contains(answer.status) { break }
-            known = answer.status
+        guard let wid = try await browsers.wid(webOTT: webOTT, at: config.clock()) else {
+            return .json(AccessResponse(status: "expired"))
         }
-        return .json(answer)
+        let first = try await status(wid, webOTT: webOTT)
+        let seconds = min(max(body.wait?.value ?? 0, 0), limits.waitSeconds)
+        guard seconds > 0, !first.isFinal, first.status == body.status ?? first.status else { return .json(first) }
+        let changed = try await browsers.wait(wid, seconds: seconds) {
+            let now = try await status(wid, webOTT: webOTT)
+            return now.status == first.status ? nil : now
+        }
+        return .json(changed ?? first)
     }
 
     private func status(_ wid: String, webOTT: String) async throws -> AccessResponse {
@@ -79,6 +79,11 @@ extension RelyingPartyService {
         (1...32).contains(status.utf8.count) && !["new", "authenticate", "expired"].contains(status)
             && status.wholeMatch(of: /[A-Za-z0-9_-]+/) != nil
     }
+}
+
+extension AccessResponse {
+    /// Whether there is nothing more to wait for.
+    fileprivate var isFinal: Bool { status == "authenticate" || status == "expired" }
 }
 
 extension String {

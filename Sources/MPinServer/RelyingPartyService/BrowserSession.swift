@@ -1,11 +1,11 @@
-import MPinWire
+package import MPinWire
 
 /// A browser that waits for a phone, named by an access number or the id in a QR code (wire section 11), and the rules of
 /// what may happen to it.
 ///
 /// At most one login ever comes out of it: the first right PIN locks it to that M-Pin ID, and only the one-time token that
 /// was shown to the browser is worth anything there.
-struct BrowserSession: Codable, Sendable {
+package struct BrowserSession: Codable, Sendable {
     /// A right PIN that a phone has brought.
     private struct Login: Codable {
         /// 16 bytes in hex.
@@ -65,7 +65,7 @@ struct BrowserSession: Codable, Sendable {
     }
 
     /// What the browser is told; with the status `authenticate` it has got the token.
-    mutating func show(at now: Moment) -> AccessResponse {
+    package mutating func show(at now: Moment) -> AccessResponse {
         guard !isRedeemed else { return AccessResponse(status: "expired") }
         let user = phoneStatus == "user" ? userID : ""
         guard let login, now < login.expires else { return AccessResponse(status: phoneStatus, userId: user) }

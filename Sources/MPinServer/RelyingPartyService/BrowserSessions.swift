@@ -1,19 +1,20 @@
 import MPinSecrets
+import ServiceLifecycle
 
 /// The browser sessions of one RPS: by number or id, and by webOTT.
-struct BrowserSessions: Sendable {
+package struct BrowserSessions: Sendable {
     private let sessions: Table<BrowserSession>
     /// Hash of a webOTT -> number or id.
     private let names: Table<String>
     private let doorbell = Doorbell()
 
-    init(in store: any Store) {
+    package init(in store: any Store) {
         sessions = Table("wid", in: store)
         names = Table("webott", in: store)
     }
 
     /// Starts a session under the name; false when that name is in use.
-    func start(_ wid: String, webOTT: String, expires: Moment, at now: Moment) async throws -> Bool {
+    package func start(_ wid: String, webOTT: String, expires: Moment, at now: Moment) async throws -> Bool {
         let hash = Self.hash(webOTT)
         guard try await sessions.create(wid, BrowserSession(webOTTHash: hash), expires: expires, at: now) else {
             return false
@@ -24,12 +25,12 @@ struct BrowserSessions: Sendable {
     func contains(_ wid: String, at now: Moment) async throws -> Bool { try await sessions.contains(wid, at: now) }
 
     /// The name of the browser's session; nil when it is over.
-    func wid(webOTT: String, at now: Moment) async throws -> String? {
+    package func wid(webOTT: String, at now: Moment) async throws -> String? {
         try await names.read(Self.hash(webOTT), at: now)
     }
 
     /// What `look` finds in the browser's own session; nil when it is over and the name perhaps somebody else's.
-    func look<Result: Sendable>(
+    package func look<Result: Sendable>(
         _ wid: String, webOTT: String, at now: Moment,
         _ look: @escaping @Sendable (inout BrowserSession) -> Result
     ) async throws -> Result? {
@@ -61,8 +62,18 @@ struct BrowserSessions: Sendable {
         try await sessions.read(wid, at: now)?.outcome(authOTT: authOTT)
     }
 
-    /// Whenever `wid` may have changed; ends after `seconds`.
-    func changes(_ wid: String, seconds: Int) -> AsyncStream<Void> { doorbell.rings(wid, seconds: seconds) }
+    /// What `look` finds, which is asked at once and whenever the session may have changed; nil after `seconds`, or when
+    /// the server is to stop.
+    func wait<Result: Sendable>(
+        _ wid: String, seconds: Int, _ look: @escaping @Sendable () async throws -> Result?
+    ) async throws -> Result? {
+        try await cancelWhenGracefulShutdown {
+            for await _ in doorbell.rings(wid, seconds: seconds) {
+                if let result = try await look() { return result }
+            }
+            return nil
+        }
+    }
 
     func end(_ wid: String, at now: Moment) async throws { try await sessions.delete(wid, at: now) }
 

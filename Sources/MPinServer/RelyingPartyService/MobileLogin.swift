@@ -14,15 +14,13 @@ extension RelyingPartyService {
         let token = try await token(authOTT)
         guard token.status == 200 else { return try await refusal(token, authOTT) }
         try await handOver(token, authOTT)
-        for await _ in browsers.changes(token.wid, seconds: limits.waitSeconds) {
-            let now = config.clock()
-            guard let outcome = try await browsers.outcome(token.wid, authOTT: authOTT, at: now) else { continue }
-            try await browsers.end(token.wid, at: now)
-            guard outcome.status == 200 else { throw APIError(.init(code: outcome.status), outcome.message) }
-            return .json(
-                MobileAuthenticateResponse(logoutURL: outcome.logoutURL, logoutData: outcome.logoutData ?? .null))
+        let outcome = try await browsers.wait(token.wid, seconds: limits.waitSeconds) {
+            try await browsers.outcome(token.wid, authOTT: authOTT, at: config.clock())
         }
-        throw APIError(.requestTimeout, "Authentication timed out")
+        guard let outcome else { throw APIError(.requestTimeout, "Authentication timed out") }
+        try await browsers.end(token.wid, at: config.clock())
+        guard outcome.status == 200 else { throw APIError(.init(code: outcome.status), outcome.message) }
+        return .json(MobileAuthenticateResponse(logoutURL: outcome.logoutURL, logoutData: outcome.logoutData ?? .null))
     }
 
     /// The token of a login on a live access number or QR code. It stays where it is: the RPA takes it.

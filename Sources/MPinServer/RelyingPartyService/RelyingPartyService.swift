@@ -118,6 +118,10 @@ struct RelyingPartyService: Sendable {
                     return try await loginResult(request)
                 }
             ])
+        // What may change at run time would be a second configuration; the old server, too, says 403 unless told where it
+        // is.
+        let fixed: Handler = { _, _ in throw APIError(.forbidden, "Options come from the configuration only") }
+        router.serve("/dynamicOptions", [.get: fixed, .post: fixed])
         router.serve("/status", [.get: { _, _ in .json(ErrorResponse(message: "active")) }])
     }
 
