@@ -82,7 +82,7 @@ let package = Package(
         module("MPinABI", ["CMPin", "MPinSDK", "MPinCrypto", "MPinSecrets"]),
         module(
             "MPinServer",
-            ["MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets", "CQREncode", grdb, sqlite, yams, logging]
+            ["MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets", "CQREncode", "CJansson", grdb, sqlite, yams, logging]
                 + lifecycle + hummingbird + nio),
         .executableTarget(
             name: "mpind", dependencies: ["CMPin", "MPinServer", "MPinSecrets", argumentParser, logging],

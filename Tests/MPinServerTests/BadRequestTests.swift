@@ -32,7 +32,7 @@ final class BadRequestTests: XCTestCase {
         let scene = try scene(client)
         let rows =
             registrationRows(scene) + pass1Rows(scene) + pass2Rows(scene) + privateRows(scene)
-            + applicationRows() + authorityRows(scene) + routeRows(scene)
+            + browserRows() + applicationRows() + authorityRows(scene) + routeRows(scene)
         for row in rows {
             let answer = try server.backend.call(
                 row.method, row.target, row.body, port: server.backend[keyPath: row.port])
@@ -164,6 +164,7 @@ final class BadRequestTests: XCTestCase {
 
     private func pass2Rows(_ s: Scene) -> [Row] {
         let v = s.ut
+        let long = String(repeating: "0", count: 65)
         func body(_ change: String) -> String {
             "{\"pass\":2,\"mpin_id\":\"\(s.user.id)\",\"V\":\"\(v)\",\"WID\":\"0\",\"OTP\":false\(change)}"
         }
@@ -178,8 +179,7 @@ final class BadRequestTests: XCTestCase {
             ("OTP abc", "{\"mpin_id\":\"\(s.user.id)\",\"V\":\"\(v)\",\"WID\":\"0\",\"OTP\":\"abc\"}"),
             ("OTP 7", "{\"mpin_id\":\"\(s.user.id)\",\"V\":\"\(v)\",\"WID\":\"0\",\"OTP\":7}"),
             ("OTP null", "{\"mpin_id\":\"\(s.user.id)\",\"V\":\"\(v)\",\"WID\":\"0\",\"OTP\":null}"),
-            ("OTP asked for", "{\"mpin_id\":\"\(s.user.id)\",\"V\":\"\(v)\",\"WID\":\"0\",\"OTP\":true}"),
-            ("access number", "{\"mpin_id\":\"\(s.user.id)\",\"V\":\"\(v)\",\"WID\":\"2741539\",\"OTP\":false}"),
+            ("WID too long", "{\"mpin_id\":\"\(s.user.id)\",\"V\":\"\(v)\",\"WID\":\"\(long)\",\"OTP\":false}"),
             ("WID number", "{\"mpin_id\":\"\(s.user.id)\",\"V\":\"\(v)\",\"WID\":0,\"OTP\":false}"),
         ].map { row("pass2: " + $0.0, "POST", "/rps/pass2", $0.1, 403) }
         rows += badPoints(v).map { name, point in
@@ -205,11 +205,46 @@ final class BadRequestTests: XCTestCase {
             row("authenticate: no JSON", "POST", "/authenticate", "x", 400),
             row("authenticate: array", "POST", "/authenticate", "[]", 400),
             row("mpinVerify: no token", "POST", "/mpinVerify", verify, 401),
+            row("loginResult: not waited for", "POST", "/loginResult", "{\"authOTT\":\"00\",\"status\":200}", 404),
+            row("dynamicOptions", "GET", "/dynamicOptions", 403),
+            row("getStackInfo", "GET", "/manage/getStackInfo", 404),
+            row("a public path", "POST", "/rps/access", "{\"webOTT\":\"00\"}", 404),
         ].map { row in
             var row = row
             row.port = \.privatePort
             return row
         }
+    }
+
+    private func browserRows() -> [Row] {
+        let bad = [("no JSON", "x"), ("empty body", ""), ("array", "[]"), ("null", "null"), ("empty object", "{}")]
+        let member = ["access": "webOTT", "codeStatus": "status", "authenticate": "mpinResponse"]
+        var rows = member.flatMap { path, name in
+            (bad + [("number", "{\"\(name)\":7}"), ("null member", "{\"\(name)\":null}")]).map {
+                row("public \(path): \($0.0)", "POST", "/rps/" + path, $0.1, 400)
+            }
+        }
+        rows += [
+            row("access: wait no number", "POST", "/rps/access", "{\"webOTT\":\"00\",\"wait\":\"long\"}", 400),
+            row("access: twice the member", "POST", "/rps/access", "{\"webOTT\":\"00\",\"webOTT\":\"01\"}", 400),
+            row("codeStatus: wid number", "POST", "/rps/codeStatus", "{\"status\":\"wid\",\"wid\":7}", 400),
+            row("codeStatus: no word", "POST", "/rps/codeStatus", "{\"status\":\"a b\",\"wid\":\"00\"}", 400),
+            row("public authenticate: no authOTT", "POST", "/rps/authenticate", "{\"mpinResponse\":{}}", 400),
+            row(
+                "public authenticate: authOTT number", "POST", "/rps/authenticate",
+                "{\"mpinResponse\":{\"authOTT\":1}}", 400),
+            row(
+                "public authenticate: unknown", "POST", "/rps/authenticate", "{\"mpinResponse\":{\"authOTT\":\"ab\"}}",
+                412),
+            row("mobileConfig: not configured", "GET", "/rps/mobileConfig", 403),
+            row("service: not configured", "GET", "/service", 403),
+            row("service: under the prefix", "GET", "/rps/service", 404),
+            row("accessnumber: the older name", "POST", "/rps/accessnumber", "{\"webOTT\":\"00\"}", 404),
+        ]
+        for path in ["getAccessNumber", "getQrUrl", "access", "codeStatus", "authenticate"] {
+            rows.append(row("\(path): GET", "GET", "/rps/" + path, 405))
+        }
+        return rows
     }
 
     private func applicationRows() -> [Row] {

@@ -21,8 +21,6 @@ final class HTTPTests: XCTestCase {
         XCTAssertEqual(settings["accessNumberDigits"] as? Int, 7)
         XCTAssertTrue(answer.text.contains("\"requestOTP\":false"))
         XCTAssertTrue(answer.text.contains("\"usePermits\":true"))
-        XCTAssertNil(settings["accessNumberURL"], "browsers are not sent to what is not served")
-        XCTAssertNil(settings["getAccessNumberURL"])
         XCTAssertNotNil((settings["appID"] as? String)?.wholeMatch(of: /[0-9a-f]{32}/))
         let seed = settings["seedValue"] as? String
         XCTAssertNotNil(seed?.wholeMatch(of: /[0-9a-f]{200}/))

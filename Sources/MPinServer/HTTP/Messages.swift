@@ -44,9 +44,9 @@ extension Request {
     func decoded<T: Decodable>(
         _ type: T.Type, from body: Data, or failure: HTTPResponse.Status = .badRequest
     ) throws -> T {
-        do { return try JSONDecoder().decode(type, from: body) } catch {
-            throw APIError(failure, "Invalid or missing data in the request body")
-        }
+        let refusal = APIError(failure, "Invalid or missing data in the request body")
+        guard isUnambiguousJSON(body) else { throw refusal }
+        do { return try JSONDecoder().decode(type, from: body) } catch { throw refusal }
     }
 
     /// A member of the query with its escapes undone; nil where it is missing.
