@@ -25,14 +25,3 @@ struct SealOptions: ParsableArguments {
         }
     }
 }
-
-struct LegacyOptions: ParsableArguments {
-    @Option(
-        help: """
-            Old credentials file (app_id, app_key). The signatures of old D-TAs and RPSs, which neither name a key nor \
-            end, are then used (by an RPS) or also taken (by a D-TA).
-            """)
-    var legacySignatures: String?
-
-    func credentials() throws -> LegacyCredentials? { try legacySignatures.map(LegacyCredentials.load) }
-}

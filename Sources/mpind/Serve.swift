@@ -1,101 +1,102 @@
 import ArgumentParser
+import Glibc
+import Logging
 import MPinServer
 
-struct Serve: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Run all parts in one process (the default command).")
+/// A command that runs a part of the server. Its options are those of the option table, so that file, environment and
+/// command line cannot differ.
+protocol PartCommand: AsyncParsableCommand {
+    static var part: ServerPart { get }
+    var arguments: [String] { get }
+}
 
-    @Flag(help: "Run both D-TAs, the RPS and the RPA in this process.")
-    var allInOne = false
-
-    @Option(help: "Folder for keys and databases; created where it does not exist.")
-    var stateDir: String
-
-    @Option(help: "Loopback address to listen on.")
-    var host = "127.0.0.1"
-
-    @Option(help: "Public port: RPS under /rps/, and the RPA.")
-    var port = 8005
-
-    @Option(help: "Private port: RPS and RPA for each other.")
-    var privatePort = 8011
-
-    @Option(name: .customLong("dta1-port"), help: "Port of D-TA 1.")
-    var dta1Port = 8001
-
-    @Option(name: .customLong("dta2-port"), help: "Port of D-TA 2, where clients go for their second shares.")
-    var dta2Port = 8002
-
-    @OptionGroup var mail: MailOptions
-    @OptionGroup var login: LoginOptions
-    @OptionGroup var common: CommonOptions
-
-    @Option(help: "Base URL of links in mails. (default: the public listener's)")
-    var publicURL: String?
-
-    func validate() throws {
-        guard allInOne else {
-            throw ValidationError("Give --all-in-one, or run the parts with `mpind dta`, `mpind rps` and `mpind rpa`.")
-        }
+extension PartCommand {
+    static func about(
+        _ abstract: String, _ discussion: String = "", name: String = part.rawValue
+    ) -> CommandConfiguration {
+        CommandConfiguration(
+            commandName: name, abstract: abstract, usage: "mpind \(part.rawValue) [<options>]",
+            discussion: discussion + "Options: mpind \(part.rawValue) --help")
     }
 
     func run() async throws {
-        try await serve(level: common.logLevel) {
-            var all = AllInOne(stateFolder: stateDir)
-            all.host = host
-            all.port = port
-            all.privatePort = privatePort
-            all.dta1Port = dta1Port
-            all.dta2Port = dta2Port
-            all.delivery = try mail.delivery()
-            all.publicURL = publicURL
-            all.maxAttempts = login.maxAttempts
-            all.usePermits = !login.noTimePermits
-            all.allowOrigin = login.allowOrigin
-            return try all.parts()
+        if arguments.contains("--help") || arguments.contains("-h") { return Self.printHelp() }
+        do {
+            let settings = try SettingsReader(Self.part).read(arguments: arguments)
+            try await serve(settings)
+        } catch {
+            throw failure(error)
         }
+    }
+
+    private static func printHelp() {
+        print(
+            """
+            OVERVIEW: \(configuration.abstract)
+
+            USAGE: mpind \(part.rawValue) [<options>]
+
+            OPTIONS, each also for the file of --config and, as MPIND_NAME, for the environment:
+            \(part.help)
+            """)
     }
 }
 
-struct MailOptions: ParsableArguments {
-    @Option(help: "Write mails as files into this folder instead of sending them.")
-    var mailDir: String?
-
-    @Option(help: "Mail server: smtp://host:25 or smtps://host:465.")
-    var smtpURL: String?
-
-    @Option(help: "Sender's address of mails.")
-    var mailFrom: String?
-
-    @Flag(help: "Confirm every identity without a mail. FOR TESTS ONLY.")
-    var forceActivate = false
-
-    /// Nil when no option was given.
-    func delivery() throws -> MailDelivery? {
-        if forceActivate { return .forceActivate }
-        switch (mailDir, smtpURL) {
-        case (let folder?, nil):
-            try makeFolder(folder)
-            return .folder(folder)
-        case (nil, let url?):
-            guard let mailFrom else { throw StartError("--smtp-url needs --mail-from") }
-            return .smtp(url: url, from: mailFrom)
-        case (_?, _?): throw StartError("give either --mail-dir or --smtp-url")
-        case (nil, nil): return nil
-        }
-    }
+struct Serve: PartCommand {
+    static let part = ServerPart.serve
+    static let configuration: CommandConfiguration = about("Run all parts in one process (the default command).")
+    @Argument(parsing: .captureForPassthrough) var arguments: [String] = []
 }
 
-struct LoginOptions: ParsableArguments {
-    @Option(help: "Wrong PINs in a row that block an identity.")
-    var maxAttempts = 3
+struct RunDTA: PartCommand {
+    static let part = ServerPart.dta
+    static let configuration: CommandConfiguration = about(
+        "Run one trust authority (the default).",
+        "Key files are made by `mpind keys new`; the database is created where it does not exist. ", name: "run")
+    @Argument(parsing: .captureForPassthrough) var arguments: [String] = []
+}
 
-    @Flag(help: "Log in without time permits.")
-    var noTimePermits = false
+struct RPS: PartCommand {
+    static let part = ServerPart.rps
+    static let configuration: CommandConfiguration = about(
+        "Run the relying party service: registration and authentication.")
+    @Argument(parsing: .captureForPassthrough) var arguments: [String] = []
+}
 
-    @Option(help: "Origin of browser pages that may call the RPS; may be repeated. (default: none)")
-    var allowOrigin: [String] = []
+struct RPA: PartCommand {
+    static let part = ServerPart.rpa
+    static let configuration: CommandConfiguration = about(
+        "Run the relying party application: mails, activation page, login verdicts.")
+    @Argument(parsing: .captureForPassthrough) var arguments: [String] = []
+}
 
-    func validate() throws {
-        guard maxAttempts >= 1 else { throw ValidationError("--max-attempts must be at least 1") }
+/// Runs the parts until a signal.
+private func serve(_ settings: Settings) async throws {
+    // Databases hold identities: nobody else may read what this process creates.
+    umask(0o077)
+    raiseFileLimit()
+    let logger = Logger.json(level: settings.logLevel)
+    let parts = try settings.parts()
+    if parts.rpa?.delivery == .forceActivate {
+        logger.critical(
+            "FORCE-ACTIVATE IS ON: every identity is confirmed without any check. For tests only, not for production.")
     }
+    try await Daemon(parts, logger: logger).runUntilSignal()
+}
+
+/// Each connection is a file: the system's usual 1,024 are soon used up.
+private func raiseFileLimit() {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+    limit.rlim_cur = limit.rlim_max
+    _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+}
+
+/// Says on standard error why the program ends, and gives the exit code for it: 64 for a wrong command line, 78 for a
+/// wrong configuration, else 1.
+func failure(_ error: any Error) -> ExitCode {
+    if let code = error as? ExitCode { return code }
+    let line = "mpind: error: \(error)\n"
+    _ = line.withCString { write(STDERR_FILENO, $0, strlen($0)) }
+    return (error as? SettingsError).map { ExitCode($0.exitCode) } ?? .failure
 }

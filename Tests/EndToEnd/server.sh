@@ -21,7 +21,8 @@ backend=http://127.0.0.1:$port
 
 start_server() {
     "$root/build/mpind" --all-in-one --state-dir "$work/state" --mail-dir "$work/mail" --public-url "$backend" \
-        --port "$port" --private-port "$private_port" --dta1-port "$dta1_port" --dta2-port "$dta2_port" "$@" \
+        --port "$port" --private-port "$private_port" --dta1-port "$dta1_port" --dta2-port "$dta2_port" \
+        --rate-limits off "$@" \
         2>>"$work/mpind.log" &
     server_pid=$!
     for _ in $(seq 100); do

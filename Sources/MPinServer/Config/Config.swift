@@ -169,8 +169,8 @@ package struct RelyingPartyServiceConfig: Sendable {
 package enum MailDelivery: Sendable, Equatable {
     /// One file a mail into this folder.
     case folder(String)
-    /// `smtp://host:25` or `smtps://host:465`, and the sender's address.
-    case smtp(url: String, from: String)
+    /// `smtp://host:25` or `smtps://host:465`, the sender's address, and who hands the mail in, where that matters.
+    case smtp(url: String, from: String, user: String? = nil, password: String? = nil)
     /// No mail: every identity is confirmed at once. For tests only.
     case forceActivate
 }

@@ -21,7 +21,7 @@ package struct AllInOne: Sendable {
     /// Origins of other sites' pages that may call this server.
     package var allowOrigin: [String] = []
     package var exposure = Exposure.loopback
-    package var rates = RateLimits.off
+    package var rates = RateLimits.standard
     package var adminListen: ListenAddress?
     package var limits = Limits()
     package var clock: Clock = Moment.now

@@ -10,7 +10,7 @@ package struct Parts: Sendable {
     package var rps: RelyingPartyServiceConfig?
     package var rpa: RelyingPartyApplicationConfig?
     package var exposure = Exposure.loopback
-    package var rates = RateLimits.off
+    package var rates = RateLimits.standard
     /// Where health and metrics are asked for; always a loopback address. Nil: nowhere.
     package var adminListen: ListenAddress?
     /// Whether clients reach D-TA 2 through the public listener, under ``AuthorityGate/path``.
@@ -110,20 +110,37 @@ extension Daemon {
     }
 
     private func makeService(_ config: RelyingPartyServiceConfig) async throws -> RelyingPartyService {
-        let store: SQLiteStore
-        do { store = try SQLiteStore(path: config.database) } catch let error as StartError { throw error } catch {
+        let file: SQLiteStore
+        do { file = try SQLiteStore(path: config.database) } catch let error as StartError { throw error } catch {
             throw StartError("\(config.database): \(error)")
         }
-        let appID = try await store.setting("app_id") { Hex.encode(try randomBytes(16)) }
+        let store = MeteredStore(file, metrics: metrics)
+        let sessions = MemoryStore()
+        watch(store, config)
+        metrics.gauge(.liveSessions) { Double(sessions.count) }
+        let appID = try await file.setting("app_id") { Hex.encode(try randomBytes(16)) }
         let seconds = config.limits.callSeconds
         let authorities = [("D-TA 1", config.dta1), ("D-TA 2", config.dta2)].map { name, link in
             TrustAuthorityClient(name, link, appID: appID, legacy: config.legacy, seconds: seconds)
         }
-        let secrets = ServerSecrets(authorities: authorities, store: store, config: config, logger: logger)
+        let secrets = ServerSecrets(authorities: authorities, store: file, config: config, logger: logger)
+        let keyRing = try await ServerKeyRing(secrets)
+        health.add("keys") { keyRing.keys.context(keyRing.keys.currentID) != nil }
         return RelyingPartyService(
-            config: config, appID: config.legacy?.appID ?? appID, store: store, sessions: MemoryStore(),
-            keyRing: try await ServerKeyRing(secrets), dta1: authorities[0], dta2: authorities[1],
-            rpa: Peer(url: config.verifyURL, seconds: seconds))
+            config: config, appID: config.legacy?.appID ?? appID, store: store, sessions: sessions, keyRing: keyRing,
+            dta1: authorities[0], dta2: authorities[1], rpa: Peer(url: config.verifyURL, seconds: seconds),
+            rates: rates, metrics: metrics)
+    }
+
+    /// Ready is who can write, and has the key to judge proofs with.
+    private func watch(_ store: any Store, _ config: RelyingPartyServiceConfig) {
+        health.add("store") {
+            let now = config.clock()
+            let probe = StoredItem(value: [], expires: now.adding(seconds: 60))
+            guard FileManager.default.fileExists(atPath: config.database) else { return false }
+            return (try? await store.update("health", "probe", at: now, durable: false) { $0 = probe }) != nil
+        }
+        health.add("keys") { false }
     }
 
     /// One listener an address: in one process RPS and RPA share it.

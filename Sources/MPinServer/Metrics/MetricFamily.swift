@@ -33,7 +33,7 @@ enum MetricFamily: String, CaseIterable, Sendable {
         case .requests: ["listener", "method", "route", "code"]
         case .requestSeconds: ["listener", "method", "route"]
         case .rateLimited: ["group", "scope"]
-        case .logins: ["result"]
+        case .logins: ["status"]
         case .storeSeconds, .storeErrors: ["operation"]
         case .build: ["version"]
         case .overloaded, .registrations, .pairingSeconds, .liveSessions: []

@@ -29,10 +29,11 @@ struct Mailer: Sendable {
                     let to = userID.contains("@") ? userID : userID + "@localhost"
                     let mail = Mail(from: "mpind@localhost", to: to, subject: subject, text: text)
                     try write(try mail.message(date: Moment.now().seconds), folder: folder)
-                case .smtp(let url, let from):
+                case .smtp(let url, let from, let user, let password):
                     let mail = Mail(from: from, to: userID, subject: subject, text: text)
                     let deadline = Deadline.after(milliseconds: UInt32(seconds * 1000))
-                    try SMTP.send(mail, server: SMTPServer(url: url), deadline: deadline)
+                    let server = SMTPServer(url: url, user: user, password: password)
+                    try SMTP.send(mail, server: server, deadline: deadline)
                 case .forceActivate: break
                 }
             }

@@ -10,6 +10,7 @@ extension RelyingPartyService {
     func pass1(_ request: Request) async throws -> Response {
         let body = try await request.json(Pass1Request.self, limits, or: .forbidden)
         guard let id = MPinID(hex: body.mpin_id) else { throw APIError(.forbidden, "mpin_id is not hex") }
+        try rates.admit(.login, identity: id.hash)
         let u = try point(body.U, "U")
         let ut = body.UT.isEmpty && !config.usePermits ? nil : try point(body.UT, "UT")
         var y = [UInt8](repeating: 0, count: MPinSize.scalar)
@@ -29,6 +30,7 @@ extension RelyingPartyService {
     func pass2(_ request: Request, _ logger: Logger) async throws -> Response {
         let body = try await request.json(Pass2Request.self, limits, or: .forbidden)
         guard let id = MPinID(hex: body.mpin_id) else { throw APIError(.forbidden, "mpin_id is not hex") }
+        try rates.admit(.login, identity: id.hash)
         guard body.WID.utf8.count <= 64 else { throw APIError(.forbidden, "WID is too long") }
         let proof = Proof(id: id, v: try point(body.V, "V"), wid: body.WID.lowercased(), wantsOTP: body.OTP.value)
         return .json(try await logIn(proof, logger))
@@ -63,6 +65,7 @@ extension RelyingPartyService {
     }
 
     private func verdict(_ answer: RPAAuthenticateResponse) -> Response {
+        metrics.count(.logins, [String(answer.status)])
         var response = Response.json(answer, status: .init(code: answer.status))
         if answer.status == 401 { response.headers[.wwwAuthenticate] = "Authenticate" }
         return response

@@ -7,6 +7,7 @@ extension RelyingPartyService {
     /// PUT /user and PUT /user/<id> (wire section 6.2): starts or restarts a registration.
     func register(_ request: Request, id: MPinID?) async throws -> Response {
         let wish = try await RegistrationWish(request, limits)
+        try rates.admit(.register, user: wish.userID)
         let now = config.clock()
         let expires = now.adding(seconds: limits.registrationSeconds)
         // Kept before the RPA is asked: the link may be opened before the RPA has answered.
@@ -20,6 +21,7 @@ extension RelyingPartyService {
             if restarted == nil { try await registrations.delete(registration.id, at: now) }
             throw error
         }
+        metrics.count(.registrations)
         let isActive = isForced ? try await registrations.activate(registration.id, at: now) : false
         return .json(
             RegisterResponse(

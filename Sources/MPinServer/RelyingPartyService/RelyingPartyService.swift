@@ -24,12 +24,14 @@ struct RelyingPartyService: Sendable {
     let rpa: Peer
     /// The RPA's permit check, where it has one.
     let permitCheck: Peer?
+    let rates: RateLimiter
+    let metrics: Metrics
 
     /// `store` keeps what must last, `sessions` what is good for a few minutes: in memory, so that nothing which was
     /// used before a restart can be used after it.
     init(
         config: RelyingPartyServiceConfig, appID: String, store: any Store, sessions: any Store, keyRing: ServerKeyRing,
-        dta1: TrustAuthorityClient, dta2: TrustAuthorityClient, rpa: Peer
+        dta1: TrustAuthorityClient, dta2: TrustAuthorityClient, rpa: Peer, rates: RateLimiter, metrics: Metrics
     ) {
         let slots = Slots(bits: config.limits.strangerBits, key: config.activationKey)
         self.config = config
@@ -40,6 +42,8 @@ struct RelyingPartyService: Sendable {
         self.dta1 = dta1
         self.dta2 = dta2
         self.rpa = rpa
+        self.rates = rates
+        self.metrics = metrics
         registrations = Registrations(in: store)
         identities = Identities(in: store, slots: slots, policy: config.attempts)
         challenges = Challenges(in: sessions, slots: slots, limit: config.limits.pass1Records)

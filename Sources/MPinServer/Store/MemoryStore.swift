@@ -7,6 +7,9 @@ package final class MemoryStore: Store {
 
     package init() {}
 
+    /// Items, those that have expired since the last ``collect(at:)`` included.
+    package var count: Int { tables.withLock { $0.values.reduce(0) { $0 + $1.count } } }
+
     package func create(_ table: String, _ key: String, _ item: StoredItem, at now: Moment) async throws -> Bool {
         tables.withLock { tables in
             guard Self.live(tables, table, key, now) == nil else { return false }

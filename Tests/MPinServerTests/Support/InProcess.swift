@@ -24,6 +24,7 @@ final class InProcess: Sendable {
         all.privatePort = backend.privatePort
         all.dta1Port = backend.dta1Port
         all.dta2Port = backend.dta2Port
+        all.rates = .off
         change(&all)
         all.clock = { [weak self] in
             Moment(microseconds: Moment.now().microseconds + (self?.offset.withLock { $0 } ?? 0))

@@ -27,7 +27,7 @@ final class Mpind {
             [
                 "--all-in-one", "--state-dir", backend.stateFolder, "--mail-dir", backend.mailFolder, "--port",
                 "\(backend.port)", "--private-port", "\(backend.privatePort)", "--dta1-port", "\(backend.dta1Port)",
-                "--dta2-port", "\(backend.dta2Port)",
+                "--dta2-port", "\(backend.dta2Port)", "--rate-limits", "off",
             ] + more)
     }
 

@@ -64,7 +64,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("mpind")
     ports = free_ports(4)
     options = ("--port", "--private-port", "--dta1-port", "--dta2-port")
-    command = [os.environ.get("MPIND", str(ROOT / "build/mpind")), "--all-in-one", "--force-activate"]
+    command = [os.environ.get("MPIND", str(ROOT / "build/mpind")), "--all-in-one", "--force-activate", "--rate-limits", "off"]
     command += ["--state-dir", str(folder / "state"), "--mail-dir", str(folder / "mail")]
     command += [text for option, port in zip(options, ports) for text in (option, str(port))]
     url = f"http://127.0.0.1:{ports[0]}"

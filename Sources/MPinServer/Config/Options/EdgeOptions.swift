@@ -1,0 +1,77 @@
+package import Logging
+
+/// What the options that every part has come to.
+extension Settings {
+    /// Refuses what the options together lack or contradict, as far as that can be seen without touching any state.
+    package func check() throws {
+        _ = try exposure()
+        _ = try adminListen()
+        let needed: [ServerOption<String?>] =
+            switch part {
+            case .serve: [ServerOptions.stateDir]
+            case .dta: [ServerOptions.database, ServerOptions.rpsKeyFile]
+            case .rps:
+                [
+                    ServerOptions.database, ServerOptions.keyFile, ServerOptions.dta1KeyFile,
+                    ServerOptions.dta2KeyFile,
+                ]
+            case .rpa: [ServerOptions.keyFile, ServerOptions.rpsKeyFile]
+            }
+        for option in needed { _ = try require(option) }
+    }
+
+    package var logLevel: Logger.Level { Logger.Level(rawValue: self[ServerOptions.logLevel]) ?? .info }
+
+    /// Reads certificate and key.
+    package func exposure() throws -> Exposure {
+        let proxies = try trustedProxies()
+        switch (self[ServerOptions.tlsCert], self[ServerOptions.tlsKey], self[ServerOptions.behindProxy]) {
+        case (nil, nil, false) where proxies.isEmpty: return .loopback
+        case (nil, nil, true):
+            let loopback = ["127.0.0.0/8", "::1"].compactMap { IPNetwork($0) }
+            return .behindProxy(TrustedProxies(proxies.isEmpty ? loopback : proxies))
+        case (let certificate?, let key?, false) where proxies.isEmpty:
+            return .tls(try TLSIdentity(certificateFile: certificate, keyFile: key))
+        case (_?, _?, true): throw SettingsError("give either --tls-cert and --tls-key, or --behind-proxy")
+        case (nil, nil, false), (_?, _?, false): throw SettingsError("--trusted-proxy needs --behind-proxy")
+        default: throw SettingsError("--tls-cert and --tls-key go together")
+        }
+    }
+
+    private func trustedProxies() throws(SettingsError) -> [IPNetwork] {
+        var networks: [IPNetwork] = []
+        for text in self[ServerOptions.trustedProxy] {
+            guard let network = IPNetwork(text) else {
+                throw SettingsError("trusted-proxy: \"\(text)\" is not ADDRESS or ADDRESS/BITS")
+            }
+            networks.append(network)
+        }
+        return networks
+    }
+
+    func rates() -> RateLimits {
+        guard self[ServerOptions.rateLimits] == "on" else { return .off }
+        var limits = RateLimits()
+        for (option, row) in zip(ServerOptions.rates, ServerOptions.rateTable) {
+            limits[keyPath: row.1] = RateLimit(self[option])
+        }
+        return limits
+    }
+
+    func adminListen() throws(StartError) -> ListenAddress? {
+        guard let text = self[ServerOptions.adminListen] else { return nil }
+        return try ListenAddress(text)
+    }
+
+    func apply(to limits: inout Limits) {
+        limits.connections = self[ServerOptions.connections]
+        limits.connectionsPerAddress = self[ServerOptions.connectionsPerAddress]
+        limits.requestsInFlight = self[ServerOptions.requestsInFlight]
+        limits.bodyBytes = self[ServerOptions.bodyBytes]
+        limits.headerBytes = self[ServerOptions.headerBytes]
+        limits.headerSeconds = self[ServerOptions.headerSeconds]
+        limits.readSeconds = self[ServerOptions.readSeconds]
+        limits.idleSeconds = self[ServerOptions.idleSeconds]
+        limits.drainSeconds = self[ServerOptions.drainSeconds]
+    }
+}

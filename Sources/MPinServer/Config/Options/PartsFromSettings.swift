@@ -1,0 +1,132 @@
+import Foundation
+import MPinSecrets
+
+/// Puts the parts of a process together from its settings: reads key files, makes folders.
+extension Settings {
+    package func parts() throws -> Parts {
+        var parts =
+            switch part {
+            case .serve: try allInOneParts()
+            case .dta: try authorityParts()
+            case .rps: try serviceParts()
+            case .rpa: try applicationParts()
+            }
+        parts.exposure = try exposure()
+        parts.rates = rates()
+        parts.adminListen = try adminListen()
+        return parts
+    }
+
+    private func allInOneParts() throws -> Parts {
+        guard self[ServerOptions.isAllInOne] else {
+            throw SettingsError(
+                "give --all-in-one, or run the parts with `mpind dta`, `mpind rps` and `mpind rpa`")
+        }
+        var all = AllInOne(stateFolder: try require(ServerOptions.stateDir))
+        all.host = self[ServerOptions.host]
+        all.port = self[ServerOptions.publicPort]
+        all.privatePort = self[ServerOptions.privatePort]
+        all.dta1Port = self[ServerOptions.dta1Port]
+        all.dta2Port = self[ServerOptions.dta2Port]
+        all.publicURL = self[ServerOptions.publicURL]
+        all.allowOrigin = self[ServerOptions.allowOrigin]
+        all.exposure = try exposure()
+        all.delivery = try delivery()
+        apply(to: &all.limits)
+        var parts = try all.parts()
+        if var service = parts.rps {
+            try apply(to: &service)
+            parts.rps = service
+        }
+        return parts
+    }
+
+    private func authorityParts() throws -> Parts {
+        var config = TrustAuthorityConfig(
+            name: self[ServerOptions.name], listen: try address(ServerOptions.listen, "127.0.0.1:8001"),
+            database: try require(ServerOptions.database), seal: try seal(),
+            requestKey: try key(ServerOptions.rpsKeyFile))
+        config.legacy = try legacy()
+        config.allowOrigin = self[ServerOptions.allowOrigin]
+        apply(to: &config.limits)
+        var parts = Parts()
+        parts.authorities = [config]
+        return parts
+    }
+
+    private func serviceParts() throws -> Parts {
+        let rpaKey = self[ServerOptions.rpaKeyFile] == nil ? nil : try key(ServerOptions.rpaKeyFile)
+        let dta2URL = self[ServerOptions.dta2URL]
+        var config = RelyingPartyServiceConfig(
+            listen: try address(ServerOptions.listen, "127.0.0.1:8010"),
+            privateListen: try address(ServerOptions.privateListen, "127.0.0.1:8011"),
+            database: try require(ServerOptions.database), activationKey: try key(ServerOptions.keyFile),
+            dta1: TrustAuthorityLink(
+                url: self[ServerOptions.dta1URL], requestKey: try key(ServerOptions.dta1KeyFile)),
+            dta2: TrustAuthorityLink(url: dta2URL, requestKey: try key(ServerOptions.dta2KeyFile)),
+            dta2PublicURL: self[ServerOptions.dta2PublicURL] ?? dta2URL, verifyURL: self[ServerOptions.verifyURL],
+            rpaKey: rpaKey)
+        config.legacy = try legacy()
+        config.privateNeedsToken = rpaKey != nil
+        config.authenticateURL = self[ServerOptions.authenticateURL]
+        apply(to: &config.limits)
+        try apply(to: &config)
+        var parts = Parts()
+        parts.rps = config
+        return parts
+    }
+
+    private func applicationParts() throws -> Parts {
+        let listen = try address(ServerOptions.listen, "127.0.0.1:8005")
+        guard let delivery = try delivery() else {
+            throw StartError("no way to confirm identities: give --mail-dir or --smtp-url")
+        }
+        var config = RelyingPartyApplicationConfig(
+            listen: listen, privateListen: try address(ServerOptions.privateListen, "127.0.0.1:8012"),
+            publicURL: try self[ServerOptions.publicURL] ?? exposure().url(listen),
+            rpsPrivateURL: self[ServerOptions.rpsPrivateURL], linkKey: try key(ServerOptions.keyFile),
+            rpsKey: try key(ServerOptions.rpsKeyFile), delivery: delivery)
+        config.allowOrigin = self[ServerOptions.allowOrigin]
+        apply(to: &config.limits)
+        var parts = Parts()
+        parts.rpa = config
+        return parts
+    }
+
+    private func address(_ option: ServerOption<String?>, _ fallback: String) throws -> ListenAddress {
+        try ListenAddress(self[option] ?? fallback)
+    }
+
+    /// What the master shares of a D-TA are sealed with.
+    private func seal() throws -> Seal {
+        let named = ProcessInfo.processInfo.environment["MPIN_PASSPHRASE_FILE"]
+        let keyFile = self[ServerOptions.keyFile]
+        switch (keyFile, self[ServerOptions.passphraseFile] ?? (keyFile == nil ? named : nil)) {
+        case (let path?, nil): return .key(try KeyFile.load(path))
+        case (nil, let path?): return .passphrase(try SecretFile.loadPassphrase(path))
+        default: throw StartError("give either --key-file or --passphrase-file")
+        }
+    }
+
+    private func legacy() throws -> LegacyCredentials? {
+        try self[ServerOptions.legacySignatures].map(LegacyCredentials.load)
+    }
+
+    private func key(_ option: ServerOption<String?>) throws -> SecretBytes { try KeyFile.load(try require(option)) }
+
+    /// Nil when no option was given.
+    private func delivery() throws -> MailDelivery? {
+        if self[ServerOptions.forceActivate] { return .forceActivate }
+        switch (self[ServerOptions.mailDir], self[ServerOptions.smtpURL]) {
+        case (let folder?, nil):
+            try makeFolder(folder)
+            return .folder(folder)
+        case (nil, let url?):
+            guard let from = self[ServerOptions.mailFrom] else { throw StartError("--smtp-url needs --mail-from") }
+            return .smtp(
+                url: url, from: from, user: self[ServerOptions.smtpUser], password: self[ServerOptions.smtpPassword])
+        case (_?, _?): throw StartError("give either --mail-dir or --smtp-url")
+        case (nil, nil): return nil
+        }
+    }
+}

@@ -1,0 +1,96 @@
+/// What the texts of an option must look like.
+package struct OptionKind: Sendable {
+    /// For the help, such as `HOST:PORT`.
+    package let placeholder: String
+    /// What an error says about it: "a number from 1 to 10".
+    let expected: String
+    let accepts: @Sendable (String) -> Bool
+    /// On the command line the name alone; elsewhere `true` or `false`.
+    package var isFlag = false
+    /// May be given more than once.
+    package var isList = false
+
+    static func text(_ placeholder: String) -> OptionKind {
+        OptionKind(placeholder: placeholder, expected: "a text", accepts: { !$0.isEmpty })
+    }
+
+    static func integer(_ range: ClosedRange<Int>) -> OptionKind {
+        OptionKind(
+            placeholder: "NUMBER", expected: "a number from \(range.lowerBound) to \(range.upperBound)",
+            accepts: { Int($0).map(range.contains) ?? false })
+    }
+
+    static let flag = OptionKind(
+        placeholder: "", expected: "true or false", accepts: { $0 == "true" || $0 == "false" }, isFlag: true)
+
+    static func list(_ placeholder: String) -> OptionKind {
+        OptionKind(placeholder: placeholder, expected: "a list of texts", accepts: { !$0.isEmpty }, isList: true)
+    }
+
+    static func choice(_ words: [String]) -> OptionKind {
+        OptionKind(
+            placeholder: words.joined(separator: "|"), expected: words.joined(separator: ", "),
+            accepts: { words.contains($0) })
+    }
+
+    /// A text that `accepts` knows.
+    static func form(
+        _ placeholder: String, _ expected: String, _ accepts: @escaping @Sendable (String) -> Bool
+    ) -> OptionKind { OptionKind(placeholder: placeholder, expected: expected, accepts: accepts) }
+}
+
+/// One line of the option table: what the readers of files, environment and command line need to know.
+package struct OptionRow: Sendable {
+    /// As in the file and, behind two hyphens, on the command line.
+    package let name: String
+    package let kind: OptionKind
+    /// Nil: not set.
+    package let fallback: String?
+    package let help: String
+    /// Never shown; may come from a file of its own, named by the option with `-file` at its end.
+    package var isSecret = false
+
+    /// `MPIND_` and the name in capitals.
+    package var environmentName: String { "MPIND_" + name.uppercased().replacing("-", with: "_") }
+}
+
+/// An option and the type of its value.
+package struct ServerOption<Value: Sendable>: Sendable {
+    package let row: OptionRow
+    /// The texts were accepted by the row's kind; none: the fallback.
+    let read: @Sendable ([String]) -> Value
+}
+
+extension ServerOption where Value == String {
+    static func text(_ name: String, _ fallback: String, _ kind: OptionKind, _ help: String) -> ServerOption {
+        ServerOption(row: OptionRow(name: name, kind: kind, fallback: fallback, help: help)) { $0.last ?? fallback }
+    }
+}
+
+extension ServerOption where Value == String? {
+    static func text(_ name: String, _ kind: OptionKind, _ help: String, isSecret: Bool = false) -> ServerOption {
+        ServerOption(row: OptionRow(name: name, kind: kind, fallback: nil, help: help, isSecret: isSecret)) { $0.last }
+    }
+}
+
+extension ServerOption where Value == Int {
+    static func integer(_ name: String, _ fallback: Int, _ range: ClosedRange<Int>, _ help: String) -> ServerOption {
+        ServerOption(row: OptionRow(name: name, kind: .integer(range), fallback: String(fallback), help: help)) {
+            $0.last.flatMap { Int($0) } ?? fallback
+        }
+    }
+}
+
+extension ServerOption where Value == Bool {
+    static func flag(_ name: String, _ help: String, isOn: Bool = false) -> ServerOption {
+        ServerOption(row: OptionRow(name: name, kind: .flag, fallback: String(isOn), help: help)) {
+            $0.last.map { $0 == "true" } ?? isOn
+        }
+    }
+}
+
+extension ServerOption where Value == [String] {
+    static func list(_ name: String, _ placeholder: String, _ help: String) -> ServerOption {
+        ServerOption(row: OptionRow(name: name, kind: .list(placeholder), fallback: nil, help: help)) { $0 }
+    }
+}

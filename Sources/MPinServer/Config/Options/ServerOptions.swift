@@ -1,0 +1,173 @@
+/// The option table: every option of the server, once.
+package enum ServerOptions {
+    static let listenForm = OptionKind.form("HOST:PORT", "HOST:PORT") { (try? ListenAddress($0)) != nil }
+    private static let port = 1...65_535
+
+    // What every part has.
+    package static let config = ServerOption<String?>.text(
+        "config", .text("FILE"), "YAML file with options, one `name: value` a line.")
+    package static let logLevel = ServerOption<String>.text(
+        "log-level", "info", .choice(["trace", "debug", "info", "notice", "warning", "error", "critical"]),
+        "The least that is logged.")
+    static let adminListen = ServerOption<String?>.text(
+        "admin-listen", listenForm, "Loopback address for /health/live, /health/ready and /metrics. (default: none)")
+    static let tlsCert = ServerOption<String?>.text(
+        "tls-cert", .text("FILE"), "Certificate chain (PEM); read again on SIGHUP.")
+    static let tlsKey = ServerOption<String?>.text("tls-key", .text("FILE"), "Private key of the certificate (PEM).")
+    static let behindProxy = ServerOption<Bool>.flag("behind-proxy", "TLS ends at a proxy in front of this server.")
+    static let trustedProxy = ServerOption<[String]>.list(
+        "trusted-proxy", "ADDRESS[/BITS]",
+        "Proxy whose X-Forwarded-For, X-Forwarded-Proto and X-Request-Id count; with --behind-proxy. (default: loopback)"
+    )
+    static let allowOrigin = ServerOption<[String]>.list(
+        "allow-origin", "ORIGIN",
+        "Origin of other sites' pages that may call this server; * stands for all. (default: none)")
+    static let rateLimits = ServerOption<String>.text(
+        "rate-limits", "on", .choice(["on", "off"]), "Whether callers are limited at all.")
+
+    static let connections = ServerOption<Int>.integer(
+        "connections", Limits().connections, 1...1_000_000, "Open connections of one listener.")
+    static let connectionsPerAddress = ServerOption<Int>.integer(
+        "connections-per-address", Limits().connectionsPerAddress, 1...1_000_000,
+        "Of these, the most of one address that is no trusted proxy.")
+    static let requestsInFlight = ServerOption<Int>.integer(
+        "requests-in-flight", Limits().requestsInFlight, 1...100_000,
+        "Requests of one listener that are worked on at the same time; more get 503.")
+    static let bodyBytes = ServerOption<Int>.integer(
+        "body-bytes", Limits().bodyBytes, 1024...16_777_216, "Largest request body.")
+    static let headerBytes = ServerOption<Int>.integer(
+        "header-bytes", Limits().headerBytes, 1024...1_048_576, "Largest header of a request.")
+    static let headerSeconds = ServerOption<Int>.integer(
+        "header-seconds", Limits().headerSeconds, 1...3600, "Time for the header of a request.")
+    static let readSeconds = ServerOption<Int>.integer(
+        "read-seconds", Limits().readSeconds, 1...3600, "Time for a whole request.")
+    static let idleSeconds = ServerOption<Int>.integer(
+        "idle-seconds", Limits().idleSeconds, 1...86_400, "Time that a connection may wait for its next request.")
+    static let drainSeconds = ServerOption<Int>.integer(
+        "drain-seconds", Limits().drainSeconds, 1...3600, "Time that running requests get to end after SIGTERM.")
+
+    static let edge: [OptionRow] =
+        [config.row, logLevel.row, adminListen.row, tlsCert.row, tlsKey.row, behindProxy.row, trustedProxy.row]
+        + [allowOrigin.row, rateLimits.row] + rates.map(\.row)
+        + [
+            connections.row, connectionsPerAddress.row, requestsInFlight.row, bodyBytes.row, headerBytes.row,
+            headerSeconds.row, readSeconds.row, idleSeconds.row, drainSeconds.row,
+        ]
+
+    /// One option for each limit of ``RateLimits``.
+    static let rates: [ServerOption<String>] = rateTable.map { name, path, help in
+        .text(
+            "rate-" + name, RateLimits.standard[keyPath: path]?.description ?? "off",
+            .form("REQUESTS/SECONDS", "REQUESTS/SECONDS or off") { $0 == "off" || RateLimit($0) != nil }, help)
+    }
+
+    static var rateTable: [(String, WritableKeyPath<RateLimits, RateLimit?>, String)] {
+        [
+            ("register-address", \.registerAddress, "Registrations and activations of one address."),
+            ("register-identity", \.registerIdentity, "Registrations of one user id."),
+            ("login-address", \.loginAddress, "Login steps of one address."),
+            ("login-identity", \.loginIdentity, "Login steps of one identity."),
+            ("access-address", \.accessAddress, "Access numbers, QR codes and their polls of one address."),
+            ("authority-address", \.authorityAddress, "Requests with a wrong signature of one address to a D-TA."),
+            ("authority-identity", \.authorityIdentity, "Requests to a D-TA for one identity."),
+        ]
+    }
+
+    // All in one process.
+    package static let isAllInOne = ServerOption<Bool>.flag(
+        "all-in-one", "Run both D-TAs, the RPS and the RPA in this process.")
+    static let stateDir = ServerOption<String?>.text(
+        "state-dir", .text("FOLDER"), "Folder for keys and databases; created where it does not exist.")
+    static let host = ServerOption<String>.text(
+        "host", "127.0.0.1", .text("HOST"),
+        "Address to listen on; another than a loopback address needs TLS or a proxy.")
+    static let publicPort = ServerOption<Int>.integer("port", 8005, port, "Public port: RPS under /rps/, and the RPA.")
+    static let privatePort = ServerOption<Int>.integer(
+        "private-port", 8011, port, "Private port: RPS and RPA for each other.")
+    static let dta1Port = ServerOption<Int>.integer("dta1-port", 8001, port, "Port of D-TA 1.")
+    static let dta2Port = ServerOption<Int>.integer(
+        "dta2-port", 8002, port, "Port of D-TA 2, where clients go for their second shares.")
+    static let publicURL = ServerOption<String?>.text(
+        "public-url", .text("URL"), "Base URL of links in mails. (default: the public listener's)")
+
+    static let allInOne = [
+        isAllInOne.row, stateDir.row, host.row, publicPort.row, privatePort.row, dta1Port.row, dta2Port.row,
+        publicURL.row,
+    ]
+
+    // A D-TA.
+    static let listen = ServerOption<String?>.text(
+        "listen", listenForm,
+        "Where clients come. (default: 127.0.0.1 and port 8001 for a D-TA, 8010 for the RPS, 8005 for the RPA)")
+    static let database = ServerOption<String?>.text(
+        "database", .text("FILE"), "SQLite file; created where it does not exist.")
+    static let keyFile = ServerOption<String?>.text(
+        "key-file", .text("FILE"), "Key file of this part alone: seals, activates or signs links.")
+    static let rpsKeyFile = ServerOption<String?>.text(
+        "rps-key-file", .text("FILE"), "Key file shared with the RPS and nobody else.")
+    static let name = ServerOption<String>.text("name", "dta", .text("NAME"), "Name in the log.")
+
+    static let passphraseFile = ServerOption<String?>.text(
+        "passphrase-file", .text("FILE"),
+        "File with the passphrase that seals the master shares, in the place of a key file. (default: the file that MPIN_PASSPHRASE_FILE names)"
+    )
+    static let legacySignatures = ServerOption<String?>.text(
+        "legacy-signatures", .text("FILE"),
+        "Old credentials file (app_id, app_key). The signatures of old D-TAs and RPSs, which neither name a key nor end, are then used (by an RPS) or also taken (by a D-TA)."
+    )
+
+    static let authority = [
+        listen.row, database.row, keyFile.row, passphraseFile.row, rpsKeyFile.row, legacySignatures.row, name.row,
+    ]
+
+    // The RPS.
+    static let privateListen = ServerOption<String?>.text(
+        "private-listen", listenForm,
+        "Where the other parts come; another than a loopback address needs a token. (default: 127.0.0.1 and port 8011 for the RPS, 8012 for the RPA)"
+    )
+    static let dta1URL = ServerOption<String>.text(
+        "dta1-url", "http://127.0.0.1:8001", .text("URL"), "Base URL of D-TA 1.")
+    static let dta1KeyFile = ServerOption<String?>.text("dta1-key-file", .text("FILE"), "Key file shared with D-TA 1.")
+    static let dta2URL = ServerOption<String>.text(
+        "dta2-url", "http://127.0.0.1:8002", .text("URL"), "Base URL of D-TA 2.")
+    static let dta2KeyFile = ServerOption<String?>.text("dta2-key-file", .text("FILE"), "Key file shared with D-TA 2.")
+    static let dta2PublicURL = ServerOption<String?>.text(
+        "dta2-public-url", .text("URL"), "Base URL of D-TA 2 for clients. (default: --dta2-url)")
+    static let verifyURL = ServerOption<String>.text(
+        "verify-url", "http://127.0.0.1:8012/mpinVerify", .text("URL"), "URL of the RPA's /mpinVerify.")
+    static let rpaKeyFile = ServerOption<String?>.text(
+        "rpa-key-file", .text("FILE"),
+        "Key file shared with the RPA; both directions then carry a token. Without it none is sent or asked for.")
+    static let authenticateURL = ServerOption<String>.text(
+        "authenticate-url", "/mpinAuthenticate", .text("URL"),
+        "authenticateURL for clients, as path behind their base URL or as whole URL.")
+
+    static let service = [
+        listen.row, privateListen.row, database.row, keyFile.row, dta1URL.row, dta1KeyFile.row, dta2URL.row,
+        dta2KeyFile.row, dta2PublicURL.row, verifyURL.row, rpaKeyFile.row, authenticateURL.row, legacySignatures.row,
+    ]
+
+    // The RPA.
+    static let rpsPrivateURL = ServerOption<String>.text(
+        "rps-private-url", "http://127.0.0.1:8011", .text("URL"), "Base URL of the RPS's private listener.")
+
+    static let application = [
+        listen.row, privateListen.row, publicURL.row, rpsPrivateURL.row, keyFile.row, rpsKeyFile.row,
+    ]
+
+    // How identities are confirmed.
+    static let mailDir = ServerOption<String?>.text(
+        "mail-dir", .text("FOLDER"), "Write mails as files into this folder instead of sending them.")
+    static let smtpURL = ServerOption<String?>.text(
+        "smtp-url", .text("URL"), "Mail server: smtp://host:25 or smtps://host:465.")
+    static let smtpUser = ServerOption<String?>.text("smtp-user", .text("NAME"), "User name at the mail server.")
+    static let smtpPassword = ServerOption<String?>.text(
+        "smtp-password", .text("PASSWORD"), "And its password.", isSecret: true)
+    static let mailFrom = ServerOption<String?>.text("mail-from", .text("ADDRESS"), "Sender's address of mails.")
+    package static let forceActivate = ServerOption<Bool>.flag(
+        "force-activate", "Confirm every identity without a mail. FOR TESTS ONLY.")
+
+    static let mail = [
+        mailDir.row, smtpURL.row, smtpUser.row, smtpPassword.row, mailFrom.row, forceActivate.row,
+    ]
+}

@@ -1,0 +1,29 @@
+/// What a process runs, and so which options it has.
+package enum ServerPart: String, Sendable, CaseIterable {
+    /// All parts in one process.
+    case serve
+    case dta
+    case rps
+    case rpa
+
+    package var rows: [OptionRow] {
+        let own =
+            switch self {
+            case .serve: ServerOptions.allInOne + ServerOptions.login + ServerOptions.mail
+            case .dta: ServerOptions.authority
+            case .rps: ServerOptions.service + ServerOptions.login
+            case .rpa: ServerOptions.application + ServerOptions.mail
+            }
+        return own + ServerOptions.edge
+    }
+
+    /// The options with their defaults, for `--help`.
+    package var help: String {
+        rows.map { row in
+            let head = row.kind.isFlag ? "--\(row.name)" : "--\(row.name) \(row.kind.placeholder)"
+            let fallback = row.kind.isFlag ? nil : row.fallback.map { " (default: \($0))" }
+            let more = row.kind.isList ? " May be repeated." : ""
+            return "  \(head)\n        \(row.help)\(more)\(fallback ?? "")"
+        }.joined(separator: "\n")
+    }
+}

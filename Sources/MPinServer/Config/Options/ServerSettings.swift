@@ -1,0 +1,90 @@
+/// Where a value was set; a later source wins over an earlier one.
+package enum SettingSource: Sendable, Equatable, CustomStringConvertible {
+    case fallback
+    case file(String, line: Int)
+    case environment(String)
+    case commandLine
+
+    package var description: String {
+        switch self {
+        case .fallback: "default"
+        case .file(let path, let line): "\(path):\(line)"
+        case .environment(let name): "environment \(name)"
+        case .commandLine: "command line"
+        }
+    }
+}
+
+/// Why the settings cannot be used, in one line for a person.
+package struct SettingsError: Error, Equatable, CustomStringConvertible {
+    package let description: String
+    /// sysexits.h: 64 for a wrong command line, 78 for a wrong file or environment.
+    package let exitCode: Int32
+
+    init(_ source: SettingSource, _ text: String) {
+        description = source == .commandLine ? text : "\(source): \(text)"
+        exitCode = source == .commandLine ? 64 : 78
+    }
+
+    /// What the options together lack or contradict.
+    init(_ text: String) { self.init(.commandLine, text) }
+}
+
+/// The texts of one source.
+struct SettingsLayer {
+    var texts: [String: (texts: [String], source: SettingSource)] = [:]
+
+    /// Checks and keeps; a list grows, any other option may come once, and not as text and file both.
+    mutating func add(_ row: OptionRow, _ text: String, _ source: SettingSource) throws(SettingsError) {
+        guard row.kind.accepts(text) else {
+            let shown = row.isSecret ? "the value" : "\"\(text)\""
+            throw SettingsError(source, "\(row.name): \(shown) is not \(row.kind.expected)")
+        }
+        let before = texts[row.name]?.texts ?? []
+        guard before.isEmpty || row.kind.isList else { throw SettingsError(source, "\(row.name): given twice") }
+        texts[row.name] = (before + [text], source)
+    }
+}
+
+/// Every option of a part with its value and its source.
+package struct Settings: Sendable {
+    package let part: ServerPart
+    private var values: [String: (texts: [String], source: SettingSource)] = [:]
+
+    /// `layers` in rising order.
+    init(_ part: ServerPart, _ layers: [SettingsLayer]) {
+        self.part = part
+        for layer in layers { values.merge(layer.texts) { _, new in new } }
+    }
+
+    package subscript<Value>(option: ServerOption<Value>) -> Value { option.read(values[option.row.name]?.texts ?? []) }
+
+    /// The value, or an error that names the option.
+    package func require<Value>(_ option: ServerOption<Value?>) throws(SettingsError) -> Value {
+        guard let value = self[option] else { throw SettingsError("missing --\(option.row.name)") }
+        return value
+    }
+
+    package func isSet<Value>(_ option: ServerOption<Value>) -> Bool { values[option.row.name] != nil }
+
+    /// As a configuration file, with the source of each value behind it; secrets are not shown.
+    package var description: String {
+        part.rows.filter { $0.name != ServerOptions.config.row.name }.map { row in
+            let value = values[row.name]
+            let texts = value?.texts ?? row.fallback.map { [$0] } ?? []
+            guard !texts.isEmpty else { return "# \(row.name): not set" }
+            let shown = row.isSecret ? ["(redacted)"] : texts.map { row.kind.isPlain ? $0 : quoted($0) }
+            let text = row.kind.isList ? "[" + shown.joined(separator: ", ") + "]" : shown.joined()
+            return "\(row.name): \(text)  # \(value?.source ?? .fallback)"
+        }.map { $0 + "\n" }.joined()
+    }
+
+    private func quoted(_ text: String) -> String {
+        "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+    }
+}
+
+extension OptionKind {
+    /// Written without quotes.
+    fileprivate var isPlain: Bool { isFlag || placeholder == "NUMBER" }
+}

@@ -1,0 +1,130 @@
+import Foundation
+import Yams
+
+/// Reads the settings of a part from all their sources: defaults, file, environment, command line, each over the one
+/// before it. The value of a secret may lie in a file of its own: `NAME-file`, `MPIND_NAME_FILE`.
+package struct SettingsReader: Sendable {
+    let part: ServerPart
+
+    package init(_ part: ServerPart) { self.part = part }
+
+    package func read(
+        arguments: [String], environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws(SettingsError) -> Settings {
+        let commandLine = try self.commandLine(arguments)
+        let variables = try self.environment(environment)
+        let configFile = ServerOptions.config.row.name
+        let path = commandLine.texts[configFile] ?? variables.texts[configFile]
+        let file = try path.flatMap(\.texts.last).map { path throws(SettingsError) in try self.file(path) }
+        return Settings(part, [file ?? SettingsLayer(), variables, commandLine])
+    }
+
+    /// The row of that name, or of the secret whose file it names.
+    private func row(_ name: String) -> (row: OptionRow, isFile: Bool)? {
+        if let row = part.rows.first(where: { $0.name == name }) { return (row, false) }
+        guard name.hasSuffix("-file") else { return nil }
+        return part.rows.first { $0.isSecret && $0.name == name.dropLast(5) }.map { ($0, true) }
+    }
+
+    private func add(
+        _ name: String, _ text: String, to layer: inout SettingsLayer, _ source: SettingSource
+    ) throws(SettingsError) {
+        guard let found = row(name) else { throw unknown(name, source) }
+        try layer.add(found.row, found.isFile ? secret(text, name, source) : text, source)
+    }
+
+    private func unknown(_ name: String, _ source: SettingSource) -> SettingsError {
+        let nearest = nearestName(to: name, among: part.rows.map(\.name)) ?? ""
+        return SettingsError(source, "unknown option \(name); did you mean \(nearest)?")
+    }
+
+    /// The file's text without the line end that editors leave.
+    private func secret(_ path: String, _ name: String, _ source: SettingSource) throws(SettingsError) -> String {
+        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
+            throw SettingsError(source, "\(name): cannot read \(path)")
+        }
+        return text.trimmingCharacters(in: .newlines)
+    }
+}
+
+extension SettingsReader {
+    private func commandLine(_ arguments: [String]) throws(SettingsError) -> SettingsLayer {
+        var layer = SettingsLayer()
+        var rest = arguments[...]
+        while let argument = rest.popFirst() {
+            guard argument.hasPrefix("--") else {
+                throw SettingsError(.commandLine, "unexpected argument \(argument)")
+            }
+            let parts = argument.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let name = parts.first.map(String.init) ?? ""
+            let isFlag = row(name).map { $0.row.kind.isFlag } ?? false
+            let text = parts.count == 2 ? String(parts[1]) : isFlag ? "true" : nil
+            guard row(name) != nil else { throw unknown(name, .commandLine) }
+            guard let value = text ?? rest.popFirst() else {
+                throw SettingsError(.commandLine, "missing value for --\(name)")
+            }
+            try add(name, value, to: &layer, .commandLine)
+        }
+        return layer
+    }
+
+    /// `MPIND_…`; what belongs to another part of the server is left to it. Members of lists stand between commas.
+    private func environment(_ variables: [String: String]) throws(SettingsError) -> SettingsLayer {
+        var layer = SettingsLayer()
+        for (variable, text) in variables.sorted(by: { $0.key < $1.key }) where variable.hasPrefix("MPIND_") {
+            let name = variable.dropFirst(6).lowercased().replacing("_", with: "-")
+            if row(name) == nil, ServerPart.allCases.contains(where: { SettingsReader($0).row(name) != nil }) {
+                continue
+            }
+            let isList = row(name).map { $0.row.kind.isList } ?? false
+            for member in isList ? text.split(separator: ",").map(String.init) : [text] {
+                try add(name, member, to: &layer, .environment(variable))
+            }
+        }
+        return layer
+    }
+
+    private func file(_ path: String) throws(SettingsError) -> SettingsLayer {
+        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
+            throw SettingsError(.file(path, line: 1), "cannot be read")
+        }
+        let root: Node?
+        do { root = try Yams.compose(yaml: text) } catch {
+            let reason = "\(error)".split(separator: "\n").first ?? ""
+            throw SettingsError(.file(path, line: 1), "not YAML: \(reason)")
+        }
+        guard let root else { return SettingsLayer() }
+        guard case .mapping(let members) = root else {
+            throw SettingsError(.file(path, line: 1), "expected one `option: value` a line")
+        }
+        var layer = SettingsLayer()
+        for (key, value) in members {
+            let source = SettingSource.file(path, line: key.mark?.line ?? 0)
+            guard let name = key.scalar?.string, let found = row(name) else {
+                throw unknown(key.scalar?.string ?? "", source)
+            }
+            let texts = found.isFile ? value.scalar.map { [$0.string] } : value.texts(found.row.kind)
+            guard let texts, found.row.name != ServerOptions.config.row.name else {
+                throw SettingsError(source, "\(name): expected \(found.row.kind.expected)")
+            }
+            for text in texts { try add(name, text, to: &layer, source) }
+        }
+        return layer
+    }
+}
+
+extension Node {
+    private func hasType(_ name: Tag.Name) -> Bool { tag.description == name.rawValue }
+
+    /// The texts of a value whose YAML type is that of the option; else nil.
+    fileprivate func texts(_ kind: OptionKind) -> [String]? {
+        if kind.isList {
+            guard case .sequence(let members) = self else { return nil }
+            let texts = members.compactMap { $0.scalar?.string }
+            return texts.count == members.count ? texts : nil
+        }
+        guard case .scalar(let scalar) = self, !hasType(.null) else { return nil }
+        let isBool = hasType(.bool)
+        return kind.isFlag == isBool ? [isBool ? scalar.string.lowercased() : scalar.string] : nil
+    }
+}
