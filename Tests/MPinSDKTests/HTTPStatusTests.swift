@@ -10,26 +10,43 @@ final class HTTPStatusTests: FlowTestCase {
         412, 413, 414, 415, 418, 422, 425, 426, 428, 429, 431, 451, 499, 500, 501, 502, 503, 504, 507, 511, 599,
     ]
 
+    private static let verdicts: [Int: Status] = [
+        401: .incorrectPIN, 410: .incorrectPIN, 408: .requestExpired, 412: .incorrectAccessNumber,
+        403: .identityNotAuthorized, 409: .clientSecretExpired,
+    ]
+
     private let exceptions: [MilagroServer.Call: [Int: Status]] = [
         .clientSettings: [:],
+        .service: [412: .badClientVersion],
         .register: [403: .identityNotAuthorized],
         .signature: [400: .identityNotVerified, 401: .identityNotVerified, 404: .registrationExpired],
         .secondClientSecret: [408: .requestExpired],
         .timePermit: [410: .revoked],
         .secondTimePermit: [410: .revoked],
+        .codeStatus: [412: .incorrectAccessNumber],
+        .authorize: [:],
         .pass1: [:],
         .pass2: [:],
-        .authenticate: [
-            401: .incorrectPIN, 410: .incorrectPIN, 408: .requestExpired, 412: .incorrectAccessNumber,
-            403: .identityNotAuthorized, 409: .clientSecretExpired,
-        ],
+        .authenticate: verdicts,
+        .mobileAuthenticate: verdicts,
+        .logout: [:],
+        .signingRegister: [408: .requestExpired],
+        .secondSigningShare: [408: .requestExpired],
     ]
+
+    private func isVerdict(_ call: MilagroServer.Call) -> Bool { call == .authenticate || call == .mobileAuthenticate }
+
+    private func isVerification(_ call: MilagroServer.Call) -> Bool {
+        call == .verification || call == .verificationConfirmation
+    }
 
     private func expected(_ call: MilagroServer.Call, _ status: Int) -> Status {
         if let exception = exceptions[call]?[status] { return exception }
         switch status {
         case 406: return .badUserAgent
         case 429: return .tooManyRequests
+        case 403 where isVerification(call): return .identityNotAuthorized
+        case 400..<500 where isVerification(call): return .verificationFailed
         case 200..<300: return .responseParseError
         case 300..<400: return .networkError
         case 400..<500: return .httpRequestError
@@ -43,12 +60,17 @@ final class HTTPStatusTests: FlowTestCase {
         if let old = try sdk.user("alice@example.com") { try sdk.deleteUser(old) }
         let user = try sdk.makeNewUser("alice@example.com")
         switch call {
-        case .clientSettings, .register: break
+        case .clientSettings, .register, .service, .codeStatus, .authorize, .verification: break
+        case .verificationConfirmation: try sdk.startVerification(user, clientID: "c")
         case .signature, .secondClientSecret: try sdk.startRegistration(user)
-        case .timePermit, .permitStorage, .secondTimePermit: try registered()
-        case .pass1, .pass2, .authenticate:
+        case .timePermit, .permitStorage, .secondTimePermit, .signingRegister, .secondSigningShare: try registered()
+        case .pass1, .pass2, .authenticate, .mobileAuthenticate, .logout:
             try registered()
             try sdk.startAuthentication(user)
+            if call == .logout {
+                let pin = Array("1234".utf8)
+                try sdk.finishAuthenticationAN(user, pin: pin.span, accessNumber: "2741539")
+            }
         }
         return user
     }
@@ -56,12 +78,22 @@ final class HTTPStatusTests: FlowTestCase {
     /// The status of the operation that sends that request.
     private func run(_ call: MilagroServer.Call, _ user: User) -> Status? {
         failure { () throws(SDKError) in
+            let pin = Array("1234".utf8)
             switch call {
             case .clientSettings: try sdk.setBackend(server.url)
+            case .service: _ = try sdk.serviceDetails(server.url)
+            case .verification: try sdk.startVerification(user, clientID: "c")
+            case .verificationConfirmation: _ = try sdk.finishVerification(user, code: "123456")
             case .register: try sdk.startRegistration(user)
             case .signature, .secondClientSecret: try sdk.confirmRegistration(user)
             case .timePermit, .permitStorage, .secondTimePermit: try sdk.startAuthentication(user)
+            case .codeStatus: _ = try sdk.sessionDetails("2741539")
+            case .authorize: _ = try sdk.accessCode(authorizeURL: server.url + "/authorize")
             case .pass1, .pass2, .authenticate: _ = try finishAuthentication(user, "1234")
+            case .mobileAuthenticate:
+                try sdk.finishAuthenticationAN(user, pin: pin.span, accessNumber: "2741539")
+            case .logout: try sdk.logout(user)
+            case .signingRegister, .secondSigningShare: try sdk.startRegistrationDVS(user, pin: pin.span)
             }
         }
     }
@@ -82,11 +114,11 @@ final class HTTPStatusTests: FlowTestCase {
                 XCTAssertEqual(error.text.contains("line 1  line  2 xx"), status != 204, error.text)
                 XCTAssertLessThan(error.text.utf8.count, 300)
                 XCTAssertEqual(
-                    user.state, call == .authenticate && status == 410 ? .blocked : before, "\(call) \(status)")
+                    user.state, isVerdict(call) && status == 410 ? .blocked : before, "\(call) \(status)")
                 rows += 1
             }
         }
-        XCTAssertEqual(rows, 9 * statuses.count)
+        XCTAssertEqual(rows, 18 * statuses.count)
     }
 
     func testEveryKindOfBadAnswerToEveryRequest() throws {
@@ -99,7 +131,9 @@ final class HTTPStatusTests: FlowTestCase {
             (.answer(200, body: [0xFF]), .responseParseError),
         ]
         for call in MilagroServer.Call.allCases where call != .permitStorage {
-            for (number, answer) in bad.enumerated() {
+            // What these two say beside their status is not looked at.
+            let isRead = call != .logout && call != .verification
+            for (number, answer) in bad.enumerated() where isRead || answer.status == .networkError {
                 let user = try prepare(call)
                 let before = user.state
                 server.reply(call, answer.reply)

@@ -10,7 +10,8 @@ final class MilagroServer: Sendable {
     /// What the server gets asked.
     enum Call: String, CaseIterable, Sendable {
         case clientSettings, register, signature, secondClientSecret, timePermit, permitStorage, secondTimePermit
-        case pass1, pass2, authenticate
+        case pass1, pass2, authenticate, mobileAuthenticate, logout, codeStatus, authorize, service
+        case verification, verificationConfirmation, signingRegister, secondSigningShare
     }
 
     struct State {
@@ -21,19 +22,37 @@ final class MilagroServer: Sendable {
         var stored: [String: String] = [:]
         var date: Int32 = 20778
         var maxAttempts = 3
+        /// Access numbers and QR ids that a browser shows.
+        var browsers: Set<String> = ["2741539", "f75dfd7607ec4213b177a3bd04651736"]
+        /// Members of the client settings beside the usual ones.
+        var settings: [String: any Sendable] = [:]
         /// Answers something else than usual where it does not return nil.
         var override: @Sendable (Call, ReceivedRequest) -> Reply? = { _, _ in nil }
-        fileprivate(set) var calls: [Call] = []
-        fileprivate var pending: [String: (regOTT: String, isActive: Bool)] = [:]
-        fileprivate var pass1: [String: (commitment: [UInt8], y: [UInt8])] = [:]
-        fileprivate var tokens: [String: (mpinID: String, isRight: Bool)] = [:]
-        fileprivate var attempts: [String: Int] = [:]
+        var calls: [Call] = []
+        var pending: [String: (regOTT: String, isActive: Bool)] = [:]
+        var pass1: [String: Pass1] = [:]
+        var tokens: [String: Token] = [:]
+        var attempts: [String: Int] = [:]
+    }
+
+    struct Pass1 {
+        let commitment: [UInt8]
+        let y: [UInt8]
+        /// Of an identity that signs.
+        let publicKey: [UInt8]?
+    }
+
+    struct Token {
+        let mpinID: String
+        let isRight: Bool
+        let wid: String
+        let isOTP: Bool
     }
 
     let state = Locked(State())
-    private let master1: [UInt8]
-    private let master2: [UInt8]
-    private let context: ServerContext
+    let master1: [UInt8]
+    let master2: [UInt8]
+    let context: ServerContext
     private let socket = Locked<LoopbackServer?>(nil)
 
     init() throws {
@@ -99,6 +118,15 @@ final class MilagroServer: Sendable {
         case ("GET", "v3", "timePermit"): return .secondTimePermit
         case ("GET", "tp", _): return .permitStorage
         case ("POST", "mpinAuthenticate", _): return .authenticate
+        case ("POST", "rps", "authenticate"): return .mobileAuthenticate
+        case ("POST", "rps", "codeStatus"): return .codeStatus
+        case ("POST", "rps", "dvsregister"): return .signingRegister
+        case ("GET", "v3", "dvs"): return .secondSigningShare
+        case ("POST", "logout", _): return .logout
+        case ("POST", "authorize", _): return .authorize
+        case ("GET", "service", _): return .service
+        case ("POST", "verification", ""): return .verification
+        case ("POST", "verification", "confirmation"): return .verificationConfirmation
         default: return nil
         }
     }
@@ -126,7 +154,20 @@ final class MilagroServer: Sendable {
         case .secondTimePermit: return try secondTimePermit(request)
         case .pass1: return try pass1(request)
         case .pass2: return try pass2(request)
-        case .authenticate: return authenticate(request)
+        case .authenticate, .mobileAuthenticate: return authenticate(request, isMobile: call == .mobileAuthenticate)
+        case .signingRegister: return try signingRegister(request)
+        case .secondSigningShare:
+            return .json(200, ["dvsClientSecret": try clientShare(master2, request.query["hash"] ?? "")])
+        case .codeStatus: return codeStatus(request)
+        case .logout: return .answer(200, body: [])
+        case .authorize: return .json(200, ["webOTT": "00", "qrURL": "\(url)/mobile#f75dfd7607ec4213b177a3bd04651736"])
+        case .service:
+            return .json(
+                200, ["name": "Service ü", "url": url, "rps_prefix": "rps", "logo_url": "/logo.png", "type": "online"])
+        case .verification: return .json(200, ["status": "OK"])
+        case .verificationConfirmation:
+            guard request.json["code"] as? String == "123456" else { return .json(401, ["message": "wrong code"]) }
+            return .json(200, ["accessId": "aid", "actToken": "activation token", "expireTime": 1_795_229_215])
         }
     }
 
@@ -140,6 +181,8 @@ final class MilagroServer: Sendable {
                 "timePermitsStorageURL": state.hasStorage ? "\(url)/tp" : "", "cSum": 1, "useNFC": false,
             ]
             if !state.usesPermits { settings["usePermits"] = false }
+            settings["codeStatusURL"] = "/rps/codeStatus"
+            for (name, value) in state.settings { settings[name] = value }
             return .json(200, settings)
         }
     }
@@ -194,7 +237,7 @@ final class MilagroServer: Sendable {
         return .json(200, ["clientSecret": try clientShare(master2, hash), "message": "OK"])
     }
 
-    private func clientShare(_ master: [UInt8], _ hash: String) throws -> String {
+    func clientShare(_ master: [UInt8], _ hash: String) throws -> String {
         let hash = Hex.decode(hash) ?? []
         return Hex.encode(
             try octets(MPinSize.g1) { out in
@@ -224,61 +267,15 @@ final class MilagroServer: Sendable {
         }
         return .json(200, ["timePermit": Hex.encode(share), "message": "OK"])
     }
-
-    private func pass1(_ request: ReceivedRequest) throws -> Reply {
-        let body = request.json
-        guard let mpinID = body["mpin_id"] as? String, let u = body["U"] as? String, let ut = body["UT"] as? String,
-            mpinID == mpinID.lowercased()
-        else { return .json(403, ["message": "member"]) }
-        let y = try randomScalar()
-        return state.withLock { state in
-            guard ut.isEmpty == !state.usesPermits else { return .json(403, ["message": "UT"]) }
-            state.pass1[mpinID] = (Hex.decode(state.usesPermits ? ut : u) ?? [], y)
-            return .json(200, ["version": "0.3", "pass": 1, "y": Hex.encode(y), "message": "OK"])
-        }
-    }
-
-    private func pass2(_ request: ReceivedRequest) throws -> Reply {
-        let body = request.json
-        guard let mpinID = body["mpin_id"] as? String, let v = (body["V"] as? String).flatMap(Hex.decode),
-            body["WID"] as? String == "0", body["OTP"] as? Bool == false
-        else { return .json(403, ["message": "member"]) }
-        let (first, date) = state.withLock { ($0.pass1.removeValue(forKey: mpinID), $0.usesPermits ? $0.date : 0) }
-        guard let first, let id = Hex.decode(mpinID) else { return .json(500, ["message": "Invalid pass one data"]) }
-        let isRight = try context.verify(id: id.span, date: date, u: first.commitment.span, y: first.y.span, v: v.span)
-        let authOTT = Hex.encode(Array(UUID().uuidString.utf8))
-        state.withLock { $0.tokens[authOTT] = (mpinID, isRight) }
-        return .json(200, ["version": "0.3", "pass": 2, "authOTT": authOTT, "extra": ["kept": [1, 2.5, NSNull()]]])
-    }
-
-    private func authenticate(_ request: ReceivedRequest) -> Reply {
-        let response = request.json["mpinResponse"] as? [String: Any] ?? [:]
-        let isWhole = (response["extra"] as? [String: Any])?["kept"] as? NSArray == [1, 2.5, NSNull()] as NSArray
-        guard let authOTT = response["authOTT"] as? String, response["pass"] as? Int == 2, isWhole else {
-            return .json(400, ["message": "mpinResponse"])
-        }
-        return state.withLock { state in
-            guard let token = state.tokens.removeValue(forKey: authOTT) else {
-                return .json(412, ["message": "unknown"])
-            }
-            if token.isRight && state.attempts[token.mpinID, default: 0] < state.maxAttempts {
-                state.attempts[token.mpinID] = nil
-                return .json(200, ["someUserData": "welcome ü"])
-            }
-            state.attempts[token.mpinID, default: 0] += 1
-            let isLast = state.attempts[token.mpinID, default: 0] >= state.maxAttempts
-            return .json(isLast ? 410 : 401, ["message": "Wrong PIN."])
-        }
-    }
 }
 
 /// A fresh scalar below the group order.
-private func randomScalar() throws -> [UInt8] {
+func randomScalar() throws -> [UInt8] {
     try octets(MPinSize.scalar) { out in try RandomScalar.generate(into: &out, random: systemRandom) }
 }
 
 /// `count` bytes that `fill` writes.
-private func octets(_ count: Int, _ fill: (inout MutableSpan<UInt8>) throws -> Void) throws -> [UInt8] {
+func octets(_ count: Int, _ fill: (inout MutableSpan<UInt8>) throws -> Void) throws -> [UInt8] {
     var result = [UInt8](repeating: 0, count: count)
     var span = result.mutableSpan
     try fill(&span)

@@ -110,9 +110,3 @@ extension SessionDetails {
         redirectURI = text("redirecturi")
     }
 }
-
-struct CodeStatusRequest: Encodable {
-    var status: String
-    var wid: String
-    var userId: String?
-}

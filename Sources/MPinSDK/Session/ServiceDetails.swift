@@ -13,5 +13,3 @@ extension Session {
             name: response.name, backendURL: response.url, rpsPrefix: response.rps_prefix, logoURL: response.logo_url)
     }
 }
-
-struct ServiceResponse: Decodable { var name: String, url: String, rps_prefix: String, logo_url: String, type: String }
