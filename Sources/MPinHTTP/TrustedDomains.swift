@@ -24,8 +24,10 @@ package struct TrustedDomains: Sendable, Equatable {
         if domains.isEmpty { return true }
         guard url.scheme == "https" else { return false }
         let host = Self.withoutRoot(url.host)
+        if domains.contains(host) { return true }
         // The digits behind the first dot of an address are no parent of it.
-        return domains.contains(host) || !Self.isAddress(host) && domains.contains { host.hasSuffix(".\($0)") }
+        guard !Self.isAddress(host) else { return false }
+        return domains.contains { host.hasSuffix(".\($0)") && !Self.isAddress($0) }
     }
 
     /// "api.example." is what "api.example" means in full.

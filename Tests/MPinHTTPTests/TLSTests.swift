@@ -1,5 +1,6 @@
 import Foundation
 import MPinHTTP
+import MPinSecrets
 import XCTest
 
 /// Against `openssl s_server` with certificates made by the openssl command.
@@ -152,5 +153,47 @@ final class TLSTests: XCTestCase {
         let result = get(url, caFile: "\(folder)/old.pem")
         XCTAssertTrue(isRefused(result), "\(result)")
         XCTAssertTrue("\(result)".contains("expired"), "\(result)")
+    }
+
+    // MARK: Pins
+
+    /// `sha256//BASE64` of the certificate's public key, as openssl writes it.
+    private func pin(_ name: String) throws -> String {
+        let publicKey = "\(folder)/\(name).pub"
+        let extract = process(["x509", "-in", "\(folder)/\(name).pem", "-noout", "-pubkey"])
+        XCTAssertTrue(FileManager.default.createFile(atPath: publicKey, contents: nil))
+        extract.standardOutput = try XCTUnwrap(FileHandle(forWritingAtPath: publicKey))
+        try extract.run()
+        extract.waitUntilExit()
+        try run(["pkey", "-pubin", "-in", publicKey, "-outform", "DER", "-out", "\(folder)/\(name).der"])
+        let der = try Data(contentsOf: URL(fileURLWithPath: "\(folder)/\(name).der"))
+        return "sha256//" + Data(SHA256.hash(Array(der))).base64EncodedString()
+    }
+
+    func testOnlyPinnedKeysAreAccepted() throws {
+        try makeCertificate("self", alternativeNames: "IP:127.0.0.1")
+        try makeCertificate("other", alternativeNames: "IP:127.0.0.1")
+        let url = try serve("self")
+        let (right, wrong) = (try pin("self"), try pin("other"))
+        for (pins, isAccepted) in [
+            (right, true), ("\(wrong);\(right)", true), (wrong, false), ("\(wrong);\(wrong)", false),
+        ] {
+            var policy = HTTPPolicy(caFile: "\(folder)/self.pem")
+            policy.pinnedKeys = pins
+            XCTAssertTrue(policy.isWellFormed)
+            let transport = CurlTransport(policy: policy)
+            let answer = try? transport.execute(HTTPRequest(url: url, deadline: .after(milliseconds: 10_000)))
+            XCTAssertEqual(answer?.status, isAccepted ? 200 : nil, pins)
+        }
+    }
+
+    func testAPinDoesNotTakeThePlaceOfAnAuthority() throws {
+        try makeCertificate("self", alternativeNames: "IP:127.0.0.1")
+        let url = try serve("self")
+        var policy = HTTPPolicy()
+        policy.pinnedKeys = try pin("self")
+        let transport = CurlTransport(policy: policy)
+        XCTAssertThrowsError(
+            try transport.execute(HTTPRequest(url: url, deadline: .after(milliseconds: 10_000))))
     }
 }

@@ -247,4 +247,37 @@ final class AuthenticationTests: FlowTestCase {
             XCTAssertEqual(failure { () throws(SDKError) in try logIn(user) }, .responseParseError, text)
         }
     }
+
+    func testThePermitCacheFollowsTheDateWhereverItJumps() throws {
+        let user = try registered()
+        for (date, isCached) in [
+            (20778, false), (20778, true), (20779, false), (20778, false), (30000, false), (1, false), (1, true),
+        ] {
+            server.state.withLock { $0.date = Int32(date) }
+            server.forgetCalls()
+            XCTAssertNoThrow(try logIn(user), "\(date)")
+            XCTAssertEqual(server.calls.contains(.secondTimePermit), !isCached, "\(date)")
+        }
+    }
+
+    func testASuspendedIdentityGetsNoPermit() throws {
+        let user = try registered()
+        for call in [MilagroServer.Call.timePermit, .secondTimePermit] {
+            server.fail(call, status: 410)
+            XCTAssertEqual(failure { () throws(SDKError) in try logIn(user) }, .revoked)
+            XCTAssertEqual(user.state, .registered)
+        }
+        server.fail(.timePermit, status: nil)
+        XCTAssertNoThrow(try logIn(user))
+    }
+
+    func testAnExpiredSecretKeepsTheUserAndSaysSo() throws {
+        let user = try registered()
+        server.fail(.authenticate, status: 409)
+        XCTAssertEqual(failure { () throws(SDKError) in try logIn(user) }, .clientSecretExpired)
+        XCTAssertEqual(user.state, .registered)
+        server.fail(.authenticate, status: nil)
+        try sdk.deleteUser(user)
+        XCTAssertNoThrow(try logIn(try registered()))
+    }
 }

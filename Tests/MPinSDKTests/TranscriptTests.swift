@@ -2,6 +2,8 @@ import Foundation
 import LoopbackServer
 import MPinHTTP
 import MPinSDK
+import MPinSecrets
+import MPinWire
 import XCTest
 
 /// What old clients and servers said to each other, recorded: the answers are played back to the client core, and its
@@ -107,6 +109,7 @@ final class TranscriptTests: FolderTestCase {
         guard isClients, !["/mpinVerify", "/mpinPermitUser", "/mpinActivate"].contains(where: target.hasPrefix) else {
             return nil
         }
+        guard !isBrowsers(target, request) else { return nil }
         let status = try XCTUnwrap(response["status"] as? Int)
         let body: [UInt8]
         if let object = response["body"] as? [String: Any] {
@@ -123,6 +126,14 @@ final class TranscriptTests: FolderTestCase {
         return Exchange(
             method: try XCTUnwrap(request["method"] as? String), target: target, body: sent ?? Data(),
             answer: .answer(status, body: onThisPort(body)))
+    }
+
+    /// The browser's requests beside the phone's: pages, the polling, and its own authenticate, which knows the one-time
+    /// token alone.
+    private func isBrowsers(_ target: String, _ request: [String: Any]) -> Bool {
+        if ["/", "/protected", "/rps/access", "/rps/getAccessNumber", "/rps/getQrUrl"].contains(target) { return true }
+        let sent = (request["body"] as? [String: Any])?["mpinResponse"] as? [String: Any]
+        return target == "/mpinAuthenticate" && sent?["pass"] == nil
     }
 
     /// Recorded hosts and ports become the player's.
@@ -212,5 +223,100 @@ final class TranscriptTests: FolderTestCase {
         try sdk.startAuthentication(user)
         XCTAssertTrue(try finishAuthentication(user, "1234").contains("onSuccessLogin"))
         XCTAssertEqual(player.problems, [])
+    }
+
+    // MARK: Browsers and one-time passwords
+
+    func testALoginByQRCode() throws {
+        try play("native-01-clientSettings-native") { try sdk.setBackend(player.url) }
+        let user = try sdk.makeNewUser("nat1.29158@example.com")
+        try play("native-03-register") {
+            try sdk.startRegistration(user)
+            try sdk.confirmRegistration(user)
+        }
+        try finishRegistration(user, "1234")
+        let code = "f75dfd7607ec4213b177a3bd04651736"
+        try play("native-04-qr-login") {
+            let details = try sdk.sessionDetails(code)
+            XCTAssertEqual(details.appName, "Interop service")
+            XCTAssertEqual(details.appIconURL, "http://127.0.0.1/icon.png")
+            try sdk.startAuthenticationMFA(user, accessCode: code)
+            try finishAN(user, code)
+        }
+        XCTAssertTrue(user.canLogout)
+    }
+
+    func testAOneTimePassword() throws {
+        try play("otp-01-clientSettings-otp") { try sdk.setBackend(player.url) }
+        let user = try stored(userOf: "otp-03-otp-authenticate")
+        try play("otp-03-otp-authenticate") {
+            try sdk.startAuthenticationOTP(user)
+            let digits = Array("1234".utf8)
+            let otp = try sdk.finishAuthenticationOTP(user, pin: digits.span)
+            XCTAssertEqual(otp.status, .ok)
+            XCTAssertEqual(otp.code, "932826")
+            XCTAssertEqual([otp.expireTime, otp.nowTime, Int64(otp.ttlSeconds)], [1_795_229_215, 1_795_229_155, 60])
+        }
+    }
+
+    func testAccessNumbersAndLogout() throws {
+        try play("std-01-clientSettings") {
+            try sdk.testBackend(player.url)
+            try sdk.setBackend(player.url)
+        }
+        let user = try stored(userOf: "std-10-access-number-login")
+        // The permit of that day came before the recording.
+        player.load([try permit(of: user)])
+        try sdk.startAuthentication(user)
+        try play("std-10-access-number-login") { try finishAN(user, "2700492") }
+        try play("std-11-logout") {
+            XCTAssertTrue(user.canLogout)
+            try sdk.logout(user)
+            XCTAssertFalse(user.canLogout)
+        }
+        player.load([try permit(of: user)])
+        try sdk.startAuthentication(user)
+        try play("std-14-access-number-wrong-number-412") {
+            XCTAssertEqual(
+                failure { () throws(SDKError) in try finishAN(user, "0000000") }, .incorrectAccessNumber)
+        }
+        try play("std-15-access-number-wrong-pin-401-then-ok") {
+            XCTAssertEqual(failure { () throws(SDKError) in try finishAN(user, "9575081") }, .incorrectPIN)
+            try finishAN(user, "9575081")
+        }
+        XCTAssertTrue(user.canLogout)
+    }
+
+    private func finishAN(_ user: User, _ number: String) throws(SDKError) {
+        let digits = Array("1234".utf8)
+        try sdk.finishAuthenticationAN(user, pin: digits.span, accessNumber: number)
+    }
+
+    /// A point that is one; the recorded servers do not look at ours.
+    private let point =
+        "0421210a97ba3c2f1624a528761ce7a79b0034e635728e1f0ede9cd42b936a285b18bef6ffc45f6466206377c021e5e8537b617277dc54bd7dd4591f374e4a43b0"
+
+    /// The user whose login a recording holds and whose registration none does, as if registered.
+    private func stored(userOf name: String) throws -> User {
+        let pass1 = try XCTUnwrap(try exchanges([name]).first { $0.target == "/rps/pass1" })
+        let mpinID = try XCTUnwrap(pass1.json["mpin_id"] as? String)
+        let id = Data(try XCTUnwrap(Hex.decode(mpinID)))
+        let content = try XCTUnwrap(try JSONSerialization.jsonObject(with: id) as? [String: Any])
+        var record = UserRecord(userID: try XCTUnwrap(content["userID"] as? String), backend: player.url)
+        let share = SecretHex(try XCTUnwrap(SecretBytes(hex: Array(point.utf8).span)))
+        record.state = UserState.registered.name
+        record.mpinID = mpinID
+        record.token = share
+        record.mapping = .decimal6
+        record.permit = name.hasPrefix("std") ? UserRecord.CachedPermit(date: 20778, share: share) : nil
+        let store = UserStore(storage: FileStorage(path: path), key: try KeyFile.loadOrCreate(path + ".key"))
+        _ = try store.update(record.key) { $0 = record }
+        return try XCTUnwrap(try sdk.user(record.userID))
+    }
+
+    private func permit(of user: User) throws -> Exchange {
+        let answer: [String: Any] = ["date": 20778, "timePermit": point, "signature": "00", "storageId": "00"]
+        return Exchange(
+            method: "GET", target: "/rps/timePermit/\(user.mpinID)", body: Data(), answer: .json(200, answer))
     }
 }

@@ -44,22 +44,77 @@ final class UserLifecycleTests: XCTestCase {
         XCTAssertEqual(cells, 120)
     }
 
-    func testARandomWalkNeverLeavesTheTable() {
-        var random = SystemRandomNumberGenerator()
-        var lifecycle = UserLifecycle()
-        for _ in 0..<1_000_000 {
-            guard let input = UserLifecycle.Input.allCases.randomElement(using: &random) else { return }
-            let before = lifecycle.state
-            let next = allowed[before]?[input]
-            guard lifecycle.apply(input) == (next != nil), lifecycle.state == next ?? before else {
-                return XCTFail("\(before) \(input)")
-            }
-        }
-    }
-
     func testNumbersAndNamesAreThoseOfTheHeader() {
         let names = ["INVALID", "STARTED_VERIFICATION", "STARTED_REGISTRATION", "ACTIVATED", "REGISTERED", "BLOCKED"]
         XCTAssertEqual(UserState.allCases.map(\.name), names)
         XCTAssertEqual(UserState.allCases.map(\.rawValue), [0, 1, 2, 3, 4, 5])
+    }
+
+    /// The rules again, as sentences; none of them knows the table.
+    private func brokenRule(_ before: UserState, _ input: UserLifecycle.Input, _ after: UserState) -> String? {
+        let order: [UserState] = [
+            .invalid, .startedVerification, .startedRegistration, .activated, .registered, .blocked,
+        ]
+        let place = { (state: UserState) in order.firstIndex(of: state) ?? -1 }
+        if input == .deleted { return after == .invalid ? nil : "a deleted user is INVALID" }
+        if place(after) < place(before) { return "nothing but deletion leads back" }
+        if after == .blocked && before != .blocked && !(before == .registered && input == .blocked) {
+            return "only the server's verdict on a registered user blocks"
+        }
+        if after == .registered && before != .registered {
+            let isReady = before == .startedRegistration || before == .activated
+            if input != .registrationFinished || !isReady { return "only a finished registration registers" }
+        }
+        if after == .startedVerification && before == .invalid && input != .verificationStarted {
+            return "only a started verification verifies"
+        }
+        if [.startedRegistration, .activated].contains(after), after != before {
+            let starts: [UserLifecycle.Input] = [
+                .registrationStarted, .registrationStartedActive, .registrationStartedMFA,
+                .registrationStartedActiveMFA, .registrationRestartedActive,
+            ]
+            if !starts.contains(input) { return "only a start begins a registration" }
+        }
+        return nil
+    }
+
+    /// Operations that a user in one of these states only may do.
+    private func mayHappen(_ input: UserLifecycle.Input, _ state: UserState) -> Bool {
+        switch input {
+        case .deleted: true
+        case .verificationStarted, .registrationStarted, .registrationStartedActive: state == .invalid
+        case .registrationStartedMFA, .registrationStartedActiveMFA:
+            state == .invalid || state == .startedVerification
+        case .verificationFinished: state == .startedVerification
+        case .registrationTokenCompleted, .registrationRestarted, .registrationRestartedActive:
+            state == .startedRegistration
+        case .registrationConfirmed, .registrationFinished: state == .startedRegistration || state == .activated
+        case .authenticationStarted, .authenticationFinished, .pinChanged, .signingStarted, .signingFinished, .signed,
+            .blocked:
+            state == .registered
+        case .loggedOut: state == .registered || state == .blocked
+        }
+    }
+
+    func testAMillionStepsBreakNoRule() {
+        var random = SystemRandomNumberGenerator()
+        var lifecycle = UserLifecycle()
+        var visits: [UserState: Int] = [:]
+        let inputs = UserLifecycle.Input.allCases
+        for _ in 0..<1_000_000 {
+            guard var input = inputs.randomElement(using: &random) else { return }
+            // A deletion every 20 steps would let few get far.
+            if input == .deleted && Int.random(in: 0..<4, using: &random) > 0 { input = .registrationFinished }
+            let before = lifecycle.state
+            let hasMoved = lifecycle.apply(input)
+            guard hasMoved == mayHappen(input, before), hasMoved || lifecycle.state == before else {
+                return XCTFail("\(before) \(input)")
+            }
+            if let rule = brokenRule(before, input, lifecycle.state) {
+                return XCTFail("\(rule): \(before) \(input) \(lifecycle.state)")
+            }
+            visits[lifecycle.state, default: 0] += 1
+        }
+        for state in UserState.allCases { XCTAssertGreaterThan(visits[state] ?? 0, 1000, "\(state)") }
     }
 }
