@@ -48,7 +48,9 @@ let package = Package(
     name: "libmpin",
     products: [
         .library(name: "mpin", type: .dynamic, targets: ["MPinABI"]),
+        .library(name: "MPin", targets: ["MPin"]),
         .executable(name: "mpind", targets: ["mpind"]),
+        .executable(name: "mpin-cli", targets: ["mpin-cli"]),
         .executable(name: "mpin-bench", targets: ["mpin-bench"]),
         .executable(name: "mpin-load", targets: ["mpin-load"]),
     ],
@@ -79,6 +81,7 @@ let package = Package(
         module("MPinWire", ["MPinSecrets"]),
         module("MPinHTTP", ["CCurl", "MPinSecrets"]),
         module("MPinSDK", ["MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets", "CJansson"]),
+        module("MPin", ["MPinSDK", "MPinSecrets"]),
         module("MPinABI", ["CMPin", "MPinSDK", "MPinCrypto", "MPinSecrets"]),
         module(
             "MPinServer",
@@ -87,6 +90,9 @@ let package = Package(
         .executableTarget(
             name: "mpind", dependencies: ["CMPin", "MPinServer", "MPinSecrets", argumentParser, logging],
             swiftSettings: strict),
+
+        .executableTarget(
+            name: "mpin-cli", dependencies: ["CMPin", "MPin", argumentParser], swiftSettings: strict),
 
         // Counts heap allocations for the bench alone.
         .target(name: "CAllocations"),
@@ -116,3 +122,8 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// The documentation's tool is no dependency of who uses the package.
+if Context.environment["MPIN_DOCS"] != nil {
+    package.dependencies.append(.package(url: "https://github.com/swiftlang/swift-docc-plugin.git", from: "1.5.0"))
+}

@@ -1,0 +1,60 @@
+import MPinSDK
+
+/// Logins.
+extension MPinClient {
+    /// Logs in on this device and returns the application's answer, JSON text.
+    public func logIn(_ user: User, pin: PIN, factors: [PIN] = []) async throws(MPinError) -> String {
+        try await perform { sdk throws(SDKError) in
+            try sdk.startAuthentication(user.core)
+            try sdk.add(factors, to: user)
+            return try sdk.finishAuthentication(user.core, pin: pin.bytes.span)
+        }
+    }
+
+    /// Logs a browser in that shows an access number or, in a QR code, a URL whose part after `#` is `accessCode`.
+    public func logIn(_ user: User, pin: PIN, accessCode: String) async throws(MPinError) {
+        try await perform { sdk throws(SDKError) in
+            try sdk.checkAccessNumber(accessCode)
+            try sdk.startAuthenticationMFA(user.core, accessCode: accessCode)
+            try sdk.finishAuthenticationAN(user.core, pin: pin.bytes.span, accessNumber: accessCode)
+        }
+    }
+
+    /// Logs in and gets a one-time code that the user types elsewhere; nil where the server issues none.
+    public func oneTimeCode(_ user: User, pin: PIN) async throws(MPinError) -> OneTimeCode? {
+        try await perform { sdk throws(SDKError) in
+            try sdk.startAuthenticationOTP(user.core)
+            return OneTimeCode(try sdk.finishAuthenticationOTP(user.core, pin: pin.bytes.span))
+        }
+    }
+
+    /// Asks who shows this code; the page learns that it was read.
+    public func session(_ accessCode: String) async throws(MPinError) -> Session {
+        try await perform { sdk throws(SDKError) in Session(try sdk.sessionDetails(accessCode)) }
+    }
+
+    /// Tells the page that the user declined.
+    public func declineSession(_ accessCode: String) async throws(MPinError) {
+        try await perform { sdk throws(SDKError) in try sdk.abortSession(accessCode) }
+    }
+
+    /// Ends the session that the last login began; see ``User/canLogOut``.
+    public func logOut(_ user: User) async throws(MPinError) {
+        try await perform { sdk throws(SDKError) in try sdk.logout(user.core) }
+    }
+
+    /// Logs in with the login PIN and registers a signing key under a signing PIN.
+    public func enableSigning(_ user: User, pin: PIN, signingPIN: PIN) async throws(MPinError) {
+        try await perform { sdk throws(SDKError) in
+            try sdk.startRegistrationDVS(user.core, pin: pin.bytes.span)
+            try sdk.finishRegistrationDVS(user.core, pin: signingPIN.bytes.span)
+        }
+    }
+
+    /// Signs a hash of 1 to 256 bytes now, with the signing PIN, which the server checks first.
+    public func sign(_ user: User, hash: [UInt8], signingPIN: PIN) async throws(MPinError) -> Signature {
+        try await perform { sdk throws(SDKError) in
+            Signature(try sdk.sign(user.core, hash: hash.span, pin: signingPIN.bytes.span))
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import ArgumentParser
+import Foundation
+import MPin
+
+struct List: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "List the users that are kept here.")
+
+    @OptionGroup var common: CommonOptions
+
+    func run() async throws {
+        try await common.run { client in
+            let users = try await client.users()
+            return Report(
+                users: users.map { ["user": $0.id, "state": "\($0.state)", "backend": $0.backend] })
+        }
+    }
+}
+
+struct Delete: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Erase a user with the token here. The server is not told.")
+
+    @Argument(help: "User id.")
+    var user: String
+
+    @OptionGroup var common: CommonOptions
+
+    func run() async throws {
+        try await common.run { client in
+            let user = try await common.known(user, client)
+            try await client.delete(user)
+            return Report(user: user.id)
+        }
+    }
+}
+
+struct Doctor: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Check the arithmetic, the store and the way to the server.")
+
+    @OptionGroup var common: CommonOptions
+
+    func run() async throws {
+        try await common.run { client in
+            try MPinClient.selfTest()
+            say("arithmetic: known answers")
+            let path = try common.storePath()
+            for file in [path, path + ".key"] where FileManager.default.fileExists(atPath: file) {
+                let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int ?? 0
+                guard mode & 0o077 == 0 else { throw Failure("\(file) can be read by others: chmod 600") }
+            }
+            say("store: \(path), \(try await client.users().count) users")
+            say(common.backend == nil ? "server: as configured, answers" : "server: answers")
+            return Report()
+        }
+    }
+}

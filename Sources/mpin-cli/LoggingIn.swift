@@ -1,0 +1,113 @@
+import ArgumentParser
+import MPin
+
+struct Login: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Log in here, or log in a browser that shows an access number or a QR code.")
+
+    @Argument(help: "User id.")
+    var user: String
+
+    @Option(help: "The number that the browser shows.")
+    var number: String?
+
+    @Option(help: "The URL in the QR code that the browser shows.")
+    var qr: String?
+
+    @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        guard number == nil || qr == nil else { throw ValidationError("Give either --number or --qr.") }
+        if let qr, accessCode(qr) == nil { throw ValidationError("--qr: nothing follows a # in this URL.") }
+    }
+
+    func run() async throws {
+        try await common.run { client in
+            let user = try await common.known(user, client)
+            let code = number ?? qr.flatMap(accessCode)
+            if qr != nil, let code { try await introduce(code, client) }
+            let pin = try PINReader(descriptor: common.pinFd).read("PIN")
+            return try await blockedOrNot(user) {
+                guard let code else {
+                    return Report(user: user.id, answer: try await client.logIn(user, pin: pin))
+                }
+                try await client.logIn(user, pin: pin, accessCode: code)
+                return Report(user: user.id)
+            }
+        }
+    }
+
+    /// Who asks is shown before the PIN is asked for: a code can be put before a person by anybody.
+    private func introduce(_ code: String, _ client: MPinClient) async throws {
+        let session = try await client.session(code)
+        say("Login at \(session.applicationName.isEmpty ? "an application without a name" : session.applicationName)")
+    }
+
+    private func accessCode(_ url: String) -> String? {
+        guard let hash = url.lastIndex(of: "#"), hash < url.index(before: url.endIndex) else { return nil }
+        return String(url[url.index(after: hash)...])
+    }
+}
+
+struct OTP: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "otp", abstract: "Log in and get a one-time code to type elsewhere.")
+
+    @Argument(help: "User id.")
+    var user: String
+
+    @OptionGroup var common: CommonOptions
+
+    func run() async throws {
+        try await common.run { client in
+            let user = try await common.known(user, client)
+            let pin = try PINReader(descriptor: common.pinFd).read("PIN")
+            return try await blockedOrNot(user) {
+                guard let code = try await client.oneTimeCode(user, pin: pin) else {
+                    throw Failure("the server issues no one-time codes")
+                }
+                return Report(user: user.id, code: code.code, secondsToLive: code.secondsToLive)
+            }
+        }
+    }
+}
+
+struct ChangePIN: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "change-pin", abstract: "Log in with the PIN, then replace it.")
+
+    @Argument(help: "User id.")
+    var user: String
+
+    @OptionGroup var common: CommonOptions
+
+    func run() async throws {
+        try await common.run { client in
+            let user = try await common.known(user, client)
+            let reader = PINReader(descriptor: common.pinFd)
+            let old = try reader.read("PIN until now")
+            return try await blockedOrNot(user) {
+                _ = try await client.logIn(user, pin: old)
+                let new = try reader.read("New PIN of \(user.pinDigits)", isNew: true)
+                try await client.changePIN(user, from: old, to: new)
+                return Report(user: user.id)
+            }
+        }
+    }
+}
+
+/// The last wrong PIN blocks: that is told apart from a wrong one.
+private func blockedOrNot(_ user: User, _ work: () async throws -> Report) async throws -> Report {
+    if user.state == .blocked { throw blocked(user) }
+    do { return try await work() } catch let error as MPinError {
+        if error.code == .incorrectPIN, user.state == .blocked { throw blocked(user) }
+        throw error
+    }
+}
+
+private func blocked(_ user: User) -> Blocked { Blocked(user: user.id) }
+
+/// The token is gone after the last wrong PIN.
+struct Blocked: Error {
+    let user: String
+}

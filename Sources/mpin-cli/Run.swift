@@ -1,0 +1,102 @@
+import ArgumentParser
+import Foundation
+import MPin
+
+/// What a command has to say at its end.
+struct Report: Encodable {
+    /// `OK`, or the name of the failure.
+    var result = "OK"
+    var text: String?
+    var user: String?
+    var state: String?
+    var users: [[String: String]]?
+    var code: String?
+    var secondsToLive: Int32?
+    var answer: String?
+    var httpStatus: Int?
+    var requestID: String?
+}
+
+extension CommonOptions {
+    /// Runs a command's work, writes what it reports, and ends the program with the documented exit code.
+    func run(_ work: (MPinClient) async throws -> Report) async throws {
+        do {
+            write(try await work(try await client()))
+        } catch let error as MPinError {
+            write(
+                Report(
+                    result: name(error.code), text: error.text, httpStatus: error.httpStatus,
+                    requestID: error.requestID.isEmpty ? nil : error.requestID))
+            throw exitCode(error.code)
+        } catch let error as Blocked {
+            write(Report(result: "BLOCKED", text: "\(error.user) must register again"))
+            throw ExitCode(4)
+        } catch let error as Failure {
+            write(Report(result: "FAILED", text: error.description))
+            throw ExitCode(1)
+        }
+    }
+
+    private func client() async throws -> MPinClient {
+        var configuration = Configuration(storagePath: try storePath())
+        configuration.backend = backend ?? environment("MPIN_BACKEND")
+        configuration.prefix = prefix
+        configuration.caFile = caFile
+        return try await MPinClient(configuration)
+    }
+
+    /// The file's folder is made where it does not exist.
+    func storePath() throws -> String {
+        if let path = store ?? environment("MPIN_STORE") { return path }
+        let folder = URL.homeDirectory.appending(path: ".mpin")
+        do {
+            try FileManager.default.createDirectory(
+                at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch { throw Failure("\(folder.path): \(error.localizedDescription)") }
+        return folder.appending(path: "store").path
+    }
+
+    /// The user of that id, who must be known.
+    func known(_ id: String, _ client: MPinClient) async throws -> User {
+        guard let user = try await client.user(id) else { throw Failure("\(id) is not registered here") }
+        return user
+    }
+
+    private func environment(_ name: String) -> String? {
+        ProcessInfo.processInfo.environment[name].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    private func write(_ report: Report) {
+        guard json else { return print(report.lines) }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        if let text = try? encoder.encode(report) { print(String(decoding: text, as: UTF8.self)) }
+    }
+
+    private func exitCode(_ code: MPinError.Code) -> ExitCode {
+        switch code {
+        case .incorrectPIN: ExitCode(3)
+        case .identityNotVerified: ExitCode(5)
+        default: ExitCode(1)
+        }
+    }
+
+    private func name(_ code: MPinError.Code) -> String {
+        "\(code)".replacing(/[A-Z]+/) { "_\($0.output)" }.uppercased()
+    }
+}
+
+extension Report {
+    /// For a person.
+    fileprivate var lines: String {
+        if let users {
+            return users.isEmpty
+                ? "nobody is registered here"
+                : users.map { "\($0["user"] ?? "")\t\($0["state"] ?? "")\t\($0["backend"] ?? "")" }
+                    .joined(separator: "\n")
+        }
+        let end = secondsToLive.map { " (good for \($0) s)" } ?? ""
+        if let code { return "\(code)\(end)" }
+        return text.map { "\(result): \($0)" } ?? result
+    }
+}

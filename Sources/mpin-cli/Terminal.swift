@@ -1,0 +1,64 @@
+import Glibc
+import MPin
+
+/// Where PINs come from: the terminal without echo, or a file descriptor.
+struct PINReader {
+    let descriptor: Int32?
+
+    /// Asks for a PIN. One that is new is asked for twice on a terminal.
+    func read(_ prompt: String, isNew: Bool = false) throws -> PIN {
+        if let descriptor { return PIN(ascii: try line(descriptor)) }
+        let first = try ask(prompt)
+        if isNew, try ask("The same again") != first { throw Failure("the two PINs differ") }
+        return PIN(ascii: first)
+    }
+
+    private func ask(_ prompt: String) throws -> [UInt8] {
+        let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
+        guard terminal >= 0 else { throw Failure("no terminal to read the PIN from; use --pin-fd") }
+        defer { close(terminal) }
+        write(terminal, prompt + ": ")
+        defer { write(terminal, "\n") }
+        return try withoutEcho(terminal) { try line(terminal) }
+    }
+
+    private func withoutEcho<Result>(_ terminal: Int32, _ body: () throws -> Result) throws -> Result {
+        var former = termios()
+        guard tcgetattr(terminal, &former) == 0 else { throw Failure("/dev/tty is no terminal") }
+        var silent = former
+        // Without ISIG the interrupt key comes as a byte, and `line` ends the program after the echo is back.
+        silent.c_lflag &= ~tcflag_t(ECHO | ISIG)
+        tcsetattr(terminal, TCSAFLUSH, &silent)
+        defer { tcsetattr(terminal, TCSAFLUSH, &former) }
+        return try body()
+    }
+
+    /// Byte by byte: what follows the line is the next PIN.
+    private func line(_ descriptor: Int32) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        var byte: UInt8 = 0
+        while bytes.count < 64 {
+            let count = Glibc.read(descriptor, &byte, 1)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw Failure("the PIN cannot be read: \(String(cString: strerror(errno)))") }
+            if count == 0 || byte == UInt8(ascii: "\n") { break }
+            if byte == 3 || byte == 28 { throw Failure("interrupted") }
+            bytes.append(byte)
+        }
+        return bytes
+    }
+}
+
+/// What went wrong on this side, in one line.
+struct Failure: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
+/// Writes a line for a person to standard error.
+func say(_ text: String) { write(STDERR_FILENO, text + "\n") }
+
+private func write(_ descriptor: Int32, _ text: String) {
+    _ = Array(text.utf8).withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+}

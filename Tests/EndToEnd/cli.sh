@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# mpin-cli against a real server: every command, every documented exit code, the terminal.
+set -euo pipefail
+# shellcheck source=Tests/EndToEnd/server.sh
+. "$(dirname "$0")/server.sh"
+
+passed=0
+ok() {
+    passed=$((passed + 1))
+    echo "ok: $1"
+}
+
+export MPIN_BACKEND=$backend MPIN_STORE=$work/store
+cli=$root/build/mpin-cli
+user=carol@example.com
+
+# expect CODE PINS ARGUMENT...: runs the client with these PINs, a line each; its output is kept in $work/said.
+expect() {
+    local code=$1 pins=$2 status=0
+    shift 2
+    printf '%b' "$pins" | "$cli" "$@" --pin-fd 0 >"$work/said" 2>"$work/heard" || status=$?
+    [ "$status" -eq "$code" ] || { echo "$*: exit code $status, expected $code" && cat "$work/said" "$work/heard"; exit 1; }
+}
+
+start_server
+expect 5 '' register "$user" --wait 0
+ok "register without waiting: not confirmed yet"
+open_mailed_link
+expect 0 '1234\n' confirm "$user"
+ok "confirm"
+expect 0 '1234\n' login "$user"
+ok "login"
+expect 3 '4321\n' login "$user"
+ok "a wrong PIN"
+expect 0 '1234\n' login "$user" --json
+python3 -c 'import json, sys; assert json.load(open(sys.argv[1]))["result"] == "OK"' "$work/said"
+ok "login --json"
+expect 0 '1234\n5678\n' change-pin "$user"
+expect 3 '1234\n' login "$user"
+expect 0 '5678\n' login "$user"
+ok "change-pin"
+expect 0 '' list
+grep -q "$user.registered" "$work/said"
+ok "list"
+expect 0 '' doctor
+ok "doctor"
+expect 64 '' login "$user" --qr "$backend/"
+ok "wrong usage"
+expect 1 '' login nobody@example.com
+ok "an unknown user"
+
+# The PIN typed at a terminal is not shown, and the terminal has its echo back afterwards.
+CLI="$cli" USER_ID="$user" python3 - <<'PY'
+import os, pty, select, termios, time
+
+def talk(pin: bytes) -> tuple[int, bytes]:
+    child, terminal = pty.fork()
+    if child == 0:
+        os.execv(os.environ["CLI"], ["mpin-cli", "login", os.environ["USER_ID"]])
+    seen, sent, deadline = b"", False, time.monotonic() + 20
+    while time.monotonic() < deadline:
+        if select.select([terminal], [], [], 0.1)[0]:
+            try:
+                part = os.read(terminal, 4096)
+            except OSError:
+                break
+            if not part:
+                break
+            seen += part
+        if not sent and b"PIN: " in seen and not termios.tcgetattr(terminal)[3] & termios.ECHO:
+            os.write(terminal, pin)
+            sent = True
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), seen
+
+status, seen = talk(b"5678\n")
+assert status == 0 and b"5678" not in seen, (status, seen)
+status, seen = talk(b"56\x03")
+assert status == 1 and b"interrupted" in seen, (status, seen)
+PY
+ok "a terminal without echo, and an interrupt"
+
+expect 3 '1111\n' login "$user"
+expect 3 '2222\n' login "$user"
+expect 4 '3333\n' login "$user"
+expect 4 '5678\n' login "$user"
+ok "blocked"
+expect 0 '' delete "$user"
+expect 0 '' list
+grep -q 'nobody' "$work/said"
+ok "delete"
+stop_server
+expect 1 '' doctor
+ok "no server"
+echo "$passed passed, 0 failed"
