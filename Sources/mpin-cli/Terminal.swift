@@ -1,5 +1,9 @@
 import Glibc
 import MPin
+import Synchronization
+
+/// Set by a signal while a PIN is being typed.
+private let isInterrupted = Atomic(false)
 
 /// Where PINs come from: the terminal without echo, or a file descriptor.
 struct PINReader {
@@ -22,15 +26,31 @@ struct PINReader {
         return try withoutEcho(terminal) { try line(terminal) }
     }
 
+    /// A signal that would end the program ends the reading instead, so that the echo comes back.
     private func withoutEcho<Result>(_ terminal: Int32, _ body: () throws -> Result) throws -> Result {
         var former = termios()
         guard tcgetattr(terminal, &former) == 0 else { throw Failure("/dev/tty is no terminal") }
         var silent = former
-        // Without ISIG the interrupt key comes as a byte, and `line` ends the program after the echo is back.
-        silent.c_lflag &= ~tcflag_t(ECHO | ISIG)
+        silent.c_lflag &= ~tcflag_t(ECHO)
+        let actions = [SIGINT, SIGTERM, SIGHUP, SIGQUIT].map { ($0, interrupting($0)) }
         tcsetattr(terminal, TCSAFLUSH, &silent)
-        defer { tcsetattr(terminal, TCSAFLUSH, &former) }
+        defer {
+            tcsetattr(terminal, TCSAFLUSH, &former)
+            for (signal, action) in actions {
+                var action = action
+                sigaction(signal, &action, nil)
+            }
+        }
         return try body()
+    }
+
+    /// Lets a signal do nothing but leave word of it; returns what it did before.
+    private func interrupting(_ signal: Int32) -> sigaction {
+        var action = sigaction()
+        action.__sigaction_handler.sa_handler = { _ in isInterrupted.store(true, ordering: .relaxed) }
+        var former = sigaction()
+        sigaction(signal, &action, &former)
+        return former
     }
 
     /// Byte by byte: what follows the line is the next PIN.
@@ -38,11 +58,14 @@ struct PINReader {
         var bytes: [UInt8] = []
         var byte: UInt8 = 0
         while bytes.count < 64 {
+            // The signal may come in another thread, where it ends no read here.
+            var input = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            let ready = poll(&input, 1, 100)
+            guard !isInterrupted.load(ordering: .relaxed) else { throw Failure("interrupted") }
+            if ready == 0 || (ready < 0 && errno == EINTR) { continue }
             let count = Glibc.read(descriptor, &byte, 1)
-            if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw Failure("the PIN cannot be read: \(String(cString: strerror(errno)))") }
             if count == 0 || byte == UInt8(ascii: "\n") { break }
-            if byte == 3 || byte == 28 { throw Failure("interrupted") }
             bytes.append(byte)
         }
         return bytes

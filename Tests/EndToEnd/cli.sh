@@ -50,7 +50,7 @@ expect 1 '' login nobody@example.com
 ok "an unknown user"
 
 # The PIN typed at a terminal is not shown, and the terminal has its echo back afterwards.
-CLI="$cli" USER_ID="$user" python3 - <<'PY'
+CLI="$cli" USER_ID="$user" timeout 60 python3 - <<'PY'
 import os, pty, select, termios, time
 
 def talk(pin: bytes) -> tuple[int, bytes]:
@@ -70,6 +70,8 @@ def talk(pin: bytes) -> tuple[int, bytes]:
         if not sent and b"PIN: " in seen and not termios.tcgetattr(terminal)[3] & termios.ECHO:
             os.write(terminal, pin)
             sent = True
+    if time.monotonic() >= deadline:
+        os.kill(child, 9)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), seen
 
 status, seen = talk(b"5678\n")
