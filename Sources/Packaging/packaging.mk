@@ -1,10 +1,12 @@
 # From a built tree to what people install. Included by the Makefile.
 
+.PHONY: install uninstall install-test reproducible library-in dist sbom docs swift-test cli cli-test
+
 PREFIX     ?= /usr/local
 LIBDIR     ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 
-.PHONY: install uninstall install-test reproducible library-in
+
 
 ##@ Ship
 
@@ -39,3 +41,25 @@ cli-test: cli server ## the command line client against a real server
 
 swift-test: packages server ## register and log in from a Swift program of its own package
 	Tests/EndToEnd/swift.sh
+export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
+ARCHIVE_FLAGS = --sort=name --owner=0 --group=0 --numeric-owner --mtime=@$(SOURCE_DATE_EPOCH) --format=gnu
+STAGE = build/stage
+
+dist: lib ## make archives of the sources and of an installed copy, in build/dist
+	rm -rf $(STAGE) && mkdir -p build/dist $(STAGE)
+	git archive --format=tar --prefix=libmpin-$(VERSION)/ HEAD | gzip -n >build/dist/libmpin-$(VERSION).tar.gz
+	$(MAKE) --no-print-directory install DESTDIR=$(CURDIR)/$(STAGE)/libmpin-$(VERSION) PREFIX=/usr/local >/dev/null
+	cp LICENSE CHANGELOG.md README.md $(STAGE)/libmpin-$(VERSION)
+	tar $(ARCHIVE_FLAGS) -C $(STAGE) -c libmpin-$(VERSION) | \
+		gzip -n >build/dist/libmpin-$(VERSION)-$(shell uname -m).tar.gz
+	cd build/dist && sha256sum *.tar.gz >SHA256SUMS
+
+sbom: lib server build/sbom-venv/installed ## write and check build/libmpin.cdx.json, the bill of materials
+	Sources/Packaging/sbom.py $(VERSION) $(LIB) $(SERVER) >build/libmpin.cdx.json
+	build/sbom-venv/bin/python Tests/Packaging/sbom.py build/libmpin.cdx.json
+
+# The schemas of CycloneDX come with its own library.
+build/sbom-venv/installed: | $(STAMP)
+	$(PYTHON) -m venv build/sbom-venv
+	build/sbom-venv/bin/pip install --quiet 'cyclonedx-python-lib[json-validation]==11.12.0'
+	@touch $@
