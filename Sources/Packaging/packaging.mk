@@ -6,8 +6,6 @@ PREFIX     ?= /usr/local
 LIBDIR     ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 
-
-
 ##@ Ship
 
 install: lib ## install library, headers, mpin.pc, CMake files: DESTDIR, PREFIX, LIBDIR, INCLUDEDIR
@@ -41,6 +39,7 @@ cli-test: cli server ## the command line client against a real server
 
 swift-test: packages server ## register and log in from a Swift program of its own package
 	Tests/EndToEnd/swift.sh
+
 export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 ARCHIVE_FLAGS = --sort=name --owner=0 --group=0 --numeric-owner --mtime=@$(SOURCE_DATE_EPOCH) --format=gnu
 STAGE = build/stage
