@@ -13,8 +13,10 @@ func system(_ name: String, pkgConfig: String, apt: String) -> Target {
     .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([apt])])
 }
 
-func module(_ name: String, _ dependencies: [Target.Dependency], _ extra: [SwiftSetting] = []) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: strict + extra)
+func module(
+    _ name: String, _ dependencies: [Target.Dependency], _ extra: [SwiftSetting] = [], resources: [Resource] = []
+) -> Target {
+    .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: strict + extra)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -86,7 +88,11 @@ let package = Package(
         module(
             "MPinServer",
             ["MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets", "CQREncode", "CJansson", grdb, sqlite, yams, logging]
-                + lifecycle + hummingbird + nio),
+                + lifecycle + hummingbird + nio,
+            // The website's files are parts of the program.
+            resources: ["style.css", "live.js", "icon.svg"].map { name in
+                .embedInCode("RelyingPartyApplication/Website/Assets/" + name)
+            }),
         .executableTarget(
             name: "mpind", dependencies: ["CMPin", "MPinServer", "MPinSecrets", argumentParser, logging],
             swiftSettings: strict),

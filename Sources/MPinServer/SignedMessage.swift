@@ -70,6 +70,12 @@ extension SignedMessage {
         SignedMessage("activation link", [id, expires, activateKey])
     }
 
+    /// Lets a phone end one session of the website.
+    package static func logout(session: String) -> SignedMessage { SignedMessage("logout", [session]) }
+
+    /// The token in the forms that one browser gets from the website.
+    package static func form(session: String) -> SignedMessage { SignedMessage("form", [session]) }
+
     /// Bearer token from the RPS to the RPA.
     package static let fromRPS = SignedMessage("bearer RPS to RPA", [])
     /// Bearer token from the RPA to the RPS.

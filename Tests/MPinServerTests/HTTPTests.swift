@@ -13,7 +13,9 @@ final class HTTPTests: XCTestCase {
         let expected: [String: String] = [
             "signatureURL": "/rps/signature", "registerURL": "/rps/user", "timePermitsURL": "/rps/timePermit",
             "setupDoneURL": "/rps/setupDone", "mpinAuthServerURL": "/rps", "authenticateURL": "/mpinAuthenticate",
-            "mobileAuthenticateURL": "/rps/authenticate",
+            "mobileAuthenticateURL": "/rps/authenticate", "accessNumberURL": "/rps/access",
+            "getAccessNumberURL": "/rps/getAccessNumber", "getQrUrl": "/rps/getQrUrl",
+            "codeStatusURL": "/rps/codeStatus",
             "certivoxURL": "http://127.0.0.1:\(server.backend.dta2Port)/",
         ]
         for (name, value) in expected { XCTAssertEqual(settings[name] as? String, value, name) }

@@ -145,7 +145,7 @@ final class RegistrationTests: XCTestCase {
         XCTAssertTrue(page.text.contains("it&#39;s&amp;so@example.com"))
         XCTAssertTrue(try XCTUnwrap(page.headers["content-security-policy"]).contains("default-src 'none'"))
         XCTAssertEqual(page.headers["x-frame-options"], "DENY")
-        XCTAssertEqual(page.headers["referrer-policy"], "no-referrer")
+        XCTAssertEqual(page.headers["referrer-policy"], "same-origin")
     }
 
     /// Defect of wire section 6.3: a stranger's wrong regOTT deleted the pending registration.

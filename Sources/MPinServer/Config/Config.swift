@@ -191,6 +191,12 @@ package struct RelyingPartyApplicationConfig: Sendable {
     package var delivery: MailDelivery
     /// Origins of other sites' pages that may call the RPA; `*` stands for all.
     package var allowOrigin: [String] = []
+    /// Path prefix of the RPS's public endpoints on this site, without slashes.
+    package var prefix = "rps"
+    /// Whether the RPS waits for what the RPA makes of each login (its `waitForLoginResult`).
+    package var reportLoginResult = false
+    /// File with users who may not log in any more: a user id or an M-Pin ID in hex on each line; read at each login.
+    package var revokedUsersFile: String?
     package var limits = Limits()
     package var clock: Clock = Moment.now
 

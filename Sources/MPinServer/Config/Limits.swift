@@ -50,6 +50,8 @@ package struct Limits: Sendable {
     package var waitSeconds = 10
     /// Random bytes that clients without a generator of their own get.
     package var seedBytes = 100
+    /// Seconds that a browser stays logged in.
+    package var webSessionSeconds = 3600
     /// Seconds that a signed request to a D-TA is good for.
     package var signedSeconds = 60
     /// The furthest that a D-TA lets `expires` lie ahead, in seconds.

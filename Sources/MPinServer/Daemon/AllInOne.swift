@@ -18,6 +18,8 @@ package struct AllInOne: Sendable {
     package var maxAttempts = 3
     package var block = AttemptPolicy.Block.permanent
     package var usePermits = true
+    /// ``RelyingPartyApplicationConfig/revokedUsersFile``.
+    package var revokedUsersFile: String?
     /// Origins of other sites' pages that may call this server.
     package var allowOrigin: [String] = []
     package var exposure = Exposure.loopback
@@ -48,12 +50,17 @@ package struct AllInOne: Sendable {
         rps.attempts.block = block
         rps.usePermits = usePermits
         rps.allowOrigin = allowOrigin
+        rps.permitURL = revokedUsersFile.map { _ in privateListen.url + "/mpinPermitUser" }
+        rps.mobileUseNative = true
+        rps.serviceName = "M-Pin"
+        rps.serviceIconURL = publicURL + "/icon.svg"
         rps.limits = limits
         rps.clock = clock
         var rpa = RelyingPartyApplicationConfig(
             listen: listen, privateListen: privateListen, publicURL: publicURL,
             rpsPrivateURL: privateListen.url, linkKey: try key("rpa"), rpsKey: rpaKey, delivery: try mailDelivery())
         rpa.allowOrigin = allowOrigin
+        rpa.revokedUsersFile = revokedUsersFile
         rpa.limits = limits
         rpa.clock = clock
         var parts = Parts()

@@ -22,7 +22,7 @@ package struct Parts: Sendable {
 /// Runs the parts until the task is shut down gracefully or cancelled, or one of them fails.
 package struct Daemon: Service {
     private let parts: Parts
-    private let logger: Logger
+    fileprivate let logger: Logger
     private let onReady: @Sendable () -> Void
     private let metrics = Metrics()
     private let health = Health()
@@ -77,8 +77,9 @@ package struct Daemon: Service {
                     return
                 }
             }
-            let application = daemon.parts.rpa.map(RelyingPartyApplication.init)
-            var services: [any Service] = service.map { [Collector(service: $0, logger: daemon.logger)] } ?? []
+            let application = daemon.parts.rpa.map { RelyingPartyApplication($0, service: service) }
+            let stores = [service?.store, service?.sessions, application?.store].compactMap(\.self)
+            var services: [any Service] = [Collector(stores: stores, daemon: daemon)]
             if let service {
                 services.append(
                     KeyWatch(ring: service.keyRing, seconds: service.limits.keyWatchSeconds, logger: daemon.logger))
@@ -192,7 +193,8 @@ extension Daemon {
             routes: AdminRoutes(health: health, metrics: metrics).add)
     }
 
-    private var limits: Limits { parts.rps?.limits ?? parts.rpa?.limits ?? Limits() }
+    fileprivate var clock: Clock { parts.rps?.clock ?? parts.rpa?.clock ?? Moment.now }
+    fileprivate var limits: Limits { parts.rps?.limits ?? parts.rpa?.limits ?? Limits() }
     private var publicAddresses: [ListenAddress] { distinct([parts.rps?.listen, parts.rpa?.listen]) }
     private var privateAddresses: [ListenAddress] { distinct([parts.rps?.privateListen, parts.rpa?.privateListen]) }
     private var listenerCount: Int {
@@ -212,20 +214,19 @@ extension Daemon {
 
 /// Deletes expired items now and then.
 private struct Collector: Service {
-    let service: RelyingPartyService
-    let logger: Logger
+    let stores: [any Store]
+    let daemon: Daemon
 
     func run() async throws {
         try? await cancelWhenGracefulShutdown {
             while true {
-                try await Task.sleep(for: .seconds(service.limits.collectSeconds))
+                try await Task.sleep(for: .seconds(daemon.limits.collectSeconds))
                 do {
-                    let now = service.config.clock()
-                    let count =
-                        try await service.store.collect(at: now) + service.sessions.collect(at: now)
-                    logger.debug("collected expired items", metadata: ["count": "\(count)"])
+                    var count = 0
+                    for store in stores { count += try await store.collect(at: daemon.clock()) }
+                    daemon.logger.debug("collected expired items", metadata: ["count": "\(count)"])
                 } catch {
-                    logger.error("collecting expired items failed", metadata: ["error": "\(error)"])
+                    daemon.logger.error("collecting expired items failed", metadata: ["error": "\(error)"])
                 }
             }
         }

@@ -8,6 +8,8 @@ struct Peer: Sendable {
     struct Answer: Sendable {
         let status: Int
         let body: SecretBytes
+        /// Seconds, where the answer has a `Retry-After`.
+        let retryAfter: Int?
 
         /// The body as JSON of that shape; nil for anything else.
         func json<T: Decodable>(_ type: T.Type) -> T? {
@@ -50,7 +52,8 @@ struct Peer: Sendable {
                 method: method, url: url + target, headers: fixed, body: body,
                 deadline: .after(milliseconds: UInt32(seconds * 1000)), mayRepeat: true)
             let answer = try transport.execute(request)
-            return Answer(status: answer.status, body: answer.body)
+            return Answer(
+                status: answer.status, body: answer.body, retryAfter: answer.header("Retry-After").flatMap { Int($0) })
         }
     }
 }

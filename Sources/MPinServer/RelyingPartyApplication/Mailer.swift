@@ -27,10 +27,10 @@ struct Mailer: Sendable {
                 switch delivery {
                 case .folder(let folder):
                     let to = userID.contains("@") ? userID : userID + "@localhost"
-                    let mail = Mail(from: "mpind@localhost", to: to, subject: subject, text: text)
+                    let mail = Mail(from: "mpind@localhost", to: to, subject: Self.subject, text: text)
                     try write(try mail.message(date: Moment.now().seconds), folder: folder)
                 case .smtp(let url, let from, let user, let password):
-                    let mail = Mail(from: from, to: userID, subject: subject, text: text)
+                    let mail = Mail(from: from, to: userID, subject: Self.subject, text: text)
                     let deadline = Deadline.after(milliseconds: UInt32(seconds * 1000))
                     let server = SMTPServer(url: url, user: user, password: password)
                     try SMTP.send(mail, server: server, deadline: deadline)
@@ -42,7 +42,7 @@ struct Mailer: Sendable {
         }
     }
 
-    private var subject: String { "Confirm your M-Pin registration" }
+    static let subject = "Confirm your M-Pin registration"
 
     /// Whole or not at all: a reader of the folder never sees half a mail.
     private func write(_ message: [UInt8], folder: String) throws {

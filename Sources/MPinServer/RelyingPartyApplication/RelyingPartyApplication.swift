@@ -5,29 +5,40 @@ import Logging
 import MPinSecrets
 import MPinWire
 
-/// The RPA (wire section 8): it verifies identities by mail and asks the RPS whether a login was right.
+/// The RPA (wire section 8): it verifies identities by mail, asks the RPS whether a login was right, and is the website
+/// that people log in to.
 struct RelyingPartyApplication: Sendable {
     let config: RelyingPartyApplicationConfig
-    let rps: Peer
+    let rps: RelyingPartyServiceClient
     let mailer: Mailer
+    let store: any Store
+    let website: Website
 
-    init(_ config: RelyingPartyApplicationConfig) {
+    /// `service`: the RPS, where it runs in this process.
+    init(_ config: RelyingPartyApplicationConfig, service: RelyingPartyService?) {
         self.config = config
-        rps = Peer(url: config.rpsPrivateURL, seconds: config.limits.callSeconds)
+        rps = RelyingPartyServiceClient(config, local: service)
         mailer = Mailer(delivery: config.delivery, seconds: config.limits.callSeconds)
+        store = MemoryStore()
+        let sessions = WebSessions(
+            in: store, key: config.linkKey, isSecure: config.publicURL.hasPrefix("https://"),
+            seconds: config.limits.webSessionSeconds)
+        website = Website(config: config, sessions: sessions, rps: rps)
     }
 
-    func addPublicRoutes(to router: Router<BasicRequestContext>) {
-        router.serve("/", [.get: { _, _ in .html(Pages.home) }])
+    func addPublicRoutes(to router: Router<RequestContext>) {
+        website.addRoutes(to: router)
         router.serve("/mpinAuthenticate", [.post: { request, _ in try await authenticate(request) }])
+        router.serve("/mpinLogout", [.post: { request, _ in try await logout(request) }])
         router.serve(
             "/mpinActivate",
-            [.get: { request, _ in showLink(request) }, .post: { request, _ in try await openLink(request) }])
+            [.get: { request, _ in showLink(request) }, .post: { request, _ in await openLink(request) }])
     }
 
     /// For the RPS, on the private listener.
-    func addPrivateRoutes(to router: Router<BasicRequestContext>) {
+    func addPrivateRoutes(to router: Router<RequestContext>) {
         router.serve("/mpinVerify", [.post: { request, context in try await verify(request, context.logger) }])
+        router.serve("/mpinPermitUser", [.get: { request, _ in try permit(request) }])
     }
 
     /// POST /mpinVerify (wire section 8.1). The link starts with the configured URL: nothing that a request carries can
@@ -49,29 +60,63 @@ struct RelyingPartyApplication: Sendable {
         return .json(VerifyUserResponse(forceActivate: false))
     }
 
-    /// POST /mpinAuthenticate (wire section 8.3): the client brings what pass 2 gave it.
+    /// GET /mpinPermitUser (wire section 8.2): 410 for a user whom the operator has put on the list.
+    private func permit(_ request: Request) throws -> Response {
+        try request.requireBearer(.fromRPS, key: config.rpsKey)
+        guard let id = request.query("mpin_id").flatMap(MPinID.init(hex:)), let user = id.userID else {
+            throw APIError.invalidID
+        }
+        guard try !isRevoked(id, user) else { throw APIError(.gone, "The user is revoked") }
+        return Response(status: .ok)
+    }
+
+    /// A list that cannot be read permits nobody.
+    private func isRevoked(_ id: MPinID, _ user: String) throws -> Bool {
+        guard let file = config.revokedUsersFile else { return false }
+        let lines = try String(contentsOfFile: file, encoding: .utf8).split(whereSeparator: \.isNewline)
+        return lines.contains { $0 == user || $0 == id.hex }
+    }
+
+    /// POST /mpinAuthenticate (wire section 8.3): a client brings what pass 2 gave it, or a browser what /access did. A
+    /// browser is then logged in, if the page that asked is one of ours: else another site could log its visitors in as
+    /// somebody whose account it watches.
     private func authenticate(_ request: Request) async throws -> Response {
         let body = try await request.json(AuthenticateRequest.self, config.limits)
         guard case .string(let authOTT)? = body.mpinResponse["authOTT"] else {
             throw APIError(.badRequest, "Missing authOTT")
         }
-        let answer = try await askRPS("/authenticate", RPAAuthenticateRequest(authOTT: authOTT))
-        guard let verdict = answer.json(RPAAuthenticateResponse.self), verdict.status == answer.status else {
-            throw APIError(.badGateway, "The relying party service failed")
+        let login = try await rps.login(authOTT: authOTT, website.sessions)
+        guard login.verdict.status == 200 else {
+            throw APIError(.init(code: login.verdict.status), login.verdict.message, retryAfter: login.retryAfter)
         }
-        guard verdict.status == 200 else { throw APIError(.init(code: verdict.status), verdict.message) }
-        return .json(["userId": verdict.userId, "message": verdict.message] as [String: String])
+        var response = Response.json(answer(login.verdict))
+        if request.isFromThisSite { try await website.begin(login, request, in: &response) }
+        return response
     }
 
-    private func askRPS(_ path: String, _ body: some Encodable & Sendable) async throws -> Peer.Answer {
-        do {
-            return try await rps.post(path, body, bearer: SignedMessage.fromRPA.signature(key: config.rpsKey))
-        } catch {
-            throw APIError(.badGateway, "The relying party service cannot be reached")
-        }
+    private func answer(_ verdict: RPAAuthenticateResponse) -> LoginResponse {
+        var answer = LoginResponse(userId: verdict.userId, message: verdict.message)
+        guard verdict.OTP != nil else { return answer }
+        let now = config.clock().microseconds / 1000
+        let seconds = config.limits.tokenSeconds
+        answer.nowTime = now
+        answer.ttlSeconds = seconds
+        answer.expireTime = now + Int64(seconds) * 1000
+        return answer
+    }
+
+    /// POST /mpinLogout (wire section 8.5): the phone ends the browser's session with the data that it got for that.
+    private func logout(_ request: Request) async throws -> Response {
+        let body = try await request.json(LogoutRequest.self, config.limits)
+        guard
+            try await website.sessions.end(
+                logoutToken: body.sessionToken, userID: body.userId, at: config.clock())
+        else { throw APIError(.badRequest, "No such session") }
+        return .json(["message": "logged out"])
     }
 }
 
+/// Activation (wire section 8.4).
 extension RelyingPartyApplication {
     private enum LinkState {
         case good(ActivationLink)
@@ -83,24 +128,22 @@ extension RelyingPartyApplication {
         switch link(in: request) {
         case .bad(let response): return response
         case .good(let link):
-            let id = MPinID(hex: link.id)
-            let content = id.flatMap { try? JSONDecoder().decode(MPinIDContent.self, from: Data($0.bytes)) }
-            guard let content else { return .html(Pages.invalid, status: .forbidden) }
-            return .html(Pages.confirm(user: content.userID))
+            guard let user = MPinID(hex: link.id)?.userID else { return Pages.invalid.response(.forbidden) }
+            return Pages.confirm(user: user).response()
         }
     }
 
-    /// POST on the same URL: hands the activation key to the RPS and shows its verdict.
-    private func openLink(_ request: Request) async throws -> Response {
+    /// POST on the same URL: hands the activation key to the RPS and shows its verdict. The signed link is more than a
+    /// token against forged forms: who has it may use it.
+    private func openLink(_ request: Request) async -> Response {
         switch link(in: request) {
         case .bad(let response): return response
         case .good(let link):
-            let answer = try? await askRPS("/user/" + link.id, ActivateRequest(activateKey: link.activateKey))
-            switch answer?.status {
-            case 200: return .html(Pages.activated)
-            case 401: return .html(Pages.used, status: .gone)
-            case 400, 403, 404: return .html(Pages.invalid, status: .forbidden)
-            default: return .html(Pages.failed, status: .badGateway)
+            switch try? await rps.activate(id: link.id, activateKey: link.activateKey) {
+            case 200: return Pages.activated.response()
+            case 401: return Pages.used.response(.gone)
+            case 400, 403, 404: return Pages.invalid.response(.forbidden)
+            default: return Pages.failed.response(.badGateway)
             }
         }
     }
@@ -109,8 +152,24 @@ extension RelyingPartyApplication {
     private func link(in request: Request) -> LinkState {
         guard let i = request.query("i"), let e = request.query("e"), let s = request.query("s"),
             let link = ActivationLink(i: i, e: e, s: s, key: config.linkKey), let expires = Moment(link.expires)
-        else { return .bad(.html(Pages.invalid, status: .forbidden)) }
-        guard config.clock() < expires else { return .bad(.html(Pages.expired, status: .gone)) }
+        else { return .bad(Pages.invalid.response(.forbidden)) }
+        guard config.clock() < expires else { return .bad(Pages.expired.response(.gone)) }
         return .good(link)
     }
+}
+
+/// The answer of /mpinAuthenticate. With one-time digits it says how long they are good for (wire section 8.3).
+private struct LoginResponse: Encodable {
+    var userId: String
+    var message: String
+    /// Milliseconds since 1970.
+    var expireTime: Int64?
+    var nowTime: Int64?
+    var ttlSeconds: Int?
+}
+
+/// What the phone posts to the logout URL.
+private struct LogoutRequest: Decodable {
+    var sessionToken: String
+    var userId: String?
 }

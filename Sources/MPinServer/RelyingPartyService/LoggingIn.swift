@@ -44,32 +44,44 @@ extension RelyingPartyService {
         return octets
     }
 
-    /// Private POST /authenticate (wire section 7): the RPA redeems the one-time token. It reports what pass 2 found
-    /// and counts and judges nothing.
+    /// Private POST /authenticate (wire section 7).
     func authenticate(_ request: Request) async throws -> Response {
-        let body = try await request.json(RPAAuthenticateRequest.self, limits)
-        let now = config.clock()
-        let expired = RPAAuthenticateResponse(status: 408, message: "Expired authentication request")
-        guard let token = try await tokens.take(body.authOTT, at: now) else { return verdict(expired) }
-        if token.status != 200 {
-            try await identities.sync(token, at: now)
-        } else if try await !redeem(token, body, at: now) {
-            return verdict(expired)
-        }
-        var response = verdict(
-            RPAAuthenticateResponse(
-                status: token.status, message: token.verdict.message, userId: token.userID, mpinId: token.mpinID,
-                OTP: token.otp.isEmpty ? nil : token.otp))
-        if let retryAt = token.verdict.retryAt { response.headers[.retryAfter] = retryAt.secondsFrom(now) }
+        let report = try await authenticate(request.json(RPAAuthenticateRequest.self, limits))
+        var response = Response.json(report.answer, status: .init(code: report.answer.status))
+        if report.answer.status == 401 { response.headers[.wwwAuthenticate] = "Authenticate" }
+        if let seconds = report.retryAfter { response.headers[.retryAfter] = String(seconds) }
         return response
     }
 
-    private func verdict(_ answer: RPAAuthenticateResponse) -> Response {
-        metrics.count(.logins, [String(answer.status)])
-        var response = Response.json(answer, status: .init(code: answer.status))
-        if answer.status == 401 { response.headers[.wwwAuthenticate] = "Authenticate" }
-        return response
+    /// The RPA redeems a one-time token. It is told what pass 2 found; nothing is counted or judged here.
+    func authenticate(_ request: RPAAuthenticateRequest) async throws -> LoginReport {
+        let report = try await report(request)
+        metrics.count(.logins, [String(report.answer.status)])
+        return report
     }
+
+    private func report(_ request: RPAAuthenticateRequest) async throws -> LoginReport {
+        let now = config.clock()
+        let expired = RPAAuthenticateResponse(status: 408, message: "Expired authentication request")
+        guard let token = try await tokens.take(request.authOTT, at: now) else { return LoginReport(answer: expired) }
+        if token.status != 200 {
+            try await identities.sync(token, at: now)
+        } else if try await !redeem(token, request, at: now) {
+            return LoginReport(answer: expired)
+        }
+        return LoginReport(
+            answer: RPAAuthenticateResponse(
+                status: token.status, message: token.verdict.message, userId: token.userID, mpinId: token.mpinID,
+                OTP: token.otp.isEmpty ? nil : token.otp),
+            retryAfter: token.verdict.retryAt?.secondsFrom(now))
+    }
+}
+
+/// What the RPA learns about a login.
+struct LoginReport: Sendable {
+    var answer: RPAAuthenticateResponse
+    /// Seconds after which another try makes sense.
+    var retryAfter: Int?
 }
 
 extension Verdict {
@@ -86,7 +98,7 @@ extension Verdict {
 
 extension Moment {
     /// Whole seconds until then, rounded up, 1 at least: the value of `Retry-After`.
-    func secondsFrom(_ now: Moment) -> String {
-        String(max(1, (microseconds - now.microseconds + 999_999) / 1_000_000))
+    func secondsFrom(_ now: Moment) -> Int {
+        Int(max(1, (microseconds - now.microseconds + 999_999) / 1_000_000))
     }
 }

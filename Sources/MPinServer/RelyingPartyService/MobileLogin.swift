@@ -37,9 +37,8 @@ extension RelyingPartyService {
         let now = config.clock()
         try await identities.sync(token, at: now)
         _ = try await tokens.take(authOTT, at: now)
-        var response = APIError(.init(code: token.status), token.verdict.message).response
-        if let retryAt = token.verdict.retryAt { response.headers[.retryAfter] = retryAt.secondsFrom(now) }
-        return response
+        let retryAfter = token.verdict.retryAt?.secondsFrom(now)
+        return APIError(.init(code: token.status), token.verdict.message, retryAfter: retryAfter).response
     }
 
     /// Gives a right PIN to its browser.

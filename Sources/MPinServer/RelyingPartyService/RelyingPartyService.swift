@@ -126,7 +126,26 @@ struct RelyingPartyService: Sendable {
         // is.
         let fixed: Handler = { _, _ in throw APIError(.forbidden, "Options come from the configuration only") }
         router.serve("/dynamicOptions", [.get: fixed, .post: fixed])
+        addBrowserRoutes(to: router)
         router.serve("/status", [.get: { _, _ in .json(ErrorResponse(message: "active")) }])
+    }
+
+    /// For RPAs that make the pages themselves.
+    private func addBrowserRoutes(to router: Router<BasicRequestContext>) {
+        let handlers: [String: @Sendable (Request) async throws -> Response] = [
+            "/getAccessNumber": { _ in try await getAccessNumber() }, "/getQrUrl": { _ in try await getQRCode() },
+            "/access": { request in try await access(request) },
+        ]
+        for (path, handler) in handlers {
+            router.serve(
+                path,
+                [
+                    .post: { request, _ in
+                        try requireRPA(request)
+                        return try await handler(request)
+                    }
+                ])
+        }
     }
 
     private func requireRPA(_ request: Request) throws {

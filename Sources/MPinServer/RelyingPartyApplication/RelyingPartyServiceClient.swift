@@ -1,0 +1,90 @@
+import MPinSecrets
+import MPinWire
+
+/// What the RPA asks of the RPS: on its private listener, or, where both run in one process, for the verdict of each
+/// login without the way over a socket.
+struct RelyingPartyServiceClient: Sendable {
+    private let peer: Peer
+    private let local: RelyingPartyService?
+    private let key: SecretBytes
+    /// Whether the RPS waits for the RPA's verdict on each login.
+    private let reportsResult: Bool
+
+    init(_ config: RelyingPartyApplicationConfig, local: RelyingPartyService?) {
+        self.local = local
+        peer = Peer(url: config.rpsPrivateURL, seconds: config.limits.callSeconds)
+        key = config.rpsKey
+        reportsResult = config.reportLoginResult
+    }
+
+    /// What the RPS said of a login, and the session that is to begin if it said 200.
+    struct Login: Sendable {
+        let verdict: RPAAuthenticateResponse
+        /// Seconds after which another try makes sense.
+        let retryAfter: Int?
+        let session: WebSessionID
+    }
+
+    /// Redeems a one-time token. The phone learns at once how it can end the session.
+    func login(authOTT: String, _ sessions: WebSessions) async throws -> Login {
+        let session = try WebSessionID.random()
+        let logout = ["sessionToken": JSONValue.string(sessions.logoutToken(session))]
+        let report = try await authenticate(
+            RPAAuthenticateRequest(authOTT: authOTT, logoutURL: "/mpinLogout", logoutData: .object(logout)))
+        let verdict = report.answer
+        if reportsResult, verdict.status == 200 { try await self.report(authOTT, verdict, logout) }
+        return Login(verdict: verdict, retryAfter: report.retryAfter, session: session)
+    }
+
+    private func authenticate(_ request: RPAAuthenticateRequest) async throws -> LoginReport {
+        if let local { return try await local.authenticate(request) }
+        let answer = try await ask("/authenticate", request)
+        guard let verdict = answer.json(RPAAuthenticateResponse.self), verdict.status == answer.status else {
+            throw APIError(.badGateway, "The relying party service failed")
+        }
+        return LoginReport(answer: verdict, retryAfter: answer.retryAfter)
+    }
+
+    private func report(
+        _ authOTT: String, _ verdict: RPAAuthenticateResponse, _ logout: [String: JSONValue]
+    ) async throws {
+        let data = logout.merging(["userId": .string(verdict.userId)]) { $1 }
+        let answer = try await ask(
+            "/loginResult",
+            LoginResultRequest(
+                authOTT: authOTT, status: verdict.status, message: verdict.message, logoutURL: "/mpinLogout",
+                logoutData: .object(data)))
+        guard answer.status == 200 else { throw APIError(.requestTimeout, "Expired authentication request") }
+    }
+
+    /// Hands an activation key over; the RPS's HTTP status.
+    func activate(id: String, activateKey: String) async throws -> Int {
+        try await ask("/user/" + id, ActivateRequest(activateKey: activateKey)).status
+    }
+
+    /// A new access number or QR code, as `path` says.
+    func browserSession(_ path: String) async throws -> BrowserSessionResponse {
+        try await value(path, [String: String]())
+    }
+
+    /// How far the phone is.
+    func access(webOTT: String) async throws -> AccessResponse {
+        try await value("/access", AccessRequest(webOTT: webOTT))
+    }
+
+    private func value<T: Decodable>(_ path: String, _ body: some Encodable & Sendable) async throws -> T {
+        let answer = try await ask(path, body)
+        guard answer.status == 200, let value = answer.json(T.self) else {
+            throw APIError(.badGateway, "The relying party service failed")
+        }
+        return value
+    }
+
+    private func ask(_ path: String, _ body: some Encodable & Sendable) async throws -> Peer.Answer {
+        do {
+            return try await peer.post(path, body, bearer: SignedMessage.fromRPA.signature(key: key))
+        } catch {
+            throw APIError(.badGateway, "The relying party service cannot be reached")
+        }
+    }
+}

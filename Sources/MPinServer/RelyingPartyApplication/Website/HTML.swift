@@ -1,0 +1,34 @@
+/// A piece of HTML. What is interpolated into it is escaped, unless it is such a piece itself: text from outside cannot
+/// become markup, neither in an element nor in a quoted attribute.
+struct HTML: ExpressibleByStringInterpolation, Sendable {
+    let text: String
+
+    init(stringLiteral text: String) { self.text = text }
+
+    init(stringInterpolation: StringInterpolation) { text = stringInterpolation.text }
+
+    struct StringInterpolation: StringInterpolationProtocol {
+        fileprivate var text = ""
+
+        init(literalCapacity: Int, interpolationCount: Int) { text.reserveCapacity(literalCapacity) }
+
+        mutating func appendLiteral(_ markup: String) { text += markup }
+
+        mutating func appendInterpolation(_ html: HTML) { text += html.text }
+
+        mutating func appendInterpolation(_ number: Int) { text += String(number) }
+
+        mutating func appendInterpolation(_ plain: String) {
+            for character in plain.unicodeScalars {
+                switch character {
+                case "&": text += "&amp;"
+                case "<": text += "&lt;"
+                case ">": text += "&gt;"
+                case "\"": text += "&quot;"
+                case "'": text += "&#39;"
+                default: text.unicodeScalars.append(character)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,38 @@
+import CQREncode
+
+/// A QR code as a picture (ISO/IEC 18004, by libqrencode).
+enum QRCode {
+    /// Modules of empty space on each side that readers need.
+    private static let quietZone = 4
+
+    /// An SVG image of the text, black on white; nil when it is too long for a code.
+    static func svg(_ text: String) -> HTML? {
+        let bytes = Array(text.utf8)
+        guard let code = QRcode_encodeData(Int32(bytes.count), bytes, 0, QR_ECLEVEL_M) else { return nil }
+        defer { QRcode_free(code) }
+        let width = Int(code.pointee.width)
+        let modules = UnsafeBufferPointer(start: code.pointee.data, count: width * width)
+        let side = width + 2 * quietZone
+        return """
+            <svg class="code" viewBox="0 0 \(side) \(side)" role="img" aria-label="QR code" shape-rendering="crispEdges">\
+            <path fill="#fff" d="M0 0h\(side)v\(side)H0z"/><path fill="#000" d="\(path(modules, width))"/></svg>
+            """
+    }
+
+    /// One rectangle for each run of dark modules in a row.
+    private static func path(_ modules: UnsafeBufferPointer<UInt8>, _ width: Int) -> String {
+        var path = ""
+        for row in 0..<width {
+            var column = 0
+            while column < width {
+                let start = column
+                // The lowest bit of a module says whether it is dark.
+                while column < width, modules[row * width + column] & 1 == 1 { column += 1 }
+                let run = column - start
+                if run > 0 { path += "M\(start + quietZone) \(row + quietZone)h\(run)v1h-\(run)z" }
+                column += 1
+            }
+        }
+        return path
+    }
+}

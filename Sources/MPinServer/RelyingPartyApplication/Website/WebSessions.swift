@@ -1,0 +1,107 @@
+import Hummingbird
+import MPinSecrets
+
+/// Somebody who is logged in with a browser.
+struct WebSession: Codable, Sendable {
+    var userID: String
+    var since: Moment
+    var expires: Moment
+}
+
+/// The sessions of the website, kept by the server: a browser has nothing but a random id in a cookie, and the store has
+/// nothing but the hash of it.
+struct WebSessions: Sendable {
+    private let sessions: Table<WebSession>
+    private let key: SecretBytes
+    private let isSecure: Bool
+    private let seconds: Int
+
+    /// `key` signs what is derived from an id; `isSecure`: browsers come over https.
+    init(in store: any Store, key: SecretBytes, isSecure: Bool, seconds: Int) {
+        sessions = Table("web_session", in: store)
+        self.key = key
+        self.isSecure = isSecure
+        self.seconds = seconds
+    }
+
+    /// Who is logged in with this id.
+    func session(_ id: WebSessionID?, at now: Moment) async throws -> WebSession? {
+        guard let id else { return nil }
+        return try await sessions.read(id.key, at: now)
+    }
+
+    /// Logs a user in. The id is one that no browser had before this login.
+    func start(_ id: WebSessionID, userID: String, at now: Moment) async throws {
+        let expires = now.adding(seconds: seconds)
+        let session = WebSession(userID: userID, since: now, expires: expires)
+        _ = try await sessions.create(id.key, session, expires: expires, at: now)
+    }
+
+    func end(_ id: WebSessionID, at now: Moment) async throws { try await sessions.delete(id.key, at: now) }
+
+    /// What lets a phone end the session, and do nothing else with it: 128 hex digits.
+    func logoutToken(_ id: WebSessionID) -> String {
+        id.key + SignedMessage.logout(session: id.key).signature(key: key)
+    }
+
+    /// Ends the session that the token was made for; false when there is none, or it is not that user's.
+    func end(logoutToken token: String, userID: String?, at now: Moment) async throws -> Bool {
+        let name = String(token.prefix(64))
+        guard SignedMessage.logout(session: name).isSigned(String(token.dropFirst(64)), key: key),
+            let session = try await sessions.read(name, at: now), userID ?? session.userID == session.userID
+        else { return false }
+        return try await sessions.take(name, at: now) != nil
+    }
+
+    /// The token of every form that is shown to the browser with this id: 64 hex digits.
+    func formToken(_ id: WebSessionID) -> String { SignedMessage.form(session: id.key).signature(key: key) }
+
+    func isFormToken(_ token: String, of id: WebSessionID) -> Bool {
+        SignedMessage.form(session: id.key).isSigned(token, key: key)
+    }
+}
+
+/// A browser's cookie.
+extension WebSessions {
+    /// Browsers take the longer name over https only, and from this host only.
+    private var cookieName: String { isSecure ? "__Host-mpin" : "mpin" }
+
+    /// The id that the browser has, logged in or not.
+    func id(_ request: Request) -> WebSessionID? { request.cookies[cookieName].flatMap { WebSessionID($0.value) } }
+
+    /// Gives the browser an id: for the time of a session, or, where `seconds` is nil, until it is closed.
+    func give(_ id: WebSessionID, seconds: Int?, to response: inout Response) {
+        response.setCookie(
+            Cookie(
+                name: cookieName, value: id.text, maxAge: seconds, path: "/", secure: isSecure, httpOnly: true,
+                // Not strict: who comes from the link in a mail would be a stranger, and get a new cookie.
+                sameSite: .lax))
+    }
+
+    func giveSession(_ id: WebSessionID, to response: inout Response) { give(id, seconds: seconds, to: &response) }
+
+    func forget(in response: inout Response) {
+        response.setCookie(
+            Cookie(
+                name: cookieName, value: "", maxAge: 0, path: "/", secure: isSecure, httpOnly: true, sameSite: .lax))
+    }
+}
+
+/// 32 random bytes that name a browser.
+struct WebSessionID: Sendable {
+    /// 64 lower-case hex digits.
+    let text: String
+
+    /// Hex of the SHA-256 of ``text``: what the store and the signatures see of it.
+    var key: String { Hex.encode(SHA256.hash(Array(text.utf8))) }
+
+    static func random() throws -> WebSessionID { WebSessionID(unchecked: Hex.encode(try randomBytes(32))) }
+
+    /// Nil for anything that is no such id.
+    init?(_ text: String) {
+        guard Hex.decode(text)?.count == 32 else { return nil }
+        self.text = text
+    }
+
+    private init(unchecked text: String) { self.text = text }
+}

@@ -1,0 +1,120 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import MPinSecrets
+import MPinWire
+
+/// The pages for people: they sign up, log in with a phone, see what only they may see, and log out.
+struct Website: Sendable {
+    let config: RelyingPartyApplicationConfig
+    let sessions: WebSessions
+    let rps: RelyingPartyServiceClient
+
+    func addRoutes(to router: Router<RequestContext>) {
+        router.serve("/", [.get: { request, _ in try await home(request) }])
+        router.serve("/signup", [.get: { _, _ in Pages.signUp(backend: config.publicURL).response() }])
+        router.serve(
+            "/login",
+            [
+                .get: { request, _ in try await offer(request, .code) },
+                .post: { request, _ in try await login(request) },
+            ]
+        )
+        router.serve("/login/number", [.get: { request, _ in try await offer(request, .number) }])
+        router.serve("/account", [.get: { request, _ in try await account(request) }])
+        router.serve("/logout", [.post: { request, _ in try await logout(request) }])
+        for file in Asset.all { router.serve(file.path, [.get: { _, _ in file.response }]) }
+    }
+
+    private func home(_ request: Request) async throws -> Response {
+        let session = try await sessions.session(sessions.id(request), at: config.clock())
+        return Pages.home(user: session?.userID).response()
+    }
+
+    /// GET /account: for nobody but who is logged in.
+    private func account(_ request: Request) async throws -> Response {
+        guard let id = sessions.id(request), let session = try await sessions.session(id, at: config.clock()) else {
+            return .seeOther("/login")
+        }
+        return Pages.account(session, csrf: sessions.formToken(id)).response()
+    }
+
+    /// GET /login and /login/number: a new QR code or access number.
+    private func offer(_ request: Request, _ way: LoginOffer.Way) async throws -> Response {
+        let old = sessions.id(request)
+        let id = try old ?? .random()
+        guard let session = try? await rps.browserSession(way == .code ? "/getQrUrl" : "/getAccessNumber"),
+            let page = LoginOffer(
+                way: way, session: session, publicURL: config.publicURL, prefix: config.prefix,
+                csrf: sessions.formToken(id)
+            ).page
+        else { return Pages.failed.response(.badGateway) }
+        var response = page.response()
+        if old == nil { sessions.give(id, seconds: nil, to: &response) }
+        return response
+    }
+
+    /// POST /login: what the button of a login page does where no script runs.
+    private func login(_ request: Request) async throws -> Response {
+        guard let form = try await form(request), let webOTT = form["webOTT"], let csrf = form["csrf"] else {
+            return Pages.refusedForm.response(.forbidden)
+        }
+        guard let access = try? await rps.access(webOTT: webOTT), access.status != "expired" else {
+            return Pages.tooLate.response()
+        }
+        guard access.status == "authenticate" else { return Pages.notYet(webOTT: webOTT, csrf: csrf).response() }
+        guard let login = try? await rps.login(authOTT: access.authOTT, sessions), login.verdict.status == 200 else {
+            return Pages.refusedLogin.response(.forbidden)
+        }
+        var response = Response.seeOther("/account")
+        try await begin(login, request, in: &response)
+        return response
+    }
+
+    /// Logs in the browser that gets the response, under an id that nobody knew before.
+    func begin(
+        _ login: RelyingPartyServiceClient.Login, _ request: Request, in response: inout Response
+    ) async throws {
+        let now = config.clock()
+        if let old = sessions.id(request) { try await sessions.end(old, at: now) }
+        try await sessions.start(login.session, userID: login.verdict.userId, at: now)
+        sessions.giveSession(login.session, to: &response)
+    }
+
+    private func logout(_ request: Request) async throws -> Response {
+        guard try await form(request) != nil, let id = sessions.id(request) else {
+            return Pages.refusedForm.response(.forbidden)
+        }
+        try await sessions.end(id, at: config.clock())
+        var response = Pages.loggedOut.response()
+        sessions.forget(in: &response)
+        return response
+    }
+
+    /// The members of a form that this site has shown to this browser; nil for any other.
+    private func form(_ request: Request) async throws -> [String: String]? {
+        guard request.isFromThisSite, let id = sessions.id(request) else { return nil }
+        let body = String(decoding: try await request.bytes(config.limits), as: UTF8.self)
+        guard let form = try? URLEncodedFormDecoder().decode([String: String].self, from: body),
+            let token = form["csrf"], sessions.isFormToken(token, of: id)
+        else { return nil }
+        return form
+    }
+}
+
+extension Request {
+    /// Whether a browser says that one of this site's own pages sent it. `Sec-Fetch-Site` is what browsers say to hosts
+    /// that they trust; the others learn the origin, to be compared with the host that they called.
+    var isFromThisSite: Bool {
+        if let name = HTTPField.Name("Sec-Fetch-Site"), let site = headers[name] { return site == "same-origin" }
+        guard let origin = headers[.origin], let host = head.authority else { return false }
+        return origin == "http://" + host || origin == "https://" + host
+    }
+}
+
+extension Response {
+    /// The browser goes on to `path` with GET.
+    fileprivate static func seeOther(_ path: String) -> Response {
+        Response(status: .seeOther, headers: [.location: path])
+    }
+}

@@ -1,0 +1,217 @@
+import Foundation
+import MPinSecrets
+import MPinServer
+import XCTest
+
+/// The website as a browser meets it on the wire: cookies, forms, headers. How it looks and feels is tested in a real
+/// browser.
+final class WebsiteTests: XCTestCase {
+    /// What a browser says with a request of one of this site's own pages.
+    private static let ownPage = ["Origin": "http://127.0.0.1"]
+
+    private func server(_ change: (inout AllInOne) -> Void = { _ in }) throws -> InProcess {
+        try InProcess { all in
+            all.delivery = .forceActivate
+            change(&all)
+        }.keep(in: self)
+    }
+
+    /// POST /mpinAuthenticate after a right PIN.
+    private func logIn(
+        _ server: InProcess, _ user: String = "alice@example.com", headers: [String: String] = ownPage
+    ) throws -> Answer {
+        let client = TestClient(backend: server.backend)
+        let phone = try client.register(user, pin: "1234")
+        let proof = try client.pass2(client.pass1(phone, pin: "1234", permit: client.timePermit(phone)))
+        let body = "{\"mpinResponse\":\(proof.text)}"
+        return try server.backend.call("POST", "/mpinAuthenticate", body, headers: headers)
+    }
+
+    /// The header that sends back what the answer's Set-Cookie gave.
+    private func cookie(_ answer: Answer) throws -> [String: String] {
+        let field = try XCTUnwrap(answer.headers["set-cookie"])
+        return ["Cookie": String(field.prefix { $0 != ";" })]
+    }
+
+    private func account(_ server: InProcess, _ cookie: [String: String]) throws -> Answer {
+        try server.backend.call("GET", "/account", headers: cookie)
+    }
+
+    /// The hidden token of a page's form.
+    private func formToken(_ page: Answer) throws -> String {
+        try String(XCTUnwrap(page.text.firstMatch(of: /name="csrf" value="([0-9a-f]{64})"/)).1)
+    }
+
+    func testALoginFromTheSitesOwnPageBeginsASession() throws {
+        let server = try server()
+        let answer = try logIn(server)
+        XCTAssertEqual(answer.status, 200)
+        let field = try XCTUnwrap(answer.headers["set-cookie"])
+        let parts = field.components(separatedBy: "; ")
+        XCTAssertNotNil(parts[0].wholeMatch(of: /mpin=[0-9a-f]{64}/), field)
+        XCTAssertEqual(Set(parts.dropFirst()), ["Max-Age=3600", "Path=/", "HttpOnly", "SameSite=Lax"])
+        let page = try account(server, cookie(answer))
+        XCTAssertEqual(page.status, 200)
+        XCTAssertTrue(page.text.contains("<strong id=\"user\">alice@example.com</strong>"), page.text)
+        XCTAssertEqual(page.headers["cache-control"], "no-store")
+    }
+
+    /// A phone has no use for a session, and another site must not give its visitors one.
+    func testNobodyElsesLoginBeginsASession() throws {
+        let server = try server()
+        let strangers: [[String: String]] = [
+            [:], ["Origin": "http://evil.example"], ["Origin": "null"], ["Origin": "http://127.0.0.1:1"],
+            ["Sec-Fetch-Site": "cross-site", "Origin": "http://127.0.0.1"], ["Sec-Fetch-Site": "same-site"],
+        ]
+        for headers in strangers {
+            let answer = try logIn(server, headers: headers)
+            XCTAssertEqual(answer.status, 200, "\(headers)")
+            XCTAssertNil(answer.headers["set-cookie"], "\(headers)")
+        }
+        XCTAssertNotNil(try logIn(server, headers: ["Sec-Fetch-Site": "same-origin"]).headers["set-cookie"])
+    }
+
+    func testAWrongPINBeginsNoSession() throws {
+        let server = try server()
+        let client = TestClient(backend: server.backend)
+        let phone = try client.register("alice@example.com", pin: "1234")
+        let proof = try client.pass2(client.pass1(phone, pin: "4321", permit: client.timePermit(phone)))
+        let answer = try server.backend.call(
+            "POST", "/mpinAuthenticate", "{\"mpinResponse\":\(proof.text)}", headers: Self.ownPage)
+        XCTAssertEqual(answer.status, 401)
+        XCTAssertNil(answer.headers["set-cookie"])
+    }
+
+    func testWithoutASessionTheAccountIsNotShown() throws {
+        let server = try server()
+        for cookie in [[:], ["Cookie": "mpin=" + String(repeating: "0", count: 64)], ["Cookie": "mpin=x; mpin=y"]] {
+            let page = try account(server, cookie)
+            XCTAssertEqual(page.status, 303)
+            XCTAssertEqual(page.headers["location"], "/login")
+            XCTAssertEqual(page.text, "")
+        }
+    }
+
+    func testASessionEndsAfterAnHour() throws {
+        let server = try server()
+        let cookie = try cookie(logIn(server))
+        server.advance(seconds: 3590)
+        XCTAssertEqual(try account(server, cookie).status, 200)
+        server.advance(seconds: 11)
+        XCTAssertEqual(try account(server, cookie).status, 303)
+    }
+
+    func testANewLoginOfABrowserEndsItsOldSession() throws {
+        let server = try server()
+        let first = try cookie(logIn(server))
+        let second = try cookie(logIn(server, "bob@example.com", headers: Self.ownPage.merging(first) { $1 }))
+        XCTAssertNotEqual(first, second)
+        XCTAssertEqual(try account(server, first).status, 303)
+        XCTAssertTrue(try account(server, second).text.contains("bob@example.com"))
+    }
+
+    func testLoggingOutTakesTheFormOfTheOwnPage() throws {
+        let server = try server()
+        let cookie = try cookie(logIn(server))
+        let body = "csrf=" + (try formToken(account(server, cookie)))
+        let other = try self.cookie(logIn(server, "bob@example.com"))
+        let foreignToken = "csrf=" + (try formToken(account(server, other)))
+        let refused: [(String, [String: String])] = [
+            ("", Self.ownPage), ("csrf=", Self.ownPage), (foreignToken, Self.ownPage), (body, [:]),
+            (body, ["Origin": "http://evil.example"]), (body, ["Origin": "null"]),
+            (body, ["Sec-Fetch-Site": "cross-site", "Origin": "http://127.0.0.1"]),
+        ]
+        for (body, headers) in refused {
+            let answer = try server.backend.call("POST", "/logout", body, headers: headers.merging(cookie) { $1 })
+            XCTAssertEqual(answer.status, 403, "\(body) \(headers)")
+        }
+        XCTAssertEqual(try account(server, cookie).status, 200)
+        let answer = try server.backend.call("POST", "/logout", body, headers: Self.ownPage.merging(cookie) { $1 })
+        XCTAssertEqual(answer.status, 200)
+        XCTAssertTrue(try XCTUnwrap(answer.headers["set-cookie"]).contains("Max-Age=0"))
+        XCTAssertEqual(try account(server, cookie).status, 303)
+    }
+
+    func testOverHTTPSTheCookieGoesNowhereElse() throws {
+        let server = try server { $0.publicURL = "https://www.example.com" }
+        let field = try XCTUnwrap(try logIn(server).headers["set-cookie"])
+        XCTAssertTrue(field.hasPrefix("__Host-mpin="), field)
+        XCTAssertTrue(field.contains("; Secure"), field)
+    }
+
+    func testTextFromOutsideStaysText() throws {
+        let server = try server()
+        let page = try account(server, cookie(logIn(server, "<b>\"x\" & 'y'</b>")))
+        XCTAssertTrue(page.text.contains("&lt;b&gt;&quot;x&quot; &amp; &#39;y&#39;&lt;/b&gt;"), page.text)
+        XCTAssertFalse(page.text.contains("<b>"))
+    }
+
+    func testEveryPageForbidsWhatIsNotFromHere() throws {
+        let server = try server()
+        for path in ["/", "/signup", "/login", "/login/number", "/mpinActivate?i=1"] {
+            let page = try server.backend.call("GET", path)
+            let policy = try XCTUnwrap(page.headers["content-security-policy"])
+            XCTAssertTrue(policy.hasPrefix("default-src 'none'; style-src 'self'; script-src 'self';"), policy)
+            XCTAssertFalse(policy.contains("unsafe"))
+            XCTAssertEqual(page.headers["referrer-policy"], "same-origin")
+            XCTAssertEqual(page.headers["x-content-type-options"], "nosniff")
+            XCTAssertEqual(page.headers["x-frame-options"], "DENY")
+            XCTAssertNil(page.text.firstMatch(of: #/ style=|<style| on[a-z]+=|<script>|javascript:/#), path)
+        }
+    }
+
+    func testTheFilesOfThePagesAreServed() throws {
+        let server = try server()
+        let types = ["/style.css": "text/css", "/live.js": "text/javascript", "/icon.svg": "image/svg+xml"]
+        for (path, type) in types {
+            let answer = try server.backend.call("GET", path)
+            XCTAssertEqual(answer.status, 200)
+            XCTAssertTrue(try XCTUnwrap(answer.headers["content-type"]).hasPrefix(type))
+            XCTAssertFalse(answer.body.isEmpty)
+        }
+    }
+
+    func testALoginPageOffersSomethingElseEachTime() throws {
+        let server = try server()
+        let numbers = try (0..<3).map { _ in
+            try String(
+                XCTUnwrap(
+                    server.backend.call("GET", "/login/number").text.firstMatch(of: /class="code">([0-9]{7})</)
+                ).1)
+        }
+        XCTAssertEqual(Set(numbers).count, 3)
+        let pages = try (0..<2).map { _ in try server.backend.call("GET", "/login").text }
+        XCTAssertTrue(pages[0].contains("<svg class=\"code\""))
+        XCTAssertNotEqual(pages[0], pages[1])
+    }
+
+    func testTheOperatorsListTakesPermitsAway() throws {
+        let file = NSTemporaryDirectory() + "revoked-" + UUID().uuidString
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        try "mallory@example.com\n".write(toFile: file, atomically: true, encoding: .utf8)
+        let server = try server { $0.revokedUsersFile = file }
+        let client = TestClient(backend: server.backend)
+        let phones = try ["alice@example.com", "mallory@example.com"].map { try client.register($0, pin: "1234") }
+        func status(_ phone: TestClient.User) throws -> Int {
+            try server.backend.call("GET", "/rps/timePermit/" + phone.id).status
+        }
+        XCTAssertEqual(try phones.map(status), [200, 410])
+        try (phones[0].id + "\n").write(toFile: file, atomically: true, encoding: .utf8)
+        XCTAssertEqual(try phones.map(status), [410, 200])
+        try FileManager.default.removeItem(atPath: file)
+        XCTAssertFalse(try phones.map(status).contains(200), "a list that cannot be read permits nobody")
+    }
+
+    func testThePermitCheckIsForTheRPSOnly() throws {
+        let server = try server()
+        let phone = try TestClient(backend: server.backend).register("alice@example.com", pin: "1234")
+        let target = "/mpinPermitUser?mpin_id=" + phone.id
+        let port = server.backend.privatePort
+        XCTAssertEqual(try server.backend.call("GET", target, port: port).status, 401)
+        let key = try KeyFile.load(server.backend.stateFolder + "/rps-rpa.key")
+        let bearer = ["Authorization": "Bearer " + SignedMessage.fromRPS.signature(key: key)]
+        XCTAssertEqual(try server.backend.call("GET", target, headers: bearer, port: port).status, 200)
+        let bad = try server.backend.call("GET", "/mpinPermitUser?mpin_id=zz", headers: bearer, port: port)
+        XCTAssertEqual(bad.status, 400)
+    }
+}
