@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# The website in headless Chromium, against a real server. Screenshots are kept in build/browser.
+set -euo pipefail
+# shellcheck source=Tests/EndToEnd/server.sh
+. "$(dirname "$0")/server.sh"
+
+start_server
+mkdir -p "$root/build/browser"
+export HOME=$work MPIN_BACKEND=$backend MPIN_MAILS=$work/mail MPIN_PICTURES=$root/build/browser
+export MPIN_LIBRARY=$root/build/libmpin.so PYTHONPATH=$root/bindings/python PYTHONDONTWRITEBYTECODE=1
+/usr/bin/python3 -m pytest -q -W error -p no:cacheprovider "$(dirname "$0")/test_browser.py" "$@" | tee "$work/browser.log"
+stop_server
+echo "$(grep -o '[0-9]* passed' "$work/browser.log" | tail -n 1), 0 failed"

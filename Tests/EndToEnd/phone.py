@@ -1,0 +1,126 @@
+"""A phone of our own: the client's side of the wire, request by request, over the library's primitives."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import time
+from contextlib import closing
+from typing import Any
+from urllib.parse import urlsplit
+
+from mpin import crypto
+
+
+class Refused(Exception):
+    """The server answered something else than 200."""
+
+    def __init__(self, step: str, status: int, retry_after: str | None) -> None:
+        super().__init__(f"{step}: {status}")
+        self.status = status
+        self.retry_after = retry_after
+
+
+class Phone:
+    """One user of one server."""
+
+    def __init__(self, backend: str, user: str) -> None:
+        self.user = user
+        self._backend = backend
+        self.settings = self._ask("GET", "/rps/clientSettings")
+        self.id = b""
+        self._reg_ott = ""
+        self._token = b""
+
+    def start_registration(self) -> bool:
+        """Whether the user is confirmed already."""
+        answer = self._ask("PUT", self.settings["registerURL"], {"mobile": 1, "userId": self.user})
+        self.id = bytes.fromhex(answer["mpinId"])
+        self._reg_ott = answer["regOTT"]
+        return bool(answer["active"])
+
+    def finish_registration(self, pin: str) -> None:
+        """After the confirmation: both shares, and the token out of them."""
+        path = f"{self.settings['signatureURL']}/{self.id.hex()}?regOTT={self._reg_ott}"
+        first = self._ask("GET", path)
+        second = self._ask("GET", f"{self.settings['certivoxURL']}clientSecret?{first['params']}")
+        shares = bytes.fromhex(first["clientSecretShare"]), bytes.fromhex(second["clientSecret"])
+        self._token = crypto.extract_pin(self.id, *_scalar(pin), crypto.recombine_g1(*shares))
+
+    def pass1(self, pin: str) -> tuple[bytes, bytes, bytes]:
+        """x, y and sec of a login that has begun."""
+        date, permit = self._time_permit()
+        x = crypto.random_generate()
+        sec, u, ut = crypto.client_1(date, self.id, x, *_scalar(pin), self._token, permit)
+        body = {"pass": 1, "mpin_id": self.id.hex(), "U": u.hex(), "UT": (ut or b"").hex()}
+        y = self._ask("POST", self.settings["mpinAuthServerURL"] + "/pass1", body)["y"]
+        return x, bytes.fromhex(y), sec
+
+    def pass2_body(self, begun: tuple[bytes, bytes, bytes], code: str = "0") -> dict[str, Any]:
+        """What pass 2 sends; code: access number, or id of a QR code."""
+        x, y, sec = begun
+        v = crypto.client_2(x, y, sec).hex()
+        return {"pass": 2, "mpin_id": self.id.hex(), "V": v, "WID": code, "OTP": False}
+
+    def pass2(self, body: dict[str, Any]) -> dict[str, Any]:
+        """The answer with the one-time token."""
+        return self._ask("POST", self.settings["mpinAuthServerURL"] + "/pass2", body)
+
+    def login(self, pin: str) -> dict[str, Any]:
+        """A login on this device."""
+        response = self.pass2(self.pass2_body(self.pass1(pin)))
+        return self._ask("POST", self.settings["authenticateURL"], {"mpinResponse": response})
+
+    def login_browser(self, pin: str, code: str) -> dict[str, Any]:
+        """Logs a browser in; what ends its session again."""
+        response = self.pass2(self.pass2_body(self.pass1(pin), code))
+        return self._ask("POST", self.settings["mobileAuthenticateURL"], {"mpinResponse": response})
+
+    def report(self, status: str, code: str) -> None:
+        """Tells the browser's page that the code was read, or who is about to enter a PIN."""
+        body = {"status": status, "wid": code, "userId": self.user}
+        self._ask("POST", self.settings["codeStatusURL"], body)
+
+    def logout(self, offer: dict[str, Any]) -> None:
+        """Ends a browser's session with what login_browser() gave."""
+        self._ask("POST", offer["logoutURL"], offer["logoutData"])
+
+    def _time_permit(self) -> tuple[int, bytes | None]:
+        if not self.settings.get("usePermits", True):
+            return 0, None
+        first = self._ask("GET", f"{self.settings['timePermitsURL']}/{self.id.hex()}")
+        query = (
+            f"hash_mpin_id={first['storageId']}&app_id={self.settings['appID']}&mobile=1&signature={first['signature']}"
+        )
+        second = self._ask("GET", f"{self.settings['certivoxURL']}timePermit?{query}")
+        shares = bytes.fromhex(first["timePermit"]), bytes.fromhex(second["timePermit"])
+        return first["date"], crypto.recombine_g1(*shares)
+
+    def _ask(self, method: str, url: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+        parts = urlsplit(self._backend + url if url.startswith("/") else url)
+        target = parts.path + ("?" + parts.query if parts.query else "")
+        content = None if body is None else json.dumps(body)
+        # Like the old client: a connection for each request.
+        with closing(http.client.HTTPConnection(parts.netloc, timeout=20)) as connection:
+            connection.request(method, target, content, {"Content-Type": "application/json"} if body else {})
+            answer = connection.getresponse()
+            text = answer.read()
+        if answer.status != 200:
+            raise Refused(parts.path.rsplit("/", 1)[-1], answer.status, answer.headers["Retry-After"])
+        return dict(json.loads(text)) if text else {}
+
+
+def wait_until(condition: Any, seconds: float = 20) -> Any:
+    """What the condition gives as soon as it gives something."""
+    end = time.monotonic() + seconds
+    while True:
+        result = condition()
+        if result:
+            return result
+        if time.monotonic() > end:
+            raise TimeoutError("waited too long")
+        time.sleep(0.02)
+
+
+def _scalar(pin: str) -> tuple[bytes, int]:
+    return crypto.pin_to_scalar(crypto.PinMapping.DECIMAL4, pin.encode())
