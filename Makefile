@@ -20,7 +20,7 @@ LIB_FLAGS = --product mpin \
 
 .DEFAULT_GOAL := help
 # Those of them that take longer than the rest of `make test` are left to `make check-all`.
-TESTS = lint unit abi c-test python-test readme-test demo browser-test ctime negative wipe fuzz
+TESTS = lint unit abi c-test python-test readme-test demo e2e browser-test ctime negative wipe fuzz
 
 .PHONY: help test check-all lib server examples bench load packages format clean laws dudect $(TESTS) FORCE
 
@@ -74,6 +74,9 @@ python-test: lib server build/venv/installed ## the Python package
 
 readme-test: lib server examples ## the README's snippets, as they stand there
 	Tests/EndToEnd/readme.sh
+
+e2e: lib server ## the old client's flows, from its own words to the server's
+	Tests/EndToEnd/old_client.sh
 
 browser-test: lib server ## the website in headless Chromium, with a phone beside it; screenshots in build/browser
 	Tests/EndToEnd/browser.sh

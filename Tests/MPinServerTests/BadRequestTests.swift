@@ -39,6 +39,7 @@ final class BadRequestTests: XCTestCase {
             XCTAssertEqual(answer.status, row.status, "\(row.name): \(answer.text)")
             XCTAssertFalse((answer.object["message"] as? String ?? "").isEmpty, "\(row.name): no message")
             XCTAssertEqual(answer.object["version"] as? String, "0.3", row.name)
+            XCTAssertEqual(answer.object["service_name"] != nil, row.status == 404, row.name)
             XCTAssertEqual(answer.headers["content-type"], "application/json; charset=UTF-8", row.name)
         }
         XCTAssertGreaterThanOrEqual(rows.count, 60)

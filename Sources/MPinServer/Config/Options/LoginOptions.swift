@@ -40,7 +40,8 @@ extension ServerOptions {
         "no-access-number-checksum", "Access numbers have six digits, without one that finds a mistyped one.")
     static let waitForLoginResult = ServerOption<Bool>.flag(
         "wait-for-login-result", "A phone waits until the RPA has said what it made of the login.")
-    static let mobileUseNative = ServerOption<Bool>.flag("mobile-use-native", "Tell clients of QR codes.")
+    static let mobileUseNative = ServerOption<Bool>.flag(
+        "mobile-use-native", "Tell clients of QR codes, as --all-in-one always does.")
     static let mobileConfig = ServerOption<String?>.text(
         "mobile-config", .text("FILE"), "JSON list that phones get from /mobileConfig.")
     static let mobileService = ServerOption<String?>.text(
@@ -92,9 +93,9 @@ extension Settings {
         config.limits.accessNumberGraceSeconds = self[ServerOptions.accessNumberGraceSeconds]
         config.accessNumberUseCheckSum = !self[ServerOptions.noAccessNumberCheckSum]
         config.waitForLoginResult = self[ServerOptions.waitForLoginResult]
-        config.mobileUseNative = self[ServerOptions.mobileUseNative]
-        config.serviceName = self[ServerOptions.serviceName] ?? ""
-        config.serviceIconURL = self[ServerOptions.serviceIconURL] ?? ""
+        config.mobileUseNative = config.mobileUseNative || self[ServerOptions.mobileUseNative]
+        config.serviceName = self[ServerOptions.serviceName] ?? config.serviceName
+        config.serviceIconURL = self[ServerOptions.serviceIconURL] ?? config.serviceIconURL
         config.mobileConfig = try json(JSONValue.self, ServerOptions.mobileConfig)
         config.mobileService = try json(ServiceResponse.self, ServerOptions.mobileService)
     }

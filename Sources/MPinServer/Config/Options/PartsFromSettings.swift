@@ -32,11 +32,14 @@ extension Settings {
         all.allowOrigin = self[ServerOptions.allowOrigin]
         all.exposure = try exposure()
         all.delivery = try delivery()
+        all.revokedUsersFile = self[ServerOptions.revokedUsers]
         apply(to: &all.limits)
         var parts = try all.parts()
         if var service = parts.rps {
             try apply(to: &service)
             parts.rps = service
+            parts.rpa?.prefix = service.prefix
+            parts.rpa?.reportLoginResult = service.waitForLoginResult
         }
         return parts
     }
@@ -87,6 +90,9 @@ extension Settings {
             rpsPrivateURL: self[ServerOptions.rpsPrivateURL], linkKey: try key(ServerOptions.keyFile),
             rpsKey: try key(ServerOptions.rpsKeyFile), delivery: delivery)
         config.allowOrigin = self[ServerOptions.allowOrigin]
+        config.prefix = self[ServerOptions.prefix]
+        config.revokedUsersFile = self[ServerOptions.revokedUsers]
+        config.reportLoginResult = self[ServerOptions.waitForLoginResult]
         apply(to: &config.limits)
         var parts = Parts()
         parts.rpa = config

@@ -92,7 +92,7 @@ package enum ServerOptions {
 
     static let allInOne = [
         isAllInOne.row, stateDir.row, host.row, publicPort.row, privatePort.row, dta1Port.row, dta2Port.row,
-        publicURL.row,
+        publicURL.row, revokedUsers.row,
     ]
 
     // A D-TA.
@@ -151,8 +151,13 @@ package enum ServerOptions {
     static let rpsPrivateURL = ServerOption<String>.text(
         "rps-private-url", "http://127.0.0.1:8011", .text("URL"), "Base URL of the RPS's private listener.")
 
+    static let revokedUsers = ServerOption<String?>.text(
+        "revoked-users", .text("FILE"),
+        "User ids and M-Pin IDs, one a line, that get no time permit; read anew for each permit.")
+
     static let application = [
         listen.row, privateListen.row, publicURL.row, rpsPrivateURL.row, keyFile.row, rpsKeyFile.row,
+        prefix.row, revokedUsers.row, waitForLoginResult.row,
     ]
 
     // How identities are confirmed.

@@ -1,0 +1,7 @@
+#!/usr/bin/env bash
+# Every flow of the old client, and of the browser beside it, against real servers.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+export MPIN_LIBRARY=$root/build/libmpin.so PYTHONPATH=$root/bindings/python:$root/Tests/EndToEnd
+export PYTHONDONTWRITEBYTECODE=1 SWIFT_BACKTRACE=enable=no
+/usr/bin/python3 -m pytest -q -W error -p no:cacheprovider "$root/Tests/EndToEnd/test_old_client.py" "$@"
