@@ -103,7 +103,10 @@ package final class User: Sendable {
     /// Takes over what another process has stored.
     func adopt(_ record: UserRecord, _ lifecycle: UserLifecycle) {
         update { content in
-            if content.record.mpinID != record.mpinID { content.registration = nil }
+            if content.record.mpinID != record.mpinID {
+                content.registration = nil
+                content.signingRegistration = nil
+            }
             if content.record.token != record.token {
                 content.login = nil
                 content.provenPIN = nil

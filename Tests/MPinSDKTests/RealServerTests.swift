@@ -1,0 +1,179 @@
+import Foundation
+import LoopbackServer
+import MPinHTTP
+import MPinSDK
+import XCTest
+
+/// The client core against the real server, which was built beside the tests and runs as a process of its own.
+final class RealServerTests: FolderTestCase {
+    private var process: Process!
+    private var url = ""
+    private var sdk: SDK!
+    private let browser = CurlTransport()
+
+    override func setUpWithError() throws {
+        try super.setUpWithError()
+        try start(["--force-activate"])
+    }
+
+    override func tearDownWithError() throws {
+        stop()
+        try super.tearDownWithError()
+    }
+
+    private func start(_ arguments: [String]) throws {
+        let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        let ports = try (0..<4).map { _ in try listenOnLoopback() }
+        ports.forEach { close($0.socket) }
+        url = "http://127.0.0.1:\(ports[0].port)"
+        process = Process()
+        process.executableURL = URL(fileURLWithPath: (tests as NSString).deletingLastPathComponent + "/mpind")
+        process.arguments =
+            [
+                "--all-in-one", "--state-dir", folder + "/state", "--mail-dir", folder + "/mail", "--public-url", url,
+                "--port", "\(ports[0].port)", "--private-port", "\(ports[1].port)", "--dta1-port",
+                "\(ports[2].port)", "--dta2-port", "\(ports[3].port)",
+            ] + arguments
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        sdk = SDK()
+        try sdk.initialize(SDKConfig(storagePath: path))
+        let end = Date(timeIntervalSinceNow: 20)
+        while failure({ () throws(SDKError) in try sdk.setBackend(url) }) != nil {
+            guard process.isRunning, Date() < end else { throw XCTestError(.failureWhileWaiting) }
+        }
+    }
+
+    private func stop() {
+        process.terminate()
+        process.waitUntilExit()
+        sdk = nil
+    }
+
+    private func registered(_ id: String, factors: [String] = []) throws -> User {
+        let user = try sdk.makeNewUser(id, deviceName: "phone")
+        try sdk.startRegistration(user, userData: "data")
+        XCTAssertEqual(user.state, .activated)
+        try sdk.confirmRegistration(user)
+        try add(factors, to: user)
+        let pin = Array("1234".utf8)
+        try sdk.finishRegistration(user, pin: pin.span)
+        return user
+    }
+
+    private func add(_ factors: [String], to user: User) throws {
+        for factor in factors {
+            let digits = Array(factor.utf8)
+            try sdk.addFactor(user, factor: digits.span)
+        }
+    }
+
+    @discardableResult
+    private func logIn(_ user: User, _ pin: String = "1234") throws(SDKError) -> String {
+        let digits = Array(pin.utf8)
+        try sdk.startAuthentication(user)
+        return try sdk.finishAuthentication(user, pin: digits.span)
+    }
+
+    private func post(_ path: String, _ body: [String: Any]) throws -> [String: Any] {
+        let text = Array(try JSONSerialization.data(withJSONObject: body))
+        let answer = try browser.execute(
+            HTTPRequest(method: .post, url: url + path, body: text, deadline: .after(milliseconds: 15_000)))
+        XCTAssertEqual(answer.status, 200, path)
+        return try JSONSerialization.jsonObject(with: Data(answer.bytes)) as? [String: Any] ?? [:]
+    }
+
+    func testLoginsWrongPINsAndBlocking() throws {
+        let user = try registered("alice@example.com")
+        XCTAssertGreaterThan(user.registrationExpiration.expireTime, user.registrationExpiration.nowTime)
+        XCTAssertTrue(try logIn(user).hasPrefix("{"))
+        for _ in 0..<3 {
+            XCTAssertEqual(user.state, .registered)
+            XCTAssertEqual(failure { () throws(SDKError) in try logIn(user, "4321") }, .incorrectPIN)
+        }
+        XCTAssertEqual(user.state, .blocked)
+        XCTAssertNotEqual(sdk.lastError?.server.text, "")
+        try sdk.deleteUser(user)
+        XCTAssertNoThrow(try logIn(try registered("alice@example.com")))
+    }
+
+    func testRegistrationByMail() throws {
+        stop()
+        try start([])
+        let user = try sdk.makeNewUser("bob@example.com")
+        try sdk.startRegistration(user)
+        XCTAssertEqual(user.state, .startedRegistration)
+        XCTAssertTrue(user.isRegistrationTokenSet)
+        XCTAssertEqual(failure { () throws(SDKError) in try sdk.confirmRegistration(user) }, .identityNotVerified)
+        try sdk.restartRegistration(user)
+        let mails = try FileManager.default.contentsOfDirectory(atPath: folder + "/mail").filter {
+            $0.hasSuffix(".eml")
+        }
+        let newest = try XCTUnwrap(mails.sorted().last)
+        let mail = try String(contentsOfFile: folder + "/mail/" + newest, encoding: .utf8)
+        let link = try XCTUnwrap(mail.components(separatedBy: "\r\n").first { $0.hasPrefix(url) })
+        let answer = try browser.execute(
+            HTTPRequest(method: .post, url: link, body: [], deadline: .after(milliseconds: 5000)))
+        XCTAssertEqual(answer.status, 200)
+        try sdk.confirmRegistration(user)
+        let pin = Array("123456".utf8)
+        try sdk.finishRegistration(user, pin: pin.span)
+        XCTAssertNoThrow(try logIn(user, "123456"))
+    }
+
+    func testFactorsAndAChangedPIN() throws {
+        let user = try registered("carol@example.com", factors: ["987654"])
+        XCTAssertEqual(failure { () throws(SDKError) in try logIn(user) }, .incorrectPIN)
+        try add(["987654"], to: user)
+        XCTAssertNoThrow(try logIn(user))
+        try add(["987654"], to: user)
+        let (old, new) = (Array("1234".utf8), Array("9999".utf8))
+        try sdk.changePIN(user, old: old.span, new: new.span)
+        try add(["987654"], to: user)
+        XCTAssertNoThrow(try logIn(user, "9999"))
+    }
+
+    func testABrowserIsLoggedInByItsNumberAndLoggedOut() throws {
+        let user = try registered("dave@example.com")
+        let shown = try post("/rps/getAccessNumber", [:])
+        let number = try XCTUnwrap(shown["accessNumber"] as? String)
+        let webOTT = try XCTUnwrap(shown["webOTT"] as? String)
+        XCTAssertNil(failure { () throws(SDKError) in try sdk.checkAccessNumber(number) })
+        try sdk.startAuthentication(user)
+        let result = Locked<Status?>(nil)
+        let done = DispatchSemaphore(value: 0)
+        let client = sdk!
+        Thread.detachNewThread {
+            let pin = Array("1234".utf8)
+            do throws(SDKError) {
+                try client.finishAuthenticationAN(user, pin: pin.span, accessNumber: number)
+                result.withLock { $0 = .ok }
+            } catch { result.withLock { $0 = error.status } }
+            done.signal()
+        }
+        let end = Date(timeIntervalSinceNow: 10)
+        var status: [String: Any] = [:]
+        repeat {
+            status = try post("/rps/access", ["webOTT": webOTT])
+        } while status["status"] as? String != "authenticate" && Date() < end
+        _ = try post("/mpinAuthenticate", ["mpinResponse": ["authOTT": status["authOTT"] ?? ""]])
+        done.wait()
+        XCTAssertEqual(result.withLock { $0 }, .ok)
+        if user.canLogout { XCTAssertNil(failure { () throws(SDKError) in try sdk.logout(user) }) }
+        XCTAssertFalse(user.canLogout)
+    }
+
+    func testANumberThatNobodyShows() throws {
+        let user = try registered("erin@example.com")
+        try sdk.startAuthentication(user)
+        let pin = Array("1234".utf8)
+        XCTAssertEqual(
+            failure { () throws(SDKError) in
+                try sdk.finishAuthenticationAN(user, pin: pin.span, accessNumber: "0000000")
+            }, .incorrectAccessNumber)
+        // One-time digits come with pass 2; the times only where the application deals in such digits.
+        let otp = try sdk.finishAuthenticationOTP(user, pin: pin.span)
+        XCTAssertTrue([.ok, .responseParseError].contains(otp.status))
+        XCTAssertNoThrow(try logIn(user))
+    }
+}
