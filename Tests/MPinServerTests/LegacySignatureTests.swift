@@ -90,4 +90,47 @@ final class LegacySignatureTests: XCTestCase {
             XCTAssertThrowsError(try load(bad), bad)
         }
     }
+
+    /// The RPS signs in the old form: its new keys are not the D-TAs'.
+    func testAnRPSWorksWithAuthoritiesThatKnowTheOldFormOnly() throws {
+        let backend = Backend.onFreePorts()
+        let state = backend.stateFolder
+        try makeFolder(state)
+        defer { try? FileManager.default.removeItem(atPath: state) }
+        for name in ["dta1", "dta2", "theirs", "ours", "rps"] { _ = try KeyFile.create("\(state)/\(name).key") }
+        let file = state + "/credentials.json"
+        _ = FileManager.default.createFile(
+            atPath: file, contents: Data("{\"app_id\": \"ab\", \"app_key\": \"9d1f3a5b7c2e4f60\"}".utf8),
+            attributes: [.posixPermissions: 0o600])
+        let rpa = Sockets.freePorts(2)
+        let parts =
+            try [("dta1", backend.dta1Port), ("dta2", backend.dta2Port)].map { name, port in
+                try Mpind([
+                    "dta", "--listen", "127.0.0.1:\(port)", "--database", "\(state)/\(name).sqlite", "--key-file",
+                    "\(state)/\(name).key", "--rps-key-file", state + "/theirs.key", "--legacy-signatures", file,
+                ])
+            } + [
+                try Mpind([
+                    "rps", "--listen", "127.0.0.1:\(backend.port)", "--private-listen",
+                    "127.0.0.1:\(backend.privatePort)", "--database", state + "/rps.sqlite", "--key-file",
+                    state + "/rps.key", "--dta1-url", "http://127.0.0.1:\(backend.dta1Port)", "--dta1-key-file",
+                    state + "/ours.key", "--dta2-url", "http://127.0.0.1:\(backend.dta2Port)", "--dta2-key-file",
+                    state + "/ours.key", "--verify-url", "http://127.0.0.1:\(rpa[1])/mpinVerify", "--rpa-key-file",
+                    state + "/ours.key", "--legacy-signatures", file,
+                ]),
+                Mpind([
+                    "rpa", "--listen", "127.0.0.1:\(rpa[0])", "--private-listen", "127.0.0.1:\(rpa[1])",
+                    "--rps-private-url", "http://127.0.0.1:\(backend.privatePort)", "--key-file", state + "/rps.key",
+                    "--rps-key-file", state + "/ours.key", "--force-activate",
+                ]),
+            ]
+        for part in parts { try part.waitUntilReady() }
+        let client = TestClient(backend: backend)
+        let user = try client.register("alice@example.com", pin: "1234")
+        let pass2 = try client.pass2(client.pass1(user, pin: "1234", permit: client.timePermit(user)))
+        let answer = try backend.call("POST", "/mpinAuthenticate", "{\"mpinResponse\":\(pass2.text)}", port: rpa[0])
+        XCTAssertEqual(answer.status, 200)
+        XCTAssertEqual(try client.settings().appID, "ab")
+        for part in parts.reversed() { XCTAssertEqual(part.stop(SIGTERM), 0) }
+    }
 }

@@ -38,8 +38,8 @@ enum MasterShareSchema {
         CREATE TABLE passphrase (
             id INTEGER PRIMARY KEY CHECK (id = 1),
             salt BLOB NOT NULL,
-            operations INTEGER NOT NULL,
-            memory INTEGER NOT NULL
+            passes INTEGER NOT NULL,
+            kibibytes INTEGER NOT NULL
         ) STRICT
         """,
     ]
