@@ -146,6 +146,7 @@ package struct RelyingPartyServiceConfig: Sendable {
     package var setDeviceName = false
     package var useNFC = false
     package var limits = Limits()
+    package var audit = Audit.off
     package var clock: Clock = Moment.now
 
     package init(

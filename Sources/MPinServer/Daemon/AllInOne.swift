@@ -25,6 +25,10 @@ package struct AllInOne: Sendable {
     package var exposure = Exposure.loopback
     package var rates = RateLimits.standard
     package var adminListen: ListenAddress?
+    /// Nil: the log lies in the state folder.
+    package var auditPlace: AuditPlace?
+    /// How that log names users.
+    package var auditUsers = AuditPlace.Users.plain
     package var limits = Limits()
     package var clock: Clock = Moment.now
 
@@ -40,6 +44,7 @@ package struct AllInOne: Sendable {
         let dta1 = try authority("dta1", port: dta1Port, publicURL)
         let dta2 = try authority("dta2", port: dta2Port, publicURL)
         let rpaKey = try key("rps-rpa")
+        let audit = try audit()
         var rps = RelyingPartyServiceConfig(
             listen: listen, privateListen: privateListen, database: path("rps.sqlite"), activationKey: try key("rps"),
             dta1: TrustAuthorityLink(url: dta1.listen.url, requestKey: dta1.requestKey),
@@ -56,6 +61,7 @@ package struct AllInOne: Sendable {
         rps.serviceIconURL = publicURL + "/icon.svg"
         rps.limits = limits
         rps.clock = clock
+        rps.audit = audit.of("rps")
         var rpa = RelyingPartyApplicationConfig(
             listen: listen, privateListen: privateListen, publicURL: publicURL,
             rpsPrivateURL: privateListen.url, linkKey: try key("rpa"), rpsKey: rpaKey, delivery: try mailDelivery())
@@ -71,6 +77,7 @@ package struct AllInOne: Sendable {
         parts.rates = rates
         parts.adminListen = adminListen
         parts.gatesAuthority = isExposed
+        parts.audit = audit
         return parts
     }
 
@@ -95,6 +102,16 @@ package struct AllInOne: Sendable {
             return nil
         }
         return "\(scheme)://\(host)" + (parts.port.map { ":\($0)" } ?? "")
+    }
+
+    /// One log for all parts. Its key lies in the folder above.
+    private func audit() throws -> Audit {
+        if let auditPlace { return Audit(try AuditLog(auditPlace, clock: clock), part: "mpind") }
+        try makeFolder(path("audit"))
+        _ = try key("audit")
+        let place = try AuditPlace(
+            log: path("audit/audit.jsonl"), keyFile: path("audit.key"), users: auditUsers)
+        return Audit(try AuditLog(place, clock: clock), part: "mpind")
     }
 
     private func mailDelivery() throws -> MailDelivery {

@@ -15,6 +15,7 @@ package struct Parts: Sendable {
     package var adminListen: ListenAddress?
     /// Whether clients reach D-TA 2 through the public listener, under ``AuthorityGate/path``.
     package var gatesAuthority = false
+    package var audit = Audit.off
 
     package init() {}
 }
@@ -41,6 +42,8 @@ package struct Daemon: Service {
         services += try parts.authorities.map { try authority($0, readiness) }
         if parts.rps != nil || parts.rpa != nil { services.append(RelyingParty(daemon: self, readiness: readiness)) }
         services.append(Draining(health: health))
+        parts.audit.record(.started(parts: names))
+        defer { parts.audit.record(.stopped) }
         try await run(services)
     }
 
@@ -195,6 +198,9 @@ extension Daemon {
 
     fileprivate var clock: Clock { parts.rps?.clock ?? parts.rpa?.clock ?? Moment.now }
     fileprivate var limits: Limits { parts.rps?.limits ?? parts.rpa?.limits ?? Limits() }
+    private var names: [String] {
+        parts.authorities.map(\.name) + (parts.rps == nil ? [] : ["rps"]) + (parts.rpa == nil ? [] : ["rpa"])
+    }
     private var publicAddresses: [ListenAddress] { distinct([parts.rps?.listen, parts.rpa?.listen]) }
     private var privateAddresses: [ListenAddress] { distinct([parts.rps?.privateListen, parts.rpa?.privateListen]) }
     private var listenerCount: Int {

@@ -16,6 +16,7 @@ extension RelyingPartyService {
         let login = Login(
             proof: proof, isKnown: isKnown, identity: identity, claimed: claimed, reservation: reservation, now: now)
         let verdict = try await judge(login, logger)
+        audit(login, verdict)
         let authOTT = Hex.encode(try randomBytes(16))
         let otp = proof.wantsOTP ? try randomDigits(6) : nil
         let token = AuthToken(
@@ -45,6 +46,13 @@ extension RelyingPartyService {
         let claimed: [Challenge]
         let reservation: Reservation
         let now: Moment
+    }
+
+    private func audit(_ login: Login, _ verdict: Verdict) {
+        let (id, user) = (login.proof.id, login.identity.userID)
+        config.audit.record(.login(id, user: user, status: verdict.status))
+        guard login.reservation == .granted, login.isKnown, [410, 429].contains(verdict.status) else { return }
+        config.audit.record(.blocked(id, user: user, until: verdict.retryAt))
     }
 
     private func judge(_ login: Login, _ logger: Logger) async throws -> Verdict {

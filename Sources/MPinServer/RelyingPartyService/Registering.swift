@@ -14,6 +14,8 @@ extension RelyingPartyService {
         let restarted = try await restart(id, wish, expires: expires, at: now)
         let (registration, regOTT) =
             if let restarted { restarted } else { try await begin(wish, expires: expires, at: now) }
+        config.audit.record(
+            .registrationStarted(registration.id, user: registration.userID, isRestart: restarted != nil))
         let isForced: Bool
         do {
             isForced = try await verify(registration, wish, expires: expires, isRestart: restarted != nil)
@@ -23,6 +25,7 @@ extension RelyingPartyService {
         }
         metrics.count(.registrations)
         let isActive = isForced ? try await registrations.activate(registration.id, at: now) : false
+        if isActive { config.audit.record(.registrationConfirmed(registration.id, user: registration.userID)) }
         return .json(
             RegisterResponse(
                 mpinId: registration.id.hex, regOTT: regOTT, active: isActive,
@@ -100,6 +103,7 @@ extension RelyingPartyService {
         guard try await registrations.activate(id, at: now) else {
             throw APIError(.unauthorized, "Unknown or expired registration")
         }
+        config.audit.record(.registrationConfirmed(id, user: registration.userID))
         return Response(status: .ok)
     }
 
@@ -130,6 +134,7 @@ extension RelyingPartyService {
         guard try await identities.create(registration, keyID: keyID, at: now) == keyID else {
             throw APIError(.internalServerError, "The master secret was rotated in between")
         }
+        config.audit.record(.registered(id, user: registration.userID, keyID: keyID))
         let params = dta2.clientSecretQuery(id, keyID: keyID, mobile: 1, expires: expires())
         return .json(SignatureResponse(clientSecretShare: SecretHex(share), params: params))
     }

@@ -56,6 +56,7 @@ struct ServerSecrets: Sendable {
                 shares.append(try await authority.serverSecretShare(keyID: key.id, expires: expires))
             }
             secrets.append(try await secret(key, shares))
+            config.audit.record(.keyInUse(key.id))
             logger.notice("a new master secret is in use", metadata: ["key_id": "\(key.id)"])
         }
         return secrets

@@ -33,6 +33,8 @@ extension Settings {
         all.exposure = try exposure()
         all.delivery = try delivery()
         all.revokedUsersFile = self[ServerOptions.revokedUsers]
+        all.auditPlace = try auditPlace()
+        all.auditUsers = auditUsers
         apply(to: &all.limits)
         var parts = try all.parts()
         if var service = parts.rps {
@@ -53,6 +55,7 @@ extension Settings {
         config.allowOrigin = self[ServerOptions.allowOrigin]
         apply(to: &config.limits)
         var parts = Parts()
+        parts.audit = try audit(config.name)
         parts.authorities = [config]
         return parts
     }
@@ -74,7 +77,9 @@ extension Settings {
         config.authenticateURL = self[ServerOptions.authenticateURL]
         apply(to: &config.limits)
         try apply(to: &config)
+        config.audit = try audit("rps")
         var parts = Parts()
+        parts.audit = config.audit
         parts.rps = config
         return parts
     }
@@ -95,6 +100,7 @@ extension Settings {
         config.reportLoginResult = self[ServerOptions.waitForLoginResult]
         apply(to: &config.limits)
         var parts = Parts()
+        parts.audit = try audit("rpa")
         parts.rpa = config
         return parts
     }
@@ -105,9 +111,7 @@ extension Settings {
 
     /// What the master shares of a D-TA are sealed with.
     private func seal() throws -> Seal {
-        let named = ProcessInfo.processInfo.environment["MPIN_PASSPHRASE_FILE"]
-        let keyFile = self[ServerOptions.keyFile]
-        switch (keyFile, self[ServerOptions.passphraseFile] ?? (keyFile == nil ? named : nil)) {
+        switch (self[ServerOptions.keyFile], self[ServerOptions.passphraseFile]) {
         case (let path?, nil): return .key(try KeyFile.load(path))
         case (nil, let path?): return .passphrase(try SecretFile.loadPassphrase(path))
         default: throw StartError("give either --key-file or --passphrase-file")

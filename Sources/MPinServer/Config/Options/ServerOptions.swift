@@ -109,7 +109,7 @@ package enum ServerOptions {
 
     static let passphraseFile = ServerOption<String?>.text(
         "passphrase-file", .text("FILE"),
-        "File with the passphrase that seals the master shares, in the place of a key file. (default: the file that MPIN_PASSPHRASE_FILE names)"
+        "File with the passphrase that seals the master shares, in the place of a key file."
     )
     static let legacySignatures = ServerOption<String?>.text(
         "legacy-signatures", .text("FILE"),

@@ -14,7 +14,7 @@ package enum ServerPart: String, Sendable, CaseIterable {
             case .rps: ServerOptions.service + ServerOptions.login
             case .rpa: ServerOptions.application + ServerOptions.mail
             }
-        return own + ServerOptions.edge
+        return own + ServerOptions.audit + ServerOptions.edge
     }
 
     /// The options with their defaults, for `--help`.

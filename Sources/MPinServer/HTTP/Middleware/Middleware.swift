@@ -6,7 +6,8 @@ func middleware(
 ) -> [any MiddlewareProtocol<Request, Response, RequestContext>] {
     var parts: [any MiddlewareProtocol<Request, Response, RequestContext>] = [
         ForwardedHeaders(proxies: edge.exposure.proxies, isTLS: edge.exposure.identity != nil),
-        RequestLog(listener: listener, metrics: edge.metrics), StandardHeaders(cors: cors), ErrorRenderer(),
+        AuditOrigin(), RequestLog(listener: listener, metrics: edge.metrics), StandardHeaders(cors: cors),
+        ErrorRenderer(),
         RequestChecks(limits: edge.limits), Admission(limit: edge.limits.requestsInFlight, metrics: edge.metrics),
     ]
     if let rates { parts.append(RateLimiting(limiter: rates)) }

@@ -1,0 +1,30 @@
+package import Logging
+
+/// One part's way into the audit log: `audit.record(.login(…))`. Without a log nothing happens.
+package struct Audit: Sendable {
+    private let log: AuditLog?
+    private let part: String
+    private let logger: Logger
+
+    package static let off = Audit(nil, part: "")
+
+    package init(_ log: AuditLog?, part: String, logger: Logger = .json(level: .error)) {
+        self.log = log
+        self.part = part
+        self.logger = logger
+    }
+
+    /// Who sent the request that is being served, for the lines that it leads to.
+    @TaskLocal static var origin: String?
+
+    /// The same log for another part of the same process.
+    func of(_ part: String) -> Audit { Audit(log, part: part, logger: logger) }
+
+    /// A log that cannot be written to does not stop logins: the failure goes to the other log.
+    package func record(_ event: AuditEvent) {
+        guard let log else { return }
+        do { try log.append(event, part: part, origin: Self.origin) } catch {
+            logger.error("not in the audit log", metadata: ["event": "\(event.name)", "error": "\(error)"])
+        }
+    }
+}

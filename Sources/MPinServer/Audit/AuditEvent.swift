@@ -1,0 +1,81 @@
+/// Something that an operator may have to prove later. No event holds a secret.
+package struct AuditEvent: Sendable {
+    /// Who it is about.
+    struct Subject: Sendable {
+        /// Hex of the SHA-256 of the M-Pin ID: which of the user's devices.
+        let identity: String
+        /// Written plain or hashed, as configured; empty for an unknown identity.
+        let user: String
+    }
+
+    let name: String
+    var subject: Subject?
+    /// Further members of the line.
+    var details: [(String, String)] = []
+    /// Whether it goes to the disk before the program goes on; the end of the process loses none.
+    var isDurable = false
+
+    private init(_ name: String, _ subject: Subject? = nil, _ details: [(String, String)] = [], isDurable: Bool = false)
+    {
+        self.name = name
+        self.subject = subject
+        self.details = details
+        self.isDurable = isDurable
+    }
+}
+
+extension AuditEvent {
+    static func started(parts: [String]) -> AuditEvent {
+        AuditEvent("started", nil, [("parts", parts.joined(separator: " "))])
+    }
+
+    static let stopped = AuditEvent("stopped", isDurable: true)
+
+    /// A registration waits for its confirmation.
+    static func registrationStarted(_ id: MPinID, user: String, isRestart: Bool) -> AuditEvent {
+        AuditEvent(
+            "registration-started", Subject(identity: id.key, user: user), [("restart", String(isRestart))])
+    }
+
+    static func registrationConfirmed(_ id: MPinID, user: String) -> AuditEvent {
+        AuditEvent("registration-confirmed", Subject(identity: id.key, user: user))
+    }
+
+    /// The client secret shares were handed out.
+    static func registered(_ id: MPinID, user: String, keyID: String) -> AuditEvent {
+        AuditEvent("registered", Subject(identity: id.key, user: user), [("key_id", keyID)])
+    }
+
+    /// What a login came to, as the status that its one-time token stands for (``Verdict``).
+    static func login(_ id: MPinID, user: String, status: Int) -> AuditEvent {
+        AuditEvent(
+            "login", Subject(identity: id.key, user: user), [("status", String(status))])
+    }
+
+    /// The wrong PIN that reached the limit; nil: for good.
+    static func blocked(_ id: MPinID, user: String, until: Moment?) -> AuditEvent {
+        AuditEvent(
+            "blocked", Subject(identity: id.key, user: user), [("until", until?.iso ?? "unblocked")], isDurable: true)
+    }
+
+    /// A new master secret is in use at the RPS.
+    static func keyInUse(_ keyID: String) -> AuditEvent { AuditEvent("key-in-use", nil, [("key_id", keyID)]) }
+
+    /// A new master share at a D-TA.
+    package static func rotated(keyID: String, oldServedUntil: Moment) -> AuditEvent {
+        AuditEvent("rotated", nil, [("key_id", keyID), ("old_served_until", oldServedUntil.iso)], isDurable: true)
+    }
+
+    package static func unblocked(_ id: MPinID, user: String) -> AuditEvent {
+        AuditEvent("unblocked", Subject(identity: id.key, user: user), isDurable: true)
+    }
+
+    package static func revoked(_ id: MPinID, user: String) -> AuditEvent {
+        AuditEvent("revoked", Subject(identity: id.key, user: user), isDurable: true)
+    }
+
+    /// Any other command of an operator, with what it did.
+    package static func command(_ name: String, _ details: [(String, String)] = []) -> AuditEvent {
+        AuditEvent("command", nil, [("command", name)] + details, isDurable: true)
+    }
+}

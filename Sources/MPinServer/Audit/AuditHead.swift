@@ -1,0 +1,54 @@
+import Foundation
+import Glibc
+import MPinSecrets
+
+/// How far an audit log has come: kept beside the key, where who can cut the log cannot reach.
+///
+/// The file is also the lock of the log: whoever writes a line, this process or another, holds it meanwhile.
+struct AuditHead: Equatable {
+    /// The last line that was written.
+    var number = 0
+    var tag = AuditLine.noTag
+    /// Bytes of the log behind that line.
+    var size = 0
+
+    private static let length = 128
+
+    init() {}
+
+    /// Of an open file; a new one is empty.
+    init(file: Int32, path: String) throws {
+        var buffer = [UInt8](repeating: 0, count: Self.length)
+        let count = pread(file, &buffer, buffer.count, 0)
+        guard count >= 0 else { throw AuditError.system(path, errno) }
+        guard count > 0 else { return }
+        let words = String(decoding: buffer.prefix(count), as: UTF8.self).split(whereSeparator: \.isWhitespace)
+        guard words.count == 3, let number = Int(words[0]), let tag = Hex.decode(String(words[1])),
+            tag.count == AuditLine.noTag.count, let size = Int(words[2])
+        else { throw AuditError.head(path) }
+        (self.number, self.tag, self.size) = (number, tag, size)
+    }
+
+    /// Always the same number of bytes, so that one write replaces it whole.
+    func save(_ file: Int32, path: String) throws {
+        let text = "\(number) \(Hex.encode(tag)) \(size)"
+        let bytes = Array((text + String(repeating: " ", count: max(0, Self.length - 1 - text.utf8.count)) + "\n").utf8)
+        guard pwrite(file, bytes, bytes.count, 0) == bytes.count else { throw AuditError.system(path, errno) }
+    }
+}
+
+/// Why the audit log cannot be used.
+package enum AuditError: Error, Equatable, CustomStringConvertible {
+    case system(String, Int32)
+    case head(String)
+    case keyBesideLog(String)
+
+    package var description: String {
+        switch self {
+        case .system(let path, let code): "\(path): \(String(cString: strerror(code)))"
+        case .head(let path): "\(path): not the head of an audit log"
+        case .keyBesideLog(let path):
+            "\(path): the key of the audit log must lie outside the log's folder, or who can alter the one has the other"
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import MPinSecrets
+
+/// One line of the audit log: a JSON object whose last member is the tag of all that stands before it, and of the tag
+/// of the line before. A line can thus be neither changed, nor left out, nor moved, nor put between without the key.
+struct AuditLine: Sendable, Equatable {
+    /// Counts the lines of a log through all of its files, from 1.
+    let number: Int
+    /// The line without its tag and the brace at its end.
+    let body: [UInt8]
+    /// HMAC-SHA256, 32 bytes.
+    let tag: [UInt8]
+
+    private static let separator = Array(",\"mac\":\"".utf8)
+
+    /// The tag that stands before the first line.
+    static let noTag = [UInt8](repeating: 0, count: HMACSHA256.size)
+
+    /// A new line behind the one with the tag `previous`.
+    init(_ members: [(String, String)], number: Int, previous: [UInt8], key: SecretBytes) {
+        let text = members.map { name, value in ",\"\(name)\":\(Self.quoted(value))" }.joined()
+        self.number = number
+        body = Array("{\"n\":\(number)\(text)".utf8)
+        tag = Self.tag(body, previous: previous, key: key)
+    }
+
+    /// Reads a line, without its newline; nil for what is no line of an audit log.
+    init?(_ text: some Collection<UInt8>) {
+        let bytes = Array(text)
+        let tail = Self.separator.count + 2 * HMACSHA256.size + 2
+        guard bytes.count > tail, bytes.suffix(2) == Array("\"}".utf8)[...] else { return nil }
+        let rest = bytes.suffix(tail)
+        guard rest.starts(with: Self.separator),
+            let tag = Hex.decode(String(decoding: rest.dropFirst(Self.separator.count).dropLast(2), as: UTF8.self))
+        else { return nil }
+        body = Array(bytes.dropLast(tail))
+        self.tag = tag
+        guard let number = try? JSONDecoder().decode(Number.self, from: Data(body + Array("}".utf8))) else {
+            return nil
+        }
+        self.number = number.n
+    }
+
+    private struct Number: Decodable { let n: Int }
+
+    /// With the newline.
+    var text: [UInt8] { body + Self.separator + Array(Hex.encode(tag).utf8) + Array("\"}\n".utf8) }
+
+    func follows(_ previous: [UInt8], key: SecretBytes) -> Bool {
+        constantTimeEqual(tag.span, Self.tag(body, previous: previous, key: key).span)
+    }
+
+    /// A line that starts a file or comes after a loss names the tag that it follows. Nil unless it has the right one.
+    func resumes(key: SecretBytes) -> Resumption? {
+        guard let members = try? JSONDecoder().decode(Resumption.self, from: Data(body + Array("}".utf8))),
+            let previous = Hex.decode(members.previous), follows(previous, key: key)
+        else { return nil }
+        return members
+    }
+
+    struct Resumption: Decodable {
+        /// `continued` or `gap`.
+        let event: String
+        let previous: String
+    }
+
+    private static func tag(_ body: [UInt8], previous: [UInt8], key: SecretBytes) -> [UInt8] {
+        HMACSHA256.tag(Array("libmpin audit line\n".utf8) + previous + body, key: key)
+    }
+
+    /// JSON, with everything but printable ASCII escaped, so that a line stays one line in every viewer.
+    private static func quoted(_ text: String) -> String {
+        var result = "\""
+        for unit in text.utf16 {
+            switch unit {
+            case 0x22, 0x5C: result += "\\" + String(UnicodeScalar(UInt8(unit)))
+            case 0x20...0x7E: result += String(UnicodeScalar(UInt8(unit)))
+            default:
+                let hex = String(unit, radix: 16)
+                result += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
+            }
+        }
+        return result + "\""
+    }
+}

@@ -1,0 +1,170 @@
+import Foundation
+import Glibc
+import MPinSecrets
+import Synchronization
+
+/// Appends to an audit log. Several processes may do so at the same time: a line is written under the lock of the head.
+///
+/// A line is with the system when `append` returns, so that the end of the process does not lose it; a durable event is
+/// also on the disk.
+package final class AuditLog: Sendable {
+    package let place: AuditPlace
+    private let clock: Clock
+    private let files: Mutex<Files>
+
+    private struct Files {
+        var head: Int32
+        var log: Int32
+    }
+
+    package init(_ place: AuditPlace, clock: @escaping Clock = Moment.now) throws {
+        self.place = place
+        self.clock = clock
+        let head = try Self.open(place.head, O_RDWR)
+        do {
+            files = Mutex(Files(head: head, log: try Self.open(place.log, O_RDWR | O_APPEND)))
+        } catch {
+            close(head)
+            throw error
+        }
+        // Also finds out now, and not at the first event, whether log and head fit.
+        try locked { _, _ in }
+    }
+
+    deinit {
+        files.withLock { files in
+            close(files.head)
+            close(files.log)
+        }
+    }
+
+    /// `part` and `origin`: which part of the server says so, and who sent the request that it is about.
+    package func append(_ event: AuditEvent, part: String, origin: String? = nil) throws {
+        var members = [("time", clock().isoWithMicroseconds + "Z"), ("part", part), ("event", event.name)]
+        if let subject = event.subject {
+            members.append(("identity", subject.identity))
+            if !subject.user.isEmpty { members.append(("user", place.name(subject.user))) }
+        }
+        if let origin { members.append(("from", origin)) }
+        members += event.details
+        try locked { files, head in try write(members, &head, files, isDurable: event.isDurable) }
+    }
+
+    /// Begins a new file; the old one gets `suffix` behind its name.
+    package func rotate(suffix: String) throws {
+        let old = "\(place.log).\(suffix)"
+        try locked { files, head in
+            guard link(place.log, old) == 0 else { throw AuditError.system(old, errno) }
+            guard unlink(place.log) == 0 else { throw AuditError.system(place.log, errno) }
+            try reopen(&files)
+            head.size = 0
+            try head.save(files.head, path: place.head)
+            let previous = Hex.encode(head.tag)
+            try write(mark("continued", previous, []), &head, files, isDurable: true)
+        }
+    }
+
+    private static func open(_ path: String, _ flags: Int32) throws -> Int32 {
+        let file = Glibc.open(path, flags | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard file >= 0 else { throw AuditError.system(path, errno) }
+        return file
+    }
+}
+
+extension AuditLog {
+    /// Runs `body` as the only writer, with the head as it is now.
+    private func locked(_ body: (inout Files, inout AuditHead) throws -> Void) throws {
+        try files.withLock { files in
+            guard flock(files.head, LOCK_EX) == 0 else { throw AuditError.system(place.head, errno) }
+            defer { flock(files.head, LOCK_UN) }
+            try followRotation(&files)
+            var head = try AuditHead(file: files.head, path: place.head)
+            try catchUp(&head, files)
+            try body(&files, &head)
+        }
+    }
+
+    /// Another process may have begun a new file.
+    private func followRotation(_ files: inout Files) throws {
+        var (here, there) = (stat(), stat())
+        guard fstat(files.log, &here) == 0 else { throw AuditError.system(place.log, errno) }
+        guard stat(place.log, &there) != 0 || here.st_ino != there.st_ino || here.st_dev != there.st_dev else { return }
+        try reopen(&files)
+    }
+
+    private func reopen(_ files: inout Files) throws {
+        let file = try Self.open(place.log, O_RDWR | O_APPEND)
+        close(files.log)
+        files.log = file
+    }
+
+    private func size(_ file: Int32) throws -> Int {
+        var status = stat()
+        guard fstat(file, &status) == 0 else { throw AuditError.system(place.log, errno) }
+        return Int(status.st_size)
+    }
+
+    private func write(
+        _ members: [(String, String)], _ head: inout AuditHead, _ files: Files, isDurable: Bool
+    ) throws {
+        let line = AuditLine(members, number: head.number + 1, previous: head.tag, key: place.key)
+        let (text, start) = (line.text, try size(files.log))
+        guard Glibc.write(files.log, text, text.count) == text.count else {
+            let code = errno
+            // Half a line would look like somebody's work.
+            ftruncate(files.log, off_t(start))
+            throw AuditError.system(place.log, code == 0 ? ENOSPC : code)
+        }
+        if isDurable { fdatasync(files.log) }
+        (head.number, head.tag, head.size) = (line.number, line.tag, start + text.count)
+        try head.save(files.head, path: place.head)
+        if isDurable { fdatasync(files.head) }
+    }
+
+    /// Puts right what an end of the machine between two writes may leave: lines that the head does not know yet are
+    /// taken over where they fit; whatever else differs gets a line that says so, and that verification shows for ever.
+    private func catchUp(_ head: inout AuditHead, _ files: Files) throws {
+        let size = try size(files.log)
+        guard size != head.size else { return }
+        var lost = size < head.size
+        if !lost {
+            for line in try lines(files.log, from: head.size, to: size) {
+                guard let line = AuditLine(line), line.number == head.number + 1,
+                    line.follows(head.tag, key: place.key)
+                else {
+                    lost = true
+                    break
+                }
+                (head.number, head.tag) = (line.number, line.tag)
+            }
+        }
+        head.size = size
+        guard lost else { return try head.save(files.head, path: place.head) }
+        try endTornLine(&head, files)
+        let found = [("log_bytes", String(size)), ("time", clock().isoWithMicroseconds + "Z")]
+        try write(mark("gap", Hex.encode(head.tag), found), &head, files, isDurable: true)
+    }
+
+    private func mark(_ event: String, _ previous: String, _ more: [(String, String)]) -> [(String, String)] {
+        [("event", event), ("previous", previous)] + more
+    }
+
+    private func endTornLine(_ head: inout AuditHead, _ files: Files) throws {
+        guard head.size > 0 else { return }
+        var last: UInt8 = 0
+        guard pread(files.log, &last, 1, off_t(head.size - 1)) == 1 else { throw AuditError.system(place.log, errno) }
+        guard last != UInt8(ascii: "\n") else { return }
+        guard Glibc.write(files.log, "\n", 1) == 1 else { throw AuditError.system(place.log, errno) }
+    }
+
+    /// What stands there, line by line; the last one may be torn.
+    private func lines(_ file: Int32, from start: Int, to end: Int) throws -> [ArraySlice<UInt8>] {
+        var bytes = [UInt8](repeating: 0, count: end - start)
+        guard pread(file, &bytes, bytes.count, off_t(start)) == bytes.count else {
+            throw AuditError.system(place.log, errno)
+        }
+        var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        if lines.last?.isEmpty ?? false { lines.removeLast() }
+        return lines
+    }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import MPinSecrets
+
+/// What a look at an audit log finds.
+package struct AuditVerification: Sendable, Equatable {
+    package struct Finding: Sendable, Equatable, Encodable {
+        package let file: String
+        /// Counted from 1; the line behind the last for what is missing at the end.
+        package let line: Int
+        package let text: String
+    }
+
+    /// Lines that are whole and in their place.
+    package private(set) var good = 0
+    package private(set) var findings: [Finding] = []
+    /// The last line: something to write down elsewhere, for ``requiring(_:)``.
+    package private(set) var last: Mark?
+
+    /// A line that was once in the log: `NUMBER:TAG`.
+    package struct Mark: Sendable, Equatable, CustomStringConvertible {
+        package let number: Int
+        package let tag: String
+
+        package init?(_ text: String) {
+            let parts = text.split(separator: ":")
+            guard parts.count == 2, let number = Int(parts[0]), Hex.decode(String(parts[1]))?.count == 32 else {
+                return nil
+            }
+            self.init(number: number, tag: parts[1].lowercased())
+        }
+
+        init(number: Int, tag: String) {
+            self.number = number
+            self.tag = tag
+        }
+
+        package var description: String { "\(number):\(tag)" }
+    }
+
+    private var previous = AuditLine.noTag
+    private var number = 0
+
+    /// Reads the files of one log, oldest first; the last one is the one that is being written.
+    ///
+    /// The head, beside the key, shows a tail that was cut, to the last line. Who could put back the head as well as the
+    /// log is found out by `expected`, a mark that was written down elsewhere, and otherwise not.
+    package init(_ place: AuditPlace, older: [String] = [], expected: Mark? = nil) throws {
+        var isExpectedThere = expected == nil
+        // Before the log: what is written meanwhile is then in the log and not yet in this head.
+        let head = try Self.head(place)
+        for file in older + [place.log] {
+            let bytes: Data
+            do { bytes = try Data(contentsOf: URL(fileURLWithPath: file)) } catch {
+                throw StartError("\(file): cannot be read")
+            }
+            var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            if lines.last?.isEmpty ?? false { lines.removeLast() }
+            for (index, text) in lines.enumerated() {
+                check(text, Finding(file: file, line: index + 1, text: ""), isFirst: index == 0, key: place.key)
+                if let expected, expected == last { isExpectedThere = true }
+            }
+            if file == place.log { check(head, file, lines: lines.count) }
+        }
+        if !isExpectedThere, let expected {
+            findings.append(
+                Finding(file: place.log, line: 0, text: "line \(expected.number), noted before, is not there"))
+        }
+    }
+
+    private mutating func check(_ text: Data, _ place: Finding, isFirst: Bool, key: SecretBytes) {
+        func finding(_ text: String) -> Finding { Finding(file: place.file, line: place.line, text: text) }
+        guard let line = AuditLine(text) else {
+            return findings.append(finding("not a line of an audit log"))
+        }
+        let expected = number + 1
+        if line.number == expected, line.follows(previous, key: key) {
+            good += 1
+        } else if let resumption = line.resumes(key: key) {
+            good += 1
+            let isStart = isFirst && resumption.event == "continued"
+            // The start of the first file that was given stands for all before it.
+            if !(isStart && (number == 0 || (line.number == expected && Hex.decode(resumption.previous) == previous))) {
+                findings.append(
+                    finding("lines before number \(line.number) were lost; the server noticed it when it went on"))
+            }
+        } else if line.number == expected {
+            findings.append(finding("altered, or not the line that was written here"))
+        } else {
+            findings.append(
+                finding("number \(line.number) where \(expected) should be: lines were removed, inserted or moved"))
+        }
+        (number, previous) = (line.number, line.tag)
+        last = Mark(number: line.number, tag: Hex.encode(line.tag))
+    }
+
+    private static func head(_ place: AuditPlace) throws -> AuditHead {
+        let file = open(place.head, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { throw AuditError.system(place.head, errno) }
+        defer { close(file) }
+        flock(file, LOCK_SH)
+        return try AuditHead(file: file, path: place.head)
+    }
+
+    private mutating func check(_ head: AuditHead, _ file: String, lines: Int) {
+        guard number < head.number || (number == head.number && previous != head.tag) else { return }
+        findings.append(
+            Finding(
+                file: file, line: lines + 1,
+                text: "the log ends with number \(number), but \(head.number) was written: its end was cut off"))
+    }
+}

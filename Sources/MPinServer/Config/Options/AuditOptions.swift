@@ -1,0 +1,28 @@
+/// The audit log of a process.
+extension ServerOptions {
+    static let auditLog = ServerOption<String?>.text(
+        "audit-log", .text("FILE"), "Audit log. (default: none; audit/audit.jsonl in --state-dir)")
+    static let auditKeyFile = ServerOption<String?>.text(
+        "audit-key-file", .text("FILE"),
+        "Key file of its chain, outside the log's folder; how far the log has come is kept beside it.")
+    static let auditUsers = ServerOption<String>.text(
+        "audit-users", AuditPlace.Users.plain.rawValue, .choice(AuditPlace.Users.allCases.map(\.rawValue)),
+        "How it names users; hashed: by a keyed hash, see `mpind audit name`.")
+
+    static let audit = [auditLog.row, auditKeyFile.row, auditUsers.row]
+}
+
+extension Settings {
+    var auditUsers: AuditPlace.Users { AuditPlace.Users(rawValue: self[ServerOptions.auditUsers]) ?? .hashed }
+
+    /// Nil: no log is asked for.
+    func auditPlace() throws -> AuditPlace? {
+        switch (self[ServerOptions.auditLog], self[ServerOptions.auditKeyFile]) {
+        case (let log?, let key?): return try AuditPlace(log: log, keyFile: key, users: auditUsers)
+        case (nil, nil): return nil
+        default: throw StartError("give --audit-log and --audit-key-file together")
+        }
+    }
+
+    func audit(_ part: String) throws -> Audit { Audit(try auditPlace().map { try AuditLog($0) }, part: part) }
+}

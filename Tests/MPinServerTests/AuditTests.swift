@@ -1,0 +1,236 @@
+import Foundation
+import MPinSecrets
+import MPinServer
+import XCTest
+
+/// The audit log: what stands in it, and what cannot be done to it unseen.
+final class AuditTests: XCTestCase {
+    private var folder = ""
+    private var log: String { folder + "/log/audit.jsonl" }
+
+    override func setUpWithError() throws {
+        folder = NSTemporaryDirectory() + "mpind-audit-" + UUID().uuidString
+        try makeFolder(folder + "/log")
+        _ = try KeyFile.create(folder + "/audit.key")
+    }
+
+    override func tearDown() { try? FileManager.default.removeItem(atPath: folder) }
+
+    private func place(_ users: AuditPlace.Users = .plain) throws -> AuditPlace {
+        try AuditPlace(log: log, keyFile: folder + "/audit.key", users: users)
+    }
+
+    private func write(_ count: Int) throws {
+        let audit = try AuditLog(place())
+        for number in 0..<count { try audit.append(.command("test \(number)"), part: "test") }
+    }
+
+    private func lines() throws -> [String] {
+        try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n").map(String.init)
+    }
+
+    private func save(_ lines: [String]) throws {
+        try (lines.joined(separator: "\n") + "\n").write(toFile: log, atomically: false, encoding: .utf8)
+    }
+
+    private func findings() throws -> [AuditVerification.Finding] { try AuditVerification(place()).findings }
+
+    func testTheKeyMustLieOutsideTheLogsFolder() throws {
+        try makeFolder(folder + "/log/keys")
+        for path in [folder + "/log/audit.key", folder + "/log/keys/audit.key", folder + "/link/audit.key"] {
+            symlink(folder + "/log", folder + "/link")
+            try? FileManager.default.removeItem(atPath: path)
+            _ = try KeyFile.create(path)
+            XCTAssertThrowsError(try AuditPlace(log: log, keyFile: path), path) { error in
+                XCTAssertEqual(error as? AuditError, .keyBesideLog(path))
+            }
+        }
+        XCTAssertNoThrow(try place())
+    }
+
+    func testAnUntouchedLogIsGoodAcrossRestarts() throws {
+        for _ in 0..<3 { try write(4) }
+        let found = try AuditVerification(place())
+        XCTAssertEqual(found.findings, [])
+        XCTAssertEqual(found.good, 12)
+        XCTAssertEqual(found.last?.number, 12)
+        for file in [log, folder + "/audit.jsonl.head"] {
+            let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
+            XCTAssertEqual(mode, 0o600, file)
+        }
+    }
+
+    func testEveryFlippedByteIsFound() throws {
+        try write(1)
+        try AuditLog(place()).append(.command("\"\\\u{0}\n\u{2028}é😀"), part: "test")
+        XCTAssertEqual(try lines().count, 2)
+        XCTAssertEqual(try findings(), [])
+        let good = try Data(contentsOf: URL(fileURLWithPath: log))
+        // The newline at the very end is no part of a line.
+        for index in good.indices.dropLast() {
+            var bad = good
+            bad[index] ^= 1
+            try bad.write(to: URL(fileURLWithPath: log))
+            XCTAssertFalse(try findings().isEmpty, "byte \(index)")
+        }
+    }
+
+    func testALineThatIsRemovedInsertedRepeatedOrMovedIsFound() throws {
+        try write(5)
+        let good = try lines()
+        var cases: [String: [String]] = [:]
+        for index in good.indices {
+            cases["without \(index)"] = good.enumerated().filter { $0.offset != index }.map(\.element)
+            cases["twice \(index)"] = Array(good[...index]) + Array(good[index...])
+        }
+        cases["swapped"] = [good[0], good[2], good[1], good[3], good[4]]
+        cases["another line"] = Array(good[..<2]) + ["{\"n\":3,\"event\":\"login\"}"] + Array(good[2...])
+        cases["an empty line"] = Array(good[..<2]) + [""] + Array(good[2...])
+        cases["nothing"] = []
+        for (name, bad) in cases {
+            try save(bad)
+            XCTAssertFalse(try findings().isEmpty, name)
+        }
+        try save(good)
+        XCTAssertEqual(try findings(), [])
+    }
+
+    /// Two logs under one key: neither a line nor the whole of the one passes for the other's.
+    func testALineOfAnotherLogIsFound() throws {
+        try write(3)
+        let other = try AuditPlace(log: folder + "/log/other.jsonl", keyFile: folder + "/audit.key")
+        let audit = try AuditLog(other)
+        for number in 0..<3 { try audit.append(.command("other \(number)"), part: "test") }
+        let foreign = try String(contentsOfFile: other.log, encoding: .utf8).split(separator: "\n").map(String.init)
+        let good = try lines()
+        try save([good[0], foreign[1], good[2]])
+        XCTAssertFalse(try findings().isEmpty)
+        try save(foreign)
+        XCTAssertFalse(try findings().isEmpty)
+    }
+
+    func testACutEndIsSeenByTheHeadAndByAMarkThatWasWrittenDown() throws {
+        try write(3)
+        let head = folder + "/audit.jsonl.head"
+        let old = try Data(contentsOf: URL(fileURLWithPath: head))
+        let short = try lines()
+        try write(2)
+        let mark = try AuditVerification(place()).last
+        try save(short)
+        XCTAssertEqual(try findings().map(\.line), [4])
+        XCTAssertTrue(try findings().allSatisfy { $0.text.contains("cut off") })
+        // With the head of that time nothing shows it but the mark.
+        try old.write(to: URL(fileURLWithPath: head))
+        XCTAssertEqual(try findings(), [])
+        XCTAssertFalse(try AuditVerification(place(), expected: mark).findings.isEmpty)
+    }
+
+    func testACutLogGoesOnAndShowsTheGapForEver() throws {
+        try write(5)
+        try save(Array(try lines()[..<3]))
+        try write(2)
+        let found = try AuditVerification(place())
+        XCTAssertEqual(found.findings.map(\.line), [4])
+        XCTAssertTrue(found.findings.allSatisfy { $0.text.contains("lost") })
+        XCTAssertEqual(found.last?.number, 8, "5, the gap, and two more")
+        try FileManager.default.removeItem(atPath: log)
+        try write(1)
+        XCTAssertEqual(try findings().map(\.line), [1])
+    }
+
+    /// What an end of the machine may leave: half a line, or lines that the head does not know yet.
+    func testATornLineIsShownAndALineBeforeTheHeadIsTakenOver() throws {
+        try write(2)
+        let head = try Data(contentsOf: URL(fileURLWithPath: folder + "/audit.jsonl.head"))
+        try write(2)
+        try head.write(to: URL(fileURLWithPath: folder + "/audit.jsonl.head"))
+        try write(1)
+        XCTAssertEqual(try findings(), [])
+        XCTAssertEqual(try lines().count, 5)
+        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: log))
+        try file.seekToEnd()
+        try file.write(contentsOf: Data("{\"n\":6,\"time\":\"2026".utf8))
+        try write(1)
+        XCTAssertEqual(try findings().map(\.line), [6])
+        XCTAssertEqual(try lines().count, 8)
+    }
+
+    func testSeveralWritersAtTheSameTimeMakeOneChain() throws {
+        let writers = try (0..<4).map { _ in try AuditLog(place()) }
+        let written = parallel(8) { index in
+            for number in 0..<50 { try writers[index % 4].append(.command("\(index) \(number)"), part: "test") }
+            return index
+        }
+        XCTAssertEqual(Set(written), Set(0..<8))
+        let found = try AuditVerification(place())
+        XCTAssertEqual(found.findings, [])
+        XCTAssertEqual(found.good, 400)
+    }
+
+    func testANewFileGoesOnWithTheChainAlsoForWhoHasTheOldOneOpen() throws {
+        let audit = try AuditLog(place())
+        try audit.append(.command("first"), part: "test")
+        try AuditLog(place()).rotate(suffix: "1")
+        try audit.append(.command("second"), part: "test")
+        try AuditLog(place()).rotate(suffix: "2")
+        let files = [log + ".1", log + ".2"]
+        XCTAssertEqual(try AuditVerification(place()).findings, [], "the newest alone")
+        let found = try AuditVerification(place(), older: files)
+        XCTAssertEqual(found.findings, [])
+        XCTAssertEqual(found.good, 4, "two lines, two beginnings")
+        XCTAssertFalse(try AuditVerification(place(), older: files.reversed()).findings.isEmpty)
+        XCTAssertFalse(try AuditVerification(place(), older: [files[0]]).findings.isEmpty, "one file is missing")
+        XCTAssertThrowsError(try AuditLog(place()).rotate(suffix: "2"), "nothing is replaced")
+    }
+
+    func testALogThatCannotBeWrittenToSaysSo() throws {
+        let full = try AuditLog(AuditPlace(log: "/dev/full", keyFile: folder + "/audit.key"))
+        XCTAssertThrowsError(try full.append(.command("x"), part: "test"))
+        XCTAssertThrowsError(
+            try AuditLog(AuditPlace(log: folder + "/none/audit.jsonl", keyFile: folder + "/audit.key")))
+    }
+
+    func testWhatHappensToAUserStandsInTheLogAndNoSecretDoes() throws {
+        let server = try InProcess().keep(in: self)
+        let client = TestClient(backend: server.backend)
+        let user = "alice@example.com"
+        let registration = try client.startRegistration(user)
+        try client.confirm(user)
+        let alice = try client.finishRegistration(registration, pin: "1234")
+        XCTAssertEqual(try client.login(alice, pin: "1234").status, 200)
+        for _ in 0..<3 { _ = try client.login(alice, pin: "9999") }
+        let state = server.backend.stateFolder
+        let found = try AuditVerification(
+            AuditPlace(log: state + "/audit/audit.jsonl", keyFile: state + "/audit.key"))
+        XCTAssertEqual(found.findings, [])
+        let text = try String(contentsOfFile: state + "/audit/audit.jsonl", encoding: .utf8)
+        let events = try text.split(separator: "\n").map { line in
+            try XCTUnwrap(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+        }
+        XCTAssertEqual(
+            events.compactMap { $0["event"] as? String },
+            ["started", "registration-started", "registration-confirmed", "registered"]
+                + ["login", "login", "login", "login", "blocked"])
+        XCTAssertEqual(events.compactMap { $0["status"] as? String }, ["200", "401", "401", "410"])
+        XCTAssertEqual(Set(events.compactMap { $0["user"] as? String }), [user])
+        XCTAssertEqual(Set(events.compactMap { $0["identity"] as? String }), [Hex.encode(alice.hash)])
+        XCTAssertEqual(Set(events.compactMap { $0["from"] as? String }), ["127.0.0.1"])
+        for secret in [registration.regOTT, registration.mpinId, Hex.encode(alice.token), "1234", "9999"] {
+            XCTAssertFalse(text.contains("\"\(secret)\""), secret)
+        }
+        XCTAssertFalse(text.contains(registration.regOTT))
+    }
+
+    func testUsersCanStandInTheLogAsAKeyedHash() throws {
+        let server = try InProcess { $0.auditUsers = .hashed }.keep(in: self)
+        let client = TestClient(backend: server.backend)
+        _ = try client.register("alice@example.com", pin: "1234")
+        let state = server.backend.stateFolder
+        let place = try AuditPlace(
+            log: state + "/audit/audit.jsonl", keyFile: state + "/audit.key", users: .hashed)
+        let text = try String(contentsOfFile: place.log, encoding: .utf8)
+        XCTAssertFalse(text.contains("alice"))
+        XCTAssertTrue(text.contains("\"user\":\"\(place.name("alice@example.com"))\""))
+        XCTAssertNotEqual(place.name("alice@example.com"), place.name("bob@example.com"))
+    }
+}
