@@ -20,6 +20,7 @@ struct DTA: ParsableCommand {
         var database: String
 
         @OptionGroup var seal: SealOptions
+        @OptionGroup var audit: AuditOptions
 
         @Option(help: "Until when the old one is served: YYYY-MM-DD, YYYY-MM-DDTHH:MM:SSZ (UTC), or now.")
         var serveOldUntil: String
@@ -30,8 +31,10 @@ struct DTA: ParsableCommand {
             try operate {
                 let now = Moment.now()
                 let end = try end(now)
+                let audit = try audit.audit(stateDir: nil)
                 let shares = try MasterShareDatabase(existing: database, seal: seal.seal(), now: now)
                 let share = try shares.rotate(serveOldUntil: end, at: now)
+                audit.record(.rotated(keyID: share.keyID, oldServedUntil: end))
                 output.print(
                     Line(event: "rotated", keyID: share.keyID, oldServedUntil: end.iso),
                     "master secret \(share.keyID) is the current one; the one before it is served until \(end.iso)")

@@ -15,6 +15,9 @@ struct Mpind: AsyncParsableCommand {
             their own: see `mpind help dta`, `mpind help rps`, `mpind help rpa`.
             """,
         version: MPIN_VERSION,
-        subcommands: [Serve.self, DTA.self, RPS.self, RPA.self, Keys.self, Config.self],
+        subcommands: [
+            Serve.self, DTA.self, RPS.self, RPA.self, Keys.self, Config.self, Users.self, CollectGarbage.self,
+            SaveBackup.self, RestoreBackup.self, AuditCommands.self,
+        ],
         defaultSubcommand: Serve.self)
 }

@@ -16,6 +16,12 @@ struct OutputOptions: ParsableArguments {
     }
 }
 
+/// One line on standard error.
+func complain(_ text: String) {
+    let line = "mpind: error: \(text)\n"
+    _ = line.withCString { write(STDERR_FILENO, $0, strlen($0)) }
+}
+
 /// Runs an operator's command: a failure is one line on standard error and exit code 1.
 func operate(_ command: () throws -> Void) throws {
     umask(0o077)

@@ -12,12 +12,19 @@ struct SealOptions: ParsableArguments {
     @Option(
         help: """
             File with the passphrase that seals the master shares, in the place of a key file. (default: the file that \
-            MPIN_PASSPHRASE_FILE names)
+            MPIND_PASSPHRASE_FILE names)
             """)
     var passphraseFile: String?
 
+    /// What is given, or for a state folder the key file that belongs to the database; nil where there is neither.
+    func seal(forDatabase database: String, stateDir: String?) throws -> Seal? {
+        if keyFile != nil || passphraseFile != nil { return try seal() }
+        guard stateDir != nil else { return nil }
+        return .key(try KeyFile.load(database.replacing(/\.sqlite$/, with: ".key")))
+    }
+
     func seal() throws -> Seal {
-        let named = ProcessInfo.processInfo.environment["MPIN_PASSPHRASE_FILE"]
+        let named = ProcessInfo.processInfo.environment["MPIND_PASSPHRASE_FILE"]
         switch (keyFile, passphraseFile ?? (keyFile == nil ? named : nil)) {
         case (let path?, nil): return .key(try KeyFile.load(path))
         case (nil, let path?): return .passphrase(try SecretFile.loadPassphrase(path))

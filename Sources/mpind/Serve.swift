@@ -96,7 +96,6 @@ private func raiseFileLimit() {
 /// wrong configuration, else 1.
 func failure(_ error: any Error) -> ExitCode {
     if let code = error as? ExitCode { return code }
-    let line = "mpind: error: \(error)\n"
-    _ = line.withCString { write(STDERR_FILENO, $0, strlen($0)) }
+    complain("\(error)")
     return (error as? SettingsError).map { ExitCode($0.exitCode) } ?? .failure
 }

@@ -6,12 +6,14 @@ import Synchronization
 /// Write-ahead log: a process killed at any moment loses nothing that was answered for. A sync to the disk at every
 /// commit is for writes that ask for it.
 package final class SQLiteStore: Store {
+    private let lock: DatabaseLock
     private let writer: BatchWriter
     /// Readers never wait for the writer.
     private let reader: Mutex<SQLiteConnection>
 
     /// Opens or creates the file and brings its schema up to date; refuses a schema from a newer program.
     package init(path: String) throws {
+        lock = try DatabaseLock(sharing: path)
         try Self.migrate(path)
         writer = try BatchWriter(path: path)
         reader = Mutex(try SQLiteConnection(path: path))

@@ -4,11 +4,13 @@ import MPinSecrets
 
 /// The SQLite file of a D-TA: its master shares, each sealed, and nothing else.
 package final class MasterShareDatabase: Sendable {
+    private let lock: DatabaseLock
     private let database: DatabaseQueue
     private let key: SecretBytes
 
     /// Opens the file, or creates it with a first share. Throws `StartError` where `seal` does not open its shares.
     package init(path: String, seal: Seal, now: Moment) throws {
+        lock = try DatabaseLock(sharing: path)
         var configuration = Configuration()
         configuration.busyMode = .timeout(5)
         let database = try DatabaseQueue(path: path, configuration: configuration)
@@ -106,7 +108,7 @@ extension MasterShareDatabase {
 
     /// The key of the boxes. Under a passphrase all of them share one salt, so that a start derives one key.
     private static func sealingKey(_ db: Database, _ seal: Seal) throws -> SecretBytes {
-        let stored = try Row.fetchOne(db, sql: "SELECT salt, operations, memory FROM passphrase")
+        let stored = try Row.fetchOne(db, sql: "SELECT salt, passes, kibibytes FROM passphrase")
         switch seal {
         case .key(let key):
             guard stored == nil else {
@@ -114,28 +116,31 @@ extension MasterShareDatabase {
             }
             return key
         case .passphrase(let passphrase):
-            if let stored { return try derived(passphrase, parameters(stored)) }
+            if let stored { return try derived(passphrase, derivation(stored)) }
             guard try rows(db).isEmpty else {
                 throw StartError("the master share is sealed by a key file, not by a passphrase")
             }
-            let fresh = try PassphraseKey.Parameters.fresh()
+            let fresh = Argon2id(passes: 3, kibibytes: kibibytes, salt: try randomBytes(Argon2id.saltSize))
             try db.execute(
-                sql: "INSERT INTO passphrase (id, salt, operations, memory) VALUES (1, ?, ?, ?)",
-                arguments: [Data(fresh.salt), fresh.operations, fresh.memory])
+                sql: "INSERT INTO passphrase (id, salt, passes, kibibytes) VALUES (1, ?, ?, ?)",
+                arguments: [fresh.map { Data($0.salt) }, fresh?.passes, fresh?.kibibytes])
             return try derived(passphrase, fresh)
         }
     }
 
-    private static func parameters(_ row: Row) -> PassphraseKey.Parameters {
-        .init(salt: Array(row["salt"] as Data), operations: row["operations"], memory: row["memory"])
+    /// 256 MiB: a D-TA derives its key once a start, on a machine that does nothing else.
+    private static let kibibytes: UInt32 = 256 << 10
+
+    private static func derivation(_ row: Row) -> Argon2id? {
+        Argon2id(passes: row["passes"], kibibytes: row["kibibytes"], salt: Array(row["salt"] as Data))
     }
 
-    private static func derived(_ passphrase: SecretBytes, _ parameters: PassphraseKey.Parameters) throws -> SecretBytes
-    {
-        do { return try PassphraseKey.derive(passphrase, parameters) } catch PassphraseKey.Failure.memory {
-            throw StartError("not enough memory to derive a key from the passphrase (\(parameters.memory >> 20) MiB)")
-        } catch {
-            throw StartError("the stored passphrase parameters are out of bounds")
+    private static func derived(_ passphrase: SecretBytes, _ derivation: Argon2id?) throws -> SecretBytes {
+        guard let derivation else { throw StartError("the stored passphrase parameters are out of bounds") }
+        guard let key = derivation.key(passphrase) else {
+            throw StartError(
+                "not enough memory to derive a key from the passphrase (\(derivation.kibibytes >> 10) MiB)")
         }
+        return key
     }
 }

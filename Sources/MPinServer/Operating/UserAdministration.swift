@@ -1,0 +1,90 @@
+import MPinSecrets
+
+/// What an operator does with the identities of an RPS, in the database of a running server.
+package struct UserAdministration: Sendable {
+    /// An identity: a user has one for each device.
+    package struct Entry: Sendable, Encodable {
+        /// Hex of the SHA-256 of the M-Pin ID, as in the audit log.
+        package let identity: String
+        package let user: String
+        /// Which master secret its client secret comes from.
+        package let keyID: String
+        package let registered: String
+        /// `active`, `blocked`, `blocked until <time>` or `revoked`.
+        package let state: String
+        /// Wrong PINs since the last right one.
+        package let wrongPINs: Int
+
+        init(_ identity: String, _ record: IdentityRecord, at now: Moment) {
+            self.identity = identity
+            user = record.userID
+            keyID = record.keyID
+            registered = record.registered.iso
+            wrongPINs = record.failuresSinceSuccess
+            let until = record.blockedUntil.flatMap { $0 > now ? $0.iso : nil }
+            state =
+                record.revoked
+                ? "revoked" : record.blocked ? "blocked" : until.map { "blocked until \($0)" } ?? "active"
+        }
+    }
+
+    package enum Change: Sendable {
+        case unblock
+        case revoke
+    }
+
+    private let store: SQLiteStore
+    private let records: Table<IdentityRecord>
+    private let clock: Clock
+
+    package init(database: String, clock: @escaping Clock = Moment.now) throws {
+        guard try DatabaseKind(checking: database) == .rps else { throw StartError("\(database): not of an RPS") }
+        store = try SQLiteStore(path: database)
+        records = Table("identity", in: store)
+        self.clock = clock
+    }
+
+    /// The identities of `user`, or the one of them that is named; in the order of their hashes.
+    package func find(user: String, identity: String? = nil) async throws -> [Entry] {
+        let now = clock()
+        return try await matching(user, identity, at: now).map { Entry($0.key, $0.value, at: now) }
+    }
+
+    /// Changes them, as one step each, and says how they are afterwards.
+    package func change(
+        _ change: Change, user: String, identity: String?, audit: Audit
+    ) async throws -> [Entry] {
+        let now = clock()
+        var entries: [Entry] = []
+        for (key, record) in try await matching(user, identity, at: now) {
+            guard let id = MPinID(hex: record.mpinID) else { continue }
+            let changed = try await records.update(key, at: now, durable: true) { entry -> IdentityRecord? in
+                switch change {
+                case .unblock: entry?.value.unblock()
+                case .revoke: entry?.value.revoked = true
+                }
+                return entry?.value
+            }
+            guard let changed else { continue }
+            audit.record(change == .unblock ? .unblocked(id, user: user) : .revoked(id, user: user))
+            entries.append(Entry(key, changed, at: now))
+        }
+        return entries
+    }
+
+    /// Deletes expired items; the number of them.
+    package func collect() async throws -> Int { try await store.collect(at: clock()) }
+
+    private func matching(
+        _ user: String, _ identity: String?, at now: Moment
+    ) async throws -> [(key: String, value: IdentityRecord)] {
+        var found: [(key: String, value: IdentityRecord)] = []
+        var last: String?
+        while true {
+            let page = try await records.list(after: last, limit: 500, at: now)
+            found += page.filter { $0.value.userID == user && (identity == nil || identity == $0.key) }
+            guard let end = page.last else { return found }
+            last = end.key
+        }
+    }
+}

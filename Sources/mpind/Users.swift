@@ -1,0 +1,69 @@
+import ArgumentParser
+import Glibc
+import MPinServer
+
+struct Users: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "user", abstract: "Show, unblock or revoke the identities of a user, at a running or stopped RPS.",
+        discussion: "Exit code 2: there is no such user.", subcommands: [Show.self, Unblock.self, Revoke.self])
+
+    struct Options: ParsableArguments {
+        @Argument(help: "The user id, as registered.")
+        var user: String
+
+        @Option(help: "Only the identity with this hash, as `user show` prints it; a user has one for each device.")
+        var identity: String?
+
+        @OptionGroup var database: DatabaseOptions
+        @OptionGroup var audit: AuditOptions
+        @OptionGroup var output: OutputOptions
+
+        func open() throws -> UserAdministration { try UserAdministration(database: database.path("rps")) }
+
+        func change(_ change: UserAdministration.Change) async throws {
+            let audit = try audit.audit(stateDir: database.stateDir)
+            try show(await open().change(change, user: user, identity: identity, audit: audit))
+        }
+
+        func show(_ entries: [UserAdministration.Entry]) throws {
+            guard !entries.isEmpty else {
+                complain("no identity of \(user)" + (identity.map { " with the hash \($0)" } ?? ""))
+                throw ExitCode(2)
+            }
+            for entry in entries {
+                output.print(
+                    entry,
+                    "\(entry.identity) \(entry.state), registered \(entry.registered), key \(entry.keyID), "
+                        + "wrong PINs \(entry.wrongPINs)")
+            }
+        }
+    }
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List the identities of a user.")
+        @OptionGroup var options: Options
+
+        func run() async throws {
+            try await operate {
+                try options.show(await options.open().find(user: options.user, identity: options.identity))
+            }
+        }
+    }
+
+    struct Unblock: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract:
+                "Forget the wrong PINs of a user. Who is told 410 by an old client has lost its token all the same.")
+        @OptionGroup var options: Options
+
+        func run() async throws { try await operate { try await options.change(.unblock) } }
+    }
+
+    struct Revoke: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Let the identities of a user never log in again. The user may register new ones.")
+        @OptionGroup var options: Options
+
+        func run() async throws { try await operate { try await options.change(.revoke) } }
+    }
+}

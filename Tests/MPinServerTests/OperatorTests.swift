@@ -1,0 +1,241 @@
+import Foundation
+import GRDB
+import MPinSecrets
+import MPinServer
+import XCTest
+
+/// What an operator does at the command line, to the files of a running server.
+final class OperatorTests: XCTestCase {
+    private var backend = Backend.onFreePorts()
+    private var state: String { backend.stateFolder }
+    private var copies: String { state + "-backup" }
+    private var client: TestClient { TestClient(backend: backend) }
+
+    override func setUp() { backend = .onFreePorts() }
+
+    override func tearDown() {
+        for folder in [state, copies] { try? FileManager.default.removeItem(atPath: folder) }
+    }
+
+    private func started() throws -> Mpind {
+        let mpind = try Mpind(backend)
+        try mpind.waitUntilReady()
+        return mpind
+    }
+
+    /// Exit code, standard output and standard error.
+    private func run(
+        _ arguments: [String], environment: [String: String] = [:]
+    ) throws -> (code: Int32, output: String, error: String) {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: Mpind.path)
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
+        let (output, error) = (Pipe(), Pipe())
+        process.standardOutput = output
+        process.standardError = error
+        try process.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        let complaint = String(decoding: error.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        return (process.terminationStatus, text, complaint)
+    }
+
+    private func user(_ command: String, _ user: String, _ more: [String] = []) throws -> [[String: Any]] {
+        let answer = try run(["user", command, user, "--state-dir", state, "--json"] + more)
+        XCTAssertEqual(answer.code, 0, answer.error)
+        return try answer.output.split(separator: "\n").map {
+            try XCTUnwrap(JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+        }
+    }
+
+    private func requireGoodAudit() throws {
+        let answer = try run(["audit", "verify", "--state-dir", state])
+        XCTAssertEqual(answer.code, 0, answer.output + answer.error)
+    }
+
+    func testABlockedUserIsShownAndUnblockedUnderTheRunningServer() throws {
+        let mpind = try started()
+        let alice = try client.register("alice@example.com", pin: "1234")
+        for _ in 0..<3 { _ = try client.login(alice, pin: "9999") }
+        XCTAssertEqual(try client.login(alice, pin: "1234").status, 410)
+        let shown = try user("show", "alice@example.com")
+        XCTAssertEqual(shown.map { $0["state"] as? String }, ["blocked"])
+        XCTAssertEqual(shown.map { $0["wrongPINs"] as? Int }, [3])
+        XCTAssertEqual(shown.map { $0["identity"] as? String }, [Hex.encode(alice.hash)])
+        XCTAssertEqual(try user("unblock", "alice@example.com").map { $0["state"] as? String }, ["active"])
+        XCTAssertEqual(try client.login(alice, pin: "1234").status, 200)
+        try requireGoodAudit()
+        mpind.stop(SIGTERM)
+    }
+
+    func testARevokedIdentityIsRefusedAtOnceAndTheOtherDeviceIsNot() throws {
+        let mpind = try started()
+        let phone = try client.register("alice@example.com", pin: "1234")
+        let tablet = try client.register("alice@example.com", pin: "1234")
+        let permit = try client.timePermit(phone)
+        let revoked = try user("revoke", "alice@example.com", ["--identity", Hex.encode(phone.hash)])
+        XCTAssertEqual(revoked.map { $0["state"] as? String }, ["revoked"])
+        XCTAssertEqual(try backend.call("GET", "/rps/timePermit/" + phone.id).status, 410)
+        XCTAssertEqual(try client.login(phone, pin: "1234", permit: permit).status, 410)
+        XCTAssertEqual(try client.login(tablet, pin: "1234").status, 200)
+        XCTAssertEqual(
+            Set(try user("show", "alice@example.com").map { $0["state"] as? String }), ["revoked", "active"])
+        try requireGoodAudit()
+        mpind.stop(SIGTERM)
+    }
+
+    func testAnUnknownUserIsExitCode2AndABadCallExitCode1() throws {
+        try started().stop(SIGTERM)
+        let unknown = try run(["user", "show", "nobody", "--state-dir", state])
+        XCTAssertEqual(unknown.code, 2)
+        XCTAssertEqual(unknown.error, "mpind: error: no identity of nobody\n")
+        XCTAssertEqual(unknown.output, "")
+        let cases: [([String], String)] = [
+            (["user", "show", "nobody"], "either --database or --state-dir"),
+            (["user", "show", "nobody", "--database", state + "/none"], "none: no such database"),
+            (["user", "show", "nobody", "--database", state + "/dta1.sqlite"], "not of an RPS"),
+            (["backup", copies, "--database", state + "/none.sqlite"], "no such database"),
+            (["backup", state + "/rps.key", "--database", state + "/rps.sqlite"], "exists"),
+            (["restore", state + "/none", "--state-dir", state], "no such file"),
+            (
+                ["dta", "rotate", "--database", state + "/none", "--key-file", state + "/dta1.key"]
+                    + ["--serve-old-until", "now"], "no such database"
+            ),
+            (
+                ["dta", "rotate", "--database", state + "/dta1.sqlite", "--key-file", state + "/dta2.key"]
+                    + ["--serve-old-until", "now"], "does not open under this key file"
+            ),
+            (
+                ["dta", "rotate", "--database", state + "/dta1.sqlite", "--key-file", state + "/dta1.key"]
+                    + ["--serve-old-until", "2020-01-01"], "not within the next five years"
+            ),
+            (["audit", "verify"], "give --audit-log"),
+        ]
+        for (arguments, text) in cases {
+            let answer = try run(arguments)
+            XCTAssertEqual(answer.code, 1, "\(arguments)")
+            XCTAssertTrue(answer.error.hasPrefix("mpind: error: "), answer.error)
+            XCTAssertTrue(answer.error.contains(text), "\(answer.error) should say \(text)")
+        }
+        XCTAssertFalse(FileManager.default.fileExists(atPath: state + "/none"), "nothing is created by asking")
+    }
+
+    func testABackupOfARunningServerIsRestoredWithTheBlocksAndRevocationsSince() throws {
+        var mpind = try started()
+        let alice = try client.register("alice@example.com", pin: "1234")
+        let bob = try client.register("bob@example.com", pin: "1234")
+        let dave = try client.register("dave@example.com", pin: "1234")
+        let backup = try run(["backup", copies, "--state-dir", state])
+        XCTAssertEqual(backup.code, 0, backup.error)
+        XCTAssertEqual(
+            try FileManager.default.contentsOfDirectory(atPath: copies).sorted(),
+            ["dta1.sqlite", "dta2.sqlite", "rps.sqlite"])
+        for _ in 0..<3 { _ = try client.login(alice, pin: "9999") }
+        _ = try user("revoke", "bob@example.com")
+        let carol = try client.register("carol@example.com", pin: "1234")
+        XCTAssertEqual(try client.login(carol, pin: "1234").status, 200)
+        let busy = try run(["restore", copies, "--state-dir", state])
+        XCTAssertEqual(busy.code, 1)
+        XCTAssertTrue(busy.error.contains("in use; stop the server first"), busy.error)
+        mpind.stop(SIGTERM)
+        let restore = try run(["restore", copies, "--state-dir", state])
+        XCTAssertEqual(restore.code, 0, restore.error)
+        XCTAssertTrue(restore.output.contains("2 identities keep what happened to them"), restore.output)
+        mpind = try started()
+        XCTAssertEqual(try client.login(dave, pin: "1234").status, 200)
+        XCTAssertEqual(try client.login(alice, pin: "1234").status, 410, "blocked after the backup")
+        XCTAssertEqual(try backend.call("GET", "/rps/timePermit/" + bob.id).status, 410, "revoked after the backup")
+        XCTAssertEqual(try run(["user", "show", "carol@example.com", "--state-dir", state]).code, 2)
+        let aside = try FileManager.default.contentsOfDirectory(atPath: state).filter {
+            $0.hasPrefix("rps.sqlite.before-") && !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm")
+        }
+        XCTAssertEqual(aside.count, 1)
+        try requireGoodAudit()
+        mpind.stop(SIGTERM)
+    }
+
+    func testABackupIsRestoredOnANewHost() throws {
+        var mpind = try started()
+        let alice = try client.register("alice@example.com", pin: "1234")
+        XCTAssertEqual(try run(["backup", copies, "--state-dir", state]).code, 0)
+        mpind.stop(SIGTERM)
+        for name in ["dta1", "dta2", "rps"] {
+            for suffix in ["", "-wal", "-shm"] {
+                try? FileManager.default.removeItem(atPath: "\(state)/\(name).sqlite\(suffix)")
+            }
+        }
+        let restore = try run(["restore", copies, "--state-dir", state])
+        XCTAssertEqual(restore.code, 0, restore.error)
+        mpind = try started()
+        XCTAssertEqual(try client.login(alice, pin: "1234").status, 200)
+        mpind.stop(SIGTERM)
+    }
+
+    func testABackupThatIsDamagedOrOfAnotherPartOrKeyReplacesNothing() throws {
+        try started().stop(SIGTERM)
+        XCTAssertEqual(try run(["backup", copies, "--state-dir", state]).code, 0)
+        let before = try Data(contentsOf: URL(fileURLWithPath: state + "/dta1.sqlite"))
+        var damaged = try Data(contentsOf: URL(fileURLWithPath: copies + "/dta1.sqlite"))
+        for index in stride(from: 4096, to: damaged.count, by: 3) { damaged[index] ^= 0x55 }
+        try damaged.write(to: URL(fileURLWithPath: copies + "/damaged"))
+        try Data("hello".utf8).write(to: URL(fileURLWithPath: copies + "/text"))
+        let cases = [
+            ("damaged", "--key-file", state + "/dta1.key"), ("text", "--key-file", state + "/dta1.key"),
+            ("rps.sqlite", "--key-file", state + "/dta1.key"), ("dta1.sqlite", "--key-file", state + "/dta2.key"),
+        ]
+        for (name, option, key) in cases {
+            let answer = try run(["restore", "\(copies)/\(name)", "--database", state + "/dta1.sqlite", option, key])
+            XCTAssertEqual(answer.code, 1, "\(name): \(answer.output)")
+            XCTAssertEqual(try Data(contentsOf: URL(fileURLWithPath: state + "/dta1.sqlite")), before, name)
+        }
+        let left = try FileManager.default.contentsOfDirectory(atPath: state)
+        XCTAssertEqual(left.filter { $0.contains(".new") || $0.contains(".before-") }, [])
+    }
+
+    func testGarbageCollectionErasesRetiredMasterShares() throws {
+        try started().stop(SIGTERM)
+        let dta = ["--database", state + "/dta1.sqlite", "--key-file", state + "/dta1.key"]
+        XCTAssertEqual(try run(["dta", "rotate", "--serve-old-until", "now"] + dta).code, 0)
+        let before = try run(["dta", "shares"] + dta).output
+        XCTAssertTrue(before.contains("1 retired") && before.contains("2 current"), before)
+        XCTAssertTrue(try run(["gc", "--state-dir", state]).output.contains("dta1.sqlite: deleted 1"))
+        let after = try run(["dta", "shares"] + dta).output
+        XCTAssertFalse(after.contains("retired"), after)
+    }
+
+    func testAPassphraseFromAFileThatTheEnvironmentNamesSealsAndRotates() throws {
+        try makeFolder(state)
+        let (passphrase, database) = (state + "/passphrase", state + "/dta.sqlite")
+        _ = FileManager.default.createFile(
+            atPath: passphrase, contents: Data("correct horse battery\n".utf8), attributes: [.posixPermissions: 0o600])
+        _ = try KeyFile.create(state + "/rps-dta.key")
+        let dta = try Mpind([
+            "dta", "--listen", "127.0.0.1:\(backend.dta1Port)", "--database", database, "--rps-key-file",
+            state + "/rps-dta.key", "--passphrase-file", passphrase,
+        ])
+        try dta.waitUntilReady()
+        let rotate = ["dta", "rotate", "--database", database, "--serve-old-until", "2027-01-01"]
+        let rotated = try run(rotate, environment: ["MPIND_PASSPHRASE_FILE": passphrase])
+        XCTAssertEqual(rotated.code, 0, rotated.error)
+        XCTAssertEqual(try run(rotate).code, 1, "neither key file nor passphrase")
+        try Data("another horse battery\n".utf8).write(to: URL(fileURLWithPath: passphrase))
+        let wrong = try run(rotate + ["--passphrase-file", passphrase])
+        XCTAssertTrue(wrong.error.contains("does not open under this passphrase"), wrong.error)
+        XCTAssertEqual(dta.stop(SIGTERM), 0)
+    }
+
+    func testAKillUnderLoadLeavesAGoodAuditLog() throws {
+        for _ in 0..<3 {
+            let mpind = try started()
+            let killer = DispatchWorkItem { mpind.stop(SIGKILL) }
+            DispatchQueue.global().asyncAfter(deadline: .now() + 0.3, execute: killer)
+            let (port, body) = (backend, "{\"mobile\":1,\"userId\":\"alice@example.com\"}")
+            _ = parallel(4) { _ in while try port.call("PUT", "/rps/user", body).status == 200 {} }
+            killer.wait()
+            try requireGoodAudit()
+        }
+        let text = try String(contentsOfFile: state + "/audit/audit.jsonl", encoding: .utf8)
+        XCTAssertGreaterThan(text.split(separator: "\n").count, 20)
+    }
+}
