@@ -14,13 +14,19 @@ struct Credential {
     var publicKey: String?
     var dtas: String?
 
-    /// For logins.
+    /// For logins. An identity that an old client made with a key pair does both.
     init(_ record: UserRecord) throws(SDKError) {
         guard let mpinID = record.mpinID, let token = record.token?.secret, let mapping = record.mapping else {
             throw SDKError(.cryptoError, "the user has no token")
         }
         self.mpinID = mpinID
-        id = try MPinID.bytes(mpinID)
+        if let signing = record.signing, signing.mpinID == mpinID {
+            id = try MPinID.bytes(mpinID, publicKey: signing.publicKey)
+            publicKey = signing.publicKey
+            dtas = signing.dtas
+        } else {
+            id = try MPinID.bytes(mpinID)
+        }
         self.token = token
         self.mapping = mapping
     }

@@ -141,6 +141,15 @@ final class Session {
         damagedRecords = 0
     }
 
+    /// Stores the records whose users are not known yet, and takes them over. Returns their number.
+    func add(_ records: [UserRecord]) throws(SDKError) -> Int {
+        if records.isEmpty { return 0 }
+        let (all, added) = try store.add(records)
+        adopt(all)
+        damagedRecords = 0
+        return added
+    }
+
     /// Takes over what other processes have stored meanwhile.
     func refresh() throws(SDKError) {
         if store.version != storeVersion { try load() }

@@ -54,13 +54,16 @@ package final class UserStore: Sendable {
         }
     }
 
-    /// Adds the records whose keys are not there yet. Returns all records as stored now.
-    func add(_ new: [UserRecord]) throws(SDKError) -> [UserRecord] {
-        try replace { records throws(SDKError) in
-            var all = records
-            for record in new where !all.contains(where: { $0.key == record.key }) { all.append(record) }
-            return all
+    /// Adds the records whose keys are not there yet. Returns all records as stored now, and how many were added.
+    func add(_ new: [UserRecord]) throws(SDKError) -> (all: [UserRecord], added: Int) {
+        var added = 0
+        let all = try replace { records throws(SDKError) in
+            var keys = Set(records.map(\.key))
+            let fresh = new.filter { keys.insert($0.key).inserted }
+            added = fresh.count
+            return records + fresh
         }
+        return (all, added)
     }
 
     private func replace(_ change: ([UserRecord]) throws(SDKError) -> [UserRecord]) throws(SDKError) -> [UserRecord] {

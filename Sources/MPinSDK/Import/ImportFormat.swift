@@ -1,0 +1,140 @@
+import MPinCrypto
+package import MPinSecrets
+import MPinWire
+
+/// What another client has stored, with the numbers of the C header.
+package enum ImportFormat: Int32, Sendable, CaseIterable {
+    /// Milagro core: two JSON objects (wire section 13).
+    case milagro = 1
+    /// MIRACL MFA core: the same two, the first in a wrapper with its version.
+    case mfa = 2
+    /// client-js: the list under its key `mfa`.
+    case clientJS = 3
+}
+
+/// Texts that another client has stored.
+package struct ImportSource: Sendable {
+    package var format: ImportFormat
+    /// The users; with client-js their tokens, too.
+    package var users: SecretBytes
+    /// The tokens; nil with client-js.
+    package var secure: SecretBytes?
+
+    package init(format: ImportFormat, users: SecretBytes, secure: SecretBytes? = nil) {
+        self.format = format
+        self.users = users
+        self.secure = secure
+    }
+
+    /// The users as this client stores them. Those that are damaged are left out, and so are those that have not come
+    /// as far as an identity. `currentBackend` is asked for where a user has none.
+    func records(_ currentBackend: () throws(SDKError) -> String) throws(SDKError) -> [UserRecord] {
+        var result: [UserRecord] = []
+        for entry in try entries() {
+            let backend = try entry.backend ?? currentBackend()
+            if let record = entry.record(backend: Backend.base(backend)) { result.append(record) }
+        }
+        return result
+    }
+
+    private func entries() throws(SDKError) -> [ImportedUser] {
+        switch format {
+        case .milagro: return try MilagroStore(users: decode(users)).entries(try secrets())
+        case .mfa: return try MFAStore.users(decode(users)).entries(try secrets())
+        case .clientJS:
+            let list: [Lenient<ClientJSUser>] = try decode(users)
+            return list.compactMap { $0.value?.entry }
+        }
+    }
+
+    private func secrets() throws(SDKError) -> MilagroSecrets {
+        guard let secure else { throw SDKError(.invalidArgument, "the secure text is missing") }
+        return MilagroSecrets(try decode(secure))
+    }
+
+    private func decode<Value: Decodable>(_ text: SecretBytes) throws(SDKError) -> Value {
+        do { return try JSON.decode(from: text.span) } catch { throw SDKError(.storageError, "import: \(error)") }
+    }
+}
+
+/// A user of any of the formats.
+struct ImportedUser {
+    /// Nil: that of its M-Pin ID.
+    var userID: String?
+    var mpinID: String
+    /// Nil: the current one.
+    var backend: String?
+    var state: UserState?
+    var mapping: PINMapping
+    var token: SecretHex?
+    var regOTT: String?
+    var deviceName: String?
+    var customerID: String?
+    var appID: String?
+    var pinLength: Int?
+    /// Hex; nil without a key pair.
+    var publicKey: String?
+    var dtas: String?
+
+    /// Nil for a user that contradicts itself.
+    func record(backend: String) -> UserRecord? {
+        guard let id = Hex.decode(mpinID), !id.isEmpty, let state, let userID = checkedUserID(id), !backend.isEmpty
+        else { return nil }
+        var record = UserRecord(userID: userID, backend: backend, deviceName: deviceName)
+        record.state = state.name
+        record.mpinID = Hex.encode(id)
+        record.customerID = customerID
+        record.appID = appID
+        if let pinLength, (4...6).contains(pinLength) { record.pinLength = pinLength }
+        switch state {
+        case .startedRegistration, .activated:
+            guard token == nil else { return nil }
+            record.regOTT = regOTT
+        case .registered:
+            guard regOTT == nil, let token, isPoint(token.secret), addToken(token, to: &record) else { return nil }
+        case .invalid, .startedVerification, .blocked: break
+        }
+        return record.lifecycle == nil || state == .invalid ? nil : record
+    }
+
+    /// False for half a key pair.
+    private func addToken(_ token: SecretHex, to record: inout UserRecord) -> Bool {
+        record.token = token
+        record.mapping = mapping
+        guard let publicKey else { return true }
+        guard let dtas, let key = Hex.decode(publicKey), key.count == MPinSize.g2, let mpinID = record.mpinID else {
+            return false
+        }
+        record.signing = UserRecord.Signing(
+            mpinID: mpinID, publicKey: Hex.encode(key), dtas: dtas, token: token, mapping: mapping)
+        return true
+    }
+
+    /// The user id, which must be the one that the M-Pin ID names, if it names one.
+    private func checkedUserID(_ id: [UInt8]) -> String? {
+        guard let content = try? JSON.decode(JSONValue.self, from: id.span),
+            case .string(let named)? = content["userID"]
+        else { return userID }
+        return userID == nil || userID == named ? named : nil
+    }
+
+    /// Taking nothing off a token fails unless it is a point.
+    private func isPoint(_ token: SecretBytes) -> Bool {
+        guard token.count == MPinSize.g1 else { return false }
+        let (id, zero, same) = ([UInt8](), SecretBytes(count: MPinSize.scalar), SecretBytes(count: MPinSize.g1))
+        var octets = same.mutableSpan
+        do {
+            try Client.extractPIN(
+                id: id.span, pinScalar: zero.span, pinBits: PINMapping.decimal6.bits, clientSecret: token.span,
+                into: &octets)
+            return true
+        } catch { return false }
+    }
+}
+
+/// A value that may be damaged without damage to its neighbours.
+struct Lenient<Value: Decodable>: Decodable {
+    let value: Value?
+
+    init(from decoder: any Decoder) { value = try? Value(from: decoder) }
+}

@@ -1,0 +1,94 @@
+import MPinWire
+
+/// The users of the Milagro core: M-Pin ID in hex -> user, for each backend or for all of them at once.
+struct MilagroStore {
+    var users: [String: Lenient<Entry>]
+
+    /// A user, or the users of the backend that the member's name tells.
+    enum Entry: Decodable {
+        case user(User)
+        case backend([String: Lenient<User>])
+
+        init(from decoder: any Decoder) throws {
+            if let user = try? User(from: decoder) {
+                self = .user(user)
+            } else {
+                self = .backend(try [String: Lenient<User>](from: decoder))
+            }
+        }
+    }
+
+    struct User: Decodable {
+        var state: String
+        /// User id and backend stand here in the MFA core only.
+        var id: String?
+        var backend: String?
+        var customerId: String?
+        var appId: String?
+        var deviceName: String?
+    }
+
+    func entries(_ secrets: MilagroSecrets) -> [ImportedUser] {
+        users.flatMap { name, entry -> [ImportedUser] in
+            switch entry.value {
+            case nil: []
+            case .user(let user): [Self.entry(name, user, backend: user.backend, secrets)]
+            case .backend(let users):
+                users.compactMap { id, user in
+                    user.value.map { Self.entry(id, $0, backend: $0.backend ?? name, secrets) }
+                }
+            }
+        }
+    }
+
+    private static func entry(
+        _ mpinID: String, _ user: User, backend: String?, _ secrets: MilagroSecrets
+    ) -> ImportedUser {
+        let secret = secrets[mpinID]
+        return ImportedUser(
+            userID: filled(user.id), mpinID: mpinID, backend: filled(backend), state: UserState(name: user.state),
+            mapping: .legacyHash, token: secret?.token, regOTT: filled(secret?.regOTT),
+            deviceName: filled(user.deviceName), customerID: filled(user.customerId), appID: filled(user.appId))
+    }
+}
+
+/// The tokens of the Milagro and MFA cores: M-Pin ID in hex -> token of a registered user, or one-time token of a
+/// registration.
+struct MilagroSecrets {
+    private let byID: [String: Secret]
+
+    struct Secret: Decodable {
+        /// G1 point, 65 bytes.
+        var token: SecretHex?
+        var regOTT: String?
+    }
+
+    init(_ secrets: [String: Lenient<Secret>]) {
+        byID = Dictionary(
+            secrets.map { ($0.lowercased(), $1.value) }.compactMap { id, secret in secret.map { (id, $0) } },
+            uniquingKeysWith: { first, _ in first })
+    }
+
+    subscript(mpinID: String) -> Secret? { byID[mpinID.lowercased()] }
+}
+
+/// The users of the MIRACL MFA core.
+struct MFAStore: Decodable {
+    private let version: Int
+    private let data: [String: Lenient<MilagroStore.Entry>]?
+    private static let knownVersion = 1
+
+    /// A newer version is refused.
+    static func users(_ store: MFAStore) throws(SDKError) -> MilagroStore {
+        guard store.version <= knownVersion else {
+            throw SDKError(.unsupportedFormat, "import: version \(store.version), this library knows \(knownVersion)")
+        }
+        guard store.version == knownVersion, let data = store.data else {
+            throw SDKError(.storageError, "import: no users, or no version")
+        }
+        return MilagroStore(users: data)
+    }
+}
+
+/// Old clients write an empty text for none.
+private func filled(_ text: String?) -> String? { text?.isEmpty == false ? text : nil }
