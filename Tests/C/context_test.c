@@ -38,6 +38,7 @@ static void begin(void)
 {
     user = NULL;
     p.calls = p.fail_at = p.failed = 0;
+    p.random_state = PROGRAM_SEED;
     CHECK_STATUS(mpin_sdk_new(&sdk), MPIN_OK);
 }
 
@@ -257,7 +258,7 @@ static mpin_status answer_with_headers(struct program *program,
                                        const mpin_http_request *request,
                                        mpin_http_response *response)
 {
-    static char value[1 << 19];
+    static char value[(1 << 19) - 8];
     (void)program;
     (void)request;
     memset(value, 'x', sizeof value - 1);

@@ -9,6 +9,8 @@
 #include <mpin.h>
 #include <pthread.h>
 
+#define PROGRAM_SEED UINT64_C(0x9e3779b97f4a7c15)
+
 enum { PROGRAM_STORE = 1 << 16, PROGRAM_LOG = 1 << 18 };
 
 struct program {
@@ -27,6 +29,7 @@ struct program {
      * 'r'andom; 0: none. */
     char failed;
     int http_calls;
+    uint64_t random_state;
     /* Where set, it answers in the place of the server. */
     mpin_status (*answer)(struct program *p, const mpin_http_request *request,
                           mpin_http_response *response);
@@ -105,15 +108,15 @@ static mpin_status program_set(void *user, int32_t kind, const uint8_t *bytes,
 
 static mpin_status program_random(void *user, uint8_t *out, size_t out_len)
 {
-    /* xorshift64*: good enough for a test, and the same every time. */
-    static uint64_t state = 0x9e3779b97f4a7c15;
-    if (program_fails(user, 'r'))
+    struct program *p = user;
+    if (program_fails(p, 'r'))
         return MPIN_RANDOM_FAILED;
+    /* xorshift64*: good enough for a test, and the same every time. */
     for (size_t i = 0; i < out_len; i++) {
-        state ^= state >> 12;
-        state ^= state << 25;
-        state ^= state >> 27;
-        out[i] = (uint8_t)((state * 0x2545f4914f6cdd1d) >> 56);
+        p->random_state ^= p->random_state >> 12;
+        p->random_state ^= p->random_state << 25;
+        p->random_state ^= p->random_state >> 27;
+        out[i] = (uint8_t)((p->random_state * 0x2545f4914f6cdd1d) >> 56);
     }
     return MPIN_OK;
 }
@@ -135,6 +138,7 @@ static void program_log(void *user, int32_t level, const char *text)
 static void program_open(struct program *p)
 {
     memset(p, 0, sizeof *p);
+    p->random_state = PROGRAM_SEED;
     milagro_open(&p->server);
     p->context.size = sizeof p->context;
     p->context.user = p;

@@ -31,7 +31,8 @@ package struct ImportSource: Sendable {
     func records(_ currentBackend: () throws(SDKError) -> String) throws(SDKError) -> [UserRecord] {
         var result: [UserRecord] = []
         for entry in try entries() {
-            let backend = try entry.backend ?? currentBackend()
+            let backend: String
+            if let own = entry.backend { backend = own } else { backend = try currentBackend() }
             if let record = entry.record(backend: Backend.base(backend)) { result.append(record) }
         }
         return result
@@ -43,7 +44,7 @@ package struct ImportSource: Sendable {
         case .mfa: return try MFAStore.users(decode(users)).entries(try secrets())
         case .clientJS:
             let list: [Lenient<ClientJSUser>] = try decode(users)
-            return list.compactMap { $0.value?.entry }
+            return list.compactMap(\.value?.entry)
         }
     }
 
@@ -121,7 +122,8 @@ struct ImportedUser {
     /// Taking nothing off a token fails unless it is a point.
     private func isPoint(_ token: SecretBytes) -> Bool {
         guard token.count == MPinSize.g1 else { return false }
-        let (id, zero, same) = ([UInt8](), SecretBytes(count: MPinSize.scalar), SecretBytes(count: MPinSize.g1))
+        let id: [UInt8] = []
+        let (zero, same) = (SecretBytes(count: MPinSize.scalar), SecretBytes(count: MPinSize.g1))
         var octets = same.mutableSpan
         do {
             try Client.extractPIN(

@@ -25,7 +25,7 @@ package enum StoreFormat {
         package var damaged = 0
         /// Nil where the last line is missing, and in format 1.
         var generation: UInt64?
-        var derivation: Argon2id?
+        var derivation: PassphraseKey.Parameters?
     }
 
     static func encode(_ content: Content, key: StoreKey, random: RandomSource) throws(SDKError) -> [UInt8] {
@@ -77,9 +77,9 @@ package enum StoreFormat {
     /// The first line.
     private struct Header {
         var version: Int
-        var derivation: Argon2id?
+        var derivation: PassphraseKey.Parameters?
 
-        init(version: Int, derivation: Argon2id?) {
+        init(version: Int, derivation: PassphraseKey.Parameters?) {
             self.version = version
             self.derivation = derivation
         }
@@ -95,17 +95,17 @@ package enum StoreFormat {
             }
             self.version = version
             if words.count == 2 { return }
-            guard version > 1, words.count == 6, words[2] == "argon2id", let passes = UInt32(words[3]),
-                let kibibytes = UInt32(words[4]), let salt = Hex.decode(String(words[5])),
-                let derivation = Argon2id(passes: passes, kibibytes: kibibytes, salt: salt)
+            guard version > 1, words.count == 6, words[2] == "argon2id", let passes = Int(words[3]),
+                let kibibytes = UInt32(words[4]), let salt = Hex.decode(String(words[5]))
             else { throw SDKError(.storageError, "the store's first line is damaged") }
-            self.derivation = derivation
+            derivation = PassphraseKey.Parameters(salt: salt, operations: passes, memory: Int(kibibytes) << 10)
         }
 
         var text: String {
             let start = "\(magic) \(version)"
             guard let derivation else { return start }
-            return "\(start) argon2id \(derivation.passes) \(derivation.kibibytes) \(Hex.encode(derivation.salt))"
+            let cost = "\(derivation.operations) \(derivation.memory >> 10)"
+            return "\(start) argon2id \(cost) \(Hex.encode(derivation.salt))"
         }
     }
 }
