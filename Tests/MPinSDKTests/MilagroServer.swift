@@ -55,9 +55,11 @@ final class MilagroServer: Sendable {
     let context: ServerContext
     private let socket = Locked<LoopbackServer?>(nil)
 
-    init() throws {
-        master1 = try randomScalar()
-        master2 = try randomScalar()
+    /// With the D-TAs' master secret shares, random ones by default.
+    convenience init() throws { try self.init(masters: (randomScalar(), randomScalar())) }
+
+    init(masters: ([UInt8], [UInt8])) throws {
+        (master1, master2) = masters
         let share1 = try octets(MPinSize.g2) { [master1] out in
             try TrustAuthority.serverSecretShare(master: master1.span, into: &out)
         }

@@ -118,20 +118,6 @@ struct ImportedUser {
         else { return userID }
         return userID == nil || userID == named ? named : nil
     }
-
-    /// Taking nothing off a token fails unless it is a point.
-    private func isPoint(_ token: SecretBytes) -> Bool {
-        guard token.count == MPinSize.g1 else { return false }
-        let id: [UInt8] = []
-        let (zero, same) = (SecretBytes(count: MPinSize.scalar), SecretBytes(count: MPinSize.g1))
-        var octets = same.mutableSpan
-        do {
-            try Client.extractPIN(
-                id: id.span, pinScalar: zero.span, pinBits: PINMapping.decimal6.bits, clientSecret: token.span,
-                into: &octets)
-            return true
-        } catch { return false }
-    }
 }
 
 /// A value that may be damaged without damage to its neighbours.

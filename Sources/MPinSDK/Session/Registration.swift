@@ -142,10 +142,11 @@ extension Session {
     }
 }
 
-/// The share has the size of a point; whether it is one is for the addition to find out.
+/// A share that is no point must not be kept: no later answer would fit it.
 func checkedShare(_ share: SecretHex, _ call: ServerCall) throws(SDKError) -> SecretBytes {
     guard share.secret.count == MPinSize.g1 else {
         throw SDKError(.responseParseError, "\(call.name): the share has not \(MPinSize.g1) bytes")
     }
+    guard isPoint(share.secret) else { throw SDKError(.cryptoError, "\(call.name): the share is no point") }
     return share.secret
 }

@@ -1,0 +1,169 @@
+/* The calls that use the network, in their order, and a world to come back to
+ * before each of them. */
+#ifndef STEPS_H
+#define STEPS_H
+
+#include "check.h"
+#include "program.h"
+
+#include <time.h>
+
+#define PIN "1234"
+
+static struct program p;
+static mpin_sdk *sdk;
+static mpin_user *user;
+static char backend[64] = PROGRAM_BACKEND;
+
+enum { BACKEND, START, CONFIRM, BEGIN, LOGIN, STEPS };
+
+static const struct {
+    const char *name;
+    /* Requests that it makes, first and last. */
+    int first, last;
+    /* State of the user before it. */
+    int32_t before;
+} steps[STEPS] = {
+    {"set_backend", MILAGRO_SETTINGS, MILAGRO_SETTINGS, -1},
+    {"start_registration", MILAGRO_REGISTER, MILAGRO_REGISTER,
+     MPIN_USER_INVALID},
+    {"confirm_registration", MILAGRO_SIGNATURE, MILAGRO_SECRET,
+     MPIN_USER_ACTIVATED},
+    {"start_authentication", MILAGRO_PERMIT, MILAGRO_SECOND_PERMIT,
+     MPIN_USER_REGISTERED},
+    {"finish_authentication", MILAGRO_PASS_1, MILAGRO_AUTHENTICATE,
+     MPIN_USER_REGISTERED},
+};
+
+static mpin_status run(int step)
+{
+    switch (step) {
+    case BACKEND: return mpin_sdk_set_backend(sdk, backend, NULL);
+    case START: return mpin_sdk_start_registration(sdk, user, NULL, NULL);
+    case CONFIRM: return mpin_sdk_confirm_registration(sdk, user, NULL);
+    case BEGIN: return mpin_sdk_start_authentication(sdk, user);
+    default:
+        return mpin_sdk_finish_authentication(sdk, user, NULL, NULL, PIN);
+    }
+}
+
+/* A call that nobody disturbs. Where its deadline is short, a busy machine may
+ * need several tries. */
+static void run_well(int step)
+{
+    mpin_status status = MPIN_TIMED_OUT;
+    for (int i = 0; i < 100 && status == MPIN_TIMED_OUT; i++) {
+        if (i > 0 && step == LOGIN && run(BEGIN) != MPIN_OK)
+            continue;
+        status = run(step);
+    }
+    CHECK(status == MPIN_OK, "%s: %s", steps[step].name,
+          mpin_status_name(status));
+}
+
+static int32_t state_of(mpin_user *of)
+{
+    int32_t state = -1;
+    if (of)
+        CHECK_STATUS(mpin_user_get_state(of, &state), MPIN_OK);
+    return state;
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static struct {
+    struct milagro server;
+    char stored[2][PROGRAM_STORE];
+    size_t stored_len[2];
+} kept;
+
+static void keep(void)
+{
+    kept.server = p.server;
+    memcpy(kept.stored, p.stored, sizeof kept.stored);
+    memcpy(kept.stored_len, p.stored_len, sizeof kept.stored_len);
+}
+
+static void close_sdk(void)
+{
+    mpin_user_free(user);
+    mpin_sdk_free(sdk);
+    user = NULL;
+    sdk = NULL;
+}
+
+static uint32_t timeout_ms = 2000;
+
+static void open_sdk(mpin_sdk **handle)
+{
+    mpin_config config = program_config(&p);
+    config.timeout_ms = timeout_ms;
+    CHECK_STATUS(mpin_sdk_new(handle), MPIN_OK);
+    CHECK_STATUS(mpin_sdk_init(*handle, &config), MPIN_OK);
+}
+
+/* The world as it was before the step. */
+static void come_back(int step)
+{
+    close_sdk();
+    p.server = kept.server;
+    memcpy(p.stored, kept.stored, sizeof p.stored);
+    memcpy(p.stored_len, kept.stored_len, sizeof p.stored_len);
+    open_sdk(&sdk);
+    if (step == BACKEND)
+        return;
+    run_well(BACKEND);
+    CHECK_STATUS(mpin_sdk_make_new_user(sdk, &user, "alice", NULL), MPIN_OK);
+}
+
+/* Goes from the world before a step to the one before the next. */
+static void go_on(int step)
+{
+    come_back(step);
+    run_well(step);
+    if (step == CONFIRM)
+        CHECK_STATUS(mpin_sdk_finish_registration(sdk, user, PIN), MPIN_OK);
+    keep();
+}
+
+/* What the store says, as after a restart. */
+static int32_t stored_state(void)
+{
+    mpin_sdk *other = NULL;
+    mpin_user *found[2] = {NULL, NULL};
+    size_t n = 2;
+    int32_t state = MPIN_USER_INVALID;
+    open_sdk(&other);
+    CHECK_STATUS(mpin_sdk_list_all_users(other, found, &n), MPIN_OK);
+    CHECK(n <= 1, "%zu users", n);
+    if (n == 1)
+        state = state_of(found[0]);
+    mpin_user_free(found[0]);
+    mpin_sdk_free(other);
+    return state;
+}
+
+/* After a call that failed: the user is where it was, in memory and in the
+ * store, and now and then that the right answer is as good as ever. */
+static void check_unchanged(int step)
+{
+    static int count;
+    CHECK(state_of(user) == steps[step].before, "%s: state %d",
+          steps[step].name, state_of(user));
+    if (step != BACKEND)
+        CHECK(stored_state() == steps[step].before, "%s: stored state %d",
+              steps[step].name, stored_state());
+    if (++count % 16 != 0)
+        return;
+    if (step == LOGIN)
+        run_well(BEGIN);
+    run_well(step);
+    come_back(step);
+}
+
+#endif
