@@ -84,7 +84,7 @@ let package = Package(
         module("MPinHTTP", ["CCurl", "MPinSecrets"]),
         module("MPinSDK", ["MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets", "CJansson"]),
         module("MPin", ["MPinSDK", "MPinSecrets"]),
-        module("MPinABI", ["CMPin", "MPinSDK", "MPinCrypto", "MPinSecrets"]),
+        module("MPinABI", ["CMPin", "MPinSDK", "MPinHTTP", "MPinCrypto", "MPinSecrets"]),
         module(
             "MPinServer",
             ["MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets", "CQREncode", "CJansson", grdb, sqlite, yams, logging]

@@ -1,6 +1,6 @@
 // Handles are keys, never addresses, so that a wrong one is refused instead of followed.
 
-import Synchronization
+import MPinHTTP
 
 /// What a handle stands for; part of the key, so that a handle of one kind is foreign to the others.
 enum HandleKind: UInt64 {
@@ -32,7 +32,7 @@ final class HandleTable<Object: AnyObject & Sendable>: Sendable {
     private static var lastGeneration: UInt64 { (1 << 32) - 1 }
 
     private let prefix: UInt64
-    private let slots = Mutex(Slots())
+    private let slots = Locked(Slots())
 
     init(_ kind: HandleKind) {
         prefix = 1 << 63 | kind.rawValue << 60

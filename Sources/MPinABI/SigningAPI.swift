@@ -3,7 +3,6 @@
 
 public import CMPin
 import MPinSDK
-import MPinSecrets
 
 @_cdecl("mpin_sdk_start_registration_dvs") @implementation
 public func mpin_sdk_start_registration_dvs(_ sdk: OpaquePointer?, _ user: OpaquePointer?, _ pin: UnsafePointer<CChar>?)
@@ -27,12 +26,8 @@ public func mpin_sdk_finish_registration_dvs(
 public func mpin_sdk_hash_document(
     _ hash: UnsafeMutablePointer<UInt8>?, _ document: UnsafePointer<UInt8>?, _ document_len: Int
 ) -> mpin_status {
-    guard let output = Output(hash, SHA256.size, size: SHA256.size),
-        let document = octets(document, document_len)
-    else { return MPIN_INVALID_ARGUMENT }
-    var room = output.room.mutableSpan
-    SHA256.hash(document.span, into: &room)
-    output.handOver()
+    guard let hash, let document = octets(document, document_len) else { return MPIN_INVALID_ARGUMENT }
+    hash.update(from: SDK.hashDocument(document.span), count: hashSize)
     return MPIN_OK
 }
 
@@ -41,15 +36,14 @@ public func mpin_sdk_verify_document(
     _ is_same: UnsafeMutablePointer<Int32>?, _ document: UnsafePointer<UInt8>?, _ document_len: Int,
     _ hash: UnsafePointer<UInt8>?
 ) -> mpin_status {
-    guard let is_same, let document = octets(document, document_len), let hash = octets(hash, SHA256.size) else {
+    guard let is_same, let document = octets(document, document_len), let hash = octets(hash, hashSize) else {
         return MPIN_INVALID_ARGUMENT
     }
-    let own = SecretBytes(count: SHA256.size)
-    var room = own.mutableSpan
-    SHA256.hash(document.span, into: &room)
-    is_same.pointee = constantTimeEqual(own.span, hash.span) ? 1 : 0
+    is_same.pointee = SDK.verifyDocument(document.span, hash: hash.span) ? 1 : 0
     return MPIN_OK
 }
+
+private let hashSize = Int(MPIN_DOCUMENT_HASH_SIZE)
 
 @_cdecl("mpin_sdk_sign") @implementation
 public func mpin_sdk_sign(
