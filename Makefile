@@ -2,6 +2,8 @@
 
 SWIFT  ?= swift
 CC     = gcc
+# The C compiler that came with Swift: its sanitizers are those of Swift.
+SWIFT_CLANG = $(dir $(realpath $(shell command -v swiftc)))clang
 # Debian's own Python: its packages (pytest, setuptools) come from debian-packages.txt, not from the network.
 PYTHON ?= /usr/bin/python3
 
@@ -20,9 +22,10 @@ LIB_FLAGS = --product mpin \
 
 .DEFAULT_GOAL := help
 # Those of them that take longer than the rest of `make test` are left to `make check-all`.
-TESTS = lint unit abi c-test python-test readme-test demo e2e browser-test ctime negative wipe fuzz
+TESTS = lint unit abi api-test c-test python-test readme-test demo e2e browser-test ctime negative wipe fuzz
 
-.PHONY: help test check-all lib server examples bench load packages format clean laws dudect $(TESTS) FORCE
+.PHONY: help test check-all lib server examples bench load packages format clean laws dudect asan tsan coverage \
+	$(TESTS) FORCE
 
 ##@ Use
 
@@ -53,7 +56,7 @@ test: lib server examples ## everything that CI runs; ends in "N passed, N faile
 	Tests/run.sh $(TESTS)
 
 check-all: lib server examples ## all checks, the long ones too
-	Tests/run.sh $(TESTS) laws dudect
+	Tests/run.sh $(TESTS) laws dudect asan tsan coverage
 
 unit: packages ## Swift tests: laws, vectors, client core, server over sockets
 	$(SWIFT) build -c release --build-tests
@@ -66,7 +69,10 @@ lint: packages ## formatting, and headers under every dialect of C and C++
 abi: lib ## exports equal headers, nothing else; loads without Swift
 	$(MAKE) -C Tests/C abi
 
-c-test: lib server ## the C programs, plain and under the address sanitizer
+api-test: lib server ## all of mpin.h: wrong values for every parameter, and a walk through every function
+	$(MAKE) -C Tests/C api-test
+
+c-test: lib server build/mpin-example ## the C programs, plain and under the address sanitizer
 	$(MAKE) -C Tests/C test
 
 python-test: lib server build/venv/installed ## the Python package
@@ -90,6 +96,19 @@ dudect: lib ## the time does not depend on the secret (statistics); DUDECT_SAMPL
 ctime negative wipe dudect fuzz: packages
 	$(MAKE) -C Tests/Proof $@
 
+asan: SANITIZER = address
+asan: build/address/libmpin.so server ## the C programs on a library that the address sanitizer watches
+
+tsan: SANITIZER = thread
+tsan: build/thread/libmpin.so server ## the same, watched by the thread sanitizer
+
+asan tsan:
+	$(MAKE) -C Tests/C sanitized SANITIZER=$(SANITIZER) CC=$(SWIFT_CLANG) LIB=$(CURDIR)/build/$(SANITIZER)/libmpin.so \
+		OUT=$(CURDIR)/build/c-tests-$(SANITIZER)
+
+coverage: build/coverage/libmpin.so server ## the lines that tests reach, a line a module; 90 % of the client core's
+	Tests/coverage.sh build/coverage/libmpin.so .build-coverage
+
 laws: packages ## the laws of field, groups and pairing, 10,000 random cases each
 	$(SWIFT) build -c release --build-tests
 	FULL=1 $(SWIFT) test -c release --skip-build --filter LawTests
@@ -111,6 +130,18 @@ $(LIB): FORCE | $(STAMP)
 	$(SWIFT) build -c release $(LIB_FLAGS) --scratch-path .build-lib
 	@mkdir -p build
 	@cmp -s .build-lib/release/libmpin.so build/$(SONAME) || cp .build-lib/release/libmpin.so build/$(SONAME)
+	@ln -sf $(SONAME) $@
+
+build/coverage/libmpin.so: FORCE | $(STAMP)
+	$(SWIFT) build $(LIB_FLAGS) --scratch-path .build-coverage-lib -Xswiftc -profile-generate -Xswiftc -profile-coverage-mapping
+	@mkdir -p build/coverage
+	@cp .build-coverage-lib/debug/libmpin.so build/coverage/$(SONAME)
+	@ln -sf $(SONAME) $@
+
+build/address/libmpin.so build/thread/libmpin.so: build/%/libmpin.so: FORCE | $(STAMP)
+	$(SWIFT) build -c release $(LIB_FLAGS) --scratch-path .build-$* --sanitize=$*
+	@mkdir -p build/$*
+	@cmp -s .build-$*/release/libmpin.so build/$*/$(SONAME) || cp .build-$*/release/libmpin.so build/$*/$(SONAME)
 	@ln -sf $(SONAME) $@
 
 $(SERVER): FORCE | $(STAMP)

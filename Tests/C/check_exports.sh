@@ -14,7 +14,7 @@ trap 'rm -rf "$work"' EXIT
 # The compiler's own view of the headers: comments and macros are gone, a declaration is a line.
 for header in "$@"; do
     ${CC:-cc} -E -P -DMPIN_NO_ATTRIBUTES "$header"
-done | tr '\n' ' ' | tr ';' '\n' | grep -v typedef | sed -n 's/.*[ *]\(mpin_[a-z0-9_]*\) *(.*/\1/p' |
+done | tr '\n' ' ' | tr ';' '\n' | grep -v -e typedef -e '(\*' | sed -n 's/.*[ *]\(mpin_[a-z0-9_]*\) *(.*/\1/p' |
     sort -u >"$work/declared"
 nm -D --defined-only "$library" | awk '$2 != "A" { print $3 }' | sort -u >"$work/versioned"
 sed 's/@.*//' "$work/versioned" | sort -u >"$work/exported"

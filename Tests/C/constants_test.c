@@ -58,7 +58,23 @@ static void layout(void)
     CHECK(offsetof(mpin_config, ca_file) == 5 * pointer, "ca_file");
     CHECK(offsetof(mpin_config, timeout_ms) == 6 * pointer, "timeout_ms");
     CHECK(offsetof(mpin_config, allow_insecure) == 6 * pointer + 4, "insecure");
-    CHECK(sizeof(mpin_config) == 6 * pointer + 8, "sizeof");
+    CHECK(offsetof(mpin_config, storage_passphrase) == 6 * pointer + 8, "8");
+    CHECK(offsetof(mpin_config, context) == 10 * pointer + 8, "context");
+    CHECK(sizeof(mpin_config) == 11 * pointer + 8, "sizeof");
+    CHECK(sizeof(mpin_context) == 9 * pointer, "context");
+    CHECK(offsetof(mpin_http_request, timeout_ms) == 6 * pointer, "request");
+    CHECK(sizeof(mpin_error) == pointer + 16 + 512 + 256 + 128, "error");
+    CHECK(sizeof(mpin_service_details) == pointer + 256 + 1024 + 64 + 1024,
+          "service");
+    CHECK(sizeof(mpin_expiration) == pointer + 16, "expiration");
+    CHECK(sizeof(mpin_verification) == pointer + 8 + 256 + 1024,
+          "verification");
+    CHECK(sizeof(mpin_otp) == pointer + 24 + 64, "otp");
+    CHECK(offsetof(mpin_session_details, redirect_uri) ==
+              pointer + 4 + 5 * 256 + 2 * 1024,
+          "session");
+    CHECK(offsetof(mpin_signature, mpin_id) == pointer + 8 + 2 * 65 + 128,
+          "signature");
 }
 
 int main(void)

@@ -3,7 +3,7 @@
  * program by SIGPIPE.
  *
  *     signals_test              the library is linked
- *     signals_test LIBRARY      it is loaded by dlopen, twice
+ *     signals_test LIBRARY      it is loaded by dlopen, 100 times
  *
  * The second form is compiled with -DLOADED and not linked to the library. */
 #define _POSIX_C_SOURCE 200809L
@@ -64,8 +64,8 @@ int main(int argc, char **argv)
     if (argc != 2)
         return fputs("usage: signals_test LIBRARY\n", stderr), 2;
     record();
-    load(argv[1]);
-    load(argv[1]);
+    for (int i = 0; i < 100; i++)
+        load(argv[1]);
     return report("signals_test (dlopen)");
 }
 

@@ -1,5 +1,6 @@
-/* Several threads: each with an sdk of its own, all with one sdk, a cancel and
- * a free from another thread while a server lets the call wait. */
+/* Several threads: each with an sdk of its own, all with one sdk, all making and
+ * freeing, a cancel and a free from another thread while a server lets the
+ * call wait. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "check.h"
@@ -7,9 +8,10 @@
 #include "store.h"
 
 #include <mpin.h>
+#include <mpin_crypto.h>
 #include <time.h>
 
-enum { THREADS = 8, ROUNDS = 20 };
+enum { THREADS = 8, ROUNDS = 20, MIXED = 2000, STORM = 500 };
 
 static struct loopback server, silent;
 
@@ -85,6 +87,106 @@ static void many(int one_sdk)
         mpin_sdk_free(jobs[i].sdk);
 }
 
+/* A failure of this thread is told to this thread, whatever the others do. */
+static int own_error(mpin_sdk *sdk, int number)
+{
+    const char *start = number % 2 ? "client settings" : "url is";
+    mpin_error error;
+    error.size = sizeof error;
+    mpin_status status =
+        number % 2 ? mpin_sdk_set_backend(sdk, "ftp://example.com", NULL)
+                   : mpin_sdk_set_backend(sdk, NULL, NULL);
+    mpin_status expected =
+        number % 2 ? MPIN_UNTRUSTED_DOMAIN_ERROR : MPIN_INVALID_ARGUMENT;
+    return status != expected ||
+           mpin_sdk_get_last_error(sdk, &error) != MPIN_OK ||
+           error.status != expected || 
+           strncmp(error.text, start, strlen(start)) != 0;
+}
+
+static mpin_user *shared;
+
+static int one_call(const struct job *job, unsigned kind)
+{
+    uint8_t hash[MPIN_HASH_SIZE] = {0};
+    char text[256];
+    size_t n = sizeof text;
+    int32_t number;
+    switch (kind % 8) {
+    case 0: return mpin_user_get_id(shared, text, &n) != MPIN_OK;
+    case 1: return mpin_user_get_state(shared, &number) != MPIN_OK;
+    case 2: return mpin_sdk_list_all_users(job->sdk, NULL, &n) != MPIN_OK;
+    case 3: return mpin_sdk_cancel(job->sdk) != MPIN_OK;
+    case 4: return mpin_crypto_hash_id(hash, sizeof hash, hash, 32) != 0;
+    case 5: return mpin_sdk_damaged_records(job->sdk, &n) != MPIN_OK;
+    case 6: return mpin_sdk_clear_users((mpin_sdk *)shared) !=
+                   MPIN_INVALID_HANDLE;
+    default: return own_error(job->sdk, job->number);
+    }
+}
+
+/* Nothing here waits for an answer, so a cancel of another thread ends
+ * nothing. */
+static void *mix(void *argument)
+{
+    struct job *job = argument;
+    unsigned random = (unsigned)job->number * 2654435761u + 1;
+    for (int i = 0; i < MIXED; i++) {
+        random = random * 1664525u + 1013904223u;
+        job->bad += one_call(job, random >> 24);
+    }
+    return NULL;
+}
+
+static mpin_sdk *left[THREADS];
+
+/* Makes and frees; the handles of the others come and go meanwhile. */
+static void *storm(void *argument)
+{
+    struct job *job = argument;
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    for (int i = 0; i < STORM; i++) {
+        mpin_sdk *sdk = NULL, *others;
+        job->bad += mpin_sdk_new(&sdk) != MPIN_OK;
+        job->bad += mpin_sdk_cancel(sdk) != MPIN_OK;
+        pthread_mutex_lock(&lock);
+        others = left[(i + job->number) % THREADS];
+        left[(i + job->number) % THREADS] = sdk;
+        pthread_mutex_unlock(&lock);
+        mpin_sdk_free(others);
+        mpin_sdk_free(others);
+        mpin_status status = mpin_sdk_cancel(sdk);
+        job->bad += status != MPIN_OK && status != MPIN_INVALID_HANDLE;
+    }
+    return NULL;
+}
+
+static void all_do(void *(*work)(void *), mpin_sdk *sdk, const char *what)
+{
+    struct job jobs[THREADS];
+    memset(jobs, 0, sizeof jobs);
+    for (int i = 0; i < THREADS; i++) {
+        jobs[i].number = i;
+        jobs[i].sdk = sdk;
+        pthread_create(&jobs[i].thread, NULL, work, &jobs[i]);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(jobs[i].thread, NULL);
+        CHECK(jobs[i].bad == 0, "%s: thread %d: %d calls failed", what, i,
+              jobs[i].bad);
+    }
+}
+
+static void mixed(void)
+{
+    mpin_sdk *sdk = open_sdk(store_path("mixed"));
+    CHECK_STATUS(mpin_sdk_set_backend(sdk, server.url, NULL), MPIN_OK);
+    CHECK_STATUS(mpin_sdk_make_new_user(sdk, &shared, "a", NULL), MPIN_OK);
+    all_do(mix, sdk, "mixed");
+    mpin_user_free(shared);
+    mpin_sdk_free(sdk);
+}
+
 static void *wait_for_answer(void *argument)
 {
     struct job *job = argument;
@@ -128,6 +230,10 @@ int main(void)
         return perror("threads_test"), 1;
     many(0);
     many(1);
+    mixed();
+    all_do(storm, NULL, "storm");
+    for (int i = 0; i < THREADS; i++)
+        mpin_sdk_free(left[i]);
     interrupted(0);
     interrupted(1);
     loopback_stop(&server);

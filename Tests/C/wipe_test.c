@@ -1,5 +1,5 @@
-/* A PIN leaves no copy in the memory of the process: not in the heap, not on
- * the stack, not in the library's data.
+/* No PIN and no factor leaves a copy in the memory of the process: not in the
+ * heap, not on the stack, not in the library's data.
  *
  *     wipe_test URL */
 #define _DEFAULT_SOURCE
@@ -12,37 +12,43 @@
 
 enum { DIGITS = 6, MASK = 0x55, CHUNK = 1 << 20 };
 
-/* The PIN 839174, masked so that this program itself holds no copy. */
-static const unsigned char masked[DIGITS] = {
-    '8' ^ MASK, '3' ^ MASK, '9' ^ MASK, '1' ^ MASK, '7' ^ MASK, '4' ^ MASK};
-static char pin[DIGITS + 1];
+/* The PINs 839174 and 506283 and the factor 947150, masked so that this
+ * program itself holds no copy. */
+enum { PIN, NEW_PIN, FACTOR, SECRETS };
+static const unsigned char masked[SECRETS][DIGITS] = {
+    {'8' ^ MASK, '3' ^ MASK, '9' ^ MASK, '1' ^ MASK, '7' ^ MASK, '4' ^ MASK},
+    {'5' ^ MASK, '0' ^ MASK, '6' ^ MASK, '2' ^ MASK, '8' ^ MASK, '3' ^ MASK},
+    {'9' ^ MASK, '4' ^ MASK, '7' ^ MASK, '1' ^ MASK, '5' ^ MASK, '0' ^ MASK}};
+static char secrets[SECRETS][DIGITS + 1];
 
-static void show_pin(void)
+static void show_secrets(void)
 {
-    for (int i = 0; i < DIGITS; i++)
-        pin[i] = (char)(masked[i] ^ MASK);
+    for (int s = 0; s < SECRETS; s++)
+        for (int i = 0; i < DIGITS; i++)
+            secrets[s][i] = (char)(masked[s][i] ^ MASK);
 }
 
-static void wipe_pin(void)
+static void wipe_secrets(void)
 {
-    volatile char *p = pin;
-    for (int i = 0; i < DIGITS; i++)
+    volatile char *p = secrets[0];
+    for (size_t i = 0; i < sizeof secrets; i++)
         p[i] = 0;
 }
 
 static int count_in(const unsigned char *bytes, size_t size)
 {
     int found = 0;
-    for (size_t i = 0; i + DIGITS <= size; i++) {
-        int k = 0;
-        while (k < DIGITS && (bytes[i + (size_t)k] ^ MASK) == masked[k])
-            k++;
-        found += k == DIGITS;
-    }
+    for (size_t i = 0; i + DIGITS <= size; i++)
+        for (int s = 0; s < SECRETS; s++) {
+            int k = 0;
+            while (k < DIGITS && (bytes[i + (size_t)k] ^ MASK) == masked[s][k])
+                k++;
+            found += k == DIGITS;
+        }
     return found;
 }
 
-/* How often the PIN occurs in what the process can write. The buffer of the
+/* How often one of them occurs in what the process can write. The buffer of the
  * search is outside: it would find itself. */
 static int copies(void)
 {
@@ -70,6 +76,46 @@ static int copies(void)
     return found;
 }
 
+/* Runs calls that are told secrets, and looks for what they have left. */
+#define LEAVES_NOTHING(what, calls)                                            \
+    do {                                                                       \
+        show_secrets();                                                        \
+        calls;                                                                 \
+        wipe_secrets();                                                        \
+        CHECK(copies() == 0, "%d copies after " what, copies());               \
+    } while (0)
+
+static void factor(mpin_sdk *sdk, mpin_user *user)
+{
+    CHECK_STATUS(mpin_sdk_add_factor(sdk, user, secrets[FACTOR]), MPIN_OK);
+}
+
+static void logins(mpin_sdk *sdk, mpin_user *user)
+{
+    mpin_otp otp;
+    otp.size = sizeof otp;
+    CHECK_STATUS(mpin_sdk_start_authentication(sdk, user), MPIN_OK);
+    LEAVES_NOTHING("a wrong PIN", factor(sdk, user);
+                   CHECK_STATUS(mpin_sdk_finish_authentication(
+                                    sdk, user, NULL, NULL, secrets[NEW_PIN]),
+                                MPIN_INCORRECT_PIN));
+    LEAVES_NOTHING("a login", factor(sdk, user);
+                   CHECK_STATUS(mpin_sdk_finish_authentication(
+                                    sdk, user, NULL, NULL, secrets[PIN]),
+                                MPIN_OK));
+    LEAVES_NOTHING("the change of the PIN", factor(sdk, user);
+                   CHECK_STATUS(mpin_sdk_change_pin(sdk, user, secrets[PIN],
+                                                    secrets[NEW_PIN]),
+                                MPIN_OK));
+    CHECK_STATUS(mpin_sdk_start_authentication_otp(sdk, user), MPIN_OK);
+    LEAVES_NOTHING("a one-time password", factor(sdk, user);
+                   CHECK_STATUS(mpin_sdk_finish_authentication_otp(
+                                    sdk, user, &otp, secrets[NEW_PIN]),
+                                MPIN_OK));
+    LEAVES_NOTHING("a factor that nobody used", factor(sdk, user);
+                   CHECK_STATUS(mpin_sdk_delete_user(sdk, user), MPIN_OK));
+}
+
 int main(int argc, char **argv)
 {
     mpin_sdk *sdk = NULL;
@@ -79,9 +125,9 @@ int main(int argc, char **argv)
         return fputs("usage: wipe_test URL\n", stderr), 2;
     if (store_open() != 0)
         return perror("wipe_test"), 1;
-    show_pin();
-    CHECK(copies() >= 1, "the search does not find the PIN that is there");
-    wipe_pin();
+    show_secrets();
+    CHECK(copies() >= SECRETS, "the search does not find what is there");
+    wipe_secrets();
     CHECK(copies() == 0, "the search finds its own traces");
 
     config.size = sizeof config;
@@ -92,17 +138,9 @@ int main(int argc, char **argv)
     CHECK_STATUS(mpin_sdk_make_new_user(sdk, &user, "wanda", NULL), MPIN_OK);
     CHECK_STATUS(mpin_sdk_start_registration(sdk, user, NULL, NULL), MPIN_OK);
     CHECK_STATUS(mpin_sdk_confirm_registration(sdk, user, NULL), MPIN_OK);
-    show_pin();
-    CHECK_STATUS(mpin_sdk_finish_registration(sdk, user, pin), MPIN_OK);
-    wipe_pin();
-    CHECK(copies() == 0, "%d copies after the registration", copies());
-
-    CHECK_STATUS(mpin_sdk_start_authentication(sdk, user), MPIN_OK);
-    show_pin();
-    CHECK_STATUS(mpin_sdk_finish_authentication(sdk, user, NULL, NULL, pin),
-                 MPIN_OK);
-    wipe_pin();
-    CHECK(copies() == 0, "%d copies after the login", copies());
+    LEAVES_NOTHING("the registration", factor(sdk, user); CHECK_STATUS(
+        mpin_sdk_finish_registration(sdk, user, secrets[PIN]), MPIN_OK));
+    logins(sdk, user);
     mpin_user_free(user);
     mpin_sdk_free(sdk);
     store_close();

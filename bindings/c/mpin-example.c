@@ -1,9 +1,17 @@
-/* Registers a user, or logs one in, with libmpin.
+/* Registers a user, logs one in and does what else a client does, with libmpin.
  *
- *     mpin-example --backend URL --store PATH [--timeout SECONDS] register USER
- *     mpin-example --backend URL --store PATH login USER
+ *     mpin-example --backend URL --store PATH [--timeout SECONDS] COMMAND
  *
- * The PIN is read from standard input, one line; never pass one as an argument,
+ *     register USER               waits for the activation mail
+ *     login USER                  on this machine
+ *     login-number USER NUMBER    a browser that shows an access number
+ *     login-qr USER URL           a browser that shows a QR code
+ *     otp USER                    prints a one-time password
+ *     change-pin USER             logs in with the old PIN, then takes a new one
+ *     list                        prints the users and their states
+ *     delete USER                 here; the server is not told
+ *
+ * A PIN is read from standard input, one line; never pass one as an argument,
  * where every user of the machine can see it.
  *
  * Prints OK, or the name of the status that ended it, such as INCORRECT_PIN.
@@ -21,9 +29,12 @@
 
 enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INCORRECT_PIN, EXIT_BLOCKED };
 
+enum { PIN_SIZE = 16 };
+
 struct arguments {
-    const char *backend, *store, *command, *user;
-    long timeout; /* seconds to wait for the activation mail */
+    const char *backend, *store, *user;
+    const char *code; /* access number or URL of the QR code */
+    long timeout;     /* seconds to wait for the activation mail */
 };
 
 /* Overwrites the PIN. The pointer is volatile, so that the compiler may not
@@ -37,14 +48,14 @@ static void wipe(char *text, size_t size)
 
 /* Reads the PIN from standard input: without a buffer that would keep it, and
  * without echo on a terminal. An empty line means that the user gave up. */
-static void read_pin(char *pin, size_t size)
+static void read_pin(const char *prompt, char *pin, size_t size)
 {
     struct termios shown, hidden;
     const int terminal = tcgetattr(STDIN_FILENO, &shown) == 0;
     size_t n = 0;
     char c;
     if (terminal) {
-        fputs("PIN: ", stderr);
+        fputs(prompt, stderr);
         hidden = shown;
         hidden.c_lflag &= ~(tcflag_t)ECHO;
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden);
@@ -93,7 +104,7 @@ static mpin_status registration(mpin_sdk *sdk, const struct arguments *args)
 {
     mpin_user *user = NULL;
     int32_t state = MPIN_USER_INVALID;
-    char pin[16] = "";
+    char pin[PIN_SIZE] = "";
     mpin_status status = mpin_sdk_make_new_user(sdk, &user, args->user, NULL);
     if (status != MPIN_OK)
         return failed(sdk, "make_new_user", status);
@@ -110,7 +121,7 @@ static mpin_status registration(mpin_sdk *sdk, const struct arguments *args)
             failed(sdk, "confirm_registration", status);
     }
     if (status == MPIN_OK) {
-        read_pin(pin, sizeof pin);
+        read_pin("PIN: ", pin, sizeof pin);
         status = mpin_sdk_finish_registration(sdk, user, pin);
         wipe(pin, sizeof pin);
         if (status != MPIN_OK)
@@ -120,39 +131,180 @@ static mpin_status registration(mpin_sdk *sdk, const struct arguments *args)
     return status;
 }
 
-/* Proves the PIN; tells by *blocked that the user has no token any more. */
-static mpin_status authentication(mpin_sdk *sdk, const struct arguments *args,
-                                  int *blocked)
+/* The user that was named, to be released by the caller. */
+static mpin_status known_user(mpin_sdk *sdk, const struct arguments *args,
+                              mpin_user **user)
 {
-    mpin_user *user = NULL;
-    int32_t state = MPIN_USER_INVALID;
-    char pin[16] = "";
-    mpin_status status = mpin_sdk_get_user(sdk, &user, args->user);
+    mpin_status status = mpin_sdk_get_user(sdk, user, args->user);
     if (status != MPIN_OK)
         return failed(sdk, "get_user", status);
-    if (user == NULL) {
-        fprintf(stderr, "mpin-example: %s is not registered\n", args->user);
-        return MPIN_FLOW_ERROR;
-    }
+    if (*user != NULL)
+        return MPIN_OK;
+    fprintf(stderr, "mpin-example: %s is not registered\n", args->user);
+    return MPIN_FLOW_ERROR;
+}
 
+/* What a login is for: it is told the PIN. */
+typedef mpin_status (*finish)(mpin_sdk *sdk, mpin_user *user,
+                              const struct arguments *args, const char *pin);
+
+/* Proves the PIN. When the server has no attempt left the user is BLOCKED. */
+static mpin_status authentication(mpin_sdk *sdk, const struct arguments *args,
+                                  finish finish)
+{
+    mpin_user *user = NULL;
+    char pin[PIN_SIZE] = "";
+    mpin_status status = known_user(sdk, args, &user);
+    if (status != MPIN_OK)
+        return status;
     status = mpin_sdk_start_authentication(sdk, user);
     if (status != MPIN_OK)
         failed(sdk, "start_authentication", status);
     if (status == MPIN_OK) {
-        read_pin(pin, sizeof pin);
-        status = mpin_sdk_finish_authentication(sdk, user, NULL, NULL, pin);
+        read_pin("PIN: ", pin, sizeof pin);
+        status = finish(sdk, user, args, pin);
         wipe(pin, sizeof pin);
         if (status != MPIN_OK && status != MPIN_INCORRECT_PIN)
-            failed(sdk, "finish_authentication", status);
+            failed(sdk, "login", status);
     }
-    *blocked = mpin_user_get_state(user, &state) == MPIN_OK &&
-               state == MPIN_USER_BLOCKED;
     mpin_user_free(user);
     return status;
 }
 
+static mpin_status finish_here(mpin_sdk *sdk, mpin_user *user,
+                               const struct arguments *args, const char *pin)
+{
+    (void)args;
+    return mpin_sdk_finish_authentication(sdk, user, NULL, NULL, pin);
+}
+
+static mpin_status login(mpin_sdk *sdk, const struct arguments *args)
+{
+    return authentication(sdk, args, finish_here);
+}
+
+/* A QR code's session is what stands behind '#' in its URL. */
+static mpin_status finish_browser(mpin_sdk *sdk, mpin_user *user,
+                                  const struct arguments *args, const char *pin)
+{
+    const char *mark = strrchr(args->code, '#');
+    const char *code = mark ? mark + 1 : args->code;
+    return mpin_sdk_finish_authentication_an(sdk, user, pin, code);
+}
+
+static mpin_status login_browser(mpin_sdk *sdk, const struct arguments *args)
+{
+    return authentication(sdk, args, finish_browser);
+}
+
+static mpin_status finish_otp(mpin_sdk *sdk, mpin_user *user,
+                              const struct arguments *args, const char *pin)
+{
+    mpin_otp otp;
+    (void)args;
+    otp.size = sizeof otp;
+    mpin_status status =
+        mpin_sdk_finish_authentication_otp(sdk, user, &otp, pin);
+    if (status == MPIN_OK)
+        status = otp.status;
+    if (status == MPIN_OK)
+        printf("%s, for %d seconds\n", otp.otp, (int)otp.ttl_seconds);
+    wipe(otp.otp, sizeof otp.otp);
+    return status;
+}
+
+static mpin_status one_time_password(mpin_sdk *sdk,
+                                     const struct arguments *args)
+{
+    return authentication(sdk, args, finish_otp);
+}
+
+/* The old PIN must have logged in just before: a wrong one would destroy the
+ * token. */
+static mpin_status finish_change(mpin_sdk *sdk, mpin_user *user,
+                                 const struct arguments *args, const char *pin)
+{
+    char new_pin[PIN_SIZE] = "";
+    mpin_status status = finish_here(sdk, user, args, pin);
+    if (status != MPIN_OK)
+        return status;
+    read_pin("new PIN: ", new_pin, sizeof new_pin);
+    status = mpin_sdk_change_pin(sdk, user, pin, new_pin);
+    wipe(new_pin, sizeof new_pin);
+    return status;
+}
+
+static mpin_status change_pin(mpin_sdk *sdk, const struct arguments *args)
+{
+    return authentication(sdk, args, finish_change);
+}
+
+static mpin_status delete_user(mpin_sdk *sdk, const struct arguments *args)
+{
+    mpin_user *user = NULL;
+    mpin_status status = known_user(sdk, args, &user);
+    if (status == MPIN_OK)
+        status = mpin_sdk_delete_user(sdk, user);
+    mpin_user_free(user);
+    return status;
+}
+
+static int32_t state_of(mpin_user *user)
+{
+    int32_t state = MPIN_USER_INVALID;
+    return mpin_user_get_state(user, &state) == MPIN_OK ? state
+                                                        : MPIN_USER_INVALID;
+}
+
+static void print_user(mpin_user *user)
+{
+    static const char *const names[] = {"INVALID", "STARTED_VERIFICATION",
+                                        "STARTED_REGISTRATION", "ACTIVATED",
+                                        "REGISTERED", "BLOCKED"};
+    char id[256];
+    size_t size = sizeof id;
+    if (mpin_user_get_id(user, id, &size) == MPIN_OK)
+        printf("%s %s\n", id, names[state_of(user)]);
+}
+
+static mpin_status list(mpin_sdk *sdk, const struct arguments *args)
+{
+    mpin_user *users[100];
+    size_t count = sizeof users / sizeof users[0];
+    mpin_status status = mpin_sdk_list_users(sdk, users, &count);
+    (void)args;
+    if (status != MPIN_OK)
+        return failed(sdk, "list_users", status);
+    for (size_t i = 0; i < count; i++) {
+        print_user(users[i]);
+        mpin_user_free(users[i]);
+    }
+    return MPIN_OK;
+}
+
+static const struct command {
+    const char *name;
+    int arguments;
+    mpin_status (*run)(mpin_sdk *, const struct arguments *);
+} commands[] = {
+    {"register", 1, registration},    {"login", 1, login},
+    {"login-number", 2, login_browser}, {"login-qr", 2, login_browser},
+    {"otp", 1, one_time_password},    {"change-pin", 1, change_pin},
+    {"list", 0, list},                {"delete", 1, delete_user},
+};
+
+static int is_blocked(mpin_sdk *sdk, const struct arguments *args)
+{
+    mpin_user *user = NULL;
+    int blocked = args->user != NULL &&
+                  mpin_sdk_get_user(sdk, &user, args->user) == MPIN_OK &&
+                  user != NULL && state_of(user) == MPIN_USER_BLOCKED;
+    mpin_user_free(user);
+    return blocked;
+}
+
 /* Opens the store and the backend, and does what was asked for. */
-static int run(const struct arguments *args)
+static int run(const struct command *command, const struct arguments *args)
 {
     mpin_sdk *sdk = NULL;
     mpin_config config = {0};
@@ -165,12 +317,12 @@ static int run(const struct arguments *args)
     config.storage_path = args->store;
     config.backend = args->backend;
     status = mpin_sdk_init(sdk, &config);
-    if (status != MPIN_OK)
+    if (status != MPIN_OK) {
         failed(sdk, "init", status);
-    else if (strcmp(args->command, "register") == 0)
-        status = registration(sdk, args);
-    else
-        status = authentication(sdk, args, &blocked);
+    } else {
+        status = command->run(sdk, args);
+        blocked = status != MPIN_OK && is_blocked(sdk, args);
+    }
     mpin_sdk_free(sdk);
 
     puts(blocked ? "BLOCKED" : mpin_status_name(status));
@@ -186,18 +338,30 @@ static int usage(const char *problem)
     fprintf(stderr,
             "mpin-example: %s\n"
             "usage: mpin-example --backend URL --store PATH"
-            " [--timeout SECONDS] register USER\n"
-            "       mpin-example --backend URL --store PATH login USER\n"
-            "The PIN is read from standard input.\n"
+            " [--timeout SECONDS] COMMAND\n"
+            "commands: register USER, login USER, login-number USER NUMBER,\n"
+            "          login-qr USER URL, otp USER, change-pin USER, list,"
+            " delete USER\n"
+            "PINs are read from standard input.\n"
             "example: mpin-example --backend http://127.0.0.1:8005"
             " --store ~/.mpin register alice@example.com\n",
             problem);
     return EXIT_USAGE;
 }
 
+static const struct command *find(const char *name, int arguments)
+{
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        if (strcmp(commands[i].name, name) == 0 &&
+            commands[i].arguments == arguments)
+            return &commands[i];
+    return NULL;
+}
+
 int main(int argc, char **argv)
 {
     struct arguments args = {NULL, NULL, NULL, NULL, 300};
+    const struct command *command;
     int i = 1;
     for (; i + 1 < argc && strncmp(argv[i], "--", 2) == 0; i += 2) {
         if (strcmp(argv[i], "--backend") == 0)
@@ -209,14 +373,12 @@ int main(int argc, char **argv)
         else
             return usage("unknown option");
     }
-    if (argc - i != 2)
-        return usage("a command and a user are needed");
-    args.command = argv[i];
-    args.user = argv[i + 1];
-    if (strcmp(args.command, "register") != 0 &&
-        strcmp(args.command, "login") != 0)
-        return usage("the command is register or login");
+    command = i < argc ? find(argv[i], argc - i - 1) : NULL;
+    if (command == NULL)
+        return usage("a command with its arguments is needed");
     if (args.backend == NULL || args.store == NULL)
         return usage("--backend and --store are needed");
-    return run(&args);
+    args.user = command->arguments > 0 ? argv[i + 1] : NULL;
+    args.code = command->arguments > 1 ? argv[i + 2] : NULL;
+    return run(command, &args);
 }

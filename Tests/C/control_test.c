@@ -1,0 +1,68 @@
+/* What a sanitizer must find, to prove that it watches the library itself:
+ *
+ *     control_test address    the library reads memory that was freed
+ *     control_test thread     two threads let it write to one place
+ *
+ * A program that ends well has not been watched. */
+#define _DEFAULT_SOURCE
+
+#include "check.h"
+#include "loopback.h"
+#include "store.h"
+
+#include <mpin.h>
+
+static mpin_user *user;
+static int32_t state;
+
+static void read_freed_memory(mpin_sdk *sdk)
+{
+    mpin_config *config = calloc(1, sizeof *config);
+    uintptr_t address = (uintptr_t)config;
+    free(config);
+    mpin_status status = mpin_sdk_init(sdk, (const mpin_config *)address);
+    printf("not noticed: %s\n", mpin_status_name(status));
+}
+
+static void *write_state(void *unused)
+{
+    for (int i = 0; i < 10000; i++)
+        if (mpin_user_get_state(user, &state) != MPIN_OK)
+            return unused;
+    return NULL;
+}
+
+static void write_to_one_place(void)
+{
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, write_state, NULL);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+}
+
+int main(int argc, char **argv)
+{
+    struct loopback server;
+    mpin_sdk *sdk = NULL;
+    mpin_config config = {0};
+    if (argc != 2)
+        return fputs("usage: control_test address|thread\n", stderr), 2;
+    if (store_open() != 0 || loopback_start(&server, CLIENT_SETTINGS) != 0)
+        return perror("control_test"), 2;
+    config.size = sizeof config;
+    config.storage_path = store_path("store");
+    config.backend = server.url;
+    CHECK_STATUS(mpin_sdk_new(&sdk), MPIN_OK);
+    CHECK_STATUS(mpin_sdk_init(sdk, &config), MPIN_OK);
+    CHECK_STATUS(mpin_sdk_make_new_user(sdk, &user, "alice", NULL), MPIN_OK);
+    store_close();
+    if (strcmp(argv[1], "thread") == 0)
+        write_to_one_place();
+    else
+        read_freed_memory(sdk);
+    mpin_user_free(user);
+    mpin_sdk_free(sdk);
+    loopback_stop(&server);
+    return report("control_test");
+}

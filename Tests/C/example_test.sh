@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# Every command of the C example against a real server.
+# usage: example_test.sh URL
+set -euo pipefail
+cd "$(dirname "$0")"
+url=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0
+
+# expect SAYS COMMAND...: with the PINs on standard input it prints SAYS last.
+expect() {
+    local says=$1 said
+    shift
+    said=$(../../build/mpin-example --backend "$url" --store "$work/store" "$@" 2>"$work/errors" || true)
+    if [[ "$said" != $says ]]; then
+        echo "example: $*: printed $said, not $says"
+        cat "$work/errors"
+        exit 1
+    fi
+    passed=$((passed + 1))
+}
+
+# browser WHAT COMMAND: the example logs in a browser that shows WHAT.
+browser() {
+    ./browser.sh "$url" "$1" >"$work/code" &
+    local browser=$!
+    until [ -s "$work/code" ]; do sleep 0.1; done
+    expect OK "$2" alice "$(head -n 1 "$work/code")" <<<1234
+    wait "$browser"
+    rm "$work/code"
+}
+
+expect OK register alice <<<1234
+expect OK login alice <<<1234
+expect INCORRECT_PIN login alice <<<4321
+browser getAccessNumber login-number
+browser getQrUrl login-qr
+expect INCORRECT_ACCESS_NUMBER login-number alice 1234567 <<<1234
+expect $'[0-9]*, for [0-9]* seconds\nOK' otp alice <<<1234
+expect OK change-pin alice <<<$'1234\n98765'
+expect INCORRECT_PIN login alice <<<1234
+expect OK login alice <<<98765
+expect $'alice REGISTERED\nOK' list
+expect OK delete alice
+expect OK list
+expect FLOW_ERROR login alice <<<98765
+echo "example: $passed passed, 0 failed"

@@ -1,0 +1,74 @@
+/* The callbacks of the walk: the store in memory, a clock that stands still. */
+#ifndef WALK_HOST_H
+#define WALK_HOST_H
+
+static struct {
+    uint8_t bytes[2][1 << 16];
+    size_t size[2];
+    int randoms, keys, lines;
+} host;
+
+static mpin_status get(void *unused, mpin_storage_data *data, int32_t kind)
+{
+    (void)unused;
+    if (host.size[kind] == 0)
+        return MPIN_OK;
+    return mpin_storage_data_append(data, host.bytes[kind], host.size[kind]);
+}
+
+static mpin_status set(void *unused, int32_t kind, const uint8_t *bytes,
+                       size_t size)
+{
+    (void)unused;
+    CHECK(size <= sizeof host.bytes[0], "%zu bytes", size);
+    memcpy(host.bytes[kind], bytes, size);
+    host.size[kind] = size;
+    return MPIN_OK;
+}
+
+static mpin_status now(void *unused, int64_t *milliseconds)
+{
+    (void)unused;
+    *milliseconds = INT64_C(1893456000123);
+    return MPIN_OK;
+}
+
+static mpin_status random_bytes(void *unused, uint8_t *out, size_t size)
+{
+    FILE *file = fopen("/dev/urandom", "rb");
+    size_t got = file ? fread(out, 1, size, file) : 0;
+    (void)unused;
+    if (file)
+        fclose(file);
+    host.randoms++;
+    return got == size ? MPIN_OK : MPIN_RANDOM_FAILED;
+}
+
+static void log_line(void *unused, int32_t level, const char *text)
+{
+    (void)unused;
+    host.lines++;
+    CHECK(level >= MPIN_LOG_DEBUG && level <= MPIN_LOG_ERROR, "%d", level);
+    CHECK(strstr(text, "1234") == NULL, "a PIN in the log: %s", text);
+}
+
+static void open_mfa(void)
+{
+    mpin_context context = {0};
+    mpin_config config = {0};
+    context.size = sizeof context;
+    context.user = &mfa;
+    context.http_execute = mfa_execute;
+    context.storage_get = get;
+    context.storage_set = set;
+    context.now = now;
+    context.random = random_bytes;
+    context.log = log_line;
+    config.size = sizeof config;
+    config.context = &context;
+    config.timeout_ms = 2000;
+    CHECK_STATUS(mpin_sdk_new(&sdk), MPIN_OK);
+    CHECK_STATUS(mpin_sdk_init(sdk, &config), MPIN_OK);
+}
+
+#endif

@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# The lines that the tests reach: those of Swift and the C programs together, one line a module.
+# usage: coverage.sh LIBRARY-BUILT-FOR-COVERAGE SCRATCH-FOLDER
+set -euo pipefail
+cd "$(dirname "$0")/.."
+library=$PWD/$1
+scratch=$2
+out=$PWD/build/coverage
+llvm=$(dirname "$(realpath "$(command -v swiftc)")")
+
+rm -rf "$out/profiles"
+export LLVM_PROFILE_FILE=$out/profiles/%p-%m.profraw
+make -C Tests/C programs LIB="$library" OUT="$PWD/build/c-tests-coverage"
+
+# The modules of the client; the server has tests of its own.
+swift build --build-tests --enable-code-coverage --scratch-path "$scratch"
+swift test --skip-build --enable-code-coverage --scratch-path "$scratch" \
+    --filter '^(MPinSDK|MPinHTTP|MPinSecrets|MPinCrypto)Tests'
+tests=$(find -L "$scratch/debug" -maxdepth 1 -name '*.xctest' | head -n 1)
+swift_profile=$scratch/debug/codecov/default.profdata
+
+"$llvm/llvm-profdata" merge -sparse -o "$out/all.profdata" "$out"/profiles/*.profraw "$swift_profile"
+"$llvm/llvm-cov" export -summary-only -instr-profile "$out/all.profdata" "$library" -object "$tests" >"$out/summary.json"
+python3 Tests/coverage.py "$out/summary.json"
