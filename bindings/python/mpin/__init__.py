@@ -40,8 +40,13 @@ from ._errors import (
     WrongOrderError,
     WrongParameterError,
 )
+from ._context import Context, HTTPRequest, HTTPResponse, LogLevel, Storage, StorageKind
+from ._handles import Pin
+from ._results import OTP, Expiration, ImportFormat, ServiceDetails, SessionDetails, Signature, State, Verification
+from ._signing import hash_document, verify_document
+from ._user import User
 from ._version import __version__
-from .sdk import SDK, Pin, State, User, self_test, version
+from .sdk import SDK, self_test, version
 
 __all__ = [
     "__version__",
@@ -51,23 +56,31 @@ __all__ = [
     "BufferTooSmallError",
     "CanceledError",
     "ClientSecretExpiredError",
+    "Context",
     "crypto",
     "CryptoError",
     "CryptoInvalidHandleError",
     "CryptoRandomFailedError",
+    "Expiration",
     "FlowError",
+    "hash_document",
+    "HTTPRequest",
     "HTTPRequestError",
+    "HTTPResponse",
     "HTTPServerError",
     "IdentityNotAuthorizedError",
     "IdentityNotVerifiedError",
+    "ImportFormat",
     "IncorrectAccessNumberError",
     "IncorrectPinError",
     "InvalidArgumentError",
     "InvalidHandleError",
     "InvalidPointError",
+    "LogLevel",
     "MPinError",
     "NetworkError",
     "OperationNotAllowedError",
+    "OTP",
     "Pin",
     "PinInputCanceledError",
     "PinInvalidError",
@@ -78,14 +91,21 @@ __all__ = [
     "RevokedError",
     "SDK",
     "self_test",
+    "ServiceDetails",
+    "SessionDetails",
+    "Signature",
     "State",
+    "Storage",
     "StorageError",
+    "StorageKind",
     "TimedOutError",
     "TooManyRequestsError",
     "UnsupportedFormatError",
     "UntrustedDomainError",
     "User",
+    "Verification",
     "VerificationFailedError",
+    "verify_document",
     "version",
     "WrongOrderError",
     "WrongParameterError",

@@ -5,6 +5,18 @@ Those that say that the caller passed something wrong are ValueErrors too.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+
+class ErrorDetails(NamedTuple):
+    """What the library says about a failure."""
+
+    text: str = ""
+    http_status: int | None = None
+    retry_after: int | None = None
+    server_error: str = ""
+    request_id: str = ""
+
 
 class MPinError(Exception):
     """A call of the library failed."""
@@ -13,6 +25,14 @@ class MPinError(Exception):
     code: int = -1
     #: The name of the status without its prefix, such as "INCORRECT_PIN".
     status: str = "UNKNOWN"
+    #: The HTTP status, where a server has answered.
+    http_status: int | None = None
+    #: Seconds that the server asks to wait.
+    retry_after: int | None = None
+    #: The server's own words; may be empty.
+    server_error: str = ""
+    #: The server's name of the request; may be empty.
+    request_id: str = ""
 
     def __init__(self, message: str = "") -> None:
         super().__init__(f"{self.status}: {message}" if message else self.status)
@@ -314,11 +334,12 @@ BY_CODE: dict[int, type[MPinError]] = {
 }
 
 
-def error_for(code: int, message: str = "") -> MPinError:
+def error_for(code: int, details: ErrorDetails = ErrorDetails()) -> MPinError:
     """The exception for a code that is not OK."""
-    known = BY_CODE.get(code)
-    if known is not None:
-        return known(message)
-    unknown = MPinError(message)
-    unknown.code = code
-    return unknown
+    error = BY_CODE.get(code, MPinError)(details.text)
+    error.code = code
+    error.http_status = details.http_status
+    error.retry_after = details.retry_after
+    error.server_error = details.server_error
+    error.request_id = details.request_id
+    return error

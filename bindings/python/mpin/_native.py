@@ -4,40 +4,15 @@ from __future__ import annotations
 
 import ctypes
 import os
-from ctypes import (
-    POINTER,
-    Structure,
-    c_char,
-    c_char_p,
-    c_int32,
-    c_int64,
-    c_size_t,
-    c_uint8,
-    c_uint32,
-    c_void_p,
-)
+from ctypes import POINTER, c_char, c_char_p, c_int32, c_int64, c_size_t, c_uint8, c_void_p
 from typing import Any
+
+from . import _structures as structures
 
 #: The ABI that the table below was written for.
 ABI_VERSION = 1
 
 _FILE_NAME = "libmpin.so.1"
-
-
-class Config(Structure):
-    """struct mpin_config"""
-
-    _fields_ = [
-        ("size", c_size_t),
-        ("storage_path", c_char_p),
-        ("storage_key_path", c_char_p),
-        ("backend", c_char_p),
-        ("rps_prefix", c_char_p),
-        ("ca_file", c_char_p),
-        ("timeout_ms", c_uint32),
-        ("allow_insecure", c_uint32),
-    ]
-
 
 _text = c_char_p
 _out_text = POINTER(c_char)
@@ -52,34 +27,86 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "mpin_version": (c_char_p, []),
     "mpin_abi_version": (c_int32, []),
     "mpin_status_name": (c_char_p, [c_int32]),
+    "mpin_http_response_set_status": (c_int32, [_handle, c_int32]),
+    "mpin_http_response_add_header": (c_int32, [_handle, _text, _text]),
+    "mpin_http_response_append_body": (c_int32, [_handle, _octets, c_size_t]),
+    "mpin_http_response_is_canceled": (c_int32, [_handle, _number]),
+    "mpin_storage_data_append": (c_int32, [_handle, _octets, c_size_t]),
     "mpin_sdk_new": (c_int32, [_out_handle]),
     "mpin_sdk_free": (None, [_handle]),
-    "mpin_sdk_init": (c_int32, [_handle, POINTER(Config)]),
+    "mpin_sdk_init": (c_int32, [_handle, POINTER(structures.Config)]),
     "mpin_sdk_destroy": (c_int32, [_handle]),
     "mpin_sdk_clear_users": (c_int32, [_handle]),
     "mpin_sdk_cancel": (c_int32, [_handle]),
     "mpin_sdk_last_error": (c_int32, [_handle, _out_text, _size]),
+    "mpin_sdk_get_last_error": (c_int32, [_handle, POINTER(structures.Error)]),
+    "mpin_sdk_damaged_records": (c_int32, [_handle, _size]),
     "mpin_sdk_self_test": (c_int32, []),
     "mpin_sdk_test_backend": (c_int32, [_handle, _text, _text]),
     "mpin_sdk_set_backend": (c_int32, [_handle, _text, _text]),
     "mpin_sdk_get_client_param": (c_int32, [_handle, _out_text, _size, _text]),
+    "mpin_sdk_set_client_id": (c_int32, [_handle, _text]),
+    "mpin_sdk_add_custom_header": (c_int32, [_handle, _text, _text]),
+    "mpin_sdk_clear_custom_headers": (c_int32, [_handle]),
+    "mpin_sdk_add_trusted_domain": (c_int32, [_handle, _text]),
+    "mpin_sdk_clear_trusted_domains": (c_int32, [_handle]),
+    "mpin_sdk_get_service_details": (c_int32, [_handle, POINTER(structures.ServiceDetails), _text]),
     "mpin_sdk_make_new_user": (c_int32, [_handle, _out_handle, _text, _text]),
     "mpin_sdk_get_user": (c_int32, [_handle, _out_handle, _text]),
     "mpin_sdk_list_users": (c_int32, [_handle, _out_handle, _size]),
     "mpin_sdk_list_all_users": (c_int32, [_handle, _out_handle, _size]),
+    "mpin_sdk_list_backend_users": (c_int32, [_handle, _out_handle, _size, _text]),
+    "mpin_sdk_list_backends": (c_int32, [_handle, _out_text, _size]),
+    "mpin_sdk_user_exists": (c_int32, [_handle, _number, _text, _text, _text]),
     "mpin_sdk_delete_user": (c_int32, [_handle, _handle]),
     "mpin_user_free": (None, [_handle]),
     "mpin_user_get_id": (c_int32, [_handle, _out_text, _size]),
     "mpin_user_get_backend": (c_int32, [_handle, _out_text, _size]),
     "mpin_user_get_mpin_id": (c_int32, [_handle, _out_text, _size]),
     "mpin_user_get_state": (c_int32, [_handle, _number]),
+    "mpin_user_get_state_legacy": (c_int32, [_handle, _number]),
+    "mpin_user_get_customer_id": (c_int32, [_handle, _out_text, _size]),
+    "mpin_user_get_app_id": (c_int32, [_handle, _out_text, _size]),
+    "mpin_user_get_device_name": (c_int32, [_handle, _out_text, _size]),
+    "mpin_user_get_pin_length": (c_int32, [_handle, _number]),
+    "mpin_user_get_can_sign": (c_int32, [_handle, _number]),
+    "mpin_user_get_registration_expiration": (c_int32, [_handle, POINTER(structures.Expiration)]),
+    "mpin_sdk_import_storage": (c_int32, [_handle, _size, c_int32, _text, _text]),
+    "mpin_sdk_start_verification": (c_int32, [_handle, _handle, _text, _text]),
+    "mpin_sdk_finish_verification": (c_int32, [_handle, _handle, POINTER(structures.Verification), _text]),
     "mpin_sdk_start_registration": (c_int32, [_handle, _handle, _text, _text]),
+    "mpin_sdk_start_registration_mfa": (c_int32, [_handle, _handle, _text, _text, _text]),
+    "mpin_sdk_set_registration_token": (c_int32, [_handle, _handle, _text]),
+    "mpin_user_is_registration_token_set": (c_int32, [_handle, _number]),
     "mpin_sdk_restart_registration": (c_int32, [_handle, _handle, _text]),
     "mpin_sdk_confirm_registration": (c_int32, [_handle, _handle, _text]),
     "mpin_sdk_finish_registration": (c_int32, [_handle, _handle, _text]),
+    "mpin_sdk_add_factor": (c_int32, [_handle, _handle, _text]),
+    "mpin_sdk_change_pin": (c_int32, [_handle, _handle, _text, _text]),
     "mpin_sdk_start_authentication": (c_int32, [_handle, _handle]),
     "mpin_sdk_finish_authentication": (c_int32, [_handle, _handle, _out_text, _size, _text]),
     "mpin_sdk_get_auth_data": (c_int32, [_handle, _handle, _out_text, _size]),
+    "mpin_sdk_start_authentication_mfa": (c_int32, [_handle, _handle, _text]),
+    "mpin_sdk_check_access_number": (c_int32, [_handle, _text]),
+    "mpin_sdk_finish_authentication_an": (c_int32, [_handle, _handle, _text, _text]),
+    "mpin_sdk_finish_authentication_mfa": (c_int32, [_handle, _handle, _out_text, _size, _text, _text]),
+    "mpin_sdk_start_authentication_otp": (c_int32, [_handle, _handle]),
+    "mpin_sdk_finish_authentication_otp": (c_int32, [_handle, _handle, POINTER(structures.OTP), _text]),
+    "mpin_sdk_start_authentication_reg_code": (c_int32, [_handle, _handle]),
+    "mpin_sdk_finish_authentication_reg_code": (c_int32, [_handle, _handle, POINTER(structures.OTP), _text]),
+    "mpin_sdk_can_logout": (c_int32, [_handle, _handle, _number]),
+    "mpin_sdk_logout": (c_int32, [_handle, _handle]),
+    "mpin_sdk_get_session_details": (c_int32, [_handle, POINTER(structures.SessionDetails), _text]),
+    "mpin_sdk_abort_session": (c_int32, [_handle, _text]),
+    "mpin_sdk_get_access_code": (c_int32, [_handle, _out_text, _size, _text]),
+    "mpin_sdk_start_registration_dvs": (c_int32, [_handle, _handle, _text]),
+    "mpin_sdk_finish_registration_dvs": (c_int32, [_handle, _handle, _text]),
+    "mpin_sdk_hash_document": (c_int32, [_octets, _octets, c_size_t]),
+    "mpin_sdk_verify_document": (c_int32, [_number, _octets, c_size_t, _octets]),
+    "mpin_sdk_sign": (
+        c_int32,
+        [_handle, _handle, POINTER(structures.Signature), _octets, c_size_t, _text, c_int64, _text],
+    ),
     "mpin_crypto_g1_size": (c_size_t, []),
     "mpin_crypto_g2_size": (c_size_t, []),
     "mpin_crypto_gt_size": (c_size_t, []),

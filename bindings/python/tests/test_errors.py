@@ -11,9 +11,10 @@ from mpin._native import lib
 
 
 def statuses() -> "dict[int, str]":
-    found = re.findall(r"^#define MPIN_([A-Z_]+) (\d+)$", header("mpin.h"), flags=re.MULTILINE)
+    numbered, _, _ = header("mpin.h").partition("mpin_status_name")
+    found = re.findall(r"^#define MPIN_([A-Z_]+) (\d+)$", numbered, flags=re.MULTILINE)
     found += re.findall(r"^#define MPIN_CRYPTO_([A-Z_]+) \((-\d+)\)$", header("mpin_crypto.h"), flags=re.MULTILINE)
-    return {int(code): name for name, code in found if not name.startswith(("USER_", "ABI_")) and name != "OK"}
+    return {int(code): name for name, code in found if not name.startswith("ABI_") and name != "OK"}
 
 
 def test_the_codes_are_those_of_the_headers() -> None:
@@ -29,10 +30,11 @@ def test_the_library_uses_the_same_name(code: int) -> None:
 def test_an_exception_is_public_and_carries_code_and_name(error: "type[mpin.MPinError]") -> None:
     assert getattr(mpin, error.__name__) is error
     assert error.__name__ in mpin.__all__
-    raised = mpin._errors.error_for(error.code, "why")
+    raised = _errors.error_for(error.code, _errors.ErrorDetails("why", 410, 17, "gone", "r-7"))
     assert type(raised) is error
     assert (raised.code, raised.status) == (error.code, error.status)
     assert str(raised) == f"{error.status}: why"
+    assert (raised.http_status, raised.retry_after, raised.server_error, raised.request_id) == (410, 17, "gone", "r-7")
 
 
 def test_a_code_of_a_later_library_is_an_error_too() -> None:

@@ -4,8 +4,10 @@ import json
 import pathlib
 import subprocess
 import sys
+import threading
+import urllib.request
 from collections.abc import Iterator
-from typing import Callable
+from typing import Any, Callable
 
 import pytest
 
@@ -67,6 +69,61 @@ def test_a_pin_that_is_none_is_not_sent(open_sdk: Callable[[], mpin.SDK], pin: s
         with pytest.raises(mpin.PinInputCanceledError):
             sdk.finish_authentication(user, "")
         assert user.state is State.REGISTERED
+
+
+def post(url: str, body: object) -> "dict[str, Any]":
+    request = urllib.request.Request(url, json.dumps(body).encode(), {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        found: dict[str, Any] = json.loads(answer.read() or b"{}")
+        return found
+
+
+class Browser(threading.Thread):
+    """Shows a code, asks until the phone has proved its PIN, and redeems that at the application."""
+
+    def __init__(self, server: str, what: str) -> None:
+        super().__init__()
+        self.server, self.session = server, post(f"{server}/rps/{what}", {})
+        self.is_logged_in = False
+        self.start()
+
+    def run(self) -> None:
+        for _ in range(50):
+            answer = post(f"{self.server}/rps/access", {"webOTT": self.session["webOTT"], "wait": 1})
+            if answer["status"] == "authenticate":
+                with urllib.request.urlopen(f"{self.server}/rps/clientSettings", timeout=10) as settings:
+                    path = json.load(settings)["authenticateURL"]
+                post(self.server + path, {"mpinResponse": {"authOTT": answer["authOTT"]}})
+                self.is_logged_in = True
+                return
+
+
+@pytest.mark.parametrize(("what", "member"), [("getAccessNumber", "accessNumber"), ("getQrUrl", "qrUrl")])
+def test_a_phone_logs_a_browser_in(open_sdk: Callable[[], mpin.SDK], server: str, what: str, member: str) -> None:
+    with open_sdk() as sdk, register(sdk, f"heidi{member}", "1234") as user:
+        browser = Browser(server, what)
+        code = browser.session[member].rpartition("#")[2]
+        sdk.check_access_number(code)
+        sdk.start_authentication(user)
+        with pytest.raises(mpin.IncorrectPinError) as raised:
+            sdk.finish_authentication_an(user, "4321", code)
+        assert raised.value.http_status == 401
+        sdk.finish_authentication_an(user, "1234", code)
+        browser.join()
+        assert browser.is_logged_in
+        sdk.start_authentication(user)
+        with pytest.raises(mpin.IncorrectAccessNumberError):
+            sdk.finish_authentication_an(user, "1234", code)
+
+
+def test_one_time_password_and_change_of_the_pin(open_sdk: Callable[[], mpin.SDK]) -> None:
+    with open_sdk() as sdk, register(sdk, "ivan", "1234") as user:
+        sdk.start_authentication_otp(user)
+        code = sdk.finish_authentication_otp(user, "1234")
+        assert len(code.otp) == 6 and code.ttl_seconds > 0
+        sdk.change_pin(user, "1234", "987654")
+        sdk.start_authentication(user)
+        sdk.finish_authentication(user, "987654")
 
 
 def test_a_deleted_user_is_gone(open_sdk: Callable[[], mpin.SDK]) -> None:

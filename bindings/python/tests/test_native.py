@@ -13,6 +13,7 @@ from conftest import header
 
 import mpin
 from mpin import _native
+from mpin import _structures as structures
 
 TYPES: dict[str, Any] = {
     "int32_t": ctypes.c_int32,
@@ -26,19 +27,50 @@ TYPES: dict[str, Any] = {
     "const uint8_t *": ctypes.POINTER(ctypes.c_uint8),
     "size_t *": ctypes.POINTER(ctypes.c_size_t),
     "int32_t *": ctypes.POINTER(ctypes.c_int32),
-    "const mpin_config *": ctypes.POINTER(_native.Config),
     "uint32_t": ctypes.c_uint32,
+    "void *": ctypes.c_void_p,
+    "int64_t *": ctypes.POINTER(ctypes.c_int64),
+    "const char *const *": ctypes.POINTER(ctypes.c_char_p),
 }
-for opaque in ("mpin_sdk", "mpin_user", "mpin_crypto_server_context"):
+#: The classes of the structures.
+STRUCTURES: dict[str, Any] = {
+    "mpin_http_request": structures.HTTPRequest,
+    "mpin_context": structures.Context,
+    "mpin_config": structures.Config,
+    "mpin_error": structures.Error,
+    "mpin_service_details": structures.ServiceDetails,
+    "mpin_expiration": structures.Expiration,
+    "mpin_verification": structures.Verification,
+    "mpin_otp": structures.OTP,
+    "mpin_session_details": structures.SessionDetails,
+    "mpin_signature": structures.Signature,
+}
+for structure, python in STRUCTURES.items():
+    TYPES[f"{structure} *"] = TYPES[f"const {structure} *"] = ctypes.POINTER(python)
+for opaque in (
+    "mpin_sdk",
+    "mpin_user",
+    "mpin_crypto_server_context",
+    "mpin_http_response",
+    "mpin_storage_data",
+):
     TYPES[f"{opaque} *"] = ctypes.c_void_p
     TYPES[f"{opaque} **"] = ctypes.POINTER(ctypes.c_void_p)
 
 
-def type_of(declaration: str) -> Any:
-    """The ctypes type of `const char *name`."""
-    match = re.fullmatch(r"(.*?)(\**)\w+", declaration.strip())
+def constants() -> dict[str, int]:
+    found = re.findall(r"#define (MPIN_\w+_SIZE) (\d+)", header("mpin.h") + header("mpin_crypto.h"))
+    return {name: int(value) for name, value in found}
+
+
+def type_of(declaration: str, *, is_parameter: bool = True) -> Any:
+    """The ctypes type of `const char *name` or `char name[8]`; an array that is a parameter is a pointer."""
+    match = re.fullmatch(r"(.*?)(\**)\w+(\[\w+\])?", declaration.strip())
     assert match, declaration
-    return TYPES[" ".join(filter(None, [match[1].strip(), match[2]]))]
+    if match[3] and not is_parameter:
+        size = constants().get(match[3][1:-1]) or int(match[3][1:-1])
+        return {"char": ctypes.c_char, "uint8_t": ctypes.c_uint8}[match[1].strip()] * size
+    return TYPES[" ".join(filter(None, [match[1].strip(), match[2] or ("*" if match[3] else "")]))]
 
 
 def declared() -> dict[str, tuple[Any, list[Any]]]:
@@ -66,12 +98,39 @@ def test_every_function_of_the_library_has_its_types(name: str) -> None:
     assert (function.restype, list(function.argtypes)) == declared()[name]
 
 
-def test_config_has_the_members_of_the_header() -> None:
-    match = re.search(r"struct mpin_config \{(.*?)\}", header("mpin.h"), flags=re.DOTALL)
-    assert match
-    members = [m.strip() for m in match[1].split(";") if m.strip()]
-    expected = [(re.findall(r"\w+", m)[-1], type_of(m)) for m in members]
-    assert expected == [(name, kind) for name, kind in _native.Config._fields_]  # type: ignore[misc]
+def members(structure: str) -> "list[tuple[str, str]]":
+    """Name and declaration of each member in the header; of a callback the declaration is that of a function."""
+    match = re.search(rf"struct {structure} \{{(.*?)\}} {structure};", header("mpin.h"), flags=re.DOTALL)
+    assert match, structure
+    declarations = [" ".join(m.split()) for m in match[1].split(";") if m.strip()]
+    return [((re.findall(r"\(\*(\w+)\)|(\w+)(?:\[\w+\])?$", d) or [("", "")])[0], d) for d in declarations]  # type: ignore
+
+
+def member_type(declaration: str) -> Any:
+    callback = re.fullmatch(r"(\w+) \(\*\w+\)\(([^)]*)\)", declaration)
+    if not callback:
+        return type_of(declaration, is_parameter=False)
+    return ctypes.CFUNCTYPE(TYPES[callback[1]], *(type_of(p) for p in callback[2].split(",")))
+
+
+def same(found: Any, expected: Any) -> bool:
+    """Two types of callbacks are the same if what they take and give is."""
+    if not hasattr(expected, "_argtypes_"):
+        return bool(found == expected)
+    return (found._restype_, found._argtypes_) == (expected._restype_, expected._argtypes_)
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_a_structure_has_the_members_of_the_header(structure: str) -> None:
+    expected = [(name[0] or name[1], member_type(declaration)) for name, declaration in members(structure)]
+    fields = STRUCTURES[structure]._fields_
+    assert [name for name, _ in fields] == [name for name, _ in expected]
+    for (name, found), (_, kind) in zip(fields, expected):
+        assert same(found, kind), name
+
+
+def test_every_structure_of_the_header_is_here() -> None:
+    assert set(STRUCTURES) == set(re.findall(r"typedef struct (\w+) \{", header("mpin.h")))
 
 
 def test_versions_agree() -> None:

@@ -1,0 +1,112 @@
+"""Logins, here and in a browser."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+from . import _structures as structures
+from ._errors import ResponseParseError
+from ._handles import Calls, Pin, Secret, optional, sized, utf8
+from ._native import lib
+from ._results import OTP, SessionDetails
+from ._user import User
+
+#: No authorization code is longer; a login must not be repeated for want of room.
+_LONGEST_CODE = 1 << 16
+
+
+class Authentication(Calls):
+    """Logins, one-time codes, and sessions of a browser."""
+
+    def start_authentication(self, user: User) -> None:
+        """Fetches today's time permit, if the backend uses them."""
+        self._check(lib.mpin_sdk_start_authentication(self._handle, user._handle))
+
+    def finish_authentication(self, user: User, pin: Pin) -> str:
+        """Proves PIN and token to the server.
+
+        Returns: the answer of the application, JSON text. After IncorrectPinError look at user.state: the server may
+        have blocked the user.
+        """
+        with Secret(pin) as secret:
+            self._check(lib.mpin_sdk_finish_authentication(self._handle, user._handle, None, None, secret))
+        return self.get_auth_data(user)
+
+    def get_auth_data(self, user: User) -> str:
+        """The answer of the application to the last login of this user; empty before one."""
+        return self._text(lib.mpin_sdk_get_auth_data, self._handle, user._handle)
+
+    def start_authentication_mfa(self, user: User, access_code: str) -> None:
+        """As start_authentication, for a browser's session, which is told the user first."""
+        self._check(lib.mpin_sdk_start_authentication_mfa(self._handle, user._handle, utf8(access_code)))
+
+    def check_access_number(self, access_number: str) -> None:
+        """Checks the digits of an access number as the backend's settings ask; sends nothing."""
+        self._check(lib.mpin_sdk_check_access_number(self._handle, utf8(access_number)))
+
+    def finish_authentication_an(self, user: User, pin: Pin, access_number: str) -> None:
+        """Logs a browser in that shows an access number or a QR code: the part of its URL after '#'."""
+        with Secret(pin) as secret:
+            self._check(
+                lib.mpin_sdk_finish_authentication_an(self._handle, user._handle, secret, utf8(access_number))
+            )
+
+    def finish_authentication_mfa(self, user: User, pin: Pin, access_code: str | None = None) -> str:
+        """Logs in and gets an authorization code, for the application's own server."""
+        code = ctypes.create_string_buffer(_LONGEST_CODE)
+        size = ctypes.c_size_t(_LONGEST_CODE)
+        with Secret(pin) as secret:
+            self._check(
+                lib.mpin_sdk_finish_authentication_mfa(
+                    self._handle, user._handle, code, ctypes.byref(size), secret, optional(access_code)
+                )
+            )
+        return code.value.decode("utf-8")
+
+    def start_authentication_otp(self, user: User) -> None:
+        """As start_authentication, for a one-time password."""
+        self._check(lib.mpin_sdk_start_authentication_otp(self._handle, user._handle))
+
+    def finish_authentication_otp(self, user: User, pin: Pin) -> OTP:
+        """Logs in and gets a one-time password; ResponseParseError if only that is missing."""
+        return self._code(lib.mpin_sdk_finish_authentication_otp, user, pin)
+
+    def start_authentication_reg_code(self, user: User) -> None:
+        """As start_authentication, for a registration code."""
+        self._check(lib.mpin_sdk_start_authentication_reg_code(self._handle, user._handle))
+
+    def finish_authentication_reg_code(self, user: User, pin: Pin) -> OTP:
+        """Logs in and gets a code that registers another device of the same user."""
+        return self._code(lib.mpin_sdk_finish_authentication_reg_code, user, pin)
+
+    def _code(self, function: Any, user: User, pin: Pin) -> OTP:
+        found = sized(structures.OTP)
+        with Secret(pin) as secret:
+            self._check(function(self._handle, user._handle, ctypes.byref(found), secret))
+        if found.status:
+            raise ResponseParseError("the login succeeded, but the server left out the code or its times")
+        return OTP(found.otp.decode("utf-8"), found.ttl_seconds, found.expire_time, found.now_time)
+
+    def can_logout(self, user: User) -> bool:
+        """Whether the last login can be ended from here."""
+        return bool(self._number(lib.mpin_sdk_can_logout, self._handle, user._handle))
+
+    def logout(self, user: User) -> None:
+        """Ends the session that the last login began; once."""
+        self._check(lib.mpin_sdk_logout(self._handle, user._handle))
+
+    def get_session_details(self, access_code: str) -> SessionDetails:
+        """Asks who shows this code; the page learns that it was read."""
+        found = sized(structures.SessionDetails)
+        self._check(lib.mpin_sdk_get_session_details(self._handle, ctypes.byref(found), utf8(access_code)))
+        texts = [getattr(found, name).decode("utf-8") for name in SessionDetails._fields[1:]]
+        return SessionDetails(bool(found.register_only), *texts)
+
+    def abort_session(self, access_code: str) -> None:
+        """Tells the page that the user declined."""
+        self._check(lib.mpin_sdk_abort_session(self._handle, utf8(access_code)))
+
+    def get_access_code(self, authz_url: str) -> str:
+        """Opens a session at an authorization endpoint, for a login on this device."""
+        return self._text(lib.mpin_sdk_get_access_code, self._handle, after=(utf8(authz_url),))

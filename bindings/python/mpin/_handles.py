@@ -1,0 +1,132 @@
+"""What every object has that stands for a handle of the library, and how texts and secrets get there."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from types import TracebackType
+from typing import Any, Callable, TypeVar, Union
+
+from . import _structures as structures
+from ._errors import BufferTooSmallError, ErrorDetails, InvalidArgumentError, error_for
+from ._native import lib
+
+#: A str or bytes cannot be wiped; a bytearray can, by its owner.
+Pin = Union[str, bytes, bytearray]
+
+_Handle = TypeVar("_Handle", bound="Closable")
+
+
+class Closable:
+    """The owner of one handle of the library."""
+
+    _handle: int | None = None
+    _free: Callable[[int | None], None]
+
+    def close(self) -> None:
+        """Releases the handle. Calls after it raise InvalidHandleError; a second close does nothing."""
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            self._free(handle)
+
+    def __enter__(self: _Handle) -> _Handle:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        self.close()
+
+
+class Calls(Closable):
+    """Calls on one sdk: their errors and outputs."""
+
+    def _check(self, status: int) -> None:
+        """Raises the exception of a status that is not OK, with what the library says about it."""
+        if status:
+            raise error_for(status, self._last_error(status)) from self._failure()
+
+    def _failure(self) -> BaseException | None:
+        """What a callback of the program has raised in this thread."""
+        return None
+
+    def _last_error(self, status: int) -> ErrorDetails:
+        error = structures.Error(size=ctypes.sizeof(structures.Error))
+        if lib.mpin_sdk_get_last_error(self._handle, ctypes.byref(error)) or error.status != status:
+            return ErrorDetails()
+        return ErrorDetails(
+            _text(error.text),
+            error.http_status or None,
+            error.retry_after or None,
+            _text(error.server_error),
+            _text(error.request_id),
+        )
+
+    def _text(self, function: Any, handle: int | None, *before: Any, after: tuple[Any, ...] = ()) -> str:
+        """The text output of a function, with the arguments before and after it."""
+        size = ctypes.c_size_t(1024)
+        while True:
+            text = ctypes.create_string_buffer(size.value)
+            status = function(handle, *before, text, ctypes.byref(size), *after)
+            if status != BufferTooSmallError.code:
+                self._check(status)
+                return text.value.decode("utf-8")
+
+    def _number(self, function: Any, handle: int | None, *before: Any, after: tuple[Any, ...] = ()) -> int:
+        """The number that a function puts out, with the arguments before and after it."""
+        number = ctypes.c_int32()
+        self._check(function(handle, *before, ctypes.byref(number), *after))
+        return number.value
+
+
+class Secret:
+    """A PIN as the library reads it, wiped when the call is over."""
+
+    def __init__(self, pin: Pin) -> None:
+        octets = pin.encode("utf-8") if isinstance(pin, str) else pin
+        if 0 in octets:
+            raise InvalidArgumentError("the PIN has a NUL")
+        self._text = ctypes.create_string_buffer(len(octets) + 1)
+        for index, octet in enumerate(octets):
+            self._text[index] = bytes((octet,))
+
+    def __enter__(self) -> ctypes.Array[ctypes.c_char]:
+        return self._text
+
+    def __exit__(self, *_: object) -> None:
+        ctypes.memset(self._text, 0, len(self._text))
+
+
+def _text(octets: bytes) -> str:
+    return octets.decode("utf-8", "replace")
+
+
+def sized(structure: Any) -> Any:
+    """An empty structure that knows its size."""
+    return structure(size=ctypes.sizeof(structure))
+
+
+def utf8(text: str) -> bytes:
+    """A text as the library reads it, which is up to its first NUL: one that has a NUL would be cut short."""
+    if "\0" in text:
+        raise InvalidArgumentError("a text has a NUL")
+    return text.encode("utf-8")
+
+
+def optional(text: str | None) -> bytes | None:
+    return None if text is None else utf8(text)
+
+
+def path_octets(path: str | os.PathLike[str]) -> bytes:
+    octets = os.fsencode(path)
+    if b"\0" in octets:
+        raise InvalidArgumentError("a path has a NUL")
+    return octets
+
+
+def octet_array(octets: bytes | bytearray | memoryview) -> Any:
+    """Octets as the library reads them; never empty, so that there is a pointer."""
+    return (ctypes.c_uint8 * max(len(octets), 1)).from_buffer_copy(bytes(octets) or b"\0")

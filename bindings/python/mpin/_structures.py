@@ -1,0 +1,151 @@
+"""The structures of mpin.h."""
+
+from __future__ import annotations
+
+from ctypes import CFUNCTYPE, POINTER, Structure, c_char, c_char_p, c_int32, c_int64, c_size_t, c_uint8, c_uint32, c_void_p
+
+
+class HTTPRequest(Structure):
+    """struct mpin_http_request"""
+
+    _fields_ = [
+        ("size", c_size_t),
+        ("method", c_char_p),
+        ("url", c_char_p),
+        ("headers", POINTER(c_char_p)),
+        ("body", POINTER(c_uint8)),
+        ("body_len", c_size_t),
+        ("timeout_ms", c_uint32),
+    ]
+
+
+HTTPExecute = CFUNCTYPE(c_int32, c_void_p, POINTER(HTTPRequest), c_void_p)
+StorageGet = CFUNCTYPE(c_int32, c_void_p, c_void_p, c_int32)
+StorageSet = CFUNCTYPE(c_int32, c_void_p, c_int32, POINTER(c_uint8), c_size_t)
+StorageKey = CFUNCTYPE(c_int32, c_void_p, POINTER(c_uint8))
+Log = CFUNCTYPE(None, c_void_p, c_int32, c_char_p)
+Now = CFUNCTYPE(c_int32, c_void_p, POINTER(c_int64))
+Random = CFUNCTYPE(c_int32, c_void_p, POINTER(c_uint8), c_size_t)
+
+
+class Context(Structure):
+    """struct mpin_context"""
+
+    _fields_ = [
+        ("size", c_size_t),
+        ("user", c_void_p),
+        ("http_execute", HTTPExecute),
+        ("storage_get", StorageGet),
+        ("storage_set", StorageSet),
+        ("storage_key", StorageKey),
+        ("log", Log),
+        ("now", Now),
+        ("random", Random),
+    ]
+
+
+class Config(Structure):
+    """struct mpin_config"""
+
+    _fields_ = [
+        ("size", c_size_t),
+        ("storage_path", c_char_p),
+        ("storage_key_path", c_char_p),
+        ("backend", c_char_p),
+        ("rps_prefix", c_char_p),
+        ("ca_file", c_char_p),
+        ("timeout_ms", c_uint32),
+        ("allow_insecure", c_uint32),
+        ("storage_passphrase", c_char_p),
+        ("proxy", c_char_p),
+        ("pinned_keys", c_char_p),
+        ("client_id", c_char_p),
+        ("context", POINTER(Context)),
+    ]
+
+
+class Error(Structure):
+    """struct mpin_error"""
+
+    _fields_ = [
+        ("size", c_size_t),
+        ("status", c_int32),
+        ("http_status", c_int32),
+        ("retry_after", c_int64),
+        ("text", c_char * 512),
+        ("server_error", c_char * 256),
+        ("request_id", c_char * 128),
+    ]
+
+
+class ServiceDetails(Structure):
+    """struct mpin_service_details"""
+
+    _fields_ = [
+        ("size", c_size_t),
+        ("name", c_char * 256),
+        ("backend_url", c_char * 1024),
+        ("rps_prefix", c_char * 64),
+        ("logo_url", c_char * 1024),
+    ]
+
+
+class Expiration(Structure):
+    """struct mpin_expiration"""
+
+    _fields_ = [("size", c_size_t), ("expire_time", c_int64), ("now_time", c_int64)]
+
+
+class Verification(Structure):
+    """struct mpin_verification"""
+
+    _fields_ = [
+        ("size", c_size_t),
+        ("expire_time", c_int64),
+        ("access_id", c_char * 256),
+        ("activation_token", c_char * 1024),
+    ]
+
+
+class OTP(Structure):
+    """struct mpin_otp"""
+
+    _fields_ = [
+        ("size", c_size_t),
+        ("status", c_int32),
+        ("ttl_seconds", c_int32),
+        ("expire_time", c_int64),
+        ("now_time", c_int64),
+        ("otp", c_char * 64),
+    ]
+
+
+class SessionDetails(Structure):
+    """struct mpin_session_details"""
+
+    _fields_ = [
+        ("size", c_size_t),
+        ("register_only", c_int32),
+        ("preroll_id", c_char * 256),
+        ("app_name", c_char * 256),
+        ("app_icon_url", c_char * 1024),
+        ("customer_id", c_char * 256),
+        ("customer_name", c_char * 256),
+        ("customer_icon_url", c_char * 1024),
+        ("client_id", c_char * 256),
+        ("redirect_uri", c_char * 1024),
+    ]
+
+
+class Signature(Structure):
+    """struct mpin_signature"""
+
+    _fields_ = [
+        ("size", c_size_t),
+        ("timestamp", c_int64),
+        ("u", c_uint8 * 65),
+        ("v", c_uint8 * 65),
+        ("public_key", c_uint8 * 128),
+        ("mpin_id", c_char * 4096),
+        ("dtas", c_char * 1024),
+    ]
