@@ -8,7 +8,7 @@
  * an output that was written is one that the decoders accept. */
 #include "api_ops.h"
 
-/* corpus.py has this number too. */
+/* run.sh counts them. */
 enum { OPERATIONS = 34 };
 
 static void call(void)

@@ -7,10 +7,13 @@
 import json
 import pathlib
 import random
+import re
 import sys
 
 # The calls of api.c.
-OPERATIONS = 34
+OPERATIONS = int(re.findall(r"OPERATIONS = (\d+)", pathlib.Path(__file__).with_name("api.c").read_text())[0])
+# The functions of mpin.h, which sdk.c calls; a number too large is taken modulo theirs.
+FUNCTIONS = 96
 DECODERS = {"g1_decode": 0, "g2_decode": 1, "gt_decode": 2, "scalar": 3, "pin_scalar": 4, "pin": 6}
 # Text and numbers that the vectors do not hold because they are right.
 ACCEPTED = {3: ["00" * 31 + "01"], 4: ["00" * 30 + "1234"], 5: ["30313233616263446546", "3031"], 6: ["31323334",
@@ -23,7 +26,8 @@ def main():
     vectors = file["vectors"]
     decoders = pathlib.Path(sys.argv[2], "decoders")
     api = pathlib.Path(sys.argv[2], "api")
-    for directory in (decoders, api):
+    sdk = pathlib.Path(sys.argv[2], "sdk")
+    for directory in (decoders, api, sdk):
         directory.mkdir(parents=True, exist_ok=True)
     inputs = [(DECODERS[v["op"]], v["in"]["bytes"]) for v in vectors if v["op"] in DECODERS]
     inputs += [(number, text) for number, texts in ACCEPTED.items() for text in texts]
@@ -35,6 +39,9 @@ def main():
         # Operation n % OPERATIONS with outputs and arguments that are mostly right (modes 7 to 15).
         body = bytes(rng.choice((7, 8, 0x2A, 0x4B, 0x6C, rng.randrange(256))) for _ in range(60))
         (api / f"{n:04}").write_bytes(bytes([n % OPERATIONS]) + body)
+    for n in range(4 * FUNCTIONS):
+        body = bytes(rng.choice((0, 1, 2, 3, rng.randrange(256))) for _ in range(100))
+        (sdk / f"{n:04}").write_bytes(bytes([n % FUNCTIONS]) + body)
 
 
 main()

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the fuzz targets with libFuzzer and the address sanitizer and runs each for some seconds.
 #
-#     run.sh OUT SECONDS [TARGET...]      targets: decoders, api
+#     run.sh OUT SECONDS [TARGET...]      targets: decoders, api, sdk
 #
 # A finding is left in OUT/findings; run the target with the file's name to see it again. SwiftPM knows no fuzzer, so
 # the modules are compiled here one by one.
@@ -10,7 +10,7 @@ out=$(mkdir -p "$1" && cd "$1" && pwd)
 seconds=$2
 shift 2
 targets=("${@:-}")
-[ -n "${targets[0]}" ] || targets=(decoders api)
+[ -n "${targets[0]}" ] || targets=(decoders api sdk)
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../../.." && pwd)
 sources=${SOURCES:-$root/Sources}
@@ -20,7 +20,7 @@ clang=$(dirname "$(realpath "$(command -v "$swiftc")")")/clang
 mkdir -p "$out/modules" "$out/findings"
 
 maps=()
-for module in CGMP CSodium CBN254CX; do maps+=(-Xcc "-fmodule-map-file=$sources/$module/module.modulemap"); done
+for module in CGMP CSodium CBN254CX CCurl CJansson; do maps+=(-Xcc "-fmodule-map-file=$sources/$module/module.modulemap"); done
 maps+=(-Xcc "-fmodule-map-file=$root/include/module.modulemap")
 flags=(-O -g -parse-as-library -wmo -package-name libmpin -swift-version 6 -sanitize=address,fuzzer -I "$out/modules"
     -enable-upcoming-feature InternalImportsByDefault -enable-upcoming-feature ExistentialAny
@@ -33,33 +33,45 @@ compile() { # module, files
         -emit-module -emit-module-path "$out/modules/$module.swiftmodule" "$@"
 }
 
-check_calls() { # object, header: every function of the header is called
+check_calls() { # object, header, prefix: every function of the header is called
     local called declared name
     called=$(nm "$1")
-    declared=$(sed -n 's/.*\bmpin_crypto_\([a-z0-9_]*\)([^)].*/\1/p; s/.*\bmpin_crypto_\([a-z0-9_]*\)($/\1/p' "$2")
+    declared=$(python3 -B - "$2" "$3" <<'PY'
+import re, sys
+text = re.sub(r"/\*.*?\*/", "", open(sys.argv[1]).read(), flags=re.DOTALL)
+print(*re.findall(rf"\b({sys.argv[2]}\w+)\(", text))
+PY
+    )
     [ -n "$declared" ] || { echo "no functions found in $2"; exit 1; }
     for name in $declared; do
-        grep -q " U mpin_crypto_$name\$" <<<"$called" || { echo "api.c does not call mpin_crypto_$name"; exit 1; }
+        grep -q " U $name\$" <<<"$called" || { echo "$1 does not call $name"; exit 1; }
     done
 }
 
 compile BN254CX $(find "$sources/BN254CX" -name '*.swift')
 compile MPinSecrets "$sources"/MPinSecrets/*.swift
 compile MPinCrypto $(find "$sources/MPinCrypto" -name '*.swift')
-objects=("$out"/modules/{BN254CX,MPinSecrets,MPinCrypto}.o)
-link=(-sanitize=address,fuzzer -use-ld=lld -lgmp -lsodium)
+compile MPinWire "$sources"/MPinWire/*.swift
+compile MPinHTTP "$sources"/MPinHTTP/*.swift
+compile MPinSDK $(find "$sources/MPinSDK" -name '*.swift')
+compile MPinABI "$sources"/MPinABI/*.swift
+objects=("$out"/modules/{BN254CX,MPinSecrets,MPinCrypto,MPinWire,MPinHTTP,MPinSDK,MPinABI}.o)
+link=(-sanitize=address,fuzzer -use-ld=lld -lgmp -lsodium -lcurl -ljansson)
+# The number of operations is said twice: the switch and its modulus.
+[ "$(grep -c '^    case [0-9]*:' "$here/api.c")" -eq "$(sed -n 's/.*OPERATIONS = \([0-9]*\).*/\1/p' "$here/api.c")" ] ||
+    { echo "api.c: OPERATIONS is not the number of its operations"; exit 1; }
 
 for target in "${targets[@]}"; do
     if [ "$target" = decoders ]; then
         compile FuzzDecoders "$here/decoders.swift"
         "$swiftc" "${objects[@]}" "$out/modules/FuzzDecoders.o" "${link[@]}" -o "$out/decoders"
     else
-        # The part of the C boundary that needs neither network nor store.
-        compile MPinABI "$sources"/MPinABI/{Boundary,HandleTable,Crypto*}.swift
-        "$clang" -std=c11 -O1 -g -Wall -Wextra -Werror -fsanitize=address,fuzzer-no-link -I"$root/include" \
-            -c "$here/api.c" -o "$out/modules/api.o"
-        check_calls "$out/modules/api.o" "$root/include/mpin_crypto.h"
-        "$swiftc" "${objects[@]}" "$out"/modules/{MPinABI,api}.o "${link[@]}" -o "$out/api"
+        [ "$target" = api ] || "$python" -B "$here/../../C/functions.py" "$root/include/mpin.h" table >"$out/functions.inc"
+        "$clang" -std=c11 -O1 -g -Wall -Wextra -Werror -fsanitize=address,fuzzer-no-link -I"$root/include" -I"$out" \
+            -c "$here/$target.c" -o "$out/modules/$target.o"
+        check_calls "$out/modules/$target.o" "$root/include/mpin$([ "$target" = sdk ] || echo _crypto).h" \
+            "mpin_$([ "$target" = sdk ] || echo crypto_)"
+        "$swiftc" "${objects[@]}" "$out/modules/$target.o" "${link[@]}" -o "$out/$target"
     fi
     nm "$out/$target" | grep __asan_init >/dev/null || { echo "$target is not sanitized"; exit 1; }
 done
