@@ -204,6 +204,7 @@ final class BadRequestTests: XCTestCase {
             row("activate: no key", "POST", "/user/" + s.pending.mpinId, "{}", 400),
             row("authenticate: authOTT number", "POST", "/authenticate", "{\"authOTT\":5}", 400),
             row("authenticate: no JSON", "POST", "/authenticate", "x", 400),
+            row("authenticate: no authOTT", "POST", "/authenticate", "{}", 400),
             row("authenticate: array", "POST", "/authenticate", "[]", 400),
             row("mpinVerify: no token", "POST", "/mpinVerify", verify, 401),
             row("loginResult: not waited for", "POST", "/loginResult", "{\"authOTT\":\"00\",\"status\":200}", 404),

@@ -1,35 +1,42 @@
 import MPinSecrets
 
 /// What a pass 1 leaves for its pass 2.
-struct Challenge: Codable, Sendable, Equatable {
+package struct Challenge: Codable, Sendable, Equatable {
     /// Key of the M-Pin ID.
-    var id: String
+    package var id: String
     /// Hex of the client's commitment: UT with time permits, else U; G1 point.
-    var u: String
+    package var u: String
     /// Hex of the server's challenge, 32 bytes.
-    var y: String
-    var expires: Moment
+    package var y: String
+    package var expires: Moment
     /// Hashes of the proofs that have been brought for it: none is looked at twice.
-    var tried: [String] = []
+    package var tried: [String] = []
+
+    package init(id: String, u: String, y: String, expires: Moment) {
+        self.id = id
+        self.u = u
+        self.y = y
+        self.expires = expires
+    }
 }
 
 /// The challenges that wait for their proofs. An identity can have a few, so that a stranger's pass 1 does not break a
 /// running login; unknown IDs share a fixed number of places.
-struct Challenges: Sendable {
+package struct Challenges: Sendable {
     private let known: Table<[Challenge]>
     private let unknown: Table<[Challenge]>
     private let slots: Slots
     /// Challenges of one identity that live at the same time; the oldest goes first.
     private let limit: Int
 
-    init(in sessions: any Store, slots: Slots, limit: Int) {
+    package init(in sessions: any Store, slots: Slots, limit: Int) {
         known = Table("pass1", in: sessions)
         unknown = Table("unknown_pass1", in: sessions)
         self.slots = slots
         self.limit = limit
     }
 
-    func add(_ challenge: Challenge, for id: MPinID, isKnown: Bool, at now: Moment) async throws {
+    package func add(_ challenge: Challenge, for id: MPinID, isKnown: Bool, at now: Moment) async throws {
         try await table(isKnown).update(key(id, isKnown), at: now) { [limit] entry in
             let live = (entry?.value ?? []).filter { $0.expires > now }
             entry = .init((live + [challenge]).suffix(limit), expires: challenge.expires)
@@ -38,7 +45,7 @@ struct Challenges: Sendable {
 
     /// The live challenges of the ID that this proof, given in hex, was not brought for before, newest first; and
     /// whether the ID is known.
-    func claim(_ id: MPinID, proof: String, at now: Moment) async throws -> (isKnown: Bool, [Challenge]) {
+    package func claim(_ id: MPinID, proof: String, at now: Moment) async throws -> (isKnown: Bool, [Challenge]) {
         let proof = Hex.encode(SHA256.hash(Array(proof.utf8)))
         let ofKnown = try await claim(id, isKnown: true, proof, at: now)
         let ofUnknown = try await claim(id, isKnown: false, proof, at: now)
@@ -63,7 +70,7 @@ struct Challenges: Sendable {
     }
 
     /// Uses the challenges up.
-    func use(_ used: [Challenge], for id: MPinID, isKnown: Bool, at now: Moment) async throws {
+    package func use(_ used: [Challenge], for id: MPinID, isKnown: Bool, at now: Moment) async throws {
         try await table(isKnown).update(key(id, isKnown), at: now) { entry in
             entry?.value.removeAll { left in used.contains { $0.y == left.y } }
             if entry?.value.isEmpty ?? false { entry = nil }

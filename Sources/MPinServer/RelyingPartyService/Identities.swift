@@ -19,7 +19,7 @@ package struct Identities: Sendable {
     }
 
     /// Makes the identity of a registration known for good; no change where it is known. The key id that it has.
-    func create(_ registration: Registration, keyID: String, at now: Moment) async throws -> String {
+    package func create(_ registration: Registration, keyID: String, at now: Moment) async throws -> String {
         let record = IdentityRecord(
             mpinID: registration.id.hex, userID: registration.userID, keyID: keyID, registered: now)
         if try await known.create(registration.id.key, record, at: now) { return keyID }
@@ -95,9 +95,9 @@ extension Identities {
     ) async throws -> Result {
         let key = isKnown ? id.key : slots.key(id.hash)
         return try await (isKnown ? known : unknown).update(key, at: now) { entry in
-            // The place may hold another unknown ID.
-            let own = entry.flatMap { $0.value.mpinID == id.hex || isKnown ? $0.value : nil }
-            var record = own ?? IdentityRecord(mpinID: id.hex, userID: "", keyID: "", registered: now)
+            // The place may hold another unknown ID; of a long one no more than its hash is kept.
+            let own = entry.flatMap { isKnown || $0.value.mpinID == id.key ? $0.value : nil }
+            var record = own ?? IdentityRecord(mpinID: id.key, userID: "", keyID: "", registered: now)
             let result = change(&record)
             entry = .init(record)
             return result

@@ -65,10 +65,10 @@ extension RelyingPartyService {
             context = isKnown ? try await keyRing.context(login.identity.keyID) : current
             let judge = Judge(context: context ?? current, id: id, dates: config.usePermits ? now.permitDates : [0])
             let isJudged = login.reservation == .granted && isKnown && context != nil
+            if isJudged { logger.debug("proof judged") }
             answered = try await metrics.timed(.pairingSeconds) {
                 try await judge.answered(login.claimed, by: isJudged ? login.proof.v : nil)
             }
-            if isJudged { logger.debug("proof judged") }
         } catch {
             if login.reservation == .granted { try await identities.refund(id, isKnown: isKnown, at: now) }
             throw error

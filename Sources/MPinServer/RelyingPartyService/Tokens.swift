@@ -16,6 +16,20 @@ package struct AuthToken: Codable, Sendable, Equatable {
     package var otp: String
     package var expires: Moment
 
+    package init(
+        key: String, idHash: [UInt8], mpinID: String, userID: String, verdict: Verdict, wid: String, otp: String,
+        expires: Moment
+    ) {
+        self.key = key
+        self.idHash = idHash
+        self.mpinID = mpinID
+        self.userID = userID
+        self.verdict = verdict
+        self.wid = wid
+        self.otp = otp
+        self.expires = expires
+    }
+
     package var status: Int { verdict.status }
     package var isKnown: Bool { !mpinID.isEmpty }
 

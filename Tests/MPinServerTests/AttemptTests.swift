@@ -1,0 +1,159 @@
+import Foundation
+import MPinSecrets
+import MPinServer
+import XCTest
+
+/// The rules of blocking, on the record of one identity.
+final class AttemptTests: XCTestCase {
+    private let start = Moment(microseconds: 1_700_000_000_000_000)
+    private var policy = AttemptPolicy()
+    private lazy var identity = IdentityRecord(mpinID: "7b7d", userID: "a", keyID: "1", registered: start)
+
+    private func wrong(_ seconds: Int) -> Int {
+        let now = start.adding(seconds: seconds)
+        return switch identity.reserve(policy, at: now) {
+        case .granted: identity.fail(policy, at: now).status
+        case .refused(let verdict): -verdict.status
+        case .busy: 0
+        }
+    }
+
+    func testTheAttemptThatReachesTheLimitBlocksForGood() {
+        XCTAssertEqual((0..<5).map { wrong($0) }, [401, 401, 410, -410, -410])
+        XCTAssertTrue(identity.blocked)
+        XCTAssertEqual(
+            identity.reserve(policy, at: start.adding(seconds: 1_000_000_000)), .refused(Verdict(status: 410)))
+        identity.unblock()
+        XCTAssertEqual((0..<4).map { wrong($0) }, [401, 401, 410, -410])
+    }
+
+    func testARightPINClearsTheCount() {
+        XCTAssertEqual((0..<2).map { wrong($0) }, [401, 401])
+        XCTAssertEqual(identity.reserve(policy, at: start), .granted)
+        XCTAssertEqual(identity.succeed().status, 200)
+        XCTAssertEqual(identity.attempts + identity.failuresSinceSuccess + identity.inProgress, 0)
+        XCTAssertEqual((0..<3).map { wrong($0) }, [401, 401, 410])
+    }
+
+    func testATemporaryBlockEndsAndSaysWhen() {
+        policy.block = .temporary(seconds: 600)
+        XCTAssertEqual([0, 1, 2, 3, 601].map { wrong($0) }, [401, 401, 429, -429, -429])
+        let end = start.adding(seconds: 602)
+        let refused = identity.reserve(policy, at: Moment(microseconds: end.microseconds - 1))
+        XCTAssertEqual(refused, .refused(Verdict(status: 429, retryAt: end)))
+        XCTAssertEqual([602, 603, 604, 605].map { wrong($0) }, [401, 401, 429, -429])
+        XCTAssertEqual(identity.reserve(policy, at: start.adding(seconds: 1204)), .granted)
+        XCTAssertEqual(identity.succeed().status, 200)
+        XCTAssertEqual(identity.failuresSinceSuccess, 0)
+    }
+
+    func testTwentyFailuresWithoutASuccessBlockForGoodAllTheSame() {
+        policy.block = .temporary(seconds: 10)
+        var statuses: [Int] = []
+        for second in 0..<1000 where statuses.last != 410 {
+            let status = wrong(second)
+            if status > 0 { statuses.append(status) }
+        }
+        let rounds = (0..<6).flatMap { _ in [401, 401, 429] }
+        XCTAssertEqual(statuses, rounds + [401, 410])
+        XCTAssertEqual(wrong(100_000), -410)
+    }
+
+    func testAttemptsInProgressTakeUpTheLimit() {
+        for _ in 0..<3 { XCTAssertEqual(identity.reserve(policy, at: start), .granted) }
+        XCTAssertEqual(identity.reserve(policy, at: start), .busy)
+        identity.refund()
+        XCTAssertEqual(identity.reserve(policy, at: start), .granted)
+        XCTAssertEqual(identity.succeed().status, 200)
+        XCTAssertEqual(identity.fail(policy, at: start).status, 401, "the success before it clears nothing of this one")
+        XCTAssertEqual(identity.attempts, 1)
+    }
+
+    func testASuccessThatComesAfterTheBlockDoesNotUnblock() {
+        policy.maxAttempts = 1
+        XCTAssertEqual(identity.reserve(policy, at: start), .granted)
+        var other = identity
+        other.inProgress = 2
+        XCTAssertEqual(other.fail(policy, at: start).status, 410)
+        XCTAssertEqual(other.succeed().status, 200)
+        XCTAssertTrue(other.blocked)
+    }
+
+    func testWhatTheEndOfTheProcessCutOffCountsAsWrong() {
+        for _ in 0..<2 { XCTAssertEqual(identity.reserve(policy, at: start), .granted) }
+        XCTAssertEqual(wrong(11), 410, "the third")
+        identity.unblock()
+        for _ in 0..<3 { XCTAssertEqual(identity.reserve(policy, at: start), .granted) }
+        XCTAssertEqual(wrong(11), -410)
+    }
+
+    func testARevokedIdentityIsRefusedWhateverItBrings() {
+        XCTAssertEqual(identity.reserve(policy, at: start), .granted)
+        identity.revoked = true
+        XCTAssertEqual(identity.succeed().status, 410)
+        XCTAssertEqual(identity.reserve(policy, at: start), .refused(Verdict(status: 410)))
+        identity.unblock()
+        XCTAssertEqual(wrong(0), -410)
+    }
+
+    func testARecordWithoutLaterMembersIsRead() throws {
+        let json = #"{"mpinID":"7b7d","userID":"a","keyID":"1","registered":1700000000000000}"#
+        XCTAssertEqual(try JSONDecoder().decode(IdentityRecord.self, from: Data(json.utf8)), identity)
+        identity.blockedUntil = start
+        identity.refused = 3
+        let again = try JSONDecoder().decode(IdentityRecord.self, from: JSONEncoder().encode(identity))
+        XCTAssertEqual(again, identity)
+    }
+
+    func testTheOperatorFindsUnblocksAndRevokes() async throws {
+        let store = MemoryStore()
+        let slots = Slots(bits: 4, key: try .random(count: 32))
+        let identities = Identities(in: store, slots: slots, policy: policy)
+        let ids = try (0..<5).map { try MPinID.issue(userID: "user\($0)", mobile: 1, at: start) }
+        for id in ids {
+            _ = try await identities.create(Registration(id: id, userID: "u", regOTT: ""), keyID: "1", at: start)
+        }
+        let revoked = try await identities.revoke(ids[0], at: start)
+        XCTAssertEqual(revoked?.revoked, true)
+        let found = try await identities.find(ids[0], at: start)
+        XCTAssertEqual(found, revoked)
+        let unblocked = try await identities.unblock(ids[1], at: start)
+        XCTAssertEqual(unblocked?.mpinID, ids[1].hex)
+        let stranger = try await identities.revoke(MPinID.issue(userID: "x", mobile: 1, at: start), at: start)
+        XCTAssertNil(stranger)
+        let first = try await identities.list(after: nil, limit: 3, at: start)
+        let rest = try await identities.list(after: first.last?.key, limit: 3, at: start)
+        XCTAssertEqual(Set((first + rest).map(\.value.mpinID)), Set(ids.map(\.hex)))
+        XCTAssertEqual([first.count, rest.count], [3, 2])
+    }
+
+    /// Inventing IDs fills neither memory nor disk.
+    func testStrangersShareAFixedNumberOfPlaces() async throws {
+        let store = MemoryStore()
+        let slots = Slots(bits: 4, key: try .random(count: 32))
+        let challenges = Challenges(in: store, slots: slots, limit: 4)
+        let tokens = Tokens(in: store, slots: slots)
+        var places: Set<String> = []
+        for number in 0..<500 {
+            let id = try MPinID.issue(userID: "user\(number)", mobile: 1, at: start)
+            places.insert(slots.key(id.hash))
+            let challenge = Challenge(id: id.key, u: "00", y: "\(number)", expires: start.adding(seconds: 15))
+            try await challenges.add(challenge, for: id, isKnown: false, at: start)
+            let (isKnown, claimed) = try await challenges.claim(id, proof: "00", at: start)
+            XCTAssertFalse(isKnown)
+            XCTAssertEqual(claimed.map(\.y), [challenge.y])
+            let token = AuthToken(
+                key: AuthToken.key("\(number)"), idHash: id.hash, mpinID: "", userID: "", verdict: Verdict(status: 401),
+                wid: "0", otp: "", expires: start.adding(seconds: 60))
+            try await tokens.save(token, at: start)
+            let read = try await tokens.read("\(number)", at: start)
+            XCTAssertEqual(read, token)
+        }
+        XCTAssertEqual(places.count, 16)
+        for table in ["unknown_pass1", "unknown_token", "pass1", "token"] {
+            let items = try await store.list(table, after: nil, limit: 1000, at: start)
+            XCTAssertLessThanOrEqual(items.count, table.hasPrefix("unknown") ? 16 : 0, table)
+            XCTAssertLessThan(items.map(\.item.value.count).reduce(0, +), 16 * 2000, table)
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import Synchronization
+import XCTest
+
+/// The real program killed under load, again and again. FULL=1 for the long count.
+final class CrashTests: XCTestCase {
+    private let cycles = ProcessInfo.processInfo.environment["FULL"] == "1" ? 100 : 20
+    private let backend = Backend.onFreePorts()
+
+    override func tearDown() { try? FileManager.default.removeItem(atPath: backend.stateFolder) }
+
+    /// What clients were told before a kill.
+    private struct Told: Sendable {
+        var users: [TestClient.User] = []
+        /// Pass 2 bodies that were answered, and one-time tokens that were not yet presented.
+        var proofs: [String] = []
+        var tokens: [String] = []
+    }
+
+    func testKillsUnderLoadLoseNoAnsweredRegistrationAndLetNothingBeUsedAgain() throws {
+        let client = TestClient(backend: backend)
+        var (users, refused, slowest): ([TestClient.User], Int, Double) = ([], 0, 0)
+        var before = Told()
+        for cycle in 0..<cycles {
+            let start = Date()
+            let mpind = try Mpind(backend, ["--force-activate"])
+            try mpind.waitUntilReady()
+            slowest = max(slowest, Date().timeIntervalSince(start))
+            for proof in before.proofs {
+                XCTAssertEqual(try backend.call("POST", "/rps/pass2", proof).status, 403, "cycle \(cycle)")
+            }
+            for token in before.tokens {
+                let answer = try backend.call("POST", "/mpinAuthenticate", "{\"mpinResponse\":\(token)}")
+                XCTAssertEqual(answer.status, 408, "cycle \(cycle)")
+            }
+            refused += before.proofs.count + before.tokens.count
+            for user in before.users + users.shuffled().prefix(5) {
+                XCTAssertEqual(try client.login(user, pin: "1234").status, 200, "cycle \(cycle)")
+            }
+            users += before.users
+            before = load { mpind.stop(SIGKILL) }
+            XCTAssertFalse(before.users.isEmpty)
+        }
+        let mpind = try Mpind(backend, ["--force-activate"])
+        try mpind.waitUntilReady()
+        for user in users + before.users { XCTAssertEqual(try client.login(user, pin: "1234").status, 200) }
+        print("\(cycles) kills: \(users.count) registrations kept, \(refused) replays refused, ready in \(slowest) s")
+        XCTAssertLessThan(slowest, 2)
+        XCTAssertGreaterThan(refused, cycles)
+    }
+
+    /// Four phones that register and log in until the server is gone.
+    private func load(_ kill: @escaping () -> Void) -> Told {
+        let told = Mutex(Told())
+        let killer = DispatchWorkItem(block: kill)
+        DispatchQueue.global().asyncAfter(deadline: .now() + 0.25, execute: killer)
+        _ = parallel(4) { [backend] thread in
+            let client = TestClient(backend: backend)
+            while true {
+                let user = try client.register("user\(thread)@example.com", pin: "1234")
+                told.withLock { $0.users.append(user) }
+                let permit = try client.timePermit(user)
+                let proof = try client.pass2Body(client.pass1(user, pin: "1234", permit: permit))
+                let pass2 = try backend.call("POST", "/rps/pass2", proof)
+                guard pass2.status == 200, !pass2.object.isEmpty else { continue }
+                told.withLock {
+                    $0.proofs.append(proof)
+                    $0.tokens.append(pass2.text)
+                }
+            }
+        }
+        killer.wait()
+        return told.withLock { $0 }
+    }
+
+    /// The limit holds over all processes together: what one has judged, the next one counts.
+    func testWrongPINsAtOnceAcrossKillsAreNotJudgedMoreOftenThanTheLimit() throws {
+        let client = TestClient(backend: backend)
+        var mpind = try Mpind(backend, ["--force-activate", "--log-level", "debug"])
+        try mpind.waitUntilReady()
+        let user = try client.register("alice@example.com", pin: "1234")
+        let permit = try client.timePermit(user)
+        var judged = 0
+        for round in 0..<3 {
+            let killer = DispatchWorkItem { [mpind] in mpind.stop(SIGKILL) }
+            DispatchQueue.global().asyncAfter(deadline: .now() + 0.03 * Double(round + 1), execute: killer)
+            _ = parallel(30) { number in
+                _ = try client.pass2(client.pass1(user, pin: String(5000 + number), permit: permit))
+            }
+            killer.wait()
+            judged += count(mpind)
+            mpind = try Mpind(backend, ["--force-activate", "--log-level", "debug"])
+            try mpind.waitUntilReady()
+        }
+        print("\(judged) wrong PINs judged before the last start")
+        // Attempts that a kill cut off are waited for before they count.
+        let end = Date(timeIntervalSinceNow: 30)
+        while try client.login(user, pin: "9999", permit: permit).status != 410, Date() < end {}
+        judged += count(mpind)
+        XCTAssertLessThanOrEqual(judged, 3)
+        XCTAssertEqual(try client.login(user, pin: "1234", permit: permit).status, 410)
+    }
+
+    /// How many proofs the process has looked at, by its own log.
+    private func count(_ mpind: Mpind) -> Int {
+        mpind.logText.components(separatedBy: "\"message\":\"proof judged\"").count - 1
+    }
+}
