@@ -22,9 +22,9 @@ LIB_FLAGS = --product mpin \
 
 .DEFAULT_GOAL := help
 # Those of them that take longer than the rest of `make test` are left to `make check-all`.
-TESTS = lint unit abi api-test c-test python-test readme-test demo e2e browser-test ctime negative wipe fuzz
+TESTS = lint unit abi api-test c-test faults-quick python-test readme-test demo e2e browser-test ctime negative wipe fuzz
 
-.PHONY: help test check-all lib server examples bench load packages format clean laws dudect asan tsan coverage \
+.PHONY: help test check-all lib server examples bench load packages format clean laws dudect asan tsan coverage faults \
 	$(TESTS) FORCE
 
 ##@ Use
@@ -56,7 +56,7 @@ test: lib server examples ## everything that CI runs; ends in "N passed, N faile
 	Tests/run.sh $(TESTS)
 
 check-all: lib server examples ## all checks, the long ones too
-	Tests/run.sh $(TESTS) laws dudect asan tsan coverage
+	Tests/run.sh $(TESTS) laws dudect asan tsan coverage faults
 
 unit: packages ## Swift tests: laws, vectors, client core, server over sockets
 	$(SWIFT) build -c release --build-tests
@@ -74,6 +74,12 @@ api-test: lib server ## all of mpin.h: wrong values for every parameter, and a w
 
 c-test: lib server build/mpin-example ## the C programs, plain and under the address sanitizer
 	$(MAKE) -C Tests/C test
+
+faults: lib ## networks, servers, disks and kills against the client core: every byte, every system call
+	$(MAKE) -C Tests/Faults all
+
+faults-quick: lib ## a part of that, in a minute
+	$(MAKE) -C Tests/Faults quick
 
 python-test: lib server build/venv/installed ## the Python package
 	MPIN_LIBRARY=$(abspath $(LIB)) build/venv/bin/python -m pytest -q -W error bindings/python/tests

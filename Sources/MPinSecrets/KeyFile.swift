@@ -54,11 +54,12 @@ package enum KeyFile {
         defer { unlink(draft) }
         var text = Array((key.hex() + "\n").utf8)
         defer { var span = text.mutableSpan; wipe(&span) }
-        let written = write(file, text, text.count) == text.count && fsync(file) == 0
+        let written = writeAll(text, to: file) && fsync(file) == 0
         let code = errno
         close(file)
         guard written else { throw .system(path: path, errno: code) }
         guard link(draft, path) == 0 else { throw .system(path: path, errno: errno) }
+        try syncDirectory(of: path)
         return key
     }
 
@@ -71,5 +72,28 @@ package enum KeyFile {
             guard case .system(_, EEXIST) = error else { throw error }
             return try load(path)
         }
+    }
+
+    /// False, with `errno` set, for less than all of it.
+    private static func writeAll(_ text: [UInt8], to file: Int32) -> Bool {
+        text.withUnsafeBytes { bytes in
+            var written = 0
+            while written < bytes.count {
+                let count = write(file, bytes.baseAddress.map { $0 + written }, bytes.count &- written)
+                guard count > 0 || (count < 0 && errno == EINTR) else { return false }
+                written += max(count, 0)
+            }
+            return true
+        }
+    }
+
+    /// What a key has sealed may not outlive its file's name.
+    private static func syncDirectory(of path: String) throws(KeyFileError) {
+        let slash = path.lastIndex(of: "/")
+        let directory = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        let file = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard file >= 0 else { throw .system(path: path, errno: errno) }
+        defer { close(file) }
+        guard fsync(file) == 0 else { throw .system(path: path, errno: errno) }
     }
 }

@@ -36,6 +36,8 @@ struct milagro {
     mpin_crypto_server_context *context;
     /* Whether time permits are used. */
     int permits;
+    /* Whether a registration waits for a confirmation. */
+    int mailed;
     /* Attempts that a client has. */
     int attempts;
     /* The identity. */
@@ -173,9 +175,9 @@ static void milagro_register(struct milagro *m, struct milagro_answer *a,
     snprintf(m->reg_ott, sizeof m->reg_ott, "%032x", number ^ 0x5a5a);
     m->failed = m->has_commitment = m->has_token = 0;
     sprintf(a->body,
-            "{\"mpinId\":\"%s\",\"regOTT\":\"%s\",\"active\":true,"
+            "{\"mpinId\":\"%s\",\"regOTT\":\"%s\",\"active\":%s,"
             "\"expireTime\":\"2026-01-03T03:04:05Z\"}",
-            m->mpin_id, m->reg_ott);
+            m->mpin_id, m->reg_ott, m->mailed ? "false" : "true");
 }
 
 /* The hash of the identity in this path, which must be the known one. */

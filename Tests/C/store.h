@@ -15,7 +15,7 @@ static int store_open(void)
 }
 
 /* The path of a file in the folder, in one of a few buffers taken in turn. */
-static const char *store_path(const char *name)
+static inline const char *store_path(const char *name)
 {
     static char paths[8][128];
     static int next;

@@ -5,12 +5,14 @@ import MPinHTTP
 package final class FileStorage: Storage {
     private let path: String
     /// How long another process may hold the lock.
-    private static let lockMilliseconds: UInt32 = 10_000
+    private let lockMilliseconds: UInt32
+    package static let maxLockMilliseconds: UInt32 = 10_000
     /// No store of a client is larger.
     private static let maxBytes = 64 << 20
 
     /// A relative path is taken from the working directory of this moment, wherever the host goes later.
-    package init(path: String) {
+    package init(path: String, lockMilliseconds: UInt32 = FileStorage.maxLockMilliseconds) {
+        self.lockMilliseconds = lockMilliseconds
         let directory = path.hasPrefix("/") ? nil : getcwd(nil, 0)
         defer { free(directory) }
         self.path = directory.map { String(cString: $0) + "/" + path } ?? path
@@ -18,7 +20,7 @@ package final class FileStorage: Storage {
 
     package func read() throws(SDKError) -> [UInt8]? {
         // A pipe in the place of the file must not hold up the caller.
-        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        let file = untilDone { open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
         guard file >= 0 else {
             if errno == ENOENT { return nil }
             throw failure("open")
@@ -68,9 +70,9 @@ package final class FileStorage: Storage {
     }
 
     private func takeLock() throws(SDKError) -> Int32 {
-        let lock = open("\(path).lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        let lock = untilDone { open("\(path).lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600) }
         guard lock >= 0 else { throw failure("open the lock of") }
-        let deadline = Deadline.after(milliseconds: Self.lockMilliseconds)
+        let deadline = Deadline.after(milliseconds: lockMilliseconds)
         while flock(lock, LOCK_EX | LOCK_NB) != 0 {
             let mayRetry = errno == EWOULDBLOCK || errno == EINTR
             guard mayRetry, deadline.remainingMilliseconds() > 0 else {
@@ -87,7 +89,7 @@ package final class FileStorage: Storage {
         let draft = "\(path).new"
         do throws(SDKError) {
             try write(content, to: draft)
-            guard rename(draft, path) == 0 else { throw failure("rename") }
+            guard untilDone({ rename(draft, path) }) == 0 else { throw failure("rename") }
         } catch {
             unlink(draft)
             throw error
@@ -98,7 +100,7 @@ package final class FileStorage: Storage {
     private func write(_ content: [UInt8], to draft: String) throws(SDKError) {
         // A draft that is there was left by a crash.
         unlink(draft)
-        let file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        let file = untilDone { open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600) }
         guard file >= 0 else { throw failure("create") }
         var isOpen = true
         defer { if isOpen { close(file) } }
@@ -110,21 +112,30 @@ package final class FileStorage: Storage {
             guard count > 0 || (count < 0 && errno == EINTR) else { throw failure("write") }
             written += max(count, 0)
         }
-        guard fsync(file) == 0 else { throw failure("sync") }
+        guard untilDone({ fsync(file) }) == 0 else { throw failure("sync") }
         isOpen = false
-        guard close(file) == 0 else { throw failure("close") }
+        // After an interrupted close the file is closed.
+        guard close(file) == 0 || errno == EINTR else { throw failure("close") }
     }
 
     private func syncDirectory() throws(SDKError) {
         let slash = path.lastIndex(of: "/")
         let directory = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-        let file = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let file = untilDone { open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         guard file >= 0 else { throw failure("open the directory of") }
         defer { close(file) }
-        guard fsync(file) == 0 else { throw failure("sync the directory of") }
+        guard untilDone({ fsync(file) }) == 0 else { throw failure("sync the directory of") }
     }
 
     private func failure(_ action: String) -> SDKError {
         SDKError(.storageError, "cannot \(action) \(path): \(String(cString: strerror(errno)))")
+    }
+}
+
+/// Calls again where a signal has interrupted the call.
+private func untilDone(_ call: () -> Int32) -> Int32 {
+    while true {
+        let result = call()
+        if result >= 0 || errno != EINTR { return result }
     }
 }

@@ -25,7 +25,11 @@ package final class UserStore: Sendable {
         guard environment.storage != nil || !config.storagePath.isEmpty else {
             throw SDKError(.invalidArgument, "no storage path")
         }
-        let storage = environment.storage ?? FileStorage(path: config.storagePath)
+        // A call must not wait for another process longer than for a server.
+        let patience =
+            config.timeoutMilliseconds == 0
+            ? FileStorage.maxLockMilliseconds : min(FileStorage.maxLockMilliseconds, config.timeoutMilliseconds)
+        let storage = environment.storage ?? FileStorage(path: config.storagePath, lockMilliseconds: patience)
         let key: StoreKey
         if let passphrase = config.passphrase {
             guard passphrase.count > 0 else { throw SDKError(.invalidArgument, "the passphrase is empty") }
