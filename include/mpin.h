@@ -223,7 +223,8 @@ MPIN_API MPIN_CHECK mpin_status mpin_storage_data_append(
 /** Users and tokens, encrypted and authenticated; the larger part. */
 #define MPIN_STORAGE_USERS 0
 /** The key of the former: 64 hex digits, written once. For the keychain of the
- * device. Not used if mpin_config names a passphrase or mpin_context a key. */
+ * device. Not used if mpin_config names a passphrase or a key file, or
+ * mpin_context a key. */
 #define MPIN_STORAGE_SECURE 1
 
 #define MPIN_LOG_DEBUG 1
@@ -251,7 +252,8 @@ typedef struct mpin_context {
     mpin_status (*storage_get)(
         void *user, mpin_storage_data *data, int32_t kind);
     /** Stores `bytes` under `kind` in the place of what was there, whole or
-     * not at all.
+     * not at all. What is stored so is for one sdk at a time; damaged records
+     * are left out of what is stored next.
      *
      * Returns: MPIN_OK; anything else counts as MPIN_STORAGE_ERROR. */
     mpin_status (*storage_set)(
@@ -305,7 +307,9 @@ typedef struct mpin_config {
     /** 1 allows plain http to any host. For tests. */
     uint32_t allow_insecure;
     /** Passphrase that the store's key is made from (Argon2id), instead of a
-     * key file; NULL: none. Read during mpin_sdk_init() only. */
+     * key file; NULL: none. Read during mpin_sdk_init() only. A store has one
+     * key: naming two of key file, passphrase and mpin_context.storage_key is
+     * MPIN_INVALID_ARGUMENT. */
     const char *storage_passphrase;
     /** Proxy of all requests that leave this machine: http://host:port; NULL:
      * that of the environment (https_proxy, no_proxy). */

@@ -28,6 +28,7 @@ final class SigningTests: FlowTestCase {
         return try (other ?? sdk).sign(user, hash: hash.span, pin: digits.span, epochTime: time, authzToken: token)
     }
 
+    @discardableResult
     private func signer() throws -> User {
         let user = try registered()
         try startDVS(user)
@@ -87,6 +88,25 @@ final class SigningTests: FlowTestCase {
         let signature = try sign(user)
         XCTAssertTrue((before...before + 30).contains(signature.timestamp))
         XCTAssertTrue(try server.isSignature(signature, of: hash))
+    }
+
+    func testTheProgramsClockIsTheOneThatCounts() throws {
+        try signer()
+        for (milliseconds, expected): (Int64?, Status?) in [
+            (1_700_000_000_999, nil), (nil, .flowError), (-1, .invalidArgument), (.max, .invalidArgument),
+            (.min, .invalidArgument),
+        ] {
+            let other = try newSDK(
+                Environment(now: { () throws(SDKError) in
+                    guard let milliseconds else { throw SDKError(.flowError, "no clock") }
+                    return milliseconds
+                }))
+            let same = try self.user(in: other)
+            do throws(SDKError) {
+                XCTAssertEqual(try sign(same, sdk: other).timestamp, 1_700_000_000)
+                XCTAssertNil(expected)
+            } catch { XCTAssertEqual(error.status, expected) }
+        }
     }
 
     func testEverySignatureHasACommitmentOfItsOwn() throws {

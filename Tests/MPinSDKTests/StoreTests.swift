@@ -217,4 +217,82 @@ final class StoreTests: FolderTestCase {
         XCTAssertEqual(try saveThree().count, 3)
         XCTAssertFalse(FileManager.default.fileExists(atPath: path + ".new"))
     }
+
+    func testAnOldCopyInThePlaceOfTheStoreIsSeenByAProcessThatKnewTheNewOne() throws {
+        try save(record("alice"))
+        let old = try read(path)
+        let running = try store()
+        _ = try running.update(record("bob").key) { $0 = record("bob") }
+        try write(old, path)
+        XCTAssertEqual(failure { () throws(SDKError) in _ = try running.load() }, .storageError)
+        XCTAssertEqual(failure { () throws(SDKError) in _ = try running.update("x") { $0 = nil } }, .storageError)
+        XCTAssertEqual(try read(path), old)
+        // Whoever starts now cannot know.
+        XCTAssertEqual(try store().load().records.count, 1)
+    }
+
+    func testTwoUsersFilesExchangedAreSeen() throws {
+        try save(record("alice"))
+        let other = UserStore(storage: FileStorage(path: path + "2"), key: try KeyFile.loadOrCreate(path + "2.key"))
+        _ = try other.update(record("bob").key) { $0 = record("bob") }
+        try write(try read(path + "2"), path)
+        XCTAssertEqual(failure { () throws(SDKError) in _ = try store().load() }, .storageError)
+    }
+
+    private func secret(_ text: String) -> SecretBytes {
+        let bytes = Array(text.utf8)
+        return SecretBytes(copying: bytes.span)
+    }
+
+    /// Lines sealed by hand, as an older version of the library wrote them.
+    private func oldStore(_ header: String, _ key: SecretBytes, version: Int, ending: [UInt8]) throws -> [UInt8] {
+        let encoder = JSONEncoder()
+        let json = [
+            "userID": "alice", "backend": "https://example.com", "state": "STARTED_REGISTRATION", "mpinID": mpinID,
+            "regOTT": "00",
+        ]
+        let record = Array(try encoder.encode(json))
+        func line(_ text: [UInt8], _ purpose: String) throws -> [UInt8] {
+            let purpose = Array("mpin-store/\(version) \(purpose)".utf8)
+            return Array(Hex.encode(try SealedBox.seal(text.span, key: key, associatedData: purpose)).utf8) + [10]
+        }
+        let lines = Array(header.utf8) + [10] + (try line(record, "record"))
+        return lines + (try line(SHA256.hash(lines) + ending, "digest"))
+    }
+
+    private func firstLine() throws -> String {
+        String(String(decoding: try read(path), as: UTF8.self).prefix { $0 != "\n" })
+    }
+
+    func testFormat1IsReadAndBecomesFormat2() throws {
+        let key = try KeyFile.loadOrCreate(path + ".key")
+        try write(try oldStore("mpin-store 1", key, version: 1, ending: []), path)
+        XCTAssertEqual(try store().load().records.map(\.userID), ["alice"])
+        XCTAssertEqual(try store().load().damaged, 0)
+        XCTAssertEqual(try save(record("bob")).count, 2)
+        XCTAssertEqual(try firstLine(), "mpin-store 2")
+        XCTAssertEqual(try store().load().records.count, 2)
+        XCTAssertEqual(try store().load().damaged, 0)
+    }
+
+    func testAPassphrasesCostGrowsWithTheLibrary() throws {
+        let passphrase = secret("correct horse")
+        let salt = [UInt8](repeating: 7, count: 16)
+        let weak = PassphraseKey.Parameters(salt: salt, operations: 2, memory: 64 << 20)
+        let header = "mpin-store 2 argon2id 2 65536 \(Hex.encode(salt))"
+        let key = try PassphraseKey.derive(passphrase, weak)
+        try write(try oldStore(header, key, version: 2, ending: [UInt8](repeating: 0, count: 8)), path)
+        func open(_ passphrase: SecretBytes) -> UserStore {
+            UserStore(storage: FileStorage(path: path), key: StoreKey(passphrase: passphrase))
+        }
+        XCTAssertEqual(try open(passphrase).load().records.map(\.userID), ["alice"])
+        XCTAssertEqual(try firstLine(), header)
+        _ = try open(passphrase).update(record("bob").key) { $0 = record("bob") }
+        XCTAssertTrue(try firstLine().hasPrefix("mpin-store 2 argon2id 3 65536 "), try firstLine())
+        XCTAssertFalse(try firstLine().hasSuffix(Hex.encode(salt)))
+        XCTAssertEqual(try open(passphrase).load().records.count, 2)
+        let wrong = secret("wrong horse")
+        XCTAssertEqual(failure { () throws(SDKError) in _ = try open(wrong).load() }, .storageError)
+        XCTAssertThrowsError(try store().load(), "a key in the place of the passphrase")
+    }
 }
