@@ -61,7 +61,9 @@ package struct Daemon: Service {
         if let identity = parts.exposure.identity {
             configuration.services.append(.init(service: CertificateReload(identity: identity, logger: logger)))
         }
-        try await ServiceGroup(configuration: configuration).run()
+        try await withTaskExecutorPreference(EventLoopExecutor.shared) {
+            try await ServiceGroup(configuration: configuration).run()
+        }
         logger.info("mpind has stopped")
     }
 

@@ -67,7 +67,7 @@ extension RelyingPartyService {
             let isJudged = login.reservation == .granted && isKnown && context != nil
             if isJudged { logger.debug("proof judged") }
             answered = try await metrics.timed(.pairingSeconds) {
-                try await judge.answered(login.claimed, by: isJudged ? login.proof.v : nil)
+                try judge.answered(login.claimed, by: isJudged ? login.proof.v : nil)
             }
         } catch {
             if login.reservation == .granted { try await identities.refund(id, isKnown: isKnown, at: now) }

@@ -23,20 +23,18 @@ struct Judge: Sendable {
     ///
     /// All challenges are tried with all dates, whatever comes out: the time tells nothing. Several challenges live
     /// only when somebody else sent a pass 1 for the same identity; together they cost one attempt.
-    func answered(_ challenges: [Challenge], by v: [UInt8]?) async throws -> Challenge? {
-        try await Workers.compute {
-            var answered: Challenge?
-            for challenge in challenges {
-                guard let u = Hex.decode(challenge.u), let y = Hex.decode(challenge.y) else { continue }
-                // Any point does for work whose result nobody looks at.
-                let point = v ?? u
-                for date in dates {
-                    let isRight = try context.verify(
-                        id: id.bytes.span, date: date, u: u.span, y: y.span, v: point.span)
-                    if isRight, v != nil { answered = challenge }
-                }
+    func answered(_ challenges: [Challenge], by v: [UInt8]?) throws -> Challenge? {
+        var answered: Challenge?
+        for challenge in challenges {
+            guard let u = Hex.decode(challenge.u), let y = Hex.decode(challenge.y) else { continue }
+            // Any point does for work whose result nobody looks at.
+            let point = v ?? u
+            for date in dates {
+                let isRight = try context.verify(
+                    id: id.bytes.span, date: date, u: u.span, y: y.span, v: point.span)
+                if isRight, v != nil { answered = challenge }
             }
-            return answered
         }
+        return answered
     }
 }
