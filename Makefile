@@ -13,6 +13,7 @@ SONAME = libmpin.so.1
 LIB    = build/libmpin.so
 SERVER = build/mpind
 STAMP  = build/packages.stamp
+SOAK   = MPIN_LIBRARY=$(abspath $(LIB)) PYTHONPATH=bindings/python $(PYTHON) -B Tests/EndToEnd/soak.py
 
 # The library is static Swift (it runs where no Swift is installed), so it has a build folder of its own.
 LIB_FLAGS = --product mpin \
@@ -22,9 +23,9 @@ LIB_FLAGS = --product mpin \
 
 .DEFAULT_GOAL := help
 # Those of them that take longer than the rest of `make test` are left to `make check-all`.
-TESTS = lint unit abi api-test c-test faults-quick python-test readme-test demo e2e browser-test ctime negative wipe fuzz
+TESTS = lint unit abi api-test c-test faults-quick python-test readme-test demo e2e browser-test soak-test ctime negative wipe fuzz
 
-.PHONY: help test check-all lib server examples bench load packages format clean laws dudect asan tsan coverage faults \
+.PHONY: help test check-all lib server examples bench load soak packages format clean laws dudect asan tsan coverage faults \
 	$(TESTS) FORCE
 
 ##@ Use
@@ -49,6 +50,10 @@ bench: packages ## time every operation, against GMP's own 4x4-limb product
 load: server ## full logins from a second process: logins/s, latency, CPU in U, memory; LOAD_FLAGS=--json
 	$(SWIFT) build -c release --product mpin-load
 	Tests/EndToEnd/load.sh $(LOAD_FLAGS)
+
+soak: lib server ## kills, restarts, overload, slow clients, hours of logins; SOAK_FLAGS="--cycles 100 --seconds 300"
+	$(SWIFT) build -c release --product mpin-load
+	$(SOAK) $(SOAK_FLAGS)
 
 ##@ Check
 
@@ -89,6 +94,10 @@ readme-test: lib server examples ## the README's snippets, as they stand there
 
 e2e: lib server ## the old client's flows, from its own words to the server's
 	Tests/EndToEnd/old_client.sh
+
+soak-test: lib server ## make soak in less than 30 seconds
+	$(SWIFT) build -c release --product mpin-load
+	$(SOAK) --short
 
 browser-test: lib server ## the website in headless Chromium, with a phone beside it; screenshots in build/browser
 	Tests/EndToEnd/browser.sh

@@ -66,10 +66,13 @@ class Phone:
         """The answer with the one-time token."""
         return self._ask("POST", self.settings["mpinAuthServerURL"] + "/pass2", body)
 
+    def authenticate(self, response: dict[str, Any]) -> dict[str, Any]:
+        """Redeems what pass 2 gave, for a login on this device."""
+        return self._ask("POST", self.settings["authenticateURL"], {"mpinResponse": response})
+
     def login(self, pin: str) -> dict[str, Any]:
         """A login on this device."""
-        response = self.pass2(self.pass2_body(self.pass1(pin)))
-        return self._ask("POST", self.settings["authenticateURL"], {"mpinResponse": response})
+        return self.authenticate(self.pass2(self.pass2_body(self.pass1(pin))))
 
     def login_browser(self, pin: str, code: str) -> dict[str, Any]:
         """Logs a browser in; what ends its session again."""

@@ -135,7 +135,7 @@ def mailed_link(user: str) -> str:
 
 def read_code(picture: Path) -> str:
     """What a scanner reads in the picture."""
-    command = ["zbarimg", "--quiet", "--raw", str(picture)]
+    command = ["zbarimg", "--nodbus", "--quiet", "--raw", str(picture)]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
