@@ -278,9 +278,9 @@ final class StoreTests: FolderTestCase {
     func testAPassphrasesCostGrowsWithTheLibrary() throws {
         let passphrase = secret("correct horse")
         let salt = [UInt8](repeating: 7, count: 16)
-        let weak = PassphraseKey.Parameters(salt: salt, operations: 2, memory: 64 << 20)
+        let weak = try XCTUnwrap(Argon2id(passes: 2, kibibytes: 1 << 16, salt: salt))
         let header = "mpin-store 2 argon2id 2 65536 \(Hex.encode(salt))"
-        let key = try PassphraseKey.derive(passphrase, weak)
+        let key = try XCTUnwrap(weak.key(passphrase))
         try write(try oldStore(header, key, version: 2, ending: [UInt8](repeating: 0, count: 8)), path)
         func open(_ passphrase: SecretBytes) -> UserStore {
             UserStore(storage: FileStorage(path: path), key: StoreKey(passphrase: passphrase))

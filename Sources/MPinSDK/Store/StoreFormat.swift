@@ -25,7 +25,7 @@ package enum StoreFormat {
         package var damaged = 0
         /// Nil where the last line is missing, and in format 1.
         var generation: UInt64?
-        var derivation: PassphraseKey.Parameters?
+        var derivation: Argon2id?
     }
 
     static func encode(_ content: Content, key: StoreKey, random: RandomSource) throws(SDKError) -> [UInt8] {
@@ -77,9 +77,9 @@ package enum StoreFormat {
     /// The first line.
     private struct Header {
         var version: Int
-        var derivation: PassphraseKey.Parameters?
+        var derivation: Argon2id?
 
-        init(version: Int, derivation: PassphraseKey.Parameters?) {
+        init(version: Int, derivation: Argon2id?) {
             self.version = version
             self.derivation = derivation
         }
@@ -95,17 +95,17 @@ package enum StoreFormat {
             }
             self.version = version
             if words.count == 2 { return }
-            guard version > 1, words.count == 6, words[2] == "argon2id", let passes = Int(words[3]),
-                let kibibytes = UInt32(words[4]), let salt = Hex.decode(String(words[5]))
+            guard version > 1, words.count == 6, words[2] == "argon2id", let passes = UInt32(words[3]),
+                let kibibytes = UInt32(words[4]), let salt = Hex.decode(String(words[5])),
+                let derivation = Argon2id(passes: passes, kibibytes: kibibytes, salt: salt)
             else { throw SDKError(.storageError, "the store's first line is damaged") }
-            derivation = PassphraseKey.Parameters(salt: salt, operations: passes, memory: Int(kibibytes) << 10)
+            self.derivation = derivation
         }
 
         var text: String {
             let start = "\(magic) \(version)"
             guard let derivation else { return start }
-            let cost = "\(derivation.operations) \(derivation.memory >> 10)"
-            return "\(start) argon2id \(cost) \(Hex.encode(derivation.salt))"
+            return "\(start) argon2id \(derivation.passes) \(derivation.kibibytes) \(Hex.encode(derivation.salt))"
         }
     }
 }

@@ -6,11 +6,8 @@ package import MPinSecrets
 package final class StoreKey: Sendable {
     private let secret: SecretBytes
     private let isPassphrase: Bool
-    /// The second choice of RFC 9106 section 4, which a phone can afford: three passes over 64 MiB.
-    private static let passes = 3
-    private static let memory = 64 << 20
     /// The last key made from the passphrase: each takes a tenth of a second.
-    private let derived = Locked<(how: PassphraseKey.Parameters, key: SecretBytes)?>(nil)
+    private let derived = Locked<(how: Argon2id, key: SecretBytes)?>(nil)
 
     /// 32 bytes.
     package init(_ key: SecretBytes) {
@@ -24,7 +21,7 @@ package final class StoreKey: Sendable {
     }
 
     /// The key of a store that says it was made so; nil: without a passphrase.
-    func key(_ derivation: PassphraseKey.Parameters?) throws(SDKError) -> SecretBytes {
+    func key(_ derivation: Argon2id?) throws(SDKError) -> SecretBytes {
         guard let derivation else {
             guard !isPassphrase else { throw SDKError(.storageError, "the store has a key and no passphrase") }
             return secret
@@ -32,9 +29,8 @@ package final class StoreKey: Sendable {
         guard isPassphrase else { throw SDKError(.storageError, "the store asks for its passphrase") }
         return try derived.withLock { derived throws(SDKError) in
             if let derived, derived.how == derivation { return derived.key }
-            let key: SecretBytes
-            do { key = try PassphraseKey.derive(secret, derivation) } catch {
-                throw SDKError(.storageError, "cannot make the store's key from its passphrase: \(error)")
+            guard let key = derivation.key(secret) else {
+                throw SDKError(.storageError, "no memory to make the store's key from its passphrase")
             }
             derived = (derivation, key)
             return key
@@ -42,16 +38,12 @@ package final class StoreKey: Sendable {
     }
 
     /// How the key of the next version of a store is made: as before, or with today's parameters where those are more.
-    func nextDerivation(
-        after former: PassphraseKey.Parameters?, random: RandomSource
-    ) throws(SDKError) -> PassphraseKey.Parameters? {
+    func nextDerivation(after former: Argon2id?, random: RandomSource) throws(SDKError) -> Argon2id? {
         guard isPassphrase else { return nil }
-        if let former, former.operations >= Self.passes, former.memory >= Self.memory { return former }
-        do {
-            return PassphraseKey.Parameters(
-                salt: try randomBytes(PassphraseKey.saltSize, from: random), operations: Self.passes,
-                memory: Self.memory)
-        } catch { throw SDKError(.randomFailed, "the random generator failed") }
+        if let former, !former.isOutdated { return former }
+        do { return try Argon2id(random: random) } catch {
+            throw SDKError(.randomFailed, "the random generator failed")
+        }
     }
 
     /// Why nothing in a store can be opened.
