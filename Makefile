@@ -71,8 +71,9 @@ lint: packages ## formatting, and headers under every dialect of C and C++
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests
 	$(MAKE) -C Tests/C headers
 
-abi: lib ## exports equal headers, nothing else; loads without Swift
+abi: lib ## exports equal headers, nothing else; same ABI as released; loads without Swift
 	$(MAKE) -C Tests/C abi
+	Tests/ABI/check.sh
 
 api-test: lib server ## all of mpin.h: wrong values for every parameter, and a walk through every function
 	$(MAKE) -C Tests/C api-test

@@ -1,0 +1,226 @@
+/* A program as it was written for the Milagro SDK core: nothing of it knows
+ * mpin.h. Its context brings its own HTTP and storages. */
+
+#include "mpin_sdk.h"
+
+#include <curl/curl.h>
+#include <iostream>
+
+using std::cout;
+using std::vector;
+
+typedef MPinSDK::String String;
+typedef MPinSDK::StringMap StringMap;
+typedef MPinSDK::Status Status;
+typedef MPinSDK::User User;
+typedef MPinSDK::UserPtr UserPtr;
+
+static int passed, failed;
+
+static void Check(bool holds, const char *what, int line) {
+    if (holds) {
+        ++passed;
+        return;
+    }
+    ++failed;
+    std::cerr << "old_core_test.cpp:" << line << ": " << what << "\n";
+}
+#define CHECK(condition) Check((condition), #condition, __LINE__)
+
+class HttpRequest : public MPinSDK::IHttpRequest {
+public:
+    HttpRequest() : m_status(0), m_timeout(30) {}
+    virtual void SetHeaders(const StringMap &headers) { m_headers = headers; }
+    virtual void SetQueryParams(const StringMap &) {}
+    virtual void SetContent(const String &data) { m_content = data; }
+    virtual void SetTimeout(int seconds) { m_timeout = seconds; }
+    virtual bool Execute(Method method, const String &url) {
+        CURL *curl = curl_easy_init();
+        curl_slist *lines = NULL;
+        for (StringMap::const_iterator i = m_headers.begin(); i != m_headers.end(); ++i)
+            lines = curl_slist_append(lines, String().Format("%s: %s", i->first.c_str(), i->second.c_str()).c_str());
+        curl_easy_setopt(curl, CURLOPT_URL, url.c_str());
+        curl_easy_setopt(curl, CURLOPT_HTTPHEADER, lines);
+        curl_easy_setopt(curl, CURLOPT_TIMEOUT, static_cast<long>(m_timeout));
+        curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+        if (method != GET) {
+            curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, static_cast<long>(m_content.size()));
+            curl_easy_setopt(curl, CURLOPT_COPYPOSTFIELDS, m_content.c_str());
+        }
+        if (method == PUT) curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, "PUT");
+        curl_easy_setopt(curl, CURLOPT_WRITEDATA, &m_data);
+        curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, Receive);
+        const CURLcode code = curl_easy_perform(curl);
+        long status = 0;
+        curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+        m_status = static_cast<int>(status);
+        m_error = curl_easy_strerror(code);
+        curl_slist_free_all(lines);
+        curl_easy_cleanup(curl);
+        return code == CURLE_OK;
+    }
+    virtual const String &GetExecuteErrorMessage() const { return m_error; }
+    virtual int GetHttpStatusCode() const { return m_status; }
+    virtual const StringMap &GetResponseHeaders() const { return m_answer; }
+    virtual const String &GetResponseData() const { return m_data; }
+
+private:
+    static size_t Receive(char *bytes, size_t size, size_t count, void *data) {
+        static_cast<String *>(data)->append(bytes, size * count);
+        return size * count;
+    }
+
+    StringMap m_headers, m_answer;
+    String m_content, m_data, m_error;
+    int m_status, m_timeout;
+};
+
+/* As in the first cores: without ClearData. */
+class MemoryStorage : public MPinSDK::IStorage {
+public:
+    virtual bool SetData(const String &data) {
+        m_data = data;
+        return true;
+    }
+    virtual bool GetData(OUT String &data) {
+        data = m_data;
+        return true;
+    }
+    virtual const String &GetErrorMessage() const { return m_error; }
+
+    String m_data, m_error;
+};
+
+class Context : public MPinSDK::IContext {
+public:
+    virtual MPinSDK::IHttpRequest *CreateHttpRequest() const { return new HttpRequest; }
+    virtual void ReleaseHttpRequest(IN MPinSDK::IHttpRequest *request) const { delete request; }
+    virtual MPinSDK::IStorage *GetStorage(MPinSDK::IStorage::Type type) const {
+        return type == MPinSDK::IStorage::SECURE ? &m_secure : &m_open;
+    }
+    virtual MPinSDK::CryptoType GetMPinCryptoType() const { return MPinSDK::CRYPTO_NON_TEE; }
+
+    mutable MemoryStorage m_secure, m_open;
+};
+
+static void TestUtilities() {
+    String text = "  a-b-c\n";
+    CHECK(text.Trim() == "a-b-c");
+    text.ReplaceAll("-", "--");
+    CHECK(text == "a--b--c");
+    CHECK(String("xxaxx").TrimLeft("x") == "axx");
+    CHECK(String("xxaxx").TrimRight("x") == "xxa");
+    CHECK(String("   ").Trim().empty());
+    CHECK(String().Format("%s-%d", "n", 7) == "n-7");
+    CHECK(String("1234").GetHash() % 10000 == 9442);
+    text.Overwrite('*');
+    CHECK(text == "*******");
+    StringMap map;
+    CHECK(map.Put("a", "1") && !map.Put("a", "2"));
+    CHECK(String(map.Get("a")) == "1" && String(map.Get("b")).empty());
+    StringMap other;
+    other["a"] = "3";
+    map.PutAll(other);
+    CHECK(String(map.Get("a")) == "3");
+    CHECK(User::StateToString(User::BLOCKED) == "BLOCKED");
+}
+
+static UserPtr Register(MPinSDK &sdk, const String &id) {
+    UserPtr user = sdk.MakeNewUser(id, "an old device");
+    CHECK(user->GetState() == User::INVALID && user->GetId() == id);
+    CHECK(sdk.StartRegistration(user) == Status::OK);
+    CHECK(user->GetState() == User::ACTIVATED);
+    CHECK(user->GetMPinId().find(id) != String::npos);
+    CHECK(sdk.ConfirmRegistration(user) == Status::OK);
+    CHECK(sdk.FinishRegistration(user, "1234") == Status::OK);
+    CHECK(user->GetState() == User::REGISTERED);
+    return user;
+}
+
+static void TestFlows(const StringMap &config, Context &context, const String &backend) {
+    MPinSDK sdk;
+    vector<UserPtr> users;
+    CHECK(sdk.ListUsers(users) == Status::FLOW_ERROR);
+    CHECK(sdk.TestBackend(backend) == Status::FLOW_ERROR);
+    const Status status = sdk.Init(config, &context);
+    CHECK(status == Status::OK && status.GetErrorMessage().empty());
+    CHECK(sdk.TestBackend(backend) == Status::OK);
+    CHECK(sdk.TestBackend("http://127.0.0.1:1") == Status::NETWORK_ERROR);
+    CHECK(!sdk.GetClientParam("registerURL").empty());
+
+    const UserPtr user = Register(sdk, "old@example.com");
+    CHECK(sdk.IsUserExisting("old@example.com") && !sdk.IsUserExisting("new@example.com"));
+    CHECK(sdk.ListUsers(users) == Status::OK && users.size() == 1 && users[0] == user);
+    vector<String> backends;
+    CHECK(sdk.ListBackends(backends) == Status::OK && backends.size() == 1 && backends[0] == backend);
+    CHECK(sdk.ListUsers(users, backend) == Status::OK && users.size() == 1);
+
+    String data;
+    CHECK(sdk.StartAuthentication(user) == Status::OK);
+    CHECK(sdk.FinishAuthentication(user, "1234", data) == Status::OK && !data.empty());
+    CHECK(sdk.StartAuthentication(user) == Status::OK);
+    const Status wrong = sdk.FinishAuthentication(user, "4321");
+    CHECK(wrong == Status::INCORRECT_PIN && !wrong.GetErrorMessage().empty());
+    CHECK(wrong.GetStatusCodeString() == "INCORRECT_PIN");
+    CHECK(sdk.CheckAccessNumber("2741539") == Status::OK);
+    CHECK(sdk.CheckAccessNumber("2741530") == Status::INCORRECT_ACCESS_NUMBER);
+    CHECK(sdk.StartAuthentication(user) == Status::OK);
+    CHECK(sdk.FinishAuthenticationAN(user, "1234", "2741539") == Status::INCORRECT_ACCESS_NUMBER);
+    MPinSDK::OTP otp;
+    CHECK(sdk.StartAuthentication(user) == Status::OK);
+    CHECK(sdk.FinishAuthenticationOTP(user, "1234", otp) == Status::OK && otp.otp.size() == 6);
+    CHECK(!sdk.CanLogout(user) && !sdk.Logout(user));
+}
+
+/* Another object, later, with the same storages. */
+static void TestStorages(const StringMap &config, Context &context) {
+    CHECK(!context.m_open.m_data.empty() && context.m_open.m_data.find("old@example.com") == String::npos);
+    MPinSDK sdk;
+    CHECK(sdk.Init(config, &context) == Status::OK);
+    vector<UserPtr> users;
+    CHECK(sdk.ListAllUsers(users) == Status::OK && users.size() == 1);
+    if (users.empty()) return;
+    CHECK(sdk.StartAuthentication(users[0]) == Status::OK);
+    CHECK(sdk.FinishAuthentication(users[0], "1234") == Status::OK);
+    sdk.DeleteUser(users[0]);
+    CHECK(users[0]->GetState() == User::INVALID);
+    sdk.Destroy();
+    CHECK(sdk.Init(config, &context) == Status::OK);
+    CHECK(sdk.ListAllUsers(users) == Status::OK && users.empty());
+}
+
+/* What an old core left in the storages is taken over, at once and once. */
+static void TestOldStorages(const StringMap &config, const String &backend) {
+    const char id[] = "{\"mobile\": 1, \"issued\": \"2026-11-21 02:36:19.271448\", \"userID\": \"alice@example.com\", "
+                      "\"salt\": \"00112233445566778899aabbccddeeff\"}";
+    String hex;
+    for (const char *c = id; *c; ++c) hex += String().Format("%02x", static_cast<unsigned>(*c));
+    Context context;
+    context.m_open.m_data = "{\"" + backend.substr(7) + "\": {\"" + hex +
+                            "\": {\"state\": \"REGISTERED\", \"deviceName\": \"\", \"timePermitCache\": {}}}}";
+    context.m_secure.m_data = "{\"" + hex + "\": {\"token\": "
+        "\"0421210a97ba3c2f1624a528761ce7a79b0034e635728e1f0ede9cd42b936a285b"
+        "18bef6ffc45f6466206377c021e5e8537b617277dc54bd7dd4591f374e4a43b0\"}}";
+    for (int round = 0; round < 2; ++round) {
+        MPinSDK sdk;
+        CHECK(sdk.Init(config, &context) == Status::OK);
+        vector<UserPtr> users;
+        CHECK(sdk.ListAllUsers(users) == Status::OK && users.size() == 1);
+        CHECK(!users.empty() && users[0]->GetId() == "alice@example.com" && users[0]->GetState() == User::REGISTERED);
+    }
+    CHECK(context.m_secure.m_data.size() == 64 && context.m_open.m_data.find(hex) == String::npos);
+}
+
+int main(int argc, char **argv) {
+    if (argc != 2) return 2;
+    const String backend = argv[1];
+    StringMap config;
+    config.Put(MPinSDK::CONFIG_BACKEND, backend);
+    Context context;
+    TestUtilities();
+    TestFlows(config, context, backend);
+    TestStorages(config, context);
+    TestOldStorages(config, backend);
+    cout << "old_core_test: " << passed << " passed, " << failed << " failed\n";
+    return failed ? 1 : 0;
+}
