@@ -103,6 +103,16 @@ soak-test: lib server ## make soak in less than 30 seconds
 browser-test: lib server ## the website in headless Chromium, with a phone beside it; screenshots in build/browser
 	Tests/EndToEnd/browser.sh
 
+TESTS += contract
+.PHONY: contract
+contract: server build/contract-venv/installed ## what the server answers is what openapi.yaml says (schemathesis)
+	Tests/EndToEnd/contract.sh
+
+build/contract-venv/installed: Tests/EndToEnd/contract-requirements.txt | $(STAMP)
+	$(PYTHON) -m venv build/contract-venv
+	build/contract-venv/bin/pip install --quiet --requirement $<
+	@touch $@
+
 ctime: lib ## no branch or address depends on a secret (valgrind, on the released library)
 negative: lib ## encodings that must be refused, in every argument place
 wipe: lib ## no secret stays in the memory of the process

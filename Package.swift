@@ -14,9 +14,11 @@ func system(_ name: String, pkgConfig: String, apt: String) -> Target {
 }
 
 func module(
-    _ name: String, _ dependencies: [Target.Dependency], _ extra: [SwiftSetting] = [], resources: [Resource] = []
+    _ name: String, _ dependencies: [Target.Dependency], _ extra: [SwiftSetting] = [], resources: [Resource] = [],
+    exclude: [String] = []
 ) -> Target {
-    .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: strict + extra)
+    .target(
+        name: name, dependencies: dependencies, exclude: exclude, resources: resources, swiftSettings: strict + extra)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -92,7 +94,7 @@ let package = Package(
             // The website's files are parts of the program.
             resources: ["style.css", "live.js", "icon.svg"].map { name in
                 .embedInCode("RelyingPartyApplication/Website/Assets/" + name)
-            }),
+            }, exclude: ["openapi.yaml"]),
         .executableTarget(
             name: "mpind", dependencies: ["CMPin", "MPinServer", "MPinSecrets", argumentParser, logging],
             swiftSettings: strict),

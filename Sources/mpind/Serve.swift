@@ -1,4 +1,5 @@
 import ArgumentParser
+import CMPin
 import Glibc
 import Logging
 import MPinServer
@@ -76,7 +77,8 @@ private func serve(_ settings: Settings) async throws {
     umask(0o077)
     raiseFileLimit()
     let logger = Logger.json(level: settings.logLevel)
-    let parts = try settings.parts()
+    var parts = try settings.parts()
+    parts.version = MPIN_VERSION
     if parts.rpa?.delivery == .forceActivate {
         logger.critical(
             "FORCE-ACTIVATE IS ON: every identity is confirmed without any check. For tests only, not for production.")

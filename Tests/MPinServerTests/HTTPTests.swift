@@ -201,6 +201,11 @@ final class HTTPTests: XCTestCase {
             let answer = try server.backend.call("GET", target, port: port)
             XCTAssertEqual(answer.headers["cache-control"], "no-store")
             XCTAssertEqual(answer.headers["x-content-type-options"], "nosniff")
+            XCTAssertEqual(answer.headers["referrer-policy"], "no-referrer")
+            XCTAssertEqual(answer.headers["x-frame-options"], "DENY")
+            XCTAssertEqual(answer.headers["cross-origin-resource-policy"], "same-origin")
+            XCTAssertTrue(answer.headers["content-security-policy"]?.hasPrefix("default-src 'none'") ?? false)
+            XCTAssertNil(answer.headers["strict-transport-security"], "only over TLS")
         }
     }
 

@@ -92,6 +92,7 @@ package struct AllInOne: Sendable {
             seal: .key(try key(name)), requestKey: try key("rps-" + name))
         // The pages of this server fetch shares from a port of their own.
         config.allowOrigin = allowOrigin + [origin(of: publicURL)].compactMap(\.self)
+        config.limits = limits
         config.clock = clock
         return config
     }

@@ -17,6 +17,9 @@ package struct Parts: Sendable {
     package var gatesAuthority = false
     package var audit = Audit.off
 
+    /// What the metrics say is running.
+    package var version = ""
+
     package init() {}
 }
 
@@ -32,6 +35,7 @@ package struct Daemon: Service {
     package init(_ parts: Parts, logger: Logger, onReady: @escaping @Sendable () -> Void = {}) {
         self.parts = parts
         rates = RateLimiter(parts.rates, metrics: metrics)
+        metrics.count(.build, [parts.version])
         self.logger = logger
         self.onReady = onReady
     }
@@ -50,14 +54,22 @@ package struct Daemon: Service {
     /// Starts the services in this order and ends them in the other: who asks goes before who answers, so that a
     /// running request finds everything that it needs.
     private func run(_ services: [any Service]) async throws {
-        try await ServiceGroup(configuration: .init(services: services, logger: logger)).run()
+        try await ServiceGroup(configuration: .init(services: services, logger: lifecycleLogger)).run()
+    }
+
+    /// At debug level a service group writes its services into the log, with their whole configuration.
+    private var lifecycleLogger: Logger {
+        var logger = logger
+        logger.logLevel = max(logger.logLevel, .info)
+        return logger
     }
 
     /// With SIGTERM and SIGINT as the ways to end it: running requests are finished first.
     package func runUntilSignal() async throws {
         var configuration = ServiceGroupConfiguration(
-            services: [.init(service: self)], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
-        configuration.maximumGracefulShutdownDuration = .seconds(Limits().drainSeconds)
+            services: [.init(service: self)], gracefulShutdownSignals: [.sigterm, .sigint],
+            logger: lifecycleLogger)
+        configuration.maximumGracefulShutdownDuration = .seconds(limits.drainSeconds)
         if let identity = parts.exposure.identity {
             configuration.services.append(.init(service: CertificateReload(identity: identity, logger: logger)))
         }
@@ -199,7 +211,9 @@ extension Daemon {
     }
 
     fileprivate var clock: Clock { parts.rps?.clock ?? parts.rpa?.clock ?? Moment.now }
-    fileprivate var limits: Limits { parts.rps?.limits ?? parts.rpa?.limits ?? Limits() }
+    fileprivate var limits: Limits {
+        parts.rps?.limits ?? parts.rpa?.limits ?? parts.authorities.first?.limits ?? Limits()
+    }
     private var names: [String] {
         parts.authorities.map(\.name) + (parts.rps == nil ? [] : ["rps"]) + (parts.rpa == nil ? [] : ["rpa"])
     }

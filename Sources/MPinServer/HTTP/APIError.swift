@@ -31,5 +31,6 @@ struct APIError: Error {
     static let targetTooLong = APIError(.uriTooLong, "Request target too long")
     static let invalidID = APIError(.badRequest, "Invalid M-Pin ID")
     static let internalError = APIError(.internalServerError, "INTERNAL SERVER ERROR")
+    static let gone = APIError(.badRequest, "The request ended before its time")
     static let overloaded = APIError(.serviceUnavailable, "Overloaded", retryAfter: 1)
 }

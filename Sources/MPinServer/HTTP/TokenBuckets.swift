@@ -5,11 +5,16 @@ import NIOConcurrencyHelpers
 /// Of each bucket only the moment is kept at which it will be full again (the "generic cell rate algorithm"); a full one
 /// needs no place. There are two generations of keys: when the young one has grown to its limit it becomes the old one,
 /// and the old one, whose keys did not come meanwhile, is dropped.
-final class TokenBuckets: Sendable {
+package final class TokenBuckets: Sendable {
     /// Half of an address or a hash would do; both have 16 bytes.
-    struct Key: Hashable, Sendable {
-        let high: UInt64
-        let low: UInt64
+    package struct Key: Hashable, Sendable {
+        private let high: UInt64
+        private let low: UInt64
+
+        package init(high: UInt64, low: UInt64) {
+            self.high = high
+            self.low = low
+        }
     }
 
     private struct Generations {
@@ -26,14 +31,14 @@ final class TokenBuckets: Sendable {
     private let start = ContinuousClock.now
 
     /// `capacity`: keys of a generation.
-    init(_ limit: RateLimit, capacity: Int = 50_000) {
+    package init(_ limit: RateLimit, capacity: Int = 50_000) {
         interval = Int64(limit.seconds) * 1_000_000_000 / Int64(limit.requests)
         tolerance = interval * Int64(limit.requests - 1)
         self.capacity = capacity
     }
 
     /// Takes a token. Nil when there was one, else the whole seconds until there is one again.
-    func take(_ key: Key, at now: ContinuousClock.Instant = .now) -> Int? {
+    package func take(_ key: Key, at now: ContinuousClock.Instant = .now) -> Int? {
         let now = nanoseconds(now)
         return generations.withLockedValue { generations in
             let full = max(now, generations.young[key] ?? generations.old[key] ?? now)
@@ -48,7 +53,7 @@ final class TokenBuckets: Sendable {
     }
 
     /// Keys that take up memory.
-    var count: Int { generations.withLockedValue { $0.young.count + $0.old.count } }
+    package var count: Int { generations.withLockedValue { $0.young.count + $0.old.count } }
 
     private func nanoseconds(_ instant: ContinuousClock.Instant) -> Int64 {
         let parts = start.duration(to: instant).components

@@ -11,6 +11,8 @@ struct Backend: Sendable {
     var mailFolder: String
     /// Bearer token for the private listener, where it wants one.
     var privateToken: String?
+    /// What went over the wire, for the search through the log.
+    let traffic = Traffic()
 
     static func onFreePorts() -> Backend {
         let ports = Sockets.freePorts(4)
@@ -33,7 +35,9 @@ struct Backend: Sendable {
         var head = "\(method) \(target) HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nAccept: text/plain\r\n"
         for (name, value) in headers { head += "\(name): \(value)\r\n" }
         if let body { head += "Content-Length: \(body.count)\r\n" }
-        return try Sockets.raw(port ?? self.port, Data((head + "\r\n").utf8) + (body ?? Data()))
+        let answer = try Sockets.raw(port ?? self.port, Data((head + "\r\n").utf8) + (body ?? Data()))
+        traffic.add(target, body ?? Data(), answer.body)
+        return answer
     }
 
     func callPrivate(_ method: String, _ target: String, _ body: String? = nil) throws -> Answer {

@@ -75,10 +75,24 @@ final class InProcess: Sendable {
             done.signal()
         }
         _ = done.wait(timeout: .now() + 10)
+        searchLog()
         removeFiles()
     }
 
+    /// Every test of this server ends with a look at its log, which is at debug level: nothing secret that went over the
+    /// wire may stand there, and no query string.
+    private func searchLog() {
+        let log = logText
+        for secret in backend.traffic.found(in: log) {
+            XCTFail("\(secret) stands in the log: \(log.split(separator: "\n").first { $0.contains(secret) } ?? "")")
+        }
+        for name in ["regOTT=", "signature=", "hash_mpin_id=", "mpin_id=", "&s=", "?i="] where log.contains(name) {
+            XCTFail("a query string stands in the log: \(name)")
+        }
+    }
+
     deinit {
+        searchLog()
         task.withLock { $0 }?.cancel()
         removeFiles()
     }

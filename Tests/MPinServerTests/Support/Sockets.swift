@@ -67,11 +67,13 @@ enum Sockets {
     }
 
     /// Sends `request` as it stands and reads until the server closes.
-    static func raw(_ port: Int, _ request: Data) throws -> Answer {
+    static func raw(_ port: Int, _ request: Data) throws -> Answer { parse(try rawBytes(port, request)) }
+
+    static func rawBytes(_ port: Int, _ request: Data) throws -> Data {
         let file = try connect(port)
         defer { close(file) }
         send(file, request)
-        return parse(receiveAll(file))
+        return receiveAll(file)
     }
 
     static func parse(_ data: Data) -> Answer {

@@ -18,6 +18,11 @@ extension Settings {
             case .rpa: [ServerOptions.keyFile, ServerOptions.rpsKeyFile]
             }
         for option in needed { _ = try require(option) }
+        if part == .rps, self[ServerOptions.rpaKeyFile] == nil, let text = self[ServerOptions.privateListen],
+            try !ListenAddress(text).isLoopback
+        {
+            throw SettingsError("a private listener that other machines reach needs --rpa-key-file")
+        }
     }
 
     package var logLevel: Logger.Level { Logger.Level(rawValue: self[ServerOptions.logLevel]) ?? .info }

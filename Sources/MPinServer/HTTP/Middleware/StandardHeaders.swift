@@ -12,6 +12,9 @@ struct StandardHeaders: RouterMiddleware {
         (.referrerPolicy, "no-referrer"),
         (.contentSecurityPolicy, "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"),
         (.xFrameOptions, "DENY"),
+        (.crossOriginOpenerPolicy, "same-origin"),
+        (.crossOriginResourcePolicy, "same-origin"),
+        (.permissionsPolicy, "camera=(), microphone=(), geolocation=()"),
     ]
 
     func handle(
@@ -20,6 +23,8 @@ struct StandardHeaders: RouterMiddleware {
         var response = try await next(request, context)
         if request.method == .head { response = response.createHeadResponse() }
         for (name, value) in Self.fixed where response.headers[name] == nil { response.headers[name] = value }
+        // A year, after which browsers may try plain HTTP again.
+        if context.isSecure { response.headers[.strictTransportSecurity] = "max-age=31536000" }
         cors.first { request.uri.path.hasPrefix($0.prefix) }?.apply(request, to: &response.headers)
         return response
     }
@@ -28,6 +33,9 @@ struct StandardHeaders: RouterMiddleware {
 extension HTTPField.Name {
     static let referrerPolicy = constant("Referrer-Policy")
     static let xFrameOptions = constant("X-Frame-Options")
+    static let crossOriginOpenerPolicy = constant("Cross-Origin-Opener-Policy")
+    static let crossOriginResourcePolicy = constant("Cross-Origin-Resource-Policy")
+    static let permissionsPolicy = constant("Permissions-Policy")
 
     static func constant(_ name: String) -> HTTPField.Name { HTTPField.Name(name) ?? .server }
 }

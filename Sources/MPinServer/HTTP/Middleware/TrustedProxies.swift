@@ -8,7 +8,7 @@ package struct TrustedProxies: Sendable, Equatable {
 
     package init(_ networks: [IPNetwork] = []) { self.networks = networks }
 
-    func trusts(_ address: IPAddress) -> Bool { networks.contains { $0.contains(address) } }
+    package func trusts(_ address: IPAddress) -> Bool { networks.contains { $0.contains(address) } }
 
     /// The right-most address of `X-Forwarded-For` that is no trusted proxy: what stands further left was written by
     /// the caller itself. An unreadable entry ends the search at the last address that is known.

@@ -1,0 +1,118 @@
+import Foundation
+import MPinSecrets
+import MPinServer
+import XCTest
+
+/// Health, metrics, and the way down.
+final class AdminTests: XCTestCase {
+    private var backend = Backend.onFreePorts()
+    private let port = Sockets.freePorts(1)[0]
+
+    override func setUp() { backend = .onFreePorts() }
+
+    override func tearDown() { try? FileManager.default.removeItem(atPath: backend.stateFolder) }
+
+    private func ask(_ target: String) throws -> Answer { try backend.call("GET", target, port: port) }
+
+    /// Asks until the status is the one that is wanted, ten seconds at most.
+    private func status(_ target: String, becomes wanted: Int) -> Int {
+        let end = Date(timeIntervalSinceNow: 10)
+        var status = 0
+        repeat { status = (try? ask(target).status) ?? 0 } while status != wanted && Date() < end
+        return status
+    }
+
+    private func started(_ more: [String] = []) throws -> Mpind {
+        let mpind = try Mpind(backend, ["--admin-listen", "127.0.0.1:\(port)"] + more)
+        try mpind.waitUntilReady()
+        return mpind
+    }
+
+    func testReadyTellsOfALostStoreAndLiveDoesNot() throws {
+        let mpind = try started()
+        let ready = try ask("/health/ready")
+        XCTAssertEqual(ready.status, 200)
+        XCTAssertEqual(
+            ready.object["checks"] as? [String: String], ["dta1": "UP", "dta2": "UP", "keys": "UP", "store": "UP"])
+        let path = backend.stateFolder + "/rps.sqlite"
+        try FileManager.default.moveItem(atPath: path, toPath: path + ".away")
+        XCTAssertEqual(status("/health/ready", becomes: 503), 503)
+        XCTAssertEqual(try ask("/health/live").status, 200)
+        try FileManager.default.moveItem(atPath: path + ".away", toPath: path)
+        XCTAssertEqual(status("/health/ready", becomes: 200), 200)
+        XCTAssertEqual(mpind.stop(SIGTERM), 0)
+    }
+
+    func testReadyWaitsForTheKeysOfTheTrustAuthorities() throws {
+        try makeFolder(backend.stateFolder)
+        for key in ["a", "b", "c"] { _ = try KeyFile.create("\(backend.stateFolder)/\(key)") }
+        let rps = try Mpind([
+            "rps", "--listen", "127.0.0.1:\(backend.port)", "--private-listen", "127.0.0.1:\(backend.privatePort)",
+            "--database", backend.stateFolder + "/rps.sqlite", "--key-file", backend.stateFolder + "/a",
+            "--dta1-url", "http://127.0.0.1:\(backend.dta1Port)", "--dta1-key-file", backend.stateFolder + "/b",
+            "--dta2-url", "http://127.0.0.1:\(backend.dta2Port)", "--dta2-key-file", backend.stateFolder + "/c",
+            "--admin-listen", "127.0.0.1:\(port)",
+        ])
+        XCTAssertEqual(status("/health/live", becomes: 200), 200)
+        XCTAssertEqual(status("/health/ready", becomes: 503), 503)
+        XCTAssertEqual((try ask("/health/ready").object["checks"] as? [String: String])?["keys"], "DOWN")
+        XCTAssertEqual(rps.stop(SIGTERM), 0)
+    }
+
+    func testTheAdminListenerIsForThisMachineOnly() throws {
+        let mpind = try Mpind(backend, ["--admin-listen", "0.0.0.0:\(port)", "--behind-proxy"])
+        XCTAssertEqual(mpind.stop(0), 1)
+        XCTAssertTrue(mpind.logText.contains("admin listener must be on a loopback address"), mpind.logText)
+    }
+
+    func testMetricsCountWhatHappensAndNameNobody() throws {
+        let mpind = try started()
+        let client = TestClient(backend: backend)
+        let user = try client.register("alice@example.com", pin: "1234")
+        XCTAssertEqual(try client.login(user, pin: "1234").status, 200)
+        XCTAssertEqual(try client.login(user, pin: "4321").status, 401)
+        _ = try backend.call("GET", "/rps/nope/\(user.id)")
+        let answer = try ask("/metrics")
+        XCTAssertEqual(answer.headers["content-type"], "text/plain; version=0.0.4; charset=utf-8")
+        let text = answer.text
+        for line in [
+            "mpin_auth_total{status=\"200\"} 1", "mpin_auth_total{status=\"401\"} 1", "mpin_registration_total 1",
+            "mpin_http_requests_total{listener=\"public\",method=\"POST\",route=\"/rps/pass2\",code=\"200\"} 2",
+            "mpin_http_requests_total{listener=\"public\",method=\"GET\",route=\"NotFound\",code=\"404\"} 1",
+            "mpin_pairing_seconds_count 2", "# TYPE mpin_pairing_seconds histogram", "# TYPE mpin_live_sessions gauge",
+            "mpin_store_operation_seconds_count{operation=\"read\"}", "mpin_build_info{version=",
+        ] {
+            XCTAssertTrue(text.contains(line), "\(line) is not in \(text)")
+        }
+        for line in text.split(separator: "\n") where !line.hasPrefix("#") {
+            XCTAssertNotNil(line.wholeMatch(of: /[a-z_]+(\{.*\})? [0-9.e+-]+/), String(line))
+        }
+        XCTAssertFalse(text.contains("alice"))
+        XCTAssertFalse(text.contains(user.id))
+        XCTAssertEqual(try ask("/metrics/x").status, 404)
+        XCTAssertEqual(try backend.call("GET", "/metrics").status, 404, "not on the public listener")
+        XCTAssertEqual(mpind.stop(SIGTERM), 0)
+    }
+
+    /// Requests whose heads have come are answered; readiness goes before anything else does.
+    func testSIGTERMFailsNoRequestThatIsBeingServed() throws {
+        let mpind = try started()
+        let body = { (n: Int) in "{\"userId\":\"u\(n)@example.com\"}" }
+        let files = try (0..<20).map { n in
+            let file = try Sockets.connect(backend.port)
+            let head = "PUT /rps/user HTTP/1.1\r\nHost: h\r\nContent-Length: \(body(n).utf8.count)\r\n"
+            Sockets.send(file, Data((head + "Expect: 100-continue\r\n\r\n").utf8))
+            // The interim answer says that the head was read.
+            XCTAssertEqual(Sockets.parse(try XCTUnwrap(Sockets.receive(file))).statuses, [100])
+            return file
+        }
+        defer { files.forEach { close($0) } }
+        kill(mpind.process.processIdentifier, SIGTERM)
+        XCTAssertEqual(status("/health/ready", becomes: 503), 503)
+        for (n, file) in files.enumerated() { Sockets.send(file, Data(body(n).utf8)) }
+        for file in files { XCTAssertEqual(Sockets.parse(Sockets.receiveAll(file)).status, 200) }
+        let start = Date()
+        XCTAssertEqual(mpind.stop(SIGTERM), 0)
+        XCTAssertLessThan(Date().timeIntervalSince(start), 10)
+    }
+}

@@ -1,0 +1,209 @@
+import Foundation
+import MPinServer
+import XCTest
+
+/// What a connection may do to the server: dawdle, mass, and speak so that two servers in a row would understand it
+/// differently.
+final class ConnectionTests: XCTestCase {
+    private let good = "GET /rps/clientSettings HTTP/1.1\r\nHost: h\r\n\r\n"
+
+    /// Seconds until the server closes; nil when it has not within ten.
+    private func secondsUntilClosed(_ file: Int32) -> Double? {
+        let start = Date()
+        var timeout = timeval(tv_sec: 10, tv_usec: 0)
+        setsockopt(file, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+        while true {
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            let count = recv(file, &buffer, buffer.count, 0)
+            if count < 0 && errno == EAGAIN { return nil }
+            if count <= 0 { return Date().timeIntervalSince(start) }
+        }
+    }
+
+    private func patient(_ change: @escaping (inout Limits) -> Void) throws -> InProcess {
+        try InProcess { change(&$0.limits) }.keep(in: self)
+    }
+
+    /// Sends `pieces`, one each 0.2 s, until the server has closed the connection.
+    private func drip(_ port: Int, _ head: String, _ piece: String) throws -> Double {
+        let file = try Sockets.connect(port)
+        defer { close(file) }
+        let start = Date()
+        Sockets.send(file, Data(head.utf8))
+        while Date().timeIntervalSince(start) < 10 {
+            Sockets.send(file, Data(piece.utf8))
+            var entry = pollfd(fd: file, events: Int16(POLLIN), revents: 0)
+            if poll(&entry, 1, 200) > 0, Sockets.receive(file) == nil { break }
+        }
+        return Date().timeIntervalSince(start)
+    }
+
+    func testAClientThatSaysNothingOrDripsItsHeaderIsClosedAfterTheHeaderTime() throws {
+        let server = try patient { $0.headerSeconds = 1 }
+        let silent = try Sockets.connect(server.backend.port)
+        defer { close(silent) }
+        let quiet = try XCTUnwrap(secondsUntilClosed(silent))
+        XCTAssertGreaterThan(quiet, 0.8)
+        XCTAssertLessThan(quiet, 8)
+        let dripped = try drip(server.backend.port, "GET / HTTP/1.1\r\n", "X-A: b\r\n")
+        XCTAssertGreaterThan(dripped, 0.8)
+        XCTAssertLessThan(dripped, 8, "each byte must not start the clock again")
+    }
+
+    func testABodyThatDripsIsClosedAfterTheReadTime() throws {
+        let server = try patient {
+            $0.headerSeconds = 1
+            $0.readSeconds = 2
+        }
+        let head = "PUT /rps/user HTTP/1.1\r\nHost: h\r\nContent-Length: 10000\r\n\r\n{"
+        let seconds = try drip(server.backend.port, head, " ")
+        XCTAssertGreaterThan(seconds, 1.5)
+        XCTAssertLessThan(seconds, 8)
+    }
+
+    func testAnIdleConnectionIsClosedAfterTheIdleTimeAndASlowSecondHeaderAfterItsOwn() throws {
+        let server = try patient {
+            $0.idleSeconds = 5
+            $0.headerSeconds = 1
+        }
+        let idle = try Sockets.connect(server.backend.port)
+        defer { close(idle) }
+        Sockets.send(idle, Data(good.utf8))
+        let seconds = try XCTUnwrap(secondsUntilClosed(idle))
+        XCTAssertGreaterThan(seconds, 4.5)
+        XCTAssertLessThan(seconds, 9)
+
+        let slow = try Sockets.connect(server.backend.port)
+        defer { close(slow) }
+        Sockets.send(slow, Data(good.utf8))
+        XCTAssertNotNil(Sockets.receive(slow))
+        Sockets.send(slow, Data("GET / HT".utf8))
+        XCTAssertLessThan(try XCTUnwrap(secondsUntilClosed(slow)), 4, "the header's time, not the idle time")
+    }
+
+    /// Slowloris, in the size that a test run bears.
+    func testOthersAreServedWhileManyClientsDawdle() throws {
+        let server = try patient {
+            $0.headerSeconds = 3
+            $0.connectionsPerAddress = 2000
+        }
+        let port = server.backend.port
+        let files = try (0..<600).map { _ in try Sockets.connect(port) }
+        defer { files.forEach { close($0) } }
+        for file in files { Sockets.send(file, Data("POST /rps/pass1 HTTP/1.1\r\nHost: h\r\nContent-Le".utf8)) }
+        let start = Date()
+        for _ in 0..<20 { XCTAssertEqual(try server.backend.call("GET", "/rps/clientSettings").status, 200) }
+        XCTAssertLessThan(Date().timeIntervalSince(start), 10)
+        for file in files { XCTAssertNotNil(secondsUntilClosed(file)) }
+    }
+
+    func testConnectionsBeyondTheLimitsAreClosedAtOnceAndTheirPlacesComeBack() throws {
+        for change in [{ (limits: inout Limits) in limits.connectionsPerAddress = 5 }, { $0.connections = 5 }] {
+            let server = try patient(change)
+            var files = try (0..<5).map { _ in try Sockets.connect(server.backend.port) }
+            for file in files {
+                Sockets.send(file, Data(good.utf8))
+                XCTAssertNotNil(Sockets.receive(file))
+            }
+            let more = try Sockets.connect(server.backend.port)
+            Sockets.send(more, Data(good.utf8))
+            XCTAssertNil(Sockets.receive(more))
+            close(more)
+            close(files.removeLast())
+            let end = Date(timeIntervalSinceNow: 10)
+            while (try? server.backend.call("GET", "/rps/clientSettings").status) != 200, Date() < end {}
+            XCTAssertLessThan(Date(), end)
+            files.forEach { close($0) }
+        }
+    }
+
+    func testWhatTwoServersCouldReadDifferentlyIs400AndTheEnd() throws {
+        let server = try InProcess()
+        let smuggled = "GET /rps/mobileConfig HTTP/1.1\r\nHost: h\r\n\r\n"
+        let body = "0\r\n\r\n" + smuggled
+        let requests = [
+            "length and coding": "POST /rps/pass1 HTTP/1.1\r\nHost: h\r\nContent-Length: \(body.utf8.count)\r\n"
+                + "Transfer-Encoding: chunked\r\n\r\n" + body,
+            "coding and length": "POST /rps/pass1 HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n"
+                + "Content-Length: 3\r\n\r\n" + body,
+            "two lengths": "POST /rps/pass1 HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\nContent-Length: 2\r\n\r\n{}"
+                + smuggled,
+            "the same length twice": "POST /rps/pass1 HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n"
+                + "Content-Length: 2\r\n\r\n{}" + smuggled,
+            "two codings": "POST /rps/pass1 HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n"
+                + "Transfer-Encoding: identity\r\n\r\n" + body,
+            "a coding that is not the last": "POST /rps/pass1 HTTP/1.1\r\nHost: h\r\n"
+                + "Transfer-Encoding: chunked, gzip\r\n\r\n" + body,
+            "a made-up coding": "POST /rps/pass1 HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: xchunked\r\n\r\n" + body,
+            "a coding in HTTP/1.0": "POST /rps/pass1 HTTP/1.0\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n" + body,
+            "a blank before the colon": "POST /rps/pass1 HTTP/1.1\r\nHost: h\r\nContent-Length : 2\r\n\r\n{}"
+                + smuggled,
+            "a negative chunk": "POST /rps/pass1 HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n\r\n",
+            "a chunk longer than it says": "POST /rps/pass1 HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
+                + "2\r\n{}xx\r\n0\r\n\r\n" + smuggled,
+            "an endless chunk size": "POST /rps/pass1 HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
+                + "fffffffffffffffff\r\n",
+            "no host": "GET /rps/clientSettings HTTP/1.1\r\n\r\n",
+            "two hosts": "GET /rps/clientSettings HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+            "a header that goes on": "GET /rps/clientSettings HTTP/1.1\r\nHost: h\r\nX-A: b\r\n c\r\n\r\n",
+        ]
+        for (name, request) in requests {
+            let text = String(decoding: try Sockets.rawBytes(server.backend.port, Data(request.utf8)), as: UTF8.self)
+            let statuses = text.components(separatedBy: "HTTP/1.1 ").dropFirst().map { $0.prefix(3) }
+            XCTAssertEqual(statuses.last.map(String.init) ?? "", "400", "\(name): \(text)")
+            XCTAssertFalse(statuses.dropLast().contains("200"), name)
+            XCTAssertFalse(text.contains("403"), "\(name): nothing was served: \(text)")
+        }
+        XCTAssertEqual(try server.backend.call("GET", "/rps/clientSettings").status, 200)
+    }
+
+    func testHTTP10EndsWithItsAnswerUnlessItAsksToStay() throws {
+        let server = try InProcess()
+        let once = try Sockets.rawBytes(server.backend.port, Data("GET /rps/clientSettings HTTP/1.0\r\n\r\n".utf8))
+        XCTAssertEqual(Sockets.parse(once).headers["connection"], "close")
+        let stay = "GET /rps/clientSettings HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"
+        let file = try Sockets.connect(server.backend.port)
+        defer { close(file) }
+        for _ in 0..<2 {
+            Sockets.send(file, Data(stay.utf8))
+            XCTAssertEqual(Sockets.parse(try XCTUnwrap(Sockets.receive(file))).status, 200)
+        }
+    }
+
+    func testPipelinedRequestsAreAnsweredInTheirOrder() throws {
+        let server = try InProcess()
+        let requests = ["/rps/clientSettings", "/rps/nope", "/rps/mobileConfig"].map {
+            "GET \($0) HTTP/1.1\r\nHost: h\r\n\r\n"
+        }
+        let last = "GET /rps/clientSettings HTTP/1.1\r\nHost: h\r\nConnection: Close\r\n\r\n"
+        let bytes = try Sockets.rawBytes(server.backend.port, Data((requests.joined() + last + good).utf8))
+        let statuses = String(decoding: bytes, as: UTF8.self).components(separatedBy: "HTTP/1.1 ").dropFirst()
+        XCTAssertEqual(statuses.map { $0.prefix(3) }, ["200", "404", "403", "200"], "nothing behind `close` is served")
+    }
+
+    func testAnAnswerDoesNotWaitForABodyThatNobodyReads() throws {
+        let server = try InProcess()
+        let head = "PUT /rps/user HTTP/1.1\r\nHost: h\r\nContent-Length: 100000000\r\n\r\n"
+        let start = Date()
+        let answer = try Sockets.raw(server.backend.port, Data((head + String(repeating: " ", count: 1000)).utf8))
+        XCTAssertEqual(answer.status, 413)
+        XCTAssertEqual(answer.headers["connection"], "close")
+        XCTAssertLessThan(Date().timeIntervalSince(start), 5)
+    }
+
+    func testWhatIsTooMuchAtOnceGets503AndRetryAfter() throws {
+        let server = try InProcess { $0.limits.requestsInFlight = 1 }
+        let file = try Sockets.connect(server.backend.port)
+        defer { close(file) }
+        let body = "{\"userId\":\"alice@example.com\"}"
+        Sockets.send(file, Data("PUT /rps/user HTTP/1.1\r\nHost: h\r\nContent-Length: \(body.utf8.count)\r\n\r\n".utf8))
+        let end = Date(timeIntervalSinceNow: 10)
+        var answer = try server.backend.call("GET", "/rps/clientSettings")
+        while answer.status != 503, Date() < end { answer = try server.backend.call("GET", "/rps/clientSettings") }
+        XCTAssertEqual(answer.status, 503)
+        XCTAssertEqual(answer.headers["retry-after"], "1")
+        Sockets.send(file, Data(body.utf8))
+        XCTAssertEqual(Sockets.parse(try XCTUnwrap(Sockets.receive(file))).status, 200)
+        XCTAssertEqual(try server.backend.call("GET", "/rps/clientSettings").status, 200)
+    }
+}

@@ -1,0 +1,140 @@
+import Foundation
+import MPinServer
+import XCTest
+
+/// TLS and proxies: the real program, a real certificate, `openssl s_client` as the other side.
+final class ExposureTests: XCTestCase {
+    private var backend = Backend.onFreePorts()
+    private var folder = ""
+
+    override func setUpWithError() throws {
+        backend = .onFreePorts()
+        folder = NSTemporaryDirectory() + "tls-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try makeCertificate("first")
+    }
+
+    override func tearDown() {
+        for path in [folder, backend.stateFolder] { try? FileManager.default.removeItem(atPath: path) }
+    }
+
+    @discardableResult
+    private func run(_ arguments: [String], input: String = "") throws -> (status: Int32, output: String) {
+        let process = Process()
+        let (stdin, stdout) = (Pipe(), Pipe())
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
+        process.arguments = arguments
+        process.standardInput = stdin
+        process.standardOutput = stdout
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        try stdin.fileHandleForWriting.write(contentsOf: Data(input.utf8))
+        if input.isEmpty { try stdin.fileHandleForWriting.close() }
+        let output = stdout.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return (process.terminationStatus, String(decoding: output, as: UTF8.self))
+    }
+
+    /// Writes cert.pem and key.pem for `name`.localhost.
+    private func makeCertificate(_ name: String) throws {
+        let made = try run([
+            "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+            "-subj",
+            "/CN=\(name).localhost", "-keyout", folder + "/key.pem", "-out", folder + "/cert.pem",
+        ])
+        XCTAssertEqual(made.status, 0)
+        chmod(folder + "/key.pem", 0o600)
+    }
+
+    private var tls: [String] { ["--tls-cert", folder + "/cert.pem", "--tls-key", folder + "/key.pem"] }
+
+    private func connect(_ more: [String], _ request: String = "") throws -> (status: Int32, output: String) {
+        try run(["s_client", "-connect", "127.0.0.1:\(backend.port)", "-quiet"] + more, input: request)
+    }
+
+    private func get(_ target: String) throws -> Answer {
+        let request = "GET \(target) HTTP/1.1\r\nHost: first.localhost\r\nConnection: close\r\n\r\n"
+        return Sockets.parse(Data(try connect(["-tls1_2", "-ign_eof"], request).output.utf8))
+    }
+
+    private func subject() throws -> String {
+        try run(["s_client", "-connect", "127.0.0.1:\(backend.port)"]).output
+            .split(separator: "\n").first { $0.hasPrefix("subject=") }.map(String.init) ?? ""
+    }
+
+    func testWithACertificateThePublicListenerSpeaksTLSAndNothingElse() throws {
+        let mpind = try Mpind(backend, tls)
+        try mpind.waitUntilReady()
+        let settings = try get("/rps/clientSettings")
+        XCTAssertEqual(settings.status, 200)
+        XCTAssertEqual(settings.object["certivoxURL"] as? String, "/dta2/", "clients need no other port")
+        XCTAssertEqual(settings.headers["strict-transport-security"], "max-age=31536000")
+        XCTAssertEqual(try get("/dta2/timePermit?hash_mpin_id=00").status, 403, "D-TA 2 answers")
+        XCTAssertEqual(try get("/dta2/serverSecret").status, 404)
+        XCTAssertNotEqual(try connect(["-tls1_1", "-cipher", "DEFAULT@SECLEVEL=0"]).status, 0, "TLS 1.1 is too old")
+        XCTAssertNotEqual((try? backend.call("GET", "/rps/clientSettings").status) ?? 0, 200, "no plain HTTP")
+        XCTAssertEqual(mpind.stop(SIGTERM), 0)
+    }
+
+    func testSIGHUPBringsTheNewCertificateAndABadOneChangesNothing() throws {
+        let mpind = try Mpind(backend, tls)
+        try mpind.waitUntilReady()
+        XCTAssertTrue(try subject().contains("first.localhost"))
+        try makeCertificate("second")
+        kill(mpind.process.processIdentifier, SIGHUP)
+        let end = Date(timeIntervalSinceNow: 10)
+        while try !subject().contains("second.localhost"), Date() < end {}
+        XCTAssertTrue(try subject().contains("second.localhost"))
+        try "nonsense".write(toFile: folder + "/cert.pem", atomically: true, encoding: .utf8)
+        kill(mpind.process.processIdentifier, SIGHUP)
+        while !mpind.logText.contains("certificate not reloaded"), Date() < end { usleep(10_000) }
+        XCTAssertTrue(try subject().contains("second.localhost"))
+        XCTAssertEqual(mpind.stop(SIGTERM), 0)
+    }
+
+    func testAPrivateKeyThatEverybodyCanReadIsRefused() throws {
+        chmod(folder + "/key.pem", 0o644)
+        let mpind = try Mpind(backend, tls)
+        XCTAssertEqual(mpind.stop(0), 1)
+        XCTAssertTrue(mpind.logText.contains("can read the private key"), mpind.logText)
+    }
+
+    func testBehindAProxyAnyAddressMayBeListenedOnAndThePartsStayInside() throws {
+        let mpind = try Mpind(backend, ["--behind-proxy", "--host", "0.0.0.0"])
+        try mpind.waitUntilReady()
+        XCTAssertEqual(try backend.call("GET", "/rps/clientSettings").object["certivoxURL"] as? String, "/dta2/")
+        for port in [backend.privatePort, backend.dta1Port, backend.dta2Port] {
+            XCTAssertEqual(try listeners(port), ["0100007F"], "port \(port)")
+        }
+        XCTAssertEqual(try listeners(backend.port), ["00000000"])
+        XCTAssertEqual(mpind.stop(SIGTERM), 0)
+    }
+
+    /// The local addresses that are listened on at `port`, as the kernel writes them.
+    private func listeners(_ port: Int) throws -> [String] {
+        let table = try String(contentsOfFile: "/proc/net/tcp", encoding: .utf8)
+        let hex = String(port, radix: 16, uppercase: true)
+        return table.split(separator: "\n").compactMap { line in
+            let fields = line.split(separator: " ")
+            guard fields.count > 3, fields[3] == "0A" else { return nil }
+            let parts = fields[1].split(separator: ":")
+            return parts.count == 2 && Int(parts[1], radix: 16) == Int(hex, radix: 16) ? String(parts[0]) : nil
+        }
+    }
+
+    func testAPrivateListenerThatOthersReachNeedsAToken() throws {
+        try makeFolder(backend.stateFolder)
+        for key in ["a", "b", "c"] {
+            XCTAssertEqual(try Mpind(["keys", "new", "\(backend.stateFolder)/\(key)"]).stop(0), 0)
+        }
+        let all = try Mpind(Backend.onFreePorts())
+        all.stop(SIGTERM)
+        let rps = try Mpind([
+            "config", "check", "rps", "--behind-proxy", "--private-listen", "0.0.0.0:\(backend.privatePort)",
+            "--database", backend.stateFolder + "/rps.sqlite", "--key-file", backend.stateFolder + "/a",
+            "--dta1-key-file", backend.stateFolder + "/b", "--dta2-key-file", backend.stateFolder + "/c",
+        ])
+        XCTAssertEqual(rps.stop(0), 64)
+        XCTAssertTrue(rps.logText.contains("needs --rpa-key-file"), rps.logText)
+    }
+}

@@ -1,0 +1,170 @@
+import Foundation
+import MPinServer
+import XCTest
+
+/// The sources of the options, and what is said about a wrong one.
+final class OptionsTests: XCTestCase {
+    private var folder = ""
+
+    override func setUpWithError() throws {
+        folder = NSTemporaryDirectory() + "settings-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    }
+
+    override func tearDown() { try? FileManager.default.removeItem(atPath: folder) }
+
+    private func file(_ text: String, _ name: String = "mpind.yaml") throws -> String {
+        try text.write(toFile: "\(folder)/\(name)", atomically: true, encoding: .utf8)
+        return "\(folder)/\(name)"
+    }
+
+    private func lines(
+        _ part: ServerPart, _ arguments: [String], _ environment: [String: String] = [:]
+    ) throws -> [String] {
+        try SettingsReader(part).read(arguments: arguments, environment: environment).description
+            .split(separator: "\n").map(String.init)
+    }
+
+    private func error(
+        _ part: ServerPart, _ arguments: [String], _ environment: [String: String] = [:]
+    ) throws -> SettingsError {
+        do {
+            _ = try SettingsReader(part).read(arguments: arguments, environment: environment)
+        } catch { return error }
+        throw Sockets.Failure(text: "no error for \(arguments) \(environment)")
+    }
+
+    func testALaterSourceWinsAndEachValueNamesItsSource() throws {
+        let path = try file(
+            "# comment\nmax-attempts: 4\nblock-seconds: 5\nport: 6\nallow-origin: [https://a, https://b]\n")
+        let shown = try lines(
+            .serve, ["--config", path, "--port", "8"],
+            ["MPIND_PORT": "7", "MPIND_BLOCK_SECONDS": "9", "PATH": "/bin", "MPIND_VERIFY_URL": "of another part"])
+        for line in [
+            "max-attempts: 4  # \(path):2", "block-seconds: 9  # environment MPIND_BLOCK_SECONDS",
+            "port: 8  # command line", "max-failures: 20  # default",
+            "allow-origin: [\"https://a\", \"https://b\"]  # \(path):5",
+        ] {
+            XCTAssertTrue(shown.contains(line), "\(line) is not in \(shown)")
+        }
+    }
+
+    func testAListIsReplacedNotExtendedByALaterSource() throws {
+        let path = try file("allow-origin: [https://a]\n")
+        let shown = try lines(
+            .rpa, ["--config=\(path)", "--allow-origin", "https://b", "--allow-origin=https://c"],
+            ["MPIND_ALLOW_ORIGIN": "https://d,https://e"])
+        XCTAssertTrue(shown.contains("allow-origin: [\"https://b\", \"https://c\"]  # command line"), "\(shown)")
+        let second = try lines(.rpa, ["--config", path], ["MPIND_ALLOW_ORIGIN": "https://d,https://e"])
+        XCTAssertTrue(second.contains("allow-origin: [\"https://d\", \"https://e\"]  # environment MPIND_ALLOW_ORIGIN"))
+    }
+
+    func testAnUnknownKeyIsNamedTogetherWithTheNearestKnownOne() throws {
+        let path = try file("state-dir: x\nmax-atempts: 3\n")
+        XCTAssertEqual(
+            try error(.serve, ["--config", path]).description,
+            "\(path):2: unknown option max-atempts; did you mean max-attempts?")
+        XCTAssertEqual(
+            try error(.rps, ["--databse", "x"]).description, "unknown option databse; did you mean database?")
+        XCTAssertEqual(
+            try error(.rps, [], ["MPIND_PREFX": "x"]).description,
+            "environment MPIND_PREFX: unknown option prefx; did you mean prefix?")
+        XCTAssertTrue(try error(.rpa, ["--config", try file("dta1-url: x\n")]).description.contains("unknown option"))
+        XCTAssertEqual(try error(.rps, ["--databse", "x"]).exitCode, 64)
+        XCTAssertEqual(try error(.serve, ["--config", path]).exitCode, 78)
+    }
+
+    func testAWrongTypeNamesFileLineAndKey() throws {
+        for (text, problem) in [
+            ("max-attempts: three\n", ":1: max-attempts: \"three\" is not a number from 1 to 1000"),
+            ("\nmax-attempts: 0\n", ":2: max-attempts: \"0\" is not a number from 1 to 1000"),
+            ("max-attempts: [1]\n", ":1: max-attempts: expected a number"),
+            ("max-attempts: true\n", ":1: max-attempts: expected a number"),
+            ("max-attempts:\n", ":1: max-attempts: expected a number"),
+            ("force-activate: \"true\"\n", ":1: force-activate: expected true or false"),
+            ("force-activate: 1\n", ":1: force-activate: expected true or false"),
+            ("allow-origin: https://a\n", ":1: allow-origin: expected a list of texts"),
+            ("state-dir: {a: b}\n", ":1: state-dir: expected a text"),
+            ("block: sometimes\n", ":1: block: \"sometimes\" is not permanent, temporary"),
+            ("rate-login-address: often\n", ":1: rate-login-address: \"often\" is not REQUESTS/SECONDS or off"),
+            ("config: other.yaml\n", ":1: config: expected a text"),
+            ("port: 1\nport: 2\n", ":1: not YAML"), ("- port\n", ":1: expected one"), ("a: [\n", ":1: not YAML"),
+        ] {
+            let path = try file(text)
+            let error = try error(.serve, ["--config", path])
+            XCTAssertTrue(error.description.hasPrefix(path + problem), "\(text): \(error)")
+            XCTAssertFalse(error.description.contains("\n"))
+            XCTAssertEqual(error.exitCode, 78)
+        }
+        XCTAssertEqual(
+            try error(.serve, ["--max-attempts", "x"]).description,
+            "max-attempts: \"x\" is not a number from 1 to 1000")
+        XCTAssertEqual(try error(.serve, ["--port"]).description, "missing value for --port")
+        XCTAssertEqual(try error(.serve, ["--port", "1", "--port", "2"]).description, "port: given twice")
+        XCTAssertTrue(try error(.serve, ["--config", "/none"]).description.contains("/none:1: cannot be read"))
+    }
+
+    func testASecretMayLieInAFileOfItsOwnAndIsNeverShown() throws {
+        let secret = try file("hunter2-secret\n", "password")
+        let path = try file("smtp-password-file: \(secret)\n")
+        for (arguments, environment) in [
+            (["--config", path], [:]), (["--smtp-password-file", secret], [:]),
+            ([], ["MPIND_SMTP_PASSWORD_FILE": secret]), ([], ["MPIND_SMTP_PASSWORD": "hunter2-secret"]),
+        ] as [([String], [String: String])] {
+            let shown = try lines(.rpa, arguments, environment)
+            XCTAssertTrue(shown.contains { $0.hasPrefix("smtp-password: (redacted)  # ") }, "\(shown)")
+            XCTAssertFalse(shown.joined().contains("hunter2"))
+        }
+        let both = try error(.rpa, [], ["MPIND_SMTP_PASSWORD": "a", "MPIND_SMTP_PASSWORD_FILE": secret])
+        XCTAssertTrue(both.description.contains("smtp-password: given twice"), both.description)
+        XCTAssertTrue(
+            try error(.rpa, ["--smtp-password-file", "/none"]).description.contains("cannot read /none"))
+    }
+
+    func testExposureNeedsAllOfItsOptionsAndNoContradiction() throws {
+        for arguments in [
+            ["--tls-cert", "a"], ["--tls-key", "a"], ["--trusted-proxy", "10.0.0.1"],
+            ["--tls-cert", "a", "--tls-key", "b", "--behind-proxy"], ["--behind-proxy", "--trusted-proxy", "ten"],
+            ["--tls-cert", "/none", "--tls-key", "/none"], ["--admin-listen", "nowhere"],
+        ] {
+            XCTAssertThrowsError(
+                try SettingsReader(.serve).read(arguments: ["--state-dir", "x"] + arguments, environment: [:]).check(),
+                "\(arguments)")
+        }
+        try SettingsReader(.serve).read(
+            arguments: ["--state-dir", "x", "--behind-proxy", "--trusted-proxy", "10.0.0.0/8"], environment: [:]
+        ).check()
+    }
+
+    func testWhatIsPrintedIsAConfigurationFileWithTheSameValues() throws {
+        let first = try lines(.serve, ["--state-dir", "a \"b\" \\c", "--max-attempts", "7", "--force-activate"])
+        let path = try file(first.joined(separator: "\n"))
+        func values(_ lines: [String]) -> [String] { lines.map { String($0.prefix { $0 != "#" }) } }
+        XCTAssertEqual(values(try lines(.serve, ["--config", path])), values(first))
+    }
+
+    func testEveryOptionHasANameHelpAndADefaultThatItAccepts() throws {
+        for part in ServerPart.allCases {
+            XCTAssertEqual(Set(part.rows.map(\.name)).count, part.rows.count, "\(part): a name twice")
+            for row in part.rows {
+                XCTAssertNotNil(row.name.wholeMatch(of: /[a-z0-9]+(-[a-z0-9]+)*/), row.name)
+                XCTAssertFalse(row.help.isEmpty)
+                guard let fallback = row.fallback, !row.kind.isFlag else { continue }
+                XCTAssertNoThrow(
+                    try SettingsReader(part).read(arguments: ["--\(row.name)", fallback], environment: [:]), row.name)
+            }
+        }
+    }
+
+    func testTheProgramChecksAndPrints() throws {
+        let path = try file("state-dir: x\nmax-atempts: 3\n")
+        let bad = try Mpind(["config", "check", "--config", path])
+        XCTAssertEqual(bad.stop(0), 78)
+        XCTAssertEqual(
+            bad.logText, "mpind: error: \(path):2: unknown option max-atempts; did you mean max-attempts?\n")
+        XCTAssertEqual(try Mpind(["config", "check", "serve", "--state-dir", "x"]).stop(0), 0)
+        XCTAssertEqual(try Mpind(["config", "check", "rps", "--state-dir", "x"]).stop(0), 64)
+        XCTAssertEqual(try Mpind(["config", "print", "dta"]).stop(0), 0)
+        XCTAssertEqual(try Mpind(["rps", "--help"]).stop(0), 0)
+    }
+}

@@ -1,0 +1,151 @@
+import Foundation
+import MPinServer
+import XCTest
+
+/// How often a caller may come, and who the caller is behind proxies.
+final class RateLimitTests: XCTestCase {
+    private func limited(
+        _ change: @escaping (inout RateLimits) -> Void, proxies: [String] = []
+    ) throws -> InProcess {
+        try InProcess {
+            change(&$0.rates)
+            if !proxies.isEmpty {
+                $0.exposure = .behindProxy(TrustedProxies(proxies.compactMap { IPNetwork($0) }))
+            }
+        }
+    }
+
+    private let pass1 = "{\"mpin_id\":\"7b7d\",\"U\":\"\",\"UT\":\"\"}"
+
+    func testAnAddressThatComesTooOftenGets429UntilTheTimeThatRetryAfterNames() throws {
+        let server = try limited { $0.loginAddress = RateLimit("4/20") }
+        let start = Date()
+        for _ in 0..<4 { XCTAssertEqual(try server.backend.call("POST", "/rps/pass1", pass1).status, 403) }
+        let refused = try server.backend.call("POST", "/rps/pass1", pass1)
+        XCTAssertEqual(refused.status, 429, "the next one comes after five seconds")
+        let wait = try XCTUnwrap(refused.headers["retry-after"].flatMap { Double($0) })
+        XCTAssertEqual(wait, 5 - Date().timeIntervalSince(start), accuracy: 1.5)
+        XCTAssertEqual(refused.object["message"] as? String, "Too many requests")
+        XCTAssertEqual(try server.backend.call("GET", "/rps/clientSettings").status, 200, "other requests go on")
+        let end = Date(timeIntervalSinceNow: 20)
+        while try server.backend.call("POST", "/rps/pass1", pass1).status == 429, Date() < end { usleep(50_000) }
+        XCTAssertGreaterThan(Date().timeIntervalSince(start), 4.9)
+        XCTAssertLessThan(Date(), end)
+    }
+
+    func testAnIdentityHasItsOwnLimitWhetherItIsKnownOrNot() throws {
+        let server = try limited { $0.loginIdentity = RateLimit("3/600") }
+        let client = TestClient(backend: server.backend)
+        let known = try client.register("alice@example.com", pin: "1234")
+        let other = try client.register("bob@example.com", pin: "1234")
+        var stranger = known.id
+        stranger.replaceSubrange(stranger.index(stranger.endIndex, offsetBy: -6)..., with: "30227d")
+        let permit = try client.timePermit(known)
+        let (_, _, u, ut) = try client.commitment(known, pin: "1234", permit: permit)
+        func answers(_ id: String) throws -> [Answer] {
+            let body = "{\"mpin_id\":\"\(id)\",\"U\":\"\(u.hexText)\",\"UT\":\"\(ut.hexText)\"}"
+            return try (0..<4).map { _ in try server.backend.call("POST", "/rps/pass1", body) }
+        }
+        let (first, second) = (try answers(known.id), try answers(stranger))
+        XCTAssertEqual(first.map(\.status), [200, 200, 200, 429])
+        XCTAssertEqual(second.map(\.status), [200, 200, 200, 429])
+        XCTAssertEqual(first[3].body, second[3].body)
+        XCTAssertEqual(first[3].headers["retry-after"], "200")
+        XCTAssertEqual(Set(first[3].headers.keys), Set(second[3].headers.keys))
+        XCTAssertEqual(try client.login(other, pin: "1234").status, 200, "another identity is not touched")
+    }
+
+    func testAUserIdGetsSoManyMailsAndNotMore() throws {
+        let server = try limited { $0.registerIdentity = RateLimit("2/600") }
+        let body = "{\"userId\":\"alice@example.com\"}"
+        let statuses = try (0..<3).map { _ in try server.backend.call("PUT", "/rps/user", body).status }
+        XCTAssertEqual(statuses, [200, 200, 429])
+        XCTAssertEqual(try server.backend.call("PUT", "/rps/user", "{\"userId\":\"bob@example.com\"}").status, 200)
+    }
+
+    func testAWrongSignatureIsCountedAndAGoodOneAlwaysPasses() throws {
+        let server = try limited { $0.authorityAddress = RateLimit("2/600") }
+        let target = "/timePermit?hash_mpin_id=\(String(repeating: "0", count: 64))&signature=00"
+        let statuses = try (0..<4).map { _ in
+            try server.backend.call("GET", target, port: server.backend.dta2Port).status
+        }
+        XCTAssertEqual(statuses, [401, 401, 429, 429])
+        let client = TestClient(backend: server.backend)
+        XCTAssertEqual(try client.login(client.register("alice@example.com", pin: "1234"), pin: "1234").status, 200)
+    }
+
+    func testBehindAProxyTheRightMostUntrustedAddressIsTheCaller() throws {
+        let server = try limited({ $0.loginAddress = RateLimit("1/600") }, proxies: ["127.0.0.0/8", "10.0.0.0/8"])
+        func status(_ forwarded: String) throws -> Int {
+            try server.backend.call("POST", "/rps/pass1", pass1, headers: ["X-Forwarded-For": forwarded]).status
+        }
+        XCTAssertEqual(try status("203.0.113.1"), 403)
+        XCTAssertEqual(try status("203.0.113.1"), 429)
+        XCTAssertEqual(try status("1.2.3.4, 203.0.113.1"), 429, "what stands further left is the caller's own word")
+        XCTAssertEqual(try status("1.2.3.4, 203.0.113.1, 10.1.2.3"), 429, "a trusted proxy behind another")
+        XCTAssertEqual(try status("203.0.113.2, 10.1.2.3"), 403)
+        XCTAssertEqual(try status("2001:db8::1"), 403)
+        XCTAssertEqual(try status("2001:db8::2"), 429, "one /64 is one caller")
+        XCTAssertEqual(try status("2001:db8:0:1::1"), 403)
+    }
+
+    func testWithoutATrustedProxyTheHeadersCountForNothing() throws {
+        let server = try limited { $0.loginAddress = RateLimit("1/600") }
+        let headers = ["X-Forwarded-For": "203.0.113.9", "X-Request-Id": "mine"]
+        XCTAssertEqual(try server.backend.call("POST", "/rps/pass1", pass1, headers: headers).status, 403)
+        let answer = try server.backend.call("POST", "/rps/pass1", pass1, headers: ["X-Forwarded-For": "203.0.113.8"])
+        XCTAssertEqual(answer.status, 429)
+        XCTAssertNotEqual(answer.headers["x-request-id"], "mine")
+        XCTAssertFalse(server.logText.contains("203.0.113"))
+    }
+
+    func testARequestsIdIsInTheAnswerAndInTheLogAndATrustedProxyMayGiveIt() throws {
+        let server = try limited({ _ in }, proxies: ["127.0.0.1"])
+        func id(_ given: String) throws -> String {
+            let answer = try server.backend.call("GET", "/rps/clientSettings", headers: ["X-Request-Id": given])
+            return try XCTUnwrap(answer.headers["x-request-id"])
+        }
+        XCTAssertEqual(try id("proxy-77.a_b"), "proxy-77.a_b")
+        for bad in ["a b", "\"quoted\"", String(repeating: "a", count: 65), "x{y}"] {
+            XCTAssertNotNil(try id(bad).wholeMatch(of: /[0-9a-f]{16}/), bad)
+        }
+        XCTAssertTrue(server.logText.contains("\"request_id\":\"proxy-77.a_b\""))
+        XCTAssertTrue(server.logText.contains("\"remote\":\"127.0.0.1\""))
+    }
+
+    func testBucketsStayWithinTheirMemory() throws {
+        let buckets = try TokenBuckets(XCTUnwrap(RateLimit("2/60")), capacity: 100)
+        let start = ContinuousClock.now
+        for key in 0..<10_000 as Range<UInt64> { XCTAssertNil(buckets.take(.init(high: key, low: 0), at: start)) }
+        XCTAssertLessThanOrEqual(buckets.count, 200)
+        let key = TokenBuckets.Key(high: 0, low: 1)
+        XCTAssertNil(buckets.take(key, at: start))
+        XCTAssertNil(buckets.take(key, at: start))
+        XCTAssertEqual(buckets.take(key, at: start), 30)
+        XCTAssertEqual(buckets.take(key, at: start + .seconds(29)), 1)
+        XCTAssertNil(buckets.take(key, at: start + .seconds(30)))
+        XCTAssertEqual(buckets.take(key, at: start + .seconds(30)), 30, "a refusal takes nothing")
+    }
+
+    func testAddressesAndNetworks() {
+        XCTAssertEqual(IPAddress("::ffff:192.0.2.1"), IPAddress("192.0.2.1"))
+        XCTAssertEqual(IPAddress("[2001:db8::1]")?.description, "2001:db8::1")
+        for bad in ["", "1.2.3", "1.2.3.4.5", "01.2.3.4", "1.2.3.4:80", "::g", "localhost", "1.2.3.4/8"] {
+            XCTAssertNil(IPAddress(bad), bad)
+        }
+        for bad in ["10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/", "::/129", "x/8", "10.0.0.0/8/8"] {
+            XCTAssertNil(IPNetwork(bad), bad)
+        }
+        let proxies = TrustedProxies(["10.0.0.0/8", "2001:db8::/32", "192.0.2.7"].compactMap { IPNetwork($0) })
+        for (text, isTrusted) in [
+            ("10.255.0.1", true), ("11.0.0.1", false), ("2001:db8:ffff::1", true), ("2001:db9::1", false),
+            ("192.0.2.7", true), ("192.0.2.6", false), ("::ffff:10.0.0.1", true), ("::10.0.0.1", false),
+        ] {
+            XCTAssertEqual(IPAddress(text).map { proxies.trusts($0) }, isTrusted, text)
+        }
+    }
+}
+
+extension [UInt8] {
+    fileprivate var hexText: String { map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+}
