@@ -60,7 +60,4 @@ class FlowTestCase: FolderTestCase {
 
     /// The user of that id in another client core.
     func user(_ id: String = "alice@example.com", in sdk: SDK) throws -> User { try XCTUnwrap(try sdk.user(id)) }
-
-    /// The members of an answer as text, in their order.
-    func members(_ answer: some Sendable) -> [String] { Mirror(reflecting: answer).children.map { "\($0.value)" } }
 }

@@ -121,6 +121,32 @@ final class HTTPStatusTests: FlowTestCase {
         XCTAssertEqual(rows, 18 * statuses.count)
     }
 
+    /// The same request as ``MilagroServer/Call/register``, for other servers.
+    func testEveryStatusOfARegistrationAtAMIRACLServer() throws {
+        let user = try sdk.makeNewUser("alice@example.com")
+        for status in statuses {
+            server.fail(.register, status: status)
+            XCTAssertEqual(
+                failure { () throws(SDKError) in try sdk.startRegistrationMFA(user) },
+                status == 404 ? .registrationExpired : expected(.register, status), "\(status)")
+            XCTAssertEqual(user.state, .invalid)
+        }
+    }
+
+    /// No status of no request is left over.
+    func testEveryStatusHasAMeaning() {
+        for call in ServerCall.allCases {
+            for status in 100...999 {
+                let meaning = call.status(http: status)
+                XCTAssertEqual(meaning == .ok, status == 200, "\(call) \(status)")
+                let isGeneral = [.networkError, .responseParseError, .httpRequestError, .httpServerError].contains(
+                    meaning)
+                XCTAssertTrue(
+                    isGeneral || status == 200 || (400..<430).contains(status) || meaning == .verificationFailed)
+            }
+        }
+    }
+
     func testEveryKindOfBadAnswerToEveryRequest() throws {
         let bad: [(reply: Reply, status: Status)] = [
             (.reset(), .networkError), (.raw([]), .networkError), (.raw(Array("HTTP/1.1 200".utf8)), .networkError),

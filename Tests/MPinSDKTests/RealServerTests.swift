@@ -75,10 +75,13 @@ final class RealServerTests: FolderTestCase {
         return try sdk.finishAuthentication(user, pin: digits.span)
     }
 
+    /// As a page of the site asks.
     private func post(_ path: String, _ body: [String: Any]) throws -> [String: Any] {
         let text = Array(try JSONSerialization.data(withJSONObject: body))
         let answer = try browser.execute(
-            HTTPRequest(method: .post, url: url + path, body: text, deadline: .after(milliseconds: 15_000)))
+            HTTPRequest(
+                method: .post, url: url + path, headers: [("Origin", url), ("Content-Type", "application/json")],
+                body: text, deadline: .after(milliseconds: 15_000)))
         XCTAssertEqual(answer.status, 200, path)
         return try JSONSerialization.jsonObject(with: Data(answer.bytes)) as? [String: Any] ?? [:]
     }
@@ -159,7 +162,8 @@ final class RealServerTests: FolderTestCase {
         _ = try post("/mpinAuthenticate", ["mpinResponse": ["authOTT": status["authOTT"] ?? ""]])
         done.wait()
         XCTAssertEqual(result.withLock { $0 }, .ok)
-        if user.canLogout { XCTAssertNil(failure { () throws(SDKError) in try sdk.logout(user) }) }
+        XCTAssertTrue(user.canLogout)
+        XCTAssertNil(failure { () throws(SDKError) in try sdk.logout(user) })
         XCTAssertFalse(user.canLogout)
     }
 
@@ -171,9 +175,67 @@ final class RealServerTests: FolderTestCase {
             failure { () throws(SDKError) in
                 try sdk.finishAuthenticationAN(user, pin: pin.span, accessNumber: "0000000")
             }, .incorrectAccessNumber)
-        // One-time digits come with pass 2; the times only where the application deals in such digits.
+        XCTAssertNoThrow(try logIn(user))
+    }
+
+    func testAPageLearnsThatItsCodeWasReadAndByWhom() throws {
+        stop()
+        try start(["--force-activate", "--service-name", "Service ü"])
+        let user = try registered("frank@example.com")
+        let shown = try post("/rps/getQrUrl", [:])
+        let qrURL = try XCTUnwrap(shown["qrUrl"] as? String)
+        let code = try XCTUnwrap(qrURL.split(separator: "#").last.map(String.init))
+        func page() throws -> [String: Any] { try post("/rps/access", ["webOTT": shown["webOTT"] ?? ""]) }
+        XCTAssertEqual(try sdk.sessionDetails(code).appName, "Service ü")
+        XCTAssertEqual(try page()["status"] as? String, "wid")
+        try sdk.startAuthenticationMFA(user, accessCode: code)
+        XCTAssertEqual(try page()["status"] as? String, "user")
+        XCTAssertEqual(try page()["userId"] as? String, user.id)
+        try sdk.abortSession(code)
+        XCTAssertEqual(try page()["status"] as? String, "abort")
+    }
+
+    func testOneTimePasswords() throws {
+        stop()
+        try start(["--force-activate", "--request-otp"])
+        let user = try registered("grace@example.com")
+        let pin = Array("1234".utf8)
+        try sdk.startAuthenticationOTP(user)
         let otp = try sdk.finishAuthenticationOTP(user, pin: pin.span)
-        XCTAssertTrue([.ok, .responseParseError].contains(otp.status))
+        XCTAssertEqual(otp.status, .ok)
+        XCTAssertEqual(otp.code.count, 6)
+        XCTAssertEqual(otp.expireTime - otp.nowTime, Int64(otp.ttlSeconds))
+        XCTAssertLessThan(abs(otp.nowTime - Int64(Date().timeIntervalSince1970)), 60)
+    }
+
+    func testWithoutTimePermitsAndWithStoredOnes() throws {
+        for option in ["--no-time-permits", "--store-permits"] {
+            stop()
+            try start(["--force-activate", option])
+            let user = try registered("heidi@example.com")
+            XCTAssertNoThrow(try logIn(user), option)
+            XCTAssertEqual(failure { () throws(SDKError) in try logIn(user, "0000") }, .incorrectPIN)
+            XCTAssertNoThrow(try logIn(user), option)
+            try sdk.deleteUser(user)
+        }
+    }
+
+    func testTheServiceLeadsToItsBackend() throws {
+        let service = #"{"name":"n","url":"http://127.0.0.1:1","rps_prefix":"rps","logo_url":"/l","type":"online"}"#
+        try write(Array(service.utf8), folder + "/service.json")
+        stop()
+        try start(["--force-activate", "--mobile-service", folder + "/service.json"])
+        let details = try sdk.serviceDetails(url)
+        XCTAssertEqual(members(details), ["n", "http://127.0.0.1:1", "rps", "/l"])
+    }
+
+    /// Our server takes the MFA clients' members and has no use for them.
+    func testARegistrationInTheMannerOfMIRACLMFA() throws {
+        let user = try sdk.makeNewUser("ivan@example.com")
+        try sdk.startRegistrationMFA(user, accessCode: "00", activateCode: "11", pushID: "22")
+        try sdk.confirmRegistration(user, pushID: "22")
+        let pin = Array("1234".utf8)
+        try sdk.finishRegistration(user, pin: pin.span)
         XCTAssertNoThrow(try logIn(user))
     }
 }

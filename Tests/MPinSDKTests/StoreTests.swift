@@ -27,6 +27,9 @@ class FolderTestCase: XCTestCase {
     }
 
     func sorted(_ records: [UserRecord]) -> [UserRecord] { records.sorted { $0.key < $1.key } }
+
+    /// The members of an answer as text, in their order.
+    func members(_ answer: some Sendable) -> [String] { Mirror(reflecting: answer).children.map { "\($0.value)" } }
 }
 
 final class StoreTests: FolderTestCase {
