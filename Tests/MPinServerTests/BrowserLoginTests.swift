@@ -121,6 +121,23 @@ final class BrowserLoginTests: XCTestCase {
         XCTAssertEqual(try next.poll(), AccessResponse(status: "new"))
     }
 
+    func testAPhoneIsToldHowLongATemporaryBlockLasts() throws {
+        let (server, client, alice) = try registered { $0.attempts.block = .temporary(seconds: 60) }
+        let browser = try TestBrowser(server.backend)
+        for expected in [401, 401, 429, 429] {
+            let answer = try client.authenticateMobile(client.prove(alice, pin: "9999", wid: browser.wid))
+            XCTAssertEqual(answer.status, expected)
+            let seconds = answer.headers["retry-after"].flatMap { Int($0) }
+            XCTAssertEqual(seconds.map { (50...60).contains($0) }, expected == 429 ? true : nil)
+        }
+        server.advance(seconds: 61)
+        let authOTT = try client.prove(alice, wid: browser.wid)
+        let phone = Later { try client.authenticateMobile(authOTT).status }
+        XCTAssertEqual(try browser.awaitToken(), authOTT)
+        XCTAssertEqual(try browser.redeem(authOTT).status, 200)
+        XCTAssertEqual(try phone.get(), 200)
+    }
+
     func testANumberThatNobodyShowsGets412() throws {
         let (server, client, alice) = try registered()
         let expired = try TestBrowser(server.backend)

@@ -211,6 +211,7 @@ final class ProcessTests: XCTestCase {
                 .status
         }
         XCTAssertEqual(statuses, [401, 200])
+        try logABrowserIn(client, user)
 
         let body = "{\"authOTT\":\"00\"}"
         XCTAssertEqual(try backend.call("POST", "/authenticate", body, port: backend.privatePort).status, 401)
@@ -225,6 +226,19 @@ final class ProcessTests: XCTestCase {
         known.privateToken = SignedMessage.fromRPS.signature(key: key)
         XCTAssertEqual(try known.callPrivate("POST", "/authenticate", body).status, 401, "the other direction's token")
         for part in parts { XCTAssertEqual(part.stop(SIGTERM), 0) }
+    }
+
+    /// The browser shows its token to the RPA's process, which asks the RPS's and tells it the outcome.
+    private func logABrowserIn(_ client: TestClient, _ user: TestClient.User) throws {
+        let browser = try TestBrowser(backend)
+        let authOTT = try client.prove(user, wid: browser.wid)
+        let phone = Later { try client.authenticateMobile(authOTT) }
+        let body = "{\"mpinResponse\":{\"authOTT\":\"\(try browser.awaitToken())\"}}"
+        XCTAssertEqual(try backend.call("POST", "/mpinAuthenticate", body, port: rpaPort).status, 200)
+        let answer = try phone.get()
+        XCTAssertEqual(answer.status, 200)
+        let data = answer.object["logoutData"] as? [String: Any]
+        XCTAssertEqual(data?["userId"] as? String, "alice@example.com", "of the outcome, not of the question")
     }
 
     private let rpaPort = Sockets.freePorts(1)[0]
@@ -251,12 +265,13 @@ final class ProcessTests: XCTestCase {
             "--dta1-url", "http://127.0.0.1:\(backend.dta1Port)", "--dta1-key-file", state + "/rps-dta1.key",
             "--dta2-url", "http://127.0.0.1:\(backend.dta2Port)", "--dta2-key-file", state + "/rps-dta2.key",
             "--verify-url", "http://127.0.0.1:\(rpaPrivate)/mpinVerify", "--rpa-key-file", state + "/rps-rpa.key",
-            "--authenticate-url", "http://127.0.0.1:\(rpaPort)/mpinAuthenticate",
+            "--authenticate-url", "http://127.0.0.1:\(rpaPort)/mpinAuthenticate", "--wait-for-login-result",
+            "--permit-url", "http://127.0.0.1:\(rpaPrivate)/mpinPermitUser",
         ])
         let rpa = try Mpind([
             "rpa", "--listen", "127.0.0.1:\(rpaPort)", "--private-listen", "127.0.0.1:\(rpaPrivate)",
             "--rps-private-url", "http://127.0.0.1:\(backend.privatePort)", "--key-file", state + "/rpa.key",
-            "--rps-key-file", state + "/rps-rpa.key", "--mail-dir", backend.mailFolder,
+            "--rps-key-file", state + "/rps-rpa.key", "--mail-dir", backend.mailFolder, "--wait-for-login-result",
         ])
         let authorities = try [("dta1", backend.dta1Port), ("dta2", backend.dta2Port)].map { name, port in
             try Mpind([

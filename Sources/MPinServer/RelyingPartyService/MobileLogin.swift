@@ -37,6 +37,8 @@ extension RelyingPartyService {
         let now = config.clock()
         try await identities.sync(token, at: now)
         _ = try await tokens.take(authOTT, at: now)
+        // The RPA, whose question counts the others, never hears of it.
+        metrics.count(.logins, [String(token.status)])
         let retryAfter = token.verdict.retryAt?.secondsFrom(now)
         return APIError(.init(code: token.status), token.verdict.message, retryAfter: retryAfter).response
     }
