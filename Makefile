@@ -23,7 +23,7 @@ LIB_FLAGS = --product mpin \
 
 .DEFAULT_GOAL := help
 # Those of them that take longer than the rest of `make test` are left to `make check-all`.
-TESTS = lint unit abi api-test c-test faults-quick python-test readme-test demo e2e browser-test soak-test ctime negative wipe fuzz
+TESTS = lint unit abi api-test c-test faults-quick python-test readme-test demo e2e browser-test soak-test unit-file ctime negative wipe fuzz
 
 .PHONY: help test check-all lib server examples bench load soak packages format clean laws dudect asan tsan coverage faults \
 	$(TESTS) FORCE

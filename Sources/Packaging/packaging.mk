@@ -1,6 +1,6 @@
 # From a built tree to what people install. Included by the Makefile.
 
-.PHONY: install uninstall install-test reproducible library-in dist sbom docs swift-test cli cli-test
+.PHONY: install uninstall install-test reproducible library-in dist sbom docs swift-test cli cli-test unit-file
 
 PREFIX     ?= /usr/local
 LIBDIR     ?= $(PREFIX)/lib
@@ -39,6 +39,9 @@ cli-test: cli server ## the command line client against a real server
 
 swift-test: packages server ## register and log in from a Swift program of its own package
 	Tests/EndToEnd/swift.sh
+
+unit-file: server ## the systemd unit against systemd's own checks
+	Tests/EndToEnd/units.sh build/mpind
 
 export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 ARCHIVE_FLAGS = --sort=name --owner=0 --group=0 --numeric-owner --mtime=@$(SOURCE_DATE_EPOCH) --format=gnu
