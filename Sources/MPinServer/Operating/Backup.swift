@@ -62,9 +62,16 @@ package enum Backup {
             guard present == nil || present == restored.kind else {
                 throw StartError("\(path): of another part of the server than \(database)")
             }
-            let aside = try moveAside(database, at: now)
+            let aside = "\(database).before-\(now.isoWithMicroseconds)"
+            if present == nil {
+                try moveAside(database, to: aside)
+            } else {
+                // A copy: there is a whole database under the name at every moment.
+                try finish(database)
+                try FileManager.default.copyItem(atPath: database, toPath: aside)
+            }
             restored.replaced = aside
-            if present == .rps { restored.carriedOver = try? await carryOver(from: aside, to: draft, at: now) }
+            if present == .rps { restored.carriedOver = try await carryOver(from: aside, to: draft, at: now) }
             unlink(aside + ".lock")
         }
         try finish(draft)
@@ -77,15 +84,13 @@ package enum Backup {
 
     private static func draft(_ path: String) throws -> String { "\(path).\(Hex.encode(try randomBytes(8))).new" }
 
-    /// The old database with what belongs to it, under a name that tells when it was put aside.
-    private static func moveAside(_ database: String, at now: Moment) throws -> String {
-        let aside = "\(database).before-\(now.isoWithMicroseconds)"
+    /// A damaged database with what belongs to it: its log must not be taken for that of the new one.
+    private static func moveAside(_ database: String, to aside: String) throws {
         for suffix in suffixes.dropLast() where access(database + suffix, F_OK) == 0 {
             guard rename(database + suffix, aside + suffix) == 0 else {
                 throw StartError("\(database): \(String(cString: strerror(errno)))")
             }
         }
-        return aside
     }
 
     private static func carryOver(from old: String, to draft: String, at now: Moment) async throws -> Int {
