@@ -27,6 +27,39 @@ register() {
     say "$user registered, PIN 1234: $(tail -n 1 "$work/register.log")"
 }
 
+# field NAME FILE: the value of a hidden field, or of an attribute, in a page.
+field() {
+    sed -n "s/.*\(name=\"$1\" value\|$1\)=\"\([^\"]*\)\".*/\2/p" "$2" | head -n 1
+}
+
+browser() {
+    curl -fsSL -b "$work/cookies" -c "$work/cookies" -H "Origin: $backend" -o "$work/page.html" "$@"
+}
+
+# Logs in at the website as somebody with a browser and a phone does: the browser is curl, the camera zbar, the phone the
+# C example. Without a script in the browser the button of the page asks whether the phone is done.
+website_tour() {
+    local url phone
+    browser "$backend/login"
+    python3 "$root/Tests/EndToEnd/svg_to_pbm.py" <"$work/page.html" >"$work/code.pbm"
+    url=$(zbarimg --nodbus --quiet --raw "$work/code.pbm")
+    say "the website shows a QR code; the camera reads ${url%%#*}#..."
+    printf '1234\n' | "${example[@]}" --backend "$backend" --store "$store" login-qr "$user" "$url" >"$work/phone.log" 2>/dev/null &
+    phone=$!
+    for _ in $(seq 100); do
+        browser "$backend/login" --data-urlencode "csrf=$(field csrf "$work/page.html")" \
+            --data-urlencode "webOTT=$(field webOTT "$work/page.html")"
+        ! grep -q 'id="user"' "$work/page.html" || break
+        sleep 0.1
+    done
+    wait "$phone"
+    say "phone, PIN 1234: $(tail -n 1 "$work/phone.log"); the website: $(sed -n 's/<p class="lead">\(You are.*\)<\/p>/\1/p' "$work/page.html" | sed 's/<[^>]*>//g')"
+    browser "$backend/logout" --data-urlencode "csrf=$(field csrf "$work/page.html")"
+    browser "$backend/account"
+    grep -q 'You are logged in' "$work/page.html" && { echo "still logged in" >&2; exit 1; }
+    say "logged out of the website"
+}
+
 tour() {
     user=$1 store=$work/$1.store
     shift
@@ -34,6 +67,7 @@ tour() {
     register
     login INCORRECT_PIN 4321
     login OK 1234
+    [ "$user" != alice@example.com ] || website_tour
     stop_server
     start_server
     say "server restarted"
