@@ -100,7 +100,7 @@ soak-test: lib server ## make soak in less than 30 seconds
 	$(SWIFT) build -c release --product mpin-load
 	$(SOAK) --short
 
-browser-test: lib server ## the website in headless Chromium, with a phone beside it; screenshots in build/browser
+browser-test: lib server build/mpin-example ## the website in headless Chromium, with a phone beside it; screenshots in build/browser
 	Tests/EndToEnd/browser.sh
 
 TESTS += contract

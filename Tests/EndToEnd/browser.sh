@@ -7,6 +7,7 @@ set -euo pipefail
 start_server
 mkdir -p "$root/build/browser"
 export HOME=$work MPIN_BACKEND=$backend MPIN_MAILS=$work/mail MPIN_PICTURES=$root/build/browser
+export MPIN_EXAMPLE=$root/build/mpin-example
 export MPIN_LIBRARY=$root/build/libmpin.so PYTHONPATH=$root/bindings/python PYTHONDONTWRITEBYTECODE=1
 /usr/bin/python3 -m pytest -q -W error -p no:cacheprovider "$(dirname "$0")/test_browser.py" "$@" | tee "$work/browser.log"
 stop_server

@@ -88,6 +88,18 @@ class Browser:
         self.resize(DESK_SIZE)
 
 
+class CClient:
+    """The C example with a store of its own."""
+
+    def __init__(self, store: Path) -> None:
+        self._command = [os.environ["MPIN_EXAMPLE"], "--backend", BACKEND, "--store", str(store)]
+
+    def run(self, pin: str, *command: str) -> str:
+        """The status that it ends with."""
+        done = subprocess.run([*self._command, *command], input=pin + "\n", capture_output=True, text=True, timeout=30)
+        return done.stdout.splitlines()[-1]
+
+
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     browser = Browser()
@@ -215,6 +227,27 @@ def test_a_wrong_pin_shows_nothing_and_the_right_one_after_it_does(browser: Brow
         login = beside.submit(alice.login_browser, PIN, code)
         browser.wait_for(f"You are logged in as {alice.user}")
         login.result()
+
+
+@pytest.mark.parametrize("way", ["code", "number"])
+def test_the_c_client_logs_the_browser_in(browser: Browser, tmp_path: Path, way: str) -> None:
+    user = f"carol.{way}@example.com"
+    client = CClient(tmp_path / "store")
+    with ThreadPoolExecutor() as beside:
+        registration = beside.submit(client.run, PIN, "register", user)
+        browser.open(mailed_link(user))
+        browser.click("Confirm")
+        assert registration.result() == "OK"
+        code = shown_code(browser, way)
+        command = ["login-qr", user, f"{BACKEND}#{code}"] if way == "code" else ["login-number", user, code]
+        assert client.run(WRONG_PIN, *command) == "INCORRECT_PIN"
+        assert browser.path == ("/login" if way == "code" else "/login/number")
+        login = beside.submit(client.run, PIN, *command)
+        browser.wait_for(f"You are logged in as {user}")
+        assert login.result() == "OK"
+    browser.click("Log out")
+    browser.wait_for("You are logged out")
+    assert_logged_out(browser)
 
 
 def test_a_wrong_number_logs_nobody_in(browser: Browser, alice: Phone) -> None:
