@@ -10,6 +10,7 @@ from typing import Any, Callable, Protocol
 
 from . import _structures as structures
 from ._errors import CanceledError, NetworkError, RandomFailedError, StorageError, TimedOutError
+from ._handles import octet_array
 from ._native import lib
 
 _KEY_SIZE = 32
@@ -124,7 +125,7 @@ class Bridge:
         try:
             assert self._context.storage
             stored = self._context.storage.get(StorageKind(kind))
-            status: int = lib.mpin_storage_data_append(data, _octets(stored), len(stored))
+            status: int = lib.mpin_storage_data_append(data, octet_array(stored), len(stored))
             return status
         except BaseException as error:
             return self._failed(error, StorageError.code)
@@ -174,12 +175,8 @@ def _copy(octets: bytes, out: Any, size: int) -> int:
     return 0
 
 
-def _octets(octets: bytes) -> Any:
-    return (ctypes.c_uint8 * max(len(octets), 1)).from_buffer_copy(octets or b"\0")
-
-
 def _request(request: structures.HTTPRequest, response: int) -> HTTPRequest:
-    texts = []
+    texts: list[str] = []
     while request.headers[len(texts)] is not None:
         texts.append(request.headers[len(texts)].decode("utf-8"))
     return HTTPRequest(
@@ -201,4 +198,4 @@ def _fill(response: int, answer: HTTPResponse) -> int:
     status: int = lib.mpin_http_response_set_status(response, answer.status)
     for name, value in answer.headers:
         status = status or lib.mpin_http_response_add_header(response, name.encode(), value.encode())
-    return status or lib.mpin_http_response_append_body(response, _octets(answer.body), len(answer.body))
+    return status or lib.mpin_http_response_append_body(response, octet_array(answer.body), len(answer.body))

@@ -69,7 +69,8 @@ def type_of(declaration: str, *, is_parameter: bool = True) -> Any:
     assert match, declaration
     if match[3] and not is_parameter:
         size = constants().get(match[3][1:-1]) or int(match[3][1:-1])
-        return {"char": ctypes.c_char, "uint8_t": ctypes.c_uint8}[match[1].strip()] * size
+        element: Any = {"char": ctypes.c_char, "uint8_t": ctypes.c_uint8}[match[1].strip()]
+        return element * size
     return TYPES[" ".join(filter(None, [match[1].strip(), match[2] or ("*" if match[3] else "")]))]
 
 
@@ -98,12 +99,12 @@ def test_every_function_of_the_library_has_its_types(name: str) -> None:
     assert (function.restype, list(function.argtypes)) == declared()[name]
 
 
-def members(structure: str) -> "list[tuple[str, str]]":
-    """Name and declaration of each member in the header; of a callback the declaration is that of a function."""
+def members(structure: str) -> "list[tuple[tuple[str, str], str]]":
+    """Name (of a callback, or of another member) and declaration of each member in the header; of a callback the declaration is that of a function."""
     match = re.search(rf"struct {structure} \{{(.*?)\}} {structure};", header("mpin.h"), flags=re.DOTALL)
     assert match, structure
     declarations = [" ".join(m.split()) for m in match[1].split(";") if m.strip()]
-    return [((re.findall(r"\(\*(\w+)\)|(\w+)(?:\[\w+\])?$", d) or [("", "")])[0], d) for d in declarations]  # type: ignore
+    return [(re.findall(r"\(\*(\w+)\)\(|(\w+)(?:\[\w+\])?$", d)[0], d) for d in declarations]
 
 
 def member_type(declaration: str) -> Any:
@@ -122,7 +123,7 @@ def same(found: Any, expected: Any) -> bool:
 
 @pytest.mark.parametrize("structure", STRUCTURES)
 def test_a_structure_has_the_members_of_the_header(structure: str) -> None:
-    expected = [(name[0] or name[1], member_type(declaration)) for name, declaration in members(structure)]
+    expected = [("".join(name), member_type(declaration)) for name, declaration in members(structure)]
     fields = STRUCTURES[structure]._fields_
     assert [name for name, _ in fields] == [name for name, _ in expected]
     for (name, found), (_, kind) in zip(fields, expected):
