@@ -21,6 +21,10 @@ SETTINGS = (
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s" % (len(SETTINGS), SETTINGS)
 
 
+# Talks to one client.
+Handler = Callable[[socket.socket], None]
+
+
 class Authority:
     """A certificate authority in a folder, by the openssl command."""
 
@@ -66,7 +70,7 @@ def pin(certificate: Path) -> str:
     return "sha256//" + base64.b64encode(hashlib.sha256(der).digest()).decode()
 
 
-def serve(handle: Callable[[socket.socket], None]) -> tuple[int, Callable[[], None]]:
+def serve(handle: Handler) -> tuple[int, Callable[[], None]]:
     """A loopback port that gives its connections to `handle`, and how to close it."""
     listener = socket.create_server(("127.0.0.1", 0))
 
@@ -87,7 +91,7 @@ def serve(handle: Callable[[socket.socket], None]) -> tuple[int, Callable[[], No
     return listener.getsockname()[1], lambda: listener.shutdown(socket.SHUT_RDWR)
 
 
-def tls(certificate: Path, change: Callable[[ssl.SSLContext], None] = lambda _: None) -> Callable[[socket.socket], None]:
+def tls(certificate: Path, change: Callable[[ssl.SSLContext], None] = lambda _: None) -> Handler:
     """Answers every request over TLS with client settings."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)
@@ -113,7 +117,7 @@ def only_tls_1_2(context: ssl.SSLContext) -> None:
     context.maximum_version = ssl.TLSVersion.TLSv1_2
 
 
-def cut(certificate: Path, at: int) -> Callable[[socket.socket], None]:
+def cut(certificate: Path, at: int) -> Handler:
     """A TLS server of which the first `at` bytes arrive."""
     port, _ = serve(tls(certificate))
 
@@ -148,7 +152,7 @@ def main() -> int:
     probe = sys.argv[1]
     passed = failed = 0
 
-    def expect(case: str, expected: str, handle: Callable[[socket.socket], None], *arguments: object, host: str = "127.0.0.1") -> None:
+    def expect(case: str, expected: str, handle: Handler, *arguments: object, host: str = "127.0.0.1") -> None:
         nonlocal passed, failed
         port, close = serve(handle)
         command = [probe, f"https://{host}:{port}", *map(str, arguments)]
