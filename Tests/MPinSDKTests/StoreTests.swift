@@ -239,7 +239,8 @@ final class StoreTests: FolderTestCase {
         let other = UserStore(storage: FileStorage(path: path + "2"), key: try KeyFile.loadOrCreate(path + "2.key"))
         _ = try other.update(record("bob").key) { $0 = record("bob") }
         try write(try read(path + "2"), path)
-        XCTAssertEqual(failure { () throws(SDKError) in _ = try store().load() }, .storageError)
+        let reopened = try store()
+        XCTAssertEqual(failure { () throws(SDKError) in _ = try reopened.load() }, .storageError)
     }
 
     private func secret(_ text: String) -> SecretBytes {
@@ -291,7 +292,8 @@ final class StoreTests: FolderTestCase {
         XCTAssertEqual(try open(passphrase).load().records.map(\.userID), ["alice"])
         XCTAssertEqual(try firstLine(), header)
         _ = try open(passphrase).update(record("bob").key) { $0 = record("bob") }
-        XCTAssertTrue(try firstLine().hasPrefix("mpin-store 2 argon2id 3 65536 "), try firstLine())
+        let line = try firstLine()
+        XCTAssertTrue(line.hasPrefix("mpin-store 2 argon2id 3 65536 "), line)
         XCTAssertFalse(try firstLine().hasSuffix(Hex.encode(salt)))
         XCTAssertEqual(try open(passphrase).load().records.count, 2)
         let wrong = secret("wrong horse")
