@@ -143,7 +143,7 @@ final class AttemptTests: XCTestCase {
             XCTAssertFalse(isKnown)
             XCTAssertEqual(claimed.map(\.y), [challenge.y])
             let token = AuthToken(
-                key: AuthToken.key("\(number)"), idHash: id.hash, mpinID: "", userID: "", verdict: Verdict(status: 401),
+                key: AuthToken.key("\(number)"), id: id.key, mpinID: "", userID: "", verdict: Verdict(status: 401),
                 wid: "0", otp: "", expires: start.adding(seconds: 60))
             try await tokens.save(token, at: start)
             let read = try await tokens.read("\(number)", at: start)

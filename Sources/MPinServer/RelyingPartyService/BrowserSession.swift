@@ -11,7 +11,7 @@ package struct BrowserSession: Codable, Sendable {
         /// 16 bytes in hex.
         var authOTT: String
         /// Hash of the M-Pin ID.
-        var idHash: [UInt8]
+        var id: String
         var expires: Moment
         /// Whether a browser has got the token.
         var isShown = false
@@ -54,13 +54,13 @@ package struct BrowserSession: Codable, Sendable {
 
     /// Takes in a right PIN. False when another one came first: of anybody else for good, of the same M-Pin ID unless the
     /// browser never got it or let it expire. The same token again is fine: the phone asks a second time.
-    mutating func accept(authOTT: String, idHash: [UInt8], expires: Moment, at now: Moment) -> Bool {
+    mutating func accept(authOTT: String, id: String, expires: Moment, at now: Moment) -> Bool {
         if let login {
-            guard login.idHash == idHash else { return false }
+            guard login.id == id else { return false }
             guard login.authOTT != authOTT else { return true }
             guard !isRedeemed, !login.isShown || login.expires <= now else { return false }
         }
-        login = Login(authOTT: authOTT, idHash: idHash, expires: expires)
+        login = Login(authOTT: authOTT, id: id, expires: expires)
         return true
     }
 

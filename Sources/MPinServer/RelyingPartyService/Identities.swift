@@ -85,7 +85,7 @@ extension Identities {
 
     /// Brings what was counted to the disk: before anybody hears of a wrong PIN.
     func sync(_ token: AuthToken, at now: Moment) async throws {
-        let key = token.isKnown ? Hex.encode(token.idHash) : slots.key(token.idHash)
+        let key = token.isKnown ? token.id : slots.key(Hex.decode(token.id) ?? [])
         try await (token.isKnown ? known : unknown).update(key, at: now, durable: true) { _ in }
     }
 

@@ -29,6 +29,11 @@ package struct IdentityRecord: Codable, Sendable, Equatable {
         self.registered = registered
     }
 
+    private enum CodingKeys: String, CodingKey {
+        case mpinID, userID, keyID, registered, attempts, inProgress, failuresSinceSuccess, refused, lastAttempt
+        case blockedUntil, blocked, revoked
+    }
+
     /// Members that came later, or are at rest, may be missing.
     package init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
@@ -48,6 +53,24 @@ package struct IdentityRecord: Codable, Sendable, Equatable {
 }
 
 extension IdentityRecord {
+    /// Without the members that are at rest: most are, in most records, and each login reads and writes one twice.
+    package func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: CodingKeys.self)
+        try members.encode(mpinID, forKey: .mpinID)
+        try members.encode(userID, forKey: .userID)
+        try members.encode(keyID, forKey: .keyID)
+        try members.encode(registered, forKey: .registered)
+        let counts = [
+            (attempts, CodingKeys.attempts), (inProgress, .inProgress), (failuresSinceSuccess, .failuresSinceSuccess),
+            (refused, .refused),
+        ]
+        for (count, key) in counts where count != 0 { try members.encode(count, forKey: key) }
+        try members.encodeIfPresent(lastAttempt, forKey: .lastAttempt)
+        try members.encodeIfPresent(blockedUntil, forKey: .blockedUntil)
+        if blocked { try members.encode(true, forKey: .blocked) }
+        if revoked { try members.encode(true, forKey: .revoked) }
+    }
+
     /// Takes one attempt before anything is judged: however many proofs come at once, no more of them are judged than
     /// the policy allows wrong ones.
     package mutating func reserve(_ policy: AttemptPolicy, at now: Moment) -> Reservation {

@@ -20,7 +20,7 @@ extension RelyingPartyService {
         let authOTT = Hex.encode(try randomBytes(16))
         let otp = proof.wantsOTP ? try randomDigits(6) : nil
         let token = AuthToken(
-            key: AuthToken.key(authOTT), idHash: proof.id.hash, mpinID: isKnown ? identity.mpinID : "",
+            key: AuthToken.key(authOTT), id: proof.id.key, mpinID: isKnown ? identity.mpinID : "",
             userID: identity.userID, verdict: verdict, wid: proof.wid,
             // The digits that a wrong PIN gets are good for nothing.
             otp: verdict.status == 200 ? otp ?? "" : "", expires: now.adding(seconds: limits.tokenSeconds))

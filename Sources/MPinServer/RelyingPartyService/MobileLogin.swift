@@ -47,7 +47,7 @@ extension RelyingPartyService {
     private func handOver(_ token: AuthToken, _ authOTT: String) async throws {
         let now = config.clock()
         let isAccepted = try await browsers.change(token.wid, at: now) {
-            $0.accept(authOTT: authOTT, idHash: token.idHash, expires: token.expires, at: now)
+            $0.accept(authOTT: authOTT, id: token.id, expires: token.expires, at: now)
         }
         guard isAccepted == true else { throw APIError.wrongNumber }
     }

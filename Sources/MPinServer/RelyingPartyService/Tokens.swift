@@ -4,8 +4,8 @@ import MPinSecrets
 package struct AuthToken: Codable, Sendable, Equatable {
     /// Hex of the SHA-256 of the one-time token's hex text: the token itself is not kept.
     package var key: String
-    /// Hash of the M-Pin ID, 32 bytes.
-    package var idHash: [UInt8]
+    /// Key of the M-Pin ID.
+    package var id: String
     /// Hex of the M-Pin ID; empty for one that was never registered.
     package var mpinID: String
     package var userID: String
@@ -17,11 +17,11 @@ package struct AuthToken: Codable, Sendable, Equatable {
     package var expires: Moment
 
     package init(
-        key: String, idHash: [UInt8], mpinID: String, userID: String, verdict: Verdict, wid: String, otp: String,
+        key: String, id: String, mpinID: String, userID: String, verdict: Verdict, wid: String, otp: String,
         expires: Moment
     ) {
         self.key = key
-        self.idHash = idHash
+        self.id = id
         self.mpinID = mpinID
         self.userID = userID
         self.verdict = verdict
