@@ -5,6 +5,8 @@ package final class MemoryStore: Store {
     private typealias Tables = [String: [String: StoredItem]]
     private let tables = Mutex<Tables>([:])
 
+    package let keepsObjects = true
+
     package init() {}
 
     /// Items, those that have expired since the last ``collect(at:)`` included.

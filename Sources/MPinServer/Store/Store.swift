@@ -1,12 +1,24 @@
 /// What a store keeps under a key.
 package struct StoredItem: Sendable, Equatable {
     package var value: [UInt8]
+    /// The value as it is, in the place of its bytes: for a store that keeps objects.
+    var object: (any Sendable)?
     /// From then on the item is as good as deleted; nil: never.
     package var expires: Moment?
 
     package init(value: [UInt8], expires: Moment? = nil) {
         self.value = value
         self.expires = expires
+    }
+
+    init(object: any Sendable, expires: Moment?) {
+        self.init(value: [], expires: expires)
+        self.object = object
+    }
+
+    /// An object equals nothing: nobody can tell.
+    package static func == (left: StoredItem, right: StoredItem) -> Bool {
+        left.object == nil && right.object == nil && left.value == right.value && left.expires == right.expires
     }
 
     func isLive(at now: Moment) -> Bool { expires.map { $0 > now } ?? true }
@@ -20,6 +32,9 @@ package struct StoredItem: Sendable, Equatable {
 ///
 /// Table names match `[a-z0-9_]+`; keys are any text and lie in the order of their UTF-8 bytes.
 package protocol Store: Sendable {
+    /// Whether items are handed over as objects, which spares their way through JSON.
+    var keepsObjects: Bool { get }
+
     /// Keeps a new item, with a sync; false, and nothing changed, where a live one is.
     func create(_ table: String, _ key: String, _ item: StoredItem, at now: Moment) async throws -> Bool
 
@@ -42,4 +57,8 @@ package protocol Store: Sendable {
 
     /// Deletes what has expired; the number of items.
     func collect(at now: Moment) async throws -> Int
+}
+
+extension Store {
+    package var keepsObjects: Bool { false }
 }

@@ -1,6 +1,7 @@
 import Foundation
 
-/// The items of one type in a store, as JSON. A type that gets new members reads the old form as well.
+/// The items of one type in a store, as JSON wherever they are bytes. A type that gets new members reads the old form as
+/// well.
 package struct Table<Value: Codable & Sendable>: Sendable {
     /// A value and how long it lives; nil: for ever.
     package struct Entry: Sendable {
@@ -23,7 +24,7 @@ package struct Table<Value: Codable & Sendable>: Sendable {
 
     /// Keeps a new value, with a sync; false, and nothing changed, where a live one is.
     package func create(_ key: String, _ value: Value, expires: Moment? = nil, at now: Moment) async throws -> Bool {
-        try await store.create(name, key, Self.item(Entry(value, expires: expires)), at: now)
+        try await store.create(name, key, item(Entry(value, expires: expires)), at: now)
     }
 
     package func read(_ key: String, at now: Moment) async throws -> Value? {
@@ -43,7 +44,7 @@ package struct Table<Value: Codable & Sendable>: Sendable {
         try await store.update(name, key, at: now, durable: durable) { item in
             var entry = try item.map(Self.entry)
             let result = try change(&entry)
-            item = try entry.map(Self.item)
+            item = try entry.map(self.item)
             return result
         }
     }
@@ -62,12 +63,14 @@ package struct Table<Value: Codable & Sendable>: Sendable {
         try await store.list(name, after: key, limit: limit, at: now).map { ($0.key, try Self.entry($0.item).value) }
     }
 
-    private static func item(_ entry: Entry) throws -> StoredItem {
-        StoredItem(value: Array(try JSONEncoder().encode(entry.value)), expires: entry.expires)
+    private func item(_ entry: Entry) throws -> StoredItem {
+        guard !store.keepsObjects else { return StoredItem(object: entry.value, expires: entry.expires) }
+        return StoredItem(value: Array(try JSONEncoder().encode(entry.value)), expires: entry.expires)
     }
 
     private static func entry(_ item: StoredItem) throws -> Entry {
-        Entry(try JSONDecoder().decode(Value.self, from: Data(item.value)), expires: item.expires)
+        if let value = item.object as? Value { return Entry(value, expires: item.expires) }
+        return Entry(try JSONDecoder().decode(Value.self, from: Data(item.value)), expires: item.expires)
     }
 }
 
