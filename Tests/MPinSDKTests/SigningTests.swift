@@ -210,8 +210,10 @@ final class SigningTests: FlowTestCase {
             XCTAssertEqual(failure { () throws(SDKError) in try startDVS(user) }, leave.status, "\(leave)")
         }
         let id = Hex.encode(Array(#"{"userID":"alice@example.com"}"#.utf8))
+        let share =
+            "0420bb376f4d54c9179ddc0ab600a572518743d7ea45747827bf948b5506490c3b02ab5629d3fea46cfbda44618d652b1b6ac452587c4cf2949065328fe3d55be5"
         let good: [String: Any] = [
-            "mpinId": id, "dvsClientSecretShare": String(repeating: "04", count: 65), "curve": "BN254CX",
+            "mpinId": id, "dvsClientSecretShare": share, "curve": "BN254CX",
             "dtas": "WyI=",
             "cs2url": server.url + "/v3/dvs?hash=" + String(repeating: "00", count: 32),
         ]
@@ -221,7 +223,7 @@ final class SigningTests: FlowTestCase {
             ("dtas", nil, .responseParseError), ("dtas", "a b", .responseParseError),
             ("dtas", String(repeating: "a", count: 1024), .responseParseError),
             ("cs2url", "http://example.com/", .untrustedDomainError), ("cs2url", "x", .untrustedDomainError),
-            ("appName", "not needed", .cryptoError),
+            ("dvsClientSecretShare", String(repeating: "04", count: 65), .cryptoError),
         ]
         for change in changes {
             var answer = good
