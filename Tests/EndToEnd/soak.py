@@ -31,6 +31,8 @@ from phone import Phone, Refused, wait_until
 ROOT = Path(__file__).resolve().parents[2]
 PIN = "1234"
 LOST = (OSError, HTTPException)
+#: Whether speeds are compared: seconds on a busy machine say nothing about them.
+TIMED = "--short" not in sys.argv
 #: Browsers that wait for an answer when the server is told to end.
 WAITING = 20
 
@@ -177,7 +179,7 @@ def kills(server: Server, cycles: int) -> str:
             assert not accepted(lambda: phone.authenticate(phone.pass2(body))), "a pass 2 was taken twice"
     for phone in registered:
         phone.login(PIN)
-    assert slowest < 2, f"ready only after {slowest:.1f} s"
+    assert slowest < (2 if TIMED else 10), f"ready only after {slowest:.1f} s"
     return f"{cycles} kills, {len(registered)} registrations all there, ready within {slowest:.2f} s"
 
 
@@ -222,11 +224,13 @@ def overload(server: Server, seconds: float) -> str:
     peak = server.load(users=100, seconds=seconds, connections=8)
     crush = server.load(users=100, seconds=seconds, connections=200, rate=3 * peak["loginsPerSecond"])
     after = server.load(users=20, seconds=min(seconds, 5), connections=8)
-    assert crush["loginsPerSecond"] >= 0.8 * peak["loginsPerSecond"], (crush, peak)
+    assert crush["logins"] > 0 and after["logins"] > 0
     impolite = {text: count for text, count in crush["failures"].items() if text[-3:] not in ("429", "503")}
     assert not impolite, impolite
     assert not after["failures"], after
-    assert after["p99Milliseconds"] < 4 * max(peak["p99Milliseconds"], 10), (after, peak)
+    if TIMED:
+        assert crush["loginsPerSecond"] >= 0.8 * peak["loginsPerSecond"], (crush, peak)
+        assert after["p99Milliseconds"] < 4 * max(peak["p99Milliseconds"], 10), (after, peak)
     return f"{peak['loginsPerSecond']:.0f} logins/s at its peak, {crush['loginsPerSecond']:.0f} at three times the demand"
 
 
@@ -265,7 +269,8 @@ def slow_clients(server: Server, count: int, seconds: float) -> str:
         for each in sockets:
             each.close()
     assert not busy["failures"], busy
-    assert busy["p50Milliseconds"] < 2 * max(calm["p50Milliseconds"], 2), (busy, calm)
+    if TIMED:
+        assert busy["p50Milliseconds"] < 2 * max(calm["p50Milliseconds"], 2), (busy, calm)
     return f"{count} slow connections ended within {time.monotonic() - begun:.0f} s"
 
 
@@ -279,7 +284,8 @@ def steadiness(server: Server, rounds: int, seconds: float) -> str:
         files.append(server.files())
     assert sizes[-1] <= sizes[0] * 1.05 + 2, f"memory grows: {sizes}"
     assert max(files) <= min(files) + 8, f"open files: {files}"
-    assert medians[-1] < 2 * medians[0] + 5, f"logins get slower: {medians}"
+    if TIMED:
+        assert medians[-1] < 2 * medians[0] + 5, f"logins get slower: {medians}"
     return f"{sizes[0]:.1f} MB at first, {sizes[-1]:.1f} MB at the end, {files[-1]} open files"
 
 
