@@ -7,6 +7,8 @@ enum Workers {
     private static let computing = started(NIOThreadPool(numberOfThreads: System.coreCount))
     /// Blocking calls to other servers: they wait more than they work.
     private static let calling = started(NIOThreadPool(numberOfThreads: 16))
+    /// Mails: they are sent while another part of the same process waits in a call, and must not wait for that call.
+    private static let mailing = started(NIOThreadPool(numberOfThreads: 16))
 
     private static func started(_ pool: NIOThreadPool) -> NIOThreadPool {
         pool.start()
@@ -19,5 +21,9 @@ enum Workers {
 
     static func call<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
         try await calling.runIfActive(work)
+    }
+
+    static func mail<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
+        try await mailing.runIfActive(work)
     }
 }

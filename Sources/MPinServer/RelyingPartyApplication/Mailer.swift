@@ -23,7 +23,7 @@ struct Mailer: Sendable {
 
             """
         do {
-            try await Workers.call {
+            try await Workers.mail {
                 switch delivery {
                 case .folder(let folder):
                     let to = userID.contains("@") ? userID : userID + "@localhost"
