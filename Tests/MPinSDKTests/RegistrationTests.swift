@@ -181,7 +181,8 @@ final class RegistrationTests: FlowTestCase {
     func testParamsThatAreNoQueryAreRefused() throws {
         let user = try sdk.makeNewUser("alice@example.com")
         try sdk.startRegistration(user)
-        let share = String(repeating: "04", count: 65)
+        let share =
+            "0420bb376f4d54c9179ddc0ab600a572518743d7ea45747827bf948b5506490c3b02ab5629d3fea46cfbda44618d652b1b6ac452587c4cf2949065328fe3d55be5"
         for params in ["a b", "a\r\nX: y", "ü", "a\u{0}"] {
             server.reply(.signature, .json(200, ["clientSecretShare": share, "params": params]))
             XCTAssertEqual(
