@@ -6,6 +6,8 @@ PREFIX     ?= /usr/local
 LIBDIR     ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 
+TESTS += install-test cli-test
+
 ##@ Ship
 
 install: lib ## install library, headers, mpin.pc, CMake files: DESTDIR, PREFIX, LIBDIR, INCLUDEDIR

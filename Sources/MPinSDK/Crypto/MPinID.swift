@@ -4,8 +4,8 @@ import MPinWire
 
 /// M-Pin IDs (wire section 4): the hex of a JSON text whose exact bytes are what is hashed.
 enum MPinID {
-    /// Hex digits of the longest one that is taken.
-    private static let maxDigits = 8192
+    /// Hex digits of the longest one that is taken: what `mpin_signature` of the C header has room for.
+    private static let maxDigits = 4094
 
     /// The ID that the server has made, in lower case. Its `userID` must be the one that was asked for.
     static func check(_ mpinID: String, userID: String) throws(SDKError) -> String {
