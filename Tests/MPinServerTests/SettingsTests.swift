@@ -14,8 +14,13 @@ final class SettingsTests: XCTestCase {
 
     func testTheSettingsHoldTheMembersThatTheOptionsAskFor() throws {
         XCTAssertEqual(
-            Set(try settings { _ in }.keys), certain.union(["accessNumberURL", "getAccessNumberURL"]))
-        XCTAssertEqual(Set(try settings { $0.requestOTP = true }.keys), certain)
+            Set(try settings { $0.mobileUseNative = false }.keys),
+            certain.union(["accessNumberURL", "getAccessNumberURL"]))
+        let digitsOnly = try settings {
+            $0.mobileUseNative = false
+            $0.requestOTP = true
+        }
+        XCTAssertEqual(Set(digitsOnly.keys), certain)
         XCTAssertEqual(
             Set(try settings { $0.mobileUseNative = true }.keys),
             certain.union(["accessNumberURL", "getAccessNumberURL", "getQrUrl", "codeStatusURL"]))
@@ -50,7 +55,11 @@ final class SettingsTests: XCTestCase {
     func testTheMobileConfigurationIsServedWhereItIsConfigured() throws {
         let list = JSONValue.array([.object(["name": .string("Demo"), "url": .string("https://example.com")])])
         XCTAssertEqual(try get("/rps/mobileConfig") { $0.mobileUseNative = true }.status, 403)
-        XCTAssertEqual(try get("/rps/mobileConfig") { $0.mobileConfig = list }.status, 404)
+        let withoutCodes = try get("/rps/mobileConfig") {
+            $0.mobileConfig = list
+            $0.mobileUseNative = false
+        }
+        XCTAssertEqual(withoutCodes.status, 404)
         let answer = try get("/rps/mobileConfig") {
             $0.mobileConfig = list
             $0.mobileUseNative = true

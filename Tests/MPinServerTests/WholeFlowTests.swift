@@ -15,7 +15,7 @@ final class WholeFlowTests: XCTestCase {
         XCTAssertEqual(page.status, 200)
         XCTAssertTrue(page.text.contains("alice@example.com"))
         XCTAssertEqual(try client.signature(registration).status, 401, "looking at the link confirms nothing")
-        XCTAssertTrue(try server.backend.call("POST", link, "").text.contains("activated"))
+        XCTAssertTrue(try server.backend.call("POST", link, "").text.contains("Confirmed"))
 
         let user = try client.finishRegistration(registration, pin: "1234")
         let wrong = try client.login(user, pin: "1235")
