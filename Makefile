@@ -23,6 +23,7 @@ LIB_FLAGS = --product mpin \
 
 .DEFAULT_GOAL := help
 # Those of them that take longer than the rest of `make test` are left to `make check-all`.
+LONG = laws dudect asan tsan coverage faults
 TESTS = lint unit abi api-test c-test faults-quick python-test readme-test demo e2e browser-test soak-test unit-file ctime negative wipe fuzz
 
 .PHONY: help test check-all lib server examples bench load soak packages format clean laws dudect asan tsan coverage faults \
@@ -61,7 +62,7 @@ test: lib server examples ## everything that CI runs; ends in "N passed, N faile
 	Tests/run.sh $(TESTS)
 
 check-all: lib server examples ## all checks, the long ones too
-	Tests/run.sh $(TESTS) laws dudect asan tsan coverage faults
+	Tests/run.sh $(TESTS) $(LONG)
 
 unit: packages ## Swift tests: laws, vectors, client core, server over sockets
 	$(SWIFT) build -c release --build-tests

@@ -38,7 +38,15 @@ package struct Moment: Sendable, Comparable {
     package var permitDates: [Int32] { hour == 0 ? [day, day - 1] : [day] }
 
     /// `2026-11-21T02:37:19Z`.
-    package var iso: String { Date(timeIntervalSince1970: Double(seconds)).formatted(.iso8601) }
+    package var iso: String {
+        var (time, parts) = (time_t(seconds), tm())
+        gmtime_r(&time, &parts)
+        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { text in
+            let count = strftime(text.baseAddress, text.count, "%Y-%m-%dT%H:%M:%SZ", &parts)
+            return String(
+                decoding: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(text)[..<count]), as: UTF8.self)
+        }
+    }
 
     /// `2026-11-21T03:36:19.271581`: without a zone, for the register answer.
     package var isoWithMicroseconds: String {

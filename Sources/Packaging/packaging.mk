@@ -7,6 +7,7 @@ LIBDIR     ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 
 TESTS += install-test cli-test
+LONG += swift-test docs sbom reproducible
 
 ##@ Ship
 

@@ -5,13 +5,16 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 work=$(mktemp -d)
 server_pid=
 
-# Four ports that nobody listens on.
+# Four ports that nobody listens on, below those that the system gives to clients.
 free_ports() {
     python3 - <<'PY'
-import socket
-sockets = [socket.socket() for _ in range(4)]
-for s in sockets:
-    s.bind(("127.0.0.1", 0))
+import random, socket
+sockets = []
+while len(sockets) < 4:
+    try:
+        sockets.append(socket.create_server(("127.0.0.1", random.randrange(15000, 32000))))
+    except OSError:
+        pass
 print(*(s.getsockname()[1] for s in sockets))
 PY
 }

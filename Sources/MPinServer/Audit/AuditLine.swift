@@ -70,6 +70,7 @@ struct AuditLine: Sendable, Equatable {
 
     /// JSON, with everything but printable ASCII escaped, so that a line stays one line in every viewer.
     private static func quoted(_ text: String) -> String {
+        if text.utf8.allSatisfy({ (0x20...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C }) { return "\"\(text)\"" }
         var result = "\""
         for unit in text.utf16 {
             switch unit {

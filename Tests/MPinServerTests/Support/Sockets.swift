@@ -97,22 +97,25 @@ enum Sockets {
         return answer
     }
 
-    /// Ports that nobody listens on now, all different.
+    /// Ports that nobody listens on now, all different, below those that the system gives to clients: such a client
+    /// would take one before the server does.
     static func freePorts(_ count: Int) -> [Int] {
-        let files = (0..<count).map { _ in socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0) }
+        var files: [Int32] = []
         defer { files.forEach { close($0) } }
-        return files.map { file in
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
-            var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-            withUnsafeMutablePointer(to: &address) {
-                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    _ = bind(file, $0, size)
-                    _ = getsockname(file, $0, &size)
+        return (0..<count).map { _ in
+            while true {
+                let (file, port) = (socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0), Int.random(in: 15_000..<32_000))
+                files.append(file)
+                var address = sockaddr_in()
+                address.sin_family = sa_family_t(AF_INET)
+                address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
+                address.sin_port = in_port_t(port).bigEndian
+                let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+                let isFree = withUnsafePointer(to: &address) {
+                    $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(file, $0, size) == 0 }
                 }
+                if isFree { return port }
             }
-            return Int(UInt16(bigEndian: address.sin_port))
         }
     }
 }

@@ -2,6 +2,7 @@ import json
 import os
 import pathlib
 import re
+import random
 import socket
 import subprocess
 import time
@@ -39,8 +40,13 @@ def sdk(tmp_path: pathlib.Path) -> Iterator[mpin.SDK]:
 
 
 def free_ports(count: int) -> "list[int]":
-    """Loopback ports that nobody listens on."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    """Loopback ports that nobody listens on, below those that the system gives to clients."""
+    sockets: "list[socket.socket]" = []
+    while len(sockets) < count:
+        try:
+            sockets.append(socket.create_server(("127.0.0.1", random.randrange(15000, 32000))))
+        except OSError:
+            continue
     ports = [s.getsockname()[1] for s in sockets]
     for s in sockets:
         s.close()
