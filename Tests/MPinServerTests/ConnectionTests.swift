@@ -193,13 +193,20 @@ final class ConnectionTests: XCTestCase {
 
     func testWhatIsTooMuchAtOnceGets503AndRetryAfter() throws {
         let server = try InProcess { $0.limits.requestsInFlight = 1 }
-        let file = try Sockets.connect(server.backend.port)
-        defer { close(file) }
         let body = "{\"userId\":\"alice@example.com\"}"
-        Sockets.send(file, Data("PUT /rps/user HTTP/1.1\r\nHost: h\r\nContent-Length: \(body.utf8.count)\r\n\r\n".utf8))
-        let end = Date(timeIntervalSinceNow: 10)
-        var answer = try server.backend.call("GET", "/rps/clientSettings")
-        while answer.status != 503, Date() < end { answer = try server.backend.call("GET", "/rps/clientSettings") }
+        let head = Data("PUT /rps/user HTTP/1.1\r\nHost: h\r\nContent-Length: \(body.utf8.count)\r\n\r\n".utf8)
+        var (file, answer) = (Int32(-1), try server.backend.call("GET", "/rps/clientSettings"))
+        defer { close(file) }
+        // The request that waits for its body may itself be the one too many, when it meets one of ours.
+        for _ in 0..<20 where answer.status != 503 {
+            close(file)
+            file = try Sockets.connect(server.backend.port)
+            Sockets.send(file, head)
+            let end = Date(timeIntervalSinceNow: 1)
+            repeat {
+                answer = try server.backend.call("GET", "/rps/clientSettings")
+            } while answer.status != 503 && Date() < end
+        }
         XCTAssertEqual(answer.status, 503)
         XCTAssertEqual(answer.headers["retry-after"], "1")
         Sockets.send(file, Data(body.utf8))
