@@ -44,7 +44,7 @@ extension RelyingPartyService {
 extension RelyingPartyService {
     /// GET timePermitsStorageURL/<app_id>/<date>/<hash_mpin_id> (wire section 10): the share as bare hex. Who gets none
     /// here asks D-TA 2, as old clients do in any case.
-    func storedPermit(_ context: BasicRequestContext) async throws -> Response {
+    func storedPermit(_ context: RequestContext) async throws -> Response {
         let names = ["app", "date", "hash"].map { context.parameters.get($0) ?? "" }
         guard names[0] == appID, let date = Int32(names[1]), let hash = Hex.decode(names[2]) else {
             throw APIError.notFound

@@ -58,7 +58,7 @@ struct RelyingPartyService: Sendable {
     var keys: ServerKeys { keyRing.keys }
 
     /// Everything below `/<prefix>`.
-    func addPublicRoutes(to router: Router<BasicRequestContext>) {
+    func addPublicRoutes(to router: Router<RequestContext>) {
         let base = "/" + config.prefix
         router.serve(base + "/clientSettings", [.get: { _, _ in try clientSettings() }])
         router.serve(base + "/user", [.put: { request, _ in try await register(request, id: nil) }])
@@ -88,7 +88,7 @@ struct RelyingPartyService: Sendable {
         addBrowserRoutes(to: router, base: base)
     }
 
-    private func addBrowserRoutes(to router: Router<BasicRequestContext>, base: String) {
+    private func addBrowserRoutes(to router: Router<RequestContext>, base: String) {
         router.serve(base + "/getAccessNumber", [.post: { _, _ in try await getAccessNumber() }])
         router.serve(base + "/getQrUrl", [.post: { _, _ in try await getQRCode() }])
         router.serve(base + "/access", [.post: { request, _ in try await access(request) }])
@@ -97,7 +97,7 @@ struct RelyingPartyService: Sendable {
     }
 
     /// For the RPA, on a listener of their own.
-    func addPrivateRoutes(to router: Router<BasicRequestContext>) {
+    func addPrivateRoutes(to router: Router<RequestContext>) {
         router.serve(
             "/user/{id}",
             [
@@ -131,7 +131,7 @@ struct RelyingPartyService: Sendable {
     }
 
     /// For RPAs that make the pages themselves.
-    private func addBrowserRoutes(to router: Router<BasicRequestContext>) {
+    private func addBrowserRoutes(to router: Router<RequestContext>) {
         let handlers: [String: @Sendable (Request) async throws -> Response] = [
             "/getAccessNumber": { _ in try await getAccessNumber() }, "/getQrUrl": { _ in try await getQRCode() },
             "/access": { request in try await access(request) },

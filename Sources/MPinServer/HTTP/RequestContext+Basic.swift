@@ -1,2 +1,0 @@
-/// The framework's own context is not used here.
-typealias BasicRequestContext = RequestContext
