@@ -16,7 +16,7 @@ make -C Tests/C programs LIB="$library" OUT="$PWD/build/c-tests-coverage"
 swift build --build-tests --enable-code-coverage --scratch-path "$scratch"
 swift test --skip-build --enable-code-coverage --scratch-path "$scratch" \
     --filter '^(MPinSDK|MPinHTTP|MPinSecrets|MPinCrypto)Tests'
-tests=$(find -L "$scratch/debug" -maxdepth 1 -name '*.xctest' | head -n 1)
+tests=$(find -L "$scratch/debug" -maxdepth 1 -name '*.xctest' -print -quit)
 swift_profile=$scratch/debug/codecov/default.profdata
 
 "$llvm/llvm-profdata" merge -sparse -o "$out/all.profdata" "$out"/profiles/*.profraw "$swift_profile"

@@ -29,7 +29,7 @@ register() {
 
 # field NAME FILE: the value of a hidden field, or of an attribute, in a page.
 field() {
-    sed -n "s/.*\(name=\"$1\" value\|$1\)=\"\([^\"]*\)\".*/\2/p" "$2" | head -n 1
+    sed -n "/\(name=\"$1\" value\|$1\)=/{s/.*\(name=\"$1\" value\|$1\)=\"\([^\"]*\)\".*/\2/p;q}" "$2"
 }
 
 browser() {

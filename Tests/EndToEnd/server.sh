@@ -64,6 +64,6 @@ open_mailed_link() {
     [ -n "$mail" ] || { echo "no mail came" >&2; return 1; }
     link=$(tr -d '\r' <"$mail" | grep -o "^$backend/mpinActivate?.*")
     rm "$mail"
-    curl -fsS "$link" | grep -q '<form'
+    curl -fsS "$link" | grep '<form' >/dev/null
     curl -fsS -X POST "$link" >/dev/null
 }
