@@ -91,6 +91,9 @@ faults-quick: lib ## a part of that, in a minute
 python-test: lib server build/venv/installed ## the Python package
 	MPIN_LIBRARY=$(abspath $(LIB)) build/venv/bin/python -m pytest -q -W error bindings/python/tests
 
+runtimes-test: lib server ## the examples in Java and Ruby
+	Tests/EndToEnd/runtimes.sh
+
 readme-test: lib server examples ## the README's snippets, as they stand there
 	Tests/EndToEnd/readme.sh
 
@@ -104,8 +107,8 @@ soak-test: lib server ## make soak in less than 30 seconds
 browser-test: lib server build/mpin-example ## the website in headless Chromium, with a phone beside it; screenshots in build/browser
 	Tests/EndToEnd/browser.sh
 
-TESTS += contract
-.PHONY: contract
+TESTS += contract runtimes-test
+.PHONY: contract runtimes-test
 contract: server build/contract-venv/installed ## what the server answers is what openapi.yaml says (schemathesis)
 	Tests/EndToEnd/contract.sh
 
