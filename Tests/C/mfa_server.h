@@ -61,7 +61,7 @@ static void mfa_stop(void)
 }
 
 /* The next request whose URL holds `path` gets this answer. */
-static void mfa_answer(const char *path, int status, const char *body)
+static inline void mfa_answer(const char *path, int status, const char *body)
 {
     mfa.path = path;
     mfa.status = status;
@@ -152,8 +152,9 @@ static void first_share(char *out)
 
 static void second_share(char *out)
 {
+    const char *id = strstr(mfa.url, "id=");
     snprintf(out, ANSWER, "{\"clientSecret\":\"%s\"}",
-             share(mfa.s2, strstr(mfa.url, "id=") + 3, mfa.key, 0));
+             share(mfa.s2, id ? id + 3 : "", mfa.key, 0));
 }
 
 static void first_signing_share(char *out)
@@ -284,7 +285,7 @@ static void mfa_note(const mpin_http_request *request)
     mfa.requests++;
 }
 
-static mpin_status mfa_execute(void *user, const mpin_http_request *request,
+static inline mpin_status mfa_execute(void *user, const mpin_http_request *request,
                                mpin_http_response *response)
 {
     char out[ANSWER] = "";

@@ -52,13 +52,15 @@ static void log_line(void *unused, int32_t level, const char *text)
     CHECK(strstr(text, "1234") == NULL, "a PIN in the log: %s", text);
 }
 
-static void open_mfa(void)
+static void open_mfa(mpin_sdk **handle,
+                     mpin_status (*execute)(void *, const mpin_http_request *,
+                                            mpin_http_response *))
 {
     mpin_context context = {0};
     mpin_config config = {0};
     context.size = sizeof context;
     context.user = &mfa;
-    context.http_execute = mfa_execute;
+    context.http_execute = execute;
     context.storage_get = get;
     context.storage_set = set;
     context.now = now;
@@ -67,8 +69,8 @@ static void open_mfa(void)
     config.size = sizeof config;
     config.context = &context;
     config.timeout_ms = 2000;
-    CHECK_STATUS(mpin_sdk_new(&sdk), MPIN_OK);
-    CHECK_STATUS(mpin_sdk_init(sdk, &config), MPIN_OK);
+    CHECK_STATUS(mpin_sdk_new(handle), MPIN_OK);
+    CHECK_STATUS(mpin_sdk_init(*handle, &config), MPIN_OK);
 }
 
 #endif

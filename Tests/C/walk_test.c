@@ -276,7 +276,7 @@ static void last_errors(void)
 static void mfa_server(void)
 {
     mfa_start();
-    open_mfa();
+    open_mfa(&sdk, mfa_execute);
     backend();
     registration();
     users();

@@ -1,0 +1,381 @@
+/* The flows beyond a registration and a plain login: every answer of a MIRACL
+ * MFA server (Tests/C/mfa_server.h) cut anywhere and with one byte changed.
+ * Each call says so with a status that mpin.h names for it; the user is then
+ * where it was, in memory and in the store, and the right answers are as good
+ * as ever.
+ *
+ *     flows_test [STRIDE]     only every STRIDE-th cut and change */
+#define _DEFAULT_SOURCE
+
+#include "mfa_server.h"
+
+static mpin_sdk *sdk;
+static mpin_user *user;
+
+#include "walk_host.h"
+
+#define PIN "1234"
+#define FACTOR "5678"
+
+/* ---- One answer that is wrong --------------------------------------- */
+
+static struct {
+    /* The request of the flow, from 1, whose answer it is; 0: none. */
+    int request;
+    /* Cuts at `at`, or adds `flip` to the byte there. */
+    size_t at;
+    unsigned char flip;
+    /* Length of the right answer; 0: there was no such request. */
+    size_t length;
+} fault;
+
+static mpin_status faulty_execute(void *unused,
+                                  const mpin_http_request *request,
+                                  mpin_http_response *response)
+{
+    char out[ANSWER] = "";
+    (void)unused;
+    mfa_note(request);
+    const int status = mfa_serve(out);
+    size_t n = strlen(out);
+    if (mfa.requests == fault.request) {
+        fault.length = n;
+        if (fault.flip && fault.at < n)
+            out[fault.at] = (char)(out[fault.at] ^ fault.flip);
+        else if (fault.at < n)
+            n = fault.at;
+    }
+    CHECK_STATUS(mpin_http_response_set_status(response, status), MPIN_OK);
+    return mpin_http_response_append_body(response, (uint8_t *)out, n);
+}
+
+/* ---- The flows ------------------------------------------------------ */
+
+static mpin_status settings(void)
+{
+    return mpin_sdk_set_backend(sdk, MFA_URL, NULL);
+}
+static mpin_status service(void)
+{
+    mpin_service_details details;
+    details.size = sizeof details;
+    return mpin_sdk_get_service_details(sdk, &details, MFA_URL "/page");
+}
+static mpin_status verification(void)
+{
+    return mpin_sdk_start_verification(sdk, user, "client", NULL);
+}
+static mpin_status verified(void)
+{
+    mpin_verification result;
+    result.size = sizeof result;
+    return mpin_sdk_finish_verification(sdk, user, &result, "123456");
+}
+static mpin_status registration(void)
+{
+    return mpin_sdk_start_registration_mfa(sdk, user, "wid", "token", NULL);
+}
+static mpin_status restart(void)
+{
+    return mpin_sdk_restart_registration(sdk, user, NULL);
+}
+static mpin_status confirmation(void)
+{
+    return mpin_sdk_confirm_registration(sdk, user, NULL);
+}
+static mpin_status factor(void)
+{
+    return mpin_sdk_add_factor(sdk, user, FACTOR);
+}
+static mpin_status session(void)
+{
+    mpin_session_details details;
+    details.size = sizeof details;
+    return mpin_sdk_get_session_details(sdk, &details, "abcdef");
+}
+static mpin_status access_code(void)
+{
+    char code[32];
+    size_t n = sizeof code;
+    return mpin_sdk_get_access_code(sdk, code, &n, MFA_URL "/authorize?a=b");
+}
+static mpin_status start(void)
+{
+    const mpin_status status = mpin_sdk_start_authentication(sdk, user);
+    return status == MPIN_OK ? factor() : status;
+}
+static mpin_status login(void)
+{
+    char data[512];
+    size_t n = sizeof data;
+    return mpin_sdk_finish_authentication(sdk, user, data, &n, PIN);
+}
+static mpin_status start_mfa(void)
+{
+    const mpin_status status =
+        mpin_sdk_start_authentication_mfa(sdk, user, "abcdef");
+    return status == MPIN_OK ? factor() : status;
+}
+static mpin_status login_mfa(void)
+{
+    char code[512];
+    size_t n = sizeof code;
+    return mpin_sdk_finish_authentication_mfa(sdk, user, code, &n, PIN,
+                                              "abcdef");
+}
+static mpin_status access_number(void)
+{
+    return mpin_sdk_finish_authentication_an(sdk, user, PIN, "1234560");
+}
+static mpin_status start_otp(void)
+{
+    const mpin_status status = mpin_sdk_start_authentication_otp(sdk, user);
+    return status == MPIN_OK ? factor() : status;
+}
+static mpin_status otp(void)
+{
+    mpin_otp result;
+    result.size = sizeof result;
+    return mpin_sdk_finish_authentication_otp(sdk, user, &result, PIN);
+}
+static mpin_status start_code(void)
+{
+    const mpin_status status =
+        mpin_sdk_start_authentication_reg_code(sdk, user);
+    return status == MPIN_OK ? factor() : status;
+}
+static mpin_status reg_code(void)
+{
+    mpin_otp result;
+    result.size = sizeof result;
+    return mpin_sdk_finish_authentication_reg_code(sdk, user, &result, PIN);
+}
+static mpin_status logged_in(void)
+{
+    const mpin_status status = start();
+    return status == MPIN_OK ? login() : status;
+}
+static mpin_status logout(void)
+{
+    return mpin_sdk_logout(sdk, user);
+}
+static mpin_status signing_identity(void)
+{
+    return mpin_sdk_start_registration_dvs(sdk, user, PIN);
+}
+static mpin_status logged_in_factor(void)
+{
+    const mpin_status status = logged_in();
+    return status == MPIN_OK ? factor() : status;
+}
+static mpin_status sign(void)
+{
+    uint8_t hash[MPIN_DOCUMENT_HASH_SIZE] = {7};
+    mpin_signature signature;
+    signature.size = sizeof signature;
+    return mpin_sdk_sign(sdk, user, &signature, ARG(hash), "2468", 0, "leave");
+}
+static mpin_status nothing(void)
+{
+    return MPIN_OK;
+}
+static mpin_status with_pin(void)
+{
+    const mpin_status status = factor();
+    return status == MPIN_OK ? mpin_sdk_finish_registration(sdk, user, PIN)
+                             : status;
+}
+static mpin_status with_signing_pin(void)
+{
+    return mpin_sdk_finish_registration_dvs(sdk, user, "2468");
+}
+
+/* What a flow may say beside MPIN_OK and MPIN_RESPONSE_PARSE_ERROR. */
+enum { ANOTHER_URL = 1, CRYPTO = 2, PROOF = 4 };
+
+static const struct {
+    const char *name;
+    /* Before it, undisturbed; the flow; after it, before the next. */
+    mpin_status (*prepare)(void), (*run)(void), (*go_on)(void);
+    int may;
+} flows[] = {
+    {"set_backend", nothing, settings, nothing, 0},
+    {"get_service_details", nothing, service, nothing, 0},
+    {"start_verification", nothing, verification, nothing, 0},
+    {"finish_verification", nothing, verified, nothing, 0},
+    {"start_registration_mfa", nothing, registration, nothing, 0},
+    {"restart_registration", nothing, restart, nothing, 0},
+    {"confirm_registration", nothing, confirmation, with_pin,
+     ANOTHER_URL | CRYPTO},
+    {"get_session_details", nothing, session, nothing, 0},
+    {"get_access_code", nothing, access_code, nothing, 0},
+    {"finish_authentication", start, login, nothing, PROOF},
+    {"finish_authentication_mfa", start_mfa, login_mfa, nothing, PROOF},
+    {"finish_authentication_an", start, access_number, nothing, PROOF},
+    {"finish_authentication_otp", start_otp, otp, nothing, PROOF},
+    {"finish_authentication_reg_code", start_code, reg_code, nothing, PROOF},
+    {"logout", logged_in, logout, nothing, 0},
+    {"start_registration_dvs", logged_in_factor, signing_identity,
+     with_signing_pin, ANOTHER_URL | CRYPTO | PROOF},
+    {"sign", nothing, sign, nothing, PROOF},
+};
+enum { FLOWS = sizeof flows / sizeof flows[0] };
+
+static int may_say(int flow, mpin_status status)
+{
+    switch (status) {
+    case MPIN_OK:
+    case MPIN_RESPONSE_PARSE_ERROR: return 1;
+    case MPIN_HTTP_REQUEST_ERROR:
+    case MPIN_UNTRUSTED_DOMAIN_ERROR: return flows[flow].may & ANOTHER_URL;
+    case MPIN_CRYPTO_ERROR: return flows[flow].may & (CRYPTO | PROOF);
+    case MPIN_INCORRECT_PIN: return flows[flow].may & PROOF;
+    default: return 0;
+    }
+}
+
+/* ---- The world before a flow ---------------------------------------- */
+
+static struct {
+    uint8_t bytes[2][1 << 16];
+    size_t size[2];
+} kept_store;
+static uint8_t kept_server[sizeof mfa];
+
+static void keep(void)
+{
+    memcpy(kept_store.bytes, host.bytes, sizeof kept_store.bytes);
+    memcpy(kept_store.size, host.size, sizeof kept_store.size);
+    memcpy(kept_server, &mfa, sizeof mfa);
+}
+
+static void close_sdk(void)
+{
+    mpin_user_free(user);
+    mpin_sdk_free(sdk);
+    user = NULL;
+    sdk = NULL;
+}
+
+static void come_back(void)
+{
+    close_sdk();
+    memcpy(host.bytes, kept_store.bytes, sizeof kept_store.bytes);
+    memcpy(host.size, kept_store.size, sizeof kept_store.size);
+    memcpy(&mfa, kept_server, sizeof mfa);
+    fault.request = 0;
+    open_mfa(&sdk, faulty_execute);
+    CHECK_STATUS(settings(), MPIN_OK);
+    CHECK_STATUS(mpin_sdk_make_new_user(sdk, &user, "alice", NULL), MPIN_OK);
+    mfa.user = "alice";
+}
+
+static int32_t state_of(mpin_user *of)
+{
+    int32_t state = -1;
+    CHECK_STATUS(mpin_user_get_state(of, &state), MPIN_OK);
+    return state;
+}
+
+/* What the store says, as after a restart. */
+static int32_t stored_state(void)
+{
+    mpin_sdk *other = NULL;
+    mpin_user *found[2] = {NULL, NULL};
+    size_t n = 2;
+    int32_t state = -1;
+    open_mfa(&other, faulty_execute);
+    CHECK_STATUS(mpin_sdk_list_all_users(other, found, &n), MPIN_OK);
+    CHECK(n <= 1, "%zu users", n);
+    if (n == 1)
+        state = state_of(found[0]);
+    mpin_user_free(found[0]);
+    mpin_sdk_free(other);
+    return state;
+}
+
+/* ---- Faults --------------------------------------------------------- */
+
+static void run_well(int flow)
+{
+    fault.request = 0;
+    mfa.wrong_pins = 0;
+    mpin_status status = flows[flow].prepare();
+    if (status == MPIN_OK)
+        status = flows[flow].run();
+    CHECK(status == MPIN_OK, "%s: %s", flows[flow].name,
+          mpin_status_name(status));
+}
+
+static void try_fault(int flow, int request)
+{
+    static int count;
+    fault.request = 0;
+    mfa.wrong_pins = 0;
+    CHECK_STATUS(flows[flow].prepare(), MPIN_OK);
+    const int32_t state = state_of(user), stored = stored_state();
+    mfa.requests = 0;
+    fault.request = request;
+    const mpin_status status = flows[flow].run();
+    fault.request = 0;
+    CHECK(may_say(flow, status), "%s, answer %d, cut or flip %zu ^ %02x: %s",
+          flows[flow].name, request, fault.at, fault.flip,
+          mpin_status_name(status));
+    if (status == MPIN_OK) {
+        come_back();
+        return;
+    }
+    CHECK(state_of(user) == state, "%s: state %d", flows[flow].name,
+          state_of(user));
+    CHECK(stored_state() == stored, "%s: stored state %d", flows[flow].name,
+          stored_state());
+    if (++count % 16 != 0)
+        return;
+    run_well(flow);
+    come_back();
+}
+
+/* Cuts and changes one answer of the flow; 0 when it makes no such request. */
+static int disturb(int flow, int request, size_t stride)
+{
+    static const unsigned char flips[] = {0x01, 0x02, 0x20, 0x80};
+    fault.length = 0;
+    fault.at = ANSWER;
+    try_fault(flow, request);
+    const size_t length = fault.length;
+    for (fault.at = 0; fault.at < length; fault.at += stride) {
+        fault.flip = 0;
+        try_fault(flow, request);
+        for (size_t k = 0; k < sizeof flips; k++) {
+            fault.flip = flips[(k + fault.at) % sizeof flips];
+            try_fault(flow, request);
+            if (stride > 1)
+                break;
+        }
+    }
+    fault.flip = 0;
+    return length > 0;
+}
+
+int main(int argc, char **argv)
+{
+    const size_t stride = argc > 1 ? (size_t)atol(argv[1]) : 1;
+    int answers = 0;
+    mfa_start();
+    keep();
+    for (int flow = 0; flow < FLOWS; flow++) {
+        come_back();
+        for (int request = 1; disturb(flow, request, stride ? stride : 1);
+             request++)
+            answers++;
+        come_back();
+        run_well(flow);
+        CHECK_STATUS(flows[flow].go_on(), MPIN_OK);
+        keep();
+        printf("%s: %d checks so far\n", flows[flow].name, checks);
+    }
+    CHECK(answers >= 30, "only %d answers", answers);
+    close_sdk();
+    mfa_stop();
+    return report("flows_test");
+}
