@@ -48,7 +48,7 @@ struct Ring {
 
     func sub(_ a: Limbs, _ b: Limbs, _ w: inout Workspace) -> Limbs {
         let result = w.arena.take(4 * components)
-        for i in 0..<components { Fp.sub(result + 4 * i, a + 4 * i, b + 4 * i, w.scratch) }
+        for i in 0..<components { Fp.sub(result + 4 * i, a + 4 * i, b + 4 * i) }
         return result
     }
 

@@ -116,8 +116,9 @@ final class MasterShareTests: XCTestCase {
     func testAFileOfTheFirstReleaseIsTakenOver() throws {
         let key = try SecretBytes.random(count: 32)
         let start = "2026-11-21T02:00:00Z"
+        let master = Section16.master
         let box = try SealedBox.seal(
-            Section16.master.span, key: key, associatedData: Array("libmpin D-TA master share \(start)".utf8))
+            master.span, key: key, associatedData: Array("libmpin D-TA master share \(start)".utf8))
         try DatabaseQueue(path: path).write { db in
             try db.execute(
                 sql: """

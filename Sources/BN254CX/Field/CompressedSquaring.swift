@@ -49,8 +49,8 @@ extension Fp12 {
         Fp2.sqrWide(v, c0, t)
         addTriple(w, v)  // 26, 14
         Fp2.reduce(numerator, w)
-        Fp2.sub(numerator, numerator, b1, t)
-        Fp2.sub(numerator, numerator, b1, t)
+        Fp2.sub(numerator, numerator, b1)
+        Fp2.sub(numerator, numerator, b1)
         Fp2.mul(other, c0, c1, t)
         Fp2.add(other, other, other)
         let mask = Fp2.zeroMask(b0, t)

@@ -138,9 +138,9 @@ package enum Fp {
         }
     }
 
-    /// r = a - b, as a + 2p - b. Scratch: none.
+    /// r = a - b, as a + 2p - b.
     @inline(__always)
-    package static func sub(_ r: Limbs, _ a: ConstLimbs, _ b: ConstLimbs, _ s: Limbs) {
+    package static func sub(_ r: Limbs, _ a: ConstLimbs, _ b: ConstLimbs) {
         (Narrow(a) + Narrow(bn_two_p_vector()) - Narrow(b)).normal.store(r)
     }
 

@@ -102,11 +102,11 @@ extension Fp2 {
         Fp.add(r, a, b, count: 2)
     }
 
-    /// r = a - b. Scratch: 8 limbs.
+    /// r = a - b.
     @inline(__always)
-    package static func sub(_ r: Limbs, _ a: ConstLimbs, _ b: ConstLimbs, _ s: Limbs) {
-        Fp.sub(r, a, b, s)
-        Fp.sub(r + 4, a + 4, b + 4, s)
+    package static func sub(_ r: Limbs, _ a: ConstLimbs, _ b: ConstLimbs) {
+        Fp.sub(r, a, b)
+        Fp.sub(r + 4, a + 4, b + 4)
     }
 
     /// r = -a.
@@ -123,10 +123,10 @@ extension Fp2 {
         Fp.neg(r + 4, a + 4)
     }
 
-    /// r = (1 + i) a: real a0 - a1, imaginary a0 + a1. Scratch: 8 limbs.
+    /// r = (1 + i) a: real a0 - a1, imaginary a0 + a1. Scratch: 4 limbs.
     @inline(__always)
     package static func mulByXi(_ r: Limbs, _ a: ConstLimbs, _ s: Limbs) {
-        Fp.sub(s, a, a + 4, s + 4)
+        Fp.sub(s, a, a + 4)
         Fp.add(r + 4, a, a + 4)
         copyLimbs(r, s, 4)
     }

@@ -121,14 +121,14 @@ package enum Fp6 {
         Fp2.sqr(c0, x0, t)
         Fp2.mul(m, x1, x2, t)
         Fp2.mulByXi(m, m, t)
-        Fp2.sub(c0, c0, m, t)  // c0 = x0^2 - xi x1 x2
+        Fp2.sub(c0, c0, m)  // c0 = x0^2 - xi x1 x2
         Fp2.sqr(c1, x2, t)
         Fp2.mulByXi(c1, c1, t)
         Fp2.mul(m, x0, x1, t)
-        Fp2.sub(c1, c1, m, t)  // c1 = xi x2^2 - x0 x1
+        Fp2.sub(c1, c1, m)  // c1 = xi x2^2 - x0 x1
         Fp2.sqr(c2, x1, t)
         Fp2.mul(m, x0, x2, t)
-        Fp2.sub(c2, c2, m, t)  // c2 = x1^2 - x0 x2
+        Fp2.sub(c2, c2, m)  // c2 = x1^2 - x0 x2
         inverseNorm(m, x, c0, c1, c2, t)
         Fp2.mul(r, c0, m, t)
         Fp2.mul(r + 8, c1, m, t)

@@ -27,7 +27,7 @@ extension G1 {
         let isOdd = right[0] & 1 != 0
         copyLimbs(base, affine, 4)
         for count in 1...255 {
-            Fp.sub(base, base, bn_one(), t)
+            Fp.sub(base, base, bn_one())
             G1.curveRight(right, base, t)
             if Fp.isNonZeroSquareVartime(right, t) { return (count, isOdd) }
         }

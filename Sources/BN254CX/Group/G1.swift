@@ -139,7 +139,7 @@ package struct G1 {
         for i in 0..<2 {
             Fp.mul(s, limbs + 4 &* i, q.z, s + 8)
             Fp.mul(s + 4, q.limbs + 4 &* i, z, s + 8)
-            Fp.sub(s, s, s + 4, s + 8)
+            Fp.sub(s, s, s + 4)
             mask &= Fp.zeroMask(s, s + 8)
         }
         return mask

@@ -82,7 +82,7 @@ extension G1 {
         let right = s, left = s + 4, t = s + 8
         curveRight(right, x, t)
         Fp.sqr(left, y, t)
-        Fp.sub(left, left, right, t)
+        Fp.sub(left, left, right)
         return Fp.zeroMask(left, t)
     }
 

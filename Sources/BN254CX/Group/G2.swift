@@ -124,7 +124,7 @@ package struct G2 {
         for i in 0..<2 {
             Fp2.mul(s, limbs + 8 &* i, q.z, s + 16)
             Fp2.mul(s + 8, q.limbs + 8 &* i, z, s + 16)
-            Fp2.sub(s, s, s + 8, s + 16)
+            Fp2.sub(s, s, s + 8)
             mask &= Fp2.zeroMask(s, s + 16)
         }
         return mask

@@ -57,7 +57,7 @@ extension G2 {
         Fp2.mul(right, right, x, t)
         Fp2.add(right, right, bn_twist_b())
         Fp2.sqr(left, y, t)
-        Fp2.sub(left, left, right, t)
+        Fp2.sub(left, left, right)
         return Fp2.zeroMask(left, t)
     }
 }

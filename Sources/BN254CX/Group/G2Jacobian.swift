@@ -49,11 +49,11 @@ struct G2Jacobian {
         Fp2.sqrWide(w, z, t)
         Fp2.reduce(zz, w)
         G2Jacobian.mul(h, x2, zz, w, t)
-        Fp2.sub(h, h, x, w)
+        Fp2.sub(h, h, x)
         G2Jacobian.mul(zz, zz, z, w, t)
         Fp2.mulWide(w, y2, zz, class: 2, t)
         Fp2.reduce(r, w)  // 4
-        Fp2.sub(r, r, y, w)
+        Fp2.sub(r, r, y)
         G2Jacobian.mul(z, z, h, w, t)
         Fp2.sqrWide(w, h, t)
         Fp2.reduce(hh, w)

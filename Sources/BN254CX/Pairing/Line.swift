@@ -19,7 +19,7 @@ enum Line {
         let terms = G2DoublingTerms(limbs: s), w = s + G2DoublingTerms.count, v = w + 16
         terms.compute(t, w)
         Fp2.add(line, terms.yz, terms.yz)
-        Fp2.sub(line + 16, terms.yy, terms.b, w)
+        Fp2.sub(line + 16, terms.yy, terms.b)
         Fp2.sqrWide(w, t.x, v)  // 6, 2
         scaleLimbs(w, w, 8, 3)
         scaleLimbs(w + 8, w + 8, 8, 3)
@@ -39,27 +39,27 @@ enum Line {
     static func add(_ t: G2, _ q: ConstLimbs, _ line: Limbs, _ s: Limbs) {
         let theta = s, mu = s + 8, e = s + 16, g = s + 24, h = s + 32, m = s + 40, u = s + 48
         Fp2.mul(theta, q + 8, t.z, u)
-        Fp2.sub(theta, t.y, theta, u)
+        Fp2.sub(theta, t.y, theta)
         Fp2.mul(mu, q, t.z, u)
-        Fp2.sub(mu, t.x, mu, u)
+        Fp2.sub(mu, t.x, mu)
         Fp2.sqr(m, mu, u)
         Fp2.mul(e, mu, m, u)  // E = mu^3
         Fp2.mul(g, t.x, m, u)  // G = X mu^2
         Fp2.sqr(h, theta, u)
         Fp2.mul(h, h, t.z, u)
         Fp2.add(h, h, e)
-        Fp2.sub(h, h, g, u)
-        Fp2.sub(h, h, g, u)  // H = E + Z theta^2 - 2G
+        Fp2.sub(h, h, g)
+        Fp2.sub(h, h, g)  // H = E + Z theta^2 - 2G
         Fp2.mul(t.x, mu, h, u)
-        Fp2.sub(g, g, h, u)
+        Fp2.sub(g, g, h)
         Fp2.mul(g, theta, g, u)
         Fp2.mul(m, t.y, e, u)
-        Fp2.sub(t.y, g, m, u)
+        Fp2.sub(t.y, g, m)
         Fp2.mul(t.z, t.z, e, u)
         copyLimbs(line, mu, 8)
         Fp2.neg(line + 8, theta)
         Fp2.mul(g, theta, q, u)
         Fp2.mul(m, mu, q + 8, u)
-        Fp2.sub(line + 16, g, m, u)
+        Fp2.sub(line + 16, g, m)
     }
 }
