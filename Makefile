@@ -44,13 +44,16 @@ server: $(SERVER) ## build build/mpind
 
 examples: build/mpin-example build/venv/installed ## build the C example and the Python package
 
-bench: packages ## time every operation, against GMP's own 4x4-limb product
+# What is measured without flags becomes a part of NUMBERS.md.
+bench: packages ## time every operation, against GMP's own 4x4-limb product; BENCH_FLAGS=--json
 	$(SWIFT) build -c release --product mpin-bench
-	.build/release/mpin-bench $(BENCH_FLAGS)
+	.build/release/mpin-bench $(or $(BENCH_FLAGS),--json-to .build/bench.json)
+	$(if $(BENCH_FLAGS),,Sources/Packaging/numbers.py bench .build/bench.json)
 
 load: server ## full logins from a second process: logins/s, latency, CPU in U, memory; LOAD_FLAGS=--json
 	$(SWIFT) build -c release --product mpin-load
-	Tests/EndToEnd/load.sh $(LOAD_FLAGS)
+	Tests/EndToEnd/load.sh $(or $(LOAD_FLAGS),--json-to .build/load.json)
+	$(if $(LOAD_FLAGS),,Sources/Packaging/numbers.py load .build/load.json)
 
 soak: lib server ## kills, restarts, overload, slow clients, hours of logins; SOAK_FLAGS="--cycles 100 --seconds 300"
 	$(SWIFT) build -c release --product mpin-load
@@ -94,6 +97,14 @@ python-test: lib server build/venv/installed ## the Python package
 runtimes-test: lib server ## the examples in Java and Ruby
 	Tests/EndToEnd/runtimes.sh
 
+numbers-test: server ## the rows of NUMBERS.md are those that bench and load measure
+	$(SWIFT) build -c release --product mpin-bench
+	$(SWIFT) build -c release --product mpin-load
+	.build/release/mpin-bench --json >.build/names.json
+	Sources/Packaging/numbers.py --check bench .build/names.json
+	Tests/EndToEnd/load.sh --users 20 --seconds 1 --max-units 1e9 --json >.build/names.json
+	Sources/Packaging/numbers.py --check load .build/names.json
+
 readme-test: lib server examples ## the README's snippets, as they stand there
 	Tests/EndToEnd/readme.sh
 
@@ -107,8 +118,8 @@ soak-test: lib server ## make soak in less than 30 seconds
 browser-test: lib server build/mpin-example ## the website in headless Chromium, with a phone beside it; screenshots in build/browser
 	Tests/EndToEnd/browser.sh
 
-TESTS += contract runtimes-test
-.PHONY: contract runtimes-test
+TESTS += contract runtimes-test numbers-test
+.PHONY: contract runtimes-test numbers-test
 contract: server build/contract-venv/installed ## what the server answers is what openapi.yaml says (schemathesis)
 	Tests/EndToEnd/contract.sh
 

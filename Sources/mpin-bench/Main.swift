@@ -6,8 +6,9 @@ enum Main {
     static func main() {
         let arguments = CommandLine.arguments.dropFirst()
         let isJSON = arguments == ["--json"]
-        guard isJSON || arguments.isEmpty else {
-            fail("usage: mpin-bench [--json]", status: 2)
+        let path = arguments.count == 2 && arguments.first == "--json-to" ? arguments.last : nil
+        guard isJSON || path != nil || arguments.isEmpty else {
+            fail("usage: mpin-bench [--json | --json-to FILE]", status: 2)
         }
         guard AllocationCounter.works() else { fail("mpin-bench: error: allocations are not counted", status: 1) }
         var ladder = Ladder { if !isJSON { print(Report.line($0)) } }
@@ -19,11 +20,20 @@ enum Main {
             fail("mpin-bench: error: an operation was refused: \(error)", status: 1)
         }
         if isJSON { print(Report.json(ladder.rungs)) }
+        if let path, !write(Report.json(ladder.rungs) + "\n", to: path) {
+            fail("mpin-bench: error: \(path) cannot be written", status: 1)
+        }
+    }
+
+    private static func write(_ text: String, to path: String) -> Bool {
+        guard let file = fopen(path, "w") else { return false }
+        let isWritten = fputs(text, file) >= 0
+        return fclose(file) == 0 && isWritten
     }
 
     private static func fail(_ text: String, status: Int32) -> Never {
         let line = text + "\n"
-        _ = write(STDERR_FILENO, line, line.utf8.count)
+        _ = Glibc.write(STDERR_FILENO, line, line.utf8.count)
         exit(status)
     }
 }

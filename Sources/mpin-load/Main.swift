@@ -40,11 +40,15 @@ struct LoadCommand: ParsableCommand {
     @Flag(help: "Print one JSON object instead of lines.")
     var json = false
 
+    @Option(help: "Write that JSON object into a file, beside what is printed.")
+    var jsonTo: String?
+
     func run() throws {
         guard let endpoint = Endpoint(url) else { throw ValidationError("\(url): expected http://ADDRESS:PORT") }
         guard users > 0, connections > 0, seconds > 0 else { throw ValidationError("numbers must be positive") }
         let report = try measure(Load(endpoint: endpoint, connections: connections), ServerProcess(pid: pid))
         print(json ? try report.json() : report.text)
+        if let jsonTo { try Data(report.json().utf8).write(to: URL(fileURLWithPath: jsonTo)) }
         let complaints = report.complaints(maxUnits: maxUnits, maxMegabytes: maxMegabytes)
         for complaint in complaints { FileHandle.standardError.write(Data("mpin-load: \(complaint)\n".utf8)) }
         guard complaints.isEmpty else { throw ExitCode.failure }

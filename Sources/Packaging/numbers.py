@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""Writes what mpin-bench and mpin-load have measured into NUMBERS.md, or compares the names of its rows with theirs.
+
+    numbers.py bench|load FILE            rewrites that part of the page from the tool's JSON
+    numbers.py --check bench|load FILE    fails if the page has other rows than the JSON
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "NUMBERS.md"
+
+Rows = list[list[str]]
+
+
+def said(*command: str) -> str:
+    """The first line that a program prints; empty where it cannot be run."""
+    try:
+        output = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return output.partition("\n")[0].strip()
+
+
+def found(pattern: str, path: str) -> str:
+    match = re.search(pattern, Path(path).read_text(), re.MULTILINE)
+    return match[1] if match else "unknown"
+
+
+def circumstances() -> str:
+    """Version, date and machine."""
+    version = found(r'^#define MPIN_VERSION "(.*)"', str(ROOT / "include/mpin.h"))
+    commit = said("git", "rev-parse", "--short", "HEAD")
+    date = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
+    processor = found(r"^model name\s*: (.*)", "/proc/cpuinfo")
+    memory = int(found(r"^MemTotal:\s*(\d+)", "/proc/meminfo")) / 1e6
+    system = found(r'^PRETTY_NAME="(.*)"', "/etc/os-release")
+    swift = re.sub(r".*version (\S+).*", r"\1", said("swift", "--version"))
+    gmp = said("dpkg-query", "-W", "-f", "${Version}\n", "libgmp10")
+    return (
+        f"Version {version}, commit {commit}, {date}. {processor}, {os.cpu_count()} processors, {memory:.0f} GB;\n"
+        f"{system}, Linux {platform.release().partition('-')[0]}, Swift {swift}, GMP {gmp}."
+    )
+
+
+def number(value: float) -> str:
+    """Whole above 100, below with three digits."""
+    digits = 0 if value >= 100 else 1 if value >= 10 else 2 if value >= 1 else 3
+    return f"{value:,.{digits}f}"
+
+
+def bench_rows(rungs: list[dict[str, Any]]) -> Rows:
+    rows = [["operation", "U", "µs"]]
+    return rows + [[f"`{rung['name']}`", number(rung["ratio"]), number(rung["ns"] / 1000)] for rung in rungs]
+
+
+def load_rows(report: dict[str, Any]) -> Rows:
+    return [
+        ["a server under load", ""],
+        ["logins a second", number(report["loginsPerSecond"])],
+        ["latency, half of them within", f"{number(report['p50Milliseconds'])} ms"],
+        ["latency, 99 of 100 within", f"{number(report['p99Milliseconds'])} ms"],
+        ["CPU of a login", f"{number(report['cpuUnits'])} U, {number(report['cpuMicroseconds'])} µs"],
+        ["registrations a second", number(report["registrationsPerSecond"])],
+        [f"memory after {report['registrations']:,} registrations", f"{number(report['megabytesAfterRegistrations'])} MB"],
+        ["memory after the logins", f"{number(report['megabytesAtEnd'])} MB"],
+    ]
+
+
+def table(rows: Rows) -> str:
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    lines.insert(1, "|---" + "|---:" * (len(rows[0]) - 1) + "|")
+    return "\n".join(lines)
+
+
+def part(name: str) -> re.Pattern[str]:
+    return re.compile(f"(?<=<!-- {name} -->\n).*?(?=<!-- end of {name} -->)", re.DOTALL)
+
+
+def names(rows: list[str]) -> list[str]:
+    """The first column; numbers in it are measured, too."""
+    return [re.sub(r"[\d,]+", "N", row.split("|")[1].strip()) for row in rows if row.startswith("| ")]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("part", choices=["bench", "load"])
+    parser.add_argument("file", type=Path)
+    args = parser.parse_args()
+    measured = json.loads(args.file.read_text())
+    new = table(bench_rows(measured) if args.part == "bench" else load_rows(measured))
+    page = PAGE.read_text()
+    old = part(args.part).search(page)
+    if old is None:
+        sys.exit(f"{PAGE.name}: no part named {args.part}")
+    if not args.check:
+        text = f"{circumstances()}\n\n{new}\n"
+        PAGE.write_text(part(args.part).sub(lambda _: text, page))
+        return 0
+    mine, theirs = names(old[0].splitlines()), names(new.splitlines())
+    if mine != theirs:
+        sys.exit(f"{PAGE.name} is not of this version, run `make bench load`: {sorted(set(mine) ^ set(theirs))}")
+    print(f"{len(mine) - 1} rows: 1 passed")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
