@@ -124,6 +124,7 @@ let package = Package(
         tests(
             "MPinSDKTests",
             ["MPinSDK", "MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets", "LoopbackServer", "StoreWriter"]),
+        tests("MPinTests", ["MPin", "MPinSDK"]),
         tests(
             "MPinServerTests",
             ["MPinServer", "MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets", "LoopbackServer", grdb, logging]),

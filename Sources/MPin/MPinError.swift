@@ -1,4 +1,4 @@
-import MPinSDK
+package import MPinSDK
 
 /// Why a call failed.
 public struct MPinError: Error, Sendable, Equatable, CustomStringConvertible {
@@ -75,7 +75,8 @@ public struct MPinError: Error, Sendable, Equatable, CustomStringConvertible {
         case randomFailed = 40
     }
 
-    init(_ error: SDKError) {
+    /// A status without a code of its own is about what no Swift program sees: handles and buffers of the C API.
+    package init(_ error: SDKError) {
         code = Code(rawValue: error.status.rawValue) ?? .flowError
         text = error.text
         httpStatus = error.httpStatus

@@ -1,0 +1,32 @@
+import MPin
+import MPinSDK
+import XCTest
+
+final class ErrorCodeTests: XCTestCase {
+    /// What no Swift program can meet: it is a success, or about the C API's handles and buffers.
+    private let notThrown: Set<Status> = [.ok, .invalidHandle, .bufferTooSmall]
+
+    func testEveryStatusArrivesAsTheCodeOfItsNameAndNumber() {
+        for status in Status.allCases where !notThrown.contains(status) {
+            let code = MPinError(SDKError(status, "")).code
+            XCTAssertEqual(code.rawValue, status.rawValue, status.name)
+            XCTAssertEqual("\(code)", "\(status)")
+        }
+    }
+
+    func testEveryCodeIsThatOfOneStatus() {
+        let thrown = Status.allCases.filter { !notThrown.contains($0) }
+        XCTAssertEqual(MPinError.Code.allCases.map(\.rawValue), thrown.map(\.rawValue))
+    }
+
+    func testAnErrorKeepsWhatTheServerSaid() {
+        var report = SDKError.ServerReport()
+        (report.text, report.requestID, report.retryAfter) = ("wait", "r1", 7)
+        let error = MPinError(SDKError(.tooManyRequests, "pass1", httpStatus: 429, server: report))
+        XCTAssertEqual(error.httpStatus, 429)
+        XCTAssertEqual(error.serverText, "wait")
+        XCTAssertEqual(error.requestID, "r1")
+        XCTAssertEqual(error.retryAfter, 7)
+        XCTAssertEqual(error.description, "tooManyRequests: pass1")
+    }
+}
