@@ -18,6 +18,8 @@ package struct Limits: Sendable {
     package var idleSeconds = 120
     /// Seconds that the other side gets to read a last answer.
     package var lingerSeconds = 2
+    /// Milliseconds that a connection without a request may still bring one when the server ends.
+    package var quietMilliseconds = 100
     /// Open connections of one listener; more are closed at once.
     package var connections = 10_000
     /// Open connections of one address, or of one /64 of IPv6, to one listener. Trusted proxies are free.

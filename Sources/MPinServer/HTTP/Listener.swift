@@ -11,6 +11,7 @@ struct Listener: Service {
     let address: ListenAddress
     let logger: Logger
     private let application: Application<RouterResponder<RequestContext>>
+    private let queue = AcceptQueue()
 
     init(
         _ name: String, _ address: ListenAddress, edge: Edge, cors: [CORSPolicy] = [], rates: RateLimiter? = nil,
@@ -26,11 +27,34 @@ struct Listener: Service {
         application = Application(
             responder: router.buildResponder(), server: Self.server(edge),
             configuration: .init(address: .hostname(address.host, port: address.port), serverName: nil),
-            onServerRunning: { _ in readiness.arrived(name, address) }, logger: logger)
+            onServerRunning: { [queue] channel in
+                queue.opened(channel)
+                readiness.arrived(name, address)
+            }, logger: logger)
     }
 
+    /// A graceful end comes in two steps: first whoever has connected is let in, then the framework closes the socket and
+    /// waits for the connections. The framework hears of it from a group of its own, in a task that does not see the
+    /// graceful end of this one.
     func run() async throws {
-        do { try await application.run() } catch let error as IOError {
+        var logger = logger
+        logger.logLevel = max(logger.logLevel, .info)
+        let group = ServiceGroup(configuration: .init(services: [application], logger: logger))
+        let serving = Task.detached(executorPreference: EventLoopExecutor.shared) { try await group.run() }
+        do {
+            try await withTaskCancellationHandler {
+                try await withGracefulShutdownHandler {
+                    try await serving.value
+                } onGracefulShutdown: {
+                    Task {
+                        await queue.runDry()
+                        await group.triggerGracefulShutdown()
+                    }
+                }
+            } onCancel: {
+                serving.cancel()
+            }
+        } catch let error as IOError {
             throw StartError("cannot listen on \(address) (\(name)): \(String(cString: strerror(error.errnoCode)))")
         }
     }

@@ -24,6 +24,13 @@ final class ConnectionHandler: ChannelDuplexHandler {
         context.fireChannelRead(data)
     }
 
+    /// The framework would close a connection without a running request at once, and reset the request that may just be
+    /// arriving.
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard event is ChannelShouldQuiesceEvent else { return context.fireUserInboundEventTriggered(event) }
+        clock.finish()
+    }
+
     /// No host or two of them; a length beside a transfer coding; a coding that does not end in `chunked`; codings in
     /// HTTP/1.0, which has none.
     private static func isAmbiguous(_ head: HTTPRequestHead) -> Bool {

@@ -12,6 +12,10 @@ final class RequestClock {
     private var unanswered = 0
     /// How many answers are still to come; nil: nobody has said.
     private var answersLeft: Int?
+    /// Whether no byte has come yet.
+    private var isUnused = true
+    /// Since when the server is ending; nil: it is not.
+    private var endBegan: NIODeadline?
     /// When the step began: the first byte of a header, the end of an answer.
     private var began = NIODeadline.now()
     private var alarm: (time: NIODeadline, task: Scheduled<Void>)?
@@ -30,7 +34,14 @@ final class RequestClock {
         channel = nil
     }
 
+    /// The server is ending: what has been asked is answered, and so is what comes within a moment.
+    func finish() {
+        endBegan = .now()
+        arm()
+    }
+
     func bytesArrived() {
+        isUnused = false
         guard reading == .nothing else { return }
         reading = .header
         began = .now()
@@ -52,7 +63,10 @@ final class RequestClock {
 
     /// Whether the connection ends with the answer that is about to be sent. What such an answer leaves unread of its
     /// request is not waited for: it may never come.
-    var closesNow: Bool { answersLeft == 1 || (reading == .body && unanswered == 0) }
+    var closesNow: Bool {
+        answersLeft == 1 || (reading == .body && unanswered == 0)
+            || (endBegan != nil && reading == .nothing && unanswered == 1)
+    }
 
     func answered() {
         if closesNow { answersLeft = 0 } else { answersLeft = answersLeft.map { $0 - 1 } }
@@ -63,6 +77,9 @@ final class RequestClock {
 
     private var deadline: NIODeadline {
         if answersLeft == 0 { return began + .seconds(Int64(limits.lingerSeconds)) }
+        if let endBegan, isUnused || (reading == .nothing && unanswered == 0) {
+            return max(began, endBegan) + .milliseconds(Int64(limits.quietMilliseconds))
+        }
         return switch reading {
         case .header: began + .seconds(Int64(limits.headerSeconds))
         case .body: began + .seconds(Int64(limits.readSeconds))

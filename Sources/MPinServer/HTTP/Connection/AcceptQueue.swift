@@ -1,0 +1,54 @@
+import Glibc
+import NIOConcurrencyHelpers
+import NIOCore
+
+/// The connections that the system has taken for a listener, and the listener not yet from the system. Closing the
+/// socket would reset them, with the requests that they may have brought.
+final class AcceptQueue: Sendable {
+    private let listener = NIOLockedValueBox<(any Channel)?>(nil)
+
+    func opened(_ channel: any Channel) { listener.withLockedValue { $0 = channel } }
+
+    /// Keeps new connections out and returns when those that were there are taken in, or after a second. Whoever knocks
+    /// in between knocks again after a second, and finds the socket closed.
+    func runDry() async {
+        guard let channel = listener.withLockedValue({ $0 }), let socket = channel as? any SocketOptionProvider else {
+            return
+        }
+        // Where the system knows no such filter there are always new ones, and it is not worth the wait.
+        guard (try? await Self.letNothingIn(channel, socket)) != nil else { return }
+        for _ in 0..<200 {
+            let info: EventLoopFuture<TCPInfo> = socket.unsafeGetSocketOption(
+                level: .tcp, name: .init(rawValue: TCP_INFO))
+            guard let waiting = try? await info.get().waiting, waiting > 0 else { return }
+            try? await Task.sleep(for: .milliseconds(5))
+        }
+    }
+
+    private static func letNothingIn(_ channel: any Channel, _ socket: any SocketOptionProvider) async throws {
+        try await channel.eventLoop.flatSubmit {
+            // BPF_RET with 0: of each packet no byte is kept.
+            var instruction: (UInt16, UInt8, UInt8, UInt32) = (6, 0, 0, 0)
+            return withUnsafeMutablePointer(to: &instruction) { instruction in
+                let program = FilterProgram(length: 1, instructions: UInt(bitPattern: instruction))
+                // On its event loop the option is set before this returns.
+                return socket.unsafeSetSocketOption(
+                    level: .socket, name: .init(rawValue: SO_ATTACH_FILTER), value: program)
+            }
+        }.get()
+    }
+
+    /// `struct sock_fprog` (socket(7), `SO_ATTACH_FILTER`).
+    private struct FilterProgram {
+        let length: UInt16
+        let instructions: UInt
+    }
+
+    /// The head of `struct tcp_info` (tcp(7)), 32 bytes: of a listening socket the field for unacknowledged packets
+    /// counts the connections that wait.
+    private struct TCPInfo {
+        let state: (UInt32, UInt32, UInt32, UInt32, UInt32, UInt32)
+        let waiting: UInt32
+        let most: UInt32
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import XCTest
+
+/// The end of the real program: whoever has asked gets an answer.
+final class ShutdownTests: XCTestCase {
+    private var backend = Backend.onFreePorts()
+
+    override func setUp() { backend = .onFreePorts() }
+
+    override func tearDown() { try? FileManager.default.removeItem(atPath: backend.stateFolder) }
+
+    /// The process stands still while connections are made, requests sent and the signal given: all of them wait for it
+    /// in the system, and it finds them and the signal at the same time.
+    func testSIGTERMResetsNoRequestThatHasArrived() throws {
+        for _ in 0..<3 {
+            let mpind = try Mpind(backend)
+            try mpind.waitUntilReady()
+            let known = try (0..<20).map { _ in
+                let file = try Sockets.connect(backend.port)
+                ask(file)
+                XCTAssertEqual(Sockets.parse(try XCTUnwrap(Sockets.receive(file))).status, 200)
+                return file
+            }
+            kill(mpind.process.processIdentifier, SIGSTOP)
+            let fresh = try (0..<60).map { _ in try Sockets.connect(backend.port) }
+            for file in known + fresh { ask(file) }
+            kill(mpind.process.processIdentifier, SIGTERM)
+            kill(mpind.process.processIdentifier, SIGCONT)
+            for file in known + fresh {
+                XCTAssertEqual(Sockets.parse(Sockets.receiveAll(file)).status, 200)
+                close(file)
+            }
+            let start = Date()
+            XCTAssertEqual(mpind.stop(SIGTERM), 0)
+            XCTAssertLessThan(Date().timeIntervalSince(start), 10)
+        }
+    }
+
+    /// Who comes while the program waits for the last requests is refused at once.
+    func testNoNewConnectionIsTakenDuringTheEnd() throws {
+        let mpind = try Mpind(backend)
+        try mpind.waitUntilReady()
+        let late = try Sockets.connect(backend.port)
+        defer { close(late) }
+        let body = "{\"userId\":\"alice@example.com\"}"
+        let head = "PUT /rps/user HTTP/1.1\r\nHost: h\r\nContent-Length: \(body.utf8.count)\r\n"
+        Sockets.send(late, Data((head + "Expect: 100-continue\r\n\r\n").utf8))
+        XCTAssertEqual(Sockets.parse(try XCTUnwrap(Sockets.receive(late))).statuses, [100])
+        kill(mpind.process.processIdentifier, SIGTERM)
+        let end = Date(timeIntervalSinceNow: 5)
+        while let file = try? Sockets.connect(backend.port) {
+            close(file)
+            guard Date() < end else { return XCTFail("connections are still taken") }
+        }
+        Sockets.send(late, Data(body.utf8))
+        XCTAssertEqual(Sockets.parse(Sockets.receiveAll(late)).status, 200)
+        XCTAssertEqual(mpind.stop(SIGTERM), 0)
+    }
+
+    private func ask(_ file: Int32) {
+        Sockets.send(file, Data("GET /rps/clientSettings HTTP/1.1\r\nHost: h\r\n\r\n".utf8))
+    }
+}
