@@ -155,7 +155,31 @@ final class BrowserLoginTests: XCTestCase {
         let browser = try TestBrowser(server.backend)
         let late = try client.prove(alice, wid: browser.wid)
         server.advance(seconds: 61)
-        XCTAssertEqual(try client.authenticateMobile(late).status, 412, "the token is good for a minute")
+        XCTAssertEqual(try client.authenticateMobile(late).status, 401, "the token is good for a minute")
+        XCTAssertEqual(try browser.redeem(late).status, 408)
+        XCTAssertEqual(try client.authenticateMobile(late).status, 412, "it was presented and is gone")
+    }
+
+    /// Wire section 6.8: 401 as long as the number lives; the old server also counted it as a wrong PIN.
+    func testALateLoginIsNoAttempt() throws {
+        let (server, client, alice) = try registered { $0.maxAttempts = 2 }
+        let browser = try TestBrowser(server.backend)
+        let (right, wrong) = (
+            try client.prove(alice, wid: browser.wid), try client.prove(alice, pin: "9", wid: browser.wid)
+        )
+        server.advance(seconds: 61)
+        for _ in 0..<3 {
+            let answer = try client.authenticateMobile(right)
+            XCTAssertEqual(answer.status, 401)
+            XCTAssertEqual(answer.headers["www-authenticate"], "Authenticate")
+        }
+        XCTAssertEqual(try client.authenticateMobile(wrong).status, 401)
+        XCTAssertEqual(try browser.poll().status, "new")
+        try logIn(client, alice, browser)
+        let other = try TestBrowser(server.backend)
+        let last = try client.prove(alice, wid: other.wid)
+        server.advance(seconds: 305)
+        XCTAssertEqual(try client.authenticateMobile(last).status, 412, "the number is gone, too")
     }
 
     func testThePhoneGets408WhereNoBrowserComes() throws {

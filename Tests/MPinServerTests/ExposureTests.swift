@@ -100,9 +100,12 @@ final class ExposureTests: XCTestCase {
     }
 
     func testBehindAProxyAnyAddressMayBeListenedOnAndThePartsStayInside() throws {
-        let mpind = try Mpind(backend, ["--behind-proxy", "--host", "0.0.0.0"])
+        let base = "https://login.example.com"
+        let mpind = try Mpind(backend, ["--behind-proxy", "--host", "0.0.0.0", "--base-url", base])
         try mpind.waitUntilReady()
-        XCTAssertEqual(try backend.call("GET", "/rps/clientSettings").object["certivoxURL"] as? String, "/dta2/")
+        let settings = try backend.call("GET", "/rps/clientSettings").object
+        XCTAssertEqual(settings["certivoxURL"] as? String, base + "/dta2/")
+        XCTAssertEqual(settings["signatureURL"] as? String, base + "/rps/signature")
         for port in [backend.privatePort, backend.dta1Port, backend.dta2Port] {
             XCTAssertEqual(try listeners(port), ["0100007F"], "port \(port)")
         }

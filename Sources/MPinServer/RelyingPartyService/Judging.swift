@@ -24,7 +24,10 @@ extension RelyingPartyService {
             userID: identity.userID, verdict: verdict, wid: proof.wid,
             // The digits that a wrong PIN gets are good for nothing.
             otp: verdict.status == 200 ? otp ?? "" : "", expires: now.adding(seconds: limits.tokenSeconds))
-        try await tokens.save(token, at: now)
+        // One for a browser is known as long as that may wait, so that a late phone hears what is wrong.
+        let seconds = limits.accessNumberSeconds + limits.accessNumberGraceSeconds
+        let end = proof.wid == "0" ? token.expires : max(token.expires, now.adding(seconds: seconds))
+        try await tokens.save(token, until: end, at: now)
         return Pass2Response(authOTT: authOTT, OTP: otp)
     }
 

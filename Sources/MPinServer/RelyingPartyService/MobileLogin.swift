@@ -13,6 +13,8 @@ extension RelyingPartyService {
         let authOTT = text.lowercased()
         let token = try await token(authOTT)
         guard token.status == 200 else { return try await refusal(token, authOTT) }
+        // The status of a wrong PIN (wire section 6.8), but no attempt is counted.
+        guard config.clock() < token.expires else { throw APIError(.unauthorized, "The login has expired") }
         try await handOver(token, authOTT)
         let outcome = try await browsers.wait(token.wid, seconds: limits.waitSeconds) {
             try await browsers.outcome(token.wid, authOTT: authOTT, at: config.clock())
@@ -23,7 +25,7 @@ extension RelyingPartyService {
         return .json(MobileAuthenticateResponse(logoutURL: outcome.logoutURL, logoutData: outcome.logoutData ?? .null))
     }
 
-    /// The token of a login on a live access number or QR code. It stays where it is: the RPA takes it.
+    /// The token, perhaps expired, of a login on a live access number or QR code. It stays where it is: the RPA takes it.
     private func token(_ authOTT: String) async throws -> AuthToken {
         let now = config.clock()
         guard let token = try await tokens.read(authOTT, at: now), token.wid != "0",

@@ -8,8 +8,10 @@ extension RelyingPartyService {
     /// them.
     func clientSettings() throws -> Response {
         let base = config.baseURL + "/" + config.prefix
+        // Where clients reach D-TA 2 through this server its URL is a path, as the others are.
+        let dta2 = (config.dta2PublicURL.hasPrefix("/") ? config.baseURL : "") + config.dta2PublicURL
         var settings = ClientSettings(
-            certivoxURL: config.dta2PublicURL.hasSuffix("/") ? config.dta2PublicURL : config.dta2PublicURL + "/",
+            certivoxURL: dta2.hasSuffix("/") ? dta2 : dta2 + "/",
             signatureURL: base + "/signature", registerURL: base + "/user", timePermitsURL: base + "/timePermit",
             mpinAuthServerURL: base, authenticateURL: config.authenticateURL, appID: appID)
         // Old clients ask there first and go to the D-TA on a 404 (wire section 18).

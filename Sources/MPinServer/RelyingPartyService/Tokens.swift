@@ -51,21 +51,22 @@ package struct Tokens: Sendable {
         self.slots = slots
     }
 
-    package func save(_ token: AuthToken, at now: Moment) async throws {
+    /// Keeps the token until `end`, which may come after its expiry: a phone is told of that.
+    package func save(_ token: AuthToken, until end: Moment? = nil, at now: Moment) async throws {
         let key = token.isKnown ? token.key : slots.key(Array(token.key.utf8))
         try await (token.isKnown ? known : unknown).update(key, at: now) { entry in
-            entry = .init(token, expires: token.expires)
+            entry = .init(token, expires: end ?? token.expires)
         }
     }
 
-    /// The token unless it is unknown, used or expired; it stays.
+    /// The token, perhaps expired, unless it is unknown or used; it stays.
     package func read(_ authOTT: String, at now: Moment) async throws -> AuthToken? {
         let key = AuthToken.key(authOTT)
         let stranger = try await unknown.read(slots.key(Array(key.utf8)), at: now)
         return try await known.read(key, at: now) ?? stranger.flatMap { $0.key == key ? $0 : nil }
     }
 
-    /// The token, for one taker.
+    /// The token, for one taker; nil when it is unknown, used or expired.
     package func take(_ authOTT: String, at now: Moment) async throws -> AuthToken? {
         let key = AuthToken.key(authOTT)
         let stranger = try await unknown.update(slots.key(Array(key.utf8)), at: now) { entry -> AuthToken? in
@@ -73,6 +74,7 @@ package struct Tokens: Sendable {
             entry = nil
             return token
         }
-        return try await known.take(key, at: now) ?? stranger
+        let token = try await known.take(key, at: now) ?? stranger
+        return token.flatMap { now < $0.expires ? $0 : nil }
     }
 }
