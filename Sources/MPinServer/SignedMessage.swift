@@ -22,7 +22,10 @@ package struct SignedMessage: Sendable {
     }
 
     /// The tag in lower-case hex, 64 digits.
-    package func signature(key: SecretBytes) -> String { Hex.encode(HMACSHA256.tag(bytes, key: key)) }
+    package func signature(key: SecretBytes) -> String { Hex.encode(tag(key: key)) }
+
+    /// HMAC-SHA256, 32 bytes.
+    func tag(key: SecretBytes) -> [UInt8] { HMACSHA256.tag(bytes, key: key) }
 
     /// Whether `signature` is hex, in either case, of the tag; compared in constant time.
     package func isSigned(_ signature: String, key: SecretBytes) -> Bool {
@@ -54,6 +57,11 @@ extension SignedMessage {
         SignedMessage("timePermit", [keyID, hashID, String(date)])
     }
 
+    /// Client to a D-TA: what looks like the answer to ``timePermit(keyID:hashID:date:)`` and is no permit of that identity.
+    static func strangerPermit(keyID: String, hashID: String, date: Int32) -> SignedMessage {
+        SignedMessage("stranger permit", [keyID, hashID, String(date)])
+    }
+
     /// RPS to a D-TA: permit shares of several days under one master secret, until `expires`.
     package static func timePermits(keyID: String, hashID: String, count: Int, expires: String) -> SignedMessage {
         SignedMessage("timePermits", [keyID, hashID, String(count), expires])
@@ -75,6 +83,9 @@ extension SignedMessage {
 
     /// The token in the forms that one browser gets from the website.
     package static func form(session: String) -> SignedMessage { SignedMessage("form", [session]) }
+
+    /// Its tag stands for the hash of an M-Pin ID that nobody has.
+    static func stranger(hashID: String) -> SignedMessage { SignedMessage("stranger", [hashID]) }
 
     /// Bearer token from the RPS to the RPA.
     package static let fromRPS = SignedMessage("bearer RPS to RPA", [])

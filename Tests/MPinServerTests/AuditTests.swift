@@ -1,6 +1,7 @@
 import Foundation
 import MPinSecrets
 import MPinServer
+import Synchronization
 import XCTest
 
 /// The audit log: what stands in it, and what cannot be done to it unseen.
@@ -210,8 +211,10 @@ final class AuditTests: XCTestCase {
         XCTAssertEqual(
             events.compactMap { $0["event"] as? String },
             ["started", "registration-started", "registration-confirmed", "registered"]
-                + ["login", "login", "login", "login", "blocked"])
-        XCTAssertEqual(events.compactMap { $0["status"] as? String }, ["200", "401", "401", "410"])
+                + ["permit", "login", "permit", "login", "permit", "login", "permit", "login", "blocked"])
+        XCTAssertEqual(
+            events.filter { $0["event"] as? String == "login" }.compactMap { $0["status"] as? String },
+            ["200", "401", "401", "410"])
         XCTAssertEqual(Set(events.compactMap { $0["user"] as? String }), [user])
         XCTAssertEqual(Set(events.compactMap { $0["identity"] as? String }), [Hex.encode(alice.hash)])
         XCTAssertEqual(Set(events.compactMap { $0["from"] as? String }), ["127.0.0.1"])
@@ -219,6 +222,56 @@ final class AuditTests: XCTestCase {
             XCTAssertFalse(text.contains("\"\(secret)\""), secret)
         }
         XCTAssertFalse(text.contains(registration.regOTT))
+    }
+
+    func testWhatIsRefusedAndWhoUsesTheWebsiteStandsInTheLog() throws {
+        let list = folder + "/revoked"
+        try Data().write(to: URL(fileURLWithPath: list))
+        let server = try InProcess(change: { $0.revokedUsersFile = list }).keep(in: self)
+        let client = TestClient(backend: server.backend)
+        let log = server.backend.stateFolder + "/audit/audit.jsonl"
+        func events(_ work: () throws -> Void) throws -> [String] {
+            let before = try String(contentsOfFile: log, encoding: .utf8).count
+            try work()
+            return try String(contentsOfFile: log, encoding: .utf8).dropFirst(before).split(separator: "\n").map {
+                let line = try XCTUnwrap(JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+                let status = (line["status"] as? String).map { " " + $0 } ?? ""
+                let user = (line["user"] as? String).map { " " + $0 } ?? ""
+                return (line["event"] as? String ?? "") + status + user
+            }
+        }
+        let alice = try client.register("alice@example.com", pin: "1234")
+        XCTAssertEqual(
+            try events { _ = try server.backend.call("PUT", "/rps/user", "{\"userId\":\"a b@c,d\"}") },
+            ["registration-started a b@c,d", "registration-refused 403 a b@c,d"])
+        let pending = try client.startRegistration("bob@example.com")
+        let key = "{\"activateKey\":\"\(String(repeating: "0", count: 64))\"}"
+        XCTAssertEqual(
+            try events { _ = try server.backend.callPrivate("POST", "/user/" + pending.mpinId, key) },
+            ["confirmation-refused bob@example.com"])
+        let stranger = try TestClient.User.invented(token: alice.token)
+        XCTAssertEqual(try events { _ = try client.timePermit(stranger) }, ["permit 404"])
+        let own = ["Origin": "http://127.0.0.1"]
+        let cookie = Mutex("")
+        let begun = try events {
+            let pass2 = try client.pass2(client.pass1(alice, pin: "1234", permit: client.timePermit(alice)))
+            let answer = try server.backend.call(
+                "POST", "/mpinAuthenticate", "{\"mpinResponse\":\(pass2.text)}", headers: own)
+            XCTAssertEqual(answer.status, 200)
+            cookie.withLock { $0 = String(answer.headers["set-cookie"]?.split(separator: ";").first ?? "") }
+        }
+        XCTAssertEqual(
+            begun, ["permit 200 alice@example.com", "login 200 alice@example.com", "session-begun alice@example.com"])
+        let headers = own.merging(["Cookie": cookie.withLock { $0 }]) { $1 }
+        let page = try server.backend.call("GET", "/account", headers: headers).text
+        let csrf = try XCTUnwrap(page.firstMatch(of: /name="csrf" value="([0-9a-f]+)"/)).1
+        XCTAssertEqual(
+            try events { _ = try server.backend.call("POST", "/logout", "csrf=\(csrf)", headers: headers) },
+            ["session-ended alice@example.com"])
+        try Data("alice@example.com\n".utf8).write(to: URL(fileURLWithPath: list))
+        XCTAssertEqual(
+            try events { _ = try server.backend.call("GET", "/rps/timePermit/" + alice.id) },
+            ["permit 410 alice@example.com"])
     }
 
     func testUsersCanStandInTheLogAsAKeyedHash() throws {

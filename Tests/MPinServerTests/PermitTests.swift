@@ -1,5 +1,6 @@
 import Foundation
 import LoopbackServer
+import MPinCrypto
 import MPinSecrets
 import MPinServer
 import MPinWire
@@ -32,12 +33,66 @@ final class PermitTests: XCTestCase {
         XCTAssertEqual(try server.backend.call("GET", "/rps/timePermit/" + alice.id).status, 500, "unreachable")
     }
 
-    func testOnlyKnownIdentitiesAreAskedFor() throws {
-        let rpa = try LoopbackServer { _ in .answer(200, body: []) }
+    /// Wire section 6.5 and defect 7: it works for any ID, but who never registered gets what is no permit. Neither the
+    /// RPS, nor the RPA's check, nor the permit storage, nor D-TA 2 tells who did.
+    func testAStrangerGetsWhatLooksLikeAPermitAndIsNone() throws {
+        let asked = Mutex(0)
+        let rpa = try LoopbackServer { _ in
+            asked.withLock { $0 += 1 }
+            return .answer(200, body: [])
+        }
         defer { rpa.stop() }
-        let server = try InProcess(changeRPS: { $0.permitURL = rpa.url + "/mpinPermitUser" }).keep(in: self)
-        XCTAssertEqual(try server.backend.call("GET", "/rps/timePermit/7b7d").status, 404)
-        XCTAssertEqual(rpa.received.count, 0)
+        let (server, client, alice) = try registered {
+            $0.permitURL = rpa.url + "/mpinPermitUser"
+            $0.storePermits = true
+        }
+        let stranger = try TestClient.User.invented(token: alice.token)
+        let answers = try [alice, stranger].map { try permitAnswers(server, client, $0) }
+        XCTAssertEqual(answers[0].shapes, answers[1].shapes)
+        XCTAssertEqual(asked.withLock { $0 }, 2)
+        XCTAssertEqual(
+            try permitAnswers(server, client, stranger).shares, answers[1].shares, "the same one all day")
+        XCTAssertNotEqual(answers[0].shares, answers[1].shares)
+
+        // What the master secrets of both D-TAs make of the stranger's hash is something else.
+        for (index, name) in ["dta1", "dta2"].enumerated() {
+            let folder = server.backend.stateFolder
+            let shares = try MasterShareDatabase(
+                existing: "\(folder)/\(name).sqlite", seal: .key(KeyFile.load("\(folder)/\(name).key")), now: server.now
+            ).shares()
+            let master = try XCTUnwrap(shares.last).secret
+            let real = try [alice, stranger].map { user in
+                try output(MPinSize.g1) { permit throws(MPinError) in
+                    try TrustAuthority.timePermitShare(
+                        master: master.span, date: server.now.day, hashID: user.hash.span, into: &permit)
+                }
+            }.map(Hex.encode)
+            XCTAssertEqual(answers[0].shares[index], real[0])
+            XCTAssertNotEqual(answers[1].shares[index], real[1])
+        }
+    }
+
+    /// What a client sees of a permit on its way: each answer without what is random, and the two shares.
+    private func permitAnswers(
+        _ server: InProcess, _ client: TestClient, _ user: TestClient.User
+    ) throws -> (shapes: [String], shares: [String]) {
+        let settings = try client.settings()
+        let own = try server.backend.call("GET", "/rps/timePermit/" + user.id)
+        let first: RPSTimePermitResponse = try own.json()
+        XCTAssertEqual(first.storageId, Hex.encode(user.hash))
+        let storage = try XCTUnwrap(settings.timePermitsStorageURL)
+        let stored = try server.backend.call(
+            "GET", "\(storage)/\(settings.appID)/\(first.date)/\(first.storageId)")
+        let query = "/timePermit?hash_mpin_id=\(first.storageId)&signature=\(first.signature)"
+        let other = try server.backend.call("GET", query, port: server.backend.dta2Port)
+        let second: TimePermitResponse = try other.json()
+        XCTAssertEqual(stored.text, second.timePermit)
+        let shapes = [own, stored, other].map { answer in
+            let headers = answer.headers.filter { !["x-request-id", "date"].contains($0.key) }
+            let text = answer.text.replacing(/04[0-9a-f]{128}|[0-9a-f]{64}/, with: "#")
+            return "\(answer.status) \(headers.sorted { $0.key < $1.key }) \(text)"
+        }
+        return (shapes, [first.timePermit, second.timePermit])
     }
 
     func testPermitsAreKeptInTheStorageWhereThatIsWanted() throws {

@@ -52,6 +52,26 @@ extension AuditEvent {
             "login", Subject(identity: id.key, user: user), [("status", String(status))])
     }
 
+    /// The RPA did not let the user register, as `status`.
+    static func registrationRefused(_ id: MPinID, user: String, status: Int) -> AuditEvent {
+        AuditEvent("registration-refused", Subject(identity: id.key, user: user), [("status", String(status))])
+    }
+
+    /// Somebody brought a wrong activation key.
+    static func confirmationRefused(_ id: MPinID, user: String) -> AuditEvent {
+        AuditEvent("confirmation-refused", Subject(identity: id.key, user: user))
+    }
+
+    /// Whether a time permit was given: 200, or why not; 404: to a stranger, who gets one that is good for nothing.
+    static func permit(_ id: MPinID, user: String, status: Int) -> AuditEvent {
+        AuditEvent("permit", Subject(identity: id.key, user: user), [("status", String(status))])
+    }
+
+    /// A browser was logged in at the website, or logged out.
+    static func webSession(begun: Bool, identity: String, user: String) -> AuditEvent {
+        AuditEvent(begun ? "session-begun" : "session-ended", Subject(identity: identity, user: user))
+    }
+
     /// The wrong PIN that reached the limit; nil: for good.
     static func blocked(_ id: MPinID, user: String, until: Moment?) -> AuditEvent {
         AuditEvent(

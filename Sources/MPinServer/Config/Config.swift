@@ -199,6 +199,7 @@ package struct RelyingPartyApplicationConfig: Sendable {
     /// File with users who may not log in any more: a user id or an M-Pin ID in hex on each line; read at each login.
     package var revokedUsersFile: String?
     package var limits = Limits()
+    package var audit = Audit.off
     package var clock: Clock = Moment.now
 
     package init(

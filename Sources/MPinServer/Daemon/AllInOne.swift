@@ -69,6 +69,7 @@ package struct AllInOne: Sendable {
         rpa.revokedUsersFile = revokedUsersFile
         rpa.limits = limits
         rpa.clock = clock
+        rpa.audit = audit.of("rpa")
         var parts = Parts()
         parts.authorities = [dta1, dta2]
         parts.rps = rps

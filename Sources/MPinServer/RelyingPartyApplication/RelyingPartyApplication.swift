@@ -22,7 +22,7 @@ struct RelyingPartyApplication: Sendable {
         store = MemoryStore()
         let sessions = WebSessions(
             in: store, key: config.linkKey, isSecure: config.publicURL.hasPrefix("https://"),
-            seconds: config.limits.webSessionSeconds)
+            seconds: config.limits.webSessionSeconds, audit: config.audit)
         website = Website(config: config, sessions: sessions, rps: rps)
     }
 

@@ -5,21 +5,57 @@ import MPinWire
 /// Time permits: how the RPA and the operator take the right to log in away (wire sections 6.5 and 8.2).
 extension RelyingPartyService {
     /// GET /timePermit/<id> (wire section 6.5): D-TA 1's share for today and the signature that D-TA 2 wants to see.
+    ///
+    /// It works for any ID, registered or not, so that nobody learns here which ones are. What a stranger gets is made in
+    /// the same way of an ID that nobody has: it fits no token.
     func timePermit(_ id: MPinID) async throws -> Response {
         let now = config.clock()
-        guard let identity = try await identities.find(id, at: now) else {
-            throw APIError(.notFound, "Unknown M-Pin ID")
+        let identity = try await identities.find(id, at: now)
+        try await requirePermission(id, identity)
+        let permit = Permit(
+            hash: id.hash, isStranger: identity == nil, keyID: keys.servedID(identity?.keyID ?? keys.currentID),
+            date: now.day)
+        let share = try await authorityShare {
+            try await dta1.timePermitShare(holder(permit), keyID: permit.keyID, date: permit.date)
         }
-        guard !identity.revoked else { throw APIError(.gone, "The M-Pin ID is revoked") }
-        try await askForPermit(id)
-        let (date, keyID) = (now.day, keys.servedID(identity.keyID))
-        let share = try await authorityShare { try await dta1.timePermitShare(id, keyID: keyID, date: date) }
-        try await storePermit(id, keyID: keyID, date: date, at: now)
+        try await store(permit, at: now)
+        config.audit.record(.permit(id, user: identity?.userID ?? "", status: identity == nil ? 404 : 200))
         return .json(
             RPSTimePermitResponse(
-                date: date, signature: dta2.permitSignature(id, keyID: keyID, date: date),
-                storageId: Hex.encode(id.hash),
+                date: permit.date, signature: signature(permit), storageId: Hex.encode(permit.hash),
                 timePermit: share.hex()))
+    }
+
+    private struct Permit {
+        /// SHA-256 of the M-Pin ID.
+        let hash: [UInt8]
+        let isStranger: Bool
+        let keyID: String
+        let date: Int32
+    }
+
+    /// Whose permit D-TA 1 is asked for.
+    private func holder(_ permit: Permit) -> [UInt8] {
+        guard permit.isStranger else { return permit.hash }
+        return SignedMessage.stranger(hashID: Hex.encode(permit.hash)).tag(key: config.activationKey)
+    }
+
+    /// What D-TA 2 wants to see.
+    private func signature(_ permit: Permit) -> String {
+        permit.isStranger
+            ? dta2.strangerSignature(permit.hash, keyID: permit.keyID, date: permit.date)
+            : dta2.permitSignature(permit.hash, keyID: permit.keyID, date: permit.date)
+    }
+
+    /// Refuses whom the operator or the RPA has taken the right away.
+    private func requirePermission(_ id: MPinID, _ identity: IdentityRecord?) async throws {
+        do {
+            guard identity?.revoked != true else { throw APIError(.gone, "The M-Pin ID is revoked") }
+            try await askForPermit(id)
+        } catch let refusal as APIError {
+            config.audit.record(.permit(id, user: identity?.userID ?? "", status: refusal.status.code))
+            throw refusal
+        }
     }
 
     /// Asks the RPA whether the user may still log in (wire section 8.2); its refusal is the client's.
@@ -49,21 +85,31 @@ extension RelyingPartyService {
         guard names[0] == appID, let date = Int32(names[1]), let hash = Hex.decode(names[2]) else {
             throw APIError.notFound
         }
-        let key = Self.permitKey(date: date, hash: hash)
-        guard let share = try await storedPermits.read(key, at: config.clock()) else { throw APIError.notFound }
+        let now = config.clock()
+        let known = try await storedPermits.read(Self.permitKey(date: date, hash: hash), at: now)
+        let stranger = try await storedPermits.read(strangerKey(hash), at: now)
+        let prefix = Self.permitKey(date: date, hash: hash) + "/"
+        guard let share = known ?? stranger.flatMap({ $0.hasPrefix(prefix) ? String($0.dropFirst(prefix.count)) : nil })
+        else { throw APIError.notFound }
         return Response(
             status: .ok, headers: [.contentType: "text/plain"], body: .init(byteBuffer: .init(string: share)))
     }
 
-    /// Keeps D-TA 2's share until the day ends, where that is wanted. It is only a convenience: without it the client
-    /// asks D-TA 2.
-    private func storePermit(_ id: MPinID, keyID: String, date: Int32, at now: Moment) async throws {
-        let key = Self.permitKey(date: date, hash: id.hash)
-        guard config.storePermits, try await !storedPermits.contains(key, at: now),
-            let share = try? await dta2.timePermitShare(id, keyID: keyID, date: date)
-        else { return }
-        _ = try await storedPermits.create(key, share.hex(), expires: Moment(startOfDay: date &+ 1), at: now)
+    /// Keeps D-TA 2's share until the day ends, where that is wanted; those of strangers share a fixed number of places.
+    /// It is only a convenience: without it the client asks D-TA 2.
+    private func store(_ permit: Permit, at now: Moment) async throws {
+        let name = Self.permitKey(date: permit.date, hash: permit.hash)
+        let key = permit.isStranger ? strangerKey(permit.hash) : name
+        guard config.storePermits else { return }
+        if !permit.isStranger, try await storedPermits.contains(key, at: now) { return }
+        guard let share = try? await dta2.timePermitShare(permit.hash, signature: signature(permit)) else { return }
+        let text = permit.isStranger ? "\(name)/\(share.hex())" : share.hex()
+        try await storedPermits.update(key, at: now) { entry in
+            entry = .init(text, expires: Moment(startOfDay: permit.date &+ 1))
+        }
     }
+
+    private func strangerKey(_ hash: [UInt8]) -> String { "stranger/" + slots.key(hash) }
 
     private static func permitKey(date: Int32, hash: [UInt8]) -> String { "\(date)/\(Hex.encode(hash))" }
 }

@@ -21,6 +21,9 @@ extension RelyingPartyService {
             isForced = try await verify(registration, wish, expires: expires, isRestart: restarted != nil)
         } catch {
             if restarted == nil { try await registrations.delete(registration.id, at: now) }
+            let status = (error as? APIError)?.status.code ?? 500
+            config.audit.record(
+                .registrationRefused(registration.id, user: registration.userID, status: status))
             throw error
         }
         metrics.count(.registrations)
@@ -98,6 +101,7 @@ extension RelyingPartyService {
             throw APIError(.unauthorized, "Unknown or expired registration")
         }
         guard activation(registration).isSigned(key, key: config.activationKey) else {
+            config.audit.record(.confirmationRefused(id, user: registration.userID))
             throw APIError(.forbidden, "Wrong activation key")
         }
         guard try await registrations.activate(id, at: now) else {

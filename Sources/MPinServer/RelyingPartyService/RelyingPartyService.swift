@@ -10,6 +10,8 @@ struct RelyingPartyService: Sendable {
     let appID: String
     let store: any Store
     let sessions: any Store
+    /// The places of those who never registered.
+    let slots: Slots
     let keyRing: ServerKeyRing
     let registrations: Registrations
     let identities: Identities
@@ -38,6 +40,7 @@ struct RelyingPartyService: Sendable {
         self.appID = appID
         self.store = store
         self.sessions = sessions
+        self.slots = slots
         self.keyRing = keyRing
         self.dta1 = dta1
         self.dta2 = dta2

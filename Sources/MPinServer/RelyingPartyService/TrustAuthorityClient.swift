@@ -63,19 +63,29 @@ struct TrustAuthorityClient: Sendable {
     }
 
     /// The D-TA's share of the time permit for `date`: G1 point, 65 bytes. An old D-TA gives today's.
-    func timePermitShare(_ id: MPinID, keyID: String, date: Int32) async throws -> SecretBytes {
-        let signed = permitSignature(id, keyID: keyID, date: date)
+    func timePermitShare(_ hash: [UInt8], keyID: String, date: Int32) async throws -> SecretBytes {
+        try await timePermitShare(hash, signature: permitSignature(hash, keyID: keyID, date: date))
+    }
+
+    /// What the D-TA gives to who holds the signature.
+    func timePermitShare(_ hash: [UInt8], signature: String) async throws -> SecretBytes {
         let answer = try await peer.get(
-            "/timePermit?" + percentEncodedQuery([("hash_mpin_id", Hex.encode(id.hash)), ("signature", signed)]))
+            "/timePermit?" + percentEncodedQuery([("hash_mpin_id", Hex.encode(hash)), ("signature", signature)]))
         let hex = answer.json(TimePermitResponse.self).flatMap { SecretBytes(hex: Array($0.timePermit.utf8).span) }
         return try share(hex, answer, MPinSize.g1)
     }
 
     /// Lets who holds it ask the D-TA for the permit share of that identity and day.
-    func permitSignature(_ id: MPinID, keyID: String, date: Int32) -> String {
-        let hashID = Hex.encode(id.hash)
+    func permitSignature(_ hash: [UInt8], keyID: String, date: Int32) -> String {
+        let hashID = Hex.encode(hash)
         return signature(
             .timePermit(keyID: keyID, hashID: hashID, date: date), legacy: LegacyMessage.timePermit(hashID: hashID))
+    }
+
+    /// The same for a stranger: the D-TA answers it as the other, with a share that is good for nobody. Old D-TAs do not
+    /// know it.
+    func strangerSignature(_ hash: [UInt8], keyID: String, date: Int32) -> String {
+        SignedMessage.strangerPermit(keyID: keyID, hashID: Hex.encode(hash), date: date).signature(key: requestKey)
     }
 
     private func signature(_ message: SignedMessage, legacy old: @autoclosure () -> SignedMessage) -> String {

@@ -70,9 +70,16 @@ struct TrustAuthorityServer: Sendable {
         let hashID = Hex.encode(hash)
         let (shares, dates) = (try keyring.shares().reversed(), clock().permitDates)
         for share in shares {
-            for date in dates
-            where try requests.isSigned(.timePermit(keyID: share.keyID, hashID: hashID, date: date), request) {
-                return .json(TimePermitResponse(timePermit: try await share.permit(hash, date), keyID: share.keyID))
+            for date in dates {
+                let isStranger = try requests.isSigned(
+                    .strangerPermit(keyID: share.keyID, hashID: hashID, date: date), request)
+                guard
+                    try requests.isSigned(.timePermit(keyID: share.keyID, hashID: hashID, date: date), request)
+                        || isStranger
+                else { continue }
+                // Who asks cannot tell the one from the other.
+                let holder = isStranger ? SignedMessage.stranger(hashID: hashID).tag(key: requests.key) : hash
+                return .json(TimePermitResponse(timePermit: try await share.permit(holder, date), keyID: share.keyID))
             }
         }
         try requests.checkLegacy(request, expires: nil) { _ in LegacyMessage.timePermit(hashID: hashID) }

@@ -100,7 +100,8 @@ extension Settings {
         config.reportLoginResult = self[ServerOptions.waitForLoginResult]
         apply(to: &config.limits)
         var parts = Parts()
-        parts.audit = try audit("rpa")
+        config.audit = try audit("rpa")
+        parts.audit = config.audit
         parts.rpa = config
         return parts
     }

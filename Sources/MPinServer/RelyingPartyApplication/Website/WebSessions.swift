@@ -4,6 +4,8 @@ import MPinSecrets
 /// Somebody who is logged in with a browser.
 struct WebSession: Codable, Sendable {
     var userID: String
+    /// Hex of the SHA-256 of the M-Pin ID that was logged in with.
+    var identity: String
     var since: Moment
     var expires: Moment
 }
@@ -15,13 +17,15 @@ struct WebSessions: Sendable {
     private let key: SecretBytes
     private let isSecure: Bool
     private let seconds: Int
+    private let audit: Audit
 
     /// `key` signs what is derived from an id; `isSecure`: browsers come over https.
-    init(in store: any Store, key: SecretBytes, isSecure: Bool, seconds: Int) {
+    init(in store: any Store, key: SecretBytes, isSecure: Bool, seconds: Int, audit: Audit) {
         sessions = Table("web_session", in: store)
         self.key = key
         self.isSecure = isSecure
         self.seconds = seconds
+        self.audit = audit
     }
 
     /// Who is logged in with this id.
@@ -31,13 +35,22 @@ struct WebSessions: Sendable {
     }
 
     /// Logs a user in. The id is one that no browser had before this login.
-    func start(_ id: WebSessionID, userID: String, at now: Moment) async throws {
+    func start(_ id: WebSessionID, userID: String, mpinID: String, at now: Moment) async throws {
         let expires = now.adding(seconds: seconds)
-        let session = WebSession(userID: userID, since: now, expires: expires)
+        let identity = MPinID(hex: mpinID)?.key ?? ""
+        let session = WebSession(userID: userID, identity: identity, since: now, expires: expires)
         _ = try await sessions.create(id.key, session, expires: expires, at: now)
+        audit.record(.webSession(begun: true, identity: identity, user: userID))
     }
 
-    func end(_ id: WebSessionID, at now: Moment) async throws { try await sessions.delete(id.key, at: now) }
+    func end(_ id: WebSessionID, at now: Moment) async throws { _ = try await end(id.key, at: now) }
+
+    /// False when there is none.
+    private func end(_ name: String, at now: Moment) async throws -> Bool {
+        guard let session = try await sessions.take(name, at: now) else { return false }
+        audit.record(.webSession(begun: false, identity: session.identity, user: session.userID))
+        return true
+    }
 
     /// What lets a phone end the session, and do nothing else with it: 128 hex digits.
     func logoutToken(_ id: WebSessionID) -> String {
@@ -50,7 +63,7 @@ struct WebSessions: Sendable {
         guard SignedMessage.logout(session: name).isSigned(String(token.dropFirst(64)), key: key),
             let session = try await sessions.read(name, at: now), userID ?? session.userID == session.userID
         else { return false }
-        return try await sessions.take(name, at: now) != nil
+        return try await end(name, at: now)
     }
 
     /// The token of every form that is shown to the browser with this id: 64 hex digits.

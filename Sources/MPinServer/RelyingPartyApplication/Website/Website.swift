@@ -77,7 +77,7 @@ struct Website: Sendable {
     ) async throws {
         let now = config.clock()
         if let old = sessions.id(request) { try await sessions.end(old, at: now) }
-        try await sessions.start(login.session, userID: login.verdict.userId, at: now)
+        try await sessions.start(login.session, userID: login.verdict.userId, mpinID: login.verdict.mpinId, at: now)
         sessions.giveSession(login.session, to: &response)
     }
 
