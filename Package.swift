@@ -82,14 +82,14 @@ let package = Package(
         module("BN254CX", ["CGMP", "CBN254CX"]),
         module("MPinSecrets", ["CSodium"], [.enableExperimentalFeature("Lifetimes")]),
         module("MPinCrypto", ["BN254CX", "MPinSecrets"]),
-        module("MPinWire", ["MPinSecrets"]),
+        module("MPinWire", ["MPinSecrets", "CJansson"]),
         module("MPinHTTP", ["CCurl", "MPinSecrets"]),
-        module("MPinSDK", ["MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets", "CJansson"]),
+        module("MPinSDK", ["MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets"]),
         module("MPin", ["MPinSDK", "MPinSecrets"]),
         module("MPinABI", ["CMPin", "MPinSDK", "MPinHTTP", "MPinCrypto", "MPinSecrets"]),
         module(
             "MPinServer",
-            ["MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets", "CQREncode", "CJansson", grdb, sqlite, yams, logging]
+            ["MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets", "CQREncode", grdb, sqlite, yams, logging]
                 + lifecycle + hummingbird + nio,
             // The website's files are parts of the program.
             resources: ["style.css", "live.js", "icon.svg"].map { name in

@@ -80,6 +80,10 @@ package enum JSONValue: Codable, Sendable, Equatable {
     case object([String: JSONValue])
 
     package init(from decoder: any Decoder) throws {
+        if let node = decoder as? JSONNode {
+            self = node.content
+            return
+        }
         let container = try decoder.singleValueContainer()
         // A try that fails costs more than one that does not: the most frequent first.
         if let value = try? container.decode(String.self) {

@@ -1,4 +1,5 @@
 import MPinSecrets
+import MPinWire
 
 /// The layout of the store: lines of text, so that damage stays within its line.
 ///

@@ -1,4 +1,4 @@
-import Foundation
+import MPinWire
 
 /// The items of one type in a store, as JSON wherever they are bytes. A type that gets new members reads the old form as
 /// well.
@@ -65,12 +65,12 @@ package struct Table<Value: Codable & Sendable>: Sendable {
 
     private func item(_ entry: Entry) throws -> StoredItem {
         guard !store.keepsObjects else { return StoredItem(object: entry.value, expires: entry.expires) }
-        return StoredItem(value: Array(try JSONEncoder().encode(entry.value)), expires: entry.expires)
+        return StoredItem(value: try JSON.bytes(entry.value), expires: entry.expires)
     }
 
     private static func entry(_ item: StoredItem) throws -> Entry {
         if let value = item.object as? Value { return Entry(value, expires: item.expires) }
-        return Entry(try JSONDecoder().decode(Value.self, from: Data(item.value)), expires: item.expires)
+        return Entry(try JSON.decode(from: item.value.span, fromAny: true), expires: item.expires)
     }
 }
 

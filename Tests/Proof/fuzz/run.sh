@@ -51,7 +51,7 @@ PY
 compile BN254CX $(find "$sources/BN254CX" -name '*.swift')
 compile MPinSecrets "$sources"/MPinSecrets/*.swift
 compile MPinCrypto $(find "$sources/MPinCrypto" -name '*.swift')
-compile MPinWire "$sources"/MPinWire/*.swift
+compile MPinWire $(find "$sources/MPinWire" -name '*.swift')
 compile MPinHTTP "$sources"/MPinHTTP/*.swift
 compile MPinSDK $(find "$sources/MPinSDK" -name '*.swift')
 compile MPinABI "$sources"/MPinABI/*.swift

@@ -94,7 +94,7 @@ struct Website: Sendable {
     /// The members of a form that this site has shown to this browser; nil for any other.
     private func form(_ request: Request) async throws -> [String: String]? {
         guard request.isFromThisSite, let id = sessions.id(request) else { return nil }
-        let body = String(decoding: try await request.bytes(config.limits), as: UTF8.self)
+        let body = String(buffer: try await request.bytes(config.limits))
         guard let form = try? URLEncodedFormDecoder().decode([String: String].self, from: body),
             let token = form["csrf"], sessions.isFormToken(token, of: id)
         else { return nil }

@@ -28,11 +28,11 @@ package enum JSON {
     /// Levels of arrays and objects; the wire's messages have three.
     package static let maxDepth = 32
 
-    /// Reads `text` as a `Value`.
+    /// Reads `text` as a `Value`: an object or array, or, `fromAny`, any other JSON value, too.
     package static func decode<Value: Decodable>(
-        _ type: Value.Type = Value.self, from text: Span<UInt8>
+        _ type: Value.Type = Value.self, from text: Span<UInt8>, fromAny: Bool = false
     ) throws(JSONFailure) -> Value {
-        let document = try JSONDocument(text)
+        let document = try JSONDocument(text, isAny: fromAny)
         do {
             return try JSONNode(document: document, value: document.root, codingPath: []).decode(type)
         } catch let error as DecodingError {
@@ -49,17 +49,26 @@ package enum JSON {
             return try node.text()
         } catch { throw .mismatch("") }
     }
+
+    /// The text of a `value` that holds no secret, or goes where the text cannot be wiped.
+    package static func bytes(_ value: some Encodable) throws(JSONFailure) -> [UInt8] {
+        do {
+            let node = try JSONTree(value)
+            return try node.bytes()
+        } catch { throw .mismatch("") }
+    }
 }
 
 /// A parsed text. Its strings are wiped when it goes.
 final class JSONDocument {
     let root: UnsafeMutablePointer<json_t>
 
-    init(_ text: Span<UInt8>) throws(JSONFailure) {
+    init(_ text: Span<UInt8>, isAny: Bool = false) throws(JSONFailure) {
         guard text.count <= JSON.maxBytes, Self.isShallow(text) else { throw .tooLarge }
+        let flags = Int(JSON_REJECT_DUPLICATES) | (isAny ? Int(JSON_DECODE_ANY) : 0)
         let root = text.withUnsafeBufferPointer { buffer in
             buffer.withMemoryRebound(to: CChar.self) { text in
-                text.baseAddress.flatMap { json_loadb($0, text.count, Int(JSON_REJECT_DUPLICATES), nil) }
+                text.baseAddress.flatMap { json_loadb($0, text.count, flags, nil) }
             }
         }
         guard let root else { throw .notJSON }

@@ -1,6 +1,5 @@
 import CJansson
 import MPinSecrets
-import MPinWire
 
 /// A value of a parsed text as the `Decoder` that the wire's `Codable` messages read from.
 struct JSONNode: Decoder, SingleValueDecodingContainer {
@@ -45,8 +44,46 @@ struct JSONNode: Decoder, SingleValueDecodingContainer {
         JSONNode(document: document, value: value, codingPath: codingPath + [key])
     }
 
+    // What nearly all members are, without the question which type it is.
+    func decode(_ type: String.Type) throws -> String { try string ?? { throw mismatch(type) }() }
+    func decode(_ type: Bool.Type) throws -> Bool { try bool ?? { throw mismatch(type) }() }
+    func decode(_ type: Int.Type) throws -> Int { try integer(type) ?? { throw mismatch(type) }() }
+    func decode(_ type: Int64.Type) throws -> Int64 { try integer(type) ?? { throw mismatch(type) }() }
+
     private func mismatch(_ type: Any.Type) -> DecodingError {
         .typeMismatch(type, .init(codingPath: codingPath, debugDescription: "another JSON type"))
+    }
+
+    /// The value whatever its type is: far cheaper than one try for each type.
+    var content: JSONValue {
+        switch value.pointee.type {
+        case JSON_TRUE: .bool(true)
+        case JSON_FALSE: .bool(false)
+        case JSON_INTEGER: .int(Int(json_integer_value(value)))
+        case JSON_REAL: integer(Int.self).map(JSONValue.int) ?? .double(json_real_value(value))
+        case JSON_STRING: .string(string ?? "")
+        case JSON_ARRAY: .array(elements)
+        case JSON_OBJECT: .object(members)
+        default: .null
+        }
+    }
+
+    private var elements: [JSONValue] {
+        (0..<json_array_size(value)).compactMap { index in
+            json_array_get(value, index).map { JSONNode(document: document, value: $0, codingPath: []).content }
+        }
+    }
+
+    private var members: [String: JSONValue] {
+        var members: [String: JSONValue] = [:]
+        var member = json_object_iter(value)
+        while let current = member {
+            if let name = json_object_iter_key(current), let element = json_object_iter_value(current) {
+                members[String(cString: name)] = JSONNode(document: document, value: element, codingPath: []).content
+            }
+            member = json_object_iter_next(value, current)
+        }
+        return members
     }
 
     private var bool: Bool? {
@@ -111,6 +148,11 @@ private struct JSONMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
         try member(key).decode(type)
     }
+
+    func decode(_ type: String.Type, forKey key: Key) throws -> String { try member(key).decode(type) }
+    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try member(key).decode(type) }
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try member(key).decode(type) }
+    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try member(key).decode(type) }
 
     func nestedContainer<Nested: CodingKey>(
         keyedBy type: Nested.Type, forKey key: Key

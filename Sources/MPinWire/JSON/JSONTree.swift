@@ -1,6 +1,5 @@
 import CJansson
 import MPinSecrets
-import MPinWire
 
 /// A JSON value under construction: the `Encoder` that the wire's `Codable` messages write to.
 final class JSONTree: Encoder, SingleValueEncodingContainer {
@@ -21,16 +20,28 @@ final class JSONTree: Encoder, SingleValueEncodingContainer {
 
     /// The compact text. The strings of the tree are wiped: it has one text only.
     func text() throws -> SecretBytes {
-        guard let value else { throw failure("nothing encoded") }
-        defer { wipeStrings(value) }
-        let flags = Int(JSON_COMPACT | JSON_ENCODE_ANY)
-        let text = SecretBytes(count: json_dumpb(value, nil, 0, flags))
+        defer { if let value { wipeStrings(value) } }
+        let text = SecretBytes(count: dump(into: nil))
         var bytes = text.mutableSpan
-        let count = bytes.withUnsafeMutableBufferPointer { buffer in
-            buffer.withMemoryRebound(to: CChar.self) { json_dumpb(value, $0.baseAddress, $0.count, flags) }
-        }
-        guard count == text.count, count > 0 else { throw failure("out of memory") }
+        let count = bytes.withUnsafeMutableBufferPointer { dump(into: $0) }
+        guard count == text.count, count > 0 else { throw failure("nothing encoded, or out of memory") }
         return text
+    }
+
+    /// The compact text in memory that is not wiped.
+    func bytes() throws -> [UInt8] {
+        let size = dump(into: nil)
+        let bytes = [UInt8](unsafeUninitializedCapacity: size) { $1 = min(size, dump(into: $0)) }
+        guard bytes.count == size, size > 0 else { throw failure("nothing encoded, or out of memory") }
+        return bytes
+    }
+
+    /// Writes the compact text where it has room for it; its size in any case, 0 where there is none.
+    private func dump(into buffer: UnsafeMutableBufferPointer<UInt8>?) -> Int {
+        let flags = Int(JSON_COMPACT | JSON_ENCODE_ANY)
+        guard let value else { return 0 }
+        guard let buffer else { return json_dumpb(value, nil, 0, flags) }
+        return buffer.withMemoryRebound(to: CChar.self) { json_dumpb(value, $0.baseAddress, $0.count, flags) }
     }
 
     func singleValueContainer() -> any SingleValueEncodingContainer { self }
@@ -49,7 +60,7 @@ final class JSONTree: Encoder, SingleValueEncodingContainer {
     func encode<Value: Encodable>(_ content: Value) throws {
         switch content {
         case let flag as Bool: set(flag ? json_true() : json_false())
-        case let text as String: set(text: Array(text.utf8).span)
+        case let text as String: set(jsonText(text))
         case let secret as SecretHex: set(text: hexDigits(secret.secret).span)
         case let number as Double: set(json_real(number))
         case let number as Float: set(json_real(Double(number)))
@@ -58,6 +69,11 @@ final class JSONTree: Encoder, SingleValueEncodingContainer {
         }
         guard value != nil else { throw failure("not a JSON value") }
     }
+
+    // What nearly all values are, without the question which type it is.
+    func encode(_ text: String) throws { set(jsonText(text)) }
+    func encode(_ number: Int) throws { set(json_integer(Int64(number))) }
+    func encode(_ number: Int64) throws { set(json_integer(number)) }
 
     /// A new reference for a parent to own; null where nothing was encoded.
     func take() -> UnsafeMutablePointer<json_t>? { value.map { json_incref($0) } ?? json_null() }
@@ -100,6 +116,15 @@ private struct JSONObjectWriter<Key: CodingKey>: KeyedEncodingContainerProtocol 
     var codingPath: [any CodingKey] { tree.codingPath }
 
     mutating func encodeNil(forKey key: Key) throws { json_object_set_new(object, key.stringValue, json_null()) }
+
+    // What nearly all members are, without a tree of their own.
+    mutating func encode(_ text: String, forKey key: Key) throws { set(key, jsonText(text)) }
+    mutating func encode(_ flag: Bool, forKey key: Key) throws { set(key, flag ? json_true() : json_false()) }
+    mutating func encode(_ number: Int, forKey key: Key) throws { set(key, json_integer(Int64(number))) }
+
+    private func set(_ key: Key, _ value: UnsafeMutablePointer<json_t>?) {
+        json_object_set_new(object, key.stringValue, value)
+    }
 
     mutating func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
         let child = try JSONTree(value, codingPath: codingPath + [key])
@@ -156,6 +181,16 @@ private struct JSONArrayWriter: UnkeyedEncodingContainer {
     }
 
     mutating func superEncoder() -> any Encoder { tree }
+}
+
+/// A new string; null where there is no memory.
+private func jsonText(_ text: String) -> UnsafeMutablePointer<json_t>? {
+    var text = text
+    return text.withUTF8 { bytes in
+        bytes.withMemoryRebound(to: CChar.self) { text in
+            text.baseAddress.map { json_stringn($0, text.count) } ?? json_string("")
+        }
+    }
 }
 
 /// Lower-case hex in memory that is wiped, without a branch on the bytes.
