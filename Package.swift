@@ -91,6 +91,8 @@ let package = Package(
             "MPinServer",
             ["MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets", "CQREncode", grdb, sqlite, yams, logging]
                 + lifecycle + hummingbird + nio,
+            // Else every call of an async function asks the task where it may run.
+            [.enableUpcomingFeature("NonisolatedNonsendingByDefault")],
             // The website's files are parts of the program.
             resources: ["style.css", "live.js", "icon.svg"].map { name in
                 .embedInCode("RelyingPartyApplication/Website/Assets/" + name)

@@ -15,7 +15,7 @@ package struct Audit: Sendable {
     }
 
     /// Who sent the request that is being served, for the lines that it leads to.
-    @TaskLocal static var origin: String?
+    @TaskLocal static var origin: IPAddress?
 
     /// The same log for another part of the same process.
     func of(_ part: String) -> Audit { Audit(log, part: part, logger: logger) }
@@ -23,7 +23,7 @@ package struct Audit: Sendable {
     /// A log that cannot be written to does not stop logins: the failure goes to the other log.
     package func record(_ event: AuditEvent) {
         guard let log else { return }
-        do { try log.append(event, part: part, origin: Self.origin) } catch {
+        do { try log.append(event, part: part, origin: Self.origin?.description) } catch {
             logger.error("not in the audit log", metadata: ["event": "\(event.name)", "error": "\(error)"])
         }
     }

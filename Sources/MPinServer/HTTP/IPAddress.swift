@@ -1,4 +1,5 @@
 import Glibc
+import NIOCore
 
 /// An address of IPv4 or IPv6, in 16 bytes: IPv4 as `::ffff:a.b.c.d`, so that both spellings of one address are equal.
 package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
@@ -12,13 +13,29 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
         let address = String(bare.prefix { $0 != "%" })
         var v4 = in_addr()
         if inet_pton(AF_INET, address, &v4) == 1 {
-            high = 0
-            low = 0xffff_0000_0000 | UInt64(UInt32(bigEndian: v4.s_addr))
+            self.init(v4)
             return
         }
         var v6 = in6_addr()
         guard inet_pton(AF_INET6, address, &v6) == 1 else { return nil }
-        (high, low) = withUnsafeBytes(of: &v6) {
+        self.init(v6)
+    }
+
+    /// Nil for a socket that is no network's.
+    init?(_ address: SocketAddress) {
+        switch address {
+        case .v4(let address): self.init(address.address.sin_addr)
+        case .v6(let address): self.init(address.address.sin6_addr)
+        case .unixDomainSocket: return nil
+        }
+    }
+
+    private init(_ address: in_addr) {
+        self.init(high: 0, low: 0xffff_0000_0000 | UInt64(UInt32(bigEndian: address.s_addr)))
+    }
+
+    private init(_ address: in6_addr) {
+        (high, low) = withUnsafeBytes(of: address) {
             (
                 UInt64(bigEndian: $0.loadUnaligned(as: UInt64.self)),
                 UInt64(bigEndian: $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self))

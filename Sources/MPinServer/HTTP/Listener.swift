@@ -22,7 +22,7 @@ struct Listener: Service {
         self.address = address
         self.logger = logger
         let router = Router(context: RequestContext.self)
-        for part in middleware(name, edge, cors: cors, rates: rates) { router.add(middleware: part) }
+        router.add(middleware: Surroundings(name, edge, cors: cors, rates: rates))
         routes(router)
         application = Application(
             responder: router.buildResponder(), server: Self.server(edge),

@@ -1,7 +1,7 @@
-import Foundation
 import Hummingbird
 import Logging
 import MPinSecrets
+import NIOCore
 
 /// What a handler knows about a request beside the request itself.
 struct RequestContext: Hummingbird.RequestContext {
@@ -11,23 +11,27 @@ struct RequestContext: Hummingbird.RequestContext {
     /// Whether it came over TLS, here or at a trusted proxy.
     var isSecure = false
     /// Stands in the answer (`X-Request-Id`) and in every log line of this request.
-    private(set) var requestID: String
+    var requestID = Self.newID()
     /// Other parts of the framework know the id by this name.
     var id: String { requestID }
+    private let listenerLogger: Logger
 
     init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source)
-        remoteAddress = source.channel.remoteAddress.flatMap { $0.ipAddress }.flatMap(IPAddress.init)
-        requestID = Self.newID()
-        logger[metadataKey: "hb.request.id"] = nil
-        logger[metadataKey: "request_id"] = "\(requestID)"
+        remoteAddress = source.channel.remoteAddress.flatMap { IPAddress($0) }
+        listenerLogger = source.logger
     }
 
-    /// Takes over the id that a trusted proxy gave the request.
-    mutating func adopt(requestID: String) {
-        self.requestID = requestID
+    /// Made when somebody asks: most requests log nothing.
+    var logger: Logger {
+        var logger = listenerLogger
+        logger[metadataKey: "hb.request.id"] = nil
         logger[metadataKey: "request_id"] = "\(requestID)"
+        return logger
     }
+
+    /// Whether anybody wants to know.
+    func logs(_ level: Logger.Level) -> Bool { listenerLogger.logLevel <= level }
 
     /// 16 hex digits.
     private static func newID() -> String {

@@ -21,7 +21,7 @@ final class ConnectionCounter: Sendable {
 
     /// False: there are too many. Else the connection counts until it is closed. Proxies bring the connections of many.
     func admit(_ channel: any Channel) -> Bool {
-        let peer = channel.remoteAddress.flatMap { $0.ipAddress }.flatMap(IPAddress.init)
+        let peer = channel.remoteAddress.flatMap { IPAddress($0) }
         let caller = peer.flatMap { proxies.trusts($0) ? nil : $0.caller }
         let isAdmitted = counts.withLockedValue { counts in
             guard counts.all < limits.connections else { return false }

@@ -2,8 +2,9 @@ import Hummingbird
 import NIOConcurrencyHelpers
 
 /// Refuses at once what would only wait: a queue without an end makes every answer late, and none of them useful.
-final class Admission: RouterMiddleware {
-    typealias Context = RequestContext
+final class Admission: Sendable {
+    enum Place { case counted, free }
+
     private let limit: Int
     private let metrics: Metrics
     private let running = NIOLockedValueBox(0)
@@ -13,12 +14,10 @@ final class Admission: RouterMiddleware {
         self.metrics = metrics
     }
 
-    func handle(
-        _ request: Request, context: RequestContext, next: (Request, RequestContext) async throws -> Response
-    ) async throws -> Response {
+    func enter(_ request: Request) throws(APIError) -> Place {
         // Phone and browser wait for each other: that costs a connection and no work, and connections have their limit.
         let isWait = request.uri.path.hasSuffix("/authenticate") || request.uri.path.hasSuffix("/access")
-        guard !isWait else { return try await next(request, context) }
+        guard !isWait else { return .free }
         let isAdmitted = running.withLockedValue { running in
             guard running < limit else { return false }
             running += 1
@@ -28,7 +27,10 @@ final class Admission: RouterMiddleware {
             metrics.count(.overloaded)
             throw APIError.overloaded
         }
-        defer { running.withLockedValue { $0 -= 1 } }
-        return try await next(request, context)
+        return .counted
+    }
+
+    func leave(_ place: Place) {
+        if place == .counted { running.withLockedValue { $0 -= 1 } }
     }
 }

@@ -30,7 +30,7 @@ struct CORSPolicy: Sendable {
             origins: origins)
     }
 
-    func apply(_ request: Request, to fields: inout HTTPFields) {
+    func add(to fields: inout HTTPFields, _ request: Request) {
         fields[.accessControlAllowCredentials] = "true"
         fields[.accessControlAllowMethods] = methods
         fields[.accessControlAllowHeaders] = headers

@@ -2,25 +2,28 @@ import Hummingbird
 import MPinSecrets
 
 /// Counts requests by address, and by identity where the path or query names one; bodies are the handlers' matter.
-struct RateLimiting: RouterMiddleware {
-    typealias Context = RequestContext
+struct RateLimiting: Sendable {
     let limiter: RateLimiter
 
-    func handle(
-        _ request: Request, context: RequestContext, next: (Request, RequestContext) async throws -> Response
-    ) async throws -> Response {
+    func count(_ request: Request, _ context: RequestContext) throws(APIError) {
         switch Self.rule(request.uri.path) {
-        case .none: return try await next(request, context)
+        case .none: return
         case .counted(let group):
             try limiter.admit(group, address: context.remoteAddress)
-            return try await next(request, context)
         case .identity(let group, let id):
             try limiter.admit(group, address: context.remoteAddress)
             try limiter.admit(group, identity: SHA256.hash(Array(id.lowercased().utf8)))
-            return try await next(request, context)
         case .authority:
-            return try await askAuthority(request, context, next)
+            guard let hash = request.query("hash_mpin_id") else { return }
+            try limiter.admit(.authority, identity: SHA256.hash(Array(hash.lowercased().utf8)))
         }
+    }
+
+    /// Of an address that asks an authority only what the signature check refuses is counted, and a good signature always
+    /// passes: the RPS asks for all its clients.
+    func count(_ refusal: APIError, _ request: Request, _ context: RequestContext) throws(APIError) {
+        guard refusal.status == .unauthorized, case .authority = Self.rule(request.uri.path) else { return }
+        try limiter.admit(.authority, address: context.remoteAddress)
     }
 
     private enum Rule {
@@ -44,20 +47,6 @@ struct RateLimiting: RouterMiddleware {
             return .counted(.access)
         case (_, "clientSecret"), (_, "timePermit"), (_, "timePermits"), (_, "serverSecret"): return .authority
         default: return .none
-        }
-    }
-
-    /// Of an address only what the signature check refuses is counted, and a good signature always passes: the RPS asks
-    /// for all its clients.
-    private func askAuthority(
-        _ request: Request, _ context: RequestContext, _ next: (Request, RequestContext) async throws -> Response
-    ) async throws -> Response {
-        if let hash = request.query("hash_mpin_id") {
-            try limiter.admit(.authority, identity: SHA256.hash(Array(hash.lowercased().utf8)))
-        }
-        do { return try await next(request, context) } catch let error as APIError {
-            if error.status == .unauthorized { try limiter.admit(.authority, address: context.remoteAddress) }
-            throw error
         }
     }
 }

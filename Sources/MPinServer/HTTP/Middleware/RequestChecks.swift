@@ -1,16 +1,12 @@
 import Hummingbird
 
-/// What is refused before any handler looks at the request.
-struct RequestChecks: RouterMiddleware {
-    typealias Context = RequestContext
+/// What is refused, or answered, before any handler looks at the request.
+struct RequestChecks: Sendable {
     let limits: Limits
 
-    func handle(
-        _ request: Request, context: RequestContext, next: (Request, RequestContext) async throws -> Response
-    ) async throws -> Response {
+    func answer(_ request: Request) throws(APIError) -> Response? {
         guard request.uri.string.utf8.count <= limits.targetBytes else { throw APIError.targetTooLong }
         // Any path, known or not (wire section 2).
-        if request.method == .options { return .json(["message": "options request"]) }
-        return try await next(request, context)
+        return request.method == .options ? .json(["message": "options request"]) : nil
     }
 }

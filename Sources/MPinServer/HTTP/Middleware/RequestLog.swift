@@ -1,30 +1,29 @@
+import HTTPTypes
 import Hummingbird
 import Logging
 
 /// One log line and one count a request: the template of its path, never the path or query, which carry M-Pin IDs and
 /// one-time tokens.
-struct RequestLog: RouterMiddleware {
-    typealias Context = RequestContext
+struct RequestLog: Sendable {
     let listener: String
     let metrics: Metrics
 
-    func handle(
-        _ request: Request, context: RequestContext, next: (Request, RequestContext) async throws -> Response
-    ) async throws -> Response {
-        let start = ContinuousClock.now
-        let response = try await next(request, context)
+    func record(
+        _ request: Request, _ context: RequestContext, _ status: HTTPResponse.Status,
+        since start: ContinuousClock.Instant
+    ) {
         let elapsed = start.duration(to: .now)
         let (method, route) = (request.method.knownName, context.endpointPath ?? "-")
-        metrics.count(.requests, [listener, method, route, String(response.status.code)])
+        metrics.count(.requests, [listener, method, route, String(status.code)])
         metrics.observe(.requestSeconds, elapsed / .seconds(1), [listener, method, route])
+        guard context.logs(.info) else { return }
         context.logger.info(
             "request",
             metadata: [
                 "listener": "\(listener)", "method": "\(method)", "route": "\(route)",
-                "status": "\(response.status.code)", "ms": "\(Int(elapsed / .milliseconds(1)))",
+                "status": "\(status.code)", "ms": "\(Int(elapsed / .milliseconds(1)))",
                 "remote": "\(context.remoteAddress?.description ?? "-")",
             ])
-        return response
     }
 }
 

@@ -1,32 +1,30 @@
 import HTTPTypes
 import Hummingbird
 
-/// CORS, and what tells browsers and proxies to keep nothing and guess nothing.
-struct StandardHeaders: RouterMiddleware {
-    typealias Context = RequestContext
+/// The request's id, CORS, and what tells browsers and proxies to keep nothing and guess nothing.
+struct StandardHeaders: Sendable {
     let cors: [CORSPolicy]
 
-    private static let fixed: [(HTTPField.Name, String)] = [
-        (.cacheControl, "no-store"),
-        (.xContentTypeOptions, "nosniff"),
-        (.referrerPolicy, "no-referrer"),
-        (.contentSecurityPolicy, "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"),
-        (.xFrameOptions, "DENY"),
-        (.crossOriginOpenerPolicy, "same-origin"),
-        (.crossOriginResourcePolicy, "same-origin"),
-        (.permissionsPolicy, "camera=(), microphone=(), geolocation=()"),
+    private static let fixed: [HTTPField] = [
+        HTTPField(name: .cacheControl, value: "no-store"),
+        HTTPField(name: .xContentTypeOptions, value: "nosniff"),
+        HTTPField(name: .referrerPolicy, value: "no-referrer"),
+        HTTPField(
+            name: .contentSecurityPolicy,
+            value: "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"),
+        HTTPField(name: .xFrameOptions, value: "DENY"),
+        HTTPField(name: .crossOriginOpenerPolicy, value: "same-origin"),
+        HTTPField(name: .crossOriginResourcePolicy, value: "same-origin"),
+        HTTPField(name: .permissionsPolicy, value: "camera=(), microphone=(), geolocation=()"),
     ]
 
-    func handle(
-        _ request: Request, context: RequestContext, next: (Request, RequestContext) async throws -> Response
-    ) async throws -> Response {
-        var response = try await next(request, context)
+    func add(to response: inout Response, _ request: Request, _ context: RequestContext) {
         if request.method == .head { response = response.createHeadResponse() }
-        for (name, value) in Self.fixed where response.headers[name] == nil { response.headers[name] = value }
+        for field in Self.fixed where response.headers[field.name] == nil { response.headers.append(field) }
         // A year, after which browsers may try plain HTTP again.
         if context.isSecure { response.headers[.strictTransportSecurity] = "max-age=31536000" }
-        cors.first { request.uri.path.hasPrefix($0.prefix) }?.apply(request, to: &response.headers)
-        return response
+        cors.first { request.uri.path.hasPrefix($0.prefix) }?.add(to: &response.headers, request)
+        response.headers[.xRequestID] = context.requestID
     }
 }
 

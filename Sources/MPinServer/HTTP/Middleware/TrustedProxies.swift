@@ -23,24 +23,18 @@ package struct TrustedProxies: Sendable, Equatable {
 }
 
 /// Takes from the headers of a trusted proxy, and of nobody else, who called, whether over TLS, and the request's id.
-struct ForwardedHeaders: RouterMiddleware {
-    typealias Context = RequestContext
+struct ForwardedHeaders: Sendable {
     let proxies: TrustedProxies
     let isTLS: Bool
 
-    func handle(
-        _ request: Request, context: RequestContext, next: (Request, RequestContext) async throws -> Response
-    ) async throws -> Response {
+    func read(_ request: Request, _ context: RequestContext) -> RequestContext {
         var context = context
         context.isSecure = isTLS
-        if let peer = context.remoteAddress, proxies.trusts(peer) {
-            context.remoteAddress = proxies.caller(peer: peer, forwarded: request.headers[values: .xForwardedFor])
-            context.isSecure = request.headers[values: .xForwardedProto].last?.lowercased() == "https"
-            if let id = request.headers[.xRequestID], Self.isPlain(id) { context.adopt(requestID: id) }
-        }
-        var response = try await next(request, context)
-        response.headers[.xRequestID] = context.requestID
-        return response
+        guard let peer = context.remoteAddress, proxies.trusts(peer) else { return context }
+        context.remoteAddress = proxies.caller(peer: peer, forwarded: request.headers[values: .xForwardedFor])
+        context.isSecure = request.headers[values: .xForwardedProto].last?.lowercased() == "https"
+        if let id = request.headers[.xRequestID], Self.isPlain(id) { context.requestID = id }
+        return context
     }
 
     /// 1 to 64 letters, digits, `-`, `_` or `.`.

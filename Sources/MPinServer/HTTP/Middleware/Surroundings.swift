@@ -1,0 +1,53 @@
+import HTTPTypes
+import Hummingbird
+
+/// Everything that happens around a handler, as one layer: handing a request on from layer to layer costs more than most
+/// of what the layers do.
+struct Surroundings: RouterMiddleware {
+    typealias Context = RequestContext
+    private let forwarded: ForwardedHeaders
+    private let log: RequestLog
+    private let headers: StandardHeaders
+    private let checks: RequestChecks
+    private let admission: Admission
+    private let rates: RateLimiting?
+
+    init(_ listener: String, _ edge: Edge, cors: [CORSPolicy], rates: RateLimiter?) {
+        forwarded = ForwardedHeaders(proxies: edge.exposure.proxies, isTLS: edge.exposure.identity != nil)
+        log = RequestLog(listener: listener, metrics: edge.metrics)
+        headers = StandardHeaders(cors: cors)
+        checks = RequestChecks(limits: edge.limits)
+        admission = Admission(limit: edge.limits.requestsInFlight, metrics: edge.metrics)
+        self.rates = rates.map(RateLimiting.init)
+    }
+
+    func handle(
+        _ request: Request, context: RequestContext,
+        next: @concurrent (Request, RequestContext) async throws -> Response
+    ) async throws -> Response {
+        let start = ContinuousClock.now
+        let context = forwarded.read(request, context)
+        var response = try await Audit.$origin.withValue(context.remoteAddress) {
+            do { return try await answer(request, context, next) } catch {
+                return try renderedError(error, context)
+            }
+        }
+        log.record(request, context, response.status, since: start)
+        headers.add(to: &response, request, context)
+        return response
+    }
+
+    private func answer(
+        _ request: Request, _ context: RequestContext,
+        _ next: @concurrent (Request, RequestContext) async throws -> Response
+    ) async throws -> Response {
+        if let response = try checks.answer(request) { return response }
+        let place = try admission.enter(request)
+        defer { admission.leave(place) }
+        try rates?.count(request, context)
+        do { return try await next(request, context) } catch let error as APIError {
+            try rates?.count(error, request, context)
+            throw error
+        }
+    }
+}
