@@ -16,7 +16,7 @@ STAMP  = build/packages.stamp
 SOAK   = MPIN_LIBRARY=$(abspath $(LIB)) PYTHONPATH=bindings/python $(PYTHON) -B Tests/EndToEnd/soak.py
 
 # The library is static Swift (it runs where no Swift is installed), so it has a build folder of its own.
-LIB_FLAGS = --product mpin \
+LIB_FLAGS = --product mpin --disable-local-rpath \
 	-Xswiftc -static-stdlib -Xswiftc -no-toolchain-stdlib-rpath -Xswiftc -use-ld=lld \
 	-Xlinker --version-script=Sources/Packaging/libmpin.map -Xlinker -soname=$(SONAME) \
 	-Xlinker --gc-sections -Xlinker -z -Xlinker nodelete -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now

@@ -1,13 +1,14 @@
 # From a built tree to what people install. Included by the Makefile.
 
-.PHONY: install uninstall install-test reproducible library-in dist sbom docs swift-test cli cli-test unit-file
+.PHONY: install uninstall install-test reproducible library-in dist sbom docs swift-test cli cli-test unit-file man-test \
+	static deb deb-pack deb-lint deb-test
 
 PREFIX     ?= /usr/local
 LIBDIR     ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 
-TESTS += install-test cli-test
-LONG += swift-test docs sbom reproducible
+TESTS += install-test cli-test man-test
+LONG += swift-test docs sbom reproducible deb-lint deb-test
 
 ##@ Ship
 
@@ -58,6 +59,38 @@ dist: lib ## make archives of the sources and of an installed copy, in build/dis
 	tar $(ARCHIVE_FLAGS) -C $(STAGE) -c libmpin-$(VERSION) | \
 		gzip -n >build/dist/libmpin-$(VERSION)-$(shell uname -m).tar.gz
 	cd build/dist && sha256sum *.tar.gz >SHA256SUMS
+
+# Programs that run where no Swift is installed, with what the library has: all symbols bound before the start.
+STATIC_FLAGS = --static-swift-stdlib --disable-local-rpath -Xswiftc -no-toolchain-stdlib-rpath -Xswiftc -use-ld=lld \
+	-Xlinker --gc-sections -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now
+
+static: packages ## build mpind and mpin-cli that run without Swift, in .build-static/release
+	for program in mpind mpin-cli; do \
+		$(SWIFT) build -c release $(STATIC_FLAGS) --scratch-path .build-static --product $$program || exit; done
+
+deb: lib static ## make libmpin1, libmpin-dev, mpind and mpin-cli for Debian, in build/dist
+	$(MAKE) --no-print-directory deb-pack
+
+# What is built, as packages.
+deb-pack:
+	VERSION=$(VERSION) SONAME=$(SONAME) PROGRAMS=$(CURDIR)/.build-static/release CHECKOUTS=$(CURDIR)/.build-static/checkouts \
+		Sources/Packaging/deb.sh
+
+deb-lint: deb ## the packages against Debian's rules; made again they are the same
+	Tests/Packaging/deb-lint.sh
+
+deb-test: deb build/debian.tar ## install, log in, purge in a Debian 12 without Swift
+	Tests/Packaging/deb.sh build/debian.tar
+
+# The smallest Debian 12, fetched once.
+build/debian.tar: | $(STAMP)
+	rm -rf build/debian-root
+	debootstrap --variant=minbase bookworm build/debian-root
+	tar -C build/debian-root --numeric-owner -cf $@.part .
+	rm -rf build/debian-root && mv $@.part $@
+
+man-test: cli server ## the manual pages say what the programs' help says
+	Tests/Packaging/man.py Sources/Packaging/man build/mpin-cli build/mpind
 
 sbom: lib server build/sbom-venv/installed ## write and check build/libmpin.cdx.json, the bill of materials
 	Sources/Packaging/sbom.py $(VERSION) $(LIB) $(SERVER) >build/libmpin.cdx.json

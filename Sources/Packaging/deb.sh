@@ -1,0 +1,131 @@
+#!/usr/bin/env bash
+# Makes the Debian packages of what is built. The Makefile calls it with VERSION, SONAME, PROGRAMS (the folder of the
+# programs that need no Swift), CHECKOUTS (the sources of the packages in them) and SOURCE_DATE_EPOCH in the environment.
+set -euo pipefail
+shopt -s nullglob
+export LC_ALL=C TZ=UTC
+umask 022
+root=$(cd "$(dirname "$0")/../.." && pwd)
+here=$root/Sources/Packaging
+out=$root/build/dist
+triplet=$(dpkg-architecture -qDEB_HOST_MULTIARCH)
+swift_licence=$(dirname "$(realpath "$(command -v swiftc)")")/../share/swift/LICENSE.txt
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# The tools of dpkg look for debian/control and debian/changelog where they are run.
+mkdir "$work/debian"
+cp "$here/debian/control" "$work/debian"
+cat >"$work/debian/changelog" <<CHANGES
+libmpin ($VERSION-1) unstable; urgency=medium
+
+  * Version $VERSION; its changes are in changelog.gz.
+
+ -- $(sed -n 's/^Maintainer: //p' "$here/debian/control")  $(date -R -d "@$SOURCE_DATE_EPOCH")
+CHANGES
+cd "$work"
+
+# put MODE FILE PATH: a file in the package $package.
+put() { install -D -m "$1" "$2" "$package$3"; }
+
+# put_compressed FILE PATH
+put_compressed() {
+    install -d "$(dirname "$package$2")"
+    gzip -9n <"$1" >"$package$2"
+    chmod 644 "$package$2"
+}
+
+put_program() {
+    put 755 "$PROGRAMS/$1" "/usr/bin/$1"
+    strip --strip-unneeded --remove-section=.comment "$package/usr/bin/$1"
+}
+
+# put_licences FILE...: licences and notices of what is linked into a program, one after the other.
+put_licences() {
+    local file
+    for file in "$swift_licence" "$@"; do
+        printf '==== %s\n\n' "$(basename "$(dirname "$file")")"
+        cat "$file"
+        echo
+    done >third-party
+    put_compressed third-party "/usr/share/doc/$package/third-party.gz"
+}
+
+# build PACKAGE: what every package has, then the package itself.
+build() {
+    local script
+    put 644 "$here/debian/copyright" "/usr/share/doc/$package/copyright"
+    put_compressed debian/changelog "/usr/share/doc/$package/changelog.Debian.gz"
+    put_compressed "$root/CHANGELOG.md" "/usr/share/doc/$package/changelog.gz"
+    install -d "$package/DEBIAN"
+    for script in postinst prerm postrm; do
+        [ ! -e "$here/debian/$package.$script" ] || put 755 "$here/debian/$package.$script" "/DEBIAN/$script"
+    done
+    [ ! -e "$here/debian/$package.triggers" ] || put 644 "$here/debian/$package.triggers" /DEBIAN/triggers
+    [ ! -e "$here/debian/$package.lintian-overrides" ] ||
+        put 644 "$here/debian/$package.lintian-overrides" "/usr/share/lintian/overrides/$package"
+    [ ! -d "$package/etc" ] || (cd "$package" && find etc -type f -printf '/%p\n' | sort >DEBIAN/conffiles)
+    (cd "$package" && find . -path ./DEBIAN -prune -o -type f -printf '%P\0' | sort -z |
+        xargs -0 md5sum >DEBIAN/md5sums)
+    dpkg-gencontrol -p"$package" -P"$package" -T"$package.substvars" -O"$package/DEBIAN/control"
+    dpkg-deb --root-owner-group -z3 --build "$package" "$out"
+}
+
+# depends FILE: the packages of the libraries that it needs.
+depends() {
+    install -d "$package/DEBIAN"
+    dpkg-shlibdeps -S"$package" -T"$package.substvars" -e"$1"
+}
+
+# What `make install` puts into a system, shared out between the two packages.
+install_library() {
+    DESTDIR=$work/installed PREFIX=/usr LIBDIR=/usr/lib/$triplet INCLUDEDIR=/usr/include "$here/install.sh" install
+    package=libmpin1
+    install -d "$package/usr/lib/$triplet"
+    mv "installed/usr/lib/$triplet/$SONAME" "installed/usr/lib/$triplet/libmpin.so.$VERSION" "$package/usr/lib/$triplet"
+    # A library that is no program is not executable.
+    chmod 644 "$package/usr/lib/$triplet/libmpin.so.$VERSION"
+    put_licences
+    install -d "$package/DEBIAN"
+    echo "libmpin ${SONAME##*.} $package (>= $VERSION)" >"$package/DEBIAN/shlibs"
+    depends "$package/usr/lib/$triplet/libmpin.so.$VERSION"
+    build
+
+    package=libmpin-dev
+    mv installed "$package"
+    for file in Makefile mpin-example.c mpin_recorder.c mpin_recorder.h; do
+        put 644 "$root/bindings/c/$file" "/usr/share/doc/$package/examples/$file"
+    done
+    : >"$package.substvars"
+    build
+}
+
+install_server() {
+    local part
+    package=mpind
+    put_program mpind
+    put 644 "$here/systemd/mpind@.service" "/lib/systemd/system/mpind@.service"
+    put 644 "$here/systemd/mpind-sysusers.conf" /usr/lib/sysusers.d/mpind.conf
+    put 644 "$here/systemd/mpind-tmpfiles.conf" /usr/lib/tmpfiles.d/mpind.conf
+    for part in serve dta rps rpa; do put 644 "$here/config/$part.yaml" "/etc/mpind/$part.yaml"; done
+    put_compressed "$here/man/mpind.8" /usr/share/man/man8/mpind.8.gz
+    put 644 "$root/Sources/mpind/README.md" "/usr/share/doc/$package/README.md"
+    put_licences "$here/debian/ICU/LICENSE" "$CHECKOUTS"/*/{LICENSE,NOTICE}* "$CHECKOUTS"/*/Sources/*/LICENSE*
+    depends "$package/usr/bin/mpind"
+    build
+}
+
+install_client() {
+    package=mpin-cli
+    put_program mpin-cli
+    put_compressed "$here/man/mpin-cli.1" /usr/share/man/man1/mpin-cli.1.gz
+    put_licences "$here/debian/ICU/LICENSE" "$CHECKOUTS"/swift-argument-parser/{LICENSE,NOTICE}*
+    depends "$package/usr/bin/mpin-cli"
+    build
+}
+
+mkdir -p "$out"
+rm -f "$out"/{libmpin1,libmpin-dev,mpind,mpin-cli}_*.deb
+install_library
+install_server
+install_client

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# The Debian packages in build/dist: Debian's own checks, programs as hard as the library, the same bytes when they are
+# made again.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0
+ok() {
+    passed=$((passed + 1))
+    echo "ok: $1"
+}
+packages=(build/dist/{libmpin1,libmpin-dev,mpind,mpin-cli}_*.deb)
+[ "${#packages[@]}" -eq 4 ]
+
+# These packages are not for Debian's own archive, so no bug there asks for them.
+lintian --allow-root --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs "${packages[@]}"
+ok "lintian"
+
+for program in mpind mpin-cli; do
+    dpkg-deb --fsys-tarfile build/dist/${program}_*.deb | tar -C "$work" -xf - ./usr/bin
+    readelf -hldW "$work/usr/bin/$program" >"$work/elf"
+    grep -q 'Type: *DYN' "$work/elf"
+    grep -q 'BIND_NOW' "$work/elf"
+    grep -q 'GNU_RELRO' "$work/elf"
+    grep -q 'GNU_STACK .* RW ' "$work/elf"
+    # Not by `!`, whose failure ends no script.
+    if grep -E 'R(UN)?PATH|NEEDED.*swift' "$work/elf"; then exit 1; fi
+    ok "$program: PIE, full RELRO, no executable stack, no RUNPATH, no Swift library"
+done
+
+sha256sum "${packages[@]}" >"$work/sums"
+make --no-print-directory deb-pack >/dev/null
+sha256sum --check --quiet "$work/sums"
+ok "made again, the same bytes"
+echo "$passed passed, 0 failed"
