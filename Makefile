@@ -105,7 +105,7 @@ numbers-test: server ## the rows of NUMBERS.md are those that bench and load mea
 	Tests/EndToEnd/load.sh --users 20 --seconds 1 --max-units 1e9 --json >.build/names.json
 	Sources/Packaging/numbers.py --check load .build/names.json
 
-readme-test: lib server examples ## the README's snippets, as they stand there
+readme-test: lib server examples cli ## the README's snippets, as they stand there
 	Tests/EndToEnd/readme.sh
 
 e2e: lib server ## the old client's flows, from its own words to the server's

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Does what README.md says, with its own lines: starts the server, compiles and runs the C snippet, installs the Python
-# package and runs the Python snippet. Only the ports differ, and what `make` would build is built already.
+# Does what README.md says, with its own lines: starts the server, registers and logs in by the command line, compiles and
+# runs the C snippet, installs the Python package and runs the Python snippet, looks for every file and make target that it
+# names; and for every folder and package in the map of the sources. Only the ports differ, and what `make` would build is built already.
 set -euo pipefail
 # shellcheck source=Tests/EndToEnd/server.sh
 . "$(dirname "$0")/server.sh"
@@ -35,8 +36,11 @@ start_server --force-activate
 blocks c >login.c
 blocks python >login.py
 while read -r line; do
-    case $line in make* | build/mpind*) continue ;; esac
-    eval "$line"
+    case $line in
+        make* | build/mpind*) continue ;;
+        build/mpin-cli*) eval "$line --pin-fd 0" <<<1234 ;;
+        *) eval "$line" ;;
+    esac
     ok "$line"
 done < <(blocks sh)
 [ "$(./login)" = "logged in" ]
@@ -44,4 +48,24 @@ ok "C snippet"
 [ "$(python login.py)" = "logged in" ]
 ok "Python snippet"
 stop_server
+for path in $(grep -o '](\([^)]*\))' "$root/README.md" | tr -d '()]' | grep -v '^http'); do
+    [ -e "$root/$path" ] || { echo "README.md: no file $path"; exit 1; }
+done
+ok "files"
+for target in $(grep -o '\bmake [a-z][a-z-]*' "$root/README.md" | cut -d ' ' -f 2 | sort -u); do
+    make -C "$root" --no-print-directory help | grep -c "^  make $target " >"$work/found" ||
+        { echo "README.md: no target $target"; exit 1; }
+done
+ok "make targets"
+
+map=$root/Sources/README.md
+for name in $(cd "$root" && find Sources Tests Sources/{BN254CX,MPinSDK,MPinServer} -mindepth 1 -maxdepth 1 -type d \
+    ! -name __pycache__ -printf '%f\n'); do
+    grep -q "[\`/]$name\`" "$map" || { echo "Sources/README.md: $name is missing"; exit 1; }
+done
+packages=$(sed -n 's|.*\.package(url: ".*/\([^/]*\)\.git".*|\1|p' "$root/Package.swift")
+for name in $packages; do
+    grep -qi "^|.*\b${name%.swift}\b.*|.*|" "$map" || { echo "Sources/README.md: $name is missing"; exit 1; }
+done
+ok "the map of the sources"
 echo "$passed passed, 0 failed"
