@@ -17,7 +17,12 @@
  * Results: functions that can fail return a status, MPIN_OK (0) or one of the
  *   codes below. On failure no output is written, unless stated.
  *   mpin_status_name() names a status; mpin_sdk_last_error() says more. Error
- *   texts never carry a PIN, a token or any other secret.
+ *   texts never carry a PIN, a token or any other secret. Beside what stands at
+ *   a function, one that takes an sdk or a user may return MPIN_FLOW_ERROR
+ *   before mpin_sdk_init() and within a callback, MPIN_TIMED_OUT when another
+ *   call on the sdk took all its time, MPIN_CANCELED when the sdk is freed
+ *   meanwhile, MPIN_STORAGE_ERROR when another process has changed the store
+ *   and it cannot be read, and MPIN_RANDOM_FAILED.
  *
  * Structures begin with `size_t size`, the size as the caller was compiled:
  *   structures of inputs are set to zero first, then filled; of structures of
@@ -36,8 +41,9 @@
  *   is invalid, and is still to be freed.
  *
  * Threads: every function may be called from any thread. Calls on one sdk wait
- *   for each other, but for mpin_sdk_cancel and mpin_sdk_last_error, which
- *   never wait. mpin_sdk_free while a call is under way cancels it and waits.
+ *   for each other, but for mpin_sdk_cancel, the two of the last error and the
+ *   getters of a user, which never wait. mpin_sdk_free while a call is under
+ *   way cancels it and waits.
  *
  * Callbacks run in the thread that called the library. One that calls the
  *   same sdk again gets MPIN_FLOW_ERROR. None may leave by longjmp or an
@@ -50,6 +56,10 @@
  *
  * Secrets: a PIN is read during the call only; wiping the caller's copy is the
  *   caller's part. Tokens lie on disk encrypted and in memory that is wiped.
+ *
+ * Sources: "wire section 6.2" is of the Milagro wire protocol, version 0.3;
+ *   "TRUST wire section 4.4" of that of the MIRACL platform. Where none stands
+ *   the function is this library's own.
  */
 
 #include <stddef.h>
@@ -85,7 +95,8 @@ MPIN_API int32_t mpin_abi_version(void);
 
 typedef int32_t mpin_status;
 
-/* 0-21 have kept their numbers since the Milagro SDK core. */
+/* 0-21 have kept their numbers since the Milagro SDK core. What HTTP statuses
+ * become: wire section 13. */
 #define MPIN_OK 0
 /** The PIN is empty: the user gave up. */
 #define MPIN_PIN_INPUT_CANCELED 1
@@ -169,6 +180,7 @@ typedef struct mpin_http_request {
     const char *url;
     /** Names and values in turn, ended by NULL. */
     const char *const *headers;
+    /** `body_len` bytes; without any for GET. */
     const uint8_t *body;
     size_t body_len;
     /** Milliseconds that are left; always above 0. */
@@ -178,21 +190,22 @@ typedef struct mpin_http_request {
 /** The answer that http_execute fills. Lives during the callback. */
 typedef struct mpin_http_response mpin_http_response;
 
-/** Sets the HTTP status, 100 to 599.
+/** Sets the HTTP status, 100 to 599. Without one there was no answer:
+ * MPIN_NETWORK_ERROR.
  *
  * Returns: MPIN_OK, MPIN_INVALID_HANDLE, MPIN_INVALID_ARGUMENT.
  */
 MPIN_API MPIN_CHECK mpin_status
 mpin_http_response_set_status(mpin_http_response *response, int32_t status);
 
-/** Adds a header line of the answer.
+/** Adds a header line of the answer, name and value as texts.
  *
  * Returns: MPIN_OK, MPIN_INVALID_HANDLE, MPIN_INVALID_ARGUMENT.
  */
 MPIN_API MPIN_CHECK mpin_status mpin_http_response_add_header(
     mpin_http_response *response, const char *name, const char *value);
 
-/** Appends to the body.
+/** Appends `bytes_len` bytes to the body.
  *
  * Returns: MPIN_OK, MPIN_INVALID_HANDLE, MPIN_INVALID_ARGUMENT;
  *   MPIN_BUFFER_TOO_SMALL beyond 1 MiB: the call then fails with
@@ -212,7 +225,7 @@ MPIN_API MPIN_CHECK mpin_status mpin_http_response_is_canceled(
 /** Where storage_get puts what is stored. Lives during the callback. */
 typedef struct mpin_storage_data mpin_storage_data;
 
-/** Appends to what is stored.
+/** Appends `bytes_len` bytes to what is stored.
  *
  * Returns: MPIN_OK, MPIN_INVALID_HANDLE, MPIN_INVALID_ARGUMENT;
  *   MPIN_BUFFER_TOO_SMALL beyond 64 MiB.
@@ -331,7 +344,8 @@ typedef struct mpin_config {
  */
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_new(mpin_sdk **sdk);
 
-/** Releases an sdk; wipes what it holds. What is stored stays stored. */
+/** Releases an sdk; wipes what it holds. What is stored stays stored. NULL, a
+ * stale and a foreign handle do nothing. */
 MPIN_API void mpin_sdk_free(mpin_sdk *sdk);
 
 /** Opens the store, loads its users, and sets the backend if one is given.
@@ -344,14 +358,27 @@ MPIN_API void mpin_sdk_free(mpin_sdk *sdk);
 MPIN_API MPIN_CHECK mpin_status
 mpin_sdk_init(mpin_sdk *sdk, const mpin_config *config);
 
-/** Undoes mpin_sdk_init(): forgets users, settings and backend in memory. */
+/** Undoes mpin_sdk_init(): forgets users, settings, backend, headers and
+ * trusted domains in memory. What is stored stays stored.
+ *
+ * Returns: MPIN_OK, also where there was no mpin_sdk_init();
+ *   MPIN_INVALID_HANDLE.
+ */
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_destroy(mpin_sdk *sdk);
 
-/** Forgets the users in memory; the store keeps them. */
+/** Forgets the users in memory; the store keeps them. mpin_sdk_init() loads
+ * them again, after mpin_sdk_destroy() or in another sdk.
+ *
+ * Returns: MPIN_OK, MPIN_FLOW_ERROR (not initialised), MPIN_INVALID_HANDLE.
+ */
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_clear_users(mpin_sdk *sdk);
 
 /** Ends the call that is under way on this sdk, from any thread: it returns
- * MPIN_CANCELED. Without one nothing happens. */
+ * MPIN_CANCELED. Without one nothing happens. Calls that wait for their turn
+ * go on.
+ *
+ * Returns: MPIN_OK, MPIN_INVALID_HANDLE.
+ */
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_cancel(mpin_sdk *sdk);
 
 /** What went wrong in the last call on this sdk that failed in this thread;
@@ -400,6 +427,7 @@ mpin_sdk_damaged_records(mpin_sdk *sdk, size_t *count);
  * the right PIN and one with a wrong PIN, all without network or storage.
  *
  * Returns: MPIN_OK, MPIN_CRYPTO_ERROR.
+ * Source: the test vector of wire section 16.
  */
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_self_test(void);
 
@@ -411,8 +439,9 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_self_test(void);
  * Returns: MPIN_OK, MPIN_FLOW_ERROR (not initialised), MPIN_NETWORK_ERROR,
  *   MPIN_RESPONSE_PARSE_ERROR, MPIN_UNTRUSTED_DOMAIN_ERROR,
  *   MPIN_HTTP_REQUEST_ERROR, MPIN_HTTP_SERVER_ERROR, MPIN_BAD_USER_AGENT,
- *   MPIN_TIMED_OUT, MPIN_CANCELED, MPIN_INVALID_HANDLE,
- *   MPIN_INVALID_ARGUMENT.
+ *   MPIN_TOO_MANY_REQUESTS, MPIN_TIMED_OUT, MPIN_CANCELED,
+ *   MPIN_INVALID_HANDLE, MPIN_INVALID_ARGUMENT.
+ * Source: wire section 6.1.
  */
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_test_backend(
     mpin_sdk *sdk, const char *url, const char *rps_prefix);
@@ -425,6 +454,7 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_set_backend(
 /** One member of the backend's client settings as text: strings as they are,
  * others as JSON, none as an empty text.
  *
+ * In: key: the name of the member, such as "appID" (wire section 6.1).
  * Returns: MPIN_OK, MPIN_FLOW_ERROR (no backend), MPIN_BUFFER_TOO_SMALL,
  *   MPIN_INVALID_HANDLE, MPIN_INVALID_ARGUMENT.
  */
@@ -448,7 +478,10 @@ mpin_sdk_set_client_id(mpin_sdk *sdk, const char *client_id);
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_add_custom_header(
     mpin_sdk *sdk, const char *name, const char *value);
 
-/** Forgets the added headers; the client id stays. */
+/** Forgets the added headers; the client id stays.
+ *
+ * Returns: MPIN_OK, MPIN_INVALID_HANDLE.
+ */
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_clear_custom_headers(mpin_sdk *sdk);
 
 /** Adds a domain to the trusted ones. With one or more in the list, requests
@@ -461,7 +494,10 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_clear_custom_headers(mpin_sdk *sdk);
 MPIN_API MPIN_CHECK mpin_status
 mpin_sdk_add_trusted_domain(mpin_sdk *sdk, const char *domain);
 
-/** Empties the list: every host is allowed. */
+/** Empties the list: every host is allowed.
+ *
+ * Returns: MPIN_OK, MPIN_INVALID_HANDLE.
+ */
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_clear_trusted_domains(mpin_sdk *sdk);
 
 /** A service that a web page offers to clients. */
@@ -476,7 +512,9 @@ typedef struct mpin_service_details {
 
 /** Asks the page at `url` for its service (GET url/service).
  *
+ * Out: details: texts, of which the server may leave some empty.
  * Returns: as mpin_sdk_test_backend(), and MPIN_BAD_CLIENT_VERSION (HTTP 412).
+ * Source: wire section 6.15.
  */
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_get_service_details(
     mpin_sdk *sdk, mpin_service_details *details, const char *url);
@@ -554,7 +592,8 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_user_exists(
 MPIN_API MPIN_CHECK mpin_status
 mpin_sdk_delete_user(mpin_sdk *sdk, mpin_user *user);
 
-/** Releases a handle. The user itself stays. */
+/** Releases a handle. The user itself stays. NULL, a stale and a foreign handle
+ * do nothing. */
 MPIN_API void mpin_user_free(mpin_user *user);
 
 /* Getters. Returns: MPIN_OK, MPIN_BUFFER_TOO_SMALL, MPIN_INVALID_HANDLE,
@@ -568,15 +607,16 @@ mpin_user_get_id(mpin_user *user, char *out, size_t *out_len);
 MPIN_API MPIN_CHECK mpin_status
 mpin_user_get_backend(mpin_user *user, char *out, size_t *out_len);
 
-/** The M-Pin ID in hex; empty before the registration has started. */
+/** The M-Pin ID in hex, two digits a byte; empty before the registration has
+ * started (wire section 4). */
 MPIN_API MPIN_CHECK mpin_status
 mpin_user_get_mpin_id(mpin_user *user, char *out, size_t *out_len);
 
-/** One of MPIN_USER_*. */
+/** Out: state: one of MPIN_USER_*. */
 MPIN_API MPIN_CHECK mpin_status
 mpin_user_get_state(mpin_user *user, int32_t *state);
 
-/** The state in the numbers of the Milagro cores, which know no
+/** Out: state: in the numbers of the Milagro cores, which know no
  * STARTED_VERIFICATION: 0 INVALID, 1 STARTED_REGISTRATION, 2 ACTIVATED,
  * 3 REGISTERED, 4 BLOCKED. */
 MPIN_API MPIN_CHECK mpin_status
@@ -593,12 +633,12 @@ mpin_user_get_app_id(mpin_user *user, char *out, size_t *out_len);
 MPIN_API MPIN_CHECK mpin_status
 mpin_user_get_device_name(mpin_user *user, char *out, size_t *out_len);
 
-/** Digits of a PIN at this backend: 4 to 6; 0 where the server does not say
- * and each of them will do. */
+/** Out: digits: of a PIN at this backend: 4 to 6; 0 where the server does not
+ * say and each of them will do. */
 MPIN_API MPIN_CHECK mpin_status
 mpin_user_get_pin_length(mpin_user *user, int32_t *digits);
 
-/** 1 if the user can sign, else 0. */
+/** Out: can_sign: 1 if the user has a signing key, else 0. */
 MPIN_API MPIN_CHECK mpin_status
 mpin_user_get_can_sign(mpin_user *user, int32_t *can_sign);
 
@@ -611,6 +651,7 @@ typedef struct mpin_expiration {
     int64_t now_time;
 } mpin_expiration;
 
+/** When the registration that has been started ends. */
 MPIN_API MPIN_CHECK mpin_status mpin_user_get_registration_expiration(
     mpin_user *user, mpin_expiration *expiration);
 
@@ -634,6 +675,7 @@ MPIN_API MPIN_CHECK mpin_status mpin_user_get_registration_expiration(
  *   MPIN_STORAGE_ERROR (no such JSON, or the store cannot be written: nothing
  *   was imported), MPIN_UNSUPPORTED_FORMAT (a newer version),
  *   MPIN_INVALID_HANDLE, MPIN_INVALID_ARGUMENT.
+ * Source: wire section 13, TRUST wire section 8.
  */
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_import_storage(
     mpin_sdk *sdk, size_t *imported, int32_t format, const char *users,
@@ -644,8 +686,9 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_import_storage(
 /** What a verification gives. */
 typedef struct mpin_verification {
     size_t size;
-    /** Seconds since 1970. */
+    /** Seconds since 1970 of the server's clock; 0 where it does not say. */
     int64_t expire_time;
+    /** The browser's session that asked for the verification; may be empty. */
     char access_id[256];
     /** For mpin_sdk_start_registration_mfa(), as its activate_code. */
     char activation_token[1024];
@@ -654,16 +697,22 @@ typedef struct mpin_verification {
 /** Asks the server to mail a code that verifies the user id.
  * State: INVALID -> STARTED_VERIFICATION.
  *
- * In: access_code: may be NULL.
+ * In: client_id: of the application; access_code: the browser's session, may be
+ *   NULL.
  * Returns also what mpin_sdk_start_registration() returns, and
  *   MPIN_VERIFICATION_FAILED.
+ * Source: TRUST wire sections 4.4 and 7.
  */
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_start_verification(
     mpin_sdk *sdk, mpin_user *user, const char *client_id,
     const char *access_code);
 
 /** Proves the code of the mail. State: STARTED_VERIFICATION, unchanged.
- * Returns: as mpin_sdk_start_verification(). */
+ *
+ * In: code: as the mail has it.
+ * Returns: as mpin_sdk_start_verification().
+ * Source: TRUST wire section 4.5.
+ */
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_finish_verification(
     mpin_sdk *sdk, mpin_user *user, mpin_verification *verification,
     const char *code);
@@ -683,8 +732,10 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_finish_verification(
  * State: INVALID -> STARTED_REGISTRATION, or ACTIVATED if the server asks for
  * no confirmation.
  *
- * In: activate_code, user_data: may be NULL.
+ * In: activate_code: what the application gave the user, may be NULL;
+ *   user_data: for the application, may be NULL.
  * Returns also: MPIN_IDENTITY_NOT_AUTHORIZED.
+ * Source: wire section 6.2.
  */
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_start_registration(
     mpin_sdk *sdk, mpin_user *user, const char *activate_code,
@@ -697,6 +748,7 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_start_registration(
  *   registration code or activation token, may be NULL; push_id: device
  *   identifier for push messages, may be NULL.
  * Returns also: MPIN_IDENTITY_NOT_AUTHORIZED, MPIN_REGISTRATION_EXPIRED.
+ * Source: TRUST wire section 7.
  */
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_start_registration_mfa(
     mpin_sdk *sdk, mpin_user *user, const char *access_code,
@@ -705,7 +757,9 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_start_registration_mfa(
 /** Completes a registration token of which the server keeps back a part until
  * the user opens the link. State: STARTED_REGISTRATION, unchanged.
  *
- * In: token: the part that the link carries.
+ * In: token: the part that the link carries, 1 to 1024 visible ASCII
+ *   characters.
+ * Returns also: MPIN_FLOW_ERROR if the token is whole.
  */
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_set_registration_token(
     mpin_sdk *sdk, mpin_user *user, const char *token);
@@ -718,8 +772,9 @@ mpin_user_is_registration_token_set(mpin_user *user, int32_t *is_set);
 /** Asks for the mail again, for the same registration.
  * State: STARTED_REGISTRATION -> STARTED_REGISTRATION or ACTIVATED.
  *
- * In: user_data: may be NULL.
+ * In: user_data: for the application, may be NULL.
  * Returns also: MPIN_IDENTITY_NOT_AUTHORIZED.
+ * Source: wire section 6.2.
  */
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_restart_registration(
     mpin_sdk *sdk, mpin_user *user, const char *user_data);
@@ -733,6 +788,7 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_restart_registration(
  * Returns also: MPIN_IDENTITY_NOT_VERIFIED (not yet, or the registration has
  *   ended), MPIN_REGISTRATION_EXPIRED, MPIN_REQUEST_EXPIRED,
  *   MPIN_CRYPTO_ERROR.
+ * Source: wire sections 6.3 and 9.
  */
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_confirm_registration(
     mpin_sdk *sdk, mpin_user *user, const char *push_id);
@@ -743,6 +799,7 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_confirm_registration(
  * In: pin: 4 to 6 decimal digits; an empty one means that the user gave up.
  * Returns also: MPIN_PIN_INPUT_CANCELED, MPIN_PIN_INVALID, MPIN_CRYPTO_ERROR;
  *   MPIN_FLOW_ERROR if the shares are not there.
+ * Source: wire section 12.
  */
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_finish_registration(
     mpin_sdk *sdk, mpin_user *user, const char *pin);
@@ -755,6 +812,7 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_finish_registration(
  * In: factor: 4 to 6 decimal digits.
  * Returns: MPIN_OK, MPIN_PIN_INVALID, MPIN_FLOW_ERROR (eight factors are
  *   there), MPIN_INVALID_HANDLE, MPIN_INVALID_ARGUMENT.
+ * Source: TRUST wire section 1.6.
  */
 MPIN_API MPIN_CHECK mpin_status
 mpin_sdk_add_factor(mpin_sdk *sdk, mpin_user *user, const char *factor);
@@ -764,9 +822,11 @@ mpin_sdk_add_factor(mpin_sdk *sdk, mpin_user *user, const char *factor);
  * successful login of this user with old_pin, for with a wrong old PIN the
  * token would be lost.
  *
+ * In: old_pin, new_pin: as in mpin_sdk_finish_registration().
  * Returns also: MPIN_PIN_INVALID, MPIN_PIN_INPUT_CANCELED, MPIN_CRYPTO_ERROR,
  *   MPIN_INCORRECT_PIN (the login was with another PIN; nothing was changed),
  *   MPIN_FLOW_ERROR (no such login).
+ * Source: TRUST wire section 1.6.
  */
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_change_pin(
     mpin_sdk *sdk, mpin_user *user, const char *old_pin, const char *new_pin);
@@ -777,12 +837,13 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_change_pin(
  * State: REGISTERED, unchanged.
  *
  * Returns also: MPIN_REVOKED, MPIN_CRYPTO_ERROR.
+ * Source: wire sections 6.5, 9 and 10.
  */
 MPIN_API MPIN_CHECK mpin_status
 mpin_sdk_start_authentication(mpin_sdk *sdk, mpin_user *user);
 
-/** Proves PIN and token to the server. State: REGISTERED; BLOCKED, with the
- * token erased, when the server says that the last attempt is used up (the
+/** Proves PIN and token to the server. State: REGISTERED; then BLOCKED, with
+ * the token erased, when the server says that the last attempt is used up (the
  * result is then MPIN_INCORRECT_PIN, too).
  *
  * Out: auth_data: the answer of the application, JSON text; auth_data_len:
@@ -794,13 +855,14 @@ mpin_sdk_start_authentication(mpin_sdk *sdk, mpin_user *user);
  *   MPIN_IDENTITY_NOT_AUTHORIZED, MPIN_REQUEST_EXPIRED,
  *   MPIN_CLIENT_SECRET_EXPIRED, MPIN_CRYPTO_ERROR; MPIN_FLOW_ERROR if
  *   mpin_sdk_start_authentication() has not been called for this user.
+ * Source: wire sections 6.6, 6.7 and 8.3.
  */
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_finish_authentication(
     mpin_sdk *sdk, mpin_user *user, char *auth_data, size_t *auth_data_len,
     const char *pin);
 
-/** The answer of the application to the last login of this user; empty before
- * one.
+/** Out: out: the answer of the application to the last login of this user, as
+ * auth_data above; empty before one.
  *
  * Returns: MPIN_OK, MPIN_BUFFER_TOO_SMALL, MPIN_INVALID_HANDLE,
  *   MPIN_INVALID_ARGUMENT.
@@ -808,9 +870,13 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_finish_authentication(
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_get_auth_data(
     mpin_sdk *sdk, mpin_user *user, char *out, size_t *out_len);
 
-/** The same for a browser's session, which is told the user first.
+/** As mpin_sdk_start_authentication(), for a browser's session: its page is
+ * told first who is about to log in, where the backend has a way to do that.
  *
- * In: access_code: access number or the part of the QR URL after '#'.
+ * In: access_code: access number or the part of the QR URL after '#'; not
+ *   empty.
+ * Returns: as mpin_sdk_start_authentication().
+ * Source: wire section 6.12.
  */
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_start_authentication_mfa(
     mpin_sdk *sdk, mpin_user *user, const char *access_code);
@@ -818,19 +884,24 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_start_authentication_mfa(
 /** Checks the digits of an access number as the backend's settings ask; sends
  * nothing.
  *
- * Returns: MPIN_OK, MPIN_INCORRECT_ACCESS_NUMBER, MPIN_FLOW_ERROR,
- *   MPIN_INVALID_HANDLE, MPIN_INVALID_ARGUMENT.
+ * In: access_number: not empty; one of seven digits is checked, what is longer
+ *   or shorter is for the server to judge.
+ * Returns: MPIN_OK, MPIN_INCORRECT_ACCESS_NUMBER, MPIN_FLOW_ERROR (no
+ *   backend), MPIN_INVALID_HANDLE, MPIN_INVALID_ARGUMENT.
+ * Source: wire section 6.9.
  */
 MPIN_API MPIN_CHECK mpin_status
 mpin_sdk_check_access_number(mpin_sdk *sdk, const char *access_number);
 
-/** Logs a browser in that shows an access number or a QR code.
+/** Logs a browser in that shows an access number or a QR code. States as in
+ * mpin_sdk_finish_authentication().
  *
  * In: pin: as above; access_number: the number, or the part of the QR URL
  *   after '#'.
  * Returns also: as mpin_sdk_finish_authentication(), and
  *   MPIN_INCORRECT_ACCESS_NUMBER; MPIN_REQUEST_EXPIRED if the browser did not
  *   pick the login up.
+ * Source: wire sections 6.6 to 6.9.
  */
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_finish_authentication_an(
     mpin_sdk *sdk, mpin_user *user, const char *pin,
@@ -838,9 +909,10 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_finish_authentication_an(
 
 /** Logs in and gets an authorization code, for the application's own server.
  *
- * Out: authz_code, authz_code_len: as auth_data above.
+ * Out: authz_code, authz_code_len: text, as auth_data above.
  * In: pin: as above; access_code: a browser's session, may be NULL.
  * Returns also: as mpin_sdk_finish_authentication_an().
+ * Source: TRUST wire section 7.
  */
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_finish_authentication_mfa(
     mpin_sdk *sdk, mpin_user *user, char *authz_code, size_t *authz_code_len,
@@ -852,30 +924,42 @@ typedef struct mpin_otp {
     /** MPIN_OK; MPIN_RESPONSE_PARSE_ERROR if the server left out the code or
      * its times: the login has succeeded all the same. */
     mpin_status status;
-    /** Seconds. */
+    /** How long it is good, in seconds. */
     int32_t ttl_seconds;
-    /** Seconds since 1970 of the server's clock. */
+    /** When it ends, in seconds since 1970 of the server's clock. */
     int64_t expire_time;
+    /** The server's clock at the answer, the same way. */
     int64_t now_time;
+    /** The code itself; empty if `status` is not MPIN_OK. */
     char otp[64];
 } mpin_otp;
 
-/** As mpin_sdk_start_authentication(), for a one-time password. */
+/** As mpin_sdk_start_authentication(), for a one-time password.
+ * Returns: as mpin_sdk_start_authentication(). */
 MPIN_API MPIN_CHECK mpin_status
 mpin_sdk_start_authentication_otp(mpin_sdk *sdk, mpin_user *user);
 
 /** Logs in and gets a one-time password that the user types elsewhere.
- * Returns also: as mpin_sdk_finish_authentication(). */
+ *
+ * In: pin: as in mpin_sdk_finish_registration().
+ * Returns also: as mpin_sdk_finish_authentication().
+ * Source: wire sections 6.7 and 8.3.
+ */
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_finish_authentication_otp(
     mpin_sdk *sdk, mpin_user *user, mpin_otp *otp, const char *pin);
 
-/** As mpin_sdk_start_authentication(), for a registration code. */
+/** As mpin_sdk_start_authentication(), for a registration code.
+ * Returns: as mpin_sdk_start_authentication(). */
 MPIN_API MPIN_CHECK mpin_status
 mpin_sdk_start_authentication_reg_code(mpin_sdk *sdk, mpin_user *user);
 
 /** Logs in and gets a code that registers another device of the same user.
+ *
+ * In: pin: as in mpin_sdk_finish_registration().
  * Returns also: as mpin_sdk_finish_authentication(), and
- *   MPIN_OPERATION_NOT_ALLOWED. */
+ *   MPIN_OPERATION_NOT_ALLOWED.
+ * Source: TRUST wire sections 4.12 and 7.4.
+ */
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_finish_authentication_reg_code(
     mpin_sdk *sdk, mpin_user *user, mpin_otp *reg_code, const char *pin);
 
@@ -884,8 +968,11 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_finish_authentication_reg_code(
 MPIN_API MPIN_CHECK mpin_status
 mpin_sdk_can_logout(mpin_sdk *sdk, mpin_user *user, int32_t *can_logout);
 
-/** Ends the session that the last login began; once. MPIN_FLOW_ERROR if
- * mpin_sdk_can_logout() says 0. */
+/** Ends the session that the last login began; once.
+ *
+ * Returns also: MPIN_FLOW_ERROR if mpin_sdk_can_logout() says 0.
+ * Source: wire section 8.5.
+ */
 MPIN_API MPIN_CHECK mpin_status
 mpin_sdk_logout(mpin_sdk *sdk, mpin_user *user);
 
@@ -910,25 +997,35 @@ typedef struct mpin_session_details {
 /** Asks who shows this code; the page learns that it was read. Where the
  * backend knows no such question all details are empty.
  *
+ * In: access_code: access number or the part of the QR URL after '#'.
  * Returns: as mpin_sdk_test_backend(), and MPIN_INCORRECT_ACCESS_NUMBER.
+ * Source: wire section 6.12, TRUST wire section 4.13.
  */
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_get_session_details(
     mpin_sdk *sdk, mpin_session_details *details, const char *access_code);
 
-/** Tells the page that the user declined. Returns: as
- * mpin_sdk_get_session_details(). */
+/** Tells the page that the user declined.
+ *
+ * In, returns, source: as mpin_sdk_get_session_details().
+ */
 MPIN_API MPIN_CHECK mpin_status
 mpin_sdk_abort_session(mpin_sdk *sdk, const char *access_code);
 
 /** Opens a session at an authorization endpoint, for a login on this device.
  *
- * Returns: as mpin_sdk_test_backend(), and MPIN_BUFFER_TOO_SMALL.
+ * Out: out: the session's code, for the functions that take an access_code.
+ * In: authz_url: URL of that endpoint, with its query.
+ * Returns: as mpin_sdk_test_backend(), and MPIN_BUFFER_TOO_SMALL. Every call
+ *   opens another session, also one that only asks for the size: 256 bytes
+ *   hold what servers give.
+ * Source: TRUST wire section 7.1.
  */
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_get_access_code(
     mpin_sdk *sdk, char *out, size_t *out_len, const char *authz_url);
 
 /* ---- Signing (designated verifier signatures) ----------------------- */
 
+/* In bytes: SHA-256; a G1 point, 04 || x || y; a G2 point. */
 #define MPIN_DOCUMENT_HASH_SIZE 32
 #define MPIN_SIGNATURE_POINT_SIZE 65
 #define MPIN_PUBLIC_KEY_SIZE 128
@@ -938,11 +1035,13 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_get_access_code(
  *
  * In: pin: the login PIN.
  * Returns also: as mpin_sdk_finish_authentication().
+ * Source: TRUST wire sections 1.4 and 7.4.
  */
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_start_registration_dvs(
     mpin_sdk *sdk, mpin_user *user, const char *pin);
 
 /** Makes and stores the signing token. mpin_user_get_can_sign() says 1 then.
+ * Sends nothing. State: REGISTERED, unchanged.
  *
  * In: pin: the signing PIN; it may differ from the login PIN.
  * Returns also: MPIN_PIN_INPUT_CANCELED, MPIN_PIN_INVALID, MPIN_CRYPTO_ERROR;
@@ -953,6 +1052,7 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_finish_registration_dvs(
 
 /** SHA-256 of a document.
  *
+ * Out: hash: 32 bytes. In: document: `document_len` bytes, not NULL.
  * Returns: MPIN_OK, MPIN_INVALID_ARGUMENT.
  */
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_hash_document(
@@ -970,10 +1070,12 @@ typedef struct mpin_signature {
     size_t size;
     /** Seconds since 1970, as signed. */
     int64_t timestamp;
+    /** The signature: two G1 points. */
     uint8_t u[MPIN_SIGNATURE_POINT_SIZE];
     uint8_t v[MPIN_SIGNATURE_POINT_SIZE];
+    /** Of the signer: a G2 point. */
     uint8_t public_key[MPIN_PUBLIC_KEY_SIZE];
-    /** Hex. */
+    /** Of the signer, in hex. */
     char mpin_id[4096];
     /** Base64; which D-TAs made the key. */
     char dtas[1024];
@@ -987,6 +1089,7 @@ typedef struct mpin_signature {
  *   authz_token: the leave of the application's server, may be NULL.
  * Returns also: as mpin_sdk_finish_authentication(); MPIN_FLOW_ERROR if the
  *   user cannot sign.
+ * Source: TRUST wire section 1.9.
  */
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_sign(
     mpin_sdk *sdk, mpin_user *user, mpin_signature *signature,
