@@ -75,9 +75,10 @@ let package = Package(
         system("CGMP", pkgConfig: "gmp", apt: "libgmp-dev"),
         system("CSodium", pkgConfig: "libsodium", apt: "libsodium-dev"),
         system("CJansson", pkgConfig: "jansson", apt: "libjansson-dev"),
-        system("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
         system("CQREncode", pkgConfig: "libqrencode", apt: "libqrencode-dev"),
         .systemLibrary(name: "CMPin", path: "include"),
+        // libcurl's headers, and the library when it is first used.
+        .target(name: "CCurl"),
 
         module("BN254CX", ["CGMP", "CBN254CX"]),
         module("MPinSecrets", ["CSodium"], [.enableExperimentalFeature("Lifetimes")]),

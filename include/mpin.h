@@ -169,7 +169,9 @@ MPIN_API const char *mpin_status_name(mpin_status status);
 
 /* Every callback may be NULL: the built-in takes its place. `user` is the
  * context's. The built-ins are libcurl, an encrypted file, silence, the clock
- * and the random generator of the system. */
+ * and the random generator of the system. The first request loads
+ * libcurl.so.4; where it is not installed, requests without http_execute end
+ * in MPIN_NETWORK_ERROR. */
 
 /** A request that http_execute is to send. Lives during the callback. */
 typedef struct mpin_http_request {

@@ -17,12 +17,18 @@ final class CurlSession: @unchecked Sendable {
         case failed(CURLcode, text: String)
     }
 
-    /// Nil when memory has run out.
-    init?() {
-        guard Self.isLibraryReady, let easy = curl_easy_init() else { return nil }
-        guard let multi = curl_multi_init() else {
-            curl_easy_cleanup(easy)
-            return nil
+    /// Why there is no session.
+    enum Unavailable: String, Error {
+        case noLibrary = "libcurl.so.4 is not installed: install it or set the HTTP callback"
+        case noMemory = "libcurl has no memory"
+    }
+
+    init() throws(Unavailable) {
+        guard mpin_curl_is_available() == 1 else { throw .noLibrary }
+        guard let easy = mpin_curl_easy_init() else { throw .noMemory }
+        guard let multi = mpin_curl_multi_init() else {
+            mpin_curl_easy_cleanup(easy)
+            throw .noMemory
         }
         self.easy = easy
         self.multi = multi
@@ -31,17 +37,14 @@ final class CurlSession: @unchecked Sendable {
     }
 
     deinit {
-        curl_easy_cleanup(easy)
-        curl_multi_cleanup(multi)
+        mpin_curl_easy_cleanup(easy)
+        mpin_curl_multi_cleanup(multi)
         errorText.deallocate()
     }
 
-    /// curl_global_init is to be called once in a process.
-    private static let isLibraryReady = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
-
     /// Forgets every option; connections stay.
     func reset() {
-        curl_easy_reset(easy)
+        mpin_curl_easy_reset(easy)
         errorText.update(repeating: 0, count: Int(CURL_ERROR_SIZE))
         set(CURLOPT_ERRORBUFFER, pointer: errorText)
         set(CURLOPT_NOSIGNAL, 1)
@@ -67,17 +70,17 @@ final class CurlSession: @unchecked Sendable {
     /// Runs the transfer that the options describe. libcurl's own loop looks at a cancel once a second; this one every
     /// 50 ms.
     func run(until deadline: Deadline, isCancelled: () -> Bool) -> Outcome {
-        guard curl_multi_add_handle(multi, easy) == CURLM_OK else { return failure(CURLE_FAILED_INIT) }
-        defer { curl_multi_remove_handle(multi, easy) }
+        guard mpin_curl_multi_add_handle(multi, easy) == CURLM_OK else { return failure(CURLE_FAILED_INIT) }
+        defer { mpin_curl_multi_remove_handle(multi, easy) }
         return withoutBrokenPipeSignal {
             while true {
                 var running: Int32 = 0
-                guard curl_multi_perform(multi, &running) == CURLM_OK else { return failure(CURLE_RECV_ERROR) }
+                guard mpin_curl_multi_perform(multi, &running) == CURLM_OK else { return failure(CURLE_RECV_ERROR) }
                 if running == 0 { return result() }
                 if isCancelled() { return .cancelled }
                 let left = deadline.remainingMilliseconds()
                 guard left > 0 else { return .timedOut }
-                guard curl_multi_poll(multi, nil, 0, Int32(min(left, 50)), nil) == CURLM_OK else {
+                guard mpin_curl_multi_poll(multi, Int32(min(left, 50))) == CURLM_OK else {
                     return failure(CURLE_RECV_ERROR)
                 }
             }
@@ -85,17 +88,13 @@ final class CurlSession: @unchecked Sendable {
     }
 
     private func result() -> Outcome {
-        var left: Int32 = 0
-        guard let message = curl_multi_info_read(multi, &left), message.pointee.msg == CURLMSG_DONE else {
-            return failure(CURLE_RECV_ERROR)
-        }
-        let code = message.pointee.data.result
+        let code = mpin_curl_multi_result(multi)
         return code == CURLE_OK ? .done : failure(code)
     }
 
     private func failure(_ code: CURLcode) -> Outcome {
         let detail = String(cString: errorText)
-        return .failed(code, text: detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail)
+        return .failed(code, text: detail.isEmpty ? String(cString: mpin_curl_easy_strerror(code)) : detail)
     }
 }
 

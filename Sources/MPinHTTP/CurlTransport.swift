@@ -16,7 +16,7 @@ package final class CurlTransport: HTTPTransport {
         let url = try policy.checked(request.url)
         guard request.isWellFormed else { throw .invalidRequest }
         guard !isCancelled() else { throw .cancelled }
-        guard let session = takeSession() else { throw .network("libcurl has no memory") }
+        let session = try takeSession()
         defer { giveBack(session) }
         let exchange = Exchange(limit: policy.maxAnswerBytes)
         let outcome = perform(request, url, session, exchange, isCancelled)
@@ -45,7 +45,7 @@ package final class CurlTransport: HTTPTransport {
     private func prepare(_ session: CurlSession, _ url: RemoteURL) {
         session.reset()
         _ = mpin_curl_set_http_only(session.easy)
-        session.set(CURLOPT_CURLU, pointer: UnsafeMutableRawPointer(url.handle))
+        session.set(CURLOPT_URL, url.text)
         session.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
         session.set(CURLOPT_FOLLOWLOCATION, 0)
         session.set(CURLOPT_USERAGENT, policy.userAgent)
@@ -74,12 +74,12 @@ package final class CurlTransport: HTTPTransport {
         if method == .put { session.set(CURLOPT_CUSTOMREQUEST, method.rawValue) }
     }
 
-    private func takeSession() -> CurlSession? {
+    private func takeSession() throws(HTTPFailure) -> CurlSession {
         let kept = idle.withLock { $0.popLast() }
         if let kept, kept.process == getpid() { return kept }
         // Closing a parent's TLS connection would write to it: after a fork the old sessions are left alone.
         if let kept { _ = Unmanaged.passRetained(kept) }
-        return CurlSession()
+        do throws(CurlSession.Unavailable) { return try CurlSession() } catch { throw .network(error.rawValue) }
     }
 
     private func giveBack(_ session: CurlSession) {
@@ -105,9 +105,9 @@ private final class HeaderList {
         // "Name;" is libcurl's way to send an empty value; "Expect:" keeps its own header from being sent.
         for (name, value) in headers {
             let line = value.isEmpty ? (name == "Expect" ? "Expect:" : "\(name);") : "\(name): \(value)"
-            first = curl_slist_append(first, line) ?? first
+            first = mpin_curl_slist_append(first, line) ?? first
         }
     }
 
-    deinit { curl_slist_free_all(first) }
+    deinit { mpin_curl_slist_free_all(first) }
 }

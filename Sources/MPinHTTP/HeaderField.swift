@@ -1,4 +1,3 @@
-import CCurl
 import Glibc
 
 /// Header names and values of a request.
@@ -19,7 +18,6 @@ extension HTTPResponse {
     package var retryAfter: Int64? {
         guard let text = header("Retry-After") else { return nil }
         if let seconds = Int64(text) { return seconds >= 0 ? seconds : nil }
-        let date = curl_getdate(text, nil)
-        return date > 0 ? max(0, Int64(date) &- Int64(time(nil))) : nil
+        return secondsSince1970(httpDate: text).map { max(0, $0 &- Int64(time(nil))) }
     }
 }

@@ -1,32 +1,45 @@
-import CCurl
 import Glibc
 
-/// A URL as libcurl reads it, so that what is checked is what is fetched.
-final class RemoteURL {
-    let handle: OpaquePointer
-    private(set) var scheme = ""
-    /// Without the brackets of an IPv6 address.
-    private(set) var host = ""
-    private(set) var port = ""
+/// A URL, read so strictly that no program can read it otherwise: what is checked is what is fetched, by whomever.
+struct RemoteURL {
+    /// In lower case.
+    let scheme: String
+    /// In lower case and without the brackets of an IPv6 address.
+    let host: String
+    let port: UInt16
+    /// ":" and the port as they were given, or nothing.
+    private let givenPort: Substring
+    /// Path, query and fragment as they were given; empty, or from "/", "?" or "#" on.
+    private let rest: Substring
 
-    /// Nil unless `text` is an absolute URL of one of `schemes`, without user name, password and control characters.
+    /// Nil unless `text` is an absolute URL of one of `schemes` (RFC 3986 section 3), without user name, password, control
+    /// characters and percent signs in the host. A host in another script is to be given as it is asked for (`xn--`), an
+    /// address as four decimal numbers or in brackets.
     init?(_ text: String, schemes: [String]) {
-        guard text.utf8.allSatisfy({ $0 > 32 && $0 != 127 }), let handle = curl_url() else { return nil }
-        self.handle = handle
-        guard curl_url_set(handle, CURLUPART_URL, text, UInt32(CURLU_DISALLOW_USER)) == CURLUE_OK,
-            let scheme = Self.part(handle, CURLUPART_SCHEME), schemes.contains(scheme),
-            let host = Self.part(handle, CURLUPART_HOST),
-            let port = Self.part(handle, CURLUPART_PORT, UInt32(CURLU_DEFAULT_PORT))
+        // By scalars: a letter's accent must not hide the "/" before it.
+        let scalars = text.unicodeScalars
+        guard scalars.allSatisfy({ $0.value > 32 && $0.value != 127 }), let colon = scalars.firstIndex(of: ":"),
+            scalars[colon...].starts(with: "://".unicodeScalars)
         else { return nil }
-        self.scheme = scheme
-        self.host = String(host.drop { $0 == "[" }.prefix { $0 != "]" }).lowercased()
+        scheme = text[..<colon].lowercased()
+        let authority = scalars[colon...].dropFirst(3).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        rest = text[authority.endIndex...]
+        let endOfHost = Self.endOfHost(authority)
+        givenPort = Substring(authority[endOfHost...])
+        guard schemes.contains(scheme), let host = Self.host(String(authority[..<endOfHost])),
+            let port = Self.port(givenPort, scheme)
+        else { return nil }
+        self.host = host
         self.port = port
     }
 
-    deinit { curl_url_cleanup(handle) }
+    /// As it is to be fetched.
+    var text: String { "\(scheme)://\(hostInURL)\(givenPort)\(rest)" }
 
     /// `scheme://host:port`, for messages: path and query may hold one-time tokens.
-    var origin: String { host.contains(":") ? "\(scheme)://[\(host)]:\(port)" : "\(scheme)://\(host):\(port)" }
+    var origin: String { "\(scheme)://\(hostInURL):\(port)" }
+
+    private var hostInURL: String { host.contains(":") ? "[\(host)]" : host }
 
     /// Whether the host is this machine: 127.0.0.0/8, ::1 or localhost (which libcurl never asks a name server for).
     var isLoopback: Bool {
@@ -38,10 +51,42 @@ final class RemoteURL {
         return withUnsafeBytes(of: &v6) { $0.last == 1 && $0.dropLast().allSatisfy { $0 == 0 } }
     }
 
-    private static func part(_ handle: OpaquePointer, _ what: CURLUPart, _ flags: UInt32 = 0) -> String? {
-        var text: UnsafeMutablePointer<CChar>?
-        guard curl_url_get(handle, what, &text, flags) == CURLUE_OK, let text else { return nil }
-        defer { curl_free(text) }
-        return String(cString: text)
+    private static func endOfHost(_ authority: Substring.UnicodeScalarView) -> String.Index {
+        guard authority.first == "[", let bracket = authority.firstIndex(of: "]") else {
+            return authority.firstIndex(of: ":") ?? authority.endIndex
+        }
+        return authority.index(after: bracket)
     }
+
+    private static func host(_ text: String) -> String? {
+        if text.hasPrefix("[") {
+            let address = text.dropFirst().dropLast().lowercased()
+            var v6 = in6_addr()
+            return inet_pton(AF_INET6, address, &v6) == 1 ? address : nil
+        }
+        guard !text.isEmpty, text.utf8.allSatisfy(isHostCharacter) else { return nil }
+        // "127.1" and "0x7f.0.0.1" are addresses to some programs and names to others.
+        var v4 = in_addr()
+        return inet_aton(text, &v4) == 0 || inet_pton(AF_INET, text, &v4) == 1 ? text.lowercased() : nil
+    }
+
+    private static func isHostCharacter(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
+            true
+        default: false
+        }
+    }
+
+    /// `text`: what follows the host. Without digits the port is the scheme's.
+    private static func port(_ text: Substring, _ scheme: String) -> UInt16? {
+        guard text.isEmpty || text.first == ":" else { return nil }
+        let digits = text.dropFirst()
+        if digits.isEmpty { return defaultPorts[scheme] }
+        guard digits.utf8.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }) else { return nil }
+        return UInt16(digits)
+    }
+
+    private static let defaultPorts: [String: UInt16] = ["http": 80, "https": 443, "smtp": 25, "smtps": 465]
 }

@@ -51,14 +51,15 @@ package enum SMTP {
     package static func send(_ mail: Mail, server: SMTPServer, deadline: Deadline) throws(SMTPFailure) {
         guard let url = RemoteURL(server.url, schemes: ["smtp", "smtps"]) else { throw .invalidURL }
         let upload = Upload(try mail.message(date: Int64(time(nil))))
-        guard let session = CurlSession() else { throw .network("libcurl has no memory") }
+        let session: CurlSession
+        do throws(CurlSession.Unavailable) { session = try CurlSession() } catch { throw .network(error.rawValue) }
         prepare(session, server, url)
         session.set(CURLOPT_MAIL_FROM, "<\(mail.from)>")
-        let recipients = curl_slist_append(nil, "<\(mail.to)>")
-        defer { curl_slist_free_all(recipients) }
+        let recipients = mpin_curl_slist_append(nil, "<\(mail.to)>")
+        defer { mpin_curl_slist_free_all(recipients) }
         session.set(CURLOPT_MAIL_RCPT, pointer: recipients)
         upload.attach(to: session)
-        let outcome = withExtendedLifetime((url, upload)) { session.run(until: deadline, isCancelled: { false }) }
+        let outcome = withExtendedLifetime(upload) { session.run(until: deadline, isCancelled: { false }) }
         switch outcome {
         case .done: return
         case .timedOut, .cancelled, .failed(CURLE_OPERATION_TIMEDOUT, _): throw .timedOut
@@ -69,7 +70,7 @@ package enum SMTP {
     private static func prepare(_ session: CurlSession, _ server: SMTPServer, _ url: RemoteURL) {
         session.reset()
         _ = mpin_curl_set_smtp_only(session.easy)
-        session.set(CURLOPT_CURLU, pointer: UnsafeMutableRawPointer(url.handle))
+        session.set(CURLOPT_URL, url.text)
         session.trust(server.caFile)
         let mustEncrypt = server.user != nil && !url.isLoopback
         session.set(CURLOPT_USE_SSL, Int((mustEncrypt ? CURLUSESSL_ALL : CURLUSESSL_TRY).rawValue))

@@ -4,7 +4,7 @@
     sbom.py VERSION BINARY...
 
 Components are the Swift packages as they were resolved, the Swift standard library, and the Debian packages whose
-libraries the binaries name as needed. Reproducible: the serial number follows from the content, the time is that of
+libraries the binaries name as needed or load when they run. Reproducible: the serial number follows from the content, the time is that of
 SOURCE_DATE_EPOCH.
 """
 
@@ -52,8 +52,8 @@ def swift_runtime() -> Component:
 
 
 def debian_packages(binaries: list[str]) -> list[Component]:
-    """The packages that own the shared libraries that `binaries` need."""
-    names = set()
+    """The packages that own the shared libraries that `binaries` need, and libcurl, which they load."""
+    names = {owner(path) for path in re.findall(r"libcurl\.so\.4 .*=> (\S+)", run("/sbin/ldconfig", "-p"))}
     for binary in binaries:
         needed = re.findall(r"NEEDED.*\[(.+)\]", run("readelf", "-dW", binary))
         for line in run("ldd", binary).splitlines():

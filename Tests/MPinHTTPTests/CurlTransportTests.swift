@@ -249,10 +249,20 @@ final class CurlTransportTests: XCTestCase {
         for url in [
             "", "x", "/a", "127.0.0.1", "ftp://127.0.0.1/", "file:///etc/passwd", "gopher://127.0.0.1/", "http://",
             "http://u:p@127.0.0.1/", "http://127.0.0.1/a b", "http://127.0.0.1/\r\nX: y", "https://u@localhost/",
-            "http://127.0.0.1:99999/", "ws://127.0.0.1/",
+            "http://127.0.0.1:99999/", "ws://127.0.0.1/", "http:127.0.0.1/", "http:///127.0.0.1",
+            "http://127.0.0.1:8O/", "http://[127.0.0.1]/", "http://[::1/", "http://[::1]x/", "http://::1/",
+            // An address to some, a name to others.
+            "http://127.1/", "http://0x7f.0.0.1/", "http://2130706433/", "http://0177.0.0.1/", "http://127.0.0.1%00/",
+            "https://mün.example/", "https://\u{212A}.example/",
         ] {
             XCTAssertEqual(failure(url), .invalidURL, url)
         }
+    }
+
+    func testAnAccentBehindTheSlashIsPartOfThePath() throws {
+        let server = try server { request in .text(200, request.target) }
+        XCTAssertNil(failure("\(server.url)/\u{301}?x=/@evil.org"))
+        XCTAssertEqual(failure("http://evil.org/\u{301}@127.0.0.1/"), .insecureURL)
     }
 
     func testPlainHTTPOnlyToLoopback() {
@@ -267,7 +277,7 @@ final class CurlTransportTests: XCTestCase {
 
     func testLoopbackHostsMayBePlain() throws {
         let server = try server { _ in .answer(200, body: []) }
-        for host in ["127.0.0.1", "127.1.2.3", "localhost", "LOCALHOST", "127.1"] {
+        for host in ["127.0.0.1", "127.1.2.3", "localhost", "LOCALHOST"] {
             let result = failure("http://\(host):\(server.port)/")
             XCTAssertTrue(result == nil || isNetwork(result), "\(host): \(String(describing: result))")
         }

@@ -20,8 +20,8 @@ clang=$(dirname "$(realpath "$(command -v "$swiftc")")")/clang
 mkdir -p "$out/modules" "$out/findings"
 
 maps=()
-for module in CGMP CSodium CBN254CX CCurl CJansson; do maps+=(-Xcc "-fmodule-map-file=$sources/$module/module.modulemap"); done
-maps+=(-Xcc "-fmodule-map-file=$root/include/module.modulemap")
+for module in CGMP CSodium CBN254CX CJansson; do maps+=(-Xcc "-fmodule-map-file=$sources/$module/module.modulemap"); done
+maps+=(-Xcc "-fmodule-map-file=$root/include/module.modulemap" -Xcc "-fmodule-map-file=$sources/CCurl/include/module.modulemap")
 flags=(-O -g -parse-as-library -wmo -package-name libmpin -swift-version 6 -sanitize=address,fuzzer -I "$out/modules"
     -enable-upcoming-feature InternalImportsByDefault -enable-upcoming-feature ExistentialAny
     -enable-experimental-feature Lifetimes "${maps[@]}")
@@ -55,8 +55,10 @@ compile MPinWire $(find "$sources/MPinWire" -name '*.swift')
 compile MPinHTTP "$sources"/MPinHTTP/*.swift
 compile MPinSDK $(find "$sources/MPinSDK" -name '*.swift')
 compile MPinABI "$sources"/MPinABI/*.swift
-objects=("$out"/modules/{BN254CX,MPinSecrets,MPinCrypto,MPinWire,MPinHTTP,MPinSDK,MPinABI}.o)
-link=(-sanitize=address,fuzzer -use-ld=lld -lgmp -lsodium -lcurl -ljansson)
+"$clang" -O1 -g -fsanitize=address,fuzzer-no-link -I"$sources/CCurl/include" -c "$sources/CCurl/mpin_curl.c" \
+    -o "$out/modules/CCurl.o"
+objects=("$out"/modules/{CCurl,BN254CX,MPinSecrets,MPinCrypto,MPinWire,MPinHTTP,MPinSDK,MPinABI}.o)
+link=(-sanitize=address,fuzzer -use-ld=lld -lgmp -lsodium -ljansson)
 # The number of operations is said twice: the switch and its modulus.
 [ "$(grep -c '^    case [0-9]*:' "$here/api.c")" -eq "$(sed -n 's/.*OPERATIONS = \([0-9]*\).*/\1/p' "$here/api.c")" ] ||
     { echo "api.c: OPERATIONS is not the number of its operations"; exit 1; }

@@ -1,0 +1,98 @@
+/* The library is not linked to libcurl: a program that supplies its own HTTP needs none, and a binary that is handed out,
+ * such as a Python wheel, takes the one of the system, with the system's security updates. */
+#include "mpin_curl.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+/* X(function): every function that is called here. */
+#define FUNCTIONS(X) \
+    X(global_init) X(easy_init) X(easy_cleanup) X(easy_reset) X(easy_strerror) X(easy_setopt) X(easy_getinfo) \
+    X(multi_init) X(multi_cleanup) X(multi_add_handle) X(multi_remove_handle) X(multi_perform) X(multi_poll) \
+    X(multi_info_read) X(slist_append) X(slist_free_all)
+
+#define MEMBER(name) __typeof__(curl_##name) *name;
+static struct { FUNCTIONS(MEMBER) } curl_functions;
+#undef MEMBER
+
+static pthread_once_t loading = PTHREAD_ONCE_INIT;
+static int is_available;
+
+/* An older library may lack a function; then it is as if there were none. It stays loaded: its threads and its TLS library
+ * would not survive being unloaded. */
+static void load(void) {
+    void *library = dlopen(MPIN_CURL_LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (!library) return;
+#define FIND(name) \
+    *(void **)&curl_functions.name = dlsym(library, "curl_" #name); \
+    if (!curl_functions.name) return;
+    FUNCTIONS(FIND)
+#undef FIND
+    is_available = curl_functions.global_init(CURL_GLOBAL_ALL) == CURLE_OK;
+}
+
+int mpin_curl_is_available(void) {
+    pthread_once(&loading, load);
+    return is_available;
+}
+
+CURL *mpin_curl_easy_init(void) { return curl_functions.easy_init(); }
+void mpin_curl_easy_cleanup(CURL *curl) { curl_functions.easy_cleanup(curl); }
+void mpin_curl_easy_reset(CURL *curl) { curl_functions.easy_reset(curl); }
+const char *mpin_curl_easy_strerror(CURLcode code) { return curl_functions.easy_strerror(code); }
+
+CURLM *mpin_curl_multi_init(void) { return curl_functions.multi_init(); }
+void mpin_curl_multi_cleanup(CURLM *multi) { curl_functions.multi_cleanup(multi); }
+CURLMcode mpin_curl_multi_add_handle(CURLM *multi, CURL *curl) { return curl_functions.multi_add_handle(multi, curl); }
+CURLMcode mpin_curl_multi_remove_handle(CURLM *multi, CURL *curl) {
+    return curl_functions.multi_remove_handle(multi, curl);
+}
+CURLMcode mpin_curl_multi_perform(CURLM *multi, int *running) { return curl_functions.multi_perform(multi, running); }
+CURLMcode mpin_curl_multi_poll(CURLM *multi, int milliseconds) {
+    return curl_functions.multi_poll(multi, NULL, 0, milliseconds, NULL);
+}
+
+CURLcode mpin_curl_multi_result(CURLM *multi) {
+    int left = 0;
+    const CURLMsg *message = curl_functions.multi_info_read(multi, &left);
+    return message && message->msg == CURLMSG_DONE ? message->data.result : CURLE_RECV_ERROR;
+}
+
+struct curl_slist *mpin_curl_slist_append(struct curl_slist *list, const char *line) {
+    return curl_functions.slist_append(list, line);
+}
+void mpin_curl_slist_free_all(struct curl_slist *list) { curl_functions.slist_free_all(list); }
+
+CURLcode mpin_curl_set_long(CURL *curl, CURLoption option, long value) {
+    return curl_functions.easy_setopt(curl, option, value);
+}
+CURLcode mpin_curl_set_string(CURL *curl, CURLoption option, const char *value) {
+    return curl_functions.easy_setopt(curl, option, value);
+}
+CURLcode mpin_curl_set_pointer(CURL *curl, CURLoption option, void *value) {
+    return curl_functions.easy_setopt(curl, option, value);
+}
+CURLcode mpin_curl_set_data_callback(
+    CURL *curl, CURLoption option, size_t (*callback)(char *, size_t, size_t, void *)) {
+    return curl_functions.easy_setopt(curl, option, callback);
+}
+CURLcode mpin_curl_get_long(CURL *curl, CURLINFO info, long *value) {
+    return curl_functions.easy_getinfo(curl, info, value);
+}
+
+/* Deprecated since libcurl 7.85 for an option by names, but the only one that every libcurl.so.4 has. */
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+CURLcode mpin_curl_set_http_only(CURL *curl) {
+    return mpin_curl_set_long(curl, CURLOPT_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS);
+}
+CURLcode mpin_curl_set_smtp_only(CURL *curl) {
+    return mpin_curl_set_long(curl, CURLOPT_PROTOCOLS, CURLPROTO_SMTP | CURLPROTO_SMTPS);
+}
+
+void mpin_curl_set_quick_exit(CURL *curl) {
+#if LIBCURL_VERSION_NUM >= 0x075700
+    curl_functions.easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L);
+#else
+    (void)curl;
+#endif
+}

@@ -1,0 +1,56 @@
+/* The library where libcurl is not installed. check_standalone.sh runs it in a
+ * root folder that has none. */
+#include "check.h"
+
+#include <mpin.h>
+
+static const char settings[] =
+    "{\"appID\":\"c0ffee\",\"registerURL\":\"/rps/user\","
+    "\"signatureURL\":\"/rps/signature\",\"certivoxURL\":\"/dta/\","
+    "\"timePermitsURL\":\"/rps/timePermit\",\"mpinAuthServerURL\":\"/rps\","
+    "\"authenticateURL\":\"/authenticate\",\"usePermits\":false}";
+static int requests;
+
+static mpin_status answer(void *user, const mpin_http_request *request,
+                          mpin_http_response *response)
+{
+    (void)user;
+    (void)request;
+    requests++;
+    mpin_status status = mpin_http_response_set_status(response, 200);
+    return status ? status
+                  : mpin_http_response_append_body(
+                        response, (const uint8_t *)settings, sizeof settings - 1);
+}
+
+int main(void)
+{
+    char text[512] = "";
+    size_t length = sizeof text;
+    mpin_sdk *sdk = NULL;
+    mpin_context context = {0};
+    mpin_config config = {0};
+    config.size = sizeof config;
+    config.storage_path = "/tmp/store";
+    config.timeout_ms = 5000;
+    CHECK_STATUS(mpin_sdk_new(&sdk), MPIN_OK);
+    CHECK_STATUS(mpin_sdk_init(sdk, &config), MPIN_OK);
+    CHECK_STATUS(mpin_sdk_test_backend(sdk, "http://127.0.0.1:1", NULL),
+                 MPIN_NETWORK_ERROR);
+    CHECK_STATUS(mpin_sdk_last_error(sdk, text, &length), MPIN_OK);
+    CHECK(strstr(text, "libcurl.so.4 is not installed: install it or set the "
+                       "HTTP callback"),
+          "%s", text);
+    CHECK_STATUS(mpin_sdk_test_backend(sdk, "http://example.com", NULL),
+                 MPIN_UNTRUSTED_DOMAIN_ERROR);
+    CHECK_STATUS(mpin_sdk_destroy(sdk), MPIN_OK);
+
+    context.size = sizeof context;
+    context.http_execute = answer;
+    config.context = &context;
+    CHECK_STATUS(mpin_sdk_init(sdk, &config), MPIN_OK);
+    CHECK_STATUS(mpin_sdk_test_backend(sdk, "http://127.0.0.1:1", NULL), MPIN_OK);
+    CHECK(requests == 1, "%d requests", requests);
+    mpin_sdk_free(sdk);
+    return report("no_curl_test");
+}
