@@ -1,13 +1,13 @@
 # From a built tree to what people install. Included by the Makefile.
 
 .PHONY: install uninstall install-test reproducible library-in dist sbom docs swift-test cli cli-test unit-file man-test \
-	static deb deb-pack deb-lint deb-test
+	static deb deb-pack deb-lint deb-test wheel wheel-test
 
 PREFIX     ?= /usr/local
 LIBDIR     ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 
-TESTS += install-test cli-test man-test
+TESTS += install-test cli-test man-test wheel-test
 LONG += swift-test docs sbom reproducible deb-lint deb-test
 
 ##@ Ship
@@ -91,6 +91,17 @@ build/debian.tar: | $(STAMP)
 
 man-test: cli server ## the manual pages say what the programs' help says
 	Tests/Packaging/man.py Sources/Packaging/man build/mpin-cli build/mpind
+
+wheel: lib build/wheel-venv/installed ## build the Python wheel, with all libraries but libcurl inside, in build/dist
+	Sources/Packaging/wheel.sh $(LIB) build/wheel-venv build/dist
+
+wheel-test: wheel server ## the wheel in an environment of its own against a real server, with and without libcurl
+	Tests/Packaging/wheel.sh $(PYTHON)
+
+build/wheel-venv/installed: Sources/Packaging/wheel-requirements.txt | $(STAMP)
+	$(PYTHON) -m venv build/wheel-venv
+	build/wheel-venv/bin/pip install --quiet --requirement $<
+	@touch $@
 
 sbom: lib server build/sbom-venv/installed ## write and check build/libmpin.cdx.json, the bill of materials
 	Sources/Packaging/sbom.py $(VERSION) $(LIB) $(SERVER) >build/libmpin.cdx.json

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import os
 from typing import Any
 
@@ -10,6 +11,7 @@ from . import _structures as structures
 from ._authentication import Authentication
 from ._context import Bridge, Context
 from ._errors import BufferTooSmallError, InvalidArgumentError, InvalidHandleError, error_for
+from ._http import Transport, has_curl
 from ._handles import Pin, Secret, optional, path_octets, sized, utf8
 from ._native import lib
 from ._registration import Registration
@@ -49,11 +51,13 @@ class SDK(Registration, Authentication, Signing):
         backend: a base URL. rps_prefix: by default "rps". ca_file: PEM file of the certificate authorities to trust; by
         default the system's. proxy: http://host:port. pinned_keys: "sha256//BASE64;..." of the backend's public keys.
         timeout: seconds that one call may take. allow_insecure: plain http to any host, for tests. context: callbacks
-        of the program's own.
+        of the program's own. Where libcurl is not installed, requests go out by Python's own HTTP.
         """
         self._free = lib.mpin_sdk_free
         if not 0.001 <= timeout < 2**32 / 1000:
             raise InvalidArgumentError("timeout")
+        if not (context and context.http) and not has_curl():
+            context = dataclasses.replace(context or Context(), http=Transport(ca_file, proxy, pinned_keys))
         self._bridge = Bridge(context) if context else None
         handle = ctypes.c_void_p()
         self._check(lib.mpin_sdk_new(ctypes.byref(handle)))

