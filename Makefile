@@ -92,7 +92,8 @@ faults: lib ## networks, servers, disks and kills against the client core: every
 faults-quick: lib ## a part of that, in a minute
 	$(MAKE) -C Tests/Faults quick
 
-python-test: lib server build/venv/installed ## the Python package
+python-test: lib server build/venv/installed ## the Python package, and its types
+	cd bindings/python && mypy
 	MPIN_LIBRARY=$(abspath $(LIB)) build/venv/bin/python -m pytest -q -W error bindings/python/tests
 
 runtimes-test: lib server ## the examples in Java and Ruby

@@ -1,6 +1,6 @@
 """M-Pin: register once, then log in with a PIN that never leaves the device."""
 
-from . import crypto
+from . import aio, crypto
 from ._errors import (
     BadClientVersionError,
     BadPinError,
@@ -50,6 +50,7 @@ from .sdk import SDK, self_test, version
 
 __all__ = [
     "__version__",
+    "aio",
     "BadClientVersionError",
     "BadPinError",
     "BadUserAgentError",

@@ -86,7 +86,7 @@ class Secret:
     """A PIN as the library reads it, wiped when the call is over."""
 
     def __init__(self, pin: Pin) -> None:
-        octets = pin.encode("utf-8") if isinstance(pin, str) else pin
+        octets = _encoded(pin) if isinstance(pin, str) else pin
         if 0 in octets:
             raise InvalidArgumentError("the PIN has a NUL")
         self._text = ctypes.create_string_buffer(len(octets) + 1)
@@ -113,7 +113,14 @@ def utf8(text: str) -> bytes:
     """A text as the library reads it, which is up to its first NUL: one that has a NUL would be cut short."""
     if "\0" in text:
         raise InvalidArgumentError("a text has a NUL")
-    return text.encode("utf-8")
+    return _encoded(text)
+
+
+def _encoded(text: str) -> bytes:
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise InvalidArgumentError("a text has half a character") from None
 
 
 def optional(text: str | None) -> bytes | None:

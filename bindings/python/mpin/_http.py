@@ -125,7 +125,7 @@ class _Exchange:
             _check_pin(connection.sock.getpeercert(True) or b"", self._pins)
         connection.putrequest(request.method, _target(request.url, connection), skip_accept_encoding=True)
         for name, value in request.headers:
-            connection.putheader(name, value.encode("utf-8"))
+            connection.putheader(name, value.encode("utf-8").decode("latin-1"))
         if request.method != "GET":
             connection.putheader("Content-Length", str(len(request.body)))
         connection.endheaders(request.body or None)
@@ -154,7 +154,7 @@ def _check_pin(certificate: bytes, pins: list[str]) -> None:
 
 
 def _public_key(certificate: bytes) -> bytes:
-    """SubjectPublicKeyInfo: the sixth member of the certificate's first one, not counting its version (RFC 5280 4.1)."""
+    """SubjectPublicKeyInfo: the sixth member, version not counted, of the certificate's first one (RFC 5280 4.1)."""
     start, _ = _content(certificate, 0)
     place, _ = _content(certificate, start)
     if certificate[place] == 0xA0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 
 from . import _structures as structures
-from ._errors import error_for
+from ._errors import InvalidArgumentError, error_for
 from ._handles import Calls, Pin, Secret, octet_array, optional, sized
 from ._native import lib
 from ._results import Signature
@@ -31,6 +31,8 @@ class Signing(Calls):
         self, user: User, hash: bytes, pin: Pin, epoch_time: int = 0, authz_token: str | None = None
     ) -> Signature:
         """Signs a hash of 1 to 256 bytes. epoch_time: seconds since 1970; 0: now."""
+        if not 0 <= epoch_time < 2**63:
+            raise InvalidArgumentError("epoch_time")
         found = sized(structures.Signature)
         with Secret(pin) as secret:
             self._check(

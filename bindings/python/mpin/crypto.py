@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import ctypes
 import enum
+import operator
 from types import TracebackType
 from typing import Any, Union
 
-from ._errors import BadPinError, error_for
+from ._errors import BadPinError, WrongParameterError, error_for
 from ._native import lib
 
 Octets = Union[bytes, bytearray, memoryview]
@@ -66,7 +67,7 @@ def get_server_secret(s: Octets) -> bytes:
 
 def get_client_permit(date: int, s: Octets, hash_id: Octets) -> bytes:
     """The time permit of an identity for one day (G1)."""
-    return _call(lib.mpin_crypto_get_client_permit, G1_SIZE, date, *_in(s), *_in(hash_id))
+    return _call(lib.mpin_crypto_get_client_permit, G1_SIZE, _int32(date), *_in(s), *_in(hash_id))
 
 
 def recombine_g1(a: Octets, b: Octets) -> bytes:
@@ -82,13 +83,13 @@ def recombine_g2(a: Octets, b: Octets) -> bytes:
 def pin_to_scalar(mapping: PinMapping, pin: Octets) -> tuple[bytes, int]:
     """The number that a PIN stands for, and its width in bits, to be handed on with it."""
     scalar, bits = _room(SCALAR_SIZE), ctypes.c_int32()
-    _check(lib.mpin_crypto_pin_to_scalar(scalar, SCALAR_SIZE, ctypes.byref(bits), mapping, *_in(pin)))
+    _check(lib.mpin_crypto_pin_to_scalar(scalar, SCALAR_SIZE, ctypes.byref(bits), _int32(mapping), *_in(pin)))
     return bytes(scalar), bits.value
 
 
 def extract_pin(id: Octets, pin: Octets, pin_bits: int, client_secret: Octets) -> bytes:
     """The token: client secret minus PIN times the point of the identity. pin: a scalar of pin_to_scalar()."""
-    return _call(lib.mpin_crypto_extract_pin, G1_SIZE, *_in(id), *_in(pin), pin_bits, *_in(client_secret))
+    return _call(lib.mpin_crypto_extract_pin, G1_SIZE, *_in(id), *_in(pin), _int32(pin_bits), *_in(client_secret))
 
 
 def client_1(
@@ -98,7 +99,16 @@ def client_1(
     sec, u, ut = _room(G1_SIZE), _room(G1_SIZE), _room(G1_SIZE) if date else None
     _check(
         lib.mpin_crypto_client_1(
-            *_out(sec), *_out(u), *_out(ut), date, *_in(id), *_in(x), *_in(pin), pin_bits, *_in(token), *_in(permit)
+            *_out(sec),
+            *_out(u),
+            *_out(ut),
+            _int32(date),
+            *_in(id),
+            *_in(x),
+            *_in(pin),
+            _int32(pin_bits),
+            *_in(token),
+            *_in(permit),
         )
     )
     return bytes(sec), bytes(u), None if ut is None else bytes(ut)
@@ -112,7 +122,7 @@ def client_2(x: Octets, y: Octets, sec: Octets) -> bytes:
 def server_1(date: int, id: Octets) -> tuple[bytes, bytes | None]:
     """Pass 1 of the server: the point of an identity, and that with the date if there is one."""
     hid, htid = _room(G1_SIZE), _room(G1_SIZE) if date else None
-    _check(lib.mpin_crypto_server_1(*_out(hid), *_out(htid), date, *_in(id)))
+    _check(lib.mpin_crypto_server_1(*_out(hid), *_out(htid), _int32(date), *_in(id)))
     return bytes(hid), None if htid is None else bytes(htid)
 
 
@@ -129,7 +139,16 @@ def server_2(
     """Pass 2 of the server: None if the PIN is right, else E and F for kangaroo()."""
     e, f = _room(GT_SIZE), _room(GT_SIZE)
     code = lib.mpin_crypto_server_2(
-        *_out(e), *_out(f), date, *_in(hid), *_in(htid), *_in(y), *_in(server_secret), *_in(u), *_in(ut), *_in(v)
+        *_out(e),
+        *_out(f),
+        _int32(date),
+        *_in(hid),
+        *_in(htid),
+        *_in(y),
+        *_in(server_secret),
+        *_in(u),
+        *_in(ut),
+        *_in(v),
     )
     if code == BadPinError.code:
         return bytes(e), bytes(f)
@@ -140,18 +159,18 @@ def server_2(
 def kangaroo(e: Octets, f: Octets, range: int = 9999) -> int:
     """How far the entered PIN was from the registered one; 0 if there is no such error within the range."""
     error = ctypes.c_int32()
-    _check(lib.mpin_crypto_kangaroo(ctypes.byref(error), *_in(e), *_in(f), range))
+    _check(lib.mpin_crypto_kangaroo(ctypes.byref(error), *_in(e), *_in(f), _int32(range)))
     return error.value
 
 
 def extract_factor(id: Octets, factor: Octets, factor_bits: int, token: Octets) -> bytes:
     """A token without another factor of factor_bits (1 to 256) bits. factor: 32 bytes."""
-    return _call(lib.mpin_crypto_extract_factor, G1_SIZE, *_in(id), *_in(factor), factor_bits, *_in(token))
+    return _call(lib.mpin_crypto_extract_factor, G1_SIZE, *_in(id), *_in(factor), _int32(factor_bits), *_in(token))
 
 
 def restore_factor(id: Octets, factor: Octets, factor_bits: int, token: Octets) -> bytes:
     """A token with the factor back that extract_factor() took off."""
-    return _call(lib.mpin_crypto_restore_factor, G1_SIZE, *_in(id), *_in(factor), factor_bits, *_in(token))
+    return _call(lib.mpin_crypto_restore_factor, G1_SIZE, *_in(id), *_in(factor), _int32(factor_bits), *_in(token))
 
 
 def change_pin(
@@ -163,9 +182,9 @@ def change_pin(
         G1_SIZE,
         *_in(id),
         *_in(old_pin),
-        old_pin_bits,
+        _int32(old_pin_bits),
         *_in(new_pin),
-        new_pin_bits,
+        _int32(new_pin_bits),
         *_in(token),
     )
 
@@ -210,11 +229,11 @@ def client(
             *_out(u),
             *_out(ut),
             *_out(v),
-            date,
+            _int32(date),
             *_in(id),
             *_in(x),
             *_in(pin),
-            pin_bits,
+            _int32(pin_bits),
             *_in(token),
             *_in(permit),
             _int64(time),
@@ -240,7 +259,7 @@ def server(
     code = lib.mpin_crypto_server(
         *_out(e),
         *_out(f),
-        date,
+        _int32(date),
         *_in(id),
         *_in(server_secret),
         *_in(public_key),
@@ -266,7 +285,7 @@ def precompute(token: Octets, hash_id: Octets) -> tuple[bytes, bytes]:
 def client_key(g1: Octets, g2: Octets, pin: Octets, pin_bits: int, r: Octets, x: Octets, t: Octets) -> bytes:
     """The client's key of M-Pin Full."""
     return _call(
-        lib.mpin_crypto_client_key, KEY_SIZE, *_in(g1), *_in(g2), *_in(pin), pin_bits, *_in(r), *_in(x), *_in(t)
+        lib.mpin_crypto_client_key, KEY_SIZE, *_in(g1), *_in(g2), *_in(pin), _int32(pin_bits), *_in(r), *_in(x), *_in(t)
     )
 
 
@@ -308,7 +327,7 @@ class ServerContext:
 
     def verify(self, date: int, id: Octets, u: Octets, y: Octets, v: Octets) -> bool:
         """Whether the PIN was right. u: UT if there is a date, else U."""
-        code = lib.mpin_crypto_server_context_verify(self._handle, date, *_in(id), *_in(u), *_in(y), *_in(v))
+        code = lib.mpin_crypto_server_context_verify(self._handle, _int32(date), *_in(id), *_in(u), *_in(y), *_in(v))
         if code == BadPinError.code:
             return False
         _check(code)
@@ -346,13 +365,22 @@ def _in(octets: Octets | None) -> list[Any]:
     """An input as the library takes it: pointer, length."""
     if octets is None:
         return [None, 0]
-    size = len(octets)
+    size = memoryview(octets).nbytes
     return [(ctypes.c_uint8 * size).from_buffer_copy(octets), size]
 
 
-def _int64(number: int) -> int:
+def _int32(number: int) -> int:
     """A number as the library takes it: ctypes would cut off what is too large."""
-    return number if -(2**63) <= number < 2**63 else -1
+    if not -(2**31) <= operator.index(number) < 2**31:
+        raise error_for(WrongParameterError.code)
+    return number
+
+
+def _int64(number: int) -> int:
+    """The same for one of twice the size."""
+    if not -(2**63) <= operator.index(number) < 2**63:
+        raise error_for(WrongParameterError.code)
+    return number
 
 
 def _room(size: int) -> ctypes.Array[ctypes.c_uint8]:

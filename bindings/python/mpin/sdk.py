@@ -178,7 +178,7 @@ class SDK(Registration, Authentication, Signing):
         imported = ctypes.c_size_t()
         self._check(
             lib.mpin_sdk_import_storage(
-                self._handle, ctypes.byref(imported), int(format), utf8(users), optional(secure)
+                self._handle, ctypes.byref(imported), ImportFormat(format), utf8(users), optional(secure)
             )
         )
         return imported.value

@@ -1,3 +1,4 @@
+import contextlib
 import json
 import os
 import pathlib
@@ -64,19 +65,26 @@ def wait_until_ready(process: "subprocess.Popen[bytes]", url: str) -> None:
     raise AssertionError("mpind did not start")
 
 
-@pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The base URL of a real server that confirms every registration at once."""
-    folder = tmp_path_factory.mktemp("mpind")
+@contextlib.contextmanager
+def serve(folder: pathlib.Path, *more: str) -> Iterator[str]:
+    """The base URL of a real server with its state in `folder` and its mails in `folder`/mail."""
     ports = free_ports(4)
-    options = ("--port", "--private-port", "--dta1-port", "--dta2-port")
-    command = [os.environ.get("MPIND", str(ROOT / "build/mpind")), "--all-in-one", "--force-activate", "--rate-limits", "off"]
-    command += ["--state-dir", str(folder / "state"), "--mail-dir", str(folder / "mail")]
-    command += [text for option, port in zip(options, ports) for text in (option, str(port))]
     url = f"http://127.0.0.1:{ports[0]}"
+    options = ("--port", "--private-port", "--dta1-port", "--dta2-port")
+    program = os.environ.get("MPIND", str(ROOT / "build/mpind"))
+    command = [program, "--all-in-one", "--rate-limits", "off", *more]
+    command += ["--state-dir", str(folder / "state"), "--mail-dir", str(folder / "mail"), "--public-url", url]
+    command += [text for option, port in zip(options, ports) for text in (option, str(port))]
     with (folder / "log").open("wb") as log, subprocess.Popen(command, stderr=log) as process:
         try:
             wait_until_ready(process, url)
             yield url
         finally:
             process.terminate()
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server that confirms every registration at once."""
+    with serve(tmp_path_factory.mktemp("mpind"), "--force-activate") as url:
+        yield url

@@ -1,0 +1,241 @@
+"""A client for the command line: python -m mpin COMMAND."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import pathlib
+import stat
+import sys
+import time
+from typing import Callable
+
+import mpin
+from mpin import State
+from mpin._terminal import Failure, entered_pin, say
+
+USAGE = """\
+Register once, open the link in the mail, choose a PIN, log in:
+
+  export MPIN_BACKEND=https://mpin.example
+  python -m mpin register alice@example.com
+  python -m mpin login alice@example.com
+  python -m mpin login alice@example.com --qr 'https://mpin.example/#0f1e2d...'
+
+The PIN is asked for on the terminal, without echo, or read from a file
+descriptor (--pin-fd 3); it is never an argument.
+
+Exit codes: 0 done, 1 failed, 3 incorrect PIN, 4 blocked,
+5 not confirmed yet, 64 wrong usage."""
+
+FAILED, INCORRECT_PIN, BLOCKED, NOT_CONFIRMED, WRONG_USAGE = 1, 3, 4, 5, 64
+
+
+class Blocked(Failure):
+    """The token is gone after the last wrong PIN."""
+
+    code = BLOCKED
+
+    def __init__(self, user: mpin.User) -> None:
+        super().__init__(f"BLOCKED: {user.id} must register again")
+
+
+class Parser(argparse.ArgumentParser):
+    """Ends in the exit code of wrong usage that sysexits.h names."""
+
+    def error(self, message: str) -> None:  # type: ignore[override]
+        self.print_usage(sys.stderr)
+        self.exit(WRONG_USAGE, f"{self.prog}: {message}\n")
+
+
+def known(sdk: mpin.SDK, id: str) -> mpin.User:
+    user = sdk.get_user(id)
+    if user is None:
+        raise Failure(f"{id} is not registered here")
+    return user
+
+
+def is_blocked(user: mpin.User) -> bool:
+    return user.state is State.BLOCKED
+
+
+def register(sdk: mpin.SDK, args: argparse.Namespace) -> None:
+    user = sdk.get_user(args.user)
+    if user and is_blocked(user):
+        sdk.delete_user(user)
+    user = sdk.make_new_user(args.user, args.device_name)
+    if user.state is State.REGISTERED:
+        raise Failure(f"{user.id} is registered; to begin anew: python -m mpin delete {user.id}")
+    if user.state is State.STARTED_REGISTRATION:
+        sdk.restart_registration(user)
+    elif user.state is not State.ACTIVATED:
+        sdk.start_registration(user)
+    finish_registration(sdk, args, user, args.wait)
+
+
+def confirm(sdk: mpin.SDK, args: argparse.Namespace) -> None:
+    finish_registration(sdk, args, known(sdk, args.user), 0)
+
+
+def finish_registration(sdk: mpin.SDK, args: argparse.Namespace, user: mpin.User, wait: float) -> None:
+    """Waits for the link, then asks for the PIN."""
+    end, is_told = time.monotonic() + wait, False
+    while True:
+        try:
+            sdk.confirm_registration(user)
+            break
+        except mpin.IdentityNotVerifiedError:
+            if time.monotonic() >= end:
+                raise
+        if not is_told:
+            say(f"Open the link in the mail to {user.id}. Waiting; `python -m mpin confirm {user.id}` goes on later.")
+            is_told = True
+        time.sleep(1)
+    with entered_pin(args, f"Choose a PIN of {user.pin_length or '4 to 6'} digits", is_new=True) as pin:
+        sdk.finish_registration(user, pin)
+    print("OK")
+
+
+def login(sdk: mpin.SDK, args: argparse.Namespace) -> None:
+    code = args.number or (args.qr and args.qr.rpartition("#")[2])
+    if args.qr:
+        # Who asks is shown before the PIN is asked for: a code can be put before a person by anybody.
+        say(f"Login at {sdk.get_session_details(code).app_name or 'an application without a name'}")
+
+    def finish(user: mpin.User, pin: bytearray) -> None:
+        sdk.start_authentication(user)
+        if code:
+            sdk.finish_authentication_an(user, pin, code)
+        else:
+            sdk.finish_authentication(user, pin)
+        print("OK")
+
+    log_in(sdk, args, finish)
+
+
+def otp(sdk: mpin.SDK, args: argparse.Namespace) -> None:
+    def finish(user: mpin.User, pin: bytearray) -> None:
+        sdk.start_authentication_otp(user)
+        made = sdk.finish_authentication_otp(user, pin)
+        print(f"{made.otp} (good for {made.ttl_seconds} s)")
+
+    log_in(sdk, args, finish)
+
+
+def change_pin(sdk: mpin.SDK, args: argparse.Namespace) -> None:
+    def finish(user: mpin.User, old: bytearray) -> None:
+        sdk.start_authentication(user)
+        sdk.finish_authentication(user, old)
+        with entered_pin(args, f"New PIN of {user.pin_length or '4 to 6'} digits", is_new=True) as new:
+            sdk.change_pin(user, old, new)
+        print("OK")
+
+    log_in(sdk, args, finish)
+
+
+def log_in(sdk: mpin.SDK, args: argparse.Namespace, finish: Callable[[mpin.User, bytearray], None]) -> None:
+    """Asks for the PIN. The last wrong one blocks: that is told apart from a wrong one."""
+    user = known(sdk, args.user)
+    if is_blocked(user):
+        raise Blocked(user)
+    with entered_pin(args, "PIN until now" if args.run is change_pin else "PIN") as pin:
+        try:
+            finish(user, pin)
+        except mpin.IncorrectPinError:
+            if is_blocked(user):
+                raise Blocked(user) from None
+            raise
+
+
+def list_users(sdk: mpin.SDK, args: argparse.Namespace) -> None:
+    users = sdk.list_all_users()
+    for user in users:
+        print(f"{user.id}\t{user.state.name.lower()}\t{user.backend}")
+    if not users:
+        print("nobody is registered here")
+
+
+def delete(sdk: mpin.SDK, args: argparse.Namespace) -> None:
+    sdk.delete_user(known(sdk, args.user))
+    print("OK")
+
+
+def doctor(sdk: mpin.SDK, args: argparse.Namespace) -> None:
+    mpin.self_test()
+    say("arithmetic: known answers")
+    for path in (store(args), pathlib.Path(f"{store(args)}.key")):
+        if path.exists() and stat.S_IMODE(path.stat().st_mode) & 0o077:
+            raise Failure(f"{path} can be read by others: chmod 600")
+    say(f"store: {store(args)}, {len(sdk.list_all_users())} users")
+    say("server: answers" if args.backend else "server: none given")
+    print("OK")
+
+
+def store(args: argparse.Namespace) -> pathlib.Path:
+    if args.store:
+        return pathlib.Path(args.store)
+    folder = pathlib.Path.home() / ".mpin"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder / "store"
+
+
+def parser() -> Parser:
+    common = Parser(add_help=False)
+    backend, kept = os.environ.get("MPIN_BACKEND"), os.environ.get("MPIN_STORE")
+    common.add_argument("--backend", default=backend, help="base URL of the server ($MPIN_BACKEND)")
+    common.add_argument("--prefix", default="rps", help="prefix of the service under the base URL")
+    common.add_argument("--store", default=kept, help="file of users and tokens ($MPIN_STORE)")
+    common.add_argument("--pin-fd", type=int, metavar="N", help="read PINs, a line each, from this file descriptor")
+    common.add_argument("--ca-file", help="PEM file of the certificate authorities to trust")
+    whole = Parser(prog="python -m mpin", description=USAGE, formatter_class=argparse.RawDescriptionHelpFormatter)
+    whole.add_argument("--version", action="version", version=mpin.__version__)
+    commands = whole.add_subparsers(metavar="COMMAND", required=True)
+
+    def add(name: str, run: Callable[[mpin.SDK, argparse.Namespace], None], help: str, user: bool = True) -> Parser:
+        command: Parser = commands.add_parser(name, help=help, description=help, parents=[common])
+        command.set_defaults(run=run)
+        if user:
+            command.add_argument("user", help="user id, as a rule a mail address")
+        return command
+
+    command = add("register", register, "register: the server mails a link; once it is open, choose a PIN")
+    command.add_argument("--wait", type=float, default=600, metavar="SECONDS", help="how long to wait for the link")
+    command.add_argument("--device-name", help="name of this device, for the server's lists")
+    add("confirm", confirm, "go on with a registration: the link has been opened")
+    code = add("login", login, "log in here, or log in a browser that shows a code").add_mutually_exclusive_group()
+    code.add_argument("--number", help="the number that the browser shows")
+    code.add_argument("--qr", type=coded_url, metavar="URL", help="the URL in the QR code that the browser shows")
+    add("otp", otp, "log in and get a one-time code to type elsewhere")
+    add("change-pin", change_pin, "log in with the PIN, then replace it")
+    add("list", list_users, "list the users that are kept here", user=False)
+    add("delete", delete, "erase a user with the token here; the server is not told")
+    add("doctor", doctor, "check the arithmetic, the store and the way to the server", user=False)
+    return whole
+
+
+def coded_url(text: str) -> str:
+    if not text.partition("#")[2]:
+        raise argparse.ArgumentTypeError("nothing follows a # in this URL")
+    return text
+
+
+def main() -> int:
+    args = parser().parse_args()
+    try:
+        with mpin.SDK(store(args), backend=args.backend, rps_prefix=args.prefix, ca_file=args.ca_file) as sdk:
+            args.run(sdk, args)
+        return 0
+    except mpin.MPinError as error:
+        say(f"{error}: {error.__cause__}" if error.__cause__ else str(error))
+        codes = {mpin.IncorrectPinError: INCORRECT_PIN, mpin.IdentityNotVerifiedError: NOT_CONFIRMED}
+        return codes.get(type(error), FAILED)
+    except (Failure, OSError) as error:
+        say(str(error))
+        return error.code if isinstance(error, Failure) else FAILED
+    except (KeyboardInterrupt, EOFError):
+        say("interrupted")
+        return FAILED
+
+
+if __name__ == "__main__":
+    sys.exit(main())

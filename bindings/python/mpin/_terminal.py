@@ -1,0 +1,53 @@
+"""What the command line client says and asks."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import getpass
+import os
+import sys
+from collections.abc import Iterator
+
+
+class Failure(Exception):
+    """What went wrong on this side, in one line."""
+
+    #: The exit code.
+    code = 1
+
+
+def say(text: str) -> None:
+    print(text, file=sys.stderr)
+
+
+@contextlib.contextmanager
+def entered_pin(args: argparse.Namespace, prompt: str, is_new: bool = False) -> Iterator[bytearray]:
+    """A PIN, wiped at the end. A new one is asked for twice on a terminal."""
+    pin = read_line(args.pin_fd) if args.pin_fd is not None else ask(prompt, is_new)
+    try:
+        yield pin
+    finally:
+        pin[:] = bytes(len(pin))
+
+
+def ask(prompt: str, is_new: bool) -> bytearray:
+    try:
+        os.close(os.open("/dev/tty", os.O_RDWR))
+    except OSError:
+        raise Failure("no terminal to read the PIN from; use --pin-fd") from None
+    first = getpass.getpass(f"{prompt}: ")
+    if is_new and getpass.getpass("The same again: ") != first:
+        raise Failure("the two PINs differ")
+    return bytearray(first.encode())
+
+
+def read_line(descriptor: int) -> bytearray:
+    """Byte by byte: what follows the line is the next PIN."""
+    line = bytearray()
+    while len(line) < 64:
+        octet = os.read(descriptor, 1)
+        if octet in (b"", b"\n"):
+            break
+        line += octet
+    return line

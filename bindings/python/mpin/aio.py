@@ -1,0 +1,140 @@
+"""The client for asyncio: the calls of mpin.SDK as coroutines, one at a time, each in a thread.
+
+    async with mpin.aio.open("/home/alice/.mpin", backend="https://login.example.com") as sdk:
+        user = await sdk.make_new_user("alice@example.com")
+        await sdk.start_registration(user)
+
+A task that is cancelled cancels the call it waits for. What a mpin.User tells is asked for directly, between calls:
+during one it would wait for its end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, AsyncContextManager, Callable, TypeVar
+
+from . import sdk as _blocking
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
+    from typing_extensions import Concatenate, ParamSpec
+
+    P = ParamSpec("P")
+
+T = TypeVar("T")
+
+#: Seconds between two cancels of a call that has not ended yet: the first may come before it has begun.
+_PAUSE = 0.05
+
+
+def _coroutine(
+    method: Callable[Concatenate[_blocking.SDK, P], T]
+) -> Callable[Concatenate[SDK, P], Coroutine[Any, Any, T]]:
+    @functools.wraps(method)
+    async def call(self: SDK, /, *args: P.args, **named: P.kwargs) -> T:
+        return await self._call(functools.partial(method, self.sdk, *args, **named))
+
+    return call
+
+
+class SDK:
+    """The calls of one mpin.SDK. Made by open()."""
+
+    def __init__(self, sdk: _blocking.SDK) -> None:
+        #: The blocking client.
+        self.sdk = sdk
+        self._turn = asyncio.Lock()
+
+    async def _call(self, work: Callable[[], T]) -> T:
+        async with self._turn:
+            call = asyncio.ensure_future(asyncio.to_thread(work))
+            try:
+                return await asyncio.shield(call)
+            except asyncio.CancelledError:
+                while not call.done():
+                    self.sdk.cancel()
+                    await asyncio.wait({call}, timeout=_PAUSE)
+                call.exception()
+                raise
+
+    abort_session = _coroutine(_blocking.SDK.abort_session)
+    add_custom_header = _coroutine(_blocking.SDK.add_custom_header)
+    add_factor = _coroutine(_blocking.SDK.add_factor)
+    add_trusted_domain = _coroutine(_blocking.SDK.add_trusted_domain)
+    can_logout = _coroutine(_blocking.SDK.can_logout)
+    change_pin = _coroutine(_blocking.SDK.change_pin)
+    check_access_number = _coroutine(_blocking.SDK.check_access_number)
+    clear_custom_headers = _coroutine(_blocking.SDK.clear_custom_headers)
+    clear_trusted_domains = _coroutine(_blocking.SDK.clear_trusted_domains)
+    clear_users = _coroutine(_blocking.SDK.clear_users)
+    confirm_registration = _coroutine(_blocking.SDK.confirm_registration)
+    damaged_records = _coroutine(_blocking.SDK.damaged_records)
+    delete_user = _coroutine(_blocking.SDK.delete_user)
+    destroy = _coroutine(_blocking.SDK.destroy)
+    finish_authentication = _coroutine(_blocking.SDK.finish_authentication)
+    finish_authentication_an = _coroutine(_blocking.SDK.finish_authentication_an)
+    finish_authentication_mfa = _coroutine(_blocking.SDK.finish_authentication_mfa)
+    finish_authentication_otp = _coroutine(_blocking.SDK.finish_authentication_otp)
+    finish_authentication_reg_code = _coroutine(_blocking.SDK.finish_authentication_reg_code)
+    finish_registration = _coroutine(_blocking.SDK.finish_registration)
+    finish_registration_dvs = _coroutine(_blocking.SDK.finish_registration_dvs)
+    finish_verification = _coroutine(_blocking.SDK.finish_verification)
+    get_access_code = _coroutine(_blocking.SDK.get_access_code)
+    get_auth_data = _coroutine(_blocking.SDK.get_auth_data)
+    get_client_param = _coroutine(_blocking.SDK.get_client_param)
+    get_service_details = _coroutine(_blocking.SDK.get_service_details)
+    get_session_details = _coroutine(_blocking.SDK.get_session_details)
+    get_user = _coroutine(_blocking.SDK.get_user)
+    import_storage = _coroutine(_blocking.SDK.import_storage)
+    list_all_users = _coroutine(_blocking.SDK.list_all_users)
+    list_backend_users = _coroutine(_blocking.SDK.list_backend_users)
+    list_backends = _coroutine(_blocking.SDK.list_backends)
+    list_users = _coroutine(_blocking.SDK.list_users)
+    logout = _coroutine(_blocking.SDK.logout)
+    make_new_user = _coroutine(_blocking.SDK.make_new_user)
+    restart_registration = _coroutine(_blocking.SDK.restart_registration)
+    set_backend = _coroutine(_blocking.SDK.set_backend)
+    set_client_id = _coroutine(_blocking.SDK.set_client_id)
+    set_registration_token = _coroutine(_blocking.SDK.set_registration_token)
+    sign = _coroutine(_blocking.SDK.sign)
+    start_authentication = _coroutine(_blocking.SDK.start_authentication)
+    start_authentication_mfa = _coroutine(_blocking.SDK.start_authentication_mfa)
+    start_authentication_otp = _coroutine(_blocking.SDK.start_authentication_otp)
+    start_authentication_reg_code = _coroutine(_blocking.SDK.start_authentication_reg_code)
+    start_registration = _coroutine(_blocking.SDK.start_registration)
+    start_registration_dvs = _coroutine(_blocking.SDK.start_registration_dvs)
+    start_registration_mfa = _coroutine(_blocking.SDK.start_registration_mfa)
+    start_verification = _coroutine(_blocking.SDK.start_verification)
+    test_backend = _coroutine(_blocking.SDK.test_backend)
+    user_exists = _coroutine(_blocking.SDK.user_exists)
+
+
+def _opening(make: Callable[P, _blocking.SDK]) -> Callable[P, AsyncContextManager[SDK]]:
+    @asynccontextmanager
+    async def open(*args: P.args, **named: P.kwargs) -> AsyncIterator[SDK]:
+        """Opens a client as mpin.SDK does, and closes it at the end of the block."""
+        opened = asyncio.ensure_future(asyncio.to_thread(functools.partial(make, *args, **named)))
+        try:
+            sdk = await asyncio.shield(opened)
+        except asyncio.CancelledError:
+            # There is no handle yet to cancel by: it ends within its timeout.
+            opened.add_done_callback(_close)
+            raise
+        try:
+            yield SDK(sdk)
+        finally:
+            await asyncio.to_thread(sdk.close)
+
+    return open
+
+
+def _close(opened: asyncio.Future[_blocking.SDK]) -> None:
+    if not opened.cancelled() and opened.exception() is None:
+        opened.result().close()
+
+
+open = _opening(_blocking.SDK)
