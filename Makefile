@@ -34,7 +34,7 @@ TESTS = lint unit abi api-test c-test faults-quick python-test readme-test demo 
 
 help: ## list the targets
 	@awk 'BEGIN { FS = ":.*## " } /^##@/ { printf "\n%s\n", substr($$0, 5) } \
-		/^[a-z][a-z-]*:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+		/^[a-z][a-z0-9-]*:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: lib server examples ## register and log in for real, in C and in Python
 	Tests/EndToEnd/demo.sh

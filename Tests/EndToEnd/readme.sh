@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Does what README.md says, with its own lines: starts the server, registers and logs in by the command line, compiles and
-# runs the C snippet, installs the Python package and runs the Python snippet, looks for every file and make target that it
-# names; and for every folder and package in the map of the sources. Only the ports differ, and what `make` would build is built already.
+# Does what README.md says, with its own lines: starts the server, registers and logs in by the command line, compiles
+# and runs the C snippet, installs the Python package and runs the Python snippet. Only the ports differ, and what `make`
+# would build is built already. What the documents name must be there, and the map of the sources must name all that is.
 set -euo pipefail
 # shellcheck source=Tests/EndToEnd/server.sh
 . "$(dirname "$0")/server.sh"
@@ -48,15 +48,21 @@ ok "C snippet"
 [ "$(python login.py)" = "logged in" ]
 ok "Python snippet"
 stop_server
-for path in $(grep -o '](\([^)]*\))' "$root/README.md" | tr -d '()]' | grep -v '^http'); do
-    [ -e "$root/$path" ] || { echo "README.md: no file $path"; exit 1; }
+
+cd "$root"
+make --no-print-directory help >"$work/targets"
+for document in README.md SECURITY.md CHANGELOG.md NUMBERS.md {Sources,Sources/mpind,bindings}/README.md; do
+    for path in $(grep -o '](\([^)]*\))' "$document" | tr -d '()]' | grep -v '^http'); do
+        [ -e "$(dirname "$document")/$path" ] || { echo "$document: no file $path"; exit 1; }
+    done
+    for target in $(grep -oE '(`|^ *)make [a-z][a-z0-9 -]*' "$document" | sed 's/.*make //' | tr ' ' '\n' | sort -u); do
+        grep -q "^  make $target " "$work/targets" || { echo "$document: no make target $target"; exit 1; }
+    done
+    for tests in $(grep -o '`[A-Za-z]*Tests`' "$document" | tr -d '`'); do
+        [ -n "$(find Tests -name "$tests.swift" -o -name "$tests")" ] || { echo "$document: no $tests"; exit 1; }
+    done
+    ok "the files, make targets and tests that $document names"
 done
-ok "files"
-for target in $(grep -o '\bmake [a-z][a-z-]*' "$root/README.md" | cut -d ' ' -f 2 | sort -u); do
-    make -C "$root" --no-print-directory help | grep -c "^  make $target " >"$work/found" ||
-        { echo "README.md: no target $target"; exit 1; }
-done
-ok "make targets"
 
 map=$root/Sources/README.md
 for name in $(cd "$root" && find Sources Tests Sources/{BN254CX,MPinSDK,MPinServer} -mindepth 1 -maxdepth 1 -type d \
