@@ -14,9 +14,10 @@ import pathlib
 import re
 import socket
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from mpin import crypto
+from redaction import Secrets
 
 PIN_BITS = 14
 
@@ -83,6 +84,10 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
+#: What these clients have sent, received and kept to themselves.
+SECRETS = Secrets()
+
+
 class Connection:
     """One request on a fresh connection, and its answer."""
 
@@ -106,7 +111,10 @@ class Connection:
                 interim.append(self._await_continue())
             if body:
                 self._socket.sendall(body)
-            return self._answer(interim)
+            answer = self._answer(interim)
+            for text in (head.encode(), body or b"", answer.headers.get("set-cookie", "").encode(), answer.body):
+                SECRETS.saw(unquote(text.decode(errors="replace")))
+            return answer
 
     def _await_continue(self) -> int:
         """The old client sends its body after a second all the same; a server must not make it wait so long."""
@@ -270,6 +278,7 @@ class OldClient:
 
     def finish_registration(self, pin: str) -> None:
         self._token = crypto.extract_pin(self.mpin_id, _scalar(pin), PIN_BITS, self._secret)
+        SECRETS.hid(self._token.hex(), self._secret.hex())
         self._secret, self._reg_ott = b"", ""
 
     # Login
@@ -370,6 +379,7 @@ class OldClient:
 
 
 def _scalar(pin: str) -> bytes:
+    SECRETS.hid(pin)
     return pin_value(pin).to_bytes(32, "big")
 
 

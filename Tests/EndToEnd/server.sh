@@ -25,7 +25,7 @@ backend=http://127.0.0.1:$port
 start_server() {
     "$root/build/mpind" --all-in-one --state-dir "$work/state" --mail-dir "$work/mail" --public-url "$backend" \
         --port "$port" --private-port "$private_port" --dta1-port "$dta1_port" --dta2-port "$dta2_port" \
-        --rate-limits off "$@" \
+        --rate-limits off --log-level debug "$@" \
         2>>"$work/mpind.log" &
     server_pid=$!
     for _ in $(seq 100); do
@@ -43,6 +43,7 @@ stop_server() {
     kill "$server_pid" 2>/dev/null || true
     wait "$server_pid" || return 1
     server_pid=
+    python3 -B "$root/Tests/EndToEnd/redaction.py" "$work"
 }
 
 leave_nothing() {

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from mpin import crypto
-from old_client import ClientError, Mailbox, OldBrowser, OldClient, Status, pin_value, send
+from old_client import SECRETS, ClientError, Mailbox, OldBrowser, OldClient, Status, pin_value, send
 
 ROOT = pathlib.Path(__file__).parents[2]
 MPIND = os.environ.get("MPIND", str(ROOT / "build" / "mpind"))
@@ -26,14 +26,17 @@ class Server:
 
     def __init__(self, folder: pathlib.Path, *options: str) -> None:
         self.mailbox = Mailbox(folder / "mail")
-        sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(4)]
+        sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(5)]
         ports = [s.getsockname()[1] for s in sockets]
         for s in sockets:
             s.close()
         self.url = f"http://127.0.0.1:{ports[0]}"
         names = ("--port", "--private-port", "--dta1-port", "--dta2-port")
         self._arguments = [MPIND, "--all-in-one", "--state-dir", str(folder / "state"), "--public-url", self.url]
-        self._arguments += ["--mail-dir", str(folder / "mail"), *options]
+        self._arguments += ["--mail-dir", str(folder / "mail"), "--log-level", "debug", *options]
+        self._arguments += ["--admin-listen", f"127.0.0.1:{ports[4]}"]
+        self._admin = f"http://127.0.0.1:{ports[4]}"
+        self._state = folder / "state"
         for name, port in zip(names, ports):
             self._arguments += [name, str(port)]
         self._log = folder / "mpind.log"
@@ -53,8 +56,22 @@ class Server:
         raise AssertionError("mpind did not start")
 
     def stop(self, number: int = signal.SIGTERM) -> int:
+        metrics = send("GET", self._admin + "/metrics").body.decode()
         self.process.send_signal(number)
-        return self.process.wait(timeout=20)
+        status = self.process.wait(timeout=20)
+        self._assert_silent(metrics)
+        return status
+
+    def _assert_silent(self, metrics: str) -> None:
+        """Whatever the test was about: no secret stands in anything that the server has written."""
+        for path in self._state.glob("*.key"):
+            SECRETS.hid(path.read_text().strip())
+        log = self._log.read_text()
+        assert '"level":"debug"' in log and "mpin_http_requests_total" in metrics
+        audit = (self._state / "audit/audit.jsonl").read_text()
+        assert SECRETS.in_log(log) == []
+        assert SECRETS.in_audit(audit) == []
+        assert SECRETS.in_metrics(metrics) == []
 
     def register(self, user: str, pin: str) -> OldClient:
         client = OldClient(self.url, user)

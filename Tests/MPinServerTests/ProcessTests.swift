@@ -225,7 +225,37 @@ final class ProcessTests: XCTestCase {
         XCTAssertEqual(try known.callPrivate("POST", "/authenticate", body).status, 408)
         known.privateToken = SignedMessage.fromRPS.signature(key: key)
         XCTAssertEqual(try known.callPrivate("POST", "/authenticate", body).status, 401, "the other direction's token")
-        for part in parts { XCTAssertEqual(part.stop(SIGTERM), 0) }
+        try assertMetricsAndAuditLogAreSilent()
+        for part in parts {
+            XCTAssertTrue(part.logText.contains("\"level\":\"debug\""))
+            XCTAssertEqual(part.stop(SIGTERM), 0)
+        }
+    }
+
+    /// The logs of all four are searched at their end.
+    private func assertMetricsAndAuditLogAreSilent() throws {
+        XCTAssertGreaterThan(backend.traffic.count, 30)
+        for (part, port) in adminPorts {
+            let metrics = try backend.call("GET", "/metrics", port: port).text
+            XCTAssertTrue(metrics.contains("mpin_http_requests_total"), part)
+            backend.traffic.assertSilent(metrics)
+            let audit = try String(contentsOfFile: "\(backend.stateFolder)/log-\(part)/audit.jsonl", encoding: .utf8)
+            XCTAssertTrue(audit.contains("started"))
+            backend.traffic.assertSilent(audit: audit)
+        }
+    }
+
+    private let adminPorts = Dictionary(
+        uniqueKeysWithValues: zip(["rps", "rpa", "dta1", "dta2"], Sockets.freePorts(4)))
+
+    /// What the parts have in common: the most talkative log, metrics and an audit log.
+    private func watched(_ part: String) throws -> [String] {
+        let folder = "\(backend.stateFolder)/log-\(part)"
+        try makeFolder(folder)
+        return [
+            "--log-level", "debug", "--admin-listen", "127.0.0.1:\(adminPorts[part] ?? 0)", "--audit-log",
+            folder + "/audit.jsonl", "--audit-key-file", "\(backend.stateFolder)/audit-\(part).key",
+        ]
     }
 
     /// The browser shows its token to the RPA's process, which asks the RPS's and tells it the outcome.
@@ -255,29 +285,33 @@ final class ProcessTests: XCTestCase {
     private func separateParts() throws -> [Mpind] {
         let state = backend.stateFolder
         try makeFolder(state)
-        for key in ["dta1", "dta2", "rps-dta1", "rps-dta2", "rps", "rpa", "rps-rpa"] {
+        let names = ["dta1", "dta2", "rps-dta1", "rps-dta2", "rps", "rpa", "rps-rpa"]
+        for key in names + adminPorts.keys.map({ "audit-" + $0 }) {
             XCTAssertEqual(try Mpind(["keys", "new", "\(state)/\(key).key"]).stop(0), 0)
         }
         let rpaPrivate = Sockets.freePorts(1)[0]
-        let rps = try Mpind([
-            "rps", "--listen", "127.0.0.1:\(backend.port)", "--private-listen", "127.0.0.1:\(backend.privatePort)",
-            "--database", state + "/rps.sqlite", "--key-file", state + "/rps.key",
-            "--dta1-url", "http://127.0.0.1:\(backend.dta1Port)", "--dta1-key-file", state + "/rps-dta1.key",
-            "--dta2-url", "http://127.0.0.1:\(backend.dta2Port)", "--dta2-key-file", state + "/rps-dta2.key",
-            "--verify-url", "http://127.0.0.1:\(rpaPrivate)/mpinVerify", "--rpa-key-file", state + "/rps-rpa.key",
-            "--authenticate-url", "http://127.0.0.1:\(rpaPort)/mpinAuthenticate", "--wait-for-login-result",
-            "--permit-url", "http://127.0.0.1:\(rpaPrivate)/mpinPermitUser",
-        ])
-        let rpa = try Mpind([
-            "rpa", "--listen", "127.0.0.1:\(rpaPort)", "--private-listen", "127.0.0.1:\(rpaPrivate)",
-            "--rps-private-url", "http://127.0.0.1:\(backend.privatePort)", "--key-file", state + "/rpa.key",
-            "--rps-key-file", state + "/rps-rpa.key", "--mail-dir", backend.mailFolder, "--wait-for-login-result",
-        ])
+        let rps = try Mpind(
+            [
+                "rps", "--listen", "127.0.0.1:\(backend.port)", "--private-listen", "127.0.0.1:\(backend.privatePort)",
+                "--database", state + "/rps.sqlite", "--key-file", state + "/rps.key",
+                "--dta1-url", "http://127.0.0.1:\(backend.dta1Port)", "--dta1-key-file", state + "/rps-dta1.key",
+                "--dta2-url", "http://127.0.0.1:\(backend.dta2Port)", "--dta2-key-file", state + "/rps-dta2.key",
+                "--verify-url", "http://127.0.0.1:\(rpaPrivate)/mpinVerify", "--rpa-key-file", state + "/rps-rpa.key",
+                "--authenticate-url", "http://127.0.0.1:\(rpaPort)/mpinAuthenticate", "--wait-for-login-result",
+                "--permit-url", "http://127.0.0.1:\(rpaPrivate)/mpinPermitUser",
+            ] + watched("rps"), backend.traffic)
+        let rpa = try Mpind(
+            [
+                "rpa", "--listen", "127.0.0.1:\(rpaPort)", "--private-listen", "127.0.0.1:\(rpaPrivate)",
+                "--rps-private-url", "http://127.0.0.1:\(backend.privatePort)", "--key-file", state + "/rpa.key",
+                "--rps-key-file", state + "/rps-rpa.key", "--mail-dir", backend.mailFolder, "--wait-for-login-result",
+            ] + watched("rpa"), backend.traffic)
         let authorities = try [("dta1", backend.dta1Port), ("dta2", backend.dta2Port)].map { name, port in
-            try Mpind([
-                "dta", "--listen", "127.0.0.1:\(port)", "--database", "\(state)/\(name).sqlite", "--key-file",
-                "\(state)/\(name).key", "--rps-key-file", "\(state)/rps-\(name).key",
-            ])
+            try Mpind(
+                [
+                    "dta", "--listen", "127.0.0.1:\(port)", "--database", "\(state)/\(name).sqlite", "--key-file",
+                    "\(state)/\(name).key", "--rps-key-file", "\(state)/rps-\(name).key",
+                ] + watched(name), backend.traffic)
         }
         return [rps, rpa] + authorities
     }

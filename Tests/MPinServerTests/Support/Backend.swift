@@ -36,7 +36,7 @@ struct Backend: Sendable {
         for (name, value) in headers { head += "\(name): \(value)\r\n" }
         if let body { head += "Content-Length: \(body.count)\r\n" }
         let answer = try Sockets.raw(port ?? self.port, Data((head + "\r\n").utf8) + (body ?? Data()))
-        traffic.add(target, body ?? Data(), answer.body)
+        traffic.add(target, headers, body ?? Data(), answer)
         return answer
     }
 

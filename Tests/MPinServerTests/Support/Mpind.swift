@@ -5,6 +5,8 @@ import XCTest
 final class Mpind {
     let process = Process()
     let log: URL
+    /// What must not stand in the log.
+    private let traffic: Traffic
 
     /// The program that was built beside the tests.
     static var path: String {
@@ -12,7 +14,8 @@ final class Mpind {
         return (tests as NSString).deletingLastPathComponent + "/mpind"
     }
 
-    init(_ arguments: [String]) throws {
+    init(_ arguments: [String], _ traffic: Traffic = Traffic()) throws {
+        self.traffic = traffic
         log = URL(fileURLWithPath: NSTemporaryDirectory() + "mpind-" + UUID().uuidString + ".log")
         _ = FileManager.default.createFile(atPath: log.path, contents: nil)
         process.executableURL = URL(fileURLWithPath: Self.path)
@@ -27,8 +30,8 @@ final class Mpind {
             [
                 "--all-in-one", "--state-dir", backend.stateFolder, "--mail-dir", backend.mailFolder, "--port",
                 "\(backend.port)", "--private-port", "\(backend.privatePort)", "--dta1-port", "\(backend.dta1Port)",
-                "--dta2-port", "\(backend.dta2Port)", "--rate-limits", "off",
-            ] + more)
+                "--dta2-port", "\(backend.dta2Port)", "--rate-limits", "off", "--log-level", "debug",
+            ] + more, backend.traffic)
     }
 
     var logText: String { (try? String(contentsOf: log, encoding: .utf8)) ?? "" }
@@ -50,6 +53,7 @@ final class Mpind {
         DispatchQueue.global().asyncAfter(deadline: .now() + 30, execute: killer)
         process.waitUntilExit()
         killer.cancel()
+        traffic.assertSilent(logText)
         return process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
     }
 

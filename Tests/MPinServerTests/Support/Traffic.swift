@@ -1,13 +1,16 @@
 import Foundation
+import MPinSecrets
 import Synchronization
+import XCTest
 
-/// The secrets that a test has sent and received: every M-Pin ID, token, share, point and signature is a long piece of
-/// hex, every user id here a mail address.
+/// The secrets that a test has sent and received: every M-Pin ID, token, share, point, cookie and signature is a long piece
+/// of hex, every user id here a mail address.
 final class Traffic: Sendable {
     private let secrets = Mutex<Set<String>>([])
 
-    func add(_ target: String, _ body: Data, _ answer: Data) {
-        for text in [target, String(decoding: body, as: UTF8.self), String(decoding: answer, as: UTF8.self)] {
+    func add(_ target: String, _ headers: [String: String], _ body: Data, _ answer: Answer) {
+        let texts = [target, String(decoding: body, as: UTF8.self), answer.text, answer.headers["set-cookie"] ?? ""]
+        for text in texts + headers.values {
             let found = text.split { !$0.isLetter && !$0.isNumber && !"@._%+-".contains($0) }
                 .filter { $0.contains("@") || ($0.utf8.count >= 32 && $0.allSatisfy(\.isHexDigit)) }
             secrets.withLock { $0.formUnion(found.map(String.init)) }
@@ -20,5 +23,22 @@ final class Traffic: Sendable {
     func found(in log: String) -> [String] {
         let words = Set(log.split { !$0.isLetter && !$0.isNumber && !"@._%+-".contains($0) }.map(String.init))
         return secrets.withLock { secrets in secrets.filter { words.contains($0) } }
+    }
+
+    /// No secret, and no query string, stands in a log.
+    func assertSilent(_ log: String) {
+        for secret in found(in: log) {
+            XCTFail("\(secret) stands in the log: \(log.split(separator: "\n").first { $0.contains(secret) } ?? "")")
+        }
+        for name in ["regOTT=", "signature=", "hash_mpin_id=", "mpin_id=", "&s=", "?i="] where log.contains(name) {
+            XCTFail("a query string stands in the log: \(name)")
+        }
+    }
+
+    /// No secret stands in an audit log. That names users, and devices by the hash of their M-Pin ID.
+    func assertSilent(audit: String) {
+        let named = found(in: audit).filter { !$0.contains("@") }
+        let hashes = secrets.withLock { $0 }.compactMap { Hex.decode($0).map { Hex.encode(SHA256.hash($0)) } }
+        for secret in Set(named).subtracting(hashes) { XCTFail("\(secret) stands in the audit log") }
     }
 }
