@@ -21,6 +21,7 @@ struct AuditCommands: ParsableCommand {
         @Option(help: "Folder of a server with all parts in one process.")
         var stateDir: String?
 
+        @OptionGroup var config: ConfigOption
         @OptionGroup var audit: AuditOptions
 
         @Option(help: "Earlier files of the log, oldest first; may be repeated.")
@@ -38,7 +39,7 @@ struct AuditCommands: ParsableCommand {
                     return mark
                 }
                 let found = try AuditVerification(
-                    audit.requiredPlace(stateDir: stateDir), older: older, expected: mark)
+                    config.place(audit, stateDir), older: older, expected: mark)
                 for finding in found.findings {
                     output.print(finding, "\(finding.file):\(finding.line): \(finding.text)")
                 }
@@ -64,14 +65,17 @@ struct AuditCommands: ParsableCommand {
         @Option(help: "Folder of a server with all parts in one process.")
         var stateDir: String?
 
+        @OptionGroup var config: ConfigOption
         @OptionGroup var audit: AuditOptions
         @OptionGroup var output: OutputOptions
 
         func run() throws {
             try operate {
-                let place = try audit.requiredPlace(stateDir: stateDir)
+                let place = try config.place(audit, stateDir)
                 let suffix = Moment.now().isoWithMicroseconds
-                try AuditLog(place).rotate(suffix: suffix)
+                let log = try AuditLog(place)
+                try log.rotate(suffix: suffix)
+                Audit(log, part: "operator").record(.command("audit rotate"))
                 output.print(["older": "\(place.log).\(suffix)"], "\(place.log).\(suffix)")
             }
         }
@@ -87,10 +91,18 @@ struct AuditCommands: ParsableCommand {
         @Option(help: "Folder of a server with all parts in one process.")
         var stateDir: String?
 
+        @OptionGroup var config: ConfigOption
         @OptionGroup var audit: AuditOptions
 
         func run() throws {
-            try operate { print(try audit.requiredPlace(stateDir: stateDir).name(user)) }
+            try operate { print(try config.place(audit, stateDir).name(user)) }
         }
+    }
+}
+
+extension ConfigOption {
+    fileprivate func place(_ audit: AuditOptions, _ stateDir: String?) throws -> AuditPlace {
+        let folder = try fill(database: nil, stateDir: stateDir).stateDir
+        return try fill(audit).requiredPlace(stateDir: folder)
     }
 }

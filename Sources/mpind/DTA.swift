@@ -17,7 +17,9 @@ struct DTA: ParsableCommand {
                 """)
 
         @Option(help: "SQLite file of the D-TA.")
-        var database: String
+        var database: String?
+
+        @OptionGroup var config: ConfigOption
 
         @OptionGroup var seal: SealOptions
         @OptionGroup var audit: AuditOptions
@@ -31,8 +33,8 @@ struct DTA: ParsableCommand {
             try operate {
                 let now = Moment.now()
                 let end = try end(now)
-                let audit = try audit.audit(stateDir: nil)
-                let shares = try MasterShareDatabase(existing: database, seal: seal.seal(), now: now)
+                let audit = try config.fill(audit).audit(stateDir: nil)
+                let shares = try config.masterShares(database, seal, now)
                 let share = try shares.rotate(serveOldUntil: end, at: now)
                 audit.record(.rotated(keyID: share.keyID, oldServedUntil: end))
                 output.print(
@@ -64,15 +66,19 @@ struct DTA: ParsableCommand {
             abstract: "List the master shares: key id, when made, until when served.")
 
         @Option(help: "SQLite file of the D-TA.")
-        var database: String
+        var database: String?
+
+        @OptionGroup var config: ConfigOption
 
         @OptionGroup var seal: SealOptions
+        @OptionGroup var audit: AuditOptions
         @OptionGroup var output: OutputOptions
 
         func run() throws {
             try operate {
                 let now = Moment.now()
-                let shares = try MasterShareDatabase(existing: database, seal: seal.seal(), now: now).shares()
+                try config.fill(audit).audit(stateDir: nil).record(.command("dta shares"))
+                let shares = try config.masterShares(database, seal, now).shares()
                 for share in shares {
                     let state = share.servedUntil == nil ? "current" : share.isServed(at: now) ? "old" : "retired"
                     output.print(
@@ -91,5 +97,16 @@ struct DTA: ParsableCommand {
             let made: String
             let servedUntil: String?
         }
+    }
+}
+
+extension ConfigOption {
+    fileprivate func masterShares(
+        _ database: String?, _ seal: SealOptions, _ now: Moment
+    ) throws -> MasterShareDatabase {
+        guard let path = try fill(database: database, stateDir: nil).database else {
+            throw StartError("give --database")
+        }
+        return try MasterShareDatabase(existing: path, seal: fill(seal).seal(), now: now)
     }
 }

@@ -9,6 +9,7 @@ struct CollectGarbage: AsyncParsableCommand {
         commandName: "gc",
         abstract: "Delete expired items of an RPS, or erase the master shares of a D-TA that are no longer served.")
 
+    @OptionGroup var config: ConfigOption
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var seal: SealOptions
     @OptionGroup var audit: AuditOptions
@@ -16,13 +17,14 @@ struct CollectGarbage: AsyncParsableCommand {
 
     func run() async throws {
         try await operate {
-            let audit = try audit.audit(stateDir: database.stateDir)
+            let database = try config.fill(database)
+            let audit = try config.fill(audit).audit(stateDir: database.stateDir)
             for (name, path) in try database.paths() {
                 let count: Int
                 switch try DatabaseKind(checking: path) {
                 case .rps: count = try await UserAdministration(database: path).collect()
                 case .dta:
-                    let seal = try seal.seal(forDatabase: path, stateDir: database.stateDir)
+                    let seal = try config.fill(seal).seal(forDatabase: path, stateDir: database.stateDir)
                     guard let seal else { throw StartError("\(path): give --key-file or --passphrase-file") }
                     count = try MasterShareDatabase(existing: path, seal: seal, now: .now()).eraseRetired(at: .now())
                 }
@@ -49,13 +51,15 @@ struct SaveBackup: ParsableCommand {
     @Argument(help: "New file for the copy; with --state-dir, new folder for the copies of all parts.")
     var path: String
 
+    @OptionGroup var config: ConfigOption
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var audit: AuditOptions
     @OptionGroup var output: OutputOptions
 
     func run() throws {
         try operate {
-            let audit = try audit.audit(stateDir: database.stateDir)
+            let database = try config.fill(database)
+            let audit = try config.fill(audit).audit(stateDir: database.stateDir)
             if database.stateDir != nil { try makeFolder(path) }
             for (name, source) in try database.paths() {
                 let target = database.stateDir == nil ? path : "\(path)/\(name)"
@@ -88,6 +92,7 @@ struct RestoreBackup: AsyncParsableCommand {
     @Argument(help: "The copy; with --state-dir, the folder of the copies.")
     var path: String
 
+    @OptionGroup var config: ConfigOption
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var seal: SealOptions
     @OptionGroup var audit: AuditOptions
@@ -95,10 +100,11 @@ struct RestoreBackup: AsyncParsableCommand {
 
     func run() async throws {
         try await operate {
-            let audit = try audit.audit(stateDir: database.stateDir)
+            let database = try config.fill(database)
+            let audit = try config.fill(audit).audit(stateDir: database.stateDir)
             for (name, target) in try database.paths() {
                 let source = database.stateDir == nil ? path : "\(path)/\(name)"
-                let seal = try seal.seal(forDatabase: target, stateDir: database.stateDir)
+                let seal = try config.fill(seal).seal(forDatabase: target, stateDir: database.stateDir)
                 let restored = try await Backup.restore(source, to: target, seal: seal, at: .now())
                 audit.record(.command("restore", [("database", name)]))
                 output.print(Line(target, restored), text(target, restored))

@@ -3,6 +3,51 @@ import Foundation
 import MPinSecrets
 import MPinServer
 
+/// Where an operator's command finds what no option names.
+struct ConfigOption: ParsableArguments {
+    @Option(
+        help: """
+            The server's YAML file. Database, keys and audit log are those that it names, or the environment, unless \
+            options do.
+            """)
+    var config: String?
+
+    private func settings() throws -> Settings {
+        try SettingsReader.anyPart.read(arguments: config.map { ["--config", $0] } ?? [])
+    }
+
+    func fill(_ options: DatabaseOptions) throws -> DatabaseOptions {
+        var filled = options
+        (filled.database, filled.stateDir) = try fill(database: options.database, stateDir: options.stateDir)
+        return filled
+    }
+
+    func fill(database: String?, stateDir: String?) throws -> (database: String?, stateDir: String?) {
+        guard database == nil, stateDir == nil else { return (database, stateDir) }
+        let settings = try settings()
+        return (settings[ServerOptions.database], settings[ServerOptions.stateDir])
+    }
+
+    func fill(_ options: AuditOptions) throws -> AuditOptions {
+        var filled = options
+        let settings = try settings()
+        filled.auditUsers = options.auditUsers ?? AuditPlace.Users(rawValue: settings[ServerOptions.auditUsers])
+        guard options.auditLog == nil, options.auditKeyFile == nil else { return filled }
+        filled.auditLog = settings[ServerOptions.auditLog]
+        filled.auditKeyFile = settings[ServerOptions.auditKeyFile]
+        return filled
+    }
+
+    func fill(_ options: SealOptions) throws -> SealOptions {
+        guard options.keyFile == nil, options.passphraseFile == nil else { return options }
+        var filled = options
+        let settings = try settings()
+        filled.keyFile = settings[ServerOptions.keyFile]
+        filled.passphraseFile = settings[ServerOptions.passphraseFile]
+        return filled
+    }
+}
+
 /// Which database an operator's command works on.
 struct DatabaseOptions: ParsableArguments {
     @Option(help: "SQLite file of the part; its server may be running.")
@@ -38,17 +83,17 @@ struct AuditOptions: ParsableArguments {
     @Option(help: "Its key file, outside the log's folder.")
     var auditKeyFile: String?
 
-    @Option(help: "How the log names users: plain or hashed.")
-    var auditUsers = AuditPlace.Users.plain
+    @Option(help: "How the log names users: plain or hashed. (default: plain)")
+    var auditUsers: AuditPlace.Users?
 
     /// Nil where there is no log.
     func place(stateDir: String?) throws -> AuditPlace? {
         switch (auditLog, auditKeyFile) {
-        case (let log?, let key?): return try AuditPlace(log: log, keyFile: key, users: auditUsers)
+        case (let log?, let key?): return try AuditPlace(log: log, keyFile: key, users: auditUsers ?? .plain)
         case (nil, nil):
             guard let stateDir else { return nil }
             return try AuditPlace(
-                log: stateDir + "/audit/audit.jsonl", keyFile: stateDir + "/audit.key", users: auditUsers)
+                log: stateDir + "/audit/audit.jsonl", keyFile: stateDir + "/audit.key", users: auditUsers ?? .plain)
         default: throw StartError("give --audit-log and --audit-key-file together")
         }
     }

@@ -14,15 +14,20 @@ struct Users: ParsableCommand {
         @Option(help: "Only the identity with this hash, as `user show` prints it; a user has one for each device.")
         var identity: String?
 
+        @OptionGroup var config: ConfigOption
         @OptionGroup var database: DatabaseOptions
         @OptionGroup var audit: AuditOptions
         @OptionGroup var output: OutputOptions
 
-        func open() throws -> UserAdministration { try UserAdministration(database: database.path("rps")) }
+        func open() throws -> (users: UserAdministration, audit: Audit) {
+            let database = try config.fill(database)
+            let audit = try config.fill(audit).audit(stateDir: database.stateDir)
+            return (try UserAdministration(database: database.path("rps")), audit)
+        }
 
         func change(_ change: UserAdministration.Change) async throws {
-            let audit = try audit.audit(stateDir: database.stateDir)
-            try show(await open().change(change, user: user, identity: identity, audit: audit))
+            let (users, audit) = try open()
+            try show(await users.change(change, user: user, identity: identity, audit: audit))
         }
 
         func show(_ entries: [UserAdministration.Entry]) throws {
@@ -45,7 +50,9 @@ struct Users: ParsableCommand {
 
         func run() async throws {
             try await operate {
-                try options.show(await options.open().find(user: options.user, identity: options.identity))
+                let (users, audit) = try options.open()
+                audit.record(.command("user show", user: options.user))
+                try options.show(await users.find(user: options.user, identity: options.identity))
             }
         }
     }

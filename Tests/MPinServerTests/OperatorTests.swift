@@ -85,6 +85,46 @@ final class OperatorTests: XCTestCase {
         mpind.stop(SIGTERM)
     }
 
+    func testTheServersConfigurationNamesWhatTheCommandsWorkOn() throws {
+        let mpind = try started()
+        _ = try client.register("alice@example.com", pin: "1234")
+        func file(_ name: String, _ text: String) throws -> [String] {
+            try Data(text.utf8).write(to: URL(fileURLWithPath: "\(state)/\(name)"))
+            return ["--config", "\(state)/\(name)"]
+        }
+        let all = try file("serve.yaml", "all-in-one: true\nstate-dir: \(state)\nmax-attempts: 4\n")
+        let log = "audit-log: \(state)/audit/audit.jsonl\naudit-key-file: \(state)/audit.key\n"
+        let rps = try file("rps.yaml", "database: \(state)/rps.sqlite\nkey-file: \(state)/rps.key\n" + log)
+        let dta = try file("dta.yaml", "database: \(state)/dta1.sqlite\nkey-file: \(state)/dta1.key\n" + log)
+        for (command, said) in [
+            (["user", "show", "alice@example.com"] + all, "active"),
+            (["user", "revoke", "alice@example.com"] + rps, "revoked"), (["audit", "verify"] + all, "0 findings"),
+            (["audit", "verify"] + rps, "0 findings"), (["gc"] + all, "deleted"), (["gc"] + rps, "deleted"),
+            (["dta", "shares"] + dta, "current"),
+            (["dta", "rotate", "--serve-old-until", "now"] + dta, "master secret 2"),
+            (["backup", copies] + all, "copied"), (["audit", "rotate"] + all, state),
+        ] {
+            let answer = try run(command)
+            XCTAssertEqual(answer.code, 0, "\(command) \(answer.error)")
+            XCTAssertTrue(answer.output.contains(said), "\(command) \(answer.output)")
+        }
+        let environment = ["MPIND_STATE_DIR": state]
+        XCTAssertEqual(try run(["user", "show", "alice@example.com"], environment: environment).code, 0)
+        let other = ["--database", "\(state)/none.sqlite"]
+        XCTAssertEqual(try run(["user", "show", "alice@example.com"] + all + other).code, 1, "an option wins")
+        let typo = try file("typo.yaml", "state-dri: \(state)\n")
+        let answer = try run(["user", "show", "alice@example.com"] + typo)
+        XCTAssertEqual(answer.code, 78, answer.error)
+        XCTAssertTrue(answer.error.contains("did you mean state-dir"), answer.error)
+        mpind.stop(SIGTERM)
+        let folder = try FileManager.default.contentsOfDirectory(atPath: state + "/audit").sorted()
+        let lines = try folder.map { try String(contentsOfFile: "\(state)/audit/\($0)", encoding: .utf8) }.joined()
+        for name in ["user show", "gc", "dta shares", "backup", "audit rotate"] {
+            XCTAssertTrue(lines.contains("\"command\":\"\(name)\""), name)
+        }
+        for event in ["rotated", "revoked"] { XCTAssertTrue(lines.contains("\"event\":\"\(event)\""), event) }
+    }
+
     func testAnUnknownUserIsExitCode2AndABadCallExitCode1() throws {
         try started().stop(SIGTERM)
         let unknown = try run(["user", "show", "nobody", "--state-dir", state])

@@ -94,6 +94,11 @@ extension AuditEvent {
         AuditEvent("revoked", Subject(identity: id.key, user: user), isDurable: true)
     }
 
+    /// An operator has looked at a user.
+    package static func command(_ name: String, user: String) -> AuditEvent {
+        AuditEvent("command", Subject(identity: "", user: user), [("command", name)], isDurable: true)
+    }
+
     /// Any other command of an operator, with what it did.
     package static func command(_ name: String, _ details: [(String, String)] = []) -> AuditEvent {
         AuditEvent("command", nil, [("command", name)] + details, isDurable: true)

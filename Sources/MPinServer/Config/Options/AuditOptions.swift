@@ -1,11 +1,11 @@
 /// The audit log of a process.
 extension ServerOptions {
-    static let auditLog = ServerOption<String?>.text(
+    package static let auditLog = ServerOption<String?>.text(
         "audit-log", .text("FILE"), "Audit log. (default: none; audit/audit.jsonl in --state-dir)")
-    static let auditKeyFile = ServerOption<String?>.text(
+    package static let auditKeyFile = ServerOption<String?>.text(
         "audit-key-file", .text("FILE"),
         "Key file of its chain, outside the log's folder; how far the log has come is kept beside it.")
-    static let auditUsers = ServerOption<String>.text(
+    package static let auditUsers = ServerOption<String>.text(
         "audit-users", AuditPlace.Users.plain.rawValue, .choice(AuditPlace.Users.allCases.map(\.rawValue)),
         "How it names users; hashed: by a keyed hash, see `mpind audit name`.")
 

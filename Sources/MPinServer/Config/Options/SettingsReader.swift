@@ -5,8 +5,24 @@ import Yams
 /// before it. The value of a secret may lie in a file of its own: `NAME-file`, `MPIND_NAME_FILE`.
 package struct SettingsReader: Sendable {
     let part: ServerPart
+    private let rows: [OptionRow]
 
-    package init(_ part: ServerPart) { self.part = part }
+    package init(_ part: ServerPart) {
+        self.part = part
+        rows = part.rows
+    }
+
+    /// For an operator's command, which works on the files of whatever part the configuration is for.
+    package static let anyPart = SettingsReader(
+        .serve,
+        rows: ServerPart.allCases.flatMap(\.rows).reduce(into: []) { rows, row in
+            if !rows.contains(where: { $0.name == row.name }) { rows.append(row) }
+        })
+
+    private init(_ part: ServerPart, rows: [OptionRow]) {
+        self.part = part
+        self.rows = rows
+    }
 
     package func read(
         arguments: [String], environment: [String: String] = ProcessInfo.processInfo.environment
@@ -21,9 +37,9 @@ package struct SettingsReader: Sendable {
 
     /// The row of that name, or of the secret whose file it names.
     private func row(_ name: String) -> (row: OptionRow, isFile: Bool)? {
-        if let row = part.rows.first(where: { $0.name == name }) { return (row, false) }
+        if let row = rows.first(where: { $0.name == name }) { return (row, false) }
         guard name.hasSuffix("-file") else { return nil }
-        return part.rows.first { $0.isSecret && $0.name == name.dropLast(5) }.map { ($0, true) }
+        return rows.first { $0.isSecret && $0.name == name.dropLast(5) }.map { ($0, true) }
     }
 
     private func add(
@@ -34,7 +50,7 @@ package struct SettingsReader: Sendable {
     }
 
     private func unknown(_ name: String, _ source: SettingSource) -> SettingsError {
-        let nearest = nearestName(to: name, among: part.rows.map(\.name)) ?? ""
+        let nearest = nearestName(to: name, among: rows.map(\.name)) ?? ""
         return SettingsError(source, "unknown option \(name); did you mean \(nearest)?")
     }
 
