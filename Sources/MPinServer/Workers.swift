@@ -10,6 +10,10 @@ enum Workers {
     /// Mails: they are sent while another part of the same process waits in a call, and must not wait for that call.
     private static let mailing = started(NIOThreadPool(numberOfThreads: 16))
 
+    /// Most calls that wait for what people do.
+    static let waits = 128
+    private static let waiting = started(NIOThreadPool(numberOfThreads: waits))
+
     private static func started(_ pool: NIOThreadPool) -> NIOThreadPool {
         pool.start()
         return pool
@@ -21,6 +25,10 @@ enum Workers {
 
     static func call<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
         try await calling.runIfActive(work)
+    }
+
+    static func wait<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
+        try await waiting.runIfActive(work)
     }
 
     static func mail<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {

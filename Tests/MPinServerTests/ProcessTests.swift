@@ -211,7 +211,8 @@ final class ProcessTests: XCTestCase {
                 .status
         }
         XCTAssertEqual(statuses, [401, 200])
-        try logABrowserIn(client, user)
+        try logABrowserIn(client, user, "alice@example.com")
+        try logInAtTheApplicationOnly()
 
         let body = "{\"authOTT\":\"00\"}"
         XCTAssertEqual(try backend.call("POST", "/authenticate", body, port: backend.privatePort).status, 401)
@@ -258,9 +259,21 @@ final class ProcessTests: XCTestCase {
         ]
     }
 
+    /// A client that knows the RPA's address and no other.
+    private func logInAtTheApplicationOnly() throws {
+        var known = backend
+        known.port = rpaPort
+        let client = TestClient(backend: known)
+        let registration = try client.startRegistration("bob@example.com")
+        XCTAssertEqual(try known.call("POST", known.link(to: "bob@example.com"), "").status, 200)
+        let user = try client.finishRegistration(registration, pin: "1234")
+        XCTAssertEqual(try client.login(user, pin: "1234").status, 200)
+        try logABrowserIn(client, user, "bob@example.com")
+    }
+
     /// The browser shows its token to the RPA's process, which asks the RPS's and tells it the outcome.
-    private func logABrowserIn(_ client: TestClient, _ user: TestClient.User) throws {
-        let browser = try TestBrowser(backend)
+    private func logABrowserIn(_ client: TestClient, _ user: TestClient.User, _ name: String) throws {
+        let browser = try TestBrowser(client.backend)
         let authOTT = try client.prove(user, wid: browser.wid)
         let phone = Later { try client.authenticateMobile(authOTT) }
         let body = "{\"mpinResponse\":{\"authOTT\":\"\(try browser.awaitToken())\"}}"
@@ -268,7 +281,7 @@ final class ProcessTests: XCTestCase {
         let answer = try phone.get()
         XCTAssertEqual(answer.status, 200)
         let data = answer.object["logoutData"] as? [String: Any]
-        XCTAssertEqual(data?["userId"] as? String, "alice@example.com", "of the outcome, not of the question")
+        XCTAssertEqual(data?["userId"] as? String, name, "of the outcome, not of the question")
     }
 
     private let rpaPort = Sockets.freePorts(1)[0]
@@ -303,7 +316,8 @@ final class ProcessTests: XCTestCase {
         let rpa = try Mpind(
             [
                 "rpa", "--listen", "127.0.0.1:\(rpaPort)", "--private-listen", "127.0.0.1:\(rpaPrivate)",
-                "--rps-private-url", "http://127.0.0.1:\(backend.privatePort)", "--key-file", state + "/rpa.key",
+                "--rps-private-url", "http://127.0.0.1:\(backend.privatePort)", "--rps-url",
+                "http://127.0.0.1:\(backend.port)", "--key-file", state + "/rpa.key",
                 "--rps-key-file", state + "/rps-rpa.key", "--mail-dir", backend.mailFolder, "--wait-for-login-result",
             ] + watched("rpa"), backend.traffic)
         let authorities = try [("dta1", backend.dta1Port), ("dta2", backend.dta2Port)].map { name, port in

@@ -185,6 +185,8 @@ package struct RelyingPartyApplicationConfig: Sendable {
     package var publicURL: String
     /// Base URL of the RPS's private listener.
     package var rpsPrivateURL: String
+    /// Base URL of its public one, where requests below the prefix are passed on to; nil: they do not come here.
+    package var rpsURL: String?
     /// Signs activation links; 32 bytes.
     package var linkKey: SecretBytes
     /// Shared with the RPS; 32 bytes.

@@ -172,6 +172,11 @@ extension Daemon {
                 rps.map { CORSPolicy.rps(prefix: $0.config.prefix, origins: $0.config.allowOrigin) },
                 parts.gatesAuthority
                     ? rps.map { CORSPolicy.dta($0.config.allowOrigin, prefix: AuthorityGate.path) } : nil,
+                rpa.flatMap { rpa in
+                    rpa.config.rpsURL.map { _ in
+                        CORSPolicy.rps(prefix: rpa.config.prefix, origins: rpa.config.allowOrigin)
+                    }
+                },
                 rpa.map { CORSPolicy.rpa($0.config.allowOrigin) },
             ]
             return try Listener(

@@ -28,6 +28,9 @@ struct RelyingPartyApplication: Sendable {
 
     func addPublicRoutes(to router: Router<RequestContext>) {
         website.addRoutes(to: router)
+        if let url = config.rpsURL {
+            Forwarding(url: url, prefix: config.prefix, limits: config.limits).addRoutes(to: router)
+        }
         router.serve("/mpinAuthenticate", [.post: { request, _ in try await authenticate(request) }])
         router.serve("/mpinLogout", [.post: { request, _ in try await logout(request) }])
         router.serve(

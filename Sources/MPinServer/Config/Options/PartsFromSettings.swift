@@ -96,6 +96,7 @@ extension Settings {
             rpsKey: try key(ServerOptions.rpsKeyFile), delivery: delivery)
         config.allowOrigin = self[ServerOptions.allowOrigin]
         config.prefix = self[ServerOptions.prefix]
+        config.rpsURL = self[ServerOptions.rpsURL]
         config.revokedUsersFile = self[ServerOptions.revokedUsers]
         config.reportLoginResult = self[ServerOptions.waitForLoginResult]
         apply(to: &config.limits)

@@ -76,7 +76,7 @@ package enum ServerOptions {
     // All in one process.
     package static let isAllInOne = ServerOption<Bool>.flag(
         "all-in-one", "Run both D-TAs, the RPS and the RPA in this process.")
-    static let stateDir = ServerOption<String?>.text(
+    package static let stateDir = ServerOption<String?>.text(
         "state-dir", .text("FOLDER"), "Folder for keys and databases; created where it does not exist.")
     static let host = ServerOption<String>.text(
         "host", "127.0.0.1", .text("HOST"),
@@ -99,15 +99,15 @@ package enum ServerOptions {
     static let listen = ServerOption<String?>.text(
         "listen", listenForm,
         "Where clients come. (default: 127.0.0.1 and port 8001 for a D-TA, 8010 for the RPS, 8005 for the RPA)")
-    static let database = ServerOption<String?>.text(
+    package static let database = ServerOption<String?>.text(
         "database", .text("FILE"), "SQLite file; created where it does not exist.")
-    static let keyFile = ServerOption<String?>.text(
+    package static let keyFile = ServerOption<String?>.text(
         "key-file", .text("FILE"), "Key file of this part alone: seals, activates or signs links.")
     static let rpsKeyFile = ServerOption<String?>.text(
         "rps-key-file", .text("FILE"), "Key file shared with the RPS and nobody else.")
     static let name = ServerOption<String>.text("name", "dta", .text("NAME"), "Name in the log.")
 
-    static let passphraseFile = ServerOption<String?>.text(
+    package static let passphraseFile = ServerOption<String?>.text(
         "passphrase-file", .text("FILE"),
         "File with the passphrase that seals the master shares, in the place of a key file."
     )
@@ -151,12 +151,17 @@ package enum ServerOptions {
     static let rpsPrivateURL = ServerOption<String>.text(
         "rps-private-url", "http://127.0.0.1:8011", .text("URL"), "Base URL of the RPS's private listener.")
 
+    static let rpsURL = ServerOption<String>.text(
+        "rps-url", "http://127.0.0.1:8010", .text("URL"),
+        "Base URL of the RPS's public listener, where what comes below the prefix is passed on to; it needs --behind-proxy to count callers."
+    )
+
     static let revokedUsers = ServerOption<String?>.text(
         "revoked-users", .text("FILE"),
         "User ids and M-Pin IDs, one a line, that get no time permit; read anew for each permit.")
 
     static let application = [
-        listen.row, privateListen.row, publicURL.row, rpsPrivateURL.row, keyFile.row, rpsKeyFile.row,
+        listen.row, privateListen.row, publicURL.row, rpsPrivateURL.row, rpsURL.row, keyFile.row, rpsKeyFile.row,
         prefix.row, revokedUsers.row, waitForLoginResult.row,
     ]
 

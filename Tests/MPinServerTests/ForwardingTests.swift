@@ -1,0 +1,86 @@
+import Foundation
+import LoopbackServer
+import MPinSecrets
+import MPinServer
+import XCTest
+
+/// The RPA alone passes the public paths on to the RPS (wire section 8.6).
+final class ForwardingTests: XCTestCase {
+    private let backend = Backend.onFreePorts()
+
+    override func tearDown() { try? FileManager.default.removeItem(atPath: backend.stateFolder) }
+
+    private func rpa(_ rpsURL: String, _ more: [String] = []) throws -> Mpind {
+        let state = backend.stateFolder
+        try makeFolder(state)
+        for key in ["rpa", "rps-rpa"] { _ = try KeyFile.create("\(state)/\(key).key") }
+        let mpind = try Mpind(
+            [
+                "rpa", "--listen", "127.0.0.1:\(backend.port)", "--private-listen", "127.0.0.1:\(backend.privatePort)",
+                "--key-file", state + "/rpa.key", "--rps-key-file", state + "/rps-rpa.key", "--mail-dir",
+                backend.mailFolder, "--rps-url", rpsURL, "--log-level", "debug", "--rate-limits", "off",
+            ] + more, backend.traffic)
+        try mpind.waitUntilReady()
+        return mpind
+    }
+
+    func testMethodPathQueryHeadersAndBodyArriveAndTheAnswerComesBack() throws {
+        let rps = try LoopbackServer { request in
+            .answer(
+                request.target.hasSuffix("late") ? 503 : 403,
+                headers: [("Content-Type", "application/json"), ("X-Own", "1"), ("Retry-After", "7")],
+                body: Array("{\"version\":\"0.3\",\"message\":\"no\"}".utf8))
+        }
+        defer { rps.stop() }
+        let mpind = try rpa(rps.url)
+        let headers = [
+            "X-Device": "7", "X-Forwarded-For": "10.9.8.7", "X-Request-Id": "mine", "Content-Type": "text/plain",
+        ]
+        for (method, body) in [("PUT", "{\"userId\":\"a\"}"), ("POST", ""), ("GET", nil)] {
+            let target = "/rps/user/7b7d?a=%2F&b=c%20d"
+            let answer = try backend.call(method, target, body, headers: headers)
+            XCTAssertEqual(answer.status, 403)
+            XCTAssertEqual(answer.object["message"] as? String, "no")
+            XCTAssertEqual(answer.headers["x-own"], "1")
+            XCTAssertEqual(answer.headers["retry-after"], "7")
+            let asked = try XCTUnwrap(rps.received.last)
+            XCTAssertEqual([asked.method, asked.target], [method, target])
+            XCTAssertEqual(asked.body, Array((body ?? "").utf8))
+            XCTAssertEqual(asked.header("Host"), "127.0.0.1")
+            XCTAssertEqual(asked.header("X-Device"), "7")
+            XCTAssertEqual(asked.header("Content-Type"), "text/plain")
+            XCTAssertEqual(asked.headers.filter { $0.0.lowercased() == "x-forwarded-for" }.map(\.1), ["127.0.0.1"])
+            XCTAssertEqual(asked.header("X-Request-Id"), answer.headers["x-request-id"])
+            XCTAssertNotEqual(asked.header("X-Request-Id"), "mine", "nobody has told the RPA to trust that")
+        }
+        XCTAssertEqual(try backend.call("GET", "/rps/late").status, 500, "more than 500 is 500")
+        let count = rps.received.count
+        for target in ["/rps/../status", "/rps/%2e%2e/status", "/rps/a;b", "/other", "/rpsx/user"] {
+            XCTAssertEqual(try backend.call("GET", target).status, 404, target)
+        }
+        XCTAssertEqual(try backend.call("DELETE", "/rps/user").status, 405)
+        XCTAssertEqual(try backend.call("OPTIONS", "/rps/user").status, 200)
+        XCTAssertEqual(try backend.call("POST", "/rps/pass1", String(repeating: "x", count: 70_000)).status, 413)
+        XCTAssertEqual(rps.received.count, count)
+        rps.stop()
+        XCTAssertEqual(try backend.call("GET", "/rps/clientSettings").status, 500, "nobody there")
+        XCTAssertEqual(mpind.stop(SIGTERM), 0)
+    }
+
+    /// More phones wait than there are threads for calls, and the others do not wait behind them.
+    func testWhoWaitsHoldsUpNobody() throws {
+        let rps = try LoopbackServer { request in
+            guard request.path.hasSuffix("/access") else { return .text(200, "{}") }
+            return .drip(Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}".utf8), milliseconds: 50)
+        }
+        defer { rps.stop() }
+        let mpind = try rpa(rps.url)
+        let backend = backend
+        let waits = (0..<40).map { _ in Later { try backend.call("POST", "/rps/access", "{}").status } }
+        let start = Date()
+        for _ in 0..<20 { XCTAssertEqual(try backend.call("POST", "/rps/pass1", "{}").status, 200) }
+        XCTAssertLessThan(Date().timeIntervalSince(start), 1.5)
+        for wait in waits { XCTAssertEqual(try wait.get(), 200) }
+        XCTAssertEqual(mpind.stop(SIGTERM), 0)
+    }
+}
