@@ -79,7 +79,7 @@ deb-pack:
 deb-lint: deb ## the packages against Debian's rules; made again they are the same
 	Tests/Packaging/deb-lint.sh
 
-deb-test: deb build/debian.tar ## install, log in, purge in a Debian 12 without Swift
+deb-test: deb wheel build/debian.tar ## install, log in, purge in a Debian 12 without Swift
 	Tests/Packaging/deb.sh build/debian.tar
 
 # The smallest Debian 12, fetched once.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A fresh Debian 12 without Swift takes the packages, logs in against their server by the C example and by mpin-cli, and
-# is left as it was. Needs root; mounts, processes and the network of the logins are its own.
+# A fresh Debian 12 without Swift takes the packages and the wheel, logs in against their server by mpin-cli, the C example
+# and the Python example, and is left as it was. Needs root; mounts, processes and the network of the logins are its own.
 # usage: deb.sh DEBIAN.TAR
 set -euo pipefail
 [ -n "${MPIN_APART-}" ] || MPIN_APART=1 exec unshare --mount --pid --fork --kill-child --mount-proc --propagation private "$0" "$@"
@@ -11,6 +11,7 @@ debian=$work/debian
 version=$(sed -n 's/^#define MPIN_VERSION "\(.*\)"/\1/p' "$tree/include/mpin.h")
 backend=http://127.0.0.1:8005
 server_pid=
+trap 'echo "failed in line $LINENO"' ERR
 trap 'umount -R "$debian/proc" "$debian/var/cache/apt/archives" "$work/network" 2>/dev/null; rm -rf --one-file-system "$work"' EXIT
 
 passed=0
@@ -33,7 +34,7 @@ unpack_debian() {
     mount --bind "$tree/build/apt-archives" "$debian/var/cache/apt/archives"
     cp /etc/resolv.conf "$debian/etc/resolv.conf"
     mkdir "$debian/packages"
-    cp "$tree"/build/dist/*.deb "$debian/packages"
+    cp "$tree"/build/dist/*.deb "$tree"/build/dist/*.whl "$debian/packages"
     inside apt-get update -qq
 }
 
@@ -134,6 +135,14 @@ ok "libmpin-dev: the example and the self test built in there; known answers"
 example alice@example.com /root/examples/mpin-example --backend $backend --store /root/alice.store
 ok "C example: registered, wrong PIN refused, logged in"
 
+inside dpkg --purge libmpin-dev libmpin1 >/dev/null
+install python3-venv
+inside python3 -m venv /root/venv
+inside sh -c '/root/venv/bin/pip install --quiet --no-index /packages/*.whl'
+cp "$tree/bindings/python/examples/login.py" "$debian/root"
+example bob@example.com /root/venv/bin/python /root/login.py --backend $backend --store /root/bob.store
+ok "Python example, by the wheel alone: registered, wrong PIN refused, logged in"
+
 stop_server
 inside dpkg --install --force-confnew "$(package mpind)" >/dev/null
 start_server
@@ -141,7 +150,7 @@ by 0 1234 mpin-cli login carol@example.com --backend $backend --pin-fd 0
 stop_server
 ok "an upgrade keeps what the server knows"
 
-inside dpkg --remove mpind mpin-cli libmpin-dev libmpin1 >/dev/null
+inside dpkg --remove mpind mpin-cli >/dev/null
 [ ! -e "$debian/usr/bin/mpind" ] && [ -e "$debian/etc/mpind/serve.yaml" ] && [ -e "$debian/var/lib/mpind/serve" ]
 ok "removed: configuration and state stay"
 inside dpkg --purge mpind >/dev/null
