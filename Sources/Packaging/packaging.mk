@@ -8,7 +8,7 @@ LIBDIR     ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 
 TESTS += install-test cli-test man-test wheel-test
-LONG += swift-test docs sbom reproducible deb-lint deb-test
+LONG += swift-test docs sbom reproducible deb-test
 
 ##@ Ship
 
@@ -79,7 +79,7 @@ deb-pack:
 deb-lint: deb ## the packages against Debian's rules; made again they are the same
 	Tests/Packaging/deb-lint.sh
 
-deb-test: deb wheel build/debian.tar ## install, log in, purge in a Debian 12 without Swift
+deb-test: deb-lint wheel build/debian.tar ## install, log in, purge in a Debian 12 without Swift
 	Tests/Packaging/deb.sh build/debian.tar
 
 # The smallest Debian 12, fetched once.

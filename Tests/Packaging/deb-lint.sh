@@ -17,6 +17,13 @@ packages=(build/dist/{libmpin1,libmpin-dev,mpind,mpin-cli}_*.deb)
 lintian --allow-root --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs "${packages[@]}"
 ok "lintian"
 
+# It is loaded on first use, so no tool finds it.
+for package in libmpin1 mpind mpin-cli; do
+    depends=$(dpkg-deb -f build/dist/${package}_*.deb Depends)
+    [[ $depends == *libcurl4* ]] || { echo "$package: no libcurl4 in $depends"; exit 1; }
+done
+ok "libcurl is a dependency"
+
 for program in mpind mpin-cli; do
     dpkg-deb --fsys-tarfile build/dist/${program}_*.deb | tar -C "$work" -xf - ./usr/bin
     readelf -hldW "$work/usr/bin/$program" >"$work/elf"
