@@ -33,7 +33,7 @@ struct Forwarding: Sendable {
         guard request.uri.path.wholeMatch(of: /[A-Za-z0-9_\/-]+/) != nil,
             let method = MPinHTTP.HTTPRequest.Method(rawValue: request.method.rawValue)
         else { throw APIError.notFound }
-        let body = method == .get ? nil : Array(try await request.bytes(limits))
+        let body = method == .get ? nil : Array(try await request.bytes(limits).readableBytesView)
         let seconds = limits.waitSeconds + limits.callSeconds
         let onward = MPinHTTP.HTTPRequest(
             method: method, url: url + request.uri.string, headers: headers(request, context), body: body,
