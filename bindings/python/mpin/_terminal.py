@@ -18,7 +18,8 @@ class Failure(Exception):
 
 
 def say(text: str) -> None:
-    print(text, file=sys.stderr)
+    """One line for a person. A server's words do not get to steer the terminal."""
+    print("".join(letter if letter.isprintable() else " " for letter in text), file=sys.stderr)
 
 
 @contextlib.contextmanager

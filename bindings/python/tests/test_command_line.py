@@ -15,6 +15,9 @@ from collections.abc import Iterator
 
 import pytest
 from conftest import serve
+from test_flow import Browser
+
+from mpin._terminal import say
 
 USER = "alice@example.com"
 
@@ -75,6 +78,21 @@ def test_a_life_of_a_user(environment: None) -> None:
     assert [run("login", USER, pins="1111\n")[0] for _ in range(4)] == [3, 3, 4, 4]
     assert run("delete", USER) == (0, "OK\n")
     assert run("list") == (0, "nobody is registered here\n")
+
+
+def test_a_browser_is_logged_in_by_its_code(environment: None, server: str) -> None:
+    assert run("register", "carol@example.com", pins="1234\n") == (0, "OK\n")
+    for what, member, option in (("getAccessNumber", "accessNumber", "--number"), ("getQrUrl", "qrUrl", "--qr")):
+        browser = Browser(server, what)
+        code, said = run("login", "carol@example.com", option, browser.session[member], pins="1234\n")
+        assert (code, said.endswith("OK\n"), "Login at" in said) == (0, True, option == "--qr"), said
+        browser.join()
+        assert browser.is_logged_in
+
+
+def test_no_words_steer_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    say("wärme \x1b[2J\x9b1m\r\n\u202e!")
+    assert capsys.readouterr().err == "wärme  [2J 1m   !\n"
 
 
 def test_a_terminal_shows_no_pin(environment: None) -> None:
