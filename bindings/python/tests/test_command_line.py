@@ -8,7 +8,6 @@ import select
 import subprocess
 import sys
 import termios
-import threading
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -160,8 +159,11 @@ def test_a_mailed_link(tmp_path: pathlib.Path, post_office: "tuple[str, pathlib.
     assert run("confirm", USER, *options)[0] == 5
     open_mailed_link(url, mails)
     assert run("confirm", USER, *options, pins="1234\n") == (0, "OK\n")
-    reader = threading.Thread(target=open_mailed_link, args=post_office)
-    reader.start()
-    code, said = run("register", "bob@example.com", *options, pins="1234\n")
-    reader.join()
-    assert code == 0 and "Open the link in the mail to bob@example.com" in said, said
+    command = [sys.executable, "-m", "mpin", "register", "bob@example.com", *options, "--pin-fd", "0"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.STDOUT, text=True) as process:
+        assert process.stdout
+        assert "Open the link in the mail to bob@example.com" in process.stdout.readline()
+        open_mailed_link(url, mails)
+        assert process.communicate("1234\n", timeout=30)[0] == "OK\n"
+    assert process.returncode == 0
