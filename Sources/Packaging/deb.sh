@@ -119,7 +119,7 @@ install_client() {
     package=mpin-cli
     put_program mpin-cli
     put_compressed "$here/man/mpin-cli.1" /usr/share/man/man1/mpin-cli.1.gz
-    put_licences "$here/debian/ICU/LICENSE" "$CHECKOUTS"/swift-argument-parser/{LICENSE,NOTICE}*
+    put_licences "$CHECKOUTS"/swift-argument-parser/{LICENSE,NOTICE}*
     depends "$package/usr/bin/mpin-cli"
     build
 }

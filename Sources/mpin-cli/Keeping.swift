@@ -1,5 +1,5 @@
 import ArgumentParser
-import Foundation
+import Glibc
 import MPin
 
 struct List: AsyncParsableCommand {
@@ -45,9 +45,10 @@ struct Doctor: AsyncParsableCommand {
             try MPinClient.selfTest()
             say("arithmetic: known answers")
             let path = try common.storePath()
-            for file in [path, path + ".key"] where FileManager.default.fileExists(atPath: file) {
-                let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int ?? 0
-                guard mode & 0o077 == 0 else { throw Failure("\(file) can be read by others: chmod 600") }
+            for file in [path, path + ".key"] {
+                var status = stat()
+                guard stat(file, &status) == 0 else { continue }
+                guard status.st_mode & 0o077 == 0 else { throw Failure("\(file) can be read by others: chmod 600") }
             }
             say("store: \(path), \(try await client.users().count) users")
             say(common.backend == nil ? "server: as configured, answers" : "server: answers")

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Foundation
+import FoundationEssentials
 import MPin
 
 /// What a command has to say at its end.
@@ -52,7 +52,7 @@ extension CommonOptions {
         do {
             try FileManager.default.createDirectory(
                 at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        } catch { throw Failure("\(folder.path): \(error.localizedDescription)") }
+        } catch { throw Failure("\(folder.path): the folder cannot be made") }
         return folder.appending(path: "store").path
     }
 

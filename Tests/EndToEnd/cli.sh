@@ -44,6 +44,10 @@ grep -q "$user.registered" "$work/said"
 ok "list"
 expect 0 '' doctor
 ok "doctor"
+chmod 644 "$MPIN_STORE"
+expect 1 '' doctor
+chmod 600 "$MPIN_STORE"
+ok "doctor: a store that others can read"
 expect 64 '' login "$user" --qr "$backend/"
 ok "wrong usage"
 expect 1 '' login nobody@example.com
