@@ -4,6 +4,6 @@ set -euo pipefail
 # shellcheck source=Tests/EndToEnd/server.sh
 . "$(dirname "$0")/server.sh"
 
-start_server --force-activate --log-level error
+log_level=error start_server --force-activate
 "$root/.build/release/mpin-load" --url "$backend" --pid "$server_pid" --max-units 110000 --max-megabytes 60 "$@"
 stop_server

@@ -25,7 +25,7 @@ backend=http://127.0.0.1:$port
 start_server() {
     "$root/build/mpind" --all-in-one --state-dir "$work/state" --mail-dir "$work/mail" --public-url "$backend" \
         --port "$port" --private-port "$private_port" --dta1-port "$dta1_port" --dta2-port "$dta2_port" \
-        --rate-limits off --log-level debug "$@" \
+        --rate-limits off --log-level "${log_level:-debug}" "$@" \
         2>>"$work/mpind.log" &
     server_pid=$!
     for _ in $(seq 100); do
