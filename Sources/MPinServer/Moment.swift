@@ -38,11 +38,17 @@ package struct Moment: Sendable, Comparable {
     package var permitDates: [Int32] { hour == 0 ? [day, day - 1] : [day] }
 
     /// `2026-11-21T02:37:19Z`.
-    package var iso: String {
+    package var iso: String { formatted("%Y-%m-%dT%H:%M:%SZ") }
+
+    /// `Sat, 21 Nov 2026 02:37:19 GMT`.
+    package var httpDate: String { formatted("%a, %d %b %Y %H:%M:%S GMT") }
+
+    /// In UTC, in the words of strftime(3).
+    private func formatted(_ format: String) -> String {
         var (time, parts) = (time_t(seconds), tm())
         gmtime_r(&time, &parts)
         return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { text in
-            let count = strftime(text.baseAddress, text.count, "%Y-%m-%dT%H:%M:%SZ", &parts)
+            let count = strftime(text.baseAddress, text.count, format, &parts)
             return String(
                 decoding: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(text)[..<count]), as: UTF8.self)
         }

@@ -15,6 +15,7 @@ final class MomentTests: XCTestCase {
             tzset()
             let moment = Moment(microseconds: 1_795_228_579_000_045)
             XCTAssertEqual(moment.iso, "2026-11-21T02:36:19Z", zone)
+            XCTAssertEqual(moment.httpDate, "Sat, 21 Nov 2026 02:36:19 GMT", zone)
             XCTAssertEqual(moment.isoWithMicroseconds, "2026-11-21T02:36:19.000045")
             XCTAssertEqual(moment.issued, "2026-11-21 02:36:19.000045")
             XCTAssertEqual(moment.day, 20_778)

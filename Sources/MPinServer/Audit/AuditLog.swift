@@ -77,19 +77,22 @@ extension AuditLog {
         try files.withLock { files in
             guard flock(files.head, LOCK_EX) == 0 else { throw AuditError.system(place.head, errno) }
             defer { flock(files.head, LOCK_UN) }
-            try followRotation(&files)
+            let size = try followRotation(&files)
             var head = try AuditHead(file: files.head, path: place.head)
-            try catchUp(&head, files)
+            try catchUp(&head, files, size: size)
             try body(&files, &head)
         }
     }
 
-    /// Another process may have begun a new file.
-    private func followRotation(_ files: inout Files) throws {
+    /// Another process may have begun a new file. The log's bytes.
+    private func followRotation(_ files: inout Files) throws -> Int {
         var (here, there) = (stat(), stat())
         guard fstat(files.log, &here) == 0 else { throw AuditError.system(place.log, errno) }
-        guard stat(place.log, &there) != 0 || here.st_ino != there.st_ino || here.st_dev != there.st_dev else { return }
+        if stat(place.log, &there) == 0, here.st_ino == there.st_ino, here.st_dev == there.st_dev {
+            return Int(here.st_size)
+        }
         try reopen(&files)
+        return try size(files.log)
     }
 
     private func reopen(_ files: inout Files) throws {
@@ -108,7 +111,7 @@ extension AuditLog {
         _ members: [(String, String)], _ head: inout AuditHead, _ files: Files, isDurable: Bool
     ) throws {
         let line = AuditLine(members, number: head.number + 1, previous: head.tag, key: place.key)
-        let (text, start) = (line.text, try size(files.log))
+        let (text, start) = (line.text, head.size)
         guard Glibc.write(files.log, text, text.count) == text.count else {
             let code = errno
             // Half a line would look like somebody's work.
@@ -123,8 +126,7 @@ extension AuditLog {
 
     /// Puts right what an end of the machine between two writes may leave: lines that the head does not know yet are
     /// taken over where they fit; whatever else differs gets a line that says so, and that verification shows for ever.
-    private func catchUp(_ head: inout AuditHead, _ files: Files) throws {
-        let size = try size(files.log)
+    private func catchUp(_ head: inout AuditHead, _ files: Files, size: Int) throws {
         guard size != head.size else { return }
         var lost = size < head.size
         if !lost {
@@ -155,6 +157,7 @@ extension AuditLog {
         guard pread(files.log, &last, 1, off_t(head.size - 1)) == 1 else { throw AuditError.system(place.log, errno) }
         guard last != UInt8(ascii: "\n") else { return }
         guard Glibc.write(files.log, "\n", 1) == 1 else { throw AuditError.system(place.log, errno) }
+        head.size += 1
     }
 
     /// What stands there, line by line; the last one may be torn.

@@ -3,6 +3,8 @@ import Hummingbird
 import HummingbirdCore
 import Logging
 import NIOCore
+import NIOHTTP1
+import NIOPosix
 import ServiceLifecycle
 
 /// One HTTP/1.1 listener with its routes, limits and middleware.
@@ -10,7 +12,9 @@ struct Listener: Service {
     let name: String
     let address: ListenAddress
     let logger: Logger
-    private let application: Application<RouterResponder<RequestContext>>
+    private let edge: Edge
+    private let readiness: Readiness
+    private let router: RouterResponder<RequestContext>
     private let queue = AcceptQueue()
 
     init(
@@ -24,13 +28,9 @@ struct Listener: Service {
         let router = Router(context: RequestContext.self)
         router.add(middleware: Surroundings(name, edge, cors: cors, rates: rates))
         routes(router)
-        application = Application(
-            responder: router.buildResponder(), server: Self.server(edge),
-            configuration: .init(address: .hostname(address.host, port: address.port), serverName: nil),
-            onServerRunning: { [queue] channel in
-                queue.opened(channel)
-                readiness.arrived(name, address)
-            }, logger: logger)
+        self.edge = edge
+        self.readiness = readiness
+        self.router = router.buildResponder()
     }
 
     /// A graceful end comes in two steps: first whoever has connected is let in, then the framework closes the socket and
@@ -39,7 +39,7 @@ struct Listener: Service {
     func run() async throws {
         var logger = logger
         logger.logLevel = max(logger.logLevel, .info)
-        let group = ServiceGroup(configuration: .init(services: [application], logger: logger))
+        let group = ServiceGroup(configuration: .init(services: [try server()], logger: logger))
         let serving = Task.detached(executorPreference: EventLoopExecutor.shared) { try await group.run() }
         do {
             try await withTaskCancellationHandler {
@@ -59,10 +59,31 @@ struct Listener: Service {
         }
     }
 
-    private static func server(_ edge: Edge) -> HTTPServerBuilder {
+    private func server() throws -> any Service {
         let counter = ConnectionCounter(edge.limits, proxies: edge.exposure.proxies)
-        return HTTPServerBuilder { responder in
+        let builder = HTTPServerBuilder { responder in
             Connections(responder: responder, limits: edge.limits, tls: edge.exposure.identity, counter: counter)
+        }
+        return try builder.buildServer(
+            configuration: .init(address: .hostname(address.host, port: address.port)),
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger, responder: responder,
+            onServerRunning: { channel in
+                queue.opened(channel)
+                readiness.arrived(name, address)
+            })
+    }
+
+    /// What the framework's `Application` would do, but for a logger and an id of its own for each request.
+    private var responder: HTTPChannelHandler.Responder {
+        let date = DateHeader()
+        return { request, writer, channel in
+            let context = RequestContext(source: .init(channel: channel, logger: logger))
+            var response = try await router.respond(to: request, context: context)
+            response.headers.append(date.field)
+            do { try await writer.write(response: response.head, body: response.body) } catch is HTTPParserError {
+                // The framework would answer it, and half an answer is under way.
+                throw ChannelError.outputClosed
+            }
         }
     }
 }

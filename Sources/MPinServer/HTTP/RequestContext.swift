@@ -25,7 +25,6 @@ struct RequestContext: Hummingbird.RequestContext {
     /// Made when somebody asks: most requests log nothing.
     var logger: Logger {
         var logger = listenerLogger
-        logger[metadataKey: "hb.request.id"] = nil
         logger[metadataKey: "request_id"] = "\(requestID)"
         return logger
     }

@@ -6,6 +6,13 @@ final class Metrics: Sendable {
         /// One for each bucket, not added up, and one for what is above all of them.
         var counts: [Int]
         var sum = 0.0
+
+        init(buckets: Int) { counts = Array(repeating: 0, count: buckets + 1) }
+
+        mutating func add(_ value: Double, in bucket: Int) {
+            counts[bucket] += 1
+            sum += value
+        }
     }
 
     private struct State {
@@ -25,9 +32,8 @@ final class Metrics: Sendable {
         guard let buckets = family.buckets else { return }
         let place = buckets.firstIndex { seconds <= $0 } ?? buckets.count
         state.withLockedValue { state in
-            let fresh = Histogram(counts: Array(repeating: 0, count: buckets.count + 1))
-            state.histograms[family, default: [:]][labels, default: fresh].counts[place] += 1
-            state.histograms[family, default: [:]][labels, default: fresh].sum += seconds
+            state.histograms[family, default: [:]][labels, default: Histogram(buckets: buckets.count)]
+                .add(seconds, in: place)
         }
     }
 

@@ -40,13 +40,13 @@ package struct IdentityRecord: Codable, Sendable, Equatable {
         mpinID = try members.decode(String.self, forKey: .mpinID)
         userID = try members.decode(String.self, forKey: .userID)
         keyID = try members.decode(String.self, forKey: .keyID)
-        registered = try members.decode(Moment.self, forKey: .registered)
+        registered = Moment(microseconds: try members.decode(Int64.self, forKey: .registered))
         attempts = try members.decodeIfPresent(Int.self, forKey: .attempts) ?? 0
         inProgress = try members.decodeIfPresent(Int.self, forKey: .inProgress) ?? 0
         failuresSinceSuccess = try members.decodeIfPresent(Int.self, forKey: .failuresSinceSuccess) ?? 0
         refused = try members.decodeIfPresent(Int.self, forKey: .refused) ?? 0
-        lastAttempt = try members.decodeIfPresent(Moment.self, forKey: .lastAttempt)
-        blockedUntil = try members.decodeIfPresent(Moment.self, forKey: .blockedUntil)
+        lastAttempt = try members.decodeIfPresent(Int64.self, forKey: .lastAttempt).map(Moment.init)
+        blockedUntil = try members.decodeIfPresent(Int64.self, forKey: .blockedUntil).map(Moment.init)
         blocked = try members.decodeIfPresent(Bool.self, forKey: .blocked) ?? false
         revoked = try members.decodeIfPresent(Bool.self, forKey: .revoked) ?? false
     }
@@ -59,14 +59,14 @@ extension IdentityRecord {
         try members.encode(mpinID, forKey: .mpinID)
         try members.encode(userID, forKey: .userID)
         try members.encode(keyID, forKey: .keyID)
-        try members.encode(registered, forKey: .registered)
+        try members.encode(registered.microseconds, forKey: .registered)
         let counts = [
             (attempts, CodingKeys.attempts), (inProgress, .inProgress), (failuresSinceSuccess, .failuresSinceSuccess),
             (refused, .refused),
         ]
         for (count, key) in counts where count != 0 { try members.encode(count, forKey: key) }
-        try members.encodeIfPresent(lastAttempt, forKey: .lastAttempt)
-        try members.encodeIfPresent(blockedUntil, forKey: .blockedUntil)
+        try members.encodeIfPresent(lastAttempt?.microseconds, forKey: .lastAttempt)
+        try members.encodeIfPresent(blockedUntil?.microseconds, forKey: .blockedUntil)
         if blocked { try members.encode(true, forKey: .blocked) }
         if revoked { try members.encode(true, forKey: .revoked) }
     }

@@ -73,7 +73,7 @@ final class BatchWriter: Sendable {
     private static func run(_ batch: Waiting, _ connection: SQLiteConnection) {
         var answers: [Answer] = []
         do {
-            try connection.run(batch.isDurable ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL")
+            try connection.syncAtCommit(batch.isDurable)
             try connection.run("BEGIN IMMEDIATE")
             for job in batch.jobs where connection.isInTransaction { answers.append(job(.success(connection))) }
             try connection.run("COMMIT")

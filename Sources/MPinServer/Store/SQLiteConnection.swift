@@ -33,6 +33,7 @@ final class SQLiteConnection {
 
     private let handle: OpaquePointer
     private var statements: [String: OpaquePointer] = [:]
+    private var syncsAtCommit: Bool?
 
     /// Opens a file that exists; a lock of another process is waited for for 5 s.
     init(path: String) throws {
@@ -64,6 +65,13 @@ final class SQLiteConnection {
             default: throw failure()
             }
         }
+    }
+
+    /// Whether the transactions from now on sync. SQLite compiles a pragma anew each time it runs.
+    func syncAtCommit(_ isWanted: Bool) throws {
+        guard syncsAtCommit != isWanted else { return }
+        try run(isWanted ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL")
+        syncsAtCommit = isWanted
     }
 
     /// Rows that the last statement changed.

@@ -121,6 +121,7 @@ private struct JSONObjectWriter<Key: CodingKey>: KeyedEncodingContainerProtocol 
     mutating func encode(_ text: String, forKey key: Key) throws { set(key, jsonText(text)) }
     mutating func encode(_ flag: Bool, forKey key: Key) throws { set(key, flag ? json_true() : json_false()) }
     mutating func encode(_ number: Int, forKey key: Key) throws { set(key, json_integer(Int64(number))) }
+    mutating func encode(_ number: Int64, forKey key: Key) throws { set(key, json_integer(number)) }
 
     private func set(_ key: Key, _ value: UnsafeMutablePointer<json_t>?) {
         json_object_set_new(object, key.stringValue, value)

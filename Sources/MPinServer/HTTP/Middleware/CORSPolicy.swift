@@ -31,9 +31,9 @@ struct CORSPolicy: Sendable {
     }
 
     func add(to fields: inout HTTPFields, _ request: Request) {
-        fields[.accessControlAllowCredentials] = "true"
-        fields[.accessControlAllowMethods] = methods
-        fields[.accessControlAllowHeaders] = headers
+        fields.append(HTTPField(name: .accessControlAllowCredentials, value: "true"))
+        fields.append(HTTPField(name: .accessControlAllowMethods, value: methods))
+        fields.append(HTTPField(name: .accessControlAllowHeaders, value: headers))
         guard let origin = request.headers[.origin] else { return }
         fields[.vary] = "Origin"
         if origins.contains(origin) {

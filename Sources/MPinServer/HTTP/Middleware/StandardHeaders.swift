@@ -20,11 +20,11 @@ struct StandardHeaders: Sendable {
 
     func add(to response: inout Response, _ request: Request, _ context: RequestContext) {
         if request.method == .head { response = response.createHeadResponse() }
-        for field in Self.fixed where response.headers[field.name] == nil { response.headers.append(field) }
+        for field in Self.fixed where !response.headers.contains(field.name) { response.headers.append(field) }
         // A year, after which browsers may try plain HTTP again.
         if context.isSecure { response.headers[.strictTransportSecurity] = "max-age=31536000" }
         cors.first { request.uri.path.hasPrefix($0.prefix) }?.add(to: &response.headers, request)
-        response.headers[.xRequestID] = context.requestID
+        response.headers.append(HTTPField(name: .xRequestID, value: context.requestID))
     }
 }
 

@@ -1,0 +1,16 @@
+import HTTPTypes
+import Synchronization
+
+/// The header `Date` (RFC 9110 section 6.6.1), written once a second.
+final class DateHeader: Sendable {
+    private let last = Mutex<(second: Int64, field: HTTPField)>((0, HTTPField(name: .date, value: "")))
+
+    /// Of now.
+    var field: HTTPField {
+        let now = Moment.now()
+        return last.withLock { last in
+            if last.second != now.seconds { last = (now.seconds, HTTPField(name: .date, value: now.httpDate)) }
+            return last.field
+        }
+    }
+}
