@@ -273,9 +273,10 @@ def test_the_page_follows_the_phone(browser: Browser, alice: Phone) -> None:
 
 def test_the_phone_logs_the_browser_out(browser: Browser, alice: Phone) -> None:
     offer = log_in(browser, alice, "code")
-    with pytest.raises(Refused) as refusal:
-        alice.logout({**offer, "logoutData": {"sessionToken": "0" * 128, "userId": alice.user}})
-    assert refusal.value.status == 400
+    for wrong in ({"sessionToken": "0" * 128}, {"userId": "bob@example.com"}):
+        with pytest.raises(Refused) as refusal:
+            alice.logout({**offer, "logoutData": {**offer["logoutData"], **wrong}})
+        assert refusal.value.status == 400
     alice.logout(offer)
     assert_logged_out(browser)
 

@@ -209,6 +209,7 @@ final class BrowserLoginTests: XCTestCase {
         XCTAssertEqual(try browser.redeem(third).status, 408)
         server.advance(seconds: 61)
         XCTAssertEqual(try browser.poll().status, "new", "a token that has expired is not shown")
+        XCTAssertEqual(try browser.redeem(second).status, 408, "and is worth nothing")
         let fourth = try client.prove(alice, wid: browser.wid)
         XCTAssertEqual(try client.authenticateMobile(fourth).status, 408)
         XCTAssertEqual(try browser.poll().authOTT, fourth)
