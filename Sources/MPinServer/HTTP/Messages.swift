@@ -49,6 +49,13 @@ extension Request {
         }
     }
 
+    /// Phone and browser wait for each other there: that costs a connection and no work. With a slash at its end a path is
+    /// the same to the router.
+    var isWait: Bool {
+        let last = uri.path.split(separator: "/").last
+        return last == "authenticate" || last == "access"
+    }
+
     /// A member of the query with its escapes undone; nil where it is missing.
     func query(_ name: String) -> String? { uri.queryParameters[Substring(name)].map(String.init) }
 

@@ -12,8 +12,9 @@ struct Forwarding: Sendable {
     private let prefix: String
     private let limits: Limits
     private let transport = CurlTransport(policy: HTTPPolicy())
-    /// Phones and browsers that wait for each other.
-    private let waiting = NIOLockedValueBox(0)
+    /// Phones and browsers that wait for each other, by who they are: each holds a thread, and nobody may hold them all.
+    private let waiting = NIOLockedValueBox([IPAddress?: Int]())
+    private static let waitsOfOne = Workers.waits / 4
 
     init(url: String, prefix: String, limits: Limits) {
         self.url = url.hasSuffix("/") ? String(url.dropLast()) : url
@@ -36,33 +37,48 @@ struct Forwarding: Sendable {
         let body = method == .get ? nil : Array(try await request.bytes(limits).readableBytesView)
         let seconds = limits.waitSeconds + limits.callSeconds
         let onward = MPinHTTP.HTTPRequest(
-            method: method, url: url + request.uri.string, headers: headers(request, context), body: body,
+            method: method, url: url + target(request), headers: headers(request, context), body: body,
             deadline: .after(milliseconds: UInt32(seconds * 1000)))
-        let isWait = request.uri.path.hasSuffix("/authenticate") || request.uri.path.hasSuffix("/access")
-        do { return response(try await isWait ? waited(onward) : called(onward)) } catch is HTTPFailure {
+        do {
+            return response(
+                try await request.isWait ? waited(onward, context.remoteAddress?.caller) : called(onward))
+        } catch is HTTPFailure {
             throw APIError(.internalServerError, "The relying party service cannot be reached")
         }
+    }
+
+    /// Path and query, and not the host that a request may name with them.
+    private func target(_ request: Request) -> String {
+        request.uri.path + (request.uri.query.map { "?" + $0 } ?? "")
     }
 
     private func called(_ request: MPinHTTP.HTTPRequest) async throws -> MPinHTTP.HTTPResponse {
         try await Workers.call { try transport.execute(request) }
     }
 
-    /// Each wait holds a thread; the others must not stand behind them.
-    private func waited(_ request: MPinHTTP.HTTPRequest) async throws -> MPinHTTP.HTTPResponse {
+    private func waited(_ request: MPinHTTP.HTTPRequest, _ caller: IPAddress?) async throws -> MPinHTTP.HTTPResponse {
         let isAdmitted = waiting.withLockedValue { waiting in
-            guard waiting < Workers.waits else { return false }
-            waiting += 1
+            let count = waiting[caller, default: 0]
+            let all = waiting.values.reduce(0, +)
+            guard count < Self.waitsOfOne, all < Workers.waits else { return false }
+            waiting[caller] = count + 1
             return true
         }
         guard isAdmitted else { throw APIError.overloaded }
-        defer { waiting.withLockedValue { $0 -= 1 } }
+        defer {
+            waiting.withLockedValue { waiting in
+                let count = waiting[caller, default: 1]
+                waiting[caller] = count > 1 ? count - 1 : nil
+            }
+        }
         return try await Workers.wait { try transport.execute(request) }
     }
 
-    /// All of the client's, the Host included, but for those that are about the connection; and who it is.
+    /// All of the client's, the Host included, but for those that are about the connection or this website; and who it is.
     private func headers(_ request: Request, _ context: RequestContext) -> [(String, String)] {
-        var headers = request.headers.filter { !Self.isOurs($0.name) }.map { ($0.name.rawName, $0.value) }
+        var headers = request.headers.filter { !Self.isOurs($0.name) && $0.name != .cookie }.map {
+            ($0.name.rawName, $0.value)
+        }
         if let host = request.head.authority { headers.append(("Host", host)) }
         if let address = context.remoteAddress { headers.append(("X-Forwarded-For", address.description)) }
         headers.append(("X-Forwarded-Proto", context.isSecure ? "https" : "http"))
@@ -73,7 +89,10 @@ struct Forwarding: Sendable {
     private func response(_ answer: MPinHTTP.HTTPResponse) -> Response {
         var headers = HTTPFields()
         for (name, value) in answer.headers {
-            guard let name = HTTPField.Name(name), !Self.isOurs(name) else { continue }
+            // Who may read an answer from another website is said once, by this server.
+            guard let name = HTTPField.Name(name), !Self.isOurs(name),
+                !name.canonicalName.hasPrefix("access-control-")
+            else { continue }
             headers.append(HTTPField(name: name, value: value))
         }
         let body = answer.body

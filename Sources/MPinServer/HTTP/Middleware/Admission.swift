@@ -15,9 +15,8 @@ final class Admission: Sendable {
     }
 
     func enter(_ request: Request) throws(APIError) -> Place {
-        // Phone and browser wait for each other: that costs a connection and no work, and connections have their limit.
-        let isWait = request.uri.path.hasSuffix("/authenticate") || request.uri.path.hasSuffix("/access")
-        guard !isWait else { return .free }
+        // Connections have a limit of their own.
+        guard !request.isWait else { return .free }
         let isAdmitted = running.withLockedValue { running in
             guard running < limit else { return false }
             running += 1
