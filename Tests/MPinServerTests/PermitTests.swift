@@ -37,9 +37,10 @@ final class PermitTests: XCTestCase {
     /// RPS, nor the RPA's check, nor the permit storage, nor D-TA 2 tells who did.
     func testAStrangerGetsWhatLooksLikeAPermitAndIsNone() throws {
         let asked = Mutex(0)
+        let verdict = Mutex(200)
         let rpa = try LoopbackServer { _ in
             asked.withLock { $0 += 1 }
-            return .answer(200, body: [])
+            return .answer(verdict.withLock { $0 }, body: [])
         }
         defer { rpa.stop() }
         let (server, client, alice) = try registered {
@@ -70,6 +71,11 @@ final class PermitTests: XCTestCase {
             XCTAssertEqual(answers[0].shares[index], real[0])
             XCTAssertNotEqual(answers[1].shares[index], real[1])
         }
+
+        // Nor does anybody learn whom the RPA refuses by writing a user id into an M-Pin ID.
+        verdict.withLock { $0 = 410 }
+        let refused = try [alice, stranger].map { try server.backend.call("GET", "/rps/timePermit/" + $0.id).status }
+        XCTAssertEqual(refused, [410, 200])
     }
 
     /// What a client sees of a permit on its way: each answer without what is random, and the two shares.

@@ -53,6 +53,8 @@ extension RelyingPartyService {
             guard identity?.revoked != true else { throw APIError(.gone, "The M-Pin ID is revoked") }
             try await askForPermit(id)
         } catch let refusal as APIError {
+            // What the RPA says of a user is not for strangers: they can write any user id into an M-Pin ID.
+            if identity == nil && refusal.status.code < 500 { return }
             config.audit.record(.permit(id, user: identity?.userID ?? "", status: refusal.status.code))
             throw refusal
         }
@@ -68,8 +70,8 @@ extension RelyingPartyService {
         }
         switch status {
         case 200: return
-        // 401 would be about our own bearer token, not about the user.
-        case 400..<500 where status != 401:
+        // 401 is about our own bearer token, where there is one, and not about the user.
+        case 400..<500 where status != 401 || bearer == nil:
             throw APIError(.init(code: status), "The relying party application refused the permit")
         default: throw APIError(.internalServerError, "The relying party application failed")
         }
@@ -101,7 +103,8 @@ extension RelyingPartyService {
         let name = Self.permitKey(date: permit.date, hash: permit.hash)
         let key = permit.isStranger ? strangerKey(permit.hash) : name
         guard config.storePermits else { return }
-        if !permit.isStranger, try await storedPermits.contains(key, at: now) { return }
+        let kept = try await storedPermits.read(key, at: now)
+        if permit.isStranger ? kept?.hasPrefix(name + "/") == true : kept != nil { return }
         guard let share = try? await dta2.timePermitShare(permit.hash, signature: signature(permit)) else { return }
         let text = permit.isStranger ? "\(name)/\(share.hex())" : share.hex()
         try await storedPermits.update(key, at: now) { entry in
