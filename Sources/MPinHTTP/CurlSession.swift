@@ -6,6 +6,8 @@ final class CurlSession: @unchecked Sendable {
     let easy: UnsafeMutableRawPointer
     private let multi: UnsafeMutableRawPointer
     private let errorText: UnsafeMutablePointer<CChar>
+    /// The first option that this libcurl refused, since the last reset: without a pin or an authority nothing is sent.
+    private var refusal: CURLcode?
     /// After a fork the connections belong to the parent.
     let process = getpid()
 
@@ -45,6 +47,7 @@ final class CurlSession: @unchecked Sendable {
     /// Forgets every option; connections stay.
     func reset() {
         mpin_curl_easy_reset(easy)
+        refusal = nil
         errorText.update(repeating: 0, count: Int(CURL_ERROR_SIZE))
         set(CURLOPT_ERRORBUFFER, pointer: errorText)
         set(CURLOPT_NOSIGNAL, 1)
@@ -54,22 +57,28 @@ final class CurlSession: @unchecked Sendable {
         mpin_curl_set_quick_exit(easy)
     }
 
-    func set(_ option: CURLoption, _ value: Int) { _ = mpin_curl_set_long(easy, option, value) }
-    func set(_ option: CURLoption, _ value: String?) { _ = mpin_curl_set_string(easy, option, value) }
+    func set(_ option: CURLoption, _ value: Int) { require(mpin_curl_set_long(easy, option, value)) }
+    func set(_ option: CURLoption, _ value: String) { require(mpin_curl_set_string(easy, option, value)) }
     func set(_ option: CURLoption, pointer: UnsafeMutableRawPointer?) {
-        _ = mpin_curl_set_pointer(easy, option, pointer)
+        require(mpin_curl_set_pointer(easy, option, pointer))
+    }
+
+    /// Keeps what setting an option came to.
+    func require(_ code: CURLcode) {
+        if code != CURLE_OK, refusal == nil { refusal = code }
     }
 
     /// Trusts the authorities in `file` and no others; nil: those of the system.
     func trust(_ file: String?) {
         guard let file else { return }
         set(CURLOPT_CAINFO, file)
-        set(CURLOPT_CAPATH, nil)
+        set(CURLOPT_CAPATH, pointer: nil)
     }
 
     /// Runs the transfer that the options describe. libcurl's own loop looks at a cancel once a second; this one every
     /// 50 ms.
     func run(until deadline: Deadline, isCancelled: () -> Bool) -> Outcome {
+        if let refusal { return failure(refusal) }
         guard mpin_curl_multi_add_handle(multi, easy) == CURLM_OK else { return failure(CURLE_FAILED_INIT) }
         defer { mpin_curl_multi_remove_handle(multi, easy) }
         return withoutBrokenPipeSignal {

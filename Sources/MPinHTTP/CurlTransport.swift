@@ -44,14 +44,14 @@ package final class CurlTransport: HTTPTransport {
 
     private func prepare(_ session: CurlSession, _ url: RemoteURL) {
         session.reset()
-        _ = mpin_curl_set_http_only(session.easy)
+        session.require(mpin_curl_set_http_only(session.easy))
         session.set(CURLOPT_URL, url.text)
         session.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
         session.set(CURLOPT_FOLLOWLOCATION, 0)
-        session.set(CURLOPT_USERAGENT, policy.userAgent)
+        if let agent = policy.userAgent { session.set(CURLOPT_USERAGENT, agent) }
         session.trust(policy.caFile)
-        session.set(CURLOPT_PINNEDPUBLICKEY, policy.pinnedKeys)
-        session.set(CURLOPT_PROXY, policy.proxy)
+        if let keys = policy.pinnedKeys { session.set(CURLOPT_PINNEDPUBLICKEY, keys) }
+        if let proxy = policy.proxy { session.set(CURLOPT_PROXY, proxy) }
         // A proxy would carry plain http beyond this machine; a proxy of ours is not for the environment to take back.
         if url.isLoopback {
             session.set(CURLOPT_NOPROXY, "*")
