@@ -21,6 +21,9 @@ struct AuthorityGate: Sendable {
             throw APIError(.badGateway, "The trust authority cannot be reached")
         }
         guard answer.status != 401 else { throw APIError(.unauthorized, "Invalid signature") }
+        guard answer.status != 429 else {
+            throw APIError(.tooManyRequests, "Too many requests", retryAfter: answer.retryAfter ?? 1)
+        }
         let body = answer.body
         let bytes = body.span.withUnsafeBufferPointer { ByteBuffer(bytes: $0) }
         return Response(

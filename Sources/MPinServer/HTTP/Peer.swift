@@ -1,6 +1,6 @@
-import Foundation
 import MPinHTTP
 import MPinSecrets
+import MPinWire
 
 /// Another part of the system, called over HTTP from a thread of its own.
 struct Peer: Sendable {
@@ -13,9 +13,8 @@ struct Peer: Sendable {
 
         /// The body as JSON of that shape; nil for anything else.
         func json<T: Decodable>(_ type: T.Type) -> T? {
-            var bytes = body.span.withUnsafeBufferPointer { Data($0) }
-            defer { bytes.resetBytes(in: 0..<bytes.count) }
-            return try? JSONDecoder().decode(type, from: bytes)
+            let body = body
+            return try? JSON.decode(type, from: body.span)
         }
     }
 
@@ -37,7 +36,7 @@ struct Peer: Sendable {
     func post(
         _ target: String, headers: [(String, String)] = [], _ body: some Encodable & Sendable, bearer: String?
     ) async throws -> Answer {
-        try await send(.post, target, headers: headers, body: Array(JSONEncoder().encode(body)), bearer: bearer)
+        try await send(.post, target, headers: headers, body: JSON.bytes(body), bearer: bearer)
     }
 
     private func send(

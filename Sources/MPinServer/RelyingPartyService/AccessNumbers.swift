@@ -32,7 +32,7 @@ extension RelyingPartyService {
                 return (wid, BrowserSessionResponse(webOTT: webOTT, ttlSeconds: seconds, start: Int(now.seconds)))
             }
         }
-        throw APIError(.serviceUnavailable, "No access number is free")
+        throw APIError(.serviceUnavailable, "No access number is free", retryAfter: 1)
     }
 
     /// POST /access (wire section 6.10): answered at once, or, where the browser says that it will wait, as soon as the

@@ -39,7 +39,7 @@ extension RelyingPartyService {
             if reservation != .busy { return (reservation, identity) }
             try await Task.sleep(for: .milliseconds(5))
         }
-        throw APIError(.serviceUnavailable, "Too many logins of one identity")
+        throw APIError(.serviceUnavailable, "Too many logins of one identity", retryAfter: 1)
     }
 
     private struct Login {

@@ -14,7 +14,7 @@ extension RelyingPartyService {
         let token = try await token(authOTT)
         guard token.status == 200 else { return try await refusal(token, authOTT) }
         // The status of a wrong PIN (wire section 6.8), but no attempt is counted.
-        guard config.clock() < token.expires else { throw APIError(.unauthorized, "The login has expired") }
+        guard config.clock() < token.expires else { throw APIError(.unauthorized, "Wrong PIN.") }
         try await handOver(token, authOTT)
         let outcome = try await browsers.wait(token.wid, seconds: limits.waitSeconds) {
             try await browsers.outcome(token.wid, authOTT: authOTT, at: config.clock())

@@ -84,8 +84,8 @@ extension RelyingPartyService {
         case 200:
             guard let verdict = answer.json(VerifyUserResponse.self) else { break }
             return verdict.forceActivate ?? false
-        // 401 would be about our own bearer token, not about the user.
-        case 400..<500 where answer.status != 401:
+        // 401 is about our own bearer token, where there is one, and not about the user.
+        case 400..<500 where answer.status != 401 || config.rpaKey == nil:
             throw APIError(.init(code: answer.status), "The relying party application refused the registration")
         default: break
         }

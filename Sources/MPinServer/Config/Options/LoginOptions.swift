@@ -76,7 +76,7 @@ extension Settings {
         config.usePermits = !self[ServerOptions.noTimePermits]
         config.allowOrigin = self[ServerOptions.allowOrigin]
         config.limits.registrationSeconds = self[ServerOptions.registrationSeconds]
-        config.baseURL = self[ServerOptions.baseURL] ?? ""
+        config.baseURL = (self[ServerOptions.baseURL] ?? "").withoutSlashAtEnd
         config.permitURL = self[ServerOptions.permitURL] ?? config.permitURL
         config.storePermits = self[ServerOptions.permits]
         config.forwardUserHeaders = self[ServerOptions.forwardUserHeaders]

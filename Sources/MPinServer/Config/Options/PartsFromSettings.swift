@@ -28,7 +28,7 @@ extension Settings {
         all.privatePort = self[ServerOptions.privatePort]
         all.dta1Port = self[ServerOptions.dta1Port]
         all.dta2Port = self[ServerOptions.dta2Port]
-        all.publicURL = self[ServerOptions.publicURL]
+        all.publicURL = self[ServerOptions.publicURL]?.withoutSlashAtEnd
         all.allowOrigin = self[ServerOptions.allowOrigin]
         all.exposure = try exposure()
         all.delivery = try delivery()
@@ -91,7 +91,7 @@ extension Settings {
         }
         var config = RelyingPartyApplicationConfig(
             listen: listen, privateListen: try address(ServerOptions.privateListen, "127.0.0.1:8012"),
-            publicURL: try self[ServerOptions.publicURL] ?? exposure().url(listen),
+            publicURL: try self[ServerOptions.publicURL]?.withoutSlashAtEnd ?? exposure().url(listen),
             rpsPrivateURL: self[ServerOptions.rpsPrivateURL], linkKey: try key(ServerOptions.keyFile),
             rpsKey: try key(ServerOptions.rpsKeyFile), delivery: delivery)
         config.allowOrigin = self[ServerOptions.allowOrigin]
@@ -140,5 +140,14 @@ extension Settings {
         case (_?, _?): throw StartError("give either --mail-dir or --smtp-url")
         case (nil, nil): return nil
         }
+    }
+}
+
+extension String {
+    /// A base URL as paths go behind it: `//rps/` is another path than `/rps/` (wire section 17, defect 15).
+    var withoutSlashAtEnd: String {
+        var text = self
+        while text.hasSuffix("/") { text.removeLast() }
+        return text
     }
 }
