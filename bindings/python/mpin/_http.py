@@ -66,19 +66,19 @@ class Transport:
 
     def _connection(self, request: HTTPRequest) -> http.client.HTTPConnection:
         url = urllib.parse.urlsplit(request.url)
-        host = url.hostname or ""
+        host, port = url.hostname or "", url.port or (443 if url.scheme == "https" else 80)
         proxy = self._proxy_for(url.scheme, host)
         if url.scheme != "https":
-            return http.client.HTTPConnection(*(proxy or (host, url.port)), timeout=request.timeout)
+            return http.client.HTTPConnection(*(proxy or (host, port)), timeout=request.timeout)
         context = ssl.create_default_context(cafile=self._ca_file)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         if not proxy:
-            return http.client.HTTPSConnection(host, url.port, timeout=request.timeout, context=context)
+            return http.client.HTTPSConnection(host, port, timeout=request.timeout, context=context)
         connection = http.client.HTTPSConnection(*proxy, timeout=request.timeout, context=context)
-        connection.set_tunnel(host, url.port)
+        connection.set_tunnel(host, port)
         return connection
 
-    def _proxy_for(self, scheme: str, host: str) -> tuple[str, int | None] | None:
+    def _proxy_for(self, scheme: str, host: str) -> tuple[str, int] | None:
         """A proxy would carry plain http beyond this machine; one that was given is not for the environment to undo."""
         if _is_loopback(host):
             return None
@@ -90,7 +90,7 @@ class Transport:
         proxy = urllib.parse.urlsplit(text if "://" in text else f"http://{text}")
         if proxy.scheme != "http" or proxy.username is not None:
             raise NetworkError("without libcurl the proxy must be http://host:port")
-        return proxy.hostname or "", proxy.port
+        return proxy.hostname or "", proxy.port or 1080
 
 
 class _Exchange:
@@ -130,7 +130,10 @@ class _Exchange:
             connection.putheader("Content-Length", str(len(request.body)))
         connection.endheaders(request.body or None)
         answer = connection.getresponse()
-        return HTTPResponse(answer.status, answer.getheaders(), answer.read(_LIMIT + 1))
+        body = answer.read(_LIMIT + 1)
+        if len(body) <= _LIMIT and answer.length:
+            raise NetworkError("the answer breaks off")
+        return HTTPResponse(answer.status, answer.getheaders(), body)
 
 
 def _target(text: str, connection: http.client.HTTPConnection) -> str:
