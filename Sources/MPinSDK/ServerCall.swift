@@ -63,7 +63,6 @@ package enum ServerCall: Sendable, CaseIterable {
         case (_, 406): .badUserAgent
         case (_, 429): .tooManyRequests
         case (.service, 412): .badClientVersion
-        case (.verification, 403), (.verificationConfirmation, 403): .identityNotAuthorized
         case (.verification, 400..<500), (.verificationConfirmation, 400..<500): .verificationFailed
         case (.register, 403), (.registerMFA, 403): .identityNotAuthorized
         case (.registerMFA, 404), (.signature, 404): .registrationExpired

@@ -54,8 +54,12 @@ private func finish(
     if wait > 0, try await !isConfirmed(user, client) {
         say("Open the link in the mail to \(user.id). Waiting; `mpin-cli confirm \(user.id)` goes on later.")
     }
+    var nextWord = ContinuousClock.now + .seconds(15)
     while ContinuousClock.now < deadline, try await !isConfirmed(user, client) {
         try await Task.sleep(for: .seconds(1))
+        guard ContinuousClock.now > nextWord else { continue }
+        nextWord += .seconds(15)
+        say("Still waiting, for \((deadline - .now).components.seconds) seconds at most.")
     }
     try await client.confirmRegistration(user)
     let pin = try PINReader(descriptor: common.pinFd).read("Choose a PIN of \(user.pinDigits)", isNew: true)

@@ -79,8 +79,11 @@ struct Failure: Error, CustomStringConvertible {
     init(_ description: String) { self.description = description }
 }
 
-/// Writes a line for a person to standard error.
-func say(_ text: String) { write(STDERR_FILENO, text + "\n") }
+/// Writes a line for a person to standard error. It may hold a server's words, which do not steer the terminal.
+func say(_ text: String) {
+    let isControl = { (scalar: Unicode.Scalar) in scalar.properties.generalCategory == .control && scalar != "\n" }
+    write(STDERR_FILENO, String(String.UnicodeScalarView(text.unicodeScalars.filter { !isControl($0) })) + "\n")
+}
 
 private func write(_ descriptor: Int32, _ text: String) {
     _ = Array(text.utf8).withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }

@@ -48,6 +48,9 @@ chmod 644 "$MPIN_STORE"
 expect 1 '' doctor
 chmod 600 "$MPIN_STORE"
 ok "doctor: a store that others can read"
+expect 0 '5678\n' otp "$user"
+grep -qE '(^|[^0-9])[0-9]{6}([^0-9]|$)' "$work/said"
+ok "otp"
 expect 64 '' login "$user" --qr "$backend/"
 ok "wrong usage"
 expect 1 '' login nobody@example.com

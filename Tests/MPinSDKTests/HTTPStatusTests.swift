@@ -45,7 +45,6 @@ final class HTTPStatusTests: FlowTestCase {
         switch status {
         case 406: return .badUserAgent
         case 429: return .tooManyRequests
-        case 403 where isVerification(call): return .identityNotAuthorized
         case 400..<500 where isVerification(call): return .verificationFailed
         case 200..<300: return .responseParseError
         case 300..<400: return .networkError

@@ -24,14 +24,17 @@ struct LoginAnswer {
 
     /// The one-time password came with pass 2, its times with the application's answer.
     var otp: OTP {
-        guard case .string(let code) = pass2["OTP"], !code.isEmpty, code.utf8.count <= Self.maxCode,
+        guard case .string(let code) = pass2["OTP"], isCode(code),
             let expires = number("expireTime"), let now = number("nowTime"), let seconds = number("ttlSeconds"),
             let ttl = Int32(exactly: seconds)
         else { return OTP(status: .responseParseError) }
         return OTP(status: .ok, code: code, expireTime: expires / 1000, nowTime: now / 1000, ttlSeconds: ttl)
     }
 
-    private static let maxCode = 63
+    /// What a person can read and type, of 1 to 63 characters: programs print it.
+    private func isCode(_ text: String) -> Bool {
+        (1...63).contains(text.utf8.count) && text.utf8.allSatisfy { 33...126 ~= $0 }
+    }
 
     /// Nil for what is no whole number above 0.
     private func number(_ name: String) -> Int64? {

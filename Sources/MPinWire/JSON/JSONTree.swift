@@ -103,7 +103,7 @@ final class JSONTree: Encoder, SingleValueEncodingContainer {
         value?.pointee.type == type ? value : nil
     }
 
-    private func failure(_ text: String) -> EncodingError {
+    fileprivate func failure(_ text: String) -> EncodingError {
         .invalidValue(0, .init(codingPath: codingPath, debugDescription: text))
     }
 }
@@ -118,13 +118,13 @@ private struct JSONObjectWriter<Key: CodingKey>: KeyedEncodingContainerProtocol 
     mutating func encodeNil(forKey key: Key) throws { json_object_set_new(object, key.stringValue, json_null()) }
 
     // What nearly all members are, without a tree of their own.
-    mutating func encode(_ text: String, forKey key: Key) throws { set(key, jsonText(text)) }
-    mutating func encode(_ flag: Bool, forKey key: Key) throws { set(key, flag ? json_true() : json_false()) }
-    mutating func encode(_ number: Int, forKey key: Key) throws { set(key, json_integer(Int64(number))) }
-    mutating func encode(_ number: Int64, forKey key: Key) throws { set(key, json_integer(number)) }
+    mutating func encode(_ text: String, forKey key: Key) throws { try set(key, jsonText(text)) }
+    mutating func encode(_ flag: Bool, forKey key: Key) throws { try set(key, flag ? json_true() : json_false()) }
+    mutating func encode(_ number: Int, forKey key: Key) throws { try set(key, json_integer(Int64(number))) }
+    mutating func encode(_ number: Int64, forKey key: Key) throws { try set(key, json_integer(number)) }
 
-    private func set(_ key: Key, _ value: UnsafeMutablePointer<json_t>?) {
-        json_object_set_new(object, key.stringValue, value)
+    private func set(_ key: Key, _ value: UnsafeMutablePointer<json_t>?) throws {
+        guard json_object_set_new(object, key.stringValue, value) == 0 else { throw tree.failure("no JSON text") }
     }
 
     mutating func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
