@@ -170,6 +170,13 @@ static void TestFlows(const StringMap &config, Context &context, const String &b
     CHECK(sdk.StartAuthentication(user) == Status::OK);
     CHECK(sdk.FinishAuthenticationOTP(user, "1234", otp) == Status::OK && otp.otp.size() == 6);
     CHECK(!sdk.CanLogout(user) && !sdk.Logout(user));
+
+    CHECK(sdk.IsInitilized() && sdk.IsBackendSet() && *sdk.GetVersion());
+    CHECK(sdk.RestartRegistration(user) == Status::FLOW_ERROR);
+    sdk.AddTrustedDomain("https://example.com");
+    CHECK(sdk.TestBackend(backend) == Status::UNTRUSTED_DOMAIN_ERROR);
+    sdk.ClearTrustedDomains();
+    CHECK(sdk.SetBackend(backend) == Status::OK);
 }
 
 /* Another object, later, with the same storages. */

@@ -43,6 +43,8 @@ cc -std=c99 -o "$work/self-test" "$root/Tests/C/self_test.c" $(pkg-config --cfla
 LD_LIBRARY_PATH=$lib "$work/self-test" >/dev/null
 links_to_the_copy "$work/by-pkg-config"
 ok "C example by pkg-config"
+c++ -std=c++11 -fsyntax-only -I"$(pkg-config --variable=cxxincludedir mpin)" "$root/Tests/C/old_core_test.cpp"
+ok "a program of the old core"
 
 cat >"$work/CMakeLists.txt" <<CMAKE
 cmake_minimum_required(VERSION 3.13)

@@ -111,6 +111,19 @@ public:
         for (size_t i = 0; i < size(); ++i) text[i] = c;
     }
 
+    bool EndsWith(const std::string &end) const {
+        return size() >= end.size() &&
+               compare(size() - end.size(), npos, end) == 0;
+    }
+    /** A copy with the letters of ASCII in lower case. */
+    String ToLower() const {
+        String lower(*this);
+        for (size_t i = 0; i < lower.size(); ++i)
+            if (lower[i] >= 'A' && lower[i] <= 'Z')
+                lower[i] = static_cast<char>(lower[i] - 'A' + 'a');
+        return lower;
+    }
+
     /** Java's hash: the sum of s[i] * 31^(n-1-i), in 32 bits. */
     int GetHash() const {
         uint32_t hash = 0;
@@ -472,7 +485,10 @@ public:
     }
     void ClearCustomHeaders() { Ignore(mpin_sdk_clear_custom_headers(m_sdk)); }
     void AddTrustedDomain(const String &domain) {
-        Ignore(mpin_sdk_add_trusted_domain(m_sdk, domain.c_str()));
+        /* What is no domain must not leave the list empty, which trusts all:
+         * "invalid" is nobody's (RFC 6761). */
+        if (mpin_sdk_add_trusted_domain(m_sdk, domain.c_str()) != MPIN_OK)
+            Ignore(mpin_sdk_add_trusted_domain(m_sdk, "invalid"));
     }
     void ClearTrustedDomains() {
         Ignore(mpin_sdk_clear_trusted_domains(m_sdk));
