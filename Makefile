@@ -7,7 +7,7 @@ SWIFT_CLANG = $(dir $(realpath $(shell command -v swiftc)))clang
 # Debian's own Python: its packages (pytest, setuptools) come from debian-packages.txt, not from the network.
 PYTHON ?= /usr/bin/python3
 
-# The version stands in the header and nowhere else.
+# The version stands in the header; the Python package repeats it, and a test compares the two.
 VERSION := $(shell sed -n 's/^\#define MPIN_VERSION "\(.*\)"/\1/p' include/mpin.h)
 SONAME = libmpin.so.1
 LIB    = build/libmpin.so

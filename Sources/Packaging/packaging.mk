@@ -7,8 +7,8 @@ PREFIX     ?= /usr/local
 LIBDIR     ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 
-TESTS += install-test cli-test man-test wheel-test
-LONG += swift-test docs sbom reproducible deb-test
+TESTS += install-test cli-test man-test wheel-test dist sbom
+LONG += swift-test docs reproducible deb-test
 
 ##@ Ship
 
