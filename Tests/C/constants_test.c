@@ -22,6 +22,9 @@ static void sizes(void)
     CHECK(mpin_crypto_scalar_size() == MPIN_SCALAR_SIZE, "scalar");
     CHECK(mpin_crypto_hash_size() == MPIN_HASH_SIZE, "hash");
     CHECK(mpin_crypto_key_size() == MPIN_KEY_SIZE, "key");
+    CHECK(mpin_crypto_hash_size() == MPIN_DOCUMENT_HASH_SIZE, "document");
+    CHECK(mpin_crypto_g1_size() == MPIN_SIGNATURE_POINT_SIZE, "signature");
+    CHECK(mpin_crypto_g2_size() == MPIN_PUBLIC_KEY_SIZE, "public key");
 }
 
 static void version(void)

@@ -76,7 +76,7 @@ final class CrashTests: XCTestCase {
     /// The limit holds over all processes together: what one has judged, the next one counts.
     func testWrongPINsAtOnceAcrossKillsAreNotJudgedMoreOftenThanTheLimit() throws {
         let client = TestClient(backend: backend)
-        var mpind = try Mpind(backend, ["--force-activate", "--log-level", "debug"])
+        var mpind = try Mpind(backend, ["--force-activate"])
         try mpind.waitUntilReady()
         let user = try client.register("alice@example.com", pin: "1234")
         let permit = try client.timePermit(user)
@@ -89,7 +89,7 @@ final class CrashTests: XCTestCase {
             }
             killer.wait()
             judged += count(mpind)
-            mpind = try Mpind(backend, ["--force-activate", "--log-level", "debug"])
+            mpind = try Mpind(backend, ["--force-activate"])
             try mpind.waitUntilReady()
         }
         print("\(judged) wrong PINs judged before the last start")

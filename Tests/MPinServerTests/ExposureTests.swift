@@ -101,7 +101,7 @@ final class ExposureTests: XCTestCase {
 
     func testBehindAProxyAnyAddressMayBeListenedOnAndThePartsStayInside() throws {
         let base = "https://login.example.com"
-        let mpind = try Mpind(backend, ["--behind-proxy", "--host", "0.0.0.0", "--base-url", base])
+        let mpind = try Mpind(backend, ["--behind-proxy", "--host", "0.0.0.0", "--base-url", base + "/"])
         try mpind.waitUntilReady()
         let settings = try backend.call("GET", "/rps/clientSettings").object
         XCTAssertEqual(settings["certivoxURL"] as? String, base + "/dta2/")

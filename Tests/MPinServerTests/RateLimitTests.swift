@@ -144,6 +144,16 @@ final class RateLimitTests: XCTestCase {
             XCTAssertEqual(IPAddress(text).map { proxies.trusts($0) }, isTrusted, text)
         }
     }
+
+    func testARefusalByTheSecondAuthorityNamesItsTimeAtTheGateToo() throws {
+        let server = try limited({ $0.authorityIdentity = RateLimit("1/600") }, proxies: ["127.0.0.1"])
+        let target = "/dta2/timePermit?hash_mpin_id=\(String(repeating: "0", count: 64))&signature=00"
+        for _ in 0..<3 {
+            let answer = try server.backend.call("GET", target)
+            guard answer.status == 429 else { continue }
+            XCTAssertNotNil(answer.headers["retry-after"])
+        }
+    }
 }
 
 extension [UInt8] {
