@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import MPinSecrets
 import MPinServer
 import XCTest
@@ -34,11 +35,36 @@ final class AdminTests: XCTestCase {
         XCTAssertEqual(ready.status, 200)
         XCTAssertEqual(
             ready.object["checks"] as? [String: String], ["dta1": "UP", "dta2": "UP", "keys": "UP", "store": "UP"])
-        let path = backend.stateFolder + "/rps.sqlite"
-        try FileManager.default.moveItem(atPath: path, toPath: path + ".away")
-        XCTAssertEqual(status("/health/ready", becomes: 503), 503)
-        XCTAssertEqual(try ask("/health/live").status, 200)
-        try FileManager.default.moveItem(atPath: path + ".away", toPath: path)
+        for name in ["rps", "dta1"] {
+            let path = "\(backend.stateFolder)/\(name).sqlite"
+            try FileManager.default.moveItem(atPath: path, toPath: path + ".away")
+            XCTAssertEqual(status("/health/ready", becomes: 503), 503)
+            XCTAssertEqual(try ask("/health/live").status, 200)
+            try FileManager.default.moveItem(atPath: path + ".away", toPath: path)
+            XCTAssertEqual(status("/health/ready", becomes: 200), 200)
+        }
+        XCTAssertEqual(mpind.stop(SIGTERM), 0)
+    }
+
+    /// Another process holds the lock of the store: whoever must write waits for it, and nobody else.
+    func testAStoreThatSomebodyElseHoldsTakesReadinessAwayAndNothingElse() throws {
+        let mpind = try started()
+        let (backend, port) = (backend, port)
+        try DatabaseQueue(path: backend.stateFolder + "/rps.sqlite").writeWithoutTransaction { db in
+            try db.execute(sql: "BEGIN IMMEDIATE")
+            let start = Date()
+            let ready = Later { try backend.call("GET", "/health/ready", port: port).status }
+            for _ in 0..<20 {
+                let asked = Date()
+                XCTAssertEqual(try backend.call("GET", "/health/live", port: port).status, 200)
+                XCTAssertEqual(try backend.call("GET", "/rps/clientSettings").status, 200)
+                XCTAssertLessThan(Date().timeIntervalSince(asked), 1)
+                usleep(100_000)
+            }
+            XCTAssertEqual(try ready.get(), 503)
+            XCTAssertLessThan(Date().timeIntervalSince(start), 5)
+            try db.execute(sql: "ROLLBACK")
+        }
         XCTAssertEqual(status("/health/ready", becomes: 200), 200)
         XCTAssertEqual(mpind.stop(SIGTERM), 0)
     }

@@ -29,15 +29,15 @@ final class Health: Sendable {
     }
 
     private static func inTime(_ check: @escaping Check) async -> Bool {
-        await withTaskGroup(of: Bool.self) { group in
-            group.addTask { await check() }
-            group.addTask {
-                try? await Task.sleep(for: .seconds(2))
-                return false
-            }
-            defer { group.cancelAll() }
-            return await group.next() ?? false
+        // Not a task group: that would wait for the check all the same.
+        let (answers, answer) = AsyncStream.makeStream(of: Bool.self)
+        Task { answer.yield(await check()) }
+        let alarm = Task {
+            try? await Task.sleep(for: .seconds(2))
+            answer.yield(false)
         }
+        defer { alarm.cancel() }
+        return await answers.first { _ in true } ?? false
     }
 }
 

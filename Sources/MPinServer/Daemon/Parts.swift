@@ -121,7 +121,7 @@ extension Daemon {
             key: config.requestKey, legacy: config.legacy, limits: config.limits, clock: config.clock)
         let server = TrustAuthorityServer(
             keyring: keyring, requests: requests, limits: config.limits, clock: config.clock)
-        health.add(config.name) { true }
+        health.add(config.name) { FileManager.default.fileExists(atPath: config.database) }
         return try Listener(
             config.name, config.listen, edge: edge(config.listen, config.limits), cors: [.dta(config.allowOrigin)],
             rates: rates, readiness: readiness, logger: logger, routes: server.addRoutes)

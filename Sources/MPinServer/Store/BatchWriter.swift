@@ -4,8 +4,8 @@ import Synchronization
 /// Runs writes one after the other. Those that have come while others ran share a transaction, so that under load many
 /// pay for one commit and one sync.
 ///
-/// Whoever comes first runs the batch on its own thread, which costs no change of threads; a batch with a sync, which
-/// takes its time, goes to a thread of its own.
+/// Whoever comes first runs the batch on its own thread, which costs no change of threads; a batch that takes its time,
+/// for a sync or because another process writes, goes to a thread of its own.
 ///
 /// A write that fails changes nothing: its only changing statement is its last.
 final class BatchWriter: Sendable {
@@ -52,13 +52,13 @@ final class BatchWriter: Sendable {
     /// Runs batches until nobody waits.
     private func serve() {
         while let batch = next() {
-            guard !batch.isDurable else {
+            let isDone = !batch.isDurable && connection.withLock { Self.run(batch, $0, waits: false) }
+            guard isDone else {
                 return syncing.async { [self] in
-                    connection.withLock { Self.run(batch, $0) }
+                    _ = connection.withLock { Self.run(batch, $0, waits: true) }
                     serve()
                 }
             }
-            connection.withLock { Self.run(batch, $0) }
         }
     }
 
@@ -70,11 +70,12 @@ final class BatchWriter: Sendable {
         }
     }
 
-    private static func run(_ batch: Waiting, _ connection: SQLiteConnection) {
+    /// False, with nothing done, where another process writes and this must not wait for it.
+    private static func run(_ batch: Waiting, _ connection: SQLiteConnection, waits: Bool) -> Bool {
         var answers: [Answer] = []
         do {
             try connection.syncAtCommit(batch.isDurable)
-            try connection.run("BEGIN IMMEDIATE")
+            guard try connection.beginWriting(waits: waits) else { return false }
             for job in batch.jobs where connection.isInTransaction { answers.append(job(.success(connection))) }
             try connection.run("COMMIT")
             for answer in answers { answer(nil) }
@@ -84,5 +85,6 @@ final class BatchWriter: Sendable {
             for job in batch.jobs.dropFirst(answers.count) { answers.append(job(.failure(error))) }
             for answer in answers { answer(error) }
         }
+        return true
     }
 }

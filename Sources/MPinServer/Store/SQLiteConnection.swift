@@ -11,6 +11,8 @@ final class SQLiteConnection {
 
     struct Failure: Error, CustomStringConvertible {
         let description: String
+        /// Another process has the lock.
+        var isBusy = false
     }
 
     /// A row while it is being read.
@@ -35,14 +37,25 @@ final class SQLiteConnection {
     private var statements: [String: OpaquePointer] = [:]
     private var syncsAtCommit: Bool?
 
-    /// Opens a file that exists; a lock of another process is waited for for 5 s.
+    /// How long a lock of another process is waited for.
+    private static let patience: Int32 = 5000
+
+    /// Opens a file that exists.
     init(path: String) throws {
         var handle: OpaquePointer?
         let status = sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil)
         guard let handle else { throw Failure(description: "\(path): no memory") }
         self.handle = handle
         guard status == SQLITE_OK else { throw failure() }
-        sqlite3_busy_timeout(handle, 5000)
+        sqlite3_busy_timeout(handle, Self.patience)
+    }
+
+    /// Begins a transaction that writes; false where another process does that and it is not to be waited for.
+    func beginWriting(waits: Bool) throws -> Bool {
+        if !waits { sqlite3_busy_timeout(handle, 0) }
+        defer { if !waits { sqlite3_busy_timeout(handle, Self.patience) } }
+        do { try run("BEGIN IMMEDIATE") } catch let failure as Failure where failure.isBusy && !waits { return false }
+        return true
     }
 
     deinit {
@@ -102,5 +115,9 @@ final class SQLiteConnection {
         }
     }
 
-    private func failure() -> Failure { Failure(description: "SQLite: " + String(cString: sqlite3_errmsg(handle))) }
+    private func failure() -> Failure {
+        Failure(
+            description: "SQLite: " + String(cString: sqlite3_errmsg(handle)),
+            isBusy: sqlite3_errcode(handle) == SQLITE_BUSY)
+    }
 }
