@@ -34,6 +34,24 @@ final class OptionsTests: XCTestCase {
         throw Sockets.Failure(text: "no error for \(arguments) \(environment)")
     }
 
+    func testTheOptionsOfLoginsReachTheService() throws {
+        let arguments = [
+            "--all-in-one", "--state-dir", folder, "--mail-dir", folder, "--block", "temporary", "--block-seconds", "7",
+            "--max-failures", "8", "--registration-seconds", "9", "--access-number-seconds", "11",
+            "--access-number-grace-seconds", "12", "--seed-bytes", "33", "--no-access-number-checksum", "--logout-url",
+            "/out", "--service-name", "S", "--service-icon-url", "/i", "--forward-user-header", "X-A", "--allow-origin",
+            "https://a", "--use-nfc",
+        ]
+        let settings = try SettingsReader(.serve).read(arguments: arguments, environment: [:])
+        let rps = try XCTUnwrap(settings.parts().rps)
+        XCTAssertEqual(rps.attempts.block, .temporary(seconds: 7))
+        XCTAssertEqual([rps.attempts.maxFailures, rps.limits.registrationSeconds, rps.limits.seedBytes], [8, 9, 33])
+        XCTAssertEqual([rps.limits.accessNumberSeconds, rps.limits.accessNumberGraceSeconds], [11, 12])
+        XCTAssertEqual([rps.logoutURL, rps.serviceName, rps.serviceIconURL], ["/out", "S", "/i"])
+        XCTAssertEqual([rps.forwardUserHeaders, rps.allowOrigin], [["X-A"], ["https://a"]])
+        XCTAssertEqual([rps.accessNumberUseCheckSum, rps.useNFC, rps.setDeviceName], [false, true, false])
+    }
+
     func testALaterSourceWinsAndEachValueNamesItsSource() throws {
         let path = try file(
             "# comment\nmax-attempts: 4\nblock-seconds: 5\nport: 6\nallow-origin: [https://a, https://b]\n")
