@@ -219,6 +219,10 @@ static void signing(void)
     CHECK_STATUS(mpin_sdk_finish_registration_dvs(sdk, user, "2468"), MPIN_OK);
     CHECK_STATUS(mpin_user_get_can_sign(user, &number), MPIN_OK);
     CHECK(number == 1, "the user cannot sign");
+    clock_status = MPIN_STORAGE_ERROR;
+    CHECK_STATUS(mpin_sdk_sign(sdk, user, &s, ARG(hash), "2468", 0, NULL),
+                 MPIN_FLOW_ERROR);
+    clock_status = MPIN_OK;
 
     CHECK_STATUS(mpin_sdk_sign(sdk, user, &s, ARG(hash), "1357", 0, NULL),
                  MPIN_INCORRECT_PIN);
