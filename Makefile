@@ -45,7 +45,7 @@ server: $(SERVER) ## build build/mpind
 
 examples: build/mpin-example build/venv/installed ## build the C example and the Python package
 
-# What is measured without flags becomes a part of NUMBERS.md, also where it breaks a limit.
+# What is measured without flags becomes a part of Sources/NUMBERS.md, also where it breaks a limit.
 bench: packages ## time every operation, against GMP's own 4x4-limb product; BENCH_FLAGS=--json
 	$(SWIFT) build -c release --product mpin-bench
 	.build/release/mpin-bench $(or $(BENCH_FLAGS),--json-to .build/bench.json)
@@ -100,7 +100,7 @@ python-test: lib server build/venv/installed ## the Python package, and its type
 runtimes-test: lib server ## the examples in Java and Ruby
 	Tests/EndToEnd/runtimes.sh
 
-numbers-test: server ## the rows of NUMBERS.md are those that bench and load measure
+numbers-test: server ## the rows of Sources/NUMBERS.md are those that bench and load measure
 	$(SWIFT) build -c release --product mpin-bench
 	$(SWIFT) build -c release --product mpin-load
 	.build/release/mpin-bench --json >.build/names.json

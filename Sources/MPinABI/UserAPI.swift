@@ -108,8 +108,3 @@ func get(
     out.pointee = number(user)
     return MPIN_OK
 }
-
-private extension UserState {
-    /// As the Milagro cores number it: they know no STARTED_VERIFICATION.
-    var legacyNumber: Int32 { self == .invalid || self == .startedVerification ? 0 : rawValue - 1 }
-}

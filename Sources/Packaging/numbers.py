@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes what mpin-bench and mpin-load have measured into NUMBERS.md, or compares the names of its rows with theirs.
+"""Writes what mpin-bench and mpin-load have measured into Sources/NUMBERS.md, or compares the names of its rows with theirs.
 
     numbers.py bench|load FILE            rewrites that part of the page from the tool's JSON
     numbers.py --check bench|load FILE    fails if the page has other rows than the JSON
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "NUMBERS.md"
+PAGE = ROOT / "Sources/NUMBERS.md"
 
 Rows = list[list[str]]
 

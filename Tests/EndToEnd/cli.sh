@@ -4,11 +4,8 @@ set -euo pipefail
 # shellcheck source=Tests/EndToEnd/server.sh
 . "$(dirname "$0")/server.sh"
 
-passed=0
-ok() {
-    passed=$((passed + 1))
-    echo "ok: $1"
-}
+# shellcheck source=Tests/ok.sh
+. "$root/Tests/ok.sh"
 
 export MPIN_BACKEND=$backend MPIN_STORE=$work/store
 cli=$root/build/mpin-cli

@@ -18,11 +18,8 @@ blocks() {
         sed "s|http://127.0.0.1:8005|$backend|"
 }
 
-passed=0
-ok() {
-    passed=$((passed + 1))
-    echo "ok: $1"
-}
+# shellcheck source=Tests/ok.sh
+. "$root/Tests/ok.sh"
 
 server=$(blocks sh | grep '^build/mpind ')
 $server --port "$port" --private-port "$private_port" --dta1-port "$dta1_port" --dta2-port "$dta2_port" 2>mpind.log &
@@ -51,7 +48,7 @@ stop_server
 
 cd "$root"
 make --no-print-directory help >"$work/targets"
-for document in README.md SECURITY.md CHANGELOG.md NUMBERS.md {Sources,Sources/mpind,bindings}/README.md; do
+for document in README.md SECURITY.md CHANGELOG.md Sources/NUMBERS.md {Sources,Sources/mpind,bindings}/README.md; do
     for path in $(grep -o '](\([^)]*\))' "$document" | tr -d '()]' | grep -v '^http'); do
         [ -e "$(dirname "$document")/$path" ] || { echo "$document: no file $path"; exit 1; }
     done

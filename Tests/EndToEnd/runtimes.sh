@@ -5,11 +5,8 @@ set -euo pipefail
 # shellcheck source=Tests/EndToEnd/server.sh
 . "$(dirname "$0")/server.sh"
 
-passed=0
-ok() {
-    passed=$((passed + 1))
-    echo "ok: $1"
-}
+# shellcheck source=Tests/ok.sh
+. "$root/Tests/ok.sh"
 
 # expect CODE SAID PIN COMMAND...: runs the example with this PIN, and compares its exit code and what it prints last.
 expect() {

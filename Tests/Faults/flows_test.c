@@ -8,6 +8,7 @@
 #define _DEFAULT_SOURCE
 
 #include "mfa_server.h"
+#include "state.h"
 
 static mpin_sdk *sdk;
 static mpin_user *user;
@@ -87,6 +88,10 @@ static mpin_status factor(void)
 {
     return mpin_sdk_add_factor(sdk, user, FACTOR);
 }
+static mpin_status with_factor(mpin_status status)
+{
+    return status == MPIN_OK ? factor() : status;
+}
 static mpin_status session(void)
 {
     mpin_session_details details;
@@ -101,8 +106,7 @@ static mpin_status access_code(void)
 }
 static mpin_status start(void)
 {
-    const mpin_status status = mpin_sdk_start_authentication(sdk, user);
-    return status == MPIN_OK ? factor() : status;
+    return with_factor(mpin_sdk_start_authentication(sdk, user));
 }
 static mpin_status login(void)
 {
@@ -112,9 +116,7 @@ static mpin_status login(void)
 }
 static mpin_status start_mfa(void)
 {
-    const mpin_status status =
-        mpin_sdk_start_authentication_mfa(sdk, user, "abcdef");
-    return status == MPIN_OK ? factor() : status;
+    return with_factor(mpin_sdk_start_authentication_mfa(sdk, user, "abcdef"));
 }
 static mpin_status login_mfa(void)
 {
@@ -129,8 +131,7 @@ static mpin_status access_number(void)
 }
 static mpin_status start_otp(void)
 {
-    const mpin_status status = mpin_sdk_start_authentication_otp(sdk, user);
-    return status == MPIN_OK ? factor() : status;
+    return with_factor(mpin_sdk_start_authentication_otp(sdk, user));
 }
 static mpin_status otp(void)
 {
@@ -140,9 +141,7 @@ static mpin_status otp(void)
 }
 static mpin_status start_code(void)
 {
-    const mpin_status status =
-        mpin_sdk_start_authentication_reg_code(sdk, user);
-    return status == MPIN_OK ? factor() : status;
+    return with_factor(mpin_sdk_start_authentication_reg_code(sdk, user));
 }
 static mpin_status reg_code(void)
 {
@@ -165,8 +164,7 @@ static mpin_status signing_identity(void)
 }
 static mpin_status logged_in_factor(void)
 {
-    const mpin_status status = logged_in();
-    return status == MPIN_OK ? factor() : status;
+    return with_factor(logged_in());
 }
 static mpin_status sign(void)
 {
@@ -270,28 +268,11 @@ static void come_back(void)
     mfa.user = "alice";
 }
 
-static int32_t state_of(mpin_user *of)
-{
-    int32_t state = -1;
-    CHECK_STATUS(mpin_user_get_state(of, &state), MPIN_OK);
-    return state;
-}
-
-/* What the store says, as after a restart. */
 static int32_t stored_state(void)
 {
     mpin_sdk *other = NULL;
-    mpin_user *found[2] = {NULL, NULL};
-    size_t n = 2;
-    int32_t state = -1;
     open_mfa(&other, faulty_execute);
-    CHECK_STATUS(mpin_sdk_list_all_users(other, found, &n), MPIN_OK);
-    CHECK(n <= 1, "%zu users", n);
-    if (n == 1)
-        state = state_of(found[0]);
-    mpin_user_free(found[0]);
-    mpin_sdk_free(other);
-    return state;
+    return state_after_restart(other);
 }
 
 /* ---- Faults --------------------------------------------------------- */

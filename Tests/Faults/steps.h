@@ -5,6 +5,7 @@
 
 #include "check.h"
 #include "program.h"
+#include "state.h"
 
 #include <time.h>
 
@@ -59,14 +60,6 @@ static void run_well(int step)
     }
     CHECK(status == MPIN_OK, "%s: %s", steps[step].name,
           mpin_status_name(status));
-}
-
-static int32_t state_of(mpin_user *of)
-{
-    int32_t state = -1;
-    if (of)
-        CHECK_STATUS(mpin_user_get_state(of, &state), MPIN_OK);
-    return state;
 }
 
 static double now(void)
@@ -131,21 +124,11 @@ static void go_on(int step)
     keep();
 }
 
-/* What the store says, as after a restart. */
 static int32_t stored_state(void)
 {
     mpin_sdk *other = NULL;
-    mpin_user *found[2] = {NULL, NULL};
-    size_t n = 2;
-    int32_t state = MPIN_USER_INVALID;
     open_sdk(&other);
-    CHECK_STATUS(mpin_sdk_list_all_users(other, found, &n), MPIN_OK);
-    CHECK(n <= 1, "%zu users", n);
-    if (n == 1)
-        state = state_of(found[0]);
-    mpin_user_free(found[0]);
-    mpin_sdk_free(other);
-    return state;
+    return state_after_restart(other);
 }
 
 /* After a call that failed: the user is where it was, in memory and in the

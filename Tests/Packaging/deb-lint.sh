@@ -5,11 +5,8 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-passed=0
-ok() {
-    passed=$((passed + 1))
-    echo "ok: $1"
-}
+# shellcheck source=Tests/ok.sh
+. Tests/ok.sh
 packages=(build/dist/{libmpin1,libmpin-dev,mpind,mpin-cli}_*.deb)
 [ "${#packages[@]}" -eq 4 ]
 

@@ -14,11 +14,8 @@ server_pid=
 trap 'echo "failed in line $LINENO"' ERR
 trap 'umount -R "$debian/proc" "$debian/var/cache/apt/archives" "$work/network" 2>/dev/null; rm -rf --one-file-system "$work"' EXIT
 
-passed=0
-ok() {
-    passed=$((passed + 1))
-    echo "ok: $1"
-}
+# shellcheck source=Tests/ok.sh
+. "$tree/Tests/ok.sh"
 
 inside() { chroot "$debian" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root DEBIAN_FRONTEND=noninteractive "$@"; }
 offline() { nsenter --net="$work/network" "$@"; }

@@ -4,11 +4,8 @@ set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-passed=0
-ok() {
-    passed=$((passed + 1))
-    echo "ok: $1"
-}
+# shellcheck source=Tests/ok.sh
+. "$root/Tests/ok.sh"
 # Not by a pipe into `grep -q`: under pipefail that fails now and then, for grep is gone before ldd has written all.
 links_to_the_copy() { grep -F "$lib/libmpin.so.1" <<<"$(ldd "$1")" >/dev/null; }
 make_in() { make -C "$root" --no-print-directory PREFIX="$work/usr" LIBDIR="$work/usr/lib/mpin-test" "$@"; }
