@@ -62,10 +62,12 @@ struct Listener: Service {
     private func server() throws -> any Service {
         let counter = ConnectionCounter(edge.limits, proxies: edge.exposure.proxies)
         let builder = HTTPServerBuilder { responder in
-            Connections(responder: responder, limits: edge.limits, tls: edge.exposure.identity, counter: counter)
+            Connections(
+                responder: responder, limits: edge.limits, tls: edge.exposure.identity, counter: counter, queue: queue)
         }
         return try builder.buildServer(
-            configuration: .init(address: .hostname(address.host, port: address.port)),
+            configuration: .init(
+                address: .hostname(address.host, port: address.port), availableConnectionsDelegate: queue),
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger, responder: responder,
             onServerRunning: { channel in
                 queue.opened(channel)

@@ -54,7 +54,9 @@ final class Mpind {
         process.waitUntilExit()
         killer.cancel()
         traffic.assertSilent(logText)
-        return process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
+        guard process.terminationReason != .exit else { return process.terminationStatus }
+        if process.terminationStatus != signal { print("mpind ended by signal \(process.terminationStatus):", logText) }
+        return -process.terminationStatus
     }
 
     deinit {

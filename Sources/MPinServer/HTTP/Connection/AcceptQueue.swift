@@ -1,16 +1,21 @@
 import Glibc
+import HummingbirdCore
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// The connections that the system has taken for a listener, and the listener not yet from the system. Closing the
-/// socket would reset them, with the requests that they may have brought.
+/// The connections that the system has taken for a listener and nobody serves yet: the listener has not taken them from
+/// the system, or they are being set up. Closing the socket would end them, with the requests that they may have brought.
 final class AcceptQueue: Sendable {
     private let listener = NIOLockedValueBox<(any Channel)?>(nil)
+    private let beingSetUp = NIOLockedValueBox(0)
 
     func opened(_ channel: any Channel) { listener.withLockedValue { $0 = channel } }
 
-    /// Keeps new connections out and returns when those that were there are taken in, or after a second. Whoever knocks
-    /// in between knocks again after a second, and finds the socket closed.
+    /// A connection is served, or never will be.
+    func left() { beingSetUp.withLockedValue { $0 -= 1 } }
+
+    /// Keeps new connections out and returns when those that were there are served, or after a second. Whoever knocks in
+    /// between knocks again after a second, and finds the socket closed.
     func runDry() async {
         guard let channel = listener.withLockedValue({ $0 }), let socket = channel as? any SocketOptionProvider else {
             return
@@ -20,7 +25,9 @@ final class AcceptQueue: Sendable {
         for _ in 0..<200 {
             let info: EventLoopFuture<TCPInfo> = socket.unsafeGetSocketOption(
                 level: .tcp, name: .init(rawValue: TCP_INFO))
-            guard let waiting = try? await info.get().waiting, waiting > 0 else { return }
+            guard let waiting = try? await info.get().waiting, waiting > 0 || beingSetUp.withLockedValue({ $0 > 0 }) else {
+                return
+            }
             try? await Task.sleep(for: .milliseconds(5))
         }
     }
@@ -51,4 +58,12 @@ final class AcceptQueue: Sendable {
         let waiting: UInt32
         let most: UInt32
     }
+}
+
+extension AcceptQueue: AvailableConnectionsDelegate {
+    func connectionOpened() { beingSetUp.withLockedValue { $0 += 1 } }
+
+    func connectionClosed() {}
+
+    func isAcceptingNewConnections() -> Bool { true }
 }

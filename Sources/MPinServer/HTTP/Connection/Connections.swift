@@ -8,15 +8,14 @@ import NIOSSL
 
 /// Sets a connection up: TLS where there is a certificate, deadlines, HTTP/1.1.
 struct Connections: HTTPChannelHandler {
-    typealias Value = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
-
     let responder: HTTPChannelHandler.Responder
     let limits: Limits
     let tls: TLSIdentity?
     let counter: ConnectionCounter
+    let queue: AcceptQueue
 
-    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
-        channel.eventLoop.makeCompletedFuture {
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Arrival> {
+        let arrival = channel.eventLoop.makeCompletedFuture {
             if !counter.admit(channel) { channel.close(promise: nil) }
             let pipeline = channel.pipeline.syncOperations
             if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls.context)) }
@@ -29,12 +28,19 @@ struct Connections: HTTPChannelHandler {
                 ConnectionHandler(clock), HTTP1ToHTTPServerCodec(secure: tls != nil),
                 ExpectContinueHandler(bodyLimit: limits.bodyBytes), HTTPConnectionStateHandler(logger: logger),
             ])
-            return try NIOAsyncChannel(
+            let parts = try NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>(
                 wrappingChannelSynchronously: channel, configuration: .init(isOutboundHalfClosureEnabled: true))
+            return Arrival(channel) {
+                await handleHTTP(asyncChannel: parts, logger: logger)
+            } left: {
+                queue.left()
+            }
         }
+        arrival.whenFailure { _ in queue.left() }
+        return arrival
     }
 
-    func handle(value: Value, logger: Logger) async { await handleHTTP(asyncChannel: value, logger: logger) }
+    func handle(value: Arrival, logger: Logger) async { await value.serve() }
 
     private var decoderLimits: NIOHTTPDecoderLimitConfiguration {
         var decoder = NIOHTTPDecoderLimitConfiguration()

@@ -1,0 +1,30 @@
+import HummingbirdCore
+import NIOConcurrencyHelpers
+import NIOCore
+
+/// A connection between its set-up and the task that serves it. A framework that closes its listener lets go of those
+/// that are on this way, and a channel that nobody has ended traps: so they are served all the same.
+final class Arrival: ServerChildChannelValue {
+    let channel: any Channel
+    private let work: @Sendable () async -> Void
+    private let left: @Sendable () -> Void
+    private let isServed = NIOLockedValueBox(false)
+
+    init(_ channel: any Channel, work: @escaping @Sendable () async -> Void, left: @escaping @Sendable () -> Void) {
+        self.channel = channel
+        self.work = work
+        self.left = left
+    }
+
+    deinit {
+        guard !isServed.withLockedValue({ $0 }) else { return }
+        left()
+        Task(executorPreference: EventLoopExecutor.shared) { [work] in await work() }
+    }
+
+    func serve() async {
+        isServed.withLockedValue { $0 = true }
+        left()
+        await work()
+    }
+}
