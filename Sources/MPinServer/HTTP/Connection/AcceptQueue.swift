@@ -25,9 +25,8 @@ final class AcceptQueue: Sendable {
         for _ in 0..<200 {
             let info: EventLoopFuture<TCPInfo> = socket.unsafeGetSocketOption(
                 level: .tcp, name: .init(rawValue: TCP_INFO))
-            guard let waiting = try? await info.get().waiting, waiting > 0 || beingSetUp.withLockedValue({ $0 > 0 }) else {
-                return
-            }
+            guard let waiting = try? await info.get().waiting else { return }
+            guard waiting > 0 || beingSetUp.withLockedValue({ $0 }) > 0 else { return }
             try? await Task.sleep(for: .milliseconds(5))
         }
     }
