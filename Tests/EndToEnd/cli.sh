@@ -19,6 +19,22 @@ expect() {
     [ "$status" -eq "$code" ] || { echo "$*: exit code $status, expected $code" && cat "$work/said" "$work/heard"; exit 1; }
 }
 
+# browser WHAT OPTION: the client logs in a browser that shows WHAT; a wrong PIN before does not.
+browser() {
+    local shown=$work/shown browser
+    rm -f "$shown"
+    "$root/Tests/C/browser.sh" "$backend" "$1" >"$shown" &
+    browser=$!
+    for _ in $(seq 300); do
+        [ ! -s "$shown" ] || break
+        sleep 0.1
+    done
+    expect 3 '4321\n' login "$user" "$2" "$(head -n 1 "$shown")"
+    kill -0 "$browser"
+    expect 0 '1234\n' login "$user" "$2" "$(head -n 1 "$shown")"
+    wait "$browser"
+}
+
 start_server
 expect 5 '' register "$user" --wait 0
 ok "register without waiting: not confirmed yet"
@@ -32,6 +48,15 @@ ok "a wrong PIN"
 expect 0 '1234\n' login "$user" --json
 python3 -c 'import json, sys; assert json.load(open(sys.argv[1]))["result"] == "OK"' "$work/said"
 ok "login --json"
+browser getAccessNumber --number
+ok "login --number"
+browser getQrUrl --qr
+grep -q '^Login at ' "$work/heard"
+ok "login --qr, and who asks is shown first"
+expect 1 '1234\n' login "$user" --number 1234567
+grep -q INCORRECT_ACCESS_NUMBER "$work/said"
+expect 1 '1234\n' login "$user" --qr "$backend/#0123456789abcdef"
+ok "an access number and a code that no browser shows"
 expect 0 '1234\n5678\n' change-pin "$user"
 expect 3 '1234\n' login "$user"
 expect 0 '5678\n' login "$user"

@@ -1,0 +1,370 @@
+/* What a resolver and the addresses that it gives may do, on real sockets and
+ * with the built-in transport: no such name, no name server, a lookup that
+ * never ends, and addresses of which some refuse or never answer. This
+ * program's own getaddrinfo stands between libcurl and the system's, so that
+ * the machine needs no name server. */
+#define _DEFAULT_SOURCE
+
+#include "program.h"
+
+#include "check.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- Sockets -------------------------------------------------------- */
+
+enum place {
+    /* Gives client settings. */
+    GOOD,
+    /* Refuses connections. */
+    CLOSED,
+    /* Lets connections come about and reads nothing. */
+    SILENT,
+    /* Answers no attempt to connect: its queue is full. */
+    DEAF,
+    PLACES
+};
+enum family { V4, V6, FAMILIES };
+
+union address {
+    struct sockaddr any;
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+};
+
+static struct {
+    int socket;
+    union address address;
+    socklen_t size;
+} sockets[FAMILIES][PLACES];
+
+static void give_up(const char *what)
+{
+    perror(what);
+    exit(1);
+}
+
+static void open_socket(int family, int place)
+{
+    union address *address = &sockets[family][place].address;
+    socklen_t *size = &sockets[family][place].size;
+    memset(address, 0, sizeof *address);
+    if (family == V4) {
+        address->v4.sin_family = AF_INET;
+        address->v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        *size = sizeof address->v4;
+    } else {
+        address->v6.sin6_family = AF_INET6;
+        address->v6.sin6_addr = in6addr_loopback;
+        *size = sizeof address->v6;
+    }
+    const int s = socket(address->any.sa_family, SOCK_STREAM, 0);
+    if (bind(s, &address->any, *size) != 0 ||
+        getsockname(s, &address->any, size) != 0 ||
+        (place != CLOSED && listen(s, place == DEAF ? 0 : 64) != 0))
+        give_up(family == V4 ? "names_test: 127.0.0.1" : "names_test: [::1]");
+    sockets[family][place].socket = s;
+}
+
+/* Whether a connection comes about within `ms`; it stays open. */
+static int connects(int family, int place, int ms)
+{
+    const int s = socket(sockets[family][place].address.any.sa_family,
+                         SOCK_STREAM, 0);
+    struct pollfd wait = {s, POLLOUT, 0};
+    fcntl(s, F_SETFL, O_NONBLOCK);
+    return connect(s, &sockets[family][place].address.any,
+                   sockets[family][place].size) == 0 ||
+           poll(&wait, 1, ms) > 0;
+}
+
+static void answer(int peer)
+{
+    static const char settings[] =
+        "{\"appID\":\"c0ffee\",\"registerURL\":\"/u\",\"signatureURL\":\"/s\","
+        "\"certivoxURL\":\"/d/\",\"timePermitsURL\":\"/t\","
+        "\"mpinAuthServerURL\":\"/rps\",\"authenticateURL\":\"/a\"}";
+    char text[4096];
+    if (recv(peer, text, sizeof text, 0) <= 0)
+        return;
+    const int n = snprintf(text, sizeof text,
+                           "HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n"
+                           "Connection: close\r\n\r\n%s",
+                           sizeof settings - 1, settings);
+    send(peer, text, (size_t)n, MSG_NOSIGNAL);
+}
+
+static void *serve(void *listener)
+{
+    int peer;
+    while ((peer = accept(*(int *)listener, NULL, NULL)) >= 0) {
+        answer(peer);
+        close(peer);
+    }
+    return NULL;
+}
+
+/* ---- The resolver --------------------------------------------------- */
+
+struct lookup {
+    /* What the name resolves to, in this order. */
+    struct {
+        int family, place;
+    } found[4];
+    int n;
+    /* 0, or an error of getaddrinfo. */
+    int error;
+    /* For as long as the program runs, or a test that fails may take. */
+    int never_ends;
+};
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t released;
+    struct lookup lookup;
+    int calls, is_released;
+} resolver = {.lock = PTHREAD_MUTEX_INITIALIZER,
+              .released = PTHREAD_COND_INITIALIZER};
+
+static struct addrinfo *entry(int family, int place, struct addrinfo *next)
+{
+    struct addrinfo *a = calloc(1, sizeof *a + sizeof(union address));
+    if (!a)
+        give_up("names_test: memory");
+    a->ai_family = sockets[family][place].address.any.sa_family;
+    a->ai_socktype = SOCK_STREAM;
+    a->ai_protocol = IPPROTO_TCP;
+    a->ai_addrlen = sockets[family][place].size;
+    a->ai_addr = (struct sockaddr *)(void *)(a + 1);
+    memcpy(a->ai_addr, &sockets[family][place].address, a->ai_addrlen);
+    a->ai_next = next;
+    return a;
+}
+
+int getaddrinfo(const char *name, const char *service,
+                const struct addrinfo *hints, struct addrinfo **found)
+{
+    (void)name;
+    (void)service;
+    struct timespec end;
+    pthread_mutex_lock(&resolver.lock);
+    const struct lookup lookup = resolver.lookup;
+    resolver.calls++;
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += 10;
+    while (lookup.never_ends && !resolver.is_released)
+        if (pthread_cond_timedwait(&resolver.released, &resolver.lock, &end))
+            break;
+    pthread_mutex_unlock(&resolver.lock);
+    if (lookup.error || lookup.never_ends)
+        return lookup.error ? lookup.error : EAI_AGAIN;
+    *found = NULL;
+    for (int i = lookup.n; i-- > 0;) {
+        const int family = lookup.found[i].family == V4 ? AF_INET : AF_INET6;
+        if (!hints || hints->ai_family == AF_UNSPEC ||
+            hints->ai_family == family)
+            *found = entry(lookup.found[i].family, lookup.found[i].place,
+                           *found);
+    }
+    return *found ? 0 : EAI_NONAME;
+}
+
+void freeaddrinfo(struct addrinfo *list)
+{
+    while (list) {
+        struct addrinfo *next = list->ai_next;
+        free(list);
+        list = next;
+    }
+}
+
+static void set_lookup(struct lookup lookup)
+{
+    pthread_mutex_lock(&resolver.lock);
+    resolver.lookup = lookup;
+    resolver.calls = 0;
+    pthread_mutex_unlock(&resolver.lock);
+}
+
+static int lookups(void)
+{
+    pthread_mutex_lock(&resolver.lock);
+    const int calls = resolver.calls;
+    pthread_mutex_unlock(&resolver.lock);
+    return calls;
+}
+
+/* ---- Cases ---------------------------------------------------------- */
+
+static struct program p;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static mpin_sdk *open_sdk(uint32_t timeout_ms)
+{
+    mpin_sdk *sdk = NULL;
+    mpin_config config = program_config(&p);
+    config.allow_insecure = 1;
+    config.timeout_ms = timeout_ms;
+    CHECK_STATUS(mpin_sdk_new(&sdk), MPIN_OK);
+    CHECK_STATUS(mpin_sdk_init(sdk, &config), MPIN_OK);
+    return sdk;
+}
+
+/* Asks a backend for its settings. Every result comes within the deadline and
+ * a second, and so does the end of the sdk. */
+static void expect(const char *name, struct lookup lookup, uint32_t timeout_ms,
+                   mpin_status expected)
+{
+    char text[512] = "";
+    size_t n = sizeof text;
+    mpin_sdk *sdk = open_sdk(timeout_ms);
+    set_lookup(lookup);
+    double start = now();
+    const mpin_status status =
+        mpin_sdk_set_backend(sdk, "http://backend.test", NULL);
+    const double took = now() - start;
+    CHECK_STATUS(mpin_sdk_last_error(sdk, text, &n), MPIN_OK);
+    CHECK(status == expected, "%s: %s, %s", name, mpin_status_name(status),
+          text);
+    CHECK(took < timeout_ms / 1000.0 + 1, "%s took %.3f s", name, took);
+    CHECK(lookups() > 0, "%s: no lookup", name);
+    start = now();
+    mpin_sdk_free(sdk);
+    CHECK(now() - start < 1, "%s: freed in %.3f s", name, now() - start);
+}
+
+enum { SHORT = 1000, LONG = 20000 };
+
+static void names(void)
+{
+    static const struct {
+        const char *name;
+        int error;
+    } errors[] = {{"no such name", EAI_NONAME},
+                  {"no name server", EAI_AGAIN},
+                  {"a name server that fails", EAI_FAIL},
+                  {"a resolver without memory", EAI_MEMORY},
+                  {"a resolver without files", EAI_SYSTEM}};
+    struct lookup lookup = {{{0, 0}}, 0, 0, 0};
+    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
+        lookup.error = errors[i].error;
+        expect(errors[i].name, lookup, LONG, MPIN_NETWORK_ERROR);
+    }
+    lookup.error = 0;
+    expect("a name without addresses", lookup, LONG, MPIN_NETWORK_ERROR);
+    lookup.never_ends = 1;
+    expect("a lookup without end", lookup, SHORT, MPIN_TIMED_OUT);
+}
+
+static void *cancel_soon(void *sdk)
+{
+    while (lookups() == 0)
+        usleep(1000);
+    CHECK_STATUS(mpin_sdk_cancel(sdk), MPIN_OK);
+    return NULL;
+}
+
+/* A lookup without end can be canceled, and then another name be asked. */
+static void canceled(void)
+{
+    pthread_t thread;
+    mpin_sdk *sdk = open_sdk(LONG);
+    struct lookup lookup = {{{0, 0}}, 0, 0, 1};
+    set_lookup(lookup);
+    if (pthread_create(&thread, NULL, cancel_soon, sdk) != 0)
+        give_up("names_test: thread");
+    const double start = now();
+    CHECK_STATUS(mpin_sdk_set_backend(sdk, "http://never.test", NULL),
+                 MPIN_CANCELED);
+    CHECK(now() - start < LONG / 2000.0, "canceled in %.3f s", now() - start);
+    pthread_join(thread, NULL);
+    lookup.never_ends = 0;
+    lookup.n = 1;
+    set_lookup(lookup);
+    CHECK_STATUS(mpin_sdk_set_backend(sdk, "http://good.test", NULL), MPIN_OK);
+    mpin_sdk_free(sdk);
+}
+
+static void addresses(void)
+{
+    static const struct {
+        const char *name;
+        struct lookup lookup;
+        uint32_t timeout_ms;
+        mpin_status expected;
+    } table[] = {
+        {"IPv4", {{{V4, GOOD}}, 1, 0, 0}, LONG, MPIN_OK},
+        {"IPv6", {{{V6, GOOD}}, 1, 0, 0}, LONG, MPIN_OK},
+        {"IPv6 refused, IPv4 good",
+         {{{V6, CLOSED}, {V4, GOOD}}, 2, 0, 0}, LONG, MPIN_OK},
+        {"IPv4 refused, IPv6 good",
+         {{{V4, CLOSED}, {V6, GOOD}}, 2, 0, 0}, LONG, MPIN_OK},
+        {"IPv6 hangs, IPv4 good",
+         {{{V6, DEAF}, {V4, GOOD}}, 2, 0, 0}, LONG, MPIN_OK},
+        {"IPv4 hangs, IPv6 good",
+         {{{V4, DEAF}, {V6, GOOD}}, 2, 0, 0}, LONG, MPIN_OK},
+        {"IPv6 hangs twice, IPv4 good",
+         {{{V6, DEAF}, {V6, DEAF}, {V4, GOOD}}, 3, 0, 0}, LONG, MPIN_OK},
+        {"all refused",
+         {{{V6, CLOSED}, {V4, CLOSED}}, 2, 0, 0}, LONG, MPIN_NETWORK_ERROR},
+        {"IPv6 hangs", {{{V6, DEAF}}, 1, 0, 0}, SHORT, MPIN_TIMED_OUT},
+        {"IPv4 hangs", {{{V4, DEAF}}, 1, 0, 0}, SHORT, MPIN_TIMED_OUT},
+        {"all hang",
+         {{{V6, DEAF}, {V4, DEAF}, {V6, DEAF}}, 3, 0, 0}, SHORT,
+         MPIN_TIMED_OUT},
+        {"IPv6 hangs, IPv4 refused",
+         {{{V6, DEAF}, {V4, CLOSED}}, 2, 0, 0}, SHORT, MPIN_TIMED_OUT},
+        /* There is a connection: no other is tried. */
+        {"IPv6 says nothing, IPv4 good",
+         {{{V6, SILENT}, {V4, GOOD}}, 2, 0, 0}, SHORT, MPIN_TIMED_OUT},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+        expect(table[i].name, table[i].lookup, table[i].timeout_ms,
+               table[i].expected);
+}
+
+int main(void)
+{
+    pthread_t threads[FAMILIES];
+    unsetenv("http_proxy");
+    unsetenv("all_proxy");
+    unsetenv("ALL_PROXY");
+    program_open(&p);
+    program_forget(&p);
+    p.context.http_execute = NULL;
+    for (int family = 0; family < FAMILIES; family++) {
+        for (int place = 0; place < PLACES; place++)
+            open_socket(family, place);
+        for (int i = 0; i < 4; i++)
+            connects(family, DEAF, 0);
+        CHECK(!connects(family, DEAF, 100), "family %d is not deaf", family);
+        if (pthread_create(&threads[family], NULL, serve,
+                           &sockets[family][GOOD].socket) != 0)
+            give_up("names_test: thread");
+    }
+    names();
+    canceled();
+    addresses();
+    for (int family = 0; family < FAMILIES; family++) {
+        shutdown(sockets[family][GOOD].socket, SHUT_RDWR);
+        pthread_join(threads[family], NULL);
+    }
+    pthread_mutex_lock(&resolver.lock);
+    resolver.is_released = 1;
+    pthread_cond_broadcast(&resolver.released);
+    pthread_mutex_unlock(&resolver.lock);
+    program_close(&p);
+    return report("names_test");
+}
