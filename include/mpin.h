@@ -294,7 +294,8 @@ typedef struct mpin_context {
 /** One client: settings, backend, users, store. */
 typedef struct mpin_sdk mpin_sdk;
 
-/** One identity: a user id at a backend. */
+/** One identity: a user id at a backend, of one customer and application where
+ * the server has several. */
 typedef struct mpin_user mpin_user;
 
 /** What mpin_sdk_init() is told. Set all to zero, then `size`, then the rest:
@@ -541,7 +542,23 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_get_service_details(
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_make_new_user(
     mpin_sdk *sdk, mpin_user **user, const char *id, const char *device_name);
 
-/** The user of that id at the current backend.
+/** The same at a server of several customers, where the same id at another
+ * customer is another user.
+ *
+ * In: customer_id, app_id: of the user, as mpin_session_details or the server
+ *   names them; NULL for any. With empty ones the user gets those that the
+ *   server names at registration; with others the server must name none or
+ *   the same, else mpin_sdk_start_registration_mfa() returns
+ *   MPIN_RESPONSE_PARSE_ERROR. For a user whose customer turns out to have a
+ *   user of that id here already it returns MPIN_FLOW_ERROR.
+ * Out, returns: as mpin_sdk_make_new_user().
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_sdk_make_new_user_mfa(
+    mpin_sdk *sdk, mpin_user **user, const char *id, const char *device_name,
+    const char *customer_id, const char *app_id);
+
+/** The user of that id at the current backend; if several customers have one,
+ * the first by customer and application.
  *
  * Out: user: a handle, released by mpin_user_free(); NULL if there is none.
  * Returns: MPIN_OK (also if there is none), MPIN_FLOW_ERROR,
@@ -550,8 +567,17 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_make_new_user(
 MPIN_API MPIN_CHECK mpin_status
 mpin_sdk_get_user(mpin_sdk *sdk, mpin_user **user, const char *id);
 
-/** The users of the current backend, or of all backends, sorted by id. A user
- * that was made and never started is not among them.
+/** The same of one customer and application.
+ *
+ * In: customer_id, app_id: NULL for any, empty for none.
+ * Out, returns: as mpin_sdk_get_user().
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_sdk_get_user_mfa(
+    mpin_sdk *sdk, mpin_user **user, const char *id, const char *customer_id,
+    const char *app_id);
+
+/** The users of the current backend, or of all backends, sorted by id, then by
+ * backend, customer and application. A user that was made and never started is not among them.
  *
  * Out: users: handles, each released by mpin_user_free(); NULL asks for the
  *   number. count: on entry the room in `users`, on return the number of users.
@@ -577,7 +603,7 @@ mpin_sdk_list_backends(mpin_sdk *sdk, char *out, size_t *out_len);
 
 /** Whether a user is known at the current backend.
  *
- * Out: exists: 1 or 0. In: customer_id, app_id: NULL for any.
+ * Out: exists: 1 or 0. In: customer_id, app_id: NULL for any, empty for none.
  * Returns: MPIN_OK, MPIN_FLOW_ERROR, MPIN_INVALID_HANDLE,
  *   MPIN_INVALID_ARGUMENT.
  */
@@ -625,7 +651,7 @@ MPIN_API MPIN_CHECK mpin_status
 mpin_user_get_state_legacy(mpin_user *user, int32_t *state);
 
 /** Names of the customer and of the application, as the server gave them at
- * registration; may be empty. */
+ * registration or mpin_sdk_make_new_user_mfa() before; may be empty. */
 MPIN_API MPIN_CHECK mpin_status
 mpin_user_get_customer_id(mpin_user *user, char *out, size_t *out_len);
 MPIN_API MPIN_CHECK mpin_status
@@ -639,6 +665,13 @@ mpin_user_get_device_name(mpin_user *user, char *out, size_t *out_len);
  * say and each of them will do. */
 MPIN_API MPIN_CHECK mpin_status
 mpin_user_get_pin_length(mpin_user *user, int32_t *digits);
+
+/** How the server has verified the user id, in its own words: "em" by mail,
+ * "pv" by the application's own verification, "rc" by a registration code,
+ * "dvs" by a renewal; empty where it does not say.
+ * Source: TRUST wire sections 2.1 and 4.6. */
+MPIN_API MPIN_CHECK mpin_status mpin_user_get_verification_type(
+    mpin_user *user, char *out, size_t *out_len);
 
 /** Out: can_sign: 1 if the user has a signing key, else 0. */
 MPIN_API MPIN_CHECK mpin_status

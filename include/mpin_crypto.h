@@ -39,7 +39,8 @@ extern "C" {
 /* ---- Results, with the numbers of the old library ------------------- */
 
 #define MPIN_CRYPTO_OK 0
-/** NULL, a wrong length, or a number out of range. */
+/** NULL, a wrong length of an input, an output of more room than is written,
+ * or a number out of range. */
 #define MPIN_CRYPTO_WRONG_PARAMETER (-11)
 /** Not the encoding of a point of the curve, or the result is infinity. */
 #define MPIN_CRYPTO_INVALID_POINT (-14)
@@ -49,6 +50,8 @@ extern "C" {
 #define MPIN_CRYPTO_BAD_PIN (-19)
 /** The random generator of the system failed. */
 #define MPIN_CRYPTO_RANDOM_FAILED (-32)
+/** An output has less room than is written. */
+#define MPIN_CRYPTO_BUFFER_TOO_SMALL (-33)
 /** A stale or foreign server context. */
 #define MPIN_CRYPTO_INVALID_HANDLE (-34)
 

@@ -23,16 +23,28 @@ extension MPinClient {
     }
 
     /// The user of that id at the current backend; a new one, in state invalid, where none is known.
-    public func makeUser(_ id: String, deviceName: String? = nil) async throws(MPinError) -> User {
-        try await perform { sdk throws(SDKError) in User(core: try sdk.makeNewUser(id, deviceName: deviceName)) }
+    ///
+    /// At a server of several customers the same id at another customer, or another of its applications, is another user:
+    /// nil means any, an empty text the one that the server will name.
+    public func makeUser(
+        _ id: String, deviceName: String? = nil, customerID: String? = nil, appID: String? = nil
+    ) async throws(MPinError) -> User {
+        try await perform { sdk throws(SDKError) in
+            User(core: try sdk.makeNewUser(id, deviceName: deviceName, customerID: customerID, appID: appID))
+        }
     }
 
-    /// The user of that id at the current backend; nil where none is known.
-    public func user(_ id: String) async throws(MPinError) -> User? {
-        try await perform { sdk throws(SDKError) in try sdk.user(id).map(User.init(core:)) }
+    /// The user of that id at the current backend, of any customer and application unless they are named; nil where none
+    /// is known.
+    public func user(
+        _ id: String, customerID: String? = nil, appID: String? = nil
+    ) async throws(MPinError) -> User? {
+        try await perform { sdk throws(SDKError) in
+            try sdk.user(id, customerID: customerID, appID: appID).map(User.init(core:))
+        }
     }
 
-    /// The users of all backends, by id.
+    /// The users of all backends, by id, then by backend, customer and application.
     public func users() async throws(MPinError) -> [User] {
         try await perform { sdk throws(SDKError) in try sdk.listAllUsers().map(User.init(core:)) }
     }

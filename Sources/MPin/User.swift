@@ -1,6 +1,6 @@
 import MPinSDK
 
-/// An identity: a user id at a backend.
+/// An identity: a user id at a backend, of one customer and application where the server has several.
 ///
 /// A value of this type is a name for the identity, not a copy of it: its properties show what is known at the moment.
 public struct User: Sendable, Hashable {
@@ -26,12 +26,18 @@ public struct User: Sendable, Hashable {
     public var id: String { core.id }
     /// The base URL of the backend.
     public var backend: String { core.backend }
+    /// The customer, as the server named it at registration; may be empty.
+    public var customerID: String { core.customerID }
+    /// The customer's application; may be empty.
+    public var appID: String { core.appID }
     /// The M-Pin ID in hex; empty before the registration has started.
     public var mpinID: String { core.mpinID }
     /// Where the identity stands.
     public var state: State { State(rawValue: core.state.rawValue) ?? .invalid }
     /// Digits of a PIN at this backend; nil where 4 to 6 will do.
     public var pinLength: Int? { core.pinLength == 0 ? nil : core.pinLength }
+    /// How the server has verified the user id, such as `em` by mail; empty where it does not say.
+    public var verificationType: String { core.verificationType }
     /// Whether the user can sign.
     public var canSign: Bool { core.canSign }
     /// Whether the last login can be ended from here.

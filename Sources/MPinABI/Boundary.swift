@@ -3,6 +3,7 @@
 
 import CMPin
 import Glibc
+import MPinCrypto
 import MPinSecrets
 
 /// The octets of an input; nil for NULL or an impossible length.
@@ -25,10 +26,15 @@ struct Output: ~Copyable {
     /// Where the call writes. Its count is 0 if the output is not wanted.
     let room: UnsafeMutableBufferPointer<UInt8>
 
-    /// Nil for NULL or another length than `size`; NULL with length 0 is allowed if the output is optional.
-    init?(_ target: UnsafeMutablePointer<UInt8>?, _ count: Int, size: Int, optional: Bool = false) {
+    /// For `size` bytes. NULL with length 0 is allowed if the output is optional.
+    init(
+        _ target: UnsafeMutablePointer<UInt8>?, _ count: Int, size: Int, optional: Bool = false
+    ) throws(MPinError) {
         let isAbsent = optional && target == nil && count == 0
-        guard isAbsent || (target != nil && count == size) else { return nil }
+        if !isAbsent {
+            guard target != nil, 0...size ~= count else { throw .wrongParameter }
+            guard count == size else { throw .bufferTooSmall }
+        }
         self.target = target
         room = .allocate(capacity: isAbsent ? 0 : size)
         room.initialize(repeating: 0)

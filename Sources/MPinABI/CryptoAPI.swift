@@ -24,10 +24,9 @@ public func mpin_crypto_hash_size() -> Int { MPinSize.hash }
 public func mpin_crypto_hash_id(
     _ hash: UnsafeMutablePointer<UInt8>?, _ hash_len: Int, _ id: UnsafePointer<UInt8>?, _ id_len: Int
 ) -> Int32 {
-    guard let hash = Output(hash, hash_len, size: MPinSize.hash),
-        let id = octets(id, id_len)
-    else { return MPIN_CRYPTO_WRONG_PARAMETER }
+    guard let id = octets(id, id_len) else { return MPIN_CRYPTO_WRONG_PARAMETER }
     return crypto { () throws(MPinError) in
+        let hash = try Output(hash, hash_len, size: MPinSize.hash)
         var hashRoom = hash.room.mutableSpan
         try Identity.hash(id: id.span, into: &hashRoom)
         hash.handOver()
@@ -38,10 +37,9 @@ public func mpin_crypto_hash_id(
 public func mpin_crypto_map_to_g1(
     _ point: UnsafeMutablePointer<UInt8>?, _ point_len: Int, _ hash: UnsafePointer<UInt8>?, _ hash_len: Int
 ) -> Int32 {
-    guard let point = Output(point, point_len, size: MPinSize.g1),
-        let hash = octets(hash, hash_len)
-    else { return MPIN_CRYPTO_WRONG_PARAMETER }
+    guard let hash = octets(hash, hash_len) else { return MPIN_CRYPTO_WRONG_PARAMETER }
     return crypto { () throws(MPinError) in
+        let point = try Output(point, point_len, size: MPinSize.g1)
         var pointRoom = point.room.mutableSpan
         try Identity.mapToG1(hash: hash.span, into: &pointRoom)
         point.handOver()
@@ -52,9 +50,8 @@ public func mpin_crypto_map_to_g1(
 public func mpin_crypto_random_generate(
     _ scalar: UnsafeMutablePointer<UInt8>?, _ scalar_len: Int
 ) -> Int32 {
-    guard let scalar = Output(scalar, scalar_len, size: MPinSize.scalar)
-    else { return MPIN_CRYPTO_WRONG_PARAMETER }
     return crypto { () throws(MPinError) in
+        let scalar = try Output(scalar, scalar_len, size: MPinSize.scalar)
         var scalarRoom = scalar.room.mutableSpan
         try RandomScalar.generate(into: &scalarRoom, random: systemRandom)
         scalar.handOver()
@@ -66,11 +63,11 @@ public func mpin_crypto_get_client_secret(
     _ secret: UnsafeMutablePointer<UInt8>?, _ secret_len: Int, _ s: UnsafePointer<UInt8>?, _ s_len: Int,
     _ hash_id: UnsafePointer<UInt8>?, _ hash_id_len: Int
 ) -> Int32 {
-    guard let secret = Output(secret, secret_len, size: MPinSize.g1),
-        let s = octets(s, s_len),
+    guard let s = octets(s, s_len),
         let hash_id = octets(hash_id, hash_id_len)
     else { return MPIN_CRYPTO_WRONG_PARAMETER }
     return crypto { () throws(MPinError) in
+        let secret = try Output(secret, secret_len, size: MPinSize.g1)
         var secretRoom = secret.room.mutableSpan
         try TrustAuthority.clientSecretShare(master: s.span, hashID: hash_id.span, into: &secretRoom)
         secret.handOver()
@@ -81,10 +78,9 @@ public func mpin_crypto_get_client_secret(
 public func mpin_crypto_get_server_secret(
     _ secret: UnsafeMutablePointer<UInt8>?, _ secret_len: Int, _ s: UnsafePointer<UInt8>?, _ s_len: Int
 ) -> Int32 {
-    guard let secret = Output(secret, secret_len, size: MPinSize.g2),
-        let s = octets(s, s_len)
-    else { return MPIN_CRYPTO_WRONG_PARAMETER }
+    guard let s = octets(s, s_len) else { return MPIN_CRYPTO_WRONG_PARAMETER }
     return crypto { () throws(MPinError) in
+        let secret = try Output(secret, secret_len, size: MPinSize.g2)
         var secretRoom = secret.room.mutableSpan
         try TrustAuthority.serverSecretShare(master: s.span, into: &secretRoom)
         secret.handOver()
@@ -96,11 +92,11 @@ public func mpin_crypto_get_client_permit(
     _ permit: UnsafeMutablePointer<UInt8>?, _ permit_len: Int, _ date: Int32,
     _ s: UnsafePointer<UInt8>?, _ s_len: Int, _ hash_id: UnsafePointer<UInt8>?, _ hash_id_len: Int
 ) -> Int32 {
-    guard let permit = Output(permit, permit_len, size: MPinSize.g1),
-        let s = octets(s, s_len),
+    guard let s = octets(s, s_len),
         let hash_id = octets(hash_id, hash_id_len)
     else { return MPIN_CRYPTO_WRONG_PARAMETER }
     return crypto { () throws(MPinError) in
+        let permit = try Output(permit, permit_len, size: MPinSize.g1)
         var permitRoom = permit.room.mutableSpan
         try TrustAuthority.timePermitShare(master: s.span, date: date, hashID: hash_id.span, into: &permitRoom)
         permit.handOver()
@@ -112,11 +108,11 @@ public func mpin_crypto_recombine_g1(
     _ sum: UnsafeMutablePointer<UInt8>?, _ sum_len: Int, _ a: UnsafePointer<UInt8>?, _ a_len: Int,
     _ b: UnsafePointer<UInt8>?, _ b_len: Int
 ) -> Int32 {
-    guard let sum = Output(sum, sum_len, size: MPinSize.g1),
-        let a = octets(a, a_len),
+    guard let a = octets(a, a_len),
         let b = octets(b, b_len)
     else { return MPIN_CRYPTO_WRONG_PARAMETER }
     return crypto { () throws(MPinError) in
+        let sum = try Output(sum, sum_len, size: MPinSize.g1)
         var sumRoom = sum.room.mutableSpan
         try Shares.recombineG1(a.span, b.span, into: &sumRoom)
         sum.handOver()
@@ -128,11 +124,11 @@ public func mpin_crypto_recombine_g2(
     _ sum: UnsafeMutablePointer<UInt8>?, _ sum_len: Int, _ a: UnsafePointer<UInt8>?, _ a_len: Int,
     _ b: UnsafePointer<UInt8>?, _ b_len: Int
 ) -> Int32 {
-    guard let sum = Output(sum, sum_len, size: MPinSize.g2),
-        let a = octets(a, a_len),
+    guard let a = octets(a, a_len),
         let b = octets(b, b_len)
     else { return MPIN_CRYPTO_WRONG_PARAMETER }
     return crypto { () throws(MPinError) in
+        let sum = try Output(sum, sum_len, size: MPinSize.g2)
         var sumRoom = sum.room.mutableSpan
         try Shares.recombineG2(a.span, b.span, into: &sumRoom)
         sum.handOver()
@@ -155,12 +151,12 @@ public func mpin_crypto_pin_to_scalar(
     _ scalar: UnsafeMutablePointer<UInt8>?, _ scalar_len: Int, _ bits: UnsafeMutablePointer<Int32>?,
     _ mapping: Int32, _ pin: UnsafePointer<UInt8>?, _ pin_len: Int
 ) -> Int32 {
-    guard let scalar = Output(scalar, scalar_len, size: MPinSize.scalar),
-        let pin = octets(pin, pin_len),
+    guard let pin = octets(pin, pin_len),
         let bits,
         let mapping = pinMapping(mapping)
     else { return MPIN_CRYPTO_WRONG_PARAMETER }
     return crypto { () throws(MPinError) in
+        let scalar = try Output(scalar, scalar_len, size: MPinSize.scalar)
         var scalarRoom = scalar.room.mutableSpan
         try mapping.scalar(pin: pin.span, into: &scalarRoom)
         bits.pointee = Int32(mapping.bits)
@@ -174,12 +170,12 @@ public func mpin_crypto_extract_pin(
     _ pin: UnsafePointer<UInt8>?, _ pin_len: Int, _ pin_bits: Int32,
     _ client_secret: UnsafePointer<UInt8>?, _ client_secret_len: Int
 ) -> Int32 {
-    guard let token = Output(token, token_len, size: MPinSize.g1),
-        let id = octets(id, id_len),
+    guard let id = octets(id, id_len),
         let pin = octets(pin, pin_len),
         let client_secret = octets(client_secret, client_secret_len)
     else { return MPIN_CRYPTO_WRONG_PARAMETER }
     return crypto { () throws(MPinError) in
+        let token = try Output(token, token_len, size: MPinSize.g1)
         var tokenRoom = token.room.mutableSpan
         try Client.extractPIN(
             id: id.span, pinScalar: pin.span, pinBits: Int(pin_bits), clientSecret: client_secret.span, into: &tokenRoom

@@ -11,16 +11,16 @@ public func mpin_crypto_client_1(
     _ x: UnsafePointer<UInt8>?, _ x_len: Int, _ pin: UnsafePointer<UInt8>?, _ pin_len: Int, _ pin_bits: Int32,
     _ token: UnsafePointer<UInt8>?, _ token_len: Int, _ permit: UnsafePointer<UInt8>?, _ permit_len: Int
 ) -> Int32 {
-    guard let sec = Output(sec, sec_len, size: MPinSize.g1),
-        let u = Output(u, u_len, size: MPinSize.g1),
-        let ut = Output(ut, ut_len, size: MPinSize.g1, optional: true),
-        let id = octets(id, id_len),
+    guard let id = octets(id, id_len),
         let x = octets(x, x_len),
         let pin = octets(pin, pin_len),
         let token = octets(token, token_len),
         let permit = optionalOctets(permit, permit_len)
     else { return MPIN_CRYPTO_WRONG_PARAMETER }
     return crypto { () throws(MPinError) in
+        let sec = try Output(sec, sec_len, size: MPinSize.g1)
+        let u = try Output(u, u_len, size: MPinSize.g1)
+        let ut = try Output(ut, ut_len, size: MPinSize.g1, optional: true)
         var secRoom = sec.room.mutableSpan
         var uRoom = u.room.mutableSpan
         var utRoom = ut.room.mutableSpan
@@ -38,12 +38,12 @@ public func mpin_crypto_client_2(
     _ v: UnsafeMutablePointer<UInt8>?, _ v_len: Int, _ x: UnsafePointer<UInt8>?, _ x_len: Int,
     _ y: UnsafePointer<UInt8>?, _ y_len: Int, _ sec: UnsafePointer<UInt8>?, _ sec_len: Int
 ) -> Int32 {
-    guard let v = Output(v, v_len, size: MPinSize.g1),
-        let x = octets(x, x_len),
+    guard let x = octets(x, x_len),
         let y = octets(y, y_len),
         let sec = octets(sec, sec_len)
     else { return MPIN_CRYPTO_WRONG_PARAMETER }
     return crypto { () throws(MPinError) in
+        let v = try Output(v, v_len, size: MPinSize.g1)
         var vRoom = v.room.mutableSpan
         try Client.pass2(x: x.span, y: y.span, sec: sec.span, into: &vRoom)
         v.handOver()
@@ -55,11 +55,10 @@ public func mpin_crypto_server_1(
     _ hid: UnsafeMutablePointer<UInt8>?, _ hid_len: Int, _ htid: UnsafeMutablePointer<UInt8>?, _ htid_len: Int,
     _ date: Int32, _ id: UnsafePointer<UInt8>?, _ id_len: Int
 ) -> Int32 {
-    guard let hid = Output(hid, hid_len, size: MPinSize.g1),
-        let htid = Output(htid, htid_len, size: MPinSize.g1, optional: true),
-        let id = octets(id, id_len)
-    else { return MPIN_CRYPTO_WRONG_PARAMETER }
+    guard let id = octets(id, id_len) else { return MPIN_CRYPTO_WRONG_PARAMETER }
     return crypto { () throws(MPinError) in
+        let hid = try Output(hid, hid_len, size: MPinSize.g1)
+        let htid = try Output(htid, htid_len, size: MPinSize.g1, optional: true)
         var hidRoom = hid.room.mutableSpan
         var htidRoom = htid.room.mutableSpan
         try Server.pass1(date: date, id: id.span, hid: &hidRoom, htid: &htidRoom)
@@ -115,9 +114,7 @@ public func mpin_crypto_server_2(
     _ u: UnsafePointer<UInt8>?, _ u_len: Int, _ ut: UnsafePointer<UInt8>?, _ ut_len: Int,
     _ v: UnsafePointer<UInt8>?, _ v_len: Int
 ) -> Int32 {
-    guard let e = Output(e, e_len, size: MPinSize.gt, optional: true),
-        let f = Output(f, f_len, size: MPinSize.gt, optional: true),
-        let hid = octets(hid, hid_len),
+    guard let hid = octets(hid, hid_len),
         let htid = optionalOctets(htid, htid_len),
         let y = octets(y, y_len),
         let server_secret = octets(server_secret, server_secret_len),
@@ -126,6 +123,8 @@ public func mpin_crypto_server_2(
         let v = octets(v, v_len)
     else { return MPIN_CRYPTO_WRONG_PARAMETER }
     return crypto { () throws(MPinError) in
+        let e = try Output(e, e_len, size: MPinSize.gt, optional: true)
+        let f = try Output(f, f_len, size: MPinSize.gt, optional: true)
         var eRoom = e.room.mutableSpan
         var fRoom = f.room.mutableSpan
         let context = try ServerContext(serverSecret: server_secret.span)
@@ -161,11 +160,11 @@ public func mpin_crypto_pairing(
     _ e: UnsafeMutablePointer<UInt8>?, _ e_len: Int, _ q: UnsafePointer<UInt8>?, _ q_len: Int,
     _ p: UnsafePointer<UInt8>?, _ p_len: Int
 ) -> Int32 {
-    guard let e = Output(e, e_len, size: MPinSize.gt),
-        let q = octets(q, q_len),
+    guard let q = octets(q, q_len),
         let p = octets(p, p_len)
     else { return MPIN_CRYPTO_WRONG_PARAMETER }
     return crypto { () throws(MPinError) in
+        let e = try Output(e, e_len, size: MPinSize.gt)
         var eRoom = e.room.mutableSpan
         try PairingOctets.pairing(q: q.span, p: p.span, into: &eRoom)
         e.handOver()
@@ -178,13 +177,13 @@ public func mpin_crypto_pairing_product(
     _ p1: UnsafePointer<UInt8>?, _ p1_len: Int, _ q2: UnsafePointer<UInt8>?, _ q2_len: Int,
     _ p2: UnsafePointer<UInt8>?, _ p2_len: Int
 ) -> Int32 {
-    guard let e = Output(e, e_len, size: MPinSize.gt),
-        let q1 = octets(q1, q1_len),
+    guard let q1 = octets(q1, q1_len),
         let p1 = octets(p1, p1_len),
         let q2 = octets(q2, q2_len),
         let p2 = octets(p2, p2_len)
     else { return MPIN_CRYPTO_WRONG_PARAMETER }
     return crypto { () throws(MPinError) in
+        let e = try Output(e, e_len, size: MPinSize.gt)
         var eRoom = e.room.mutableSpan
         try PairingOctets.product(q1: q1.span, p1: p1.span, q2: q2.span, p2: p2.span, into: &eRoom)
         e.handOver()

@@ -12,11 +12,11 @@ public func mpin_crypto_get_y(
     _ y: UnsafeMutablePointer<UInt8>?, _ y_len: Int, _ time: Int64, _ u: UnsafePointer<UInt8>?, _ u_len: Int,
     _ message: UnsafePointer<UInt8>?, _ message_len: Int
 ) -> Int32 {
-    guard let y = Output(y, y_len, size: MPinSize.scalar),
-        let u = octets(u, u_len),
+    guard let u = octets(u, u_len),
         let message = octets(message, message_len)
     else { return MPIN_CRYPTO_WRONG_PARAMETER }
     return crypto { () throws(MPinError) in
+        let y = try Output(y, y_len, size: MPinSize.scalar)
         var yRoom = y.room.mutableSpan
         try OnePass.y(time: time, u: u.span, message: message.span, into: &yRoom)
         y.handOver()
@@ -31,10 +31,7 @@ public func mpin_crypto_client(
     _ token: UnsafePointer<UInt8>?, _ token_len: Int, _ permit: UnsafePointer<UInt8>?, _ permit_len: Int,
     _ time: Int64, _ message: UnsafePointer<UInt8>?, _ message_len: Int
 ) -> Int32 {
-    guard let u = Output(u, u_len, size: MPinSize.g1),
-        let ut = Output(ut, ut_len, size: MPinSize.g1, optional: true),
-        let v = Output(v, v_len, size: MPinSize.g1),
-        let id = octets(id, id_len),
+    guard let id = octets(id, id_len),
         let x = octets(x, x_len),
         let pin = octets(pin, pin_len),
         let token = octets(token, token_len),
@@ -42,6 +39,9 @@ public func mpin_crypto_client(
         let message = octets(message, message_len)
     else { return MPIN_CRYPTO_WRONG_PARAMETER }
     return crypto { () throws(MPinError) in
+        let u = try Output(u, u_len, size: MPinSize.g1)
+        let ut = try Output(ut, ut_len, size: MPinSize.g1, optional: true)
+        let v = try Output(v, v_len, size: MPinSize.g1)
         var uRoom = u.room.mutableSpan
         var utRoom = ut.room.mutableSpan
         var vRoom = v.room.mutableSpan
@@ -62,9 +62,7 @@ public func mpin_crypto_server(
     _ ut: UnsafePointer<UInt8>?, _ ut_len: Int, _ v: UnsafePointer<UInt8>?, _ v_len: Int, _ time: Int64,
     _ message: UnsafePointer<UInt8>?, _ message_len: Int
 ) -> Int32 {
-    guard let e = Output(e, e_len, size: MPinSize.gt, optional: true),
-        let f = Output(f, f_len, size: MPinSize.gt, optional: true),
-        let id = octets(id, id_len),
+    guard let id = octets(id, id_len),
         let server_secret = octets(server_secret, server_secret_len),
         let public_key = optionalOctets(public_key, public_key_len),
         let u = optionalOctets(u, u_len),
@@ -73,6 +71,8 @@ public func mpin_crypto_server(
         let message = octets(message, message_len)
     else { return MPIN_CRYPTO_WRONG_PARAMETER }
     return crypto { () throws(MPinError) in
+        let e = try Output(e, e_len, size: MPinSize.gt, optional: true)
+        let f = try Output(f, f_len, size: MPinSize.gt, optional: true)
         var eRoom = e.room.mutableSpan
         var fRoom = f.room.mutableSpan
         let context = try ServerContext(serverSecret: server_secret.span)
@@ -95,12 +95,12 @@ public func mpin_crypto_precompute(
     _ g1: UnsafeMutablePointer<UInt8>?, _ g1_len: Int, _ g2: UnsafeMutablePointer<UInt8>?, _ g2_len: Int,
     _ token: UnsafePointer<UInt8>?, _ token_len: Int, _ hash_id: UnsafePointer<UInt8>?, _ hash_id_len: Int
 ) -> Int32 {
-    guard let g1 = Output(g1, g1_len, size: MPinSize.gt),
-        let g2 = Output(g2, g2_len, size: MPinSize.gt),
-        let token = octets(token, token_len),
+    guard let token = octets(token, token_len),
         let hash_id = octets(hash_id, hash_id_len)
     else { return MPIN_CRYPTO_WRONG_PARAMETER }
     return crypto { () throws(MPinError) in
+        let g1 = try Output(g1, g1_len, size: MPinSize.gt)
+        let g2 = try Output(g2, g2_len, size: MPinSize.gt)
         var g1Room = g1.room.mutableSpan
         var g2Room = g2.room.mutableSpan
         try MPinFull.precompute(token: token.span, hashID: hash_id.span, g1: &g1Room, g2: &g2Room)
@@ -116,8 +116,7 @@ public func mpin_crypto_client_key(
     _ r: UnsafePointer<UInt8>?, _ r_len: Int, _ x: UnsafePointer<UInt8>?, _ x_len: Int,
     _ t: UnsafePointer<UInt8>?, _ t_len: Int
 ) -> Int32 {
-    guard let key = Output(key, key_len, size: MPinFull.keySize),
-        let g1 = octets(g1, g1_len),
+    guard let g1 = octets(g1, g1_len),
         let g2 = octets(g2, g2_len),
         let pin = octets(pin, pin_len),
         let r = octets(r, r_len),
@@ -125,6 +124,7 @@ public func mpin_crypto_client_key(
         let t = octets(t, t_len)
     else { return MPIN_CRYPTO_WRONG_PARAMETER }
     return crypto { () throws(MPinError) in
+        let key = try Output(key, key_len, size: MPinFull.keySize)
         var keyRoom = key.room.mutableSpan
         try MPinFull.clientKey(
             g1: g1.span, g2: g2.span, pinScalar: pin.span, pinBits: Int(pin_bits), r: r.span, x: x.span, t: t.span,
@@ -139,14 +139,14 @@ public func mpin_crypto_server_key(
     _ server_secret: UnsafePointer<UInt8>?, _ server_secret_len: Int, _ w: UnsafePointer<UInt8>?, _ w_len: Int,
     _ u: UnsafePointer<UInt8>?, _ u_len: Int, _ ut: UnsafePointer<UInt8>?, _ ut_len: Int
 ) -> Int32 {
-    guard let key = Output(key, key_len, size: MPinFull.keySize),
-        let z = octets(z, z_len),
+    guard let z = octets(z, z_len),
         let server_secret = octets(server_secret, server_secret_len),
         let w = octets(w, w_len),
         let u = octets(u, u_len),
         let ut = optionalOctets(ut, ut_len)
     else { return MPIN_CRYPTO_WRONG_PARAMETER }
     return crypto { () throws(MPinError) in
+        let key = try Output(key, key_len, size: MPinFull.keySize)
         var keyRoom = key.room.mutableSpan
         try MPinFull.serverKey(
             z: z.span, serverSecret: server_secret.span, w: w.span, u: u.span, ut: ut?.span, into: &keyRoom)

@@ -10,6 +10,7 @@ extension MPinError {
         case .wrongOrder: MPIN_CRYPTO_WRONG_ORDER
         case .badPIN: MPIN_CRYPTO_BAD_PIN
         case .randomFailed: MPIN_CRYPTO_RANDOM_FAILED
+        case .bufferTooSmall: MPIN_CRYPTO_BUFFER_TOO_SMALL
         }
     }
 }

@@ -66,6 +66,13 @@ public func mpin_user_get_pin_length(_ user: OpaquePointer?, _ digits: UnsafeMut
     get(user, digits) { Int32(clamping: $0.pinLength) }
 }
 
+@_cdecl("mpin_user_get_verification_type") @implementation
+public func mpin_user_get_verification_type(
+    _ user: OpaquePointer?, _ out: UnsafeMutablePointer<CChar>?, _ out_len: UnsafeMutablePointer<Int>?
+) -> mpin_status {
+    get(user, out, out_len) { $0.verificationType }
+}
+
 @_cdecl("mpin_user_get_can_sign") @implementation
 public func mpin_user_get_can_sign(_ user: OpaquePointer?, _ can_sign: UnsafeMutablePointer<Int32>?) -> mpin_status {
     get(user, can_sign) { $0.canSign ? 1 : 0 }

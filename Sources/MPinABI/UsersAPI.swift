@@ -9,12 +9,23 @@ public func mpin_sdk_make_new_user(
     _ sdk: OpaquePointer?, _ user: UnsafeMutablePointer<OpaquePointer?>?, _ id: UnsafePointer<CChar>?,
     _ device_name: UnsafePointer<CChar>?
 ) -> mpin_status {
+    mpin_sdk_make_new_user_mfa(sdk, user, id, device_name, nil, nil)
+}
+
+@_cdecl("mpin_sdk_make_new_user_mfa") @implementation
+public func mpin_sdk_make_new_user_mfa(
+    _ sdk: OpaquePointer?, _ user: UnsafeMutablePointer<OpaquePointer?>?, _ id: UnsafePointer<CChar>?,
+    _ device_name: UnsafePointer<CChar>?, _ customer_id: UnsafePointer<CChar>?, _ app_id: UnsafePointer<CChar>?
+) -> mpin_status {
     guard let core = MPinABI.sdk(sdk) else { return MPIN_INVALID_HANDLE }
     guard let user else { return core.refuse("user is NULL") }
     guard let id = text(id) else { return core.refuse("id is NULL or not UTF-8") }
     guard let deviceName = optionalText(device_name) else { return core.refuse("device_name is not UTF-8") }
+    guard let customerID = optionalText(customer_id) else { return core.refuse("customer_id is not UTF-8") }
+    guard let appID = optionalText(app_id) else { return core.refuse("app_id is not UTF-8") }
     return core.status { () throws(SDKError) in
-        user.pointee = makeHandle(try core.makeNewUser(id, deviceName: deviceName), of: sdk)
+        let made = try core.makeNewUser(id, deviceName: deviceName, customerID: customerID, appID: appID)
+        user.pointee = makeHandle(made, of: sdk)
     }
 }
 
@@ -22,11 +33,22 @@ public func mpin_sdk_make_new_user(
 public func mpin_sdk_get_user(
     _ sdk: OpaquePointer?, _ user: UnsafeMutablePointer<OpaquePointer?>?, _ id: UnsafePointer<CChar>?
 ) -> mpin_status {
+    mpin_sdk_get_user_mfa(sdk, user, id, nil, nil)
+}
+
+@_cdecl("mpin_sdk_get_user_mfa") @implementation
+public func mpin_sdk_get_user_mfa(
+    _ sdk: OpaquePointer?, _ user: UnsafeMutablePointer<OpaquePointer?>?, _ id: UnsafePointer<CChar>?,
+    _ customer_id: UnsafePointer<CChar>?, _ app_id: UnsafePointer<CChar>?
+) -> mpin_status {
     guard let core = MPinABI.sdk(sdk) else { return MPIN_INVALID_HANDLE }
     guard let user else { return core.refuse("user is NULL") }
     guard let id = text(id) else { return core.refuse("id is NULL or not UTF-8") }
+    guard let customerID = optionalText(customer_id) else { return core.refuse("customer_id is not UTF-8") }
+    guard let appID = optionalText(app_id) else { return core.refuse("app_id is not UTF-8") }
     return core.status { () throws(SDKError) in
-        user.pointee = try core.user(id).flatMap { makeHandle($0, of: sdk) }
+        let found = try core.user(id, customerID: customerID, appID: appID)
+        user.pointee = found.flatMap { makeHandle($0, of: sdk) }
     }
 }
 

@@ -10,6 +10,8 @@ package enum MPinError: Error, Equatable {
     case badPIN
     /// The random generator failed (-32).
     case randomFailed
+    /// An output of a C caller has too little room (-33).
+    case bufferTooSmall
 }
 
 /// Sizes in bytes.

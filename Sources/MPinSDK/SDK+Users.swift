@@ -1,13 +1,19 @@
 /// Users.
 extension SDK {
-    /// The user of that id at the current backend, a new one in state INVALID where none is known.
-    package func makeNewUser(_ id: String, deviceName: String? = nil) throws(SDKError) -> User {
-        try perform { session, _ throws(SDKError) in try session.makeNewUser(id, deviceName: deviceName) }
+    /// The user of that id at the current backend, a new one in state INVALID where none is known. Customer, application:
+    /// nil for any, empty for none.
+    package func makeNewUser(
+        _ id: String, deviceName: String? = nil, customerID: String? = nil, appID: String? = nil
+    ) throws(SDKError) -> User {
+        try perform { session, _ throws(SDKError) in
+            try session.makeNewUser(id, deviceName: deviceName, customerID: customerID, appID: appID)
+        }
     }
 
-    /// The user of that id at the current backend, nil where none is known.
-    package func user(_ id: String) throws(SDKError) -> User? {
-        try perform { session, _ throws(SDKError) in try session.user(id) }
+    /// The user of that id at the current backend, the first of several, nil where none is known. Customer, application:
+    /// nil for any, empty for none.
+    package func user(_ id: String, customerID: String? = nil, appID: String? = nil) throws(SDKError) -> User? {
+        try perform { session, _ throws(SDKError) in try session.user(id, customerID: customerID, appID: appID) }
     }
 
     /// Erases a user here, in memory and in the store. The server is not told.
@@ -40,10 +46,8 @@ extension SDK {
         try perform { session, _ throws(SDKError) in Set(session.listUsers(backend: nil).map(\.backend)).sorted() }
     }
 
-    /// Whether a user is known at the current backend; nil: of any customer, of any application.
+    /// Whether there is such a ``user(_:customerID:appID:)``.
     package func userExists(_ id: String, customerID: String? = nil, appID: String? = nil) throws(SDKError) -> Bool {
-        try perform { session, _ throws(SDKError) in
-            try session.userExists(id, customerID: customerID, appID: appID)
-        }
+        try user(id, customerID: customerID, appID: appID) != nil
     }
 }

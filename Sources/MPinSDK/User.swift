@@ -2,11 +2,9 @@ import MPinHTTP
 import MPinSecrets
 import MPinWire
 
-/// An identity: a user id at a backend. Its getters never wait for an operation that is under way.
+/// An identity: a user id at a backend, of a customer where the server has several. Its getters never wait for an operation that is under way.
 package final class User: Sendable {
     private let content: Locked<Content>
-    /// Tells identities apart.
-    let key: String
     package let id: String
     /// Base URL without trailing slash.
     package let backend: String
@@ -62,7 +60,6 @@ package final class User: Sendable {
 
     init(record: UserRecord, lifecycle: UserLifecycle) {
         content = Locked(Content(record: record, lifecycle: lifecycle))
-        key = record.key
         id = record.userID
         backend = record.backend
     }
@@ -74,11 +71,16 @@ package final class User: Sendable {
     /// The answer of the application to the last login, JSON text; empty before one.
     package var authData: String { content.withLock { $0.authData } }
 
-    /// Names that the server gave at registration; may be empty.
+    /// Names that the server gave at registration or, before, the program; may be empty.
     package var customerID: String { content.withLock { $0.record.customerID ?? "" } }
     package var appID: String { content.withLock { $0.record.appID ?? "" } }
     /// Digits of a PIN; 0 where the server does not say.
     package var pinLength: Int { content.withLock { $0.record.pinLength ?? 0 } }
+    /// How the server has verified the user id, such as `em` by mail; empty where it does not say.
+    package var verificationType: String {
+        let record = record
+        return record.verificationType ?? record.mpinID.flatMap(MPinID.verificationType) ?? ""
+    }
     package var canSign: Bool { content.withLock { $0.record.signing != nil } }
     package var canLogout: Bool { content.withLock { $0.logout != nil } }
     /// Whether the registration token is whole: the server keeps no part back until the user opens the link.
@@ -88,6 +90,7 @@ package final class User: Sendable {
     }
 
     var record: UserRecord { content.withLock { $0.record } }
+    var key: IdentityKey { record.key }
     var lifecycle: UserLifecycle { content.withLock { $0.lifecycle } }
     var registration: Registration? { content.withLock { $0.registration } }
     var login: Login? { content.withLock { $0.login } }

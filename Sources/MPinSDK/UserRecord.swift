@@ -17,11 +17,13 @@ package struct UserRecord: Codable, Sendable, Equatable {
     /// When the registration ends and what the server's clock showed then, in seconds since 1970.
     package var expireTime: Int64?
     package var nowTime: Int64?
-    /// Names of the customer and the application, as the server gave them.
+    /// Names of the customer and the application, as the server gave them or, before, the program.
     package var customerID: String?
     package var appID: String?
     /// Digits of a PIN; nil where the server does not say.
     package var pinLength: Int?
+    /// How the user id was verified, if the server said so beside the M-Pin ID.
+    package var verificationType: String?
     /// G1 point, 65 bytes: client secret minus PIN times identity.
     package var token: SecretHex?
     /// How the token's PIN became a number.
@@ -72,12 +74,8 @@ package struct UserRecord: Codable, Sendable, Equatable {
         state = UserState.invalid.name
     }
 
-    /// Tells identities apart: the same user id at another backend is another identity (wire section 13).
-    package var key: String { Self.key(userID: userID, backend: backend) }
-
-    static func key(userID: String, backend: String) -> String {
-        let scheme = ["https://", "http://"].first { backend.hasPrefix($0) } ?? ""
-        return "\(userID)@\(backend.dropFirst(scheme.count))"
+    package var key: IdentityKey {
+        IdentityKey(userID: userID, backend: backend, customerID: customerID, appID: appID)
     }
 
     /// Nil for a record that contradicts itself: it is set aside as damaged.

@@ -50,6 +50,8 @@ package struct RegisterResponse: Codable, Sendable {
     package var appId: String?
     /// Digits of a PIN (MIRACL MFA and Trust).
     package var pinLength: Int?
+    /// How the user id was verified (MIRACL Trust).
+    package var verificationType: String?
 
     package init(mpinId: String, regOTT: String, active: Bool, expireTime: String, nowTime: String) {
         self.mpinId = mpinId
@@ -69,11 +71,12 @@ package struct RegisterResponse: Codable, Sendable {
         nowTime = Self.text(container, .nowTime)
         customerId = Self.text(container, .customerId)
         appId = Self.text(container, .appId)
+        verificationType = Self.text(container, .verificationType)
         pinLength = (try? container.decode(LenientInt.self, forKey: .pinLength))?.value
     }
 
     private enum CodingKeys: String, CodingKey {
-        case mpinId, regOTT, active, expireTime, nowTime, customerId, appId, pinLength
+        case mpinId, regOTT, active, expireTime, nowTime, customerId, appId, pinLength, verificationType
     }
 
     private static func text(_ container: KeyedDecodingContainer<CodingKeys>, _ key: CodingKeys) -> String? {

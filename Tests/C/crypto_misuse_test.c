@@ -313,12 +313,14 @@ static void wrong_octets(const struct function *function)
         fails(function, &c, wrong, "length SIZE_MAX / 2 + 1", i);
         if (right.kind == ANY_LENGTH || right.p == digits)
             continue;
+        const int32_t shorter =
+            right.kind == OUT ? MPIN_CRYPTO_BUFFER_TOO_SMALL : wrong;
         o->n = right.n - 1;
-        fails(function, &c, wrong, "length - 1", i);
+        fails(function, &c, shorter, "length - 1", i);
         o->n = right.n + 1;
         fails(function, &c, wrong, "length + 1", i);
         o->n = 0;
-        fails(function, &c, wrong, "length 0", i);
+        fails(function, &c, shorter, "length 0", i);
     }
 }
 

@@ -38,7 +38,7 @@ static struct {
     uint8_t id[2048], key[MPIN_G2_SIZE], u[MPIN_G1_SIZE];
     size_t id_size, key_size;
     int is_right, wrong_pins, issued;
-    const char *user;
+    const char *user, *customer;
     /* Of the signing identity. */
     char signing_id[1024];
 } mfa;
@@ -47,6 +47,7 @@ static void mfa_start(void)
 {
     uint8_t a[MPIN_G2_SIZE], b[MPIN_G2_SIZE], sum[MPIN_G2_SIZE];
     memset(&mfa, 0, sizeof mfa);
+    mfa.customer = "customer";
     CHECK_STATUS(mpin_crypto_random_generate(ARG(mfa.s1)), 0);
     CHECK_STATUS(mpin_crypto_random_generate(ARG(mfa.s2)), 0);
     CHECK_STATUS(mpin_crypto_get_server_secret(ARG(a), ARG(mfa.s1)), 0);
@@ -124,8 +125,9 @@ static void registered(char *out)
              "{\"mpinId\":\"%s\",\"regOTT\":\"%032x\",\"active\":false,"
              "\"expireTime\":\"2030-01-01T00:00:00.000000\","
              "\"nowTime\":\"2029-12-31T23:00:00.000000\",\"appId\":\"app\","
-             "\"customerId\":\"customer\",\"pinLength\":4}",
-             id, 7);
+             "\"customerId\":\"%s\",\"pinLength\":4,"
+             "\"verificationType\":\"em\"}",
+             id, 7, mfa.customer);
 }
 
 /* One D-TA's share for an identity, with its public key if it has one. */

@@ -29,6 +29,11 @@ static mpin_status user_app(mpin_user *user, char *out, size_t *out_len)
 {
     return mpin_user_get_app_id(user, out, out_len);
 }
+static mpin_status user_verification(mpin_user *user, char *out,
+                                     size_t *out_len)
+{
+    return mpin_user_get_verification_type(user, out, out_len);
+}
 static mpin_status user_device(mpin_user *user, char *out, size_t *out_len)
 {
     return mpin_user_get_device_name(user, out, out_len);

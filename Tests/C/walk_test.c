@@ -94,6 +94,7 @@ static void registration(void)
     expect_text(user_customer, user, "customer");
     expect_text(user_app, user, "app");
     expect_text(user_device, user, "phone");
+    expect_text(user_verification, user, "em");
     CHECK_STATUS(mpin_user_get_pin_length(user, &number), MPIN_OK);
     CHECK(number == 4, "%d digits", number);
     CHECK_STATUS(mpin_user_get_registration_expiration(user, &expiration),
@@ -140,6 +141,50 @@ static void users(void)
         mpin_sdk_user_exists(sdk, &exists, "alice", "customer", "other"),
         MPIN_OK);
     CHECK(exists == 0, "alice of another application");
+}
+
+/* The same id at another customer: both are listed, each is found, and after
+ * the other one is gone the first logs in (logins). */
+static void customers(void)
+{
+    mpin_user *other = NULL, *found[2] = {NULL, NULL};
+    size_t n = 2;
+    CHECK_STATUS(mpin_sdk_make_new_user_mfa(sdk, &other, "alice", NULL,
+                                            "another", "app"),
+                 MPIN_OK);
+    expect_state(other, MPIN_USER_INVALID, 0);
+    CHECK_STATUS(
+        mpin_sdk_start_registration_mfa(sdk, other, NULL, "code", NULL),
+        MPIN_RESPONSE_PARSE_ERROR);
+    mfa.customer = "another";
+    CHECK_STATUS(
+        mpin_sdk_start_registration_mfa(sdk, other, NULL, "code", NULL),
+        MPIN_OK);
+    mfa.customer = "customer";
+    CHECK_STATUS(mpin_sdk_confirm_registration(sdk, other, NULL), MPIN_OK);
+    CHECK_STATUS(mpin_sdk_finish_registration(sdk, other, "9999"), MPIN_OK);
+    CHECK_STATUS(mpin_sdk_start_authentication(sdk, other), MPIN_OK);
+    CHECK_STATUS(
+        mpin_sdk_finish_authentication(sdk, other, NULL, NULL, "9999"),
+        MPIN_OK);
+
+    CHECK_STATUS(mpin_sdk_list_users(sdk, found, &n), MPIN_OK);
+    CHECK(n == 2, "%zu users", n);
+    expect_text(user_customer, found[0], "another");
+    expect_text(user_customer, found[1], "customer");
+    mpin_user_free(found[0]);
+    mpin_user_free(found[1]);
+    CHECK_STATUS(
+        mpin_sdk_get_user_mfa(sdk, &found[0], "alice", "customer", NULL),
+        MPIN_OK);
+    expect_text(user_customer, found[0], "customer");
+    mpin_user_free(found[0]);
+    CHECK_STATUS(mpin_sdk_get_user_mfa(sdk, &found[0], "alice", "third", "app"),
+                 MPIN_OK);
+    CHECK(found[0] == NULL, "alice of a third customer");
+    CHECK_STATUS(mpin_sdk_delete_user(sdk, other), MPIN_OK);
+    mpin_user_free(other);
+    expect_state(user, MPIN_USER_REGISTERED, 3);
 }
 
 /* ---- Sessions of a browser ------------------------------------------ */
@@ -284,6 +329,7 @@ static void mfa_server(void)
     backend();
     registration();
     users();
+    customers();
     logins();
     codes();
     changed_pin();

@@ -133,6 +133,7 @@ func code(_ body: () throws -> Void) -> Int? {
         case .wrongOrder: return -18
         case .badPIN: return -19
         case .randomFailed: return -32
+        case .bufferTooSmall: return -33
         case nil: return nil
         }
     }

@@ -22,6 +22,8 @@ final class MilagroServer: Sendable {
         var stored: [String: String] = [:]
         var date: Int32 = 20778
         var maxAttempts = 3
+        /// Each client id is that of a customer, whose name is told at registration.
+        var namesCustomers = false
         /// Access numbers and QR ids that a browser shows.
         var browsers: Set<String> = ["2741539", "f75dfd7607ec4213b177a3bd04651736"]
         /// Members of the client settings beside the usual ones.
@@ -207,12 +209,12 @@ final class MilagroServer: Sendable {
             }
             let regOTT = state.pending[mpinID]?.regOTT ?? "9ff3dd0a6f1c4addef2afe2c11966ec0"
             state.pending[mpinID] = (regOTT, state.isForced)
-            return .json(
-                200,
-                [
-                    "mpinId": mpinID, "regOTT": regOTT, "active": state.isForced,
-                    "expireTime": "2026-11-21T03:36:19.271581", "nowTime": "2026-11-21T02:36:19.271581",
-                ])
+            var answer: [String: Any] = [
+                "mpinId": mpinID, "regOTT": regOTT, "active": state.isForced,
+                "expireTime": "2026-11-21T03:36:19.271581", "nowTime": "2026-11-21T02:36:19.271581",
+            ]
+            if state.namesCustomers { answer["customerId"] = request.header("X-MIRACL-CID") }
+            return .json(200, answer)
         }
     }
 

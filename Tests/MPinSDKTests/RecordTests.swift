@@ -44,6 +44,7 @@ final class RecordTests: XCTestCase {
         record.customerID = "c"
         record.appID = "a"
         record.pinLength = 6
+        record.verificationType = "em"
         let token = try XCTUnwrap(record.token)
         record.signing = UserRecord.Signing(
             mpinID: "7b7d", publicKey: "00", dtas: "WyI=", token: token, mapping: .decimal6)

@@ -183,14 +183,15 @@ final class StoreTests: FolderTestCase {
         let blob = try read(path)
         let other = UserStore(storage: FileStorage(path: path), key: try .random(count: 32))
         XCTAssertThrowsError(try other.load()) { XCTAssertEqual(($0 as? SDKError)?.status, .storageError) }
-        XCTAssertThrowsError(try other.update("x") { $0 = nil })
+        XCTAssertThrowsError(try other.update(record("x").key) { $0 = nil })
         XCTAssertEqual(try read(path), blob)
     }
 
     func testAFailedChangeLeavesTheFileAlone() throws {
         _ = try saveThree()
         let blob = try read(path)
-        XCTAssertThrowsError(try store().update("x") { _ throws(SDKError) in throw SDKError(.flowError, "no") })
+        XCTAssertThrowsError(
+            try store().update(record("x").key) { _ throws(SDKError) in throw SDKError(.flowError, "no") })
         XCTAssertEqual(try read(path), blob)
     }
 
@@ -228,7 +229,8 @@ final class StoreTests: FolderTestCase {
         _ = try running.update(record("bob").key) { $0 = record("bob") }
         try write(old, path)
         XCTAssertEqual(failure { () throws(SDKError) in _ = try running.load() }, .storageError)
-        XCTAssertEqual(failure { () throws(SDKError) in _ = try running.update("x") { $0 = nil } }, .storageError)
+        XCTAssertEqual(
+            failure { () throws(SDKError) in _ = try running.update(record("x").key) { $0 = nil } }, .storageError)
         XCTAssertEqual(try read(path), old)
         // Whoever starts now cannot know.
         XCTAssertEqual(try store().load().records.count, 1)

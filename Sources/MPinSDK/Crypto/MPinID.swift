@@ -16,6 +16,14 @@ enum MPinID {
         return Hex.encode(bytes)
     }
 
+    /// What the ID itself says (TRUST wire section 2.1); nil where it does not.
+    static func verificationType(_ mpinID: String) -> String? {
+        guard let bytes = Hex.decode(mpinID), let content = try? JSON.decode(JSONValue.self, from: bytes.span),
+            case .string(let type) = content["vt"]
+        else { return nil }
+        return type
+    }
+
     /// The bytes to be hashed.
     static func bytes(_ mpinID: String) throws(SDKError) -> [UInt8] {
         guard let bytes = Hex.decode(mpinID), !bytes.isEmpty else {

@@ -16,6 +16,7 @@ struct ClientJSUser: Decodable {
     /// G2 point, 128 bytes in hex, of an identity with a key pair.
     var publicKey: String?
     var dtas: String?
+    var verificationType: String?
 
     /// Nil for a curve that is not ours, and for one whose registration has not ended: its one-time token is never
     /// written, so it has to be begun again.
@@ -29,6 +30,7 @@ struct ClientJSUser: Decodable {
         }
         return ImportedUser(
             userID: userId, mpinID: mpinId, state: state, mapping: .decimal6, token: token,
-            customerID: projectId ?? customerId, pinLength: pinLength, publicKey: publicKey, dtas: dtas)
+            customerID: projectId ?? customerId, pinLength: pinLength, verificationType: verificationType,
+            publicKey: publicKey, dtas: dtas)
     }
 }

@@ -73,6 +73,7 @@ struct ImportedUser {
     var customerID: String?
     var appID: String?
     var pinLength: Int?
+    var verificationType: String?
     /// Hex; nil without a key pair.
     var publicKey: String?
     var dtas: String?
@@ -86,6 +87,7 @@ struct ImportedUser {
         record.mpinID = Hex.encode(id)
         record.customerID = customerID
         record.appID = appID
+        record.verificationType = verificationType
         if let pinLength, (4...6).contains(pinLength) { record.pinLength = pinLength }
         switch state {
         case .startedRegistration, .activated:

@@ -54,12 +54,22 @@ extension Session {
         record.regOTTRest = nil
         record.expireTime = response.expireTime.flatMap(WireTime.seconds)
         record.nowTime = response.nowTime.flatMap(WireTime.seconds)
-        record.customerID = response.customerId
-        record.appID = response.appId
+        record.customerID = try name(response.customerId, sameAs: record.customerID, "customer")
+        record.appID = try name(response.appId, sameAs: record.appID, "application")
+        record.verificationType = response.verificationType
         let length = response.pinLength.flatMap { PINDigits.lengths.contains($0) ? $0 : nil }
         let usual = try currentBackend().pinLength
         record.pinLength = length ?? usual
         try save(user) { $0 = record }
+    }
+
+    /// What the server calls it; where it has no name for it, what the program does.
+    private func name(_ given: String?, sameAs expected: String?, _ what: String) throws(SDKError) -> String? {
+        guard let given, !given.isEmpty else { return expected }
+        guard expected == nil || expected == "" || expected == given else {
+            throw SDKError(.responseParseError, "register: the answer is of another \(what)")
+        }
+        return given
     }
 
     func setRegistrationToken(_ user: User, token: String) throws(SDKError) {

@@ -12,9 +12,9 @@ final class Session {
     private let transport: any HTTPTransport
     private let store: UserStore
     private(set) var backend: Backend?
-    private var users: [String: User] = [:]
+    private var users: [IdentityKey: User] = [:]
     /// Keys of users that the app has told to forget, until it makes them anew.
-    private var forgotten: Set<String> = []
+    private var forgotten: Set<IdentityKey> = []
     private var storeVersion: UInt64
     private(set) var damagedRecords = 0
 
@@ -68,37 +68,35 @@ final class Session {
 
     // MARK: Users
 
-    func makeNewUser(_ id: String, deviceName: String?) throws(SDKError) -> User {
+    func makeNewUser(_ id: String, deviceName: String?, customerID: String?, appID: String?) throws(SDKError) -> User {
         guard !id.isEmpty else { throw SDKError(.invalidArgument, "no user id") }
-        let record = UserRecord(userID: id, backend: try currentBackend().url, deviceName: deviceName)
-        if let known = users[record.key] {
+        if let known = try user(id, customerID: customerID, appID: appID) {
             if known.state == .invalid, let deviceName { known.update { $0.record.deviceName = deviceName } }
             return known
         }
+        var record = UserRecord(userID: id, backend: try currentBackend().url, deviceName: deviceName)
+        record.customerID = customerID
+        record.appID = appID
         let user = User(record: record, lifecycle: UserLifecycle())
         forgotten.remove(user.key)
         users[user.key] = user
         return user
     }
 
-    func user(_ id: String) throws(SDKError) -> User? {
-        users[UserRecord.key(userID: id, backend: try currentBackend().url)]
+    /// The first by customer and application, of which nil means any.
+    func user(_ id: String, customerID: String?, appID: String?) throws(SDKError) -> User? {
+        let site = IdentityKey.site(try currentBackend().url)
+        return users.filter { key, _ in
+            key.userID == id && key.site == site && key.customerID == customerID ?? key.customerID
+                && key.appID == appID ?? key.appID
+        }.min { $0.key < $1.key }?.value
     }
 
-    /// Nil: any customer, any application.
-    func userExists(_ id: String, customerID: String?, appID: String?) throws(SDKError) -> Bool {
-        guard let user = try user(id) else { return false }
-        return (customerID.map { $0 == user.customerID } ?? true) && (appID.map { $0 == user.appID } ?? true)
-    }
-
-    /// By id, then by backend; nil: of all backends.
+    /// By id, then by backend, customer and application; nil: of all backends.
     func listUsers(backend: String?) -> [User] {
-        users.values
-            .filter { user in
-                user.state != .invalid
-                    && (backend.map { UserRecord.key(userID: user.id, backend: $0) == user.key } ?? true)
-            }
-            .sorted { ($0.id, $0.key) < ($1.id, $1.key) }
+        let site = backend.map(IdentityKey.site)
+        return users.filter { key, user in user.state != .invalid && key.site == site ?? key.site }
+            .sorted { $0.key < $1.key }.map(\.value)
     }
 
     func clearUsers() {
@@ -107,9 +105,10 @@ final class Session {
     }
 
     func delete(_ user: User) throws(SDKError) {
-        if users[user.key] === user {
+        let key = user.key
+        if users[key] === user {
             if user.state != .invalid { try save(user) { $0 = nil } }
-            users[user.key] = nil
+            users[key] = nil
         }
         user.erase()
     }
@@ -117,7 +116,7 @@ final class Session {
     /// The user is this session's, its backend is the current one, and `input` may happen to it.
     func check(_ user: User, allows input: UserLifecycle.Input) throws(SDKError) {
         guard users[user.key] === user else { throw SDKError(.flowError, "the user was deleted or is not of this sdk") }
-        guard user.key == UserRecord.key(userID: user.id, backend: try currentBackend().url) else {
+        guard user.key.site == IdentityKey.site(try currentBackend().url) else {
             throw SDKError(.flowError, "the user belongs to another backend than the current one")
         }
         guard user.lifecycle.allows(input) else {
@@ -137,7 +136,18 @@ final class Session {
 
     /// Changes the stored record of a user, nil for none, and then every user in memory to what is stored.
     func save(_ user: User, _ change: (inout UserRecord?) throws(SDKError) -> Void) throws(SDKError) {
-        adopt(try store.update(user.key, change))
+        let former = user.key
+        var key = former
+        let records = try store.update(former) { record throws(SDKError) in
+            try change(&record)
+            key = record?.key ?? former
+            guard key == former || users[key] == nil else { throw UserStore.isKnown }
+        }
+        if key != former {
+            users[former] = nil
+            users[key] = user
+        }
+        adopt(records)
         damagedRecords = 0
     }
 

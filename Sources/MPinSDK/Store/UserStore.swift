@@ -47,16 +47,21 @@ package final class UserStore: Sendable {
     package func load() throws(SDKError) -> StoreFormat.Content { try content(storage.read()) }
 
     /// Changes one record, nil for none, in what is stored at this moment: other processes' users stay as they are.
-    /// Returns all records as stored now.
-    package func update(_ key: String, _ change: (inout UserRecord?) throws(SDKError) -> Void) throws(SDKError)
+    /// The change may give it another key, if nobody has that. Returns all records as stored now.
+    package func update(_ key: IdentityKey, _ change: (inout UserRecord?) throws(SDKError) -> Void) throws(SDKError)
         -> [UserRecord]
     {
         try replace { records throws(SDKError) in
             var record = records.last { $0.key == key }
             try change(&record)
-            return records.filter { $0.key != key } + (record.map { [$0] } ?? [])
+            let others = records.filter { $0.key != key }
+            guard let record else { return others }
+            guard record.key == key || !others.contains(where: { $0.key == record.key }) else { throw Self.isKnown }
+            return others + [record]
         }
     }
+
+    static var isKnown: SDKError { SDKError(.flowError, "the customer has a user of that id already") }
 
     /// Adds the records whose keys are not there yet. Returns all records as stored now, and how many were added.
     func add(_ new: [UserRecord]) throws(SDKError) -> (all: [UserRecord], added: Int) {

@@ -199,6 +199,7 @@ static int documented(int32_t code)
     case MPIN_CRYPTO_WRONG_ORDER:
     case MPIN_CRYPTO_BAD_PIN:
     case MPIN_CRYPTO_RANDOM_FAILED:
+    case MPIN_CRYPTO_BUFFER_TOO_SMALL:
     case MPIN_CRYPTO_INVALID_HANDLE:
         return 1;
     }

@@ -283,6 +283,13 @@ class CryptoRandomFailedError(RandomFailedError):
     status = "RANDOM_FAILED"
 
 
+class CryptoBufferTooSmallError(BufferTooSmallError):
+    """An output of a primitive has too little room."""
+
+    code = -33
+    status = "BUFFER_TOO_SMALL"
+
+
 class CryptoInvalidHandleError(InvalidHandleError):
     """The server context is closed."""
 
@@ -329,6 +336,7 @@ BY_CODE: dict[int, type[MPinError]] = {
         WrongOrderError,
         BadPinError,
         CryptoRandomFailedError,
+        CryptoBufferTooSmallError,
         CryptoInvalidHandleError,
     )
 }

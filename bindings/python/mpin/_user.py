@@ -39,12 +39,12 @@ class User(Closable):
 
     @property
     def customer_id(self) -> str:
-        """The customer, as the server named it at registration; may be empty."""
+        """The customer, as the server named it at registration or the program before; may be empty."""
         return self._sdk._text(lib.mpin_user_get_customer_id, self._handle)
 
     @property
     def app_id(self) -> str:
-        """The application, as the server named it at registration; may be empty."""
+        """The customer's application, the same way."""
         return self._sdk._text(lib.mpin_user_get_app_id, self._handle)
 
     @property
@@ -66,6 +66,11 @@ class User(Closable):
     def pin_length(self) -> int:
         """Digits of a PIN at this backend, 4 to 6; 0 where each of them will do."""
         return self._sdk._number(lib.mpin_user_get_pin_length, self._handle)
+
+    @property
+    def verification_type(self) -> str:
+        """How the server has verified the user id, such as "em" by mail; empty where it does not say."""
+        return self._sdk._text(lib.mpin_user_get_verification_type, self._handle)
 
     @property
     def can_sign(self) -> bool:

@@ -140,16 +140,24 @@ class SDK(Registration, Authentication, Signing):
         self._check(lib.mpin_sdk_damaged_records(self._handle, ctypes.byref(count)))
         return count.value
 
-    def make_new_user(self, id: str, device_name: str | None = None) -> User:
-        """A user of the current backend in state INVALID; for an id that is known here, the known user."""
+    def make_new_user(
+        self, id: str, device_name: str | None = None, customer_id: str | None = None, app_id: str | None = None
+    ) -> User:
+        """A user of the current backend in state INVALID; for an id that is known here, the known user.
+
+        At a server of several customers the same id at another customer, or another of its applications, is another
+        user: None means any, "" the one that the server will name.
+        """
         handle = ctypes.c_void_p()
-        self._check(lib.mpin_sdk_make_new_user(self._handle, ctypes.byref(handle), utf8(id), optional(device_name)))
+        who = (utf8(id), optional(device_name), optional(customer_id), optional(app_id))
+        self._check(lib.mpin_sdk_make_new_user_mfa(self._handle, ctypes.byref(handle), *who))
         return self._user(handle.value)
 
-    def get_user(self, id: str) -> User | None:
-        """The user of that id at the current backend, if there is one."""
+    def get_user(self, id: str, customer_id: str | None = None, app_id: str | None = None) -> User | None:
+        """The user of that id at the current backend, if there is one; customer and application: None for any."""
         handle = ctypes.c_void_p()
-        self._check(lib.mpin_sdk_get_user(self._handle, ctypes.byref(handle), utf8(id)))
+        who = (utf8(id), optional(customer_id), optional(app_id))
+        self._check(lib.mpin_sdk_get_user_mfa(self._handle, ctypes.byref(handle), *who))
         return None if handle.value is None else self._user(handle.value)
 
     def list_users(self) -> list[User]:

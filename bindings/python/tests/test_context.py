@@ -1,5 +1,6 @@
 """Everything that a program may supply itself, and every flow over it."""
 
+import json
 import os
 import pathlib
 from collections.abc import Iterator
@@ -116,6 +117,23 @@ def test_signing(sdk: mpin.SDK, server: Server) -> None:
     id = bytes.fromhex(made.mpin_id) + made.public_key
     assert (made.timestamp, made.dtas) == (1893456000, "W10=")
     assert server.context.verify_dvs(made.public_key, id, made.u, crypto.get_y(made.timestamp, made.u, hash), made.v)
+
+
+def test_users_of_customers(sdk: mpin.SDK, server: Server) -> None:
+    first = register(sdk)
+    assert sdk.make_new_user("alice").customer_id == "c"
+    second = sdk.make_new_user("alice", customer_id="other", app_id="app")
+    answer = {"mpinId": server.mpin_id("alice"), "regOTT": "07" * 16, "active": True, "verificationType": "em"}
+    server.answers["/rps/user"] = HTTPResponse(200, [], json.dumps(answer).encode())
+    sdk.start_registration_mfa(second)
+    assert [user.customer_id for user in sdk.list_users()] == ["c", "other"]
+    assert [user.verification_type for user in sdk.list_users()] == ["", "em"]
+    found = sdk.get_user("alice", "other", "app")
+    assert found is not None and found.mpin_id == second.mpin_id != first.mpin_id
+    assert sdk.get_user("alice", "other", "another") is None
+    sdk.delete_user(first)
+    remaining = sdk.get_user("alice")
+    assert remaining is not None and remaining.customer_id == "other"
 
 
 def test_users_of_backends(sdk: mpin.SDK) -> None:
