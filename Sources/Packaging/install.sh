@@ -8,7 +8,8 @@ real=libmpin.so.$VERSION
 cmake=$LIBDIR/cmake/mpin
 files="$LIBDIR/$real $LIBDIR/$SONAME $LIBDIR/libmpin.so $LIBDIR/pkgconfig/mpin.pc
     $cmake/mpinConfig.cmake $cmake/mpinConfigVersion.cmake
-    $INCLUDEDIR/mpin.h $INCLUDEDIR/mpin_crypto.h $INCLUDEDIR/mpin-cxx/mpin_sdk.h"
+    $INCLUDEDIR/mpin.h $INCLUDEDIR/mpin_crypto.h
+    $INCLUDEDIR/mpin-cxx/mpin_sdk.h $INCLUDEDIR/mpin-cxx/mpin_sdk_base.h"
 
 # fill TEMPLATE FILE: a template with its @words@ replaced.
 fill() {
@@ -26,7 +27,7 @@ install_all() {
     ln -sf "$real" "$DESTDIR$LIBDIR/$SONAME"
     ln -sf "$SONAME" "$DESTDIR$LIBDIR/libmpin.so"
     install -m 644 "$root/include/mpin.h" "$root/include/mpin_crypto.h" "$DESTDIR$INCLUDEDIR"
-    install -m 644 "$root/include/cxx/mpin_sdk.h" "$DESTDIR$INCLUDEDIR/mpin-cxx"
+    install -m 644 "$root/include/cxx/mpin_sdk.h" "$root/include/cxx/mpin_sdk_base.h" "$DESTDIR$INCLUDEDIR/mpin-cxx"
     fill "$here/mpin.pc.in" "$LIBDIR/pkgconfig/mpin.pc"
     fill "$here/cmake/mpinConfig.cmake.in" "$cmake/mpinConfig.cmake"
     fill "$here/cmake/mpinConfigVersion.cmake.in" "$cmake/mpinConfigVersion.cmake"

@@ -2,9 +2,12 @@
  * mpin.h. Its context brings its own HTTP and storages. */
 
 #include "mpin_sdk.h"
+#include "mpin_sdk_base.h"
 
+#include <cstring>
 #include <curl/curl.h>
 #include <iostream>
+#include <map>
 
 using std::cout;
 using std::vector;
@@ -27,6 +30,16 @@ static void Check(bool holds, const char *what, int line) {
 }
 #define CHECK(condition) Check((condition), #condition, __LINE__)
 
+/* Answers of endpoints that our server does not have, by a part of their URL: written from the wire texts. */
+static std::map<std::string, std::pair<int, String> > written;
+
+/* The last request. */
+static struct {
+    MPinSDK::HttpMethod method;
+    String url, content;
+    StringMap headers;
+} sent;
+
 class HttpRequest : public MPinSDK::IHttpRequest {
 public:
     HttpRequest() : m_status(0), m_timeout(30) {}
@@ -35,6 +48,16 @@ public:
     virtual void SetContent(const String &data) { m_content = data; }
     virtual void SetTimeout(int seconds) { m_timeout = seconds; }
     virtual bool Execute(Method method, const String &url) {
+        sent.method = method;
+        sent.url = url;
+        sent.content = m_content;
+        sent.headers = m_headers;
+        for (auto i = written.begin(); i != written.end(); ++i)
+            if (url.find(i->first) != String::npos) {
+                m_status = i->second.first;
+                m_data = i->second.second;
+                return true;
+            }
         CURL *curl = curl_easy_init();
         curl_slist *lines = NULL;
         for (StringMap::const_iterator i = m_headers.begin(); i != m_headers.end(); ++i)
@@ -54,7 +77,7 @@ public:
         long status = 0;
         curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
         m_status = static_cast<int>(status);
-        m_error = curl_easy_strerror(code);
+        m_error.Format("old HTTP: %s", curl_easy_strerror(code));
         curl_slist_free_all(lines);
         curl_easy_cleanup(curl);
         return code == CURLE_OK;
@@ -131,9 +154,13 @@ static UserPtr Register(MPinSDK &sdk, const String &id) {
     CHECK(sdk.StartRegistration(user) == Status::OK);
     CHECK(user->GetState() == User::ACTIVATED);
     CHECK(user->GetMPinId().find(id) != String::npos);
+    const MPinSDK::Expiration &expiration = user->GetRegistrationExpiration();
+    CHECK(expiration.expireTimeSeconds > expiration.nowTimeSeconds && expiration.nowTimeSeconds > 0);
+    CHECK(user->GetCustomerId().empty() && user->GetAppId().empty());
     CHECK(sdk.ConfirmRegistration(user) == Status::OK);
     CHECK(sdk.FinishRegistration(user, "1234") == Status::OK);
-    CHECK(user->GetState() == User::REGISTERED);
+    CHECK(user->GetState() == User::REGISTERED && user->GetStateString() == "REGISTERED");
+    CHECK(user->GetPinLength() == 0 && !user->CanSign());
     return user;
 }
 
@@ -145,15 +172,25 @@ static void TestFlows(const StringMap &config, Context &context, const String &b
     const Status status = sdk.Init(config, &context);
     CHECK(status == Status::OK && status.GetErrorMessage().empty());
     CHECK(sdk.TestBackend(backend) == Status::OK);
-    CHECK(sdk.TestBackend("http://127.0.0.1:1") == Status::NETWORK_ERROR);
+    const Status refused = sdk.TestBackend("http://127.0.0.1:1");
+    CHECK(refused == Status::NETWORK_ERROR && refused.GetErrorMessage().find("old HTTP: ") != String::npos);
+    written["/clientSettings"] = std::make_pair(302, "");
+    const Status moved = sdk.TestBackend(backend);
+    CHECK(moved == Status::NETWORK_ERROR && moved.GetErrorMessage().find("old HTTP: ") == String::npos);
+    written.clear();
+    CHECK(sdk.TestBackend(backend, "wrong") == Status::HTTP_REQUEST_ERROR);
     CHECK(!sdk.GetClientParam("registerURL").empty());
 
     const UserPtr user = Register(sdk, "old@example.com");
     CHECK(sdk.IsUserExisting("old@example.com") && !sdk.IsUserExisting("new@example.com"));
     CHECK(sdk.ListUsers(users) == Status::OK && users.size() == 1 && users[0] == user);
-    vector<String> backends;
-    CHECK(sdk.ListBackends(backends) == Status::OK && backends.size() == 1 && backends[0] == backend);
-    CHECK(sdk.ListUsers(users, backend) == Status::OK && users.size() == 1);
+    const String host = backend.substr(strlen("http://"));
+    MPinSDK::StringVector backends;
+    CHECK(sdk.ListBackends(backends) == Status::OK && backends.size() == 1 && backends[0] == host);
+    CHECK(user->GetBackend() == host);
+    for (const String &name : {backend, host, String(backend + "/"), String()})
+        CHECK(sdk.ListUsers(users, name) == Status::OK && users.size() == 1 && users[0] == user);
+    CHECK(sdk.ListUsers(users, "https://example.com") == Status::OK && users.empty());
 
     String data;
     CHECK(sdk.StartAuthentication(user) == Status::OK);
@@ -177,6 +214,149 @@ static void TestFlows(const StringMap &config, Context &context, const String &b
     CHECK(sdk.TestBackend(backend) == Status::UNTRUSTED_DOMAIN_ERROR);
     sdk.ClearTrustedDomains();
     CHECK(sdk.SetBackend(backend) == Status::OK);
+}
+
+static void TestHeaders(const StringMap &config, Context &context, const String &backend) {
+    MPinSDK sdk;
+    StringMap headers, more;
+    headers.Put("X-Old", "1");
+    more.Put("X-New", "2");
+    CHECK(sdk.Init(config, &context, headers) == Status::OK);
+    CHECK(String(sent.headers.Get("X-Old")) == "1");
+    sdk.AddCustomHeaders(more);
+    sdk.SetClientId("old client");
+    CHECK(sdk.TestBackend(backend) == Status::OK);
+    CHECK(String(sent.headers.Get("X-Old")) == "1" && String(sent.headers.Get("X-New")) == "2");
+    CHECK(String(sent.headers.Get("X-MIRACL-Client-ID")) == "old client");
+    CHECK(sent.method == MPinSDK::IHttpRequest::GET && sent.url == backend + "/rps/clientSettings");
+    sdk.ClearCustomHeaders();
+    CHECK(sdk.TestBackend(backend) == Status::OK);
+    CHECK(sent.headers.count("X-Old") == 0 && sent.headers.count("X-New") == 0);
+    sdk.SetClientId("");
+    CHECK(sdk.TestBackend(backend) == Status::OK && sent.headers.count("X-MIRACL-Client-ID") == 0);
+}
+
+/* A browser that shows a code until it is logged in. */
+class Browser {
+public:
+    Browser(const String &backend, const char *what) {
+        char line[256] = "";
+        m_pipe = popen(String().Format("./browser.sh '%s' %s", backend.c_str(), what).c_str(), "r");
+        CHECK(m_pipe && fgets(line, sizeof line, m_pipe));
+        m_code = String(line).Trim();
+        const size_t hash = m_code.find('#');
+        if (hash != String::npos) m_code.erase(0, hash + 1);
+    }
+    const String &GetCode() const { return m_code; }
+    bool IsLoggedIn() { return m_pipe && pclose(m_pipe) == 0; }
+
+private:
+    FILE *m_pipe;
+    String m_code;
+};
+
+static void TestBrowserLogins(const StringMap &config, Context &context, const String &backend) {
+    MPinSDK sdk;
+    vector<UserPtr> users;
+    CHECK(sdk.Init(config, &context) == Status::OK);
+    CHECK(sdk.ListUsers(users) == Status::OK && users.size() == 1);
+    if (users.size() != 1) return;
+    Browser first(backend, "getAccessNumber"), second(backend, "getQrUrl");
+    CHECK(sdk.CheckAccessNumber(first.GetCode()) == Status::OK);
+    CHECK(sdk.StartAuthentication(users[0]) == Status::OK);
+    CHECK(sdk.FinishAuthenticationAN(users[0], "4321", first.GetCode()) == Status::INCORRECT_PIN);
+    CHECK(sdk.FinishAuthenticationAN(users[0], "1234", first.GetCode()) == Status::OK);
+    CHECK(first.IsLoggedIn());
+    MPinSDK::SessionDetails details;
+    CHECK(sdk.GetSessionDetails(second.GetCode(), details) == Status::OK);
+    CHECK(sdk.StartAuthentication(users[0], second.GetCode()) == Status::OK);
+    CHECK(sdk.FinishAuthenticationAN(users[0], "1234", second.GetCode()) == Status::OK);
+    CHECK(second.IsLoggedIn());
+    CHECK(sdk.AbortSession(second.GetCode()) == Status::OK);
+}
+
+/* What only other servers offer. */
+static void TestWrittenAnswers(const StringMap &config, Context &context, const String &backend) {
+    MPinSDK sdk;
+    CHECK(sdk.Init(config, &context) == Status::OK);
+    MPinSDK::ServiceDetails service;
+    written["/page/service"] = std::make_pair(200, "{\"name\":\"Page\",\"url\":\"" + backend +
+        "\",\"rps_prefix\":\"rps\",\"logo_url\":\"/logo.png\",\"type\":\"online\"}");
+    CHECK(sdk.GetServiceDetails(backend + "/page", service) == Status::OK);
+    CHECK(service.name == "Page" && service.backendUrl == backend && service.rpsPrefix == "rps" &&
+          service.logoUrl == "/logo.png");
+    written["/page/service"].first = 412;
+    CHECK(sdk.GetServiceDetails(backend + "/page", service) == Status::BAD_CLIENT_VERSION);
+
+    MPinSDK::SessionDetails session;
+    written["/rps/codeStatus"] =
+        std::make_pair(200, "{\"prerollId\":\"alice\",\"appName\":\"Shop\",\"appLogoURL\":\"/shop.png\"}");
+    CHECK(sdk.GetSessionDetails("abcdef", session) == Status::OK);
+    CHECK(session.prerollId == "alice" && session.appName == "Shop" && session.appIconUrl == "/shop.png");
+    CHECK(sent.content.find("\"wid\"") != String::npos && sent.content.find("abcdef") != String::npos);
+    session.Clear();
+    CHECK(session.prerollId.empty() && session.appName.empty() && session.appIconUrl.empty());
+    CHECK(sdk.AbortSession("abcdef") == Status::OK && sent.content.find("\"abort\"") != String::npos);
+
+    const UserPtr user = Register(sdk, "mfa@example.com");
+    String code, data;
+    written["/rps/authenticate"] = written["/mpinAuthenticate"] = std::make_pair(200,
+        "{\"status\":200,\"code\":\"authz-code\",\"logoutURL\":\"/leave\",\"logoutData\":{\"session\":7}}");
+    CHECK(sdk.StartAuthentication(user) == Status::OK);
+    CHECK(sdk.FinishAuthenticationMFA(user, "1234", code) == Status::OK && code == "authz-code");
+    CHECK(sdk.StartAuthentication(user) == Status::OK);
+    CHECK(sdk.FinishAuthentication(user, "1234", data) == Status::OK && data.find("authz-code") != String::npos);
+    CHECK(sdk.CanLogout(user));
+    written["/leave"] = std::make_pair(200, "");
+    CHECK(sdk.Logout(user) && !sdk.CanLogout(user));
+    CHECK(sent.method == HttpRequest::POST && sent.url == backend + "/leave" &&
+          sent.content.find("\"session\"") != String::npos);
+    written.clear();
+    sdk.DeleteUser(user);
+    CHECK(!sdk.IsUserExisting("mfa@example.com"));
+}
+
+/* A registration that waits for its confirmation: our test server confirms at once. */
+static void TestRestart(const StringMap &config, Context &context) {
+    MPinSDK sdk;
+    CHECK(sdk.Init(config, &context) == Status::OK);
+    const UserPtr user = sdk.MakeNewUser("waits@example.com");
+    written["/rps/user"] = std::make_pair(200,
+        "{\"mpinId\":\"7b22757365724944223a20227761697473406578616d706c652e636f6d227d\",\"regOTT\":\"00\",\"active\":false}");
+    written["/rps/signature/"] = std::make_pair(401, "");
+    CHECK(sdk.StartRegistration(user, "code", "some data") == Status::OK);
+    CHECK(user->GetState() == User::STARTED_REGISTRATION);
+    CHECK(sent.content.find("\"code\"") != String::npos && sent.content.find("some data") != String::npos);
+    CHECK(sdk.ConfirmRegistration(user, "push") == Status::IDENTITY_NOT_VERIFIED);
+    CHECK(sdk.RestartRegistration(user, "other data") == Status::OK);
+    CHECK(sent.method == HttpRequest::PUT && sent.content.find("other data") != String::npos);
+    written.clear();
+    sdk.DeleteUser(user);
+    CHECK(user->GetState() == User::INVALID);
+}
+
+/* Memory is emptied; what is stored is there again after the next Init(). */
+static void TestClearUsers(const StringMap &config, Context &context) {
+    MPinSDK sdk;
+    vector<UserPtr> users;
+    CHECK(sdk.Init(config, &context) == Status::OK);
+    CHECK(sdk.ListAllUsers(users) == Status::OK && users.size() == 1);
+    sdk.ClearUsers();
+    CHECK(sdk.ListAllUsers(users) == Status::OK && users.empty());
+    sdk.Destroy();
+    CHECK(!sdk.IsInitilized() && !sdk.IsBackendSet());
+    CHECK(sdk.Init(config, &context) == Status::OK);
+    CHECK(sdk.ListAllUsers(users) == Status::OK && users.size() == 1);
+}
+
+/* The names of the later cores' base class. */
+static void TestBaseClass() {
+    MPinSDKBase sdk;
+    MPinSDKBase::Status status(MPinSDKBase::Status::FLOW_ERROR, "no");
+    status.SetStatusCode(MPinSDKBase::Status::OK);
+    status.SetErrorMessage("");
+    CHECK(status == Status::OK && status.GetErrorMessage().empty() && status.GetStatusCodeString() == "OK");
+    CHECK(!sdk.IsInitilized());
 }
 
 /* Another object, later, with the same storages. */
@@ -225,7 +405,13 @@ int main(int argc, char **argv) {
     config.Put(MPinSDK::CONFIG_BACKEND, backend);
     Context context;
     TestUtilities();
+    TestBaseClass();
     TestFlows(config, context, backend);
+    TestHeaders(config, context, backend);
+    TestBrowserLogins(config, context, backend);
+    TestWrittenAnswers(config, context, backend);
+    TestRestart(config, context);
+    TestClearUsers(config, context);
     TestStorages(config, context);
     TestOldStorages(config, backend);
     cout << "old_core_test: " << passed << " passed, " << failed << " failed\n";

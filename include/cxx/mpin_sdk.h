@@ -15,6 +15,8 @@
  * - A user that another object of the same program stands for is the same
  *   user: both objects show its state.
  * - Plain http to any host is allowed, as the program brings its own HTTP.
+ * - SetQueryParams() is never called: a URL comes with its query.
+ * - MPinSDKBase, the base class of later cores, is another name of MPinSDK.
  */
 
 #include <cstdarg>
@@ -22,6 +24,7 @@
 #include <cstdio>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -194,6 +197,7 @@ class MPinSDK : public mpin_cxx::ConfigConstants<void> {
 public:
     typedef util::String String;
     typedef util::StringMap StringMap;
+    typedef std::vector<String> StringVector;
     class User;
     typedef std::shared_ptr<User> UserPtr;
 
@@ -214,6 +218,8 @@ public:
         virtual const StringMap &GetResponseHeaders() const = 0;
         virtual const String &GetResponseData() const = 0;
     };
+
+    typedef IHttpRequest::Method HttpMethod;
 
     class IStorage {
     public:
@@ -316,8 +322,10 @@ public:
         ~User() { mpin_user_free(m_user); }
 
         const String &GetId() const { return m_id; }
+        /** Without scheme and the last "/": "example.com:8001". */
         const String &GetBackend() const {
-            return Read(m_backend, mpin_user_get_backend);
+            m_backend = BackendKey(GetUrl());
+            return m_backend;
         }
         const String &GetCustomerId() const {
             return Read(m_customerId, mpin_user_get_customer_id);
@@ -347,6 +355,16 @@ public:
             }
             return m_expiration;
         }
+        bool CanSign() const {
+            int32_t can = 0;
+            return mpin_user_get_can_sign(m_user, &can) == MPIN_OK && can == 1;
+        }
+        /** 0: the server does not say, 4 to 6 will do. */
+        int GetPinLength() const {
+            int32_t digits = 0;
+            if (mpin_user_get_pin_length(m_user, &digits) != MPIN_OK) return 0;
+            return digits;
+        }
         State GetState() const {
             int32_t state = INVALID;
             if (mpin_user_get_state_legacy(m_user, &state) != MPIN_OK)
@@ -373,10 +391,14 @@ public:
             : m_user(NULL), m_id(id), m_deviceName(deviceName) {}
         explicit User(mpin_user *user) : m_user(user) {
             Read(m_id, mpin_user_get_id);
-            GetBackend();
+            GetUrl();
         }
         User(const User &);
         User &operator=(const User &);
+
+        const String &GetUrl() const {
+            return Read(m_url, mpin_user_get_backend);
+        }
 
         /* Of a user that is gone the last known text stays. */
         const String &Read(String &text, Getter get) const {
@@ -391,6 +413,7 @@ public:
         mpin_user *m_user;
         String m_id;
         String m_deviceName;
+        mutable String m_url;
         mutable String m_backend;
         mutable String m_customerId;
         mutable String m_appId;
@@ -567,12 +590,17 @@ public:
         });
     }
 
+    /** `backend` with or without its scheme; empty: all users. */
     Status
     ListUsers(OUT std::vector<UserPtr> &users, const String &backend) const {
-        return List(users, [&](mpin_user **handles, size_t *count) {
-            return mpin_sdk_list_backend_users(
-                m_sdk, handles, count, backend.c_str());
-        });
+        std::vector<UserPtr> all;
+        users.clear();
+        const Status status = ListAllUsers(all);
+        const String key = BackendKey(backend);
+        for (size_t i = 0; i < all.size(); ++i)
+            if (key.empty() || all[i]->GetBackend() == key)
+                users.push_back(all[i]);
+        return status;
     }
 
     Status ListAllUsers(OUT std::vector<UserPtr> &users) const {
@@ -581,20 +609,14 @@ public:
         });
     }
 
+    /** Each without scheme and the last "/", as User::GetBackend(). */
     Status ListBackends(OUT std::vector<String> &backends) const {
-        size_t size = 0;
-        backends.clear();
-        Status status = Tell(mpin_sdk_list_backends(m_sdk, NULL, &size));
-        if (status != Status::OK) return status;
-        std::vector<char> text(size);
-        status = Tell(mpin_sdk_list_backends(m_sdk, text.data(), &size));
-        if (status != Status::OK) return status;
-        const std::string lines(text.data());
-        for (size_t start = 0, end; start < lines.size(); start = end + 1) {
-            end = lines.find('\n', start);
-            if (end == std::string::npos) end = lines.size();
-            backends.push_back(lines.substr(start, end - start));
-        }
+        std::vector<UserPtr> users;
+        std::set<String> found;
+        const Status status = ListAllUsers(users);
+        for (size_t i = 0; i < users.size(); ++i)
+            found.insert(users[i]->GetBackend());
+        backends.assign(found.begin(), found.end());
         return status;
     }
 
@@ -733,7 +755,13 @@ private:
         return user ? user->m_user : NULL;
     }
     static std::string Key(const User &user) {
-        return user.GetId() + "\n" + user.GetBackend();
+        return user.GetId() + "\n" + user.GetUrl();
+    }
+    static String BackendKey(const String &url) {
+        String key(url);
+        key.ReplaceAll("https://", "").ReplaceAll("http://", "");
+        key.TrimRight("/");
+        return key;
     }
 
     /* A result in the old form, with the text of the failure. */
@@ -745,7 +773,9 @@ private:
         if (mpin_sdk_get_last_error(m_sdk, &error) != MPIN_OK ||
             error.status != status)
             return Status(code, mpin_status_name(status));
-        return Status(code, error.text);
+        if (status != MPIN_NETWORK_ERROR || m_executeError.empty())
+            return Status(code, error.text);
+        return Status(code, std::string(error.text) + ": " + m_executeError);
     }
 
     /* ---- Users ------------------------------------------------------ */
@@ -817,12 +847,14 @@ private:
     static mpin_status HttpExecute(
         void *self, const mpin_http_request *request,
         mpin_http_response *response) {
-        const IContext *context = static_cast<MPinSDK *>(self)->m_context;
+        MPinSDK &sdk = *static_cast<MPinSDK *>(self);
+        sdk.m_executeError.clear();
+        const IContext *context = sdk.m_context;
         IHttpRequest *http = context->CreateHttpRequest();
         if (!http) return MPIN_NETWORK_ERROR;
         mpin_status status = MPIN_NETWORK_ERROR;
         try {
-            status = Exchange(*http, *request, response);
+            status = Exchange(*http, *request, response, sdk.m_executeError);
         } catch (...) {
             /* No exception may cross the library. */
         }
@@ -832,7 +864,7 @@ private:
 
     static mpin_status Exchange(
         IHttpRequest &http, const mpin_http_request &request,
-        mpin_http_response *response) {
+        mpin_http_response *response, String &error) {
         StringMap headers;
         for (const char *const *i = request.headers; *i; i += 2)
             headers.Put(i[0], i[1]);
@@ -847,7 +879,10 @@ private:
                 reinterpret_cast<const char *>(request.body),
                 request.body_len));
         http.SetTimeout(static_cast<int>((request.timeout_ms + 999) / 1000));
-        if (!http.Execute(method, request.url)) return MPIN_NETWORK_ERROR;
+        if (!http.Execute(method, request.url)) {
+            error = http.GetExecuteErrorMessage();
+            return MPIN_NETWORK_ERROR;
+        }
         const StringMap &answer = http.GetResponseHeaders();
         for (StringMap::const_iterator i = answer.begin(); i != answer.end();
              ++i)
@@ -950,6 +985,10 @@ private:
     mutable Users m_users;
     /* What an old core's secure storage held, until it has been taken over. */
     String m_oldSecure;
+    /* Why the program's HTTP has failed. */
+    String m_executeError;
 };
+
+typedef MPinSDK MPinSDKBase;
 
 #endif
