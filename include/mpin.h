@@ -577,7 +577,8 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_get_user_mfa(
     const char *app_id);
 
 /** The users of the current backend, or of all backends, sorted by id, then by
- * backend, customer and application. A user that was made and never started is not among them.
+ * backend, customer and application. A user that was made and never started is
+ * not among them.
  *
  * Out: users: handles, each released by mpin_user_free(); NULL asks for the
  *   number. count: on entry the room in `users`, on return the number of users.
