@@ -75,6 +75,8 @@ struct RPA: PartCommand {
 private func serve(_ settings: Settings) async throws {
     // Databases hold identities: nobody else may read what this process creates.
     umask(0o077)
+    // A file that may not grow is a full disk, and not the end.
+    signal(SIGXFSZ, SIG_IGN)
     raiseFileLimit()
     let logger = Logger.json(level: settings.logLevel)
     var parts = try settings.parts()

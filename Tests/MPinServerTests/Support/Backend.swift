@@ -11,6 +11,8 @@ struct Backend: Sendable {
     var mailFolder: String
     /// Bearer token for the private listener, where it wants one.
     var privateToken: String?
+    /// The last two bytes of the loopback address that requests come from.
+    var source: UInt16 = 1
     /// What went over the wire, for the search through the log.
     let traffic = Traffic()
 
@@ -35,7 +37,7 @@ struct Backend: Sendable {
         var head = "\(method) \(target) HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nAccept: text/plain\r\n"
         for (name, value) in headers { head += "\(name): \(value)\r\n" }
         if let body { head += "Content-Length: \(body.count)\r\n" }
-        let answer = try Sockets.raw(port ?? self.port, Data((head + "\r\n").utf8) + (body ?? Data()))
+        let answer = try Sockets.raw(port ?? self.port, Data((head + "\r\n").utf8) + (body ?? Data()), from: source)
         traffic.add(target, headers, body ?? Data(), answer)
         return answer
     }

@@ -19,18 +19,12 @@ struct Answer: Sendable {
 enum Sockets {
     struct Failure: Error { let text: String }
 
-    /// A TCP connection to this machine.
-    static func connect(_ port: Int) throws -> Int32 {
+    /// A TCP connection to this machine. `host`: the last two bytes of the loopback address that it comes from.
+    static func connect(_ port: Int, from host: UInt16 = 1) throws -> Int32 {
         let file = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = in_port_t(UInt16(port)).bigEndian
-        address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
-        let status = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                Glibc.connect(file, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
+        var status: Int32 = 0
+        if host != 1 { status = loopback(host, 0) { bind(file, $0, $1) } }
+        if status == 0 { status = loopback(1, port) { Glibc.connect(file, $0, $1) } }
         guard status == 0 else {
             close(file)
             throw Failure(text: "connect to \(port): \(String(cString: strerror(errno)))")
@@ -38,6 +32,20 @@ enum Sockets {
         var timeout = timeval(tv_sec: 20, tv_usec: 0)
         setsockopt(file, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         return file
+    }
+
+    private static func loopback(
+        _ host: UInt16, _ port: Int, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+    ) -> Int32 {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(UInt16(port)).bigEndian
+        address.sin_addr.s_addr = (in_addr_t(0x7f00_0000) | in_addr_t(host)).bigEndian
+        return withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
     }
 
     static func send(_ file: Int32, _ data: Data) {
@@ -67,10 +75,12 @@ enum Sockets {
     }
 
     /// Sends `request` as it stands and reads until the server closes.
-    static func raw(_ port: Int, _ request: Data) throws -> Answer { parse(try rawBytes(port, request)) }
+    static func raw(_ port: Int, _ request: Data, from host: UInt16 = 1) throws -> Answer {
+        parse(try rawBytes(port, request, from: host))
+    }
 
-    static func rawBytes(_ port: Int, _ request: Data) throws -> Data {
-        let file = try connect(port)
+    static func rawBytes(_ port: Int, _ request: Data, from host: UInt16 = 1) throws -> Data {
+        let file = try connect(port, from: host)
         defer { close(file) }
         send(file, request)
         return receiveAll(file)
@@ -106,15 +116,7 @@ enum Sockets {
             while true {
                 let (file, port) = (socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0), Int.random(in: 15_000..<32_000))
                 files.append(file)
-                var address = sockaddr_in()
-                address.sin_family = sa_family_t(AF_INET)
-                address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
-                address.sin_port = in_port_t(port).bigEndian
-                let size = socklen_t(MemoryLayout<sockaddr_in>.size)
-                let isFree = withUnsafePointer(to: &address) {
-                    $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(file, $0, size) == 0 }
-                }
-                if isFree { return port }
+                if loopback(1, port, { bind(file, $0, $1) }) == 0 { return port }
             }
         }
     }

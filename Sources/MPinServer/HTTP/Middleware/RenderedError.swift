@@ -15,6 +15,10 @@ func renderedError(_ error: any Error, _ context: RequestContext) throws -> Resp
     case is ChannelError:
         // The client has gone in the middle of its request: whatever is answered, nobody hears it.
         return APIError.gone.response
+    case let error as SQLiteConnection.Failure:
+        // A full disk, or another process that does not let go of the file.
+        context.logger.error("store failed", metadata: ["error": "\(error)"])
+        return APIError.storeFailed.response
     default:
         context.logger.error("request failed", metadata: ["error": "\(error)"])
         return APIError.internalError.response
