@@ -16,7 +16,7 @@ final class AbuseFullDiskTests: XCTestCase {
         return mpind
     }
 
-    /// So many bytes more than now fit into the store's log; nil: as many as wanted.
+    /// So many bytes more than are there fit into the store's log; nil: as many as wanted.
     private func leave(_ more: Int?, to mpind: Mpind) throws {
         let path = backend.stateFolder + "/rps.sqlite-wal"
         let size = try XCTUnwrap(FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
@@ -73,6 +73,8 @@ final class AbuseFullDiskTests: XCTestCase {
         XCTAssertFalse(given.isEmpty)
         XCTAssertEqual(Set(refused.map(\.status)), [503])
         XCTAssertEqual(Set(refused.map { $0.headers["retry-after"] ?? "none" }), ["5"])
+        // Nor is there room for a short line where a long one was tried.
+        try leave(-100_000, to: mpind)
         for (user, permit) in zip([alice, eve], permits) {
             let login = try client.pass1(user, pin: "1234", permit: permit)
             let answer = try client.pass2(login)

@@ -1,4 +1,5 @@
 import Foundation
+import MPinSecrets
 import XCTest
 
 /// Wrong PINs from many addresses at once and over several processes: together they get no more tries than one would.
@@ -18,18 +19,29 @@ final class AbuseGuessingTests: XCTestCase {
         mpind.logText.components(separatedBy: "\"message\":\"proof judged\"").count - 1
     }
 
-    /// What authenticate says to a wrong PIN from each of these addresses, all at once.
+    /// What authenticate says to a wrong proof from each of these addresses, all at once. They compute nothing in between,
+    /// so that the server has as many before it as it takes.
     private func guesses(
         _ hosts: Range<UInt16>, _ user: TestClient.User, _ permit: (permit: [UInt8], date: Int32)
-    ) -> [Int] {
-        parallel(hosts.count) { [backend] number in
+    ) throws -> [Int] {
+        let client = TestClient(backend: backend)
+        let guesses = try hosts.map { host in
+            let (_, _, u, ut) = try client.commitment(user, pin: "9999", permit: permit)
+            let id = "\"mpin_id\":\"\(user.id)\""
+            return (
+                host, "{\"pass\":1,\(id),\"U\":\"\(Hex.encode(u))\",\"UT\":\"\(Hex.encode(ut))\"}",
+                "{\"pass\":2,\(id),\"V\":\"\(Hex.encode(u))\",\"WID\":\"0\",\"OTP\":false}"
+            )
+        }
+        return parallel(guesses.count) { [backend] number in
+            let (host, pass1, pass2) = guesses[number]
             var own = backend
-            own.source = hosts.lowerBound + UInt16(number)
-            let client = TestClient(backend: own)
-            // The challenges of the others push one's own out.
-            for _ in 0..<100 {
-                let pass2 = try client.pass2(client.pass1(user, pin: String(5000 + number), permit: permit))
-                if pass2.status == 200 { return try client.authenticate(pass2).status }
+            own.source = host
+            // Those of the others use one's challenge up.
+            for _ in 0..<200 {
+                _ = try own.call("POST", "/rps/pass1", pass1)
+                let answer = try own.call("POST", "/rps/pass2", pass2)
+                if answer.status == 200 { return try TestClient(backend: own).authenticate(answer).status }
             }
             throw Sockets.Failure(text: "never a challenge")
         }
@@ -38,26 +50,32 @@ final class AbuseGuessingTests: XCTestCase {
     func testAHundredAddressesAndTwoRestartsGetTheFiveTriesOfOne() throws {
         var mpind = try started()
         let client = TestClient(backend: backend)
-        let user = try client.register("alice@example.com", pin: "1234")
+        let users = try (0..<5).map { try client.register("user\($0)@example.com", pin: "1234") }
+        let permits = try users.map { try client.timePermit($0) }
         let other = try client.register("bob@example.com", pin: "1234")
-        let permit = try client.timePermit(user)
-        XCTAssertEqual(guesses(0x100..<0x103, user, permit), [401, 401, 401])
-        XCTAssertEqual(judged(mpind), 3)
+        for (user, permit) in zip(users, permits) {
+            XCTAssertEqual(try guesses(0x100..<0x103, user, permit), [401, 401, 401])
+        }
+        XCTAssertEqual(judged(mpind), 3 * users.count)
         mpind.stop(SIGKILL)
 
         mpind = try started()
-        let verdicts = guesses(0x103..<0x164, user, permit)
-        XCTAssertEqual(verdicts.count, 97)
-        XCTAssertEqual(verdicts.filter { $0 == 401 }.count, 1, "\(verdicts)")
-        XCTAssertEqual(verdicts.filter { $0 == 410 }.count, 96, "\(verdicts)")
-        XCTAssertEqual(judged(mpind), 2, "three have been before")
+        for (user, permit) in zip(users, permits) {
+            let verdicts = try guesses(0x103..<0x164, user, permit)
+            XCTAssertEqual(verdicts.count, 97)
+            XCTAssertEqual(verdicts.filter { $0 == 401 }.count, 1, "\(verdicts)")
+            XCTAssertEqual(verdicts.filter { $0 == 410 }.count, 96, "\(verdicts)")
+        }
+        XCTAssertEqual(judged(mpind), 2 * users.count, "three have been before")
         let callers = Set(mpind.logText.matches(of: /"remote":"(127\.0\.1\.[0-9]+)"/).map(\.1))
         XCTAssertEqual(callers.count, 97)
         XCTAssertEqual(mpind.stop(SIGTERM), 0)
 
         mpind = try started()
-        XCTAssertEqual(Set(guesses(0x164..<0x16e, user, permit)), [410])
-        XCTAssertEqual(try client.login(user, pin: "1234", permit: permit).status, 410, "nor the right one")
+        for (user, permit) in zip(users, permits) {
+            XCTAssertEqual(try Set(guesses(0x164..<0x16e, user, permit)), [410])
+            XCTAssertEqual(try client.login(user, pin: "1234", permit: permit).status, 410, "nor the right one")
+        }
         XCTAssertEqual(judged(mpind), 0)
         XCTAssertEqual(try client.login(other, pin: "1234").status, 200, "nobody else is blocked")
         XCTAssertEqual(mpind.stop(SIGTERM), 0)
