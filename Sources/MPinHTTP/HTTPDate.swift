@@ -1,19 +1,43 @@
 import Glibc
 
-/// `text` in the form that servers write, "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110 section 5.6.7); nil: it is not.
+/// A date of HTTP in any of its three forms (RFC 9110 section 5.6.7): "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday,
+/// 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"; nil: it is none.
 func secondsSince1970(httpDate text: String) -> Int64? {
-    let words = text.split(separator: " ", omittingEmptySubsequences: false)
-    guard words.count == 6, words[0].hasSuffix(","), words[5] == "GMT", let month = months.firstIndex(of: words[2]),
-        let day = number(words[1], 1...31), let year = number(words[3], 1970...9999)
-    else { return nil }
-    let clock = words[4].split(separator: ":", omittingEmptySubsequences: false)
-    guard clock.count == 3, let hour = number(clock[0], 0...23), let minute = number(clock[1], 0...59),
+    let words = text.split(separator: " ")
+    switch words.count {
+    case 6 where words[0].hasSuffix(",") && words[5] == "GMT":
+        return seconds(day: words[1], month: words[2], year: number(words[3], 1970...9999), clock: words[4])
+    case 4 where words[0].hasSuffix(",") && words[3] == "GMT":
+        let date = words[1].split(separator: "-", omittingEmptySubsequences: false)
+        guard date.count == 3 else { return nil }
+        return seconds(day: date[0], month: date[1], year: year(twoDigits: date[2]), clock: words[2])
+    case 5:
+        return seconds(day: words[2], month: words[1], year: number(words[4], 1970...9999), clock: words[3])
+    default: return nil
+    }
+}
+
+private func seconds(day: Substring, month: Substring, year: Int32?, clock: Substring) -> Int64? {
+    let clock = clock.split(separator: ":", omittingEmptySubsequences: false)
+    guard let year, let month = months.firstIndex(of: month), let day = number(day, 1...31), clock.count == 3,
+        let hour = number(clock[0], 0...23), let minute = number(clock[1], 0...59),
         let second = number(clock[2], 0...60)
     else { return nil }
     var parts = tm()
     (parts.tm_year, parts.tm_mon, parts.tm_mday) = (year - 1900, Int32(month), day)
     (parts.tm_hour, parts.tm_min, parts.tm_sec) = (hour, minute, second)
     return Int64(timegm(&parts))
+}
+
+/// The year of this century, unless that lies more than 50 years ahead: then of the last one.
+private func year(twoDigits text: Substring) -> Int32? {
+    guard text.utf8.count == 2, let digits = number(text, 0...99) else { return nil }
+    var now = time(nil)
+    var today = tm()
+    guard gmtime_r(&now, &today) != nil else { return nil }
+    let thisYear = today.tm_year + 1900
+    let year = thisYear - thisYear % 100 + digits
+    return year > thisYear + 50 ? year - 100 : year
 }
 
 private let months: [Substring] = [

@@ -120,6 +120,25 @@ final class AdminTests: XCTestCase {
         XCTAssertEqual(mpind.stop(SIGTERM), 0)
     }
 
+    func testMetricsCountBlocksOnceEach() throws {
+        for block in ["permanent", "temporary"] {
+            backend = .onFreePorts()
+            let mpind = try started(["--block", block])
+            defer { try? FileManager.default.removeItem(atPath: backend.stateFolder) }
+            let client = TestClient(backend: backend)
+            let user = try client.register("alice@example.com", pin: "1234")
+            let line = "\nmpin_blocked_total{block=\"\(block)\"} 1\n"
+            for number in 1...5 {
+                XCTAssertNotEqual(try client.login(user, pin: "9999").status, 200)
+                XCTAssertEqual(try ask("/metrics").text.contains(line), number >= 3, "\(block) \(number)")
+            }
+            _ = try client.login(
+                TestClient.User.invented(token: user.token), pin: "9999", permit: client.timePermit(user))
+            XCTAssertTrue(try ask("/metrics").text.contains(line))
+            XCTAssertEqual(mpind.stop(SIGTERM), 0)
+        }
+    }
+
     /// Requests whose heads have come are answered; readiness goes before anything else does.
     func testSIGTERMFailsNoRequestThatIsBeingServed() throws {
         let mpind = try started()

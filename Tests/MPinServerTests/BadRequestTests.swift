@@ -39,7 +39,11 @@ final class BadRequestTests: XCTestCase {
             XCTAssertEqual(answer.status, row.status, "\(row.name): \(answer.text)")
             XCTAssertFalse((answer.object["message"] as? String ?? "").isEmpty, "\(row.name): no message")
             XCTAssertEqual(answer.object["version"] as? String, "0.3", row.name)
-            XCTAssertEqual(answer.object["service_name"] != nil, row.status == 404, row.name)
+            XCTAssertEqual(
+                answer.object["service_name"] as? String, row.status == 404 ? "M-Pin authentication server" : nil,
+                row.name)
+            if row.status == 404 { XCTAssertEqual(answer.object["message"] as? String, "URI NOT FOUND", row.name) }
+            XCTAssertEqual(answer.headers["www-authenticate"], row.status == 401 ? "Authenticate" : nil, row.name)
             XCTAssertEqual(answer.headers["content-type"], "application/json; charset=UTF-8", row.name)
         }
         XCTAssertGreaterThanOrEqual(rows.count, 60)
@@ -208,6 +212,12 @@ final class BadRequestTests: XCTestCase {
             row("mpinVerify: no token", "POST", "/mpinVerify", verify, 401),
             row("loginResult: not waited for", "POST", "/loginResult", "{\"authOTT\":\"00\",\"status\":200}", 404),
             row("dynamicOptions", "GET", "/dynamicOptions", 403),
+            row("dynamicOptions: POST", "POST", "/dynamicOptions", "{}", 403),
+            row("dynamicOptions: PUT", "PUT", "/dynamicOptions", "{}", 405),
+            row("authenticate: authOTT null", "POST", "/authenticate", "{\"authOTT\":null}", 400),
+            row("activate: half a byte", "POST", "/user/7b7", "{\"activateKey\":\"\(key)\"}", 400),
+            row("activate: id no hex", "POST", "/user/alice", "{\"activateKey\":\"\(key)\"}", 404),
+            row("permit check: no token", "GET", "/mpinPermitUser?mpin_id=7b7d", 401),
             row("getStackInfo", "GET", "/manage/getStackInfo", 404),
             row("a public path", "POST", "/rps/access", "{\"webOTT\":\"00\"}", 404),
         ].map { row in
@@ -239,6 +249,8 @@ final class BadRequestTests: XCTestCase {
                 412),
             row("mobileConfig: not configured", "GET", "/rps/mobileConfig", 403),
             row("service: not configured", "GET", "/service", 403),
+            row("mobileConfig: POST", "POST", "/rps/mobileConfig", "", 405),
+            row("service: POST", "POST", "/service", "", 405),
             row("service: under the prefix", "GET", "/rps/service", 404),
             row("accessnumber: the older name", "POST", "/rps/accessnumber", "{\"webOTT\":\"00\"}", 404),
         ]
@@ -249,7 +261,16 @@ final class BadRequestTests: XCTestCase {
     }
 
     private func applicationRows() -> [Row] {
-        [
+        let session = String(repeating: "0", count: 64)
+        return [
+            row("mpinLogout: empty body", "POST", "/mpinLogout", "", 400),
+            row("mpinLogout: no JSON", "POST", "/mpinLogout", "x", 400),
+            row("mpinLogout: array", "POST", "/mpinLogout", "[]", 400),
+            row("mpinLogout: no token", "POST", "/mpinLogout", "{\"userId\":\"alice@example.com\"}", 400),
+            row("mpinLogout: token number", "POST", "/mpinLogout", "{\"sessionToken\":1}", 400),
+            row("mpinLogout: unknown token", "POST", "/mpinLogout", "{\"sessionToken\":\"\(session)\"}", 400),
+            row("mpinLogout: GET", "GET", "/mpinLogout", 405),
+            row("mpinAuthenticate: GET", "GET", "/mpinAuthenticate", 405),
             row("mpinAuthenticate: no JSON", "POST", "/mpinAuthenticate", "x", 400),
             row("mpinAuthenticate: array", "POST", "/mpinAuthenticate", "[]", 400),
             row("mpinAuthenticate: empty object", "POST", "/mpinAuthenticate", "{}", 400),

@@ -73,7 +73,9 @@ final class BrowserLoginTests: XCTestCase {
             _ = try browser.awaitToken()
             XCTAssertEqual(try browser.redeem(authOTT, ",\"logoutData\":{\"sessionToken\":\"s\"}").status, 200)
             XCTAssertEqual(try browser.redeem(authOTT).status, 408, "defect 10: the token was good until loginResult")
-            XCTAssertEqual(try browser.report(authOTT, row.status, row.more).status, 200)
+            let told = try browser.report(authOTT, row.status, row.more)
+            XCTAssertEqual(told.status, 200)
+            XCTAssertTrue(told.body.isEmpty)
             XCTAssertEqual(try browser.report(authOTT, 200).status, 408, "one verdict a login")
             let answer = try phone.get()
             XCTAssertEqual(answer.status, row.expected)
@@ -272,6 +274,20 @@ final class BrowserLoginTests: XCTestCase {
             XCTAssertEqual(
                 try report(server, wid, "wid").object as? [String: String], ["Status": "OK"], "as for old clients")
         }
+    }
+
+    /// Wire sections 6.9 and 6.11: served whatever the settings say of them; six digits without the checksum.
+    func testNumbersAndCodesAreServedThoughTheSettingsDoNotNameThem() throws {
+        let server = try InProcess(changeRPS: {
+            $0.requestOTP = true
+            $0.mobileUseNative = false
+            $0.accessNumberUseCheckSum = false
+        }).keep(in: self)
+        let number = try TestBrowser(server.backend)
+        XCTAssertNotNil(number.wid.wholeMatch(of: /[0-9]{6}/), number.wid)
+        let code = try TestBrowser(code: server.backend)
+        XCTAssertNotNil(code.wid.wholeMatch(of: /[0-9a-f]{32}/), code.wid)
+        for browser in [number, code] { XCTAssertEqual(try browser.poll(), AccessResponse(status: "new")) }
     }
 
     func testNumberAndCodeComeWithTheirTimes() throws {

@@ -70,4 +70,111 @@ final class FailingPartsTests: XCTestCase {
         XCTAssertEqual(try client.login(bob, pin: "4321").status, 200)
         XCTAssertEqual(try client.login(alice, pin: "1234").status, 200)
     }
+
+    /// Wire section 8.1, section 12 (restart), and what the RPA does with the key (section 7).
+    func testTheRPAHearsOfARegistrationAndOfItsRestartAndConfirmsItWithTheKey() throws {
+        let rpa = try LoopbackServer { _ in .text(200, "") }
+        defer { rpa.stop() }
+        let server = try InProcess(changeRPS: { $0.verifyURL = rpa.url + "/mpinVerify" }).keep(in: self)
+        let client = TestClient(backend: server.backend)
+        let first: RegisterResponse = try server.backend.call(
+            "PUT", "/rps/user",
+            "{\"userId\":\"alice@example.com\",\"mobile\":\"7\",\"deviceName\":\"phone\",\"userData\":\"{}\"}"
+        ).json()
+        XCTAssertEqual(try Self.restart(first, server), 200)
+        let told = rpa.received.map(\.json)
+        XCTAssertEqual(told.map { $0["resend"] as? Bool }, [false, true])
+        XCTAssertEqual(told.map { $0["mobile"] as? Int }, [7, 0])
+        XCTAssertEqual(told.map { $0["deviceName"] as? String }, ["phone", ""])
+        XCTAssertEqual(told.map { $0["userData"] as? String }, ["{}", ""])
+        let names: Set = [
+            "userId", "mpinId", "mobile", "activateKey", "expireTime", "resend", "deviceName", "userData",
+        ]
+        for message in told {
+            XCTAssertEqual(Set(message.keys), names)
+            XCTAssertEqual(message["userId"] as? String, "alice@example.com")
+            XCTAssertEqual(message["mpinId"] as? String, first.mpinId)
+            XCTAssertNotNil(Moment(try XCTUnwrap(message["expireTime"] as? String)), "whole seconds and Z")
+        }
+        XCTAssertEqual(try client.signature(first).status, 401)
+        let confirmed = try Self.confirm(first, told.last?["activateKey"] as? String, server)
+        XCTAssertEqual(confirmed.status, 200)
+        XCTAssertTrue(confirmed.body.isEmpty)
+        XCTAssertEqual(try client.signature(first).status, 200)
+    }
+
+    /// Wire section 6.2: what the RPA refuses changes nothing.
+    func testARestartThatTheRPARefusesLeavesTheRegistrationAsItWas() throws {
+        let reply = Mutex(Reply.text(200, "{\"forceActivate\":true}"))
+        let rpa = try LoopbackServer { _ in reply.withLock { $0 } }
+        defer { rpa.stop() }
+        let server = try InProcess(changeRPS: { $0.verifyURL = rpa.url + "/mpinVerify" }).keep(in: self)
+        let client = TestClient(backend: server.backend)
+        let confirmed = try client.startRegistration("alice@example.com")
+        reply.withLock { $0 = .text(200, "") }
+        let waiting = try client.startRegistration("bob@example.com")
+        server.advance(seconds: 3000)
+        for status in [500, 403] {
+            reply.withLock { $0 = .text(status, "") }
+            XCTAssertEqual(try Self.restart(confirmed, server), status)
+            XCTAssertEqual(try Self.restart(waiting, server, "bob@example.com"), status)
+            XCTAssertEqual(try client.signature(waiting).status, 401, "confirmed by nobody")
+        }
+        server.advance(seconds: 590)
+        XCTAssertEqual(try client.signature(confirmed).status, 200)
+        server.advance(seconds: 20)
+        XCTAssertEqual(try client.signature(waiting).status, 400, "it has no more time than before")
+    }
+
+    /// The user opens the first mail's link while the RPA is asked for a second one, which it then refuses.
+    func testAConfirmationDuringARefusedRestartStays() throws {
+        let keys = Mutex<[String]>([])
+        let asked = DispatchSemaphore(value: 0)
+        let refuse = DispatchSemaphore(value: 0)
+        let rpa = try LoopbackServer { request in
+            let key = request.json["activateKey"] as? String ?? ""
+            let isFirst = keys.withLock { keys in
+                keys.append(key)
+                return keys.count == 1
+            }
+            guard !isFirst else { return .text(200, "") }
+            asked.signal()
+            _ = refuse.wait(timeout: .now() + 20)
+            return .text(403, "")
+        }
+        defer { rpa.stop() }
+        let server = try InProcess(changeRPS: {
+            $0.verifyURL = rpa.url + "/mpinVerify"
+            $0.limits.callSeconds = 30
+        }).keep(in: self)
+        let client = TestClient(backend: server.backend)
+        let registration = try client.startRegistration("alice@example.com")
+        let restarted = Later { try Self.restart(registration, server) }
+        XCTAssertEqual(asked.wait(timeout: .now() + 20), .success)
+        XCTAssertEqual(try Self.confirm(registration, keys.withLock { $0.first }, server).status, 200)
+        refuse.signal()
+        XCTAssertEqual(try restarted.get(), 403)
+        XCTAssertEqual(try client.signature(registration).status, 200)
+    }
+
+    /// Wire section 6.2: without the RPA's URL nobody can register.
+    func testWithoutAnRPANobodyCanRegister() throws {
+        let server = try InProcess(changeRPS: { $0.verifyURL = "" }).keep(in: self)
+        XCTAssertEqual(try server.backend.call("PUT", "/rps/user", "{\"userId\":\"alice@example.com\"}").status, 400)
+    }
+
+    private static func restart(
+        _ registration: RegisterResponse, _ server: InProcess, _ user: String = "alice@example.com"
+    ) throws -> Int {
+        let body = "{\"userId\":\"\(user)\",\"regOTT\":\"\(registration.regOTT)\"}"
+        return try server.backend.call("PUT", "/rps/user/" + registration.mpinId, body).status
+    }
+
+    /// As the RPA does with the key that it was told.
+    private static func confirm(
+        _ registration: RegisterResponse, _ key: String?, _ server: InProcess
+    ) throws -> Answer {
+        let body = "{\"activateKey\":\"\(try XCTUnwrap(key))\"}"
+        return try server.backend.callPrivate("POST", "/user/" + registration.mpinId, body)
+    }
 }

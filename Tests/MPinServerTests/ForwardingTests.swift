@@ -59,7 +59,12 @@ final class ForwardingTests: XCTestCase {
             XCTAssertEqual(asked.header("X-Request-Id"), answer.headers["x-request-id"])
             XCTAssertNotEqual(asked.header("X-Request-Id"), "mine", "nobody has told the RPA to trust that")
         }
-        XCTAssertEqual(try backend.call("GET", "/rps/late").status, 500, "more than 500 is 500")
+        let late = try backend.call("GET", "/rps/late")
+        XCTAssertEqual(late.status, 500, "more than 500 is 500")
+        XCTAssertEqual(late.headers["retry-after"], "7")
+        XCTAssertEqual(try backend.call("GET", "/service").status, 403)
+        XCTAssertEqual(rps.received.last?.target, "/service", "where phones begin")
+        XCTAssertEqual(try backend.call("GET", "/service/x").status, 404)
         XCTAssertEqual(try backend.call("GET", "m://other.example/rps/user/7b7d?a=1").status, 403)
         XCTAssertEqual(rps.received.last?.target, "/rps/user/7b7d?a=1", "a request names no other server")
         let count = rps.received.count

@@ -28,6 +28,7 @@ final class HTTPTests: XCTestCase {
         XCTAssertNotNil(seed?.wholeMatch(of: /[0-9a-f]{200}/))
         XCTAssertEqual(answer.headers["cache-control"], "no-cache, no-store, max-age=0, must-revalidate")
         XCTAssertEqual(answer.headers["pragma"], "no-cache")
+        XCTAssertEqual(answer.headers["expires"], "Sat, 26 Jul 1997 05:00:00 GMT")
         let again = try server.backend.call("GET", "/rps/clientSettings")
         XCTAssertNotEqual(again.object["seedValue"] as? String, seed)
         XCTAssertEqual(again.object["appID"] as? String, settings["appID"] as? String)
@@ -169,6 +170,18 @@ final class HTTPTests: XCTestCase {
         let answer = try server.backend.call("GET", "/rps/nope")
         XCTAssertEqual(answer.headers["access-control-allow-credentials"], "true")
         XCTAssertEqual(answer.headers["access-control-allow-methods"], "GET,PUT,POST,DELETE,OPTIONS")
+        XCTAssertEqual(
+            answer.headers["access-control-allow-headers"],
+            "Content-Type, Depth, User-Agent, X-File-Size, X-Requested-With, X-Requested-By, If-Modified-Since, "
+                + "X-File-Name, Cache-Control, WWW-Authenticate")
+        for target in ["/service", "/rps/pass1", "/rps/nope"] {
+            let origin = "https://app.example.com"
+            let asked = try server.backend.call("OPTIONS", target, headers: ["Origin": origin])
+            XCTAssertEqual(asked.headers["access-control-allow-origin"], origin, target)
+            XCTAssertEqual(asked.headers["vary"], "Origin", target)
+            let methods = target == "/service" ? "GET, OPTIONS" : "GET,PUT,POST,DELETE,OPTIONS"
+            XCTAssertEqual(asked.headers["access-control-allow-methods"], methods, "whoever serves the listener")
+        }
         let authority = try server.backend.call("GET", "/status", port: server.backend.dta2Port)
         XCTAssertNil(authority.headers["access-control-allow-origin"])
         XCTAssertEqual(authority.headers["access-control-allow-methods"], "GET, OPTIONS")

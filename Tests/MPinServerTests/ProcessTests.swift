@@ -128,6 +128,10 @@ final class ProcessTests: XCTestCase {
             (arguments(other) + ["--smtp-url", "smtp://localhost:25"], "either --mail-dir or --smtp-url"),
             (["--all-in-one", "--state-dir", "/proc/none"], "/proc/none"),
             (["dta", "--database", "x", "--key-file", "/none", "--rps-key-file", "/none"], "/none: No such file"),
+            (
+                arguments(other) + ["--audit-log", backend.stateFolder + "/audit/a", "--audit-key-file", "/none"],
+                "`mpind keys new /none` makes a new key"
+            ),
             (["keys", "new", backend.stateFolder + "/rps.key"], "File exists"),
         ]
         for (arguments, text) in cases {

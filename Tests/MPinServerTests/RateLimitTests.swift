@@ -41,7 +41,7 @@ final class RateLimitTests: XCTestCase {
         // The same but for the last digit of the salt, before the quote and the brace that end the JSON.
         let digit = known.id.hasSuffix("30227d") ? "31227d" : "30227d"
         let stranger = known.id.dropLast(6) + digit
-        let permit = try client.timePermit(known)
+        let permit = try client.timePermit(other)
         let (_, _, u, ut) = try client.commitment(known, pin: "1234", permit: permit)
         func answers(_ id: some StringProtocol) throws -> [Answer] {
             let body = "{\"mpin_id\":\"\(id)\",\"U\":\"\(u.hexText)\",\"UT\":\"\(ut.hexText)\"}"
@@ -53,7 +53,30 @@ final class RateLimitTests: XCTestCase {
         XCTAssertEqual(first[3].body, second[3].body)
         XCTAssertEqual(first[3].headers["retry-after"], "200")
         XCTAssertEqual(Set(first[3].headers.keys), Set(second[3].headers.keys))
-        XCTAssertEqual(try client.login(other, pin: "1234").status, 200, "another identity is not touched")
+        XCTAssertEqual(
+            try client.login(other, pin: "1234", permit: permit).status, 200, "another identity is not touched")
+    }
+
+    func testEverySpellingOfAnIDInPathsAndBodiesCountsAsOne() throws {
+        let server = try limited { $0.loginIdentity = RateLimit("3/600") }
+        let client = TestClient(backend: server.backend)
+        let alice = try client.register("alice@example.com", pin: "1234")
+        let (_, _, u, ut) = try client.commitment(alice, pin: "1234", permit: client.timePermit(alice))
+        func pass1(_ id: String) throws -> Int {
+            let body = "{\"mpin_id\":\"\(id)\",\"U\":\"\(u.hexText)\",\"UT\":\"\(ut.hexText)\"}"
+            return try server.backend.call("POST", "/rps/pass1", body).status
+        }
+        func permit(_ id: String) throws -> Int {
+            try server.backend.call("GET", "/rps/timePermit/" + id).status
+        }
+        XCTAssertEqual(try permit(alice.id.uppercased()), 200)
+        XCTAssertEqual(try pass1(alice.id.uppercased()), 200)
+        for id in [alice.id, alice.id.uppercased()] {
+            XCTAssertEqual(try pass1(id), 429)
+            XCTAssertEqual(try permit(id), 429)
+            XCTAssertEqual(try permit(id + "/"), 429)
+        }
+        XCTAssertEqual(try permit("%37" + alice.id.dropFirst()), 404, "escapes are no hex")
     }
 
     func testAUserIdGetsSoManyMailsAndNotMore() throws {
@@ -149,11 +172,10 @@ final class RateLimitTests: XCTestCase {
     func testARefusalByTheSecondAuthorityNamesItsTimeAtTheGateToo() throws {
         let server = try limited({ $0.authorityIdentity = RateLimit("1/600") }, proxies: ["127.0.0.1"])
         let target = "/dta2/timePermit?hash_mpin_id=\(String(repeating: "0", count: 64))&signature=00"
-        for _ in 0..<3 {
-            let answer = try server.backend.call("GET", target)
-            guard answer.status == 429 else { continue }
-            XCTAssertNotNil(answer.headers["retry-after"])
-        }
+        XCTAssertEqual(try server.backend.call("GET", target).status, 401)
+        let answer = try server.backend.call("GET", target)
+        XCTAssertEqual(answer.status, 429)
+        XCTAssertTrue((1...600).contains(try XCTUnwrap(answer.headers["retry-after"].flatMap { Int($0) })))
     }
 }
 

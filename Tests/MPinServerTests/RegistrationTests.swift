@@ -177,6 +177,27 @@ final class RegistrationTests: XCTestCase {
         XCTAssertEqual(try client.signature(registration).status, 400, "not for ever, however often it was fetched")
     }
 
+    /// Wire section 6.3: clients append the query unread to `certivoxURL + "clientSecret?"`.
+    func testTheQueryForTheSecondShareHasTheMembersOfTheProtocolAndLivesAMinute() throws {
+        let server = try InProcess()
+        let client = TestClient(backend: server.backend)
+        let registration = try client.startRegistration("alice@example.com")
+        try client.confirm("alice@example.com")
+        let target = "/rps/signature/\(registration.mpinId)?regOTT=\(registration.regOTT)&pmiToken=ignored"
+        let answer = try server.backend.call("GET", target)
+        XCTAssertEqual(Set(answer.object.keys), ["clientSecretShare", "params"])
+        let params = try answer.json(SignatureResponse.self).params
+        let query = try XCTUnwrap(URLComponents(string: "?" + params)?.queryItems)
+        XCTAssertEqual(
+            query.map(\.name).sorted(),
+            ["app_id", "expires", "hash_mpin_id", "hash_user_id", "key_id", "mobile", "signature"])
+        let members = Dictionary(uniqueKeysWithValues: query.map { ($0.name, $0.value ?? "") })
+        XCTAssertEqual(members["hash_user_id"], "")
+        XCTAssertFalse(params.contains(":"), "colons are escaped")
+        let expires = try XCTUnwrap(Moment(XCTUnwrap(members["expires"])))
+        XCTAssertTrue((40...60).contains(expires.seconds - server.now.seconds))
+    }
+
     /// Defect 13: restarting the only pending registration lost it when the older item expired.
     func testARestartedRegistrationOutlivesTheFirstOnesExpiry() throws {
         let server = try InProcess()

@@ -56,6 +56,8 @@ final class RotationTests: XCTestCase {
         for pin in ["1234", "9999", "9999", "9999", "1234"] {
             XCTAssertEqual(try client.login(alice, pin: pin).status, 409, "retired, and nothing is judged")
         }
+        let browser = try TestBrowser(backend)
+        XCTAssertEqual(try client.authenticateMobile(client.prove(alice, wid: browser.wid)).status, 409)
         XCTAssertEqual(try client.login(bob, pin: "1234").status, 200)
         let again = try client.register("alice@example.com", pin: "1234")
         XCTAssertEqual(try client.login(again, pin: "1234").status, 200)

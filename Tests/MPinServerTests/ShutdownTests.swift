@@ -57,6 +57,23 @@ final class ShutdownTests: XCTestCase {
         XCTAssertEqual(mpind.stop(SIGTERM), 0)
     }
 
+    /// Connections that wait for their next request hold up nothing, and are closed.
+    func testSIGTERMClosesConnectionsThatHaveNothingToDo() throws {
+        let mpind = try Mpind(backend)
+        try mpind.waitUntilReady()
+        let idle = try (0..<20).map { _ in
+            let file = try Sockets.connect(backend.port)
+            ask(file)
+            XCTAssertEqual(Sockets.parse(try XCTUnwrap(Sockets.receive(file))).status, 200)
+            return file
+        }
+        defer { idle.forEach { close($0) } }
+        let start = Date()
+        XCTAssertEqual(mpind.stop(SIGTERM), 0, mpind.logText)
+        XCTAssertLessThan(Date().timeIntervalSince(start), 8, "sooner than the time for running requests")
+        for file in idle { XCTAssertNil(Sockets.receive(file), "closed, and nothing said") }
+    }
+
     private func ask(_ file: Int32) {
         Sockets.send(file, Data("GET /rps/clientSettings HTTP/1.1\r\nHost: h\r\n\r\n".utf8))
     }

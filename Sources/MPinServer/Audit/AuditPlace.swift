@@ -23,7 +23,7 @@ package struct AuditPlace: Sendable {
         }
         self.log = log
         head = "\(keyFolder)/\((log as NSString).lastPathComponent).head"
-        key = try KeyFile.load(keyFile)
+        key = try loadKey(keyFile)
         self.users = users
     }
 

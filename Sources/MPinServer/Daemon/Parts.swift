@@ -170,6 +170,7 @@ extension Daemon {
             let rpa = rpa?.config.listen == address ? rpa : nil
             let cors = [
                 rps.map { CORSPolicy.rps(prefix: $0.config.prefix, origins: $0.config.allowOrigin) },
+                rps.map { CORSPolicy.service($0.config.allowOrigin) },
                 parts.gatesAuthority
                     ? rps.map { CORSPolicy.dta($0.config.allowOrigin, prefix: AuthorityGate.path) } : nil,
                 rpa.flatMap { rpa in

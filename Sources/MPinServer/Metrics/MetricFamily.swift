@@ -5,6 +5,7 @@ enum MetricFamily: String, CaseIterable, Sendable {
     case rateLimited = "mpin_rate_limited_total"
     case overloaded = "mpin_overloaded_total"
     case logins = "mpin_auth_total"
+    case blocked = "mpin_blocked_total"
     case registrations = "mpin_registration_total"
     case pairingSeconds = "mpin_pairing_seconds"
     case storeSeconds = "mpin_store_operation_seconds"
@@ -19,6 +20,7 @@ enum MetricFamily: String, CaseIterable, Sendable {
         case .rateLimited: "Requests refused by a rate limit."
         case .overloaded: "Requests refused because too many were running."
         case .logins: "Login verdicts given to the relying party application."
+        case .blocked: "Identities that a wrong PIN has blocked, for good or for a while."
         case .registrations: "Registrations started."
         case .pairingSeconds: "Time of one pass 2 check, waiting for a processor included."
         case .storeSeconds: "Time of one store operation."
@@ -34,6 +36,7 @@ enum MetricFamily: String, CaseIterable, Sendable {
         case .requestSeconds: ["listener", "method", "route"]
         case .rateLimited: ["group", "scope"]
         case .logins: ["status"]
+        case .blocked: ["block"]
         case .storeSeconds, .storeErrors: ["operation"]
         case .build: ["version"]
         case .overloaded, .registrations, .pairingSeconds, .liveSessions: []

@@ -56,6 +56,7 @@ extension RelyingPartyService {
         config.audit.record(.login(id, user: user, status: verdict.status))
         guard login.reservation == .granted, login.isKnown, [410, 429].contains(verdict.status) else { return }
         config.audit.record(.blocked(id, user: user, until: verdict.retryAt))
+        metrics.count(.blocked, [verdict.retryAt == nil ? "permanent" : "temporary"])
     }
 
     private func judge(_ login: Login, _ logger: Logger) async throws -> Verdict {

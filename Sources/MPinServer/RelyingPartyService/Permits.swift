@@ -9,6 +9,7 @@ extension RelyingPartyService {
     /// It works for any ID, registered or not, so that nobody learns here which ones are. What a stranger gets is made in
     /// the same way of an ID that nobody has: it fits no token.
     func timePermit(_ id: MPinID) async throws -> Response {
+        try rates.admit(.login, identity: id.hash)
         let now = config.clock()
         let identity = try await identities.find(id, at: now)
         try await requirePermission(id, identity)

@@ -7,20 +7,27 @@ extension RelyingPartyService {
     /// PUT /user and PUT /user/<id> (wire section 6.2): starts or restarts a registration.
     func register(_ request: Request, id: MPinID?) async throws -> Response {
         let wish = try await RegistrationWish(request, limits)
+        guard !config.verifyURL.isEmpty else { throw APIError(.badRequest, "Nobody can register here") }
         try rates.admit(.register, user: wish.userID)
         let now = config.clock()
         let expires = now.adding(seconds: limits.registrationSeconds)
         // Kept before the RPA is asked: the link may be opened before the RPA has answered.
-        let restarted = try await restart(id, wish, expires: expires, at: now)
+        let before = try await restart(id, wish, expires: expires, at: now)
         let (registration, regOTT) =
-            if let restarted { restarted } else { try await begin(wish, expires: expires, at: now) }
+            if let before { (before.value, wish.regOTT ?? "") } else {
+                try await begin(wish, expires: expires, at: now)
+            }
         config.audit.record(
-            .registrationStarted(registration.id, user: registration.userID, isRestart: restarted != nil))
+            .registrationStarted(registration.id, user: registration.userID, isRestart: before != nil))
         let isForced: Bool
         do {
-            isForced = try await verify(registration, wish, expires: expires, isRestart: restarted != nil)
+            isForced = try await verify(registration, wish, expires: expires, isRestart: before != nil)
         } catch {
-            if restarted == nil { try await registrations.delete(registration.id, at: now) }
+            if let before {
+                try await registrations.undoRestart(to: before, at: now)
+            } else {
+                try await registrations.delete(registration.id, at: now)
+            }
             let status = (error as? APIError)?.status.code ?? 500
             config.audit.record(
                 .registrationRefused(registration.id, user: registration.userID, status: status))
@@ -35,12 +42,12 @@ extension RelyingPartyService {
                 expireTime: expires.isoWithMicroseconds, nowTime: now.isoWithMicroseconds))
     }
 
-    /// The pending registration of that ID, unconfirmed again; nil when there is none.
+    /// Begins the pending registration of that ID anew, and gives what it was before; nil when there is none.
     private func restart(
         _ id: MPinID?, _ wish: RegistrationWish, expires: Moment, at now: Moment
-    ) async throws -> (Registration, regOTT: String)? {
+    ) async throws -> Table<Registration>.Entry? {
         guard let id else { return nil }
-        let pending = try await registrations.restart(id, expires: expires, at: now) { pending in
+        return try await registrations.restart(id, expires: expires, at: now) { pending in
             guard let regOTT = wish.regOTT, pending.accepts(regOTT) else {
                 throw APIError(.badRequest, "Missing or wrong regOTT")
             }
@@ -49,7 +56,6 @@ extension RelyingPartyService {
                 throw APIError(.forbidden, "The registration belongs to another userId")
             }
         }
-        return pending.map { ($0, wish.regOTT ?? "") }
     }
 
     private func begin(

@@ -42,16 +42,26 @@ package struct Registrations: Sendable {
         _ = try await table.create(registration.id.key, registration, expires: expires, at: now)
     }
 
-    /// Begins the registration anew, unconfirmed, unless `check` throws; nil when there is none or it is issued.
-    package func restart(
+    /// Begins the registration anew, unconfirmed, unless `check` throws. What it was before, for ``undoRestart(to:at:)``;
+    /// nil when there is none or it is issued.
+    func restart(
         _ id: MPinID, expires: Moment, at now: Moment, check: @escaping @Sendable (Registration) throws -> Void
-    ) async throws -> Registration? {
+    ) async throws -> Table<Registration>.Entry? {
         try await table.update(id.key, at: now, durable: true) { entry in
-            guard var registration = entry?.value, !registration.isIssued else { return nil }
-            try check(registration)
-            registration.isActive = false
-            entry = .init(registration, expires: expires)
-            return registration
+            guard let before = entry, !before.value.isIssued else { return nil }
+            try check(before.value)
+            entry?.value.isActive = false
+            entry?.expires = expires
+            return before
+        }
+    }
+
+    /// Makes a restarted registration what it was before, but for a confirmation that has come meanwhile.
+    func undoRestart(to before: Table<Registration>.Entry, at now: Moment) async throws {
+        try await table.update(before.value.id.key, at: now, durable: true) { entry in
+            guard let restarted = entry?.value, !restarted.isIssued else { return }
+            entry?.value.isActive = restarted.isActive || before.value.isActive
+            entry?.expires = before.expires
         }
     }
 

@@ -10,7 +10,10 @@ extension ServerOptions {
         "max-attempts", AttemptPolicy().maxAttempts, 1...1000, "Wrong PINs in a row that block an identity.")
     static let block = ServerOption<String>.text(
         "block", "permanent", .choice(["permanent", "temporary"]),
-        "Whether a block lasts until the operator ends it, or for --block-seconds.")
+        """
+        Whether a block lasts until the operator ends it, or for --block-seconds. Time alone forgets no wrong PIN: a \
+        right one does, the operator, and the end of a temporary block.
+        """)
     static let blockSeconds = ServerOption<Int>.integer(
         "block-seconds", 300, 1...86_400, "Length of a temporary block.")
     static let maxFailures = ServerOption<Int>.integer(

@@ -114,7 +114,7 @@ extension Settings {
     /// What the master shares of a D-TA are sealed with.
     private func seal() throws -> Seal {
         switch (self[ServerOptions.keyFile], self[ServerOptions.passphraseFile]) {
-        case (let path?, nil): return .key(try KeyFile.load(path))
+        case (let path?, nil): return .key(try loadKey(path))
         case (nil, let path?): return .passphrase(try SecretFile.loadPassphrase(path))
         default: throw StartError("give either --key-file or --passphrase-file")
         }
@@ -124,7 +124,7 @@ extension Settings {
         try self[ServerOptions.legacySignatures].map(LegacyCredentials.load)
     }
 
-    private func key(_ option: ServerOption<String?>) throws -> SecretBytes { try KeyFile.load(try require(option)) }
+    private func key(_ option: ServerOption<String?>) throws -> SecretBytes { try loadKey(try require(option)) }
 
     /// Nil when no option was given.
     private func delivery() throws -> MailDelivery? {
@@ -140,6 +140,14 @@ extension Settings {
         case (_?, _?): throw StartError("give either --mail-dir or --smtp-url")
         case (nil, nil): return nil
         }
+    }
+}
+
+/// The key in a file that somebody has made: a new one in the place of a lost one would open nothing.
+func loadKey(_ path: String) throws -> SecretBytes {
+    do { return try KeyFile.load(path) } catch {
+        guard case .system(_, ENOENT) = error else { throw error }
+        throw StartError("\(path): No such file or directory; `mpind keys new \(path)` makes a new key")
     }
 }
 

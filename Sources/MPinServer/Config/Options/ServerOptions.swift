@@ -134,7 +134,8 @@ package enum ServerOptions {
     static let dta2PublicURL = ServerOption<String?>.text(
         "dta2-public-url", .text("URL"), "Base URL of D-TA 2 for clients. (default: --dta2-url)")
     static let verifyURL = ServerOption<String>.text(
-        "verify-url", "http://127.0.0.1:8012/mpinVerify", .text("URL"), "URL of the RPA's /mpinVerify.")
+        "verify-url", "http://127.0.0.1:8012/mpinVerify", .text("URL"),
+        "URL of the RPA's /mpinVerify; empty: nobody can register.")
     static let rpaKeyFile = ServerOption<String?>.text(
         "rpa-key-file", .text("FILE"),
         "Key file shared with the RPA; both directions then carry a token. Without it none is sent or asked for.")

@@ -20,6 +20,11 @@ struct CORSPolicy: Sendable {
             origins: origins)
     }
 
+    /// The public path without a prefix.
+    static func service(_ origins: [String]) -> CORSPolicy {
+        CORSPolicy(prefix: "/service", methods: "GET, OPTIONS", headers: common, origins: origins)
+    }
+
     static func dta(_ origins: [String], prefix: String = "") -> CORSPolicy {
         CORSPolicy(prefix: prefix + "/", methods: "GET, OPTIONS", headers: common, origins: origins)
     }

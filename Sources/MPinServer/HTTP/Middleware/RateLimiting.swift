@@ -1,7 +1,8 @@
 import Hummingbird
 import MPinSecrets
 
-/// Counts requests by address, and by identity where the path or query names one; bodies are the handlers' matter.
+/// Counts requests by address, and those to an authority by identity. Who reads an M-Pin ID counts its requests, so that
+/// every spelling of one ID counts as one.
 struct RateLimiting: Sendable {
     let limiter: RateLimiter
 
@@ -10,11 +11,10 @@ struct RateLimiting: Sendable {
         case .none: return
         case .counted(let group):
             try limiter.admit(group, address: context.remoteAddress)
-        case .identity(let group, let id):
-            try limiter.admit(group, address: context.remoteAddress)
-            try limiter.admit(group, identity: SHA256.hash(Array(id.lowercased().utf8)))
         case .authority:
-            guard let hash = request.query("hash_mpin_id") else { return }
+            // The D-TA behind the gate counts for itself.
+            guard !request.uri.path.hasPrefix(AuthorityGate.path + "/"), let hash = request.query("hash_mpin_id")
+            else { return }
             try limiter.admit(.authority, identity: SHA256.hash(Array(hash.lowercased().utf8)))
         }
     }
@@ -29,8 +29,6 @@ struct RateLimiting: Sendable {
     private enum Rule {
         case none
         case counted(RateLimiter.Group)
-        /// And by the M-Pin ID, or user id, in the path.
-        case identity(RateLimiter.Group, String)
         case authority
     }
 
@@ -38,7 +36,7 @@ struct RateLimiting: Sendable {
     private static func rule(_ path: String) -> Rule {
         let parts = path.split(separator: "/").suffix(2)
         switch (parts.first, parts.last) {
-        case ("timePermit", let id?) where parts.count == 2 && id != "timePermit": return .identity(.login, String(id))
+        case ("timePermit", _) where parts.count == 2: return .counted(.login)
         case ("user", _), (_, "user"), ("signature", _), (_, "mpinActivate"): return .counted(.register)
         case (_, "pass1"), (_, "pass2"), (_, "authenticate"), (_, "mpinAuthenticate"): return .counted(.login)
         // Each login page takes a number or a code.
