@@ -621,6 +621,16 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_user_exists(
 MPIN_API MPIN_CHECK mpin_status
 mpin_sdk_delete_user(mpin_sdk *sdk, mpin_user *user);
 
+/** Erases the users of all backends with their tokens here, in memory and in
+ * the store. Beside mpin_sdk_clear_users(), which only forgets them, it is the
+ * one for a device that changes hands; damaged records that were set aside
+ * stay. The servers are not told. The users become INVALID.
+ *
+ * Returns: MPIN_OK, MPIN_FLOW_ERROR (not initialised), MPIN_STORAGE_ERROR
+ *   (nothing was erased), MPIN_INVALID_HANDLE.
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_sdk_delete_users(mpin_sdk *sdk);
+
 /** Releases a handle. The user itself stays. NULL, a stale and a foreign handle
  * do nothing. */
 MPIN_API void mpin_user_free(mpin_user *user);
@@ -882,6 +892,12 @@ mpin_sdk_start_authentication(mpin_sdk *sdk, mpin_user *user);
  * the token erased, when the server says that the last attempt is used up (the
  * result is then MPIN_INCORRECT_PIN, too).
  *
+ * A MIRACL server whose master secret was changed may ask every login and
+ * mpin_sdk_sign() for a new token: it is fetched and stored for the same PIN
+ * and factors, with another M-Pin ID or a key pair if the server says so, and
+ * proved at once. Of a user with a signing key of its own no key pair can be
+ * made for logins: MPIN_CLIENT_SECRET_EXPIRED.
+ *
  * Out: auth_data: the answer of the application, JSON text; auth_data_len:
  *   its size. Both may be NULL. If the buffer is too small the login has
  *   succeeded all the same: MPIN_BUFFER_TOO_SMALL, and
@@ -891,7 +907,7 @@ mpin_sdk_start_authentication(mpin_sdk *sdk, mpin_user *user);
  *   MPIN_IDENTITY_NOT_AUTHORIZED, MPIN_REQUEST_EXPIRED,
  *   MPIN_CLIENT_SECRET_EXPIRED, MPIN_CRYPTO_ERROR; MPIN_FLOW_ERROR if
  *   mpin_sdk_start_authentication() has not been called for this user.
- * Source: wire sections 6.6, 6.7 and 8.3.
+ * Source: wire sections 6.6, 6.7 and 8.3; TRUST wire sections 4.11 and 7.1.
  */
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_finish_authentication(
     mpin_sdk *sdk, mpin_user *user, char *auth_data, size_t *auth_data_len,
@@ -1070,7 +1086,8 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_get_access_code(
  * State: REGISTERED, unchanged.
  *
  * In: pin: the login PIN.
- * Returns also: as mpin_sdk_finish_authentication().
+ * Returns also: as mpin_sdk_finish_authentication(); MPIN_FLOW_ERROR for a
+ *   user with a key pair for logins, who signs with that and the login PIN.
  * Source: TRUST wire sections 1.4 and 7.4.
  */
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_start_registration_dvs(
@@ -1101,7 +1118,7 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_verify_document(
     int32_t *is_same, const uint8_t *document, size_t document_len,
     const uint8_t hash[MPIN_DOCUMENT_HASH_SIZE]);
 
-/** What the verifier needs beside the hash. */
+/** What the verifier needs beside the hash, which is the caller's own. */
 typedef struct mpin_signature {
     size_t size;
     /** Seconds since 1970, as signed. */

@@ -49,6 +49,11 @@ extension MPinClient {
         try await perform { sdk throws(SDKError) in try sdk.listAllUsers().map(User.init(core:)) }
     }
 
+    /// Erases the users of all backends with their tokens here. The servers are not told.
+    public func deleteUsers() async throws(MPinError) {
+        try await perform { sdk throws(SDKError) in try sdk.deleteUsers() }
+    }
+
     /// Erases a user with its token here. The server is not told.
     public func delete(_ user: User) async throws(MPinError) {
         try await perform { sdk throws(SDKError) in try sdk.deleteUser(user.core) }

@@ -117,6 +117,12 @@ public func mpin_sdk_user_exists(
     }
 }
 
+@_cdecl("mpin_sdk_delete_users") @implementation
+public func mpin_sdk_delete_users(_ sdk: OpaquePointer?) -> mpin_status {
+    guard let sdk = MPinABI.sdk(sdk) else { return MPIN_INVALID_HANDLE }
+    return sdk.status { () throws(SDKError) in try sdk.deleteUsers() }
+}
+
 @_cdecl("mpin_sdk_delete_user") @implementation
 public func mpin_sdk_delete_user(_ sdk: OpaquePointer?, _ user: OpaquePointer?) -> mpin_status {
     guard let (sdk, user) = sdkAndUser(sdk, user) else { return MPIN_INVALID_HANDLE }

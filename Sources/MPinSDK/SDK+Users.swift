@@ -21,6 +21,11 @@ extension SDK {
         try perform { session, _ throws(SDKError) in try session.delete(user) }
     }
 
+    /// Erases the users of all backends here, in memory and in the store. The servers are not told.
+    package func deleteUsers() throws(SDKError) {
+        try perform { session, _ throws(SDKError) in try session.deleteUsers() }
+    }
+
     /// Forgets the users in memory; the store keeps them.
     package func clearUsers() throws(SDKError) {
         try perform { session, _ throws(SDKError) in session.clearUsers() }

@@ -16,6 +16,33 @@ package struct SigningLeave: Codable, Sendable {
     package init(dvsRegister: Grant) { self.dvsRegister = dvsRegister }
 }
 
+/// The answer to an authenticate request where the identity needs a new secret, because the master secret was changed
+/// (MIRACL): either a leave to register a key pair, or the first share for an identity without one.
+package struct RenewalAnswer: Decodable, Sendable {
+    package var dvsRegister: SigningLeave.Grant?
+    package var renewSecret: Share?
+
+    /// For the same PIN.
+    package struct Share: Decodable, Sendable {
+        /// Hex; nil where the M-Pin ID stays.
+        package var mpinId: String?
+        /// D-TA 1's share: G1 point, 65 bytes.
+        package var clientSecretShare: SecretHex
+        /// Where D-TA 2 hands out its share.
+        package var cs2url: String
+        package var curve: String?
+    }
+
+    /// Any JSON will do that holds neither.
+    package init(from decoder: any Decoder) throws {
+        guard let container = try? decoder.container(keyedBy: CodingKeys.self) else { return }
+        dvsRegister = try container.decodeIfPresent(SigningLeave.Grant.self, forKey: .dvsRegister)
+        renewSecret = try container.decodeIfPresent(Share.self, forKey: .renewSecret)
+    }
+
+    private enum CodingKeys: String, CodingKey { case dvsRegister, renewSecret }
+}
+
 /// POST mpinAuthServerURL/dvsregister (MIRACL MFA): registers a signing key.
 package struct SigningRegisterRequest: Codable, Sendable {
     /// G2 point, 128 bytes in hex.

@@ -208,8 +208,10 @@ static int authenticate(char *out)
              "{\"status\":200,\"code\":\"authz-code\","
              "\"expireTime\":1893456000000,\"nowTime\":1893455940000,"
              "\"ttlSeconds\":60,\"logoutURL\":\"/logout\","
-             "\"logoutData\":{\"session\":1},"
-             "\"dvsRegister\":{\"token\":\"leave\",\"curve\":\"BN254CX\"}}");
+             "\"logoutData\":{\"session\":1}%s}",
+             strcmp(member("scope"), "dvs") == 0
+                 ? ",\"dvsRegister\":{\"token\":\"leave\",\"curve\":\"BN254CX\"}"
+                 : "");
     if (mfa.is_right)
         return mfa.wrong_pins = 0, 200;
     snprintf(out, ANSWER, "{\"message\":\"wrong PIN\"}");

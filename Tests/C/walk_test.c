@@ -288,6 +288,26 @@ static void signing(void)
                  0);
 }
 
+/* ---- The end of all users ------------------------------------------- */
+
+static size_t stored_users(void)
+{
+    mpin_sdk *other = NULL;
+    size_t n = 99;
+    open_mfa(&other, mfa_execute);
+    CHECK_STATUS(mpin_sdk_list_all_users(other, NULL, &n), MPIN_OK);
+    mpin_sdk_free(other);
+    return n;
+}
+
+static void all_gone(void)
+{
+    CHECK(stored_users() > 0, "nobody is stored");
+    CHECK_STATUS(mpin_sdk_delete_users(sdk), MPIN_OK);
+    expect_state(user, MPIN_USER_INVALID, 0);
+    CHECK(stored_users() == 0, "somebody is stored");
+}
+
 /* ---- Import --------------------------------------------------------- */
 
 static void import(void)
@@ -342,6 +362,7 @@ static void mfa_server(void)
     too_long();
     blocked();
     CHECK(host.randoms > 0 && host.size[0] > 0, "a callback was not called");
+    all_gone();
     CHECK_STATUS(mpin_sdk_clear_users(sdk), MPIN_OK);
     CHECK_STATUS(mpin_sdk_destroy(sdk), MPIN_OK);
     mpin_user_free(user);

@@ -104,6 +104,18 @@ final class ImportTests: FolderTestCase {
         try checkAlice(again, pin: pin, wrong: "1234")
     }
 
+    func testAnOldTokenIsRenewedUnderItsPIN() throws {
+        let alice = try alice()
+        let pin = try oldPIN()
+        let users = try json([alice.server.url: [alice.id: ["state": "REGISTERED"]]])
+        XCTAssertEqual(
+            try alice.sdk.importStorage(source(.milagro, users, try json([alice.id: ["token": alice.token]]))), 1)
+        alice.server.state.withLock { $0.demands = [["dvsRegister": ["token": "leave"]]] }
+        try checkAlice(alice.sdk, pin: pin, wrong: "0005")
+        XCTAssertNotEqual(try alice.sdk.user("alice@example.com")?.mpinID, alice.id)
+        try checkAlice(alice.sdk, pin: pin, wrong: "0005")
+    }
+
     func testMFAUserLogsInWithTheOldPIN() throws {
         let alice = try alice()
         let users =
@@ -156,6 +168,10 @@ final class ImportTests: FolderTestCase {
             XCTAssertEqual(try sdk.importStorage(source(.clientJS, try json(list))), 1, id)
             let user = try XCTUnwrap(try sdk.user(userID), id)
             XCTAssertTrue(user.canSign, id)
+            // A second key pair would take the place of the one that logs in.
+            let digits = Array(pin.utf8)
+            XCTAssertEqual(
+                failure { () throws(SDKError) in try sdk.startRegistrationDVS(user, pin: digits.span) }, .flowError)
             XCTAssertEqual(logIn(sdk, user, String("987654".prefix(pin.count))), .incorrectPIN, id)
             XCTAssertNil(logIn(sdk, user, pin), id)
         }

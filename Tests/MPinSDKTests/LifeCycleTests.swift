@@ -203,6 +203,32 @@ final class LifeCycleTests: FlowTestCase {
         XCTAssertEqual(try newSDK().listAllUsers().map(\.id), ["alice", "bob"])
     }
 
+    func testAllUsersGoAtOnceAlsoThoseOfOtherBackendsAndForgottenOnes() throws {
+        let elsewhere = try MilagroServer()
+        defer { elsewhere.stop() }
+        try registered("carol")
+        try sdk.clearUsers()
+        let alice = try registered("alice")
+        try sdk.setBackend(elsewhere.url)
+        try registered("bob")
+        let other = try newSDK()
+        XCTAssertEqual(try other.listAllUsers().count, 3)
+        // Nothing is erased where the store cannot be written.
+        try FileManager.default.createDirectory(atPath: path + ".new", withIntermediateDirectories: false)
+        XCTAssertEqual(failure { () throws(SDKError) in try sdk.deleteUsers() }, .storageError)
+        XCTAssertEqual(alice.state, .registered)
+        try FileManager.default.removeItem(atPath: path + ".new")
+
+        elsewhere.forgetCalls()
+        try sdk.deleteUsers()
+        XCTAssertEqual(elsewhere.calls, [])
+        XCTAssertEqual(alice.state, .invalid)
+        XCTAssertEqual(try sdk.listAllUsers().count, 0)
+        XCTAssertEqual(try other.listAllUsers().count, 0)
+        XCTAssertEqual(try newSDK().listAllUsers().count, 0)
+        XCTAssertEqual(try registered("carol").state, .registered)
+    }
+
     func testWhatAnotherProcessStoresIsSeen() throws {
         let other = try newSDK()
         let user = try registered()

@@ -62,6 +62,7 @@ extension MilagroServer {
             }
             if token.isRight && state.attempts[token.mpinID, default: 0] < state.maxAttempts {
                 state.attempts[token.mpinID] = nil
+                if !state.demands.isEmpty { return .json(200, state.demands.removeFirst()) }
                 return .json(200, answer(to: request, token))
             }
             state.attempts[token.mpinID, default: 0] += 1

@@ -26,6 +26,8 @@ final class MilagroServer: Sendable {
         var namesCustomers = false
         /// Access numbers and QR ids that a browser shows.
         var browsers: Set<String> = ["2741539", "f75dfd7607ec4213b177a3bd04651736"]
+        /// What the next logins with the right PIN are asked for, before they are let in.
+        var demands: [[String: any Sendable]] = []
         /// Members of the client settings beside the usual ones.
         var settings: [String: any Sendable] = [:]
         /// Answers something else than usual where it does not return nil.

@@ -35,14 +35,14 @@ extension Session {
         _ caller: Caller
     ) throws(SDKError) -> LoginAnswer {
         user.update { $0.provenPIN = nil }
-        let credential = try Credential(user.record)
-        let number = try PINNumber(pin, factors, credential.mapping, length: user.record.pinLength)
-        let answer: LoginAnswer
-        do throws(SDKError) {
-            answer = try prove(credential, number, login, form, caller)
-        } catch {
-            guard error.isLastAttempt else { throw error }
-            throw block(user, error)
+        var credential = try Credential(user.record)
+        var number = try PINNumber(pin, factors, credential.mapping, length: user.record.pinLength)
+        var answer = try proveOrBlock(user, credential, number, login, form, caller)
+        if let renewal = answer.renewal {
+            number = try PINNumber(pin, factors, Self.renewedMapping, length: user.record.pinLength)
+            try renew(user, credential, number, renewal, caller)
+            credential = try Credential(user.record)
+            answer = try proveOrBlock(user, credential, number, freshLogin(user, caller), form, caller).afterRenewal()
         }
         user.update { content in
             content.login = nil
@@ -51,6 +51,18 @@ extension Session {
             content.provenPIN = ProvenPIN(number, random: random)
         }
         return answer
+    }
+
+    private func proveOrBlock(
+        _ user: User, _ credential: Credential, _ number: PINNumber, _ login: User.Login, _ form: LoginForm,
+        _ caller: Caller
+    ) throws(SDKError) -> LoginAnswer {
+        do throws(SDKError) {
+            return try prove(credential, number, login, form, caller)
+        } catch {
+            guard error.isLastAttempt else { throw error }
+            throw block(user, error)
+        }
     }
 
     /// Both passes, and the verdict on them.
@@ -66,6 +78,11 @@ extension Session {
         let body = try caller.send(.authenticate, .post, url, request, headers)
         // The application may have nothing to say.
         if body.count == 0 { return LoginAnswer(text: "", content: .null, pass2: pass2) }
+        let renewal: RenewalAnswer = try caller.decode(.authenticate, body)
+        // It may hold a share, which becomes no text.
+        if renewal.renewSecret != nil || (renewal.dvsRegister != nil && !form.wantsLeave) {
+            return LoginAnswer(text: "", content: .null, pass2: pass2, renewal: renewal)
+        }
         return LoginAnswer(text: body.plainText, content: try caller.decode(.authenticate, body), pass2: pass2)
     }
 

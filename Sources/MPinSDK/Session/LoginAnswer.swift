@@ -7,6 +7,8 @@ struct LoginAnswer {
     /// The same, read.
     let content: JSONValue
     let pass2: JSONValue
+    /// What the server wants done before it lets the user in; the other members are empty then.
+    var renewal: RenewalAnswer?
 
     /// How to end the session, where the application says so. What is no path could name any host.
     var logout: User.Logout? {

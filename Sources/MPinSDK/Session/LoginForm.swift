@@ -17,6 +17,9 @@ struct LoginForm {
     static var registrationCode: LoginForm { LoginForm(wantsOTP: true, scope: "reg-code") }
     static var signingRegistration: LoginForm { LoginForm(scope: "dvs-reg", authenticateScope: "dvs") }
 
+    /// Whether a leave to register a key is what the login is for, and no demand.
+    var wantsLeave: Bool { authenticateScope != nil }
+
     static func browser(_ accessCode: String) -> LoginForm { LoginForm(accessCode: accessCode) }
     static func authorizationCode(_ accessCode: String?) -> LoginForm {
         LoginForm(accessCode: accessCode, wantsCode: true)

@@ -113,6 +113,15 @@ final class Session {
         user.erase()
     }
 
+    /// All of them, of all backends.
+    func deleteUsers() throws(SDKError) {
+        try store.removeAll()
+        for user in users.values { user.erase() }
+        users = [:]
+        forgotten = []
+        damagedRecords = 0
+    }
+
     /// The user is this session's, its backend is the current one, and `input` may happen to it.
     func check(_ user: User, allows input: UserLifecycle.Input) throws(SDKError) {
         guard users[user.key] === user else { throw SDKError(.flowError, "the user was deleted or is not of this sdk") }

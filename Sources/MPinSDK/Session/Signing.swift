@@ -10,7 +10,7 @@ extension Session {
     ) throws(SDKError) -> Signature {
         let factors = user.takeFactors()
         try check(user, allows: .signed)
-        guard let signing = user.record.signing else { throw SDKError(.flowError, "the user cannot sign") }
+        guard var signing = user.record.signing else { throw SDKError(.flowError, "the user cannot sign") }
         guard (1...256).contains(hash.count) else { throw SDKError(.invalidArgument, "a hash has 1 to 256 bytes") }
         guard HeaderField.isValue(authzToken ?? "") else {
             throw SDKError(.invalidArgument, "a control character in the authorization")
@@ -19,15 +19,31 @@ extension Session {
         guard timestamp > 0, timestamp <= UInt32.max else {
             throw SDKError(.invalidArgument, "the time is not in seconds since 1970")
         }
-        let credential = try Credential(signing)
-        let number = try PINNumber(pin, factors, credential.mapping, length: user.record.pinLength)
+        let form = LoginForm.signing(authorization: authzToken)
+        var credential = try Credential(signing)
+        var number = try PINNumber(pin, factors, credential.mapping, length: user.record.pinLength)
+        let answer = try proveOrEndSigning(user, signing, credential, number, form, caller)
+        if let renewal = answer.renewal {
+            number = try PINNumber(pin, factors, Self.renewedMapping, length: user.record.pinLength)
+            try renew(user, credential, number, renewal, caller)
+            guard let renewed = user.record.signing else { throw SDKError(.flowError, "the user cannot sign") }
+            credential = try Credential(renewed)
+            signing = renewed
+            _ = try proveOrEndSigning(user, signing, credential, number, form, caller).afterRenewal()
+        }
+        return try signature(signing, credential, number, hash, timestamp)
+    }
+
+    private func proveOrEndSigning(
+        _ user: User, _ signing: UserRecord.Signing, _ credential: Credential, _ number: PINNumber,
+        _ form: LoginForm, _ caller: Caller
+    ) throws(SDKError) -> LoginAnswer {
         do throws(SDKError) {
-            _ = try prove(credential, number, User.Login(), .signing(authorization: authzToken), caller)
+            return try prove(credential, number, User.Login(), form, caller)
         } catch {
             guard error.isLastAttempt else { throw error }
             throw endSigning(user, signing, error)
         }
-        return try signature(signing, credential, number, hash, timestamp)
     }
 
     private func signature(

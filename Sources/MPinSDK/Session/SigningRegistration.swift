@@ -9,10 +9,20 @@ extension Session {
     func startRegistrationDVS(_ user: User, pin: SecretBytes, _ caller: Caller) throws(SDKError) {
         let factors = user.takeFactors()
         try check(user, allows: .signingStarted)
+        try checkNoKeyPair(user.record)
         user.update { $0.signingRegistration = nil }
         let login = try freshLogin(user, caller)
         let answer = try logIn(user, pin, factors, login, .signingRegistration, caller)
-        let grant = try grant(answer)
+        let registration = try registerKey(grant(answer), user, caller)
+        user.update { $0.signingRegistration = registration }
+    }
+
+    /// A key pair and the client secret for it.
+    func registerKey(
+        _ grant: SigningLeave.Grant, _ user: User, _ caller: Caller
+    ) throws(SDKError) -> User.SigningRegistration {
+        guard !grant.token.isEmpty else { throw SDKError(.responseParseError, "authenticate: an empty leave") }
+        try checkCurve(grant.curve, .authenticate)
         let pair = try SigningKeyPair(random: random)
         let request = SigningRegisterRequest(
             publicKey: pair.publicKey, deviceName: user.record.deviceName, dvsRegisterToken: grant.token)
@@ -20,10 +30,9 @@ extension Session {
         let response: SigningRegisterResponse = try caller.decode(
             .signingRegister, try caller.send(.signingRegister, .post, url, request))
         try checkCurve(response.curve, .signingRegister)
-        let registration = User.SigningRegistration(
+        return User.SigningRegistration(
             mpinID: try MPinID.check(response.mpinId, userID: user.id), publicKey: pair.publicKey,
             dtas: try checkedDTAs(response.dtas), clientSecret: try pair.clientSecret(shares(response, caller)))
-        user.update { $0.signingRegistration = registration }
     }
 
     func finishRegistrationDVS(_ user: User, pin: SecretBytes) throws(SDKError) {
@@ -41,23 +50,31 @@ extension Session {
             token: SecretHex(token), mapping: mapping)
         let mpinID = user.mpinID
         try save(user) { record throws(SDKError) in
-            guard record?.mpinID == mpinID else { throw SDKError(.flowError, "the user was registered anew") }
+            guard let known = record, known.mpinID == mpinID else {
+                throw SDKError(.flowError, "the user was registered anew")
+            }
+            try checkNoKeyPair(known)
             record?.signing = signing
         }
         user.update { $0.signingRegistration = nil }
     }
 
+    /// A second key pair would take the place of the one that the login needs.
+    private func checkNoKeyPair(_ record: UserRecord) throws(SDKError) {
+        guard record.signing == nil || record.signing?.mpinID != record.mpinID else {
+            throw SDKError(.flowError, "the user signs with the key pair and the PIN of its logins")
+        }
+    }
+
     private func grant(_ answer: LoginAnswer) throws(SDKError) -> SigningLeave.Grant {
         let text = SecretBytes(copying: Array(answer.text.utf8).span)
-        guard let grant = (try? JSON.decode(SigningLeave.self, from: text.span))?.dvsRegister, !grant.token.isEmpty
-        else {
+        guard let grant = (try? JSON.decode(SigningLeave.self, from: text.span))?.dvsRegister else {
             throw SDKError(.responseParseError, "authenticate: no leave to register a signing key")
         }
-        try checkCurve(grant.curve, .authenticate)
         return grant
     }
 
-    private func checkCurve(_ name: String?, _ call: ServerCall) throws(SDKError) {
+    func checkCurve(_ name: String?, _ call: ServerCall) throws(SDKError) {
         guard name == nil || name == "BN254CX" else {
             throw SDKError(.cryptoError, "\(call.name): keys on another curve than BN254CX")
         }

@@ -75,6 +75,9 @@ package final class UserStore: Sendable {
         return (all, added)
     }
 
+    /// Removes all records.
+    func removeAll() throws(SDKError) { _ = try replace { _ in [] } }
+
     private func replace(_ change: ([UserRecord]) throws(SDKError) -> [UserRecord]) throws(SDKError) -> [UserRecord] {
         var next = StoreFormat.Content()
         try storage.update { blob throws(SDKError) in

@@ -61,6 +61,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "mpin_sdk_list_backends": (c_int32, [_handle, _out_text, _size]),
     "mpin_sdk_user_exists": (c_int32, [_handle, _number, _text, _text, _text]),
     "mpin_sdk_delete_user": (c_int32, [_handle, _handle]),
+    "mpin_sdk_delete_users": (c_int32, [_handle]),
     "mpin_user_free": (None, [_handle]),
     "mpin_user_get_id": (c_int32, [_handle, _out_text, _size]),
     "mpin_user_get_backend": (c_int32, [_handle, _out_text, _size]),

@@ -74,6 +74,7 @@ class SDK:
     confirm_registration = _coroutine(_blocking.SDK.confirm_registration)
     damaged_records = _coroutine(_blocking.SDK.damaged_records)
     delete_user = _coroutine(_blocking.SDK.delete_user)
+    delete_users = _coroutine(_blocking.SDK.delete_users)
     destroy = _coroutine(_blocking.SDK.destroy)
     finish_authentication = _coroutine(_blocking.SDK.finish_authentication)
     finish_authentication_an = _coroutine(_blocking.SDK.finish_authentication_an)

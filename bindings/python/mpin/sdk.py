@@ -195,6 +195,10 @@ class SDK(Registration, Authentication, Signing):
         """Erases a user with its token here, in memory and in the store. The server is not told."""
         self._check(lib.mpin_sdk_delete_user(self._handle, user._handle))
 
+    def delete_users(self) -> None:
+        """Erases the users of all backends with their tokens, in memory and in the store."""
+        self._check(lib.mpin_sdk_delete_users(self._handle))
+
     def _failure(self) -> BaseException | None:
         return self._bridge.take_failure() if self._bridge else None
 

@@ -81,7 +81,7 @@ class Server:
         if not self.is_right:
             return 401, {"message": "wrong PIN"}
         times = {"expireTime": 1893456000000, "nowTime": 1893455940000, "ttlSeconds": 60}
-        leave = {"dvsRegister": {"token": "leave", "curve": "BN254CX"}}
+        leave = {"dvsRegister": {"token": "leave", "curve": "BN254CX"}} if body.get("scope") == "dvs" else {}
         return 200, {"code": "authz", "logoutURL": "/logout", "logoutData": {"s": 1}, **times, **leave}
 
     def judge(self, v: bytes) -> bool:

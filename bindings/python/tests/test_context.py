@@ -134,6 +134,9 @@ def test_users_of_customers(sdk: mpin.SDK, server: Server) -> None:
     sdk.delete_user(first)
     remaining = sdk.get_user("alice")
     assert remaining is not None and remaining.customer_id == "other"
+    sdk.delete_users()
+    assert sdk.list_all_users() == []
+    assert remaining.state is State.INVALID
 
 
 def test_users_of_backends(sdk: mpin.SDK) -> None:

@@ -1,0 +1,95 @@
+import MPinCrypto
+import MPinHTTP
+import MPinSecrets
+import MPinWire
+
+/// New secrets after a change of the master secret (TRUST wire sections 4.11 and 7.1): the server asks for it once the
+/// PIN is proved, and lets the user in when the new secret is proved, too. The PIN stays.
+extension Session {
+    /// Tokens of old clients get the mapping that keeps all digits.
+    static var renewedMapping: PINMapping { .decimal6 }
+
+    /// Replaces the token of `credential` by one for the same PIN, whose number under ``renewedMapping`` is `number`.
+    func renew(
+        _ user: User, _ credential: Credential, _ number: PINNumber, _ renewal: RenewalAnswer, _ caller: Caller
+    ) throws(SDKError) {
+        log?(.info, "the server asks for a new secret")
+        if let grant = renewal.dvsRegister {
+            try renewKeyPair(user, credential, number, grant, caller)
+        } else if let share = renewal.renewSecret {
+            try renewShares(user, credential, number, share, caller)
+        }
+    }
+
+    /// With a new key pair, which is the user's for logins and signatures.
+    private func renewKeyPair(
+        _ user: User, _ credential: Credential, _ number: PINNumber, _ grant: SigningLeave.Grant, _ caller: Caller
+    ) throws(SDKError) {
+        if let signing = user.record.signing, signing.mpinID != credential.mpinID {
+            throw SDKError(.clientSecretExpired, "the user signs with a key pair of its own: register again")
+        }
+        let made = try registerKey(grant, user, caller)
+        let id = try MPinID.bytes(made.mpinID, publicKey: made.publicKey)
+        let token = SecretHex(try makeToken(id: id, number, clientSecret: made.clientSecret))
+        let signing = UserRecord.Signing(
+            mpinID: made.mpinID, publicKey: made.publicKey, dtas: made.dtas, token: token,
+            mapping: Self.renewedMapping)
+        try replace(user, credential, by: made.mpinID, token) { $0.signing = signing }
+    }
+
+    /// Of an identity without a key pair.
+    private func renewShares(
+        _ user: User, _ credential: Credential, _ number: PINNumber, _ share: RenewalAnswer.Share, _ caller: Caller
+    ) throws(SDKError) {
+        guard credential.publicKey == nil else {
+            throw SDKError(.responseParseError, "authenticate: a renewal without a key pair")
+        }
+        try checkCurve(share.curve, .authenticate)
+        let mpinID = try MPinID.check(share.mpinId ?? credential.mpinID, userID: user.id)
+        let first = try checkedShare(share.clientSecretShare, .authenticate)
+        let answer: ClientSecretResponse = try caller.decode(
+            .secondClientSecret, try caller.get(.secondClientSecret, share.cs2url))
+        let second = try checkedShare(answer.clientSecret, .secondClientSecret)
+        let sum = SecretBytes(count: MPinSize.g1)
+        try cryptoStep("client secret shares") { () throws(MPinError) in
+            var octets = sum.mutableSpan
+            try Shares.recombineG1(first.span, second.span, into: &octets)
+        }
+        let token = SecretHex(try makeToken(id: MPinID.bytes(mpinID), number, clientSecret: sum))
+        try replace(user, credential, by: mpinID, token) { _ in }
+    }
+
+    /// In the place of the token that has been proved: another process may have been here. `more` is changed with it.
+    private func replace(
+        _ user: User, _ former: Credential, by mpinID: String, _ token: SecretHex, _ more: (inout UserRecord) -> Void
+    ) throws(SDKError) {
+        try save(user) { record throws(SDKError) in
+            guard var changed = record, try Self.holds(changed, former) else {
+                throw SDKError(.flowError, "the token has been changed meanwhile")
+            }
+            if changed.mpinID == former.mpinID {
+                changed.mpinID = mpinID
+                changed.token = token
+                changed.mapping = Self.renewedMapping
+                changed.permit = nil
+            }
+            more(&changed)
+            record = changed
+        }
+    }
+
+    private static func holds(_ record: UserRecord, _ credential: Credential) throws(SDKError) -> Bool {
+        if record.mpinID == credential.mpinID { return record.token?.secret == credential.token }
+        return record.signing?.mpinID == credential.mpinID && record.signing?.token.secret == credential.token
+    }
+}
+
+extension LoginAnswer {
+    /// A server that is never content must not be asked for ever.
+    func afterRenewal() throws(SDKError) -> LoginAnswer {
+        guard renewal == nil else {
+            throw SDKError(.responseParseError, "authenticate: a new secret is to be renewed again")
+        }
+        return self
+    }
+}
