@@ -89,7 +89,9 @@ static void try_fault(int step, mpin_status expected)
 
 static void cut_and_changed(int step, size_t stride)
 {
-    const unsigned char flips[] = {0x01, 0x02, 0x20, 0x80};
+    /* Every bit. */
+    const unsigned char flips[] = {0x01, 0x02, 0x04, 0x08,
+                                   0x10, 0x20, 0x40, 0x80};
     for (fault.call = steps[step].first; fault.call <= steps[step].last;
          fault.call++) {
         /* No answer is longer; beyond its end a cut leaves it whole. */

@@ -63,6 +63,8 @@ static int fails(enum disk_fault fault)
     case DISK_FULL: errno = ENOSPC; return 1;
     case DISK_IO_ERROR: errno = EIO; return 1;
     case DISK_INTERRUPTED: errno = EINTR; return 1;
+    case DISK_QUOTA: errno = EDQUOT; return 1;
+    case DISK_READ_ONLY: errno = EROFS; return 1;
     default: return 0;
     }
 }

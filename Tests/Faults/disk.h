@@ -7,6 +7,8 @@ enum disk_fault {
     DISK_FULL,
     DISK_IO_ERROR,
     DISK_INTERRUPTED,
+    DISK_QUOTA,
+    DISK_READ_ONLY,
     /* Half of what is to be read or written. */
     DISK_SHORT,
     /* SIGKILL before the call, and after it. */

@@ -1,10 +1,11 @@
 /* What a disk, a kill and other processes may do to the store: each system
- * call of a registration fails in turn (no space, I/O error, interrupted, half
- * done) or is the process's last; 8 processes save at the same time; one holds
- * the lock and sleeps. What was acknowledged is there, what was not is there
- * or not, and nothing is ever damaged.
+ * call of a registration fails in turn (no space, I/O error, interrupted, quota
+ * reached, read-only, half done) or is the process's last; 8 processes save at
+ * the same time; one holds the lock and sleeps. What was acknowledged is there,
+ * what was not is there or not, and nothing is ever damaged.
  *
- *     disk_test [STRIDE] [UPDATES]     every STRIDE-th call; updates a process */
+ *     disk_test [STRIDE] [UPDATES]     every STRIDE-th call; updates a process
+ */
 #define _GNU_SOURCE
 
 #include "check.h"

@@ -319,7 +319,9 @@ static void try_fault(int flow, int request)
 /* Cuts and changes one answer of the flow; 0 when it makes no such request. */
 static int disturb(int flow, int request, size_t stride)
 {
-    static const unsigned char flips[] = {0x01, 0x02, 0x20, 0x80};
+    /* Every bit. */
+    static const unsigned char flips[] = {0x01, 0x02, 0x04, 0x08,
+                                          0x10, 0x20, 0x40, 0x80};
     fault.length = 0;
     fault.at = ANSWER;
     try_fault(flow, request);
