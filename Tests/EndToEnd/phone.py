@@ -30,7 +30,7 @@ class Phone:
         self.settings = self._ask("GET", "/rps/clientSettings")
         self.id = b""
         self._reg_ott = ""
-        self._token = b""
+        self.token = b""
 
     def start_registration(self) -> bool:
         """Whether the user is confirmed already."""
@@ -45,13 +45,13 @@ class Phone:
         first = self._ask("GET", path)
         second = self._ask("GET", f"{self.settings['certivoxURL']}clientSecret?{first['params']}")
         shares = bytes.fromhex(first["clientSecretShare"]), bytes.fromhex(second["clientSecret"])
-        self._token = crypto.extract_pin(self.id, *_scalar(pin), crypto.recombine_g1(*shares))
+        self.token = crypto.extract_pin(self.id, *_scalar(pin), crypto.recombine_g1(*shares))
 
     def pass1(self, pin: str) -> tuple[bytes, bytes, bytes]:
         """x, y and sec of a login that has begun."""
-        date, permit = self._time_permit()
+        date, permit = self.time_permit()
         x = crypto.random_generate()
-        sec, u, ut = crypto.client_1(date, self.id, x, *_scalar(pin), self._token, permit)
+        sec, u, ut = crypto.client_1(date, self.id, x, *_scalar(pin), self.token, permit)
         body = {"pass": 1, "mpin_id": self.id.hex(), "U": u.hex(), "UT": (ut or b"").hex()}
         y = self._ask("POST", self.settings["mpinAuthServerURL"] + "/pass1", body)["y"]
         return x, bytes.fromhex(y), sec
@@ -88,7 +88,8 @@ class Phone:
         """Ends a browser's session with what login_browser() gave."""
         self._ask("POST", offer["logoutURL"], offer["logoutData"])
 
-    def _time_permit(self) -> tuple[int, bytes | None]:
+    def time_permit(self) -> tuple[int, bytes | None]:
+        """Today's date and permit; 0 and nothing where the server wants none."""
         if not self.settings.get("usePermits", True):
             return 0, None
         first = self._ask("GET", f"{self.settings['timePermitsURL']}/{self.id.hex()}")

@@ -1,0 +1,121 @@
+"""Whether the time of an answer tells who exists, who is locked or who is revoked: Welch's t-test on each step."""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import json
+import math
+import os
+import random
+import socket
+import statistics
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from phone import Phone
+
+from mpin import crypto
+
+STEPS = ["pass1", "pass2", "mpinAuthenticate"]
+#: The slowest answers of all, of which most were slow because of something else.
+SLOW = 0.05
+
+
+class Connection:
+    """A connection that stays, and that says how long an answer took."""
+
+    def __init__(self, port: int) -> None:
+        self._socket = socket.create_connection(("127.0.0.1", port), timeout=20)
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def post(self, path: str, body: dict[str, Any]) -> tuple[int, dict[str, Any], float]:
+        """Status, answer, and seconds from the last byte out to the first bytes in."""
+        content = json.dumps(body).encode()
+        request = f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: {len(content)}\r\n\r\n".encode() + content
+        begun = time.perf_counter()
+        self._socket.sendall(request)
+        answer = self._socket.recv(65536)
+        seconds = time.perf_counter() - begun
+        while b"\r\n\r\n" not in answer:
+            answer += self._socket.recv(65536)
+        head, _, text = answer.partition(b"\r\n\r\n")
+        fields = dict(line.lower().split(b":", 1) for line in head.split(b"\r\n")[1:])
+        while len(text) < int(fields[b"content-length"]):
+            text += self._socket.recv(65536)
+        return int(head.split(b" ", 2)[1]), json.loads(text), seconds
+
+
+class Guesser:
+    """Somebody with a wrong PIN for one identity, who computes nothing while the clock runs."""
+
+    def __init__(self, id: bytes, token: bytes, date: int, permit: bytes | None) -> None:
+        self._id = id.hex()
+        self._x = crypto.random_generate()
+        pin = crypto.pin_to_scalar(crypto.PinMapping.DECIMAL4, b"9999")
+        self._sec, u, ut = crypto.client_1(date, id, self._x, *pin, token, permit)
+        self._pass1 = {"pass": 1, "mpin_id": self._id, "U": u.hex(), "UT": (ut or b"").hex()}
+
+    def guess(self, connection: Connection, status: int | None = None) -> list[float]:
+        """The times of the three steps of a login, and what it must come to."""
+        first, answer, pass1 = connection.post("/rps/pass1", self._pass1)
+        v = crypto.client_2(self._x, bytes.fromhex(answer["y"]), self._sec).hex()
+        proof = {"pass": 2, "mpin_id": self._id, "V": v, "WID": "0", "OTP": False}
+        second, token, pass2 = connection.post("/rps/pass2", proof)
+        third, _, end = connection.post("/mpinAuthenticate", {"mpinResponse": token})
+        assert (first, second) == (200, 200), (first, second)
+        assert status in (None, third), f"a wrong PIN came to {third} instead of {status}"
+        return [pass1, pass2, end]
+
+
+def invented() -> bytes:
+    """An identity that nobody has registered."""
+    text = {"mobile": 1, "issued": "2026-01-01 00:00:00.000000", "userID": "user0000@example.com", "salt": "0" * 32}
+    return json.dumps(text | {"salt": random.randbytes(16).hex()}).encode()
+
+
+@dataclass
+class Kind:
+    """Identities that must all look the same from outside."""
+
+    name: str
+    #: What authenticate says; None: anything.
+    status: int | None
+    people: list[Guesser]
+    times: list[list[float]] = field(default_factory=list)
+
+
+def measure(port: int, kinds: list[Kind], samples: int) -> None:
+    """Takes so many samples of each kind, in an order that changes from round to round."""
+    connection = Connection(port)
+    turns = {kind.name: itertools.cycle(kind.people) for kind in kinds}
+    gc.disable()
+    try:
+        for _ in range(samples):
+            for kind in random.sample(kinds, len(kinds)):
+                kind.times.append(next(turns[kind.name]).guess(connection, kind.status))
+    finally:
+        gc.enable()
+        connection.close()
+
+
+def differences(kinds: list[Kind]) -> dict[str, float]:
+    """t of each two kinds at each step."""
+    found = {}
+    for number, step in enumerate(STEPS):
+        all_times = sorted(times[number] for kind in kinds for times in kind.times)
+        slow = all_times[int(len(all_times) * (1 - SLOW))]
+        samples = {kind.name: [times[number] for times in kind.times if times[number] <= slow] for kind in kinds}
+        for one, other in itertools.combinations(samples, 2):
+            found[f"{step}, {one} and {other}"] = welch(samples[one], samples[other])
+    return found
+
+
+def welch(one: list[float], other: list[float]) -> float:
+    """Welch's t of two samples."""
+    spread = statistics.variance(one) / len(one) + statistics.variance(other) / len(other)
+    return (statistics.fmean(one) - statistics.fmean(other)) / math.sqrt(spread)
