@@ -79,7 +79,9 @@ package final class CurlTransport: HTTPTransport {
         if let kept, kept.process == getpid() { return kept }
         // Closing a parent's TLS connection would write to it: after a fork the old sessions are left alone.
         if let kept { _ = Unmanaged.passRetained(kept) }
-        do throws(CurlSession.Unavailable) { return try CurlSession() } catch { throw .network(error.rawValue) }
+        do throws(CurlSession.Unavailable) {
+            return try CurlSession()
+        } catch { throw error == .noLibrary ? .unavailable(error.rawValue) : .network(error.rawValue) }
     }
 
     private func giveBack(_ session: CurlSession) {

@@ -16,7 +16,8 @@ package struct HTTPRequest: Sendable {
     /// Not with GET.
     package var body: [UInt8]?
     package var deadline: Deadline
-    /// Whether the server may get it twice, where a kept connection turns out to be dead.
+    /// Whether the server may get it twice, where a kept connection turns out to be dead. When to try again is otherwise for
+    /// the transport's caller.
     package var mayRepeat: Bool
 
     /// `mayRepeat` nil: a GET may, others may not.
@@ -67,6 +68,8 @@ package enum HTTPFailure: Error, Equatable, CustomStringConvertible {
     case invalidRequest
     /// No connection, no trust, or an answer that breaks off; the text names the host, never path or query.
     case network(String)
+    /// Nothing on this machine can send requests, now or later.
+    case unavailable(String)
     case timedOut
     case cancelled
     case answerTooLarge
@@ -78,7 +81,7 @@ package enum HTTPFailure: Error, Equatable, CustomStringConvertible {
         case .insecureURL: "plain http is allowed to loopback hosts only"
         case .untrustedDomain: "the host is none of the trusted domains, or the URL not https"
         case .invalidRequest: "a header or body that HTTP does not allow"
-        case .network(let text): text
+        case .network(let text), .unavailable(let text): text
         case .timedOut: "no answer within the time allowed"
         case .cancelled: "canceled"
         case .answerTooLarge: "the answer is too large"

@@ -84,11 +84,12 @@ struct Caller {
             switch failure {
             case .invalidURL, .insecureURL, .untrustedDomain: .untrustedDomainError
             case .invalidRequest: .invalidArgument
-            case .network: .networkError
+            case .network, .unavailable: .networkError
             case .timedOut: .timedOut
             case .cancelled: .canceled
             case .answerTooLarge: .responseParseError
             }
+        if case .unavailable = failure { return SDKError(status, "\(call.name): \(failure)", isFinal: true) }
         return SDKError(status, "\(call.name): \(failure)")
     }
 }

@@ -1,17 +1,17 @@
-import MPinHTTP
+package import MPinHTTP
 
 /// When a request that failed is worth another try: at most three, each after a pause of random length, so that clients
 /// which failed together do not come back together.
-struct Retries {
+package struct Retries {
     private let deadline: Deadline
     private var count: UInt32 = 0
     private static let maxCount: UInt32 = 3
     private static let firstPauseMilliseconds: UInt32 = 100
 
-    init(deadline: Deadline) { self.deadline = deadline }
+    package init(deadline: Deadline) { self.deadline = deadline }
 
     /// The end of the pause; nil where no further try is worth it, or where there is no time for one.
-    mutating func pause(after error: SDKError) -> Deadline? {
+    package mutating func pause(after error: SDKError) -> Deadline? {
         guard count < Self.maxCount, Self.isTransient(error) else { return nil }
         let pause = Self.firstPauseMilliseconds << count
         count += 1
@@ -24,7 +24,7 @@ struct Retries {
     /// No connection, or an answer that tells of its own end.
     private static func isTransient(_ error: SDKError) -> Bool {
         switch error.httpStatus {
-        case nil: error.status == .networkError
+        case nil: error.status == .networkError && !error.isFinal
         case 429?: error.server.retryAfter != nil
         case 502?, 503?, 504?: true
         default: false

@@ -7,6 +7,8 @@ package struct SDKError: Error, Equatable, CustomStringConvertible {
     package let httpStatus: Int?
     /// What else the server said.
     package let server: ServerReport
+    /// Whether another try would end the same.
+    package let isFinal: Bool
 
     /// What an error answer says beside its HTTP status.
     package struct ServerReport: Sendable, Equatable {
@@ -22,17 +24,21 @@ package struct SDKError: Error, Equatable, CustomStringConvertible {
         package init() {}
     }
 
-    package init(_ status: Status, _ text: String, httpStatus: Int? = nil, server: ServerReport = ServerReport()) {
+    package init(
+        _ status: Status, _ text: String, httpStatus: Int? = nil, server: ServerReport = ServerReport(),
+        isFinal: Bool = false
+    ) {
         self.status = status
         self.text = text
         self.httpStatus = httpStatus
         self.server = server
+        self.isFinal = isFinal
     }
 
     /// The same with another status, or with more to say.
     func with(_ status: Status? = nil, adding more: String? = nil) -> SDKError {
         let words = more.map { "\(text); \($0)" } ?? text
-        return SDKError(status ?? self.status, words, httpStatus: httpStatus, server: server)
+        return SDKError(status ?? self.status, words, httpStatus: httpStatus, server: server, isFinal: isFinal)
     }
 
     /// One line: name, text.

@@ -1,8 +1,11 @@
 /* The library where libcurl is not installed. check_standalone.sh runs it in a
  * root folder that has none. */
+#define _DEFAULT_SOURCE
+
 #include "check.h"
 
 #include <mpin.h>
+#include <time.h>
 
 static const char settings[] =
     "{\"appID\":\"c0ffee\",\"registerURL\":\"/rps/user\","
@@ -23,6 +26,24 @@ static mpin_status answer(void *user, const mpin_http_request *request,
                         response, (const uint8_t *)settings, sizeof settings - 1);
 }
 
+/* Seconds that the fastest of several calls takes. A request that is tried
+ * again waits a third of a second in all at least. */
+static double fastest_failure(mpin_sdk *sdk)
+{
+    double fastest = 60;
+    for (int i = 0; i < 10; i++) {
+        struct timespec start, end;
+        clock_gettime(CLOCK_MONOTONIC, &start);
+        CHECK_STATUS(mpin_sdk_test_backend(sdk, "http://127.0.0.1:1", NULL),
+                     MPIN_NETWORK_ERROR);
+        clock_gettime(CLOCK_MONOTONIC, &end);
+        const double took = (double)(end.tv_sec - start.tv_sec) +
+                            (double)(end.tv_nsec - start.tv_nsec) / 1e9;
+        fastest = took < fastest ? took : fastest;
+    }
+    return fastest;
+}
+
 int main(void)
 {
     char text[512] = "";
@@ -35,8 +56,7 @@ int main(void)
     config.timeout_ms = 5000;
     CHECK_STATUS(mpin_sdk_new(&sdk), MPIN_OK);
     CHECK_STATUS(mpin_sdk_init(sdk, &config), MPIN_OK);
-    CHECK_STATUS(mpin_sdk_test_backend(sdk, "http://127.0.0.1:1", NULL),
-                 MPIN_NETWORK_ERROR);
+    CHECK(fastest_failure(sdk) < 0.3, "it tries again");
     CHECK_STATUS(mpin_sdk_last_error(sdk, text, &length), MPIN_OK);
     CHECK(strstr(text, "libcurl.so.4 is not installed: install it or set the "
                        "HTTP callback"),

@@ -285,6 +285,17 @@ final class CurlTransportTests: XCTestCase {
         XCTAssertTrue(isNetwork(failure("http://[::1]:1/")))
     }
 
+    /// Whether the machine has a name server or none: `invalid` is nobody's (RFC 6761 section 6.4).
+    func testANameThatNobodyHasIsAFailureInTime() {
+        for milliseconds in [1, 200, 3000] as [UInt32] {
+            let start = monotonicNanoseconds()
+            let failure = failure("https://mpin.invalid/", deadline: soon(milliseconds))
+            let took = (monotonicNanoseconds() - start) / 1_000_000
+            XCTAssertTrue(isNetwork(failure) || failure == .timedOut, "\(String(describing: failure))")
+            XCTAssertLessThan(took, UInt64(milliseconds) + 1000)
+        }
+    }
+
     func testFailureTextNamesTheHostAndNeverPathOrQuery() throws {
         let url = "http://127.0.0.1:1/path?regOTT=secret"
         guard case .network(let text) = failure(url) else { return XCTFail("no network failure") }

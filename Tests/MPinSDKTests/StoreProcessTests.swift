@@ -3,8 +3,10 @@ import MPinSDK
 import MPinSecrets
 import XCTest
 
-/// Real processes that save at the same time or are killed at it.
+/// Real processes that save at the same time or are killed at it: 40 of them, or 1,000 with FULL=1 in the environment.
 final class StoreProcessTests: FolderTestCase {
+    private let kills = ProcessInfo.processInfo.environment["FULL"] == "1" ? 1000 : 40
+
     private func startWriter(_ name: String, rounds: Int) throws -> (process: Process, output: FileHandle) {
         let process = Process()
         // Built beside the program that runs the tests.
@@ -28,7 +30,7 @@ final class StoreProcessTests: FolderTestCase {
         var random = SystemRandomNumberGenerator()
         _ = try KeyFile.loadOrCreate(path + ".key")
         var last = 0
-        for round in 0..<40 {
+        for round in 0..<kills {
             let (process, output) = try startWriter("writer", rounds: 1_000_000)
             var text = ""
             let wanted = Int.random(in: 1...20, using: &random)
