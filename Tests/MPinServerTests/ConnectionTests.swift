@@ -1,4 +1,5 @@
 import Foundation
+import LoopbackServer
 import MPinServer
 import XCTest
 
@@ -192,25 +193,37 @@ final class ConnectionTests: XCTestCase {
     }
 
     func testWhatIsTooMuchAtOnceGets503AndRetryAfter() throws {
-        let server = try InProcess { $0.limits.requestsInFlight = 1 }
-        let body = "{\"userId\":\"alice@example.com\"}"
-        let head = Data("PUT /rps/user HTTP/1.1\r\nHost: h\r\nContent-Length: \(body.utf8.count)\r\n\r\n".utf8)
-        var (file, answer) = (Int32(-1), try server.backend.call("GET", "/rps/clientSettings"))
-        defer { close(file) }
-        // The request that waits for its body may itself be the one too many, when it meets one of ours.
-        for _ in 0..<20 where answer.status != 503 {
-            close(file)
-            file = try Sockets.connect(server.backend.port)
-            Sockets.send(file, head)
-            let end = Date(timeIntervalSinceNow: 1)
-            repeat {
-                answer = try server.backend.call("GET", "/rps/clientSettings")
-            } while answer.status != 503 && Date() < end
+        let (asked, leave) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let rpa = try LoopbackServer { _ in
+            asked.signal()
+            leave.wait()
+            return .text(200, "{}")
         }
+        defer { rpa.stop() }
+        let server = try InProcess(
+            change: { $0.limits.requestsInFlight = 1 }, changeRPS: { $0.verifyURL = rpa.url + "/mpinVerify" }
+        ).keep(in: self)
+        let backend = server.backend
+        let first = Later { try backend.call("PUT", "/rps/user", "{\"userId\":\"alice@example.com\"}").status }
+        XCTAssertEqual(asked.wait(timeout: .now() + 20), .success)
+        let answer = try backend.call("GET", "/rps/clientSettings")
         XCTAssertEqual(answer.status, 503)
         XCTAssertEqual(answer.headers["retry-after"], "1")
-        Sockets.send(file, Data(body.utf8))
-        XCTAssertEqual(Sockets.parse(try XCTUnwrap(Sockets.receive(file))).status, 200)
-        XCTAssertEqual(try server.backend.call("GET", "/rps/clientSettings").status, 200)
+        leave.signal()
+        XCTAssertEqual(try first.get(), 200)
+        XCTAssertEqual(try backend.call("GET", "/rps/clientSettings").status, 200)
+    }
+
+    /// Slowloris in the body: a request takes a place among those that are worked on when it is there as a whole.
+    func testRequestsWhoseBodiesDoNotComeTakeNoPlaces() throws {
+        let server = try patient { $0.requestsInFlight = 1 }
+        let length = "POST /rps/pass1 HTTP/1.1\r\nHost: h\r\nContent-Length: 100\r\n\r\n{"
+        let chunked = "POST /rps/pass1 HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{"
+        let files = try (0..<300).map { _ in try Sockets.connect(server.backend.port) }
+        defer { files.forEach { close($0) } }
+        for (number, file) in files.enumerated() {
+            Sockets.send(file, Data((number % 2 == 0 ? length : chunked).utf8))
+        }
+        for _ in 0..<50 { XCTAssertEqual(try server.backend.call("GET", "/rps/clientSettings").status, 200) }
     }
 }

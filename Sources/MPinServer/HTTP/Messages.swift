@@ -20,6 +20,15 @@ extension Response {
 }
 
 extension Request {
+    /// The same with its body read. One that is longer than allowed by its own word is left to who refuses it.
+    func withBody(_ limits: Limits) async throws -> Request {
+        let length = headers[.contentLength].flatMap(Int.init) ?? 0
+        guard (1...limits.bodyBytes).contains(length) || headers.contains(.transferEncoding) else { return self }
+        var whole = self
+        whole.body = RequestBody(buffer: try await bytes(limits))
+        return whole
+    }
+
     /// The body, whatever its Content-Type says (wire section 2); 413 beyond the limit.
     func bytes(_ limits: Limits) async throws -> ByteBuffer {
         if let length = headers[.contentLength].flatMap(Int.init), length > limits.bodyBytes {

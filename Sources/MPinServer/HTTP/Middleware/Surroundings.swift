@@ -42,6 +42,8 @@ struct Surroundings: RouterMiddleware {
         _ next: @concurrent (Request, RequestContext) async throws -> Response
     ) async throws -> Response {
         if let response = try checks.answer(request) { return response }
+        // First, so that who sends nothing takes no place from others.
+        let request = try await request.withBody(checks.limits)
         let place = try admission.enter(request)
         defer { admission.leave(place) }
         try rates?.count(request, context)
