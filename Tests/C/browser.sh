@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # A browser that lets a phone log it in: shows an access number or a QR code (prints it), asks until the phone has
-# proved its PIN, and redeems that at the application. Ends well only if it was logged in.
-# usage: browser.sh URL getAccessNumber|getQrUrl
+# proved its PIN, and redeems that at the application. Ends well only if it was logged in; with "declined" only if the
+# phone has told it that the user does not want to.
+# usage: browser.sh URL getAccessNumber|getQrUrl|declined
 set -euo pipefail
 url=$1
+shows=${2/declined/getAccessNumber}
 
 post() { # path, body
-    curl -fsS -X POST -H 'Content-Type: application/json' -d "$2" "$url/$1"
+    curl -fsS -X POST -H 'Sec-Fetch-Site: same-origin' -H 'Content-Type: application/json' -d "$2" "$url/$1"
 }
 
 member() { # name: of the JSON text on standard input
@@ -14,12 +16,14 @@ member() { # name: of the JSON text on standard input
 }
 
 redeem=$(curl -fsS "$url/rps/clientSettings" | member authenticateURL)
-session=$(post "rps/$2" '{}')
-member "$([ "$2" = getQrUrl ] && echo qrUrl || echo accessNumber)" <<<"$session"
+session=$(post "rps/$shows" '{}')
+member "$([ "$shows" = getQrUrl ] && echo qrUrl || echo accessNumber)" <<<"$session"
 exec >/dev/null
 for _ in $(seq 100); do
     answer=$(post rps/access "{\"webOTT\":\"$(member webOTT <<<"$session")\",\"wait\":1}")
-    if [ "$(member status <<<"$answer")" = authenticate ]; then
+    status=$(member status <<<"$answer")
+    if [ "$2" = declined ] && [ "$status" = abort ]; then exit; fi
+    if [ "$status" = authenticate ]; then
         post "${redeem#/}" "{\"mpinResponse\":{\"authOTT\":\"$(member authOTT <<<"$answer")\"}}"
         exit
     fi

@@ -5,6 +5,7 @@
 
 #include "check.h"
 #include "functions.h"
+#include "mfa_server.h"
 
 #include <errno.h>
 
@@ -66,7 +67,9 @@ static struct {
 } outputs, untouched;
 
 static uint8_t bytes[32];
-static int cases[FUNCTIONS][PARAMETERS];
+/* All wrong values, and those of them that are too little room, a length out of
+ * range or a wrong PIN. */
+static int cases[FUNCTIONS][PARAMETERS], measured[FUNCTIONS][PARAMETERS];
 
 static int has(const struct function *function, enum kind kind)
 {
@@ -83,6 +86,13 @@ static void set_outputs(const struct function *function)
                                           : LENGTH_OF(outputs.made);
     outputs.structure.size = sizeof outputs.structure;
     untouched = outputs;
+}
+
+static const char *text_for(const struct parameter *p)
+{
+    if (strcmp(p->name, "authz_url") == 0)
+        return MFA_URL "/authorize";
+    return strcmp(p->name, "backend") == 0 ? MFA_URL : "alice";
 }
 
 /* Values that are right. */
@@ -103,7 +113,9 @@ static void fill(const struct function *function, union value *values)
         case NUMBER: v->pointer = &outputs.number; break;
         case STRUCTURE: v->pointer = &outputs.structure; break;
         case CONFIG: v->pointer = &config; break;
-        case TEXT: v->pointer = (void *)(uintptr_t)"alice"; break;
+        case TEXT:
+            v->pointer = (void *)(uintptr_t)text_for(&function->parameters[i]);
+            break;
         case SECRET: v->pointer = (void *)(uintptr_t)"1234"; break;
         case BYTES: v->pointer = bytes; break;
         case LENGTH: v->size = sizeof bytes; break;
@@ -230,6 +242,61 @@ static void wrong_integer(const struct function *function, int parameter)
         }
 }
 
+/* Lengths that are too small or too large; any other is right. */
+static void length_out_of_range(const struct function *function, int parameter)
+{
+    const size_t lengths[] = {0, 257};
+    union value value;
+    if (strcmp(function->parameters[parameter].name, "hash_len") != 0)
+        return;
+    for (size_t i = 0; i < LENGTH_OF(lengths); i++) {
+        value.size = lengths[i];
+        fails(function, parameter, value, MPIN_INVALID_ARGUMENT,
+              "out of range");
+        measured[function - functions][parameter]++;
+    }
+}
+
+/* Whether it is the room in the output before it. */
+static int is_room(const struct function *function, int parameter)
+{
+    const struct parameter *p = &function->parameters[parameter];
+    return p->kind == COUNT && parameter > 0 &&
+           (p[-1].kind == BUFFER || p[-1].kind == MADE);
+}
+
+/* None, and one too little; `ready` prepares a call that succeeds. */
+static void too_little_room(const struct function *function, int parameter,
+                            void (*ready)(const struct function *))
+{
+    size_t room = 0, needed;
+    ready(function);
+    fails_pointer(function, parameter, &room, MPIN_BUFFER_TOO_SMALL, "0");
+    CHECK(room > 0, "%s does not say how much", function->name);
+    needed = room--;
+    ready(function);
+    fails_pointer(function, parameter, &room, MPIN_BUFFER_TOO_SMALL,
+                  "less than needed");
+    CHECK(room == needed, "%s: %zu, then %zu", function->name, needed, room);
+    measured[function - functions][parameter]++;
+}
+
+static void wrong_pins(const struct function *function, int parameter,
+                       void (*ready)(const struct function *))
+{
+    const char *wrong[] = {"",     "12a4", "123",
+                           "1234567", "-123", "\xff\xff\xff\xff"};
+    int is_factor = strcmp(function->parameters[parameter].name, "factor") == 0;
+    for (size_t i = 0; i < LENGTH_OF(wrong); i++) {
+        ready(function);
+        fails_pointer(function, parameter, wrong[i],
+                      *wrong[i] || is_factor ? MPIN_PIN_INVALID
+                                             : MPIN_PIN_INPUT_CANCELED,
+                      "that is none");
+        measured[function - functions][parameter]++;
+    }
+}
+
 /* Handles of callbacks live in these only: the others are tried outside. */
 static int is_callbacks(enum kind kind)
 {
@@ -255,14 +322,17 @@ static void wrong_values(const struct function *function, int in_callback)
             wrong_text(function, i);
         else if (kind == STRUCTURE || kind == CONFIG)
             wrong_size(function, i);
-        else if (kind == LENGTH)
+        else if (kind == LENGTH) {
             wrong_length(function, i);
+            length_out_of_range(function, i);
+        }
         else if (kind == INTEGER)
             wrong_integer(function, i);
     }
 }
 
-/* A buffer alone cannot be wrong: without its size it can. A list can be NULL,
+/* Its room must have been too little once, a PIN wrong. A buffer alone cannot be
+ * wrong: without its size it can. A list can be NULL,
  * which asks for the number. */
 static int is_covered(const struct function *function, int parameter)
 {
@@ -271,6 +341,10 @@ static int is_covered(const struct function *function, int parameter)
     for (size_t i = 0; i < LENGTH_OF(all_right); i++)
         if (strcmp(all_right[i], function->name) == 0)
             return 1;
+    if ((is_room(function, parameter) || p->kind == SECRET ||
+         strcmp(p->name, "hash_len") == 0) &&
+        !measured[number][parameter])
+        return 0;
     if (p->kind == BUFFER || strcmp(p->name, "users") == 0)
         return cases[number][parameter] || cases[number][parameter + 1];
     return cases[number][parameter] > 0;

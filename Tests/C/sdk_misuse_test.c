@@ -67,6 +67,89 @@ static void callbacks(void)
     mpin_sdk_free(caller);
 }
 
+/* ---- Calls that nothing else is wrong with ------------------------- */
+
+/* Another user, whose registration waits for the PIN. */
+static mpin_user *newcomer;
+
+static mpin_user *confirmed(const char *id)
+{
+    mpin_user *made = NULL;
+    CHECK_STATUS(mpin_sdk_make_new_user(sdk, &made, id, NULL), MPIN_OK);
+    CHECK_STATUS(mpin_sdk_start_registration(sdk, made, NULL, NULL), MPIN_OK);
+    CHECK_STATUS(mpin_sdk_confirm_registration(sdk, made, NULL), MPIN_OK);
+    return made;
+}
+
+static void log_in(void)
+{
+    CHECK_STATUS(mpin_sdk_start_authentication(sdk, user), MPIN_OK);
+    CHECK_STATUS(
+        mpin_sdk_finish_authentication(sdk, user, NULL, NULL, "1234"), MPIN_OK);
+}
+
+/* Does what must come before a function. */
+static void ready(const struct function *function)
+{
+    const char *name = function->name;
+    if (strcmp(name, "mpin_sdk_finish_registration_dvs") == 0)
+        CHECK_STATUS(mpin_sdk_start_registration_dvs(sdk, user, "1234"), 0);
+    else if (strcmp(name, "mpin_sdk_change_pin") == 0)
+        log_in();
+    else if (strstr(name, "_finish_authentication"))
+        CHECK_STATUS(mpin_sdk_start_authentication(sdk, user), MPIN_OK);
+}
+
+static void tried(const struct function *function)
+{
+    mpin_user *registered = user;
+    if (strcmp(function->name, "mpin_sdk_finish_registration") == 0)
+        user = newcomer;
+    for (int i = 0; i < function->count; i++)
+        if (is_room(function, i))
+            too_little_room(function, i, ready);
+        else if (function->parameters[i].kind == SECRET)
+            wrong_pins(function, i, ready);
+    user = registered;
+}
+
+/* Room and PINs are looked at when all else is right: with a registered user,
+ * who can sign, and a server of the written answers. */
+static void measures(void)
+{
+    mpin_sdk *first_sdk = sdk;
+    mpin_user *first_user = user;
+    mpin_context context = {0};
+    mpin_config with = {0};
+    context.size = sizeof context;
+    context.user = &mfa;
+    context.http_execute = mfa_execute;
+    with.size = sizeof with;
+    with.context = &context;
+    with.storage_path = store_path("measures");
+    with.backend = MFA_URL;
+    mfa_start();
+    CHECK_STATUS(mpin_sdk_new(&sdk), MPIN_OK);
+    CHECK_STATUS(mpin_sdk_init(sdk, &with), MPIN_OK);
+    mfa.user = "alice";
+    user = confirmed("alice");
+    CHECK_STATUS(mpin_sdk_finish_registration(sdk, user, "1234"), MPIN_OK);
+    newcomer = confirmed("newcomer");
+    CHECK_STATUS(mpin_sdk_start_registration_dvs(sdk, user, "1234"), MPIN_OK);
+    CHECK_STATUS(mpin_sdk_finish_registration_dvs(sdk, user, "1234"), MPIN_OK);
+    /* There is an error to be told. */
+    CHECK_STATUS(mpin_sdk_finish_registration_dvs(sdk, user, "1234"),
+                 MPIN_FLOW_ERROR);
+    for (size_t i = 0; i < FUNCTIONS; i++)
+        tried(&functions[i]);
+    mpin_user_free(newcomer);
+    mpin_user_free(user);
+    mpin_sdk_free(sdk);
+    mfa_stop();
+    sdk = first_sdk;
+    user = first_user;
+}
+
 /* ---- Order ---------------------------------------------------------- */
 
 /* What may be called before init. */
@@ -158,6 +241,7 @@ int main(void)
     callbacks();
     for (size_t i = 0; i < FUNCTIONS; i++)
         wrong_values(&functions[i], 0);
+    measures();
     nothing_is_left_out();
     not_initialised();
     frees();

@@ -1,13 +1,31 @@
 #!/usr/bin/env bash
 # Runs programs one after the other, each with the base URL of a real server as its argument. The server confirms every
-# registration at once.
+# registration at once, but for walk_test, which opens the mailed links itself.
 # usage: with_server.sh PROGRAM...
 set -euo pipefail
 # shellcheck source=Tests/EndToEnd/server.sh
 . "$(dirname "$0")/../EndToEnd/server.sh"
 
-start_server --force-activate
+export MAILS=$work/mail
+cat >"$work/service.json" <<EOF
+{"name": "Walk", "url": "$backend", "rps_prefix": "rps", "logo_url": "/logo", "type": "online"}
+EOF
+
+# The options of the server that runs.
+running=none
+
+serve() { # options
+    [ "$running" != "$*" ] || return 0
+    stop_server
+    start_server --mobile-service "$work/service.json" --service-name Walk --wait-for-login-result "$@"
+    running=$*
+}
+
 for program in "$@"; do
+    case $program in
+        *walk_test*) serve ;;
+        *) serve --force-activate ;;
+    esac
     $program "$backend"
 done
 stop_server
