@@ -1,11 +1,14 @@
-/* mpin_config, as callers of other versions and careless ones fill it. */
+/* mpin_config: what its members do, and how callers of other versions and
+ * careless ones fill it. */
 #define _DEFAULT_SOURCE
 
 #include "check.h"
+#include "loopback.h"
 #include "store.h"
 
 #include <mpin.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -95,13 +98,160 @@ static void endless(void)
     munmap(pages, 3 * page);
 }
 
+/* ---- What the members do -------------------------------------------- */
+
+static struct loopback server;
+
+/* An initialised sdk, or NULL. */
+static mpin_sdk *opened(mpin_config *c, mpin_status expected)
+{
+    mpin_sdk *made = NULL;
+    c->size = sizeof *c;
+    CHECK_STATUS(mpin_sdk_new(&made), MPIN_OK);
+    CHECK_STATUS(mpin_sdk_init(made, c), expected);
+    return made;
+}
+
+/* Requests that leave this machine go to the proxy, with the whole URL in the
+ * first line; those to loopback do not. */
+static void proxy(void)
+{
+    struct loopback direct;
+    mpin_config c = {0};
+    c.storage_path = store_path("proxy");
+    c.proxy = server.url;
+    c.allow_insecure = 1;
+    mpin_sdk *sdk = opened(&c, MPIN_OK);
+    CHECK_STATUS(mpin_sdk_test_backend(sdk, "http://nowhere.invalid", NULL),
+                 MPIN_OK);
+    const char *asked = loopback_request(&server);
+    const char *line = "GET http://nowhere.invalid/rps/clientSettings HTTP/1.1";
+    CHECK(strncmp(asked, line, strlen(line)) == 0, "%s", asked);
+    if (loopback_start(&direct, CLIENT_SETTINGS) != 0) {
+        CHECK(0, "no server");
+        return;
+    }
+    CHECK_STATUS(mpin_sdk_test_backend(sdk, direct.url, NULL), MPIN_OK);
+    asked = loopback_request(&direct);
+    CHECK(strncmp(asked, "GET /rps/clientSettings ", 24) == 0, "%s", asked);
+    CHECK(*loopback_request(&server) == '\0', "the proxy was asked");
+    loopback_stop(&direct);
+    mpin_sdk_free(sdk);
+    c.proxy = "no URL";
+    mpin_sdk_free(opened(&c, MPIN_INVALID_ARGUMENT));
+}
+
+/* Without allow_insecure nothing is sent, proxy or none. */
+static void insecure(void)
+{
+    mpin_config c = {0};
+    c.storage_path = store_path("insecure");
+    c.proxy = server.url;
+    mpin_sdk *sdk = opened(&c, MPIN_OK);
+    CHECK_STATUS(mpin_sdk_test_backend(sdk, "http://nowhere.invalid", NULL),
+                 MPIN_UNTRUSTED_DOMAIN_ERROR);
+    CHECK(*loopback_request(&server) == '\0', "the proxy was asked");
+    mpin_sdk_free(sdk);
+}
+
+/* The path of the last request and its header that names the client. */
+static void expect_request(const char *path, const char *client)
+{
+    char line[128];
+    const char *asked = loopback_request(&server);
+    snprintf(line, sizeof line, "GET %s HTTP/1.1\r\n", path);
+    CHECK(strncmp(asked, line, strlen(line)) == 0, "%s", asked);
+    CHECK(!client == !strstr(asked, "\nX-MIRACL-"), "%s", asked);
+    snprintf(line, sizeof line, "\nX-MIRACL-CID: %s\r\n", client ? client : "");
+    CHECK(!client || strstr(asked, line), "%s", asked);
+}
+
+static void prefix_and_client(void)
+{
+    mpin_config c = {0};
+    c.storage_path = store_path("prefix");
+    c.backend = server.url;
+    mpin_sdk_free(opened(&c, MPIN_OK));
+    expect_request("/rps/clientSettings", NULL);
+    c.rps_prefix = "mine";
+    c.client_id = "client-7";
+    mpin_sdk *sdk = opened(&c, MPIN_OK);
+    expect_request("/mine/clientSettings", "client-7");
+    /* The prefix of a call comes before the configured one. */
+    CHECK_STATUS(mpin_sdk_test_backend(sdk, server.url, "other"), MPIN_OK);
+    expect_request("/other/clientSettings", "client-7");
+    CHECK_STATUS(mpin_sdk_set_client_id(sdk, NULL), MPIN_OK);
+    CHECK_STATUS(mpin_sdk_test_backend(sdk, server.url, NULL), MPIN_OK);
+    expect_request("/mine/clientSettings", NULL);
+    mpin_sdk_free(sdk);
+    c.client_id = "a\nb";
+    mpin_sdk_free(opened(&c, MPIN_INVALID_ARGUMENT));
+}
+
+/* 64 hex digits, for the owner alone. */
+static void expect_key_file(const char *path, char digits[65])
+{
+    struct stat about;
+    FILE *file = fopen(path, "r");
+    CHECK(file && stat(path, &about) == 0, "there is no %s", path);
+    if (file == NULL)
+        return;
+    CHECK((about.st_mode & 0777) == 0600, "%o", (unsigned)about.st_mode);
+    CHECK(fread(digits, 1, 64, file) == 64 &&
+              strspn(digits, "0123456789abcdef") == 64,
+          "%.64s", digits);
+    fclose(file);
+}
+
+/* The key is made in the file that was named, and read from there: with
+ * another one the store is not readable. */
+static void key_path(void)
+{
+    char made[65] = "", read_again[65] = "", beside[160];
+    mpin_config c = {0};
+    mpin_user *user = NULL;
+    size_t n = 0;
+    c.storage_path = store_path("locked");
+    c.storage_key_path = store_path("elsewhere");
+    c.backend = server.url;
+    snprintf(beside, sizeof beside, "%s.key", c.storage_path);
+    mpin_sdk *sdk = opened(&c, MPIN_OK);
+    CHECK_STATUS(mpin_sdk_make_new_user(sdk, &user, "alice", NULL), MPIN_OK);
+    CHECK_STATUS(mpin_sdk_start_registration(sdk, user, NULL, NULL), MPIN_OK);
+    mpin_user_free(user);
+    mpin_sdk_free(sdk);
+    expect_key_file(c.storage_key_path, made);
+    CHECK(access(beside, F_OK) != 0, "there is a second key file");
+
+    sdk = opened(&c, MPIN_OK);
+    CHECK_STATUS(mpin_sdk_list_users(sdk, NULL, &n), MPIN_OK);
+    CHECK(n == 1, "%zu users", n);
+    mpin_sdk_free(sdk);
+    expect_key_file(c.storage_key_path, read_again);
+    CHECK(strcmp(made, read_again) == 0, "the key was replaced");
+
+    c.storage_key_path = store_path("another");
+    mpin_sdk_free(opened(&c, MPIN_STORAGE_ERROR));
+}
+
+/* The server also registers whoever asks. */
+#define ANSWERS                                                                \
+    "{\"mpinId\":\"7b22757365724944223a22616c696365227d\","                     \
+    "\"regOTT\":\"00000000000000000000000000000000\",\"active\":false,"        \
+    CLIENT_SETTINGS_MEMBERS
+
 int main(void)
 {
-    if (store_open() != 0)
+    if (store_open() != 0 || loopback_start(&server, ANSWERS) != 0)
         return perror("config_test"), 1;
     other_sizes();
     wrong_texts();
     endless();
+    proxy();
+    insecure();
+    prefix_and_client();
+    key_path();
+    loopback_stop(&server);
     store_close();
     return report("config_test");
 }

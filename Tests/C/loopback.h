@@ -11,8 +11,9 @@
 #include <unistd.h>
 
 /* The members of the client settings that a client needs. */
-#define CLIENT_SETTINGS                                                        \
-    "{\"appID\":\"c0ffee\",\"registerURL\":\"/rps/user\","                     \
+#define CLIENT_SETTINGS "{" CLIENT_SETTINGS_MEMBERS
+#define CLIENT_SETTINGS_MEMBERS                                                \
+    "\"appID\":\"c0ffee\",\"registerURL\":\"/rps/user\","                     \
     "\"signatureURL\":\"/rps/signature\",\"certivoxURL\":\"/dta/\","           \
     "\"timePermitsURL\":\"/rps/timePermit\","                                  \
     "\"mpinAuthServerURL\":\"/rps\",\"authenticateURL\":\"/authenticate\","    \
@@ -22,17 +23,24 @@
 
 struct loopback {
     const char *answer; /* JSON; NULL: never */
+    pthread_mutex_t mutex;
+    char request[4096]; /* the last one; loopback_request() reads it */
     int listener;
     int stalled[MAX_STALLED], stalled_count;
     char url[64];
     pthread_t thread;
 };
 
-static void loopback_answer(const struct loopback *server, int peer)
+static void loopback_answer(struct loopback *server, int peer)
 {
     char request[4096], head[160];
-    if (read(peer, request, sizeof request) <= 0)
+    const ssize_t got = read(peer, request, sizeof request - 1);
+    if (got <= 0)
         return;
+    request[got] = '\0';
+    pthread_mutex_lock(&server->mutex);
+    memcpy(server->request, request, (size_t)got + 1);
+    pthread_mutex_unlock(&server->mutex);
     int n = snprintf(head, sizeof head,
                      "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
                      "Content-Length: %zu\r\nConnection: close\r\n\r\n",
@@ -40,6 +48,17 @@ static void loopback_answer(const struct loopback *server, int peer)
     if (write(peer, head, (size_t)n) == n &&
         write(peer, server->answer, strlen(server->answer)) > 0)
         shutdown(peer, SHUT_WR);
+}
+
+/* The last request, once; empty if there was none since. */
+static inline const char *loopback_request(struct loopback *server)
+{
+    static char request[sizeof server->request];
+    pthread_mutex_lock(&server->mutex);
+    memcpy(request, server->request, sizeof request);
+    *server->request = '\0';
+    pthread_mutex_unlock(&server->mutex);
+    return request;
 }
 
 static void *loopback_run(void *argument)
@@ -68,6 +87,7 @@ static int loopback_start(struct loopback *server, const char *answer)
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     server->answer = answer;
+    pthread_mutex_init(&server->mutex, NULL);
     server->listener = socket(AF_INET, SOCK_STREAM, 0);
     if (server->listener < 0 ||
         bind(server->listener, (struct sockaddr *)&address, size) != 0 ||
@@ -84,6 +104,7 @@ static void loopback_stop(struct loopback *server)
     shutdown(server->listener, SHUT_RDWR);
     pthread_join(server->thread, NULL);
     close(server->listener);
+    pthread_mutex_destroy(&server->mutex);
     while (server->stalled_count > 0)
         close(server->stalled[--server->stalled_count]);
 }

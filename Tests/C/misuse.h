@@ -331,8 +331,8 @@ static void wrong_values(const struct function *function, int in_callback)
     }
 }
 
-/* Its room must have been too little once, a PIN wrong. A buffer alone cannot be
- * wrong: without its size it can. A list can be NULL,
+/* Its room must have been too little once, a PIN wrong. A buffer alone cannot
+ * be wrong: without its size it can. A list can be NULL,
  * which asks for the number. */
 static int is_covered(const struct function *function, int parameter)
 {

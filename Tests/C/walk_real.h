@@ -261,9 +261,9 @@ static void real_users(mpin_sdk *sdk, const char *url)
     CHECK_STATUS(mpin_sdk_user_exists(sdk, &exists, WALKER, NULL, NULL),
                  MPIN_OK);
     CHECK(exists == 1, "the walker is gone");
-    CHECK_STATUS(
-        mpin_sdk_import_storage(sdk, &imported, MPIN_IMPORT_MILAGRO, "{}", "{}"),
-        MPIN_OK);
+    CHECK_STATUS(mpin_sdk_import_storage(sdk, &imported, MPIN_IMPORT_MILAGRO,
+                                         "{}", "{}"),
+                 MPIN_OK);
     CHECK(imported == 0, "%zu users", imported);
 }
 
@@ -296,7 +296,8 @@ static const struct {
     {"mpin_sdk_finish_verification", "a MIRACL server verifies user ids"},
     {"mpin_sdk_get_access_code", "a MIRACL server has an /authorize"},
     {"mpin_sdk_finish_authentication_mfa", "a MIRACL server gives such codes"},
-    {"mpin_sdk_start_authentication_reg_code", "a MIRACL server has quick codes"},
+    {"mpin_sdk_start_authentication_reg_code",
+     "a MIRACL server has quick codes"},
     {"mpin_sdk_finish_authentication_reg_code",
      "a MIRACL server has quick codes"},
     {"mpin_sdk_start_registration_dvs", "a MIRACL server issues signing keys"},
@@ -304,10 +305,10 @@ static const struct {
     {"mpin_sdk_sign", "a MIRACL server issues signing keys"},
     {"mpin_sdk_hash_document", "for signing; asks no server"},
     {"mpin_sdk_verify_document", "for signing; asks no server"},
-    {"mpin_http_response_set_status", "the built-in transport asks the server"},
-    {"mpin_http_response_add_header", "the built-in transport asks the server"},
-    {"mpin_http_response_append_body", "the built-in transport asks the server"},
-    {"mpin_http_response_is_canceled", "the built-in transport asks the server"},
+    {"mpin_http_response_set_status", "the transport is the built-in one"},
+    {"mpin_http_response_add_header", "the transport is the built-in one"},
+    {"mpin_http_response_append_body", "the transport is the built-in one"},
+    {"mpin_http_response_is_canceled", "the transport is the built-in one"},
     {"mpin_storage_data_append", "the store is a file"},
 };
 

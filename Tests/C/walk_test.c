@@ -1,7 +1,7 @@
 /* A walk through every function of mpin.h: first with a real server, which
- * mails a link to who registers, then with a MIRACL MFA server whose answers are
- * written (mfa_server.h). It fails if a function of the header was not called
- * with the real server, unless walk_real.h says why, or not at all.
+ * mails a link to who registers, then with a MIRACL MFA server whose answers
+ * are written (mfa_server.h). It fails if a function of the header was not
+ * called with the real server, unless walk_real.h says why, or not at all.
  *
  *     walk_test URL */
 #define _DEFAULT_SOURCE
