@@ -7,6 +7,7 @@
  *     flows_test [STRIDE]     only every STRIDE-th cut and change */
 #define _DEFAULT_SOURCE
 
+#include "cost.h"
 #include "mfa_server.h"
 #include "state.h"
 
@@ -297,8 +298,11 @@ static void try_fault(int flow, int request)
     const int32_t state = state_of(user), stored = stored_state();
     mfa.requests = 0;
     fault.request = request;
+    const double start_cpu = cpu_seconds();
     const mpin_status status = flows[flow].run();
+    const double took = cpu_seconds() - start_cpu;
     fault.request = 0;
+    CHECK(took < 1, "%s took %.3f s", flows[flow].name, took);
     CHECK(may_say(flow, status), "%s, answer %d, cut or flip %zu ^ %02x: %s",
           flows[flow].name, request, fault.at, fault.flip,
           mpin_status_name(status));
@@ -360,5 +364,6 @@ int main(int argc, char **argv)
     CHECK(answers >= 30, "only %d answers", answers);
     close_sdk();
     mfa_stop();
+    CHECK(peak_kib() < 64 * 1024, "%ld KiB of memory", peak_kib());
     return report("flows_test");
 }

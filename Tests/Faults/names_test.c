@@ -10,6 +10,7 @@
 #include "check.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
 #include <poll.h>
@@ -44,10 +45,30 @@ static struct {
     socklen_t size;
 } sockets[FAMILIES][PLACES];
 
+/* Some machines, and most containers, have no ::1. */
+static int has_v6 = 1;
+
 static void give_up(const char *what)
 {
     perror(what);
     exit(1);
+}
+
+static void look_for_v6(void)
+{
+    struct sockaddr_in6 loopback;
+    memset(&loopback, 0, sizeof loopback);
+    loopback.sin6_family = AF_INET6;
+    loopback.sin6_addr = in6addr_loopback;
+    const int s = socket(AF_INET6, SOCK_STREAM, 0);
+    if (s >= 0 && bind(s, (struct sockaddr *)&loopback, sizeof loopback) == 0) {
+        close(s);
+        return;
+    }
+    if (errno != EADDRNOTAVAIL && errno != EAFNOSUPPORT)
+        give_up("names_test: [::1]");
+    close(s);
+    has_v6 = 0;
 }
 
 static void open_socket(int family, int place)
@@ -222,8 +243,8 @@ static mpin_sdk *open_sdk(uint32_t timeout_ms)
     return sdk;
 }
 
-/* Asks a backend for its settings. Every result comes within the deadline and
- * a second, and so does the end of the sdk. */
+/* Asks a backend for its settings. Every result comes within the deadline and a
+ * second, to which a busy machine adds two, and so does the end of the sdk. */
 static void expect(const char *name, struct lookup lookup, uint32_t timeout_ms,
                    mpin_status expected)
 {
@@ -238,11 +259,11 @@ static void expect(const char *name, struct lookup lookup, uint32_t timeout_ms,
     CHECK_STATUS(mpin_sdk_last_error(sdk, text, &n), MPIN_OK);
     CHECK(status == expected, "%s: %s, %s", name, mpin_status_name(status),
           text);
-    CHECK(took < timeout_ms / 1000.0 + 1, "%s took %.3f s", name, took);
+    CHECK(took < timeout_ms / 1000.0 + 3, "%s took %.3f s", name, took);
     CHECK(lookups() > 0, "%s: no lookup", name);
     start = now();
     mpin_sdk_free(sdk);
-    CHECK(now() - start < 1, "%s: freed in %.3f s", name, now() - start);
+    CHECK(now() - start < 3, "%s: freed in %.3f s", name, now() - start);
 }
 
 enum { SHORT = 1000, LONG = 20000 };
@@ -297,6 +318,14 @@ static void canceled(void)
     mpin_sdk_free(sdk);
 }
 
+static int is_possible(const struct lookup *lookup)
+{
+    for (int i = 0; i < lookup->n; i++)
+        if (lookup->found[i].family == V6 && !has_v6)
+            return 0;
+    return 1;
+}
+
 static void addresses(void)
 {
     static const struct {
@@ -331,8 +360,11 @@ static void addresses(void)
          {{{V6, SILENT}, {V4, GOOD}}, 2, 0, 0}, SHORT, MPIN_TIMED_OUT},
     };
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
-        expect(table[i].name, table[i].lookup, table[i].timeout_ms,
-               table[i].expected);
+        if (is_possible(&table[i].lookup))
+            expect(table[i].name, table[i].lookup, table[i].timeout_ms,
+                   table[i].expected);
+        else
+            printf("left out, for want of IPv6: %s\n", table[i].name);
 }
 
 int main(void)
@@ -344,7 +376,9 @@ int main(void)
     program_open(&p);
     program_forget(&p);
     p.context.http_execute = NULL;
-    for (int family = 0; family < FAMILIES; family++) {
+    look_for_v6();
+    const int families = has_v6 ? FAMILIES : V6;
+    for (int family = 0; family < families; family++) {
         for (int place = 0; place < PLACES; place++)
             open_socket(family, place);
         for (int i = 0; i < 4; i++)
@@ -357,7 +391,7 @@ int main(void)
     names();
     canceled();
     addresses();
-    for (int family = 0; family < FAMILIES; family++) {
+    for (int family = 0; family < families; family++) {
         shutdown(sockets[family][GOOD].socket, SHUT_RDWR);
         pthread_join(threads[family], NULL);
     }

@@ -213,6 +213,9 @@ static int bit(mpin_status status)
     }
 }
 
+/* Calls, and those of them that were late where nothing held them up. */
+static int tried, late;
+
 static void try_fault(int step, int expected)
 {
     if (step == LOGIN)
@@ -224,14 +227,16 @@ static void try_fault(int step, int expected)
     const char *raw = fault.raw ? fault.raw : "";
     const size_t at = fault.at;
     set_fault(NONE, 0, NULL);
-    /* A busy machine may always be late. The second D-TA stands in for the
+    /* A busy machine may be late, but not often (main). The second D-TA stands in for the
      * permit storage. */
     if (fault.call == MILAGRO_STORAGE)
         expected = GOOD;
     CHECK(bit(status) & (expected | LATE), "%s, %s, kind %d at %zu, \"%s\": %s",
           steps[step].name, milagro_names[fault.call], kind, at, raw,
           mpin_status_name(status));
-    CHECK(took < 1.0 + TIMEOUT_MS / 1000.0, "%s took %.3f s", steps[step].name,
+    tried++;
+    late += status == MPIN_TIMED_OUT && !(expected & LATE);
+    CHECK(took < 3.0 + TIMEOUT_MS / 1000.0, "%s took %.3f s", steps[step].name,
           took);
     if (status == MPIN_OK)
         come_back(step);
@@ -384,5 +389,6 @@ int main(int argc, char **argv)
     close_sdk();
     stop_server();
     program_close(&p);
+    CHECK(late * 20 < tried, "%d of %d calls were late", late, tried);
     return report("network_test");
 }

@@ -62,7 +62,7 @@ static void run_well(int step)
           mpin_status_name(status));
 }
 
-static double now(void)
+static inline double now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);

@@ -1,0 +1,24 @@
+/* What an answer may cost, however bad it is. */
+#ifndef COST_H
+#define COST_H
+
+#include <sys/resource.h>
+
+/* Of this process, which does one thing at a time: what else a busy machine
+ * does is not counted. */
+static double cpu_seconds(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
+static long peak_kib(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+}
+
+#endif
