@@ -97,6 +97,26 @@ package struct UserRecord: Codable, Sendable, Equatable {
     /// Whether there is a whole registration token: 16 bytes in hex at once, or what came with the link behind the rest.
     var isRegistrationTokenWhole: Bool { regOTTRest != nil || (regOTT?.utf8.count ?? 0) >= 32 }
 
+    /// An identity with a key pair logs in and signs with one token.
+    mutating func setToken(_ token: SecretHex, _ mapping: PINMapping) {
+        self.token = token
+        self.mapping = mapping
+        guard signing?.mpinID == mpinID else { return }
+        signing?.token = token
+        signing?.mapping = mapping
+    }
+
+    /// The secrets of `former` take the place of those of the identity `mpinID`.
+    mutating func takeBack(_ mpinID: String, from former: UserRecord) {
+        if signing?.mpinID == mpinID { signing = former.signing }
+        guard self.mpinID == mpinID else { return }
+        self.mpinID = former.mpinID
+        token = former.token
+        mapping = former.mapping
+        permit = former.permit
+        verificationType = former.verificationType
+    }
+
     /// The last attempt is used up: the token is of no use any more.
     mutating func block() {
         state = UserState.blocked.name

@@ -28,8 +28,9 @@ final class MilagroServer: Sendable {
         var browsers: Set<String> = ["2741539", "f75dfd7607ec4213b177a3bd04651736"]
         /// What the next logins with the right PIN are asked for, before they are let in.
         var demands: [[String: any Sendable]] = []
-        /// Members of the client settings beside the usual ones.
+        /// Members of the client settings, and of the answer to a registration, beside the usual ones.
         var settings: [String: any Sendable] = [:]
+        var registration: [String: any Sendable] = [:]
         /// Answers something else than usual where it does not return nil.
         var override: @Sendable (Call, ReceivedRequest) -> Reply? = { _, _ in nil }
         var calls: [Call] = []
@@ -215,6 +216,7 @@ final class MilagroServer: Sendable {
                 "mpinId": mpinID, "regOTT": regOTT, "active": state.isForced,
                 "expireTime": "2026-11-21T03:36:19.271581", "nowTime": "2026-11-21T02:36:19.271581",
             ]
+            for (name, value) in state.registration { answer[name] = value }
             if state.namesCustomers { answer["customerId"] = request.header("X-MIRACL-CID") }
             return .json(200, answer)
         }

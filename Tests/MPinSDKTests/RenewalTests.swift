@@ -68,6 +68,14 @@ final class RenewalTests: FlowTestCase {
         XCTAssertEqual(signature.mpinID, user.mpinID)
         XCTAssertNotEqual(user.mpinID, renewed)
         try checkLogsIn(user)
+        // So the two have one PIN also after a change.
+        try logIn(user)
+        let (pin, new) = (Array("1234".utf8), Array("2468".utf8))
+        try sdk.changePIN(user, old: pin.span, new: new.span)
+        try checkLogsIn(user, "2468")
+        XCTAssertEqual(failure { () throws(SDKError) in _ = try sign(user, "1234") }, .incorrectPIN)
+        let last = try sign(user, "2468")
+        XCTAssertTrue(try server.isSignature(last, of: [UInt8](repeating: 7, count: 32)))
     }
 
     func testNewSharesKeepTheKindOfTheSecret() throws {
@@ -172,6 +180,91 @@ final class RenewalTests: FlowTestCase {
         XCTAssertEqual(failure { () throws(SDKError) in try logIn(user) }, .storageError)
         try FileManager.default.removeItem(atPath: path + ".new")
         try checkLogsIn(user)
+    }
+
+    func testTheFormerSecretComesBackWhereTheNewOneDoesNotFit() throws {
+        server.state.withLock { $0.registration = ["verificationType": "em"] }
+        let user = try registered()
+        let former = user.mpinID
+        var unfit = try XCTUnwrap(try shares(mpinID(1))["renewSecret"] as? [String: any Sendable])
+        unfit["clientSecretShare"] = try server.clientShare(server.master1, String(repeating: "00", count: 32))
+        for attempts in [3, 1] {
+            server.state.withLock { $0.maxAttempts = attempts }
+            demand(["renewSecret": unfit])
+            XCTAssertEqual(failure { () throws(SDKError) in try logIn(user) }, .responseParseError)
+            XCTAssertEqual(sdk.lastError?.text.contains("the new secret does not fit"), true)
+            XCTAssertEqual(user.mpinID, former)
+            XCTAssertEqual(user.verificationType, "em")
+            XCTAssertEqual(user.state, .registered)
+            XCTAssertNotNil(try logIn(user))
+        }
+        server.state.withLock { $0.maxAttempts = 3 }
+        try checkLogsIn(user)
+    }
+
+    func testAFormerKeyPairComesBackWhereTheNewOneDoesNotFit() throws {
+        let user = try registered()
+        demand(keyPair)
+        try logIn(user)
+        let former = user.mpinID
+        let foreign = Reply.json(
+            200, ["dvsClientSecret": try server.clientShare(server.master2, String(repeating: "00", count: 32))])
+        server.reply(.secondSigningShare, foreign)
+        demand(keyPair)
+        XCTAssertEqual(failure { () throws(SDKError) in _ = try sign(user, "1234") }, .responseParseError)
+        demand(keyPair)
+        XCTAssertEqual(failure { () throws(SDKError) in try logIn(user) }, .responseParseError)
+        server.fail(.secondSigningShare, status: nil)
+        XCTAssertEqual(user.mpinID, former)
+        XCTAssertEqual(try sign(user, "1234").mpinID, former)
+        try checkLogsIn(user)
+    }
+
+    func testALoginWhoseNewSecretFindsNoServerCanBeEndedLater() throws {
+        for usesPermits in [false, true] {
+            server.state.withLock { $0.usesPermits = usesPermits }
+            try sdk.setBackend(server.url)
+            let user = try registered()
+            try sdk.startAuthentication(user)
+            demand(try shares(mpinID(usesPermits ? 2 : 1)))
+            server.forgetCalls()
+            server.state.withLock { state in
+                state.override = { [server] call, _ in
+                    guard call == .pass1, server?.calls.contains(.authenticate) == true else { return nil }
+                    return .json(503, ["message": "busy"])
+                }
+            }
+            XCTAssertEqual(
+                failure { () throws(SDKError) in try finishAuthentication(user, "1234") }, .httpServerError)
+            XCTAssertEqual(user.mpinID, mpinID(usesPermits ? 2 : 1))
+            server.fail(.pass1, status: nil)
+            XCTAssertNotNil(try finishAuthentication(user, "1234"))
+            try sdk.deleteUser(user)
+        }
+    }
+
+    func testALeaveThatWasAskedForIsNotSpentOnTheLogin() throws {
+        let (user, pin, signingPIN) = (try registered(), Array("1234".utf8), Array("5678".utf8))
+        demand(try shares(mpinID(1)).merging(keyPair) { $1 })
+        try sdk.startRegistrationDVS(user, pin: pin.span)
+        XCTAssertEqual(user.mpinID, mpinID(1))
+        XCTAssertFalse(user.canSign)
+        try sdk.finishRegistrationDVS(user, pin: signingPIN.span)
+        XCTAssertNotEqual(try sign(user, "5678").mpinID, user.mpinID)
+        try checkLogsIn(user)
+    }
+
+    func testANewMPinIDTellsHowItWasVerified() throws {
+        server.state.withLock { $0.registration = ["verificationType": "em"] }
+        let user = try registered()
+        XCTAssertEqual(user.verificationType, "em")
+        demand(try shares(user.mpinID, isNew: false))
+        try logIn(user)
+        XCTAssertEqual(user.verificationType, "em")
+        demand(try shares(Hex.encode(Array(#"{"userID":"\#(id)","vt":"dvs"}"#.utf8))))
+        try logIn(user)
+        XCTAssertEqual(user.verificationType, "dvs")
+        XCTAssertEqual(try self.user(in: try newSDK()).verificationType, "dvs")
     }
 
     func testATokenThatAnotherProcessHasChangedMeanwhileStays() throws {

@@ -35,14 +35,12 @@ extension Session {
         _ caller: Caller
     ) throws(SDKError) -> LoginAnswer {
         user.update { $0.provenPIN = nil }
-        var credential = try Credential(user.record)
+        let credential = try Credential(user.record)
         var number = try PINNumber(pin, factors, credential.mapping, length: user.record.pinLength)
         var answer = try proveOrBlock(user, credential, number, login, form, caller)
         if let renewal = answer.renewal {
             number = try PINNumber(pin, factors, Self.renewedMapping, length: user.record.pinLength)
-            try renew(user, credential, number, renewal, caller)
-            credential = try Credential(user.record)
-            answer = try proveOrBlock(user, credential, number, freshLogin(user, caller), form, caller).afterRenewal()
+            answer = try logInRenewed(user, credential, number, renewal, form, caller)
         }
         user.update { content in
             content.login = nil
@@ -51,6 +49,18 @@ extension Session {
             content.provenPIN = ProvenPIN(number, random: random)
         }
         return answer
+    }
+
+    /// A login that has been started stays so, although the token changes: the app may try again to end it.
+    private func logInRenewed(
+        _ user: User, _ credential: Credential, _ number: PINNumber, _ renewal: RenewalAnswer, _ form: LoginForm,
+        _ caller: Caller
+    ) throws(SDKError) -> LoginAnswer {
+        let (former, started) = (user.record, user.login)
+        try renew(user, credential, number, renewal, caller)
+        let login = try freshLogin(user, caller)
+        if started != nil { user.update { $0.login = login } }
+        return try proveRenewed(user, former, Credential(user.record), number, login, form, caller)
     }
 
     private func proveOrBlock(
@@ -78,9 +88,10 @@ extension Session {
         let body = try caller.send(.authenticate, .post, url, request, headers)
         // The application may have nothing to say.
         if body.count == 0 { return LoginAnswer(text: "", content: .null, pass2: pass2) }
-        let renewal: RenewalAnswer = try caller.decode(.authenticate, body)
+        var renewal: RenewalAnswer = try caller.decode(.authenticate, body)
+        if form.wantsLeave { renewal.dvsRegister = nil }
         // It may hold a share, which becomes no text.
-        if renewal.renewSecret != nil || (renewal.dvsRegister != nil && !form.wantsLeave) {
+        if renewal.renewSecret != nil || renewal.dvsRegister != nil {
             return LoginAnswer(text: "", content: .null, pass2: pass2, renewal: renewal)
         }
         return LoginAnswer(text: body.plainText, content: try caller.decode(.authenticate, body), pass2: pass2)

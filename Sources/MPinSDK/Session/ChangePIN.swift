@@ -34,8 +34,7 @@ extension Session {
             guard record?.token?.secret == former else {
                 throw SDKError(.flowError, "the token has been changed meanwhile")
             }
-            record?.token = SecretHex(token)
-            record?.mapping = mapping
+            record?.setToken(SecretHex(token), mapping)
         }
     }
 }

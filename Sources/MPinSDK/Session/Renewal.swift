@@ -68,6 +68,8 @@ extension Session {
                 throw SDKError(.flowError, "the token has been changed meanwhile")
             }
             if changed.mpinID == former.mpinID {
+                // The new M-Pin ID says itself how the user id was verified.
+                if mpinID != changed.mpinID { changed.verificationType = nil }
                 changed.mpinID = mpinID
                 changed.token = token
                 changed.mapping = Self.renewedMapping
@@ -76,6 +78,34 @@ extension Session {
             more(&changed)
             record = changed
         }
+    }
+
+    /// Proves the new secret, in `credential`. `former` is what was stored before.
+    func proveRenewed(
+        _ user: User, _ former: UserRecord, _ credential: Credential, _ number: PINNumber, _ login: User.Login,
+        _ form: LoginForm, _ caller: Caller
+    ) throws(SDKError) -> LoginAnswer {
+        do throws(SDKError) {
+            return try prove(credential, number, login, form, caller).afterRenewal()
+        } catch {
+            guard error.status == .incorrectPIN else { throw error }
+            throw takeBack(user, former, credential, error)
+        }
+    }
+
+    /// The PIN was right a moment ago, so a wrong one now, at whatever attempt, means a secret that does not fit. If the
+    /// former identity has no attempt left either, its next login shows it.
+    private func takeBack(
+        _ user: User, _ former: UserRecord, _ renewed: Credential, _ verdict: SDKError
+    ) -> SDKError {
+        let error = verdict.with(.responseParseError, adding: "the new secret does not fit")
+        do throws(SDKError) {
+            try save(user) { record throws(SDKError) in
+                guard let stored = record, try Self.holds(stored, renewed) else { return }
+                record?.takeBack(renewed.mpinID, from: former)
+            }
+            return error
+        } catch let failure { return error.with(adding: failure.text) }
     }
 
     private static func holds(_ record: UserRecord, _ credential: Credential) throws(SDKError) -> Bool {

@@ -25,11 +25,12 @@ extension Session {
         let answer = try proveOrEndSigning(user, signing, credential, number, form, caller)
         if let renewal = answer.renewal {
             number = try PINNumber(pin, factors, Self.renewedMapping, length: user.record.pinLength)
+            let former = user.record
             try renew(user, credential, number, renewal, caller)
             guard let renewed = user.record.signing else { throw SDKError(.flowError, "the user cannot sign") }
             credential = try Credential(renewed)
             signing = renewed
-            _ = try proveOrEndSigning(user, signing, credential, number, form, caller).afterRenewal()
+            _ = try proveRenewed(user, former, credential, number, User.Login(), form, caller)
         }
         return try signature(signing, credential, number, hash, timestamp)
     }
