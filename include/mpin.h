@@ -550,7 +550,8 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_make_new_user(
  *   server names at registration; with others the server must name none or
  *   the same, else mpin_sdk_start_registration_mfa() returns
  *   MPIN_RESPONSE_PARSE_ERROR. For a user whose customer turns out to have a
- *   user of that id here already it returns MPIN_FLOW_ERROR.
+ *   user of that id here already it returns MPIN_FLOW_ERROR, unless that one
+ *   was forgotten by mpin_sdk_clear_users(): it is replaced.
  * Out, returns: as mpin_sdk_make_new_user().
  */
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_make_new_user_mfa(
@@ -558,7 +559,7 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_make_new_user_mfa(
     const char *customer_id, const char *app_id);
 
 /** The user of that id at the current backend; if several customers have one,
- * the first by customer and application.
+ * the first by customer and application, one in state INVALID last.
  *
  * Out: user: a handle, released by mpin_user_free(); NULL if there is none.
  * Returns: MPIN_OK (also if there is none), MPIN_FLOW_ERROR,
@@ -712,7 +713,8 @@ MPIN_API MPIN_CHECK mpin_status mpin_user_get_registration_expiration(
 
 /** Takes over the users that another client has stored. Each keeps the PIN
  * mapping of its client, so the PIN stays the same. A user that is known here
- * already, or whose record is damaged, is left out.
+ * already, or whose record is damaged, is left out; one that names no customer
+ * or application is known by those it names.
  *
  * Out: imported: the number of users taken over.
  * In: format: MPIN_IMPORT_*; users, secure: JSON texts. For records without a
@@ -832,7 +834,7 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_restart_registration(
  *
  * In: push_id: device identifier for push messages, may be NULL.
  * Returns also: MPIN_IDENTITY_NOT_VERIFIED (not yet, or the registration has
- *   ended), MPIN_REGISTRATION_EXPIRED, MPIN_REQUEST_EXPIRED,
+ *   ended), MPIN_REGISTRATION_EXPIRED (MIRACL MFA), MPIN_REQUEST_EXPIRED,
  *   MPIN_CRYPTO_ERROR.
  * Source: wire sections 6.3 and 9.
  */

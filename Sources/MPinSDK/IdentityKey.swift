@@ -15,6 +15,12 @@ package struct IdentityKey: Hashable, Comparable, Sendable {
         self.appID = appID ?? ""
     }
 
+    /// Whether it may be the key of that user, as far as the record says.
+    func isOf(_ record: UserRecord) -> Bool {
+        userID == record.userID && site == Self.site(record.backend) && customerID == record.customerID ?? customerID
+            && appID == record.appID ?? appID
+    }
+
     static func site(_ backend: String) -> String {
         let scheme = ["https://", "http://"].first { backend.hasPrefix($0) } ?? ""
         return String(backend.dropFirst(scheme.count))

@@ -84,17 +84,51 @@ final class CustomerTests: FlowTestCase {
         XCTAssertEqual(failure { () throws(SDKError) in try sdk.startRegistrationMFA(second) }, .flowError)
         XCTAssertEqual(second.state, .invalid)
         try logIn(blue, "1234")
-        // The store is asked, too: this program has been told to forget her.
-        try sdk.clearUsers()
-        let third = try sdk.makeNewUser(id)
-        XCTAssertEqual(failure { () throws(SDKError) in try sdk.startRegistrationMFA(third) }, .flowError)
-        XCTAssertEqual(third.state, .invalid)
-        let other = try newSDK()
-        try logIn(try user(in: other), "1234", sdk: other)
+        // The store is asked, too.
+        let store = UserStore(storage: FileStorage(path: path), key: try KeyFile.loadOrCreate(path + ".key"))
+        let unnamed = try started("")
+        var renamed = unnamed
+        renamed.customerID = "blue"
+        XCTAssertEqual(
+            failure { () throws(SDKError) in _ = try store.update(unnamed.key) { $0 = renamed } }, .flowError)
         // Deleted, she may register anew.
-        try other.deleteUser(try user(in: other))
-        try sdk.startRegistrationMFA(third)
-        XCTAssertEqual(third.customerID, "blue")
+        try sdk.deleteUser(blue)
+        try sdk.startRegistrationMFA(second)
+        XCTAssertEqual(second.customerID, "blue")
+    }
+
+    func testAForgottenUserIsReplacedWhateverItsCustomer() throws {
+        let (blue, amber) = (try registered(at: "blue", "1234"), try registered(at: "amber", "5678"))
+        // Not stored, so not forgotten either.
+        _ = try sdk.makeNewUser(id, customerID: "")
+        try sdk.clearUsers()
+        try sdk.setClientID("blue")
+        let again = try sdk.makeNewUser(id)
+        XCTAssertEqual(again.state, .invalid)
+        try sdk.startRegistration(again)
+        XCTAssertEqual(again.customerID, "blue")
+        XCTAssertNotEqual(again.mpinID, blue.mpinID)
+        try sdk.confirmRegistration(again)
+        try finishRegistration(again, "2468")
+        try logIn(again, "2468")
+        XCTAssertEqual(try customers(sdk), ["blue"])
+        XCTAssertTrue(try sdk.makeNewUser(id) === again)
+        // She is not forgotten any more.
+        let second = try sdk.makeNewUser(id, customerID: "")
+        XCTAssertEqual(failure { () throws(SDKError) in try sdk.startRegistration(second) }, .flowError)
+        let other = try newSDK()
+        XCTAssertEqual(try other.listUsers().map(\.mpinID), [amber.mpinID, again.mpinID])
+    }
+
+    func testAUserThatIsOnlyMadeHidesNoOther() throws {
+        let made = try sdk.makeNewUser(id)
+        let other = try newSDK()
+        try other.setClientID("blue")
+        let user = try other.makeNewUser(id)
+        try other.startRegistrationMFA(user)
+        XCTAssertEqual(try sdk.user(id)?.mpinID, user.mpinID)
+        XCTAssertEqual(try sdk.makeNewUser(id).customerID, "blue")
+        XCTAssertTrue(try sdk.user(id, customerID: "") === made)
     }
 
     func testTwoUsersThatAreBegunCannotBecomeTheSame() throws {
@@ -177,6 +211,21 @@ final class CustomerTests: FlowTestCase {
         XCTAssertEqual(try sdk.user(id, customerID: "q")?.mpinID, mpinID(5))
         XCTAssertEqual(try sdk.user(id, customerID: "q")?.verificationType, "rc")
         XCTAssertEqual(try customers(newSDK()), ["", "blue", "blue", "p", "q"])
+    }
+
+    func testAnImportedUserWithoutACustomerIsTheOneThatIsKnown() throws {
+        server.state.withLock { $0.registration = ["appId": "app"] }
+        let user = try registered(at: "blue", "1234")
+        let salted = Hex.encode(Array(#"{"userID":"\#(id)","salt":1}"#.utf8))
+        for (customer, added) in [(nil, 0), ("blue", 0), ("amber", 1), (nil, 0)] as [(String?, Int)] {
+            var member = ["userId": id, "state": "REVOKED", "mpinId": salted]
+            member["customerId"] = customer
+            let list = Array(try JSONSerialization.data(withJSONObject: [member]))
+            let source = ImportSource(format: .clientJS, users: SecretBytes(copying: list.span), secure: nil)
+            XCTAssertEqual(try sdk.importStorage(source), added, "\(customer ?? "none")")
+        }
+        XCTAssertEqual(try customers(sdk), ["amber", "blue"])
+        XCTAssertEqual(try sdk.user(id, customerID: "blue")?.mpinID, user.mpinID)
     }
 
     // MARK: Verification type

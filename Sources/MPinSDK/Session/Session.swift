@@ -13,7 +13,7 @@ final class Session {
     private let store: UserStore
     private(set) var backend: Backend?
     private var users: [IdentityKey: User] = [:]
-    /// Keys of users that the app has told to forget, until it makes them anew.
+    /// Keys of stored users that the app has told to forget, until it makes or registers them anew.
     private var forgotten: Set<IdentityKey> = []
     private var storeVersion: UInt64
     private(set) var damagedRecords = 0
@@ -83,13 +83,15 @@ final class Session {
         return user
     }
 
-    /// The first by customer and application, of which nil means any.
+    /// The first by customer and application, of which nil means any. One that was only made hides no other.
     func user(_ id: String, customerID: String?, appID: String?) throws(SDKError) -> User? {
         let site = IdentityKey.site(try currentBackend().url)
         return users.filter { key, _ in
             key.userID == id && key.site == site && key.customerID == customerID ?? key.customerID
                 && key.appID == appID ?? key.appID
-        }.min { $0.key < $1.key }?.value
+        }.min { left, right in
+            (left.value.state == .invalid ? 1 : 0, left.key) < (right.value.state == .invalid ? 1 : 0, right.key)
+        }?.value
     }
 
     /// By id, then by backend, customer and application; nil: of all backends.
@@ -100,7 +102,7 @@ final class Session {
     }
 
     func clearUsers() {
-        forgotten.formUnion(users.keys)
+        forgotten.formUnion(users.filter { $0.value.state != .invalid }.keys)
         users = [:]
     }
 
@@ -143,11 +145,12 @@ final class Session {
 
     // MARK: Store
 
-    /// Changes the stored record of a user, nil for none, and then every user in memory to what is stored.
+    /// Changes the stored record of a user, nil for none, and then every user in memory to what is stored. A user that
+    /// turns out to be a forgotten one takes its place.
     func save(_ user: User, _ change: (inout UserRecord?) throws(SDKError) -> Void) throws(SDKError) {
         let former = user.key
         var key = former
-        let records = try store.update(former) { record throws(SDKError) in
+        let records = try store.update(former, replacing: forgotten) { record throws(SDKError) in
             try change(&record)
             key = record?.key ?? former
             guard key == former || users[key] == nil else { throw UserStore.isKnown }
@@ -155,6 +158,7 @@ final class Session {
         if key != former {
             users[former] = nil
             users[key] = user
+            forgotten.remove(key)
         }
         adopt(records)
         damagedRecords = 0

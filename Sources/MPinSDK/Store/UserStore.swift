@@ -47,28 +47,34 @@ package final class UserStore: Sendable {
     package func load() throws(SDKError) -> StoreFormat.Content { try content(storage.read()) }
 
     /// Changes one record, nil for none, in what is stored at this moment: other processes' users stay as they are.
-    /// The change may give it another key, if nobody has that. Returns all records as stored now.
-    package func update(_ key: IdentityKey, _ change: (inout UserRecord?) throws(SDKError) -> Void) throws(SDKError)
-        -> [UserRecord]
-    {
+    /// The change may give it another key, if nobody has that or it is one of `replaced`. Returns all records as stored
+    /// now.
+    package func update(
+        _ key: IdentityKey, replacing replaced: Set<IdentityKey> = [],
+        _ change: (inout UserRecord?) throws(SDKError) -> Void
+    ) throws(SDKError) -> [UserRecord] {
         try replace { records throws(SDKError) in
             var record = records.last { $0.key == key }
             try change(&record)
             let others = records.filter { $0.key != key }
             guard let record else { return others }
-            guard record.key == key || !others.contains(where: { $0.key == record.key }) else { throw Self.isKnown }
-            return others + [record]
+            let rest = others.filter { $0.key != record.key }
+            guard rest.count == others.count || replaced.contains(record.key) else { throw Self.isKnown }
+            return rest + [record]
         }
     }
 
     static var isKnown: SDKError { SDKError(.flowError, "the customer has a user of that id already") }
 
-    /// Adds the records whose keys are not there yet. Returns all records as stored now, and how many were added.
+    /// Adds the records whose users are not there yet; one that names no customer or application is of any. Returns all
+    /// records as stored now, and how many were added.
     func add(_ new: [UserRecord]) throws(SDKError) -> (all: [UserRecord], added: Int) {
         var added = 0
         let all = try replace { records throws(SDKError) in
             var keys = Set(records.map(\.key))
-            let fresh = new.filter { keys.insert($0.key).inserted }
+            let fresh = new.filter { record in
+                !records.contains { $0.key.isOf(record) } && keys.insert(record.key).inserted
+            }
             added = fresh.count
             return records + fresh
         }
