@@ -398,6 +398,41 @@ static void TestOldStorages(const StringMap &config, const String &backend) {
     CHECK(context.m_secure.m_data.size() == 64 && context.m_open.m_data.find(hex) == String::npos);
 }
 
+/* One id at two customers: two users, each always the same object. */
+static void TestCustomers(const StringMap &config) {
+    Context context;
+    String users, secrets;
+    const char *const customers[] = {"blue", "amber"};
+    for (int i = 0; i < 2; ++i) {
+        const String hex = String().Format("7b22757365724944223a22616c696365222c2273223a3%d7d", i);
+        const char *comma = i ? "," : "";
+        users += String().Format("%s\"%s\":{\"id\":\"alice\",\"backend\":\"https://example.com\",\"customerId\":\"%s\","
+            "\"state\":\"STARTED_REGISTRATION\"}", comma, hex.c_str(), customers[i]);
+        secrets += String().Format("%s\"%s\":{\"regOTT\":\"00\"}", comma, hex.c_str());
+    }
+    context.m_open.m_data = "{\"version\":1,\"data\":{" + users + "}}";
+    context.m_secure.m_data = "{" + secrets + "}";
+    MPinSDK sdk;
+    vector<UserPtr> first, again;
+    CHECK(sdk.Init(config, &context) == Status::OK);
+    CHECK(sdk.ListAllUsers(first) == Status::OK && first.size() == 2);
+    if (first.size() != 2) return;
+    CHECK(first[0]->GetCustomerId() == "amber" && first[1]->GetCustomerId() == "blue");
+    CHECK(sdk.ListAllUsers(again) == Status::OK && again == first);
+    sdk.DeleteUser(first[0]);
+    CHECK(sdk.ListAllUsers(again) == Status::OK && again.size() == 1 && again[0] == first[1]);
+
+    /* The server names the customer at registration. */
+    const UserPtr user = sdk.MakeNewUser("bob");
+    written["/rps/user"] = std::make_pair(200,
+        "{\"mpinId\":\"7b22757365724944223a22626f62227d\",\"regOTT\":\"00\",\"active\":false,\"customerId\":\"green\"}");
+    CHECK(sdk.StartRegistration(user) == Status::OK && user->GetCustomerId() == "green");
+    written.clear();
+    CHECK(sdk.ListAllUsers(again) == Status::OK && again.size() == 2 && again[1] == user);
+    sdk.DeleteUser(user);
+    CHECK(sdk.ListAllUsers(again) == Status::OK && again.size() == 1);
+}
+
 int main(int argc, char **argv) {
     if (argc != 2) return 2;
     const String backend = argv[1];
@@ -414,6 +449,7 @@ int main(int argc, char **argv) {
     TestClearUsers(config, context);
     TestStorages(config, context);
     TestOldStorages(config, backend);
+    TestCustomers(config);
     cout << "old_core_test: " << passed << " passed, " << failed << " failed\n";
     return failed ? 1 : 0;
 }

@@ -19,6 +19,7 @@
  * - MPinSDKBase, the base class of later cores, is another name of MPinSDK.
  */
 
+#include <algorithm>
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
@@ -580,7 +581,7 @@ public:
 
     void DeleteUser(INOUT UserPtr user) {
         if (!user) return;
-        m_users.erase(Key(*user));
+        Forget(*user);
         Ignore(mpin_sdk_delete_user(m_sdk, user->m_user));
     }
 
@@ -742,7 +743,7 @@ public:
 
 private:
     enum State { NOT_INITIALIZED, INITIALIZED, BACKEND_SET };
-    typedef std::map<std::string, UserPtr> Users;
+    typedef std::vector<UserPtr> Users;
 
     MPinSDK(const MPinSDK &);
     MPinSDK &operator=(const MPinSDK &);
@@ -754,8 +755,15 @@ private:
     static mpin_user *Handle(const UserPtr &user) {
         return user ? user->m_user : NULL;
     }
+    /* To be asked for each time: the customer may turn out late. */
     static std::string Key(const User &user) {
-        return user.GetId() + "\n" + user.GetUrl();
+        return user.GetId() + "\n" + user.GetUrl() + "\n" +
+               user.GetCustomerId() + "\n" + user.GetAppId();
+    }
+    static bool IsStarted(const User &user) {
+        int32_t state = MPIN_USER_INVALID;
+        return mpin_user_get_state(user.m_user, &state) == MPIN_OK &&
+               state != MPIN_USER_INVALID;
     }
     static String BackendKey(const String &url) {
         String key(url);
@@ -791,8 +799,19 @@ private:
         Status status = Tell(mpin_sdk_make_new_user(
             m_sdk, &user->m_user, user->m_id.c_str(),
             OrNull(user->m_deviceName)));
-        if (status == Status::OK) m_users[Key(*user)] = user;
+        if (status != Status::OK) return status;
+        Forget(*user);
+        m_users.push_back(user);
         return status;
+    }
+
+    void Forget(const User &user) {
+        const std::string key = Key(user);
+        m_users.erase(
+            std::remove_if(
+                m_users.begin(), m_users.end(),
+                [&key](const UserPtr &known) { return Key(*known) == key; }),
+            m_users.end());
     }
 
     template <typename Call>
@@ -804,10 +823,13 @@ private:
         std::vector<mpin_user *> handles(count);
         status = Tell(call(handles.data(), &count));
         if (status != Status::OK) return status;
+        std::map<std::string, UserPtr> all;
+        for (size_t i = 0; i < m_users.size(); ++i)
+            if (IsStarted(*m_users[i])) all[Key(*m_users[i])] = m_users[i];
         for (size_t i = 0; i < count; ++i) {
             UserPtr user(new User(handles[i]));
-            UserPtr &known = m_users[Key(*user)];
-            if (!known) known = user;
+            UserPtr &known = all[Key(*user)];
+            if (!known) m_users.push_back(known = user);
             users.push_back(known);
         }
         return status;
