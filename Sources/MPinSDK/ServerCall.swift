@@ -8,6 +8,8 @@ package enum ServerCall: Sendable, CaseIterable {
     /// ``register`` at a MIRACL MFA server.
     case registerMFA
     case signature
+    /// ``signature`` at a MIRACL MFA server.
+    case signatureMFA
     case secondClientSecret
     case timePermit
     case permitStorage
@@ -29,7 +31,7 @@ package enum ServerCall: Sendable, CaseIterable {
         case .verification: "verification"
         case .verificationConfirmation: "confirmation of the user id"
         case .register, .registerMFA: "register"
-        case .signature: "first client secret share"
+        case .signature, .signatureMFA: "first client secret share"
         case .secondClientSecret: "second client secret share"
         case .timePermit: "first time permit share"
         case .permitStorage: "permit storage"
@@ -50,8 +52,8 @@ package enum ServerCall: Sendable, CaseIterable {
     var isIdempotent: Bool {
         switch self {
         case .clientSettings, .service, .secondClientSecret, .timePermit, .secondTimePermit, .secondSigningShare: true
-        case .verification, .verificationConfirmation, .register, .registerMFA, .signature, .permitStorage,
-            .codeStatus, .authorize, .pass1, .pass2, .authenticate, .logout, .signingRegister:
+        case .verification, .verificationConfirmation, .register, .registerMFA, .signature, .signatureMFA,
+            .permitStorage, .codeStatus, .authorize, .pass1, .pass2, .authenticate, .logout, .signingRegister:
             false
         }
     }
@@ -65,11 +67,10 @@ package enum ServerCall: Sendable, CaseIterable {
         case (.service, 412): .badClientVersion
         case (.verification, 400..<500), (.verificationConfirmation, 400..<500): .verificationFailed
         case (.register, 403), (.registerMFA, 403): .identityNotAuthorized
-        case (.registerMFA, 404), (.signature, 404): .registrationExpired
-        case (.signature, 400), (.signature, 401): .identityNotVerified
+        case (.registerMFA, 404), (.signatureMFA, 404): .registrationExpired
+        case (.signature, 400), (.signature, 401), (.signatureMFA, 400), (.signatureMFA, 401): .identityNotVerified
         case (.secondClientSecret, 408), (.signingRegister, 408), (.secondSigningShare, 408): .requestExpired
         case (.timePermit, 410), (.secondTimePermit, 410): .revoked
-        case (.codeStatus, 412): .incorrectAccessNumber
         case (.authenticate, _): Self.verdict(http)
         default: Self.general(http)
         }

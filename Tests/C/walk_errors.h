@@ -61,7 +61,7 @@ static const struct {
     {ask_verification, "/verification", 400, MPIN_VERIFICATION_FAILED},
     {ask_registration, "/rps/user", 403, MPIN_IDENTITY_NOT_AUTHORIZED},
     {ask_registration_mfa, "/rps/user", 404, MPIN_REGISTRATION_EXPIRED},
-    {ask_session, "/codeStatus", 412, MPIN_INCORRECT_ACCESS_NUMBER},
+    {ask_session, "/codeStatus", 412, MPIN_HTTP_REQUEST_ERROR},
     {ask_login, "/pass1", 400, MPIN_HTTP_REQUEST_ERROR},
     {ask_login, "/pass2", 500, MPIN_HTTP_SERVER_ERROR},
     {ask_login, "/authenticate", 403, MPIN_IDENTITY_NOT_AUTHORIZED},

@@ -191,10 +191,6 @@ static mpin_status meaning(int call, int http)
         if (call == MILAGRO_AUTHENTICATE)
             return MPIN_INCORRECT_PIN;
         break;
-    case 404:
-        if (call == MILAGRO_SIGNATURE)
-            return MPIN_REGISTRATION_EXPIRED;
-        break;
     case 408:
         if (call == MILAGRO_SECRET || call == MILAGRO_AUTHENTICATE)
             return MPIN_REQUEST_EXPIRED;

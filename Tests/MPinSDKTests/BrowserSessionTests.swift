@@ -242,8 +242,8 @@ final class BrowserSessionTests: FlowTestCase {
     }
 
     func testASessionThatIsNotThere() throws {
-        XCTAssertEqual(failure { () throws(SDKError) in _ = try sdk.sessionDetails("00") }, .incorrectAccessNumber)
-        XCTAssertEqual(failure { () throws(SDKError) in try sdk.abortSession("00") }, .incorrectAccessNumber)
+        XCTAssertEqual(failure { () throws(SDKError) in _ = try sdk.sessionDetails("00") }, .httpRequestError)
+        XCTAssertEqual(failure { () throws(SDKError) in try sdk.abortSession("00") }, .httpRequestError)
         server.forgetCalls()
         XCTAssertEqual(failure { () throws(SDKError) in try sdk.abortSession("2741530") }, .incorrectAccessNumber)
         XCTAssertEqual(server.calls, [])

@@ -19,11 +19,11 @@ final class HTTPStatusTests: FlowTestCase {
         .clientSettings: [:],
         .service: [412: .badClientVersion],
         .register: [403: .identityNotAuthorized],
-        .signature: [400: .identityNotVerified, 401: .identityNotVerified, 404: .registrationExpired],
+        .signature: [400: .identityNotVerified, 401: .identityNotVerified],
         .secondClientSecret: [408: .requestExpired],
         .timePermit: [410: .revoked],
         .secondTimePermit: [410: .revoked],
-        .codeStatus: [412: .incorrectAccessNumber],
+        .codeStatus: [:],
         .authorize: [:],
         .pass1: [:],
         .pass2: [:],
@@ -129,6 +129,20 @@ final class HTTPStatusTests: FlowTestCase {
                 failure { () throws(SDKError) in try sdk.startRegistrationMFA(user) },
                 status == 404 ? .registrationExpired : expected(.register, status), "\(status)")
             XCTAssertEqual(user.state, .invalid)
+        }
+    }
+
+    func testEveryStatusOfAFirstShareAtAMIRACLServer() throws {
+        server.state.withLock { $0.namesCustomers = true }
+        try sdk.setClientID("blue")
+        let user = try sdk.makeNewUser("alice@example.com")
+        try sdk.startRegistrationMFA(user)
+        for status in statuses {
+            server.fail(.signature, status: status)
+            XCTAssertEqual(
+                failure { () throws(SDKError) in try sdk.confirmRegistration(user) },
+                status == 404 ? .registrationExpired : expected(.signature, status), "\(status)")
+            XCTAssertEqual(user.state, .activated)
         }
     }
 

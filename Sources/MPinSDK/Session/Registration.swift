@@ -105,11 +105,13 @@ extension Session {
         if let registration = user.registration, registration.firstShare != nil { return registration }
         var query = "regOTT=\(percentEncoded(user.record.registrationToken))"
         if let pushID { query += "&pmiToken=\(percentEncoded(pushID))" }
-        let answer = try caller.get(.signature, "\(try currentBackend().signatureURL)/\(user.mpinID)?\(query)")
-        let response: SignatureResponse = try caller.decode(.signature, answer)
-        let share = try checkedShare(response.clientSecretShare, .signature)
+        // Only a MIRACL MFA server names a customer.
+        let call: ServerCall = user.customerID.isEmpty ? .signature : .signatureMFA
+        let answer = try caller.get(call, "\(try currentBackend().signatureURL)/\(user.mpinID)?\(query)")
+        let response: SignatureResponse = try caller.decode(call, answer)
+        let share = try checkedShare(response.clientSecretShare, call)
         guard response.params.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else {
-            throw SDKError(.responseParseError, "\(ServerCall.signature.name): params are no query")
+            throw SDKError(.responseParseError, "\(call.name): params are no query")
         }
         let registration = User.Registration(firstShare: share, params: response.params)
         user.update { $0.registration = registration }
