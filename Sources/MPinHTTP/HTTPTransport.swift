@@ -16,8 +16,8 @@ package struct HTTPRequest: Sendable {
     /// Not with GET.
     package var body: [UInt8]?
     package var deadline: Deadline
-    /// Whether the server may get it twice, where a kept connection turns out to be dead. When to try again is otherwise for
-    /// the transport's caller.
+    /// Whether the server may get it twice, where a kept connection turns out to be dead. When to try again is otherwise
+    /// for the transport's caller.
     package var mayRepeat: Bool
 
     /// `mayRepeat` nil: a GET may, others may not.

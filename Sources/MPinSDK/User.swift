@@ -2,7 +2,8 @@ import MPinHTTP
 import MPinSecrets
 import MPinWire
 
-/// An identity: a user id at a backend, of a customer where the server has several. Its getters never wait for an operation that is under way.
+/// An identity: a user id at a backend, of a customer where the server has several. Its getters never wait for an
+/// operation that is under way.
 package final class User: Sendable {
     private let content: Locked<Content>
     package let id: String

@@ -1,4 +1,4 @@
-"""One identity at one backend."""
+"""One identity at one backend, of one customer and application."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from ._results import Expiration, State
 
 
 class User(Closable):
-    """One identity at one backend. Made by SDK.make_new_user, get_user and list_users, never directly.
+    """One identity at one backend, of one customer and application where the server has several.
+
+    Made by SDK.make_new_user, get_user and list_users, never directly.
 
     Closing it releases the handle; the user itself stays.
     """
