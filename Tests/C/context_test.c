@@ -696,21 +696,14 @@ static void silent_generator(void)
     end();
 }
 
-/* What all of the above has logged. */
+/* What all of the above has logged; program_close looks for long numbers. */
 static void log_tells_no_secret(void)
 {
-    size_t digits = 0;
     CHECK(p.log_lines > 100, "%d lines", p.log_lines);
     CHECK(p.wrong_levels == 0, "%d unknown levels", p.wrong_levels);
     CHECK(strstr(p.log, "HTTP 200"), "no exchange is told");
     CHECK(strstr(p.log, "STORAGE_ERROR"), "no failure is told");
     CHECK(!strstr(p.log, PIN) && !strstr(p.log, "horse"), "a secret");
-    CHECK(!strstr(p.log, "regOTT") && !strchr(p.log, '?'), "a query");
-    /* Tokens, shares and identities are long numbers in hex. */
-    for (const char *c = p.log; *c; c++) {
-        digits = strchr("0123456789abcdef", *c) ? digits + 1 : 0;
-        CHECK(digits < 20, "a long number: %.40s", c - 20);
-    }
 }
 
 static void structures(void)

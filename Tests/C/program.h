@@ -4,6 +4,7 @@
 #ifndef PROGRAM_H
 #define PROGRAM_H
 
+#include "check.h"
 #include "milagro.h"
 
 #include <mpin.h>
@@ -149,8 +150,21 @@ static void program_open(struct program *p)
     p->context.log = program_log;
 }
 
+/* Tokens, shares and identities are long numbers in hex; a query may hold a
+ * one-time token. */
+static void program_log_tells_no_secret(const struct program *p)
+{
+    size_t digits = 0;
+    CHECK(!strstr(p->log, "regOTT") && !strchr(p->log, '?'), "a query");
+    for (const char *c = p->log; *c; c++) {
+        digits = strchr("0123456789abcdef", *c) ? digits + 1 : 0;
+        CHECK(digits < 20, "a long number: %.40s", c - 20);
+    }
+}
+
 static void program_close(struct program *p)
 {
+    program_log_tells_no_secret(p);
     milagro_close(&p->server);
 }
 

@@ -51,10 +51,19 @@ static mpin_status random_bytes(void *unused, uint8_t *out, size_t size)
 
 static void log_line(void *unused, int32_t level, const char *text)
 {
+    /* PINs and factors; tokens, shares and identities are long numbers in hex. */
+    static const char *const secrets[] = {"1234", "5678", "2468", "4321", "9999",
+                                          "1357"};
+    size_t digits = 0;
     (void)unused;
     host.lines++;
     CHECK(level >= MPIN_LOG_DEBUG && level <= MPIN_LOG_ERROR, "%d", level);
-    CHECK(strstr(text, "1234") == NULL, "a PIN in the log: %s", text);
+    for (size_t i = 0; i < sizeof secrets / sizeof secrets[0]; i++)
+        CHECK(strstr(text, secrets[i]) == NULL, "a secret in the log: %s", text);
+    for (const char *c = text; *c; c++) {
+        digits = strchr("0123456789abcdef", *c) ? digits + 1 : 0;
+        CHECK(digits < 20, "a long number in the log: %s", text);
+    }
 }
 
 static void open_mfa(mpin_sdk **handle,

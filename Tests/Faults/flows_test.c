@@ -119,6 +119,10 @@ static mpin_status start_mfa(void)
 {
     return with_factor(mpin_sdk_start_authentication_mfa(sdk, user, "abcdef"));
 }
+static mpin_status told(void)
+{
+    return mpin_sdk_start_authentication_mfa(sdk, user, "abcdef");
+}
 static mpin_status login_mfa(void)
 {
     char code[512];
@@ -208,6 +212,8 @@ static const struct {
      ANOTHER_URL | CRYPTO},
     {"get_session_details", nothing, session, nothing, 0},
     {"get_access_code", nothing, access_code, nothing, 0},
+    /* To tell the page is a courtesy. */
+    {"start_authentication_mfa", nothing, told, nothing, 0},
     {"finish_authentication", start, login, nothing, PROOF},
     {"finish_authentication_mfa", start_mfa, login_mfa, nothing, PROOF},
     {"finish_authentication_an", start, access_number, nothing, PROOF},
