@@ -60,6 +60,8 @@ load: server ## full logins from a second process: logins/s, latency, CPU in U, 
 soak: lib server ## kills, restarts, overload, slow clients, times of answers; SOAK_FLAGS="--cycles 100 --seconds 300"
 	$(SWIFT) build -c release --product mpin-load
 	$(SOAK) $(SOAK_FLAGS)
+	$(SWIFT) build -c release --build-tests
+	FULL=1 $(SWIFT) test -c release --skip-build --filter 'LoginAbuseTests|CrashTests'
 
 ##@ Check
 
@@ -116,7 +118,7 @@ readme-test: lib server examples cli ## the README's snippets, as they stand the
 e2e: lib server ## the old client's flows, from its own words to the server's
 	Tests/EndToEnd/old_client.sh
 
-soak-test: lib server ## make soak in less than 30 seconds
+soak-test: lib server ## make soak in less than a minute
 	$(SWIFT) build -c release --product mpin-load
 	$(SOAK) --short
 

@@ -39,15 +39,21 @@ class Connection:
         request = f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: {len(content)}\r\n\r\n".encode() + content
         begun = time.perf_counter()
         self._socket.sendall(request)
-        answer = self._socket.recv(65536)
+        answer = self._receive()
         seconds = time.perf_counter() - begun
         while b"\r\n\r\n" not in answer:
-            answer += self._socket.recv(65536)
+            answer += self._receive()
         head, _, text = answer.partition(b"\r\n\r\n")
         fields = dict(line.lower().split(b":", 1) for line in head.split(b"\r\n")[1:])
         while len(text) < int(fields[b"content-length"]):
-            text += self._socket.recv(65536)
+            text += self._receive()
         return int(head.split(b" ", 2)[1]), json.loads(text), seconds
+
+    def _receive(self) -> bytes:
+        data = self._socket.recv(65536)
+        if not data:
+            raise ConnectionError("the server has closed the connection")
+        return data
 
 
 class Guesser:
@@ -63,11 +69,12 @@ class Guesser:
     def guess(self, connection: Connection, status: int | None = None) -> list[float]:
         """The times of the three steps of a login, and what it must come to."""
         first, answer, pass1 = connection.post("/rps/pass1", self._pass1)
+        assert first == 200, first
         v = crypto.client_2(self._x, bytes.fromhex(answer["y"]), self._sec).hex()
         proof = {"pass": 2, "mpin_id": self._id, "V": v, "WID": "0", "OTP": False}
         second, token, pass2 = connection.post("/rps/pass2", proof)
+        assert second == 200, second
         third, _, end = connection.post("/mpinAuthenticate", {"mpinResponse": token})
-        assert (first, second) == (200, 200), (first, second)
         assert status in (None, third), f"a wrong PIN came to {third} instead of {status}"
         return [pass1, pass2, end]
 

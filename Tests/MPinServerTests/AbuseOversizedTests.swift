@@ -5,7 +5,7 @@ import XCTest
 /// Requests that are too large: each is refused at its limit, and what lies beyond the limit is not read.
 final class AbuseOversizedTests: XCTestCase {
     private let limits = Limits()
-    /// What the system keeps for a reader that does not read (`tcp_rmem`): at most 6 MiB.
+    /// More than the system keeps for a reader that does not read: its window grows for readers only.
     private let unreadBytes = 8_000_000
     /// And what is sent, unless somebody stops it.
     private let floodBytes = 16_000_000

@@ -255,7 +255,8 @@ final class OperatorTests: XCTestCase {
             state + "/rps-dta.key", "--passphrase-file", passphrase,
         ])
         try dta.waitUntilReady()
-        let rotate = ["dta", "rotate", "--database", database, "--serve-old-until", "2027-01-01"]
+        let month = ISO8601DateFormatter().string(from: Date(timeIntervalSinceNow: 30 * 86_400)).prefix(10)
+        let rotate = ["dta", "rotate", "--database", database, "--serve-old-until", String(month)]
         let rotated = try run(rotate, environment: ["MPIND_PASSPHRASE_FILE": passphrase])
         XCTAssertEqual(rotated.code, 0, rotated.error)
         XCTAssertEqual(try run(rotate).code, 1, "neither key file nor passphrase")

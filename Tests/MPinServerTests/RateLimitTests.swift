@@ -51,7 +51,7 @@ final class RateLimitTests: XCTestCase {
         XCTAssertEqual(first.map(\.status), [200, 200, 200, 429])
         XCTAssertEqual(second.map(\.status), [200, 200, 200, 429])
         XCTAssertEqual(first[3].body, second[3].body)
-        XCTAssertEqual(first[3].headers["retry-after"], "200")
+        XCTAssertTrue((190...200).contains(Int(first[3].headers["retry-after"] ?? "") ?? 0))
         XCTAssertEqual(Set(first[3].headers.keys), Set(second[3].headers.keys))
         XCTAssertEqual(
             try client.login(other, pin: "1234", permit: permit).status, 200, "another identity is not touched")

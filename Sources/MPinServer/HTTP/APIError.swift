@@ -32,7 +32,7 @@ struct APIError: Error {
     static let invalidID = APIError(.badRequest, "Invalid M-Pin ID")
     static let internalError = APIError(.internalServerError, "INTERNAL SERVER ERROR")
     static let gone = APIError(.badRequest, "The request ended before its time")
-    /// Nothing was changed.
+    /// Nothing was acknowledged. A login that was being judged may count as a wrong PIN: the safe side.
     static let storeFailed = APIError(.serviceUnavailable, "The state cannot be read or written", retryAfter: 5)
     static let overloaded = APIError(.serviceUnavailable, "Overloaded", retryAfter: 1)
 }

@@ -24,7 +24,7 @@ extension RelyingPartyService {
             isForced = try await verify(registration, wish, expires: expires, isRestart: before != nil)
         } catch {
             if let before {
-                try await registrations.undoRestart(to: before, at: now)
+                try await registrations.undoRestart(expires, to: before, at: now)
             } else {
                 try await registrations.delete(registration.id, at: now)
             }

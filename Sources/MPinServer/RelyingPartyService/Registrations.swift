@@ -42,7 +42,7 @@ package struct Registrations: Sendable {
         _ = try await table.create(registration.id.key, registration, expires: expires, at: now)
     }
 
-    /// Begins the registration anew, unconfirmed, unless `check` throws. What it was before, for ``undoRestart(to:at:)``;
+    /// Begins the registration anew, unconfirmed, unless `check` throws. What it was before, for ``undoRestart(_:to:at:)``;
     /// nil when there is none or it is issued.
     func restart(
         _ id: MPinID, expires: Moment, at now: Moment, check: @escaping @Sendable (Registration) throws -> Void
@@ -56,11 +56,12 @@ package struct Registrations: Sendable {
         }
     }
 
-    /// Makes a restarted registration what it was before, but for a confirmation that has come meanwhile.
-    func undoRestart(to before: Table<Registration>.Entry, at now: Moment) async throws {
+    /// Makes a registration that was restarted until `expires` what it was before, but for a confirmation that has come
+    /// meanwhile. One that was restarted again since then stays.
+    func undoRestart(_ expires: Moment, to before: Table<Registration>.Entry, at now: Moment) async throws {
         try await table.update(before.value.id.key, at: now, durable: true) { entry in
-            guard let restarted = entry?.value, !restarted.isIssued else { return }
-            entry?.value.isActive = restarted.isActive || before.value.isActive
+            guard let restarted = entry, !restarted.value.isIssued, restarted.expires == expires else { return }
+            entry?.value.isActive = restarted.value.isActive || before.value.isActive
             entry?.expires = before.expires
         }
     }
