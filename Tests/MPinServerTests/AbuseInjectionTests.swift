@@ -6,7 +6,7 @@ import XCTest
 final class AbuseInjectionTests: XCTestCase {
     private static let marker = "Injected: 1"
     private let values =
-        ["\r", "\n", "\r\n", "\u{0}", "\u{2028}", "\"}\n{\"", "\",\"x\":\"\u{2028}"].map { "a@b\($0)\(marker)" }
+        ["\r", "\n", "\r\n", "\u{0}", "\u{2028}", "\"}\n{\"", "\"\u{2028}"].map { "a@b\($0)\(marker)" }
         + [String(repeating: "a", count: 8192)]
 
     /// A request with one field open.
