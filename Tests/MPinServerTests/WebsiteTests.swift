@@ -132,6 +132,30 @@ final class WebsiteTests: XCTestCase {
         XCTAssertEqual(try account(server, cookie).status, 303)
     }
 
+    /// The button of a login page, for browsers without scripts: a page of somebody else must not press it, and so log
+    /// its visitor in as another.
+    func testEndingALoginTakesTheFormOfTheOwnPage() throws {
+        let server = try server()
+        let (page, other) = (
+            try server.backend.call("GET", "/login/number"), try server.backend.call("GET", "/login/number")
+        )
+        let cookie = try cookie(page)
+        let webOTT = try XCTUnwrap(page.text.firstMatch(of: /name="webOTT" value="([0-9a-f]+)"/)).1
+        let (own, foreign) = (try formToken(page), try formToken(other))
+        let body = "webOTT=\(webOTT)&csrf=\(own)"
+        let refused: [(String, [String: String])] = [
+            ("webOTT=\(webOTT)", Self.ownPage), ("webOTT=\(webOTT)&csrf=\(foreign)", Self.ownPage), (body, [:]),
+            (body, ["Origin": "http://evil.example"]), (body, ["Sec-Fetch-Site": "cross-site"]),
+        ]
+        for (body, headers) in refused {
+            let answer = try server.backend.call("POST", "/login", body, headers: headers.merging(cookie) { $1 })
+            XCTAssertEqual(answer.status, 403, "\(body) \(headers)")
+        }
+        XCTAssertEqual(try server.backend.call("POST", "/login", body, headers: Self.ownPage).status, 403, "no cookie")
+        let answer = try server.backend.call("POST", "/login", body, headers: Self.ownPage.merging(cookie) { $1 })
+        XCTAssertEqual(answer.status, 200, "the phone is awaited")
+    }
+
     func testOverHTTPSTheCookieGoesNowhereElse() throws {
         let server = try server { $0.publicURL = "https://www.example.com" }
         let field = try XCTUnwrap(try logIn(server).headers["set-cookie"])
