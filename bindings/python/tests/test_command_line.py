@@ -40,7 +40,7 @@ def talk(arguments: "list[str]", typed: "list[bytes]") -> "tuple[int, str]":
     child, terminal = pty.fork()
     if child == 0:
         os.execv(sys.executable, [sys.executable, "-m", "mpin", *arguments])
-    seen, lines, end = b"", list(typed), time.monotonic() + 20
+    seen, lines, end, pressed = b"", list(typed), time.monotonic() + 20, 0.0
     while time.monotonic() < end:
         if select.select([terminal], [], [], 0.05)[0]:
             try:
@@ -51,6 +51,11 @@ def talk(arguments: "list[str]", typed: "list[bytes]") -> "tuple[int, str]":
         is_silent = not termios.tcgetattr(terminal)[3] & termios.ECHO
         if lines and seen.count(b": ") >= prompts and is_silent:
             os.write(terminal, lines.pop(0))
+            pressed = time.monotonic()
+        # One that comes just before Python begins to read is seen after the read only: whoever waits presses it again.
+        elif not lines and typed[-1].endswith(b"\x03") and time.monotonic() > pressed + 1:
+            os.write(terminal, b"\x03")
+            pressed = time.monotonic()
     else:
         os.kill(child, 9)
     os.close(terminal)
