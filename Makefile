@@ -24,10 +24,10 @@ LIB_FLAGS = --product mpin --disable-local-rpath -Xcc -gdwarf-4 \
 
 .DEFAULT_GOAL := help
 # Those of them that take longer than the rest of `make test` are left to `make check-all`.
-LONG = laws dudect coverage faults
-TESTS = lint unit abi api-test c-test asan tsan faults-quick python-test readme-test demo e2e browser-test soak-test unit-file ctime negative wipe fuzz
+LONG = laws dudect tsan coverage faults
+TESTS = lint unit abi api-test c-test asan faults-quick python-test readme-test demo e2e browser-test soak-test unit-file ctime negative wipe fuzz
 
-.PHONY: help test check-all lib server examples bench load soak packages format clean laws dudect coverage faults \
+.PHONY: help test check-all lib server examples bench load soak packages format clean laws dudect tsan coverage faults \
 	$(TESTS) FORCE
 
 ##@ Use
