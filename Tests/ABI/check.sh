@@ -15,7 +15,7 @@ python3 "$here/witness.py" "$root/include/mpin.h" "$root/include/mpin_crypto.h" 
 
 # describe SOURCE ABI: builds a witness library and writes down its ABI.
 describe() {
-    gcc -std=c99 -g -fPIC -shared -Wl,-soname,libmpin.so -o "$work/witness.so" "$1"
+    gcc -std=c99 -g -ffile-prefix-map="$work"/= -fPIC -shared -Wl,-soname,libmpin.so -o "$work/witness.so" "$1"
     abidw --no-corpus-path --no-comp-dir-path --no-show-locs "$work/witness.so" >"$2"
 }
 
