@@ -15,12 +15,7 @@ final class ShutdownTests: XCTestCase {
         for _ in 0..<3 {
             let mpind = try Mpind(backend)
             try mpind.waitUntilReady()
-            let known = try (0..<20).map { _ in
-                let file = try Sockets.connect(backend.port)
-                ask(file)
-                XCTAssertEqual(Sockets.parse(try XCTUnwrap(Sockets.receive(file))).status, 200)
-                return file
-            }
+            let known = try (0..<20).map { _ in try keptConnection() }
             kill(mpind.process.processIdentifier, SIGSTOP)
             let fresh = try (0..<60).map { _ in try Sockets.connect(backend.port) }
             for file in known + fresh { ask(file) }
@@ -61,17 +56,20 @@ final class ShutdownTests: XCTestCase {
     func testSIGTERMClosesConnectionsThatHaveNothingToDo() throws {
         let mpind = try Mpind(backend)
         try mpind.waitUntilReady()
-        let idle = try (0..<20).map { _ in
-            let file = try Sockets.connect(backend.port)
-            ask(file)
-            XCTAssertEqual(Sockets.parse(try XCTUnwrap(Sockets.receive(file))).status, 200)
-            return file
-        }
+        let idle = try (0..<20).map { _ in try keptConnection() }
         defer { idle.forEach { close($0) } }
         let start = Date()
         XCTAssertEqual(mpind.stop(SIGTERM), 0, mpind.logText)
         XCTAssertLessThan(Date().timeIntervalSince(start), 8, "sooner than the time for running requests")
         for file in idle { XCTAssertNil(Sockets.receive(file), "closed, and nothing said") }
+    }
+
+    /// One that has been answered once.
+    private func keptConnection() throws -> Int32 {
+        let file = try Sockets.connect(backend.port)
+        ask(file)
+        XCTAssertEqual(Sockets.parse(try XCTUnwrap(Sockets.receive(file))).status, 200)
+        return file
     }
 
     private func ask(_ file: Int32) {

@@ -3,8 +3,8 @@ import NIOConcurrencyHelpers
 import NIOCore
 
 /// A connection between its set-up and the task that serves it. A framework that closes its listener lets go of those
-/// that are on this way, and a channel that nobody has ended traps: so they are served all the same,
-/// as long as the program lives.
+/// that are on this way, and a channel that nobody has ended traps: so they are served all the same, as
+/// long as the program lives.
 final class Arrival: ServerChildChannelValue {
     let channel: any Channel
     private let work: @Sendable () async -> Void
