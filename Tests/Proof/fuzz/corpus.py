@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the first inputs of the fuzz targets: encodings that are refused and some that are accepted.
 
-    corpus.py VECTORS.json DIRECTORY
+    corpus.py VECTORS.json TRANSCRIPTS DIRECTORY
 """
 
 import json
@@ -12,6 +12,10 @@ import sys
 
 # The calls of api.c.
 OPERATIONS = int(re.findall(r"OPERATIONS = (\d+)", pathlib.Path(__file__).with_name("api.c").read_text())[0])
+# The messages of messages.swift; a number too large is taken modulo theirs.
+MESSAGES = 39
+# Moments as servers write them.
+TIMES = ("2026-11-21T02:43:45Z", "2026-11-21 02:43:45.123456", "1795229025", "1795229025123")
 # The functions of mpin.h, which sdk.c calls; a number too large is taken modulo theirs.
 FUNCTIONS = 96
 DECODERS = {"g1_decode": 0, "g2_decode": 1, "gt_decode": 2, "scalar": 3, "pin_scalar": 4, "pin": 6}
@@ -21,14 +25,26 @@ ACCEPTED = {3: ["00" * 31 + "01"], 4: ["00" * 30 + "1234"], 5: ["303132336162634
             7: ["00" * 32, "ff" * 32, "5a" * 32], 2: ["00" * 31 + "01" + "00" * 352]}
 
 
+def bodies(transcripts):
+    """What was sent by both sides, each kind of message once."""
+    kinds = {}
+    for path in sorted(transcripts.glob("*.json")):
+        for exchange in json.loads(path.read_text())["exchanges"]:
+            for body in (exchange["request"].get("body"), exchange["response"].get("body")):
+                if isinstance(body, dict):
+                    kinds.setdefault(tuple(body), json.dumps(body))
+    return kinds.values()
+
+
 def main():
     file = json.load(open(sys.argv[1]))
     vectors = file["vectors"]
-    decoders = pathlib.Path(sys.argv[2], "decoders")
-    api = pathlib.Path(sys.argv[2], "api")
-    sdk = pathlib.Path(sys.argv[2], "sdk")
-    for directory in (decoders, api, sdk):
+    decoders, messages, api, sdk = (pathlib.Path(sys.argv[3], name) for name in ("decoders", "messages", "api", "sdk"))
+    for directory in (decoders, messages, api, sdk):
         directory.mkdir(parents=True, exist_ok=True)
+    for n, text in enumerate([*bodies(pathlib.Path(sys.argv[2])), *TIMES]):
+        for number in range(MESSAGES):
+            (messages / f"{n:04}-{number:02}").write_bytes(bytes([number]) + text.encode())
     inputs = [(DECODERS[v["op"]], v["in"]["bytes"]) for v in vectors if v["op"] in DECODERS]
     inputs += [(number, text) for number, texts in ACCEPTED.items() for text in texts]
     inputs += [(0, file["good"]["g1"])] + [(1, v["in"][k]) for v in vectors if v["op"] == "recombine_g2" for k in "ab"]

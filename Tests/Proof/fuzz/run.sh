@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the fuzz targets with libFuzzer and the address sanitizer and runs each for some seconds.
 #
-#     run.sh OUT SECONDS [TARGET...]      targets: decoders, api, sdk
+#     run.sh OUT SECONDS [TARGET...]      targets: decoders, messages, api, sdk
 #
 # A finding is left in OUT/findings; run the target with the file's name to see it again. SwiftPM knows no fuzzer, so
 # the modules are compiled here one by one.
@@ -10,7 +10,7 @@ out=$(mkdir -p "$1" && cd "$1" && pwd)
 seconds=$2
 shift 2
 targets=("${@:-}")
-[ -n "${targets[0]}" ] || targets=(decoders api sdk)
+[ -n "${targets[0]}" ] || targets=(decoders messages api sdk)
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../../.." && pwd)
 sources=${SOURCES:-$root/Sources}
@@ -22,7 +22,7 @@ mkdir -p "$out/modules" "$out/findings"
 maps=()
 for module in CGMP CSodium CBN254CX CJansson; do maps+=(-Xcc "-fmodule-map-file=$sources/$module/module.modulemap"); done
 maps+=(-Xcc "-fmodule-map-file=$root/include/module.modulemap" -Xcc "-fmodule-map-file=$sources/CCurl/include/module.modulemap")
-flags=(-O -g -parse-as-library -wmo -package-name libmpin -swift-version 6 -sanitize=address,fuzzer -I "$out/modules"
+flags=(-O -g -warnings-as-errors -parse-as-library -wmo -package-name libmpin -swift-version 6 -sanitize=address,fuzzer -I "$out/modules"
     -enable-upcoming-feature InternalImportsByDefault -enable-upcoming-feature ExistentialAny
     -enable-experimental-feature Lifetimes "${maps[@]}")
 
@@ -48,11 +48,15 @@ PY
     done
 }
 
-compile BN254CX $(find "$sources/BN254CX" -name '*.swift')
 compile MPinSecrets "$sources"/MPinSecrets/*.swift
-compile MPinCrypto $(find "$sources/MPinCrypto" -name '*.swift')
+{
+    compile BN254CX $(find "$sources/BN254CX" -name '*.swift')
+    compile MPinCrypto $(find "$sources/MPinCrypto" -name '*.swift')
+} &
+engine=$!
 compile MPinWire $(find "$sources/MPinWire" -name '*.swift')
 compile MPinHTTP "$sources"/MPinHTTP/*.swift
+wait "$engine"
 compile MPinSDK $(find "$sources/MPinSDK" -name '*.swift')
 compile MPinABI "$sources"/MPinABI/*.swift
 "$clang" -O1 -g -fsanitize=address,fuzzer-no-link -I"$sources/CCurl/include" -c "$sources/CCurl/mpin_curl.c" \
@@ -64,9 +68,9 @@ link=(-sanitize=address,fuzzer -use-ld=lld -lgmp -lsodium -ljansson)
     { echo "api.c: OPERATIONS is not the number of its operations"; exit 1; }
 
 for target in "${targets[@]}"; do
-    if [ "$target" = decoders ]; then
-        compile FuzzDecoders "$here/decoders.swift"
-        "$swiftc" "${objects[@]}" "$out/modules/FuzzDecoders.o" "${link[@]}" -o "$out/decoders"
+    if [ -e "$here/$target.swift" ]; then
+        compile "Fuzz_$target" "$here/$target.swift"
+        "$swiftc" "${objects[@]}" "$out/modules/Fuzz_$target.o" "${link[@]}" -o "$out/$target"
     else
         [ "$target" = api ] || "$python" -B "$here/../../C/functions.py" "$root/include/mpin.h" table >"$out/functions.inc"
         "$clang" -std=c11 -O1 -g -Wall -Wextra -Werror -fsanitize=address,fuzzer-no-link -I"$root/include" -I"$out" \
@@ -78,23 +82,42 @@ for target in "${targets[@]}"; do
     nm "$out/$target" | grep __asan_init >/dev/null || { echo "$target is not sanitized"; exit 1; }
 done
 
-"$python" -B "$here/corpus.py" "$root/Tests/Vectors/bn254cx-negative.json" "$out/seeds"
-passed=0
-failed=0
+"$python" -B "$here/corpus.py" "$root/Tests/Vectors/bn254cx-negative.json" "$root/Tests/Vectors/transcripts" "$out/seeds"
 export SWIFT_BACKTRACE=enable=no
-for target in "${targets[@]}"; do
-    mkdir -p "$out/corpus/$target"
-    if "$out/$target" -max_total_time="$seconds" -max_len=1024 -timeout=5 -rss_limit_mb=1024 -print_final_stats=1 \
-        -artifact_prefix="$out/findings/$target-" \
-        "$out/corpus/$target" "$out/seeds/$target" >"$out/$target.log" 2>&1; then
+
+fuzz() { # target
+    mkdir -p "$out/corpus/$1"
+    "$out/$1" -max_total_time="$seconds" -max_len=1024 -timeout=5 -rss_limit_mb=1024 -print_final_stats=1 \
+        -artifact_prefix="$out/findings/$1-" "$out/corpus/$1" "$out/seeds/$1" >"$out/$1.log" 2>&1
+}
+
+report() { # target, status
+    if [ "$2" -eq 0 ]; then
         passed=$((passed + 1))
-        runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$out/$target.log")
-        coverage=$(grep -o 'cov: [0-9]*' "$out/$target.log" | tail -n 1)
-        echo "  $target: $runs inputs, $coverage"
+        runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$out/$1.log")
+        coverage=$(grep -o 'cov: [0-9]*' "$out/$1.log" | tail -n 1)
+        echo "  $1: $runs inputs, $coverage"
     else
         failed=$((failed + 1))
-        grep -A 15 -m 1 -E 'ERROR|Fatal error|api[a-z_]*\.[ch]:' "$out/$target.log" || tail -n 30 "$out/$target.log"
+        grep -A 15 -m 1 -E 'ERROR|Fatal error|api[a-z_]*\.[ch]:' "$out/$1.log" || tail -n 30 "$out/$1.log"
     fi
+}
+
+# Two at a time: a target has one thread.
+passed=0
+failed=0
+for ((n = 0; n < ${#targets[@]}; n += 2)); do
+    pair=("${targets[@]:n:2}")
+    running=()
+    for target in "${pair[@]}"; do
+        fuzz "$target" &
+        running+=($!)
+    done
+    for m in "${!pair[@]}"; do
+        status=0
+        wait "${running[$m]}" || status=$?
+        report "${pair[$m]}" "$status"
+    done
 done
 echo "fuzz: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

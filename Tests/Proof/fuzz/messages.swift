@@ -1,0 +1,74 @@
+// libFuzzer target: every message of the wire that client or server reads. Nothing may trap or read out of bounds, and
+// what was read is written so that it reads the same again.
+//
+// The first byte says which message, the rest is its JSON text.
+
+import Glibc
+import MPinWire
+
+/// One input of libFuzzer.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzMessages(_ data: UnsafePointer<UInt8>, _ size: Int) -> Int32 {
+    guard size > 0 else { return 0 }
+    // A copy of the exact size: the address sanitizer then sees a read beyond it.
+    let input = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: size - 1)
+    defer { input.deallocate() }
+    _ = input.initialize(from: UnsafeBufferPointer(start: data + 1, count: size - 1))
+    let reader = readers[Int(data[0]) % readers.count]
+    reader(input)
+    return 0
+}
+
+/// One for each message, in the order of the wire's sections.
+private let readers: [@Sendable (UnsafeMutableBufferPointer<UInt8>) -> Void] = [
+    both(ClientSettings.self), both(RegisterRequest.self), both(RegisterResponse.self), both(SignatureResponse.self),
+    both(MPinIDContent.self), both(VerifyUserRequest.self), both(VerifyUserResponse.self), both(ActivateRequest.self),
+    both(RPSTimePermitResponse.self), both(Pass1Request.self), both(Pass1Response.self), both(Pass2Request.self),
+    both(Pass2Response.self), both(AuthenticateRequest.self), both(RPAAuthenticateRequest.self),
+    both(RPAAuthenticateResponse.self), both(BrowserSessionResponse.self), both(AccessRequest.self),
+    both(AccessResponse.self), both(CodeStatusRequest.self), both(CodeDetailsResponse.self),
+    both(MobileAuthenticateResponse.self), both(LoginResultRequest.self), both(ServiceResponse.self),
+    both(ServerSecretResponse.self), both(MasterKeysResponse.self), both(ClientSecretResponse.self),
+    both(TimePermitResponse.self), both(TimePermitsResponse.self), both(VerificationRequest.self),
+    both(ConfirmationRequest.self), both(ConfirmationResponse.self), both(SigningLeave.self),
+    both(SigningRegisterRequest.self), both(SigningRegisterResponse.self), both(SigningShareResponse.self),
+    renewal, errorDetail, time,
+]
+
+private func expect(_ holds: Bool, _ law: StaticString) {
+    if !holds { fatalError("\(law)") }
+}
+
+/// Reads a message, writes it, and reads and writes that. Members have no order, so the texts are compared as JSON.
+private func both<Message: Codable & Sendable>(
+    _ type: Message.Type
+) -> @Sendable (UnsafeMutableBufferPointer<UInt8>) -> Void {
+    { input in
+        guard let message = try? JSON.decode(type, from: input.span) else { return }
+        guard let text = try? JSON.bytes(message) else { return expect(false, "what was read can be written") }
+        guard let again = try? JSON.decode(type, from: text.span) else { return expect(false, "and read again") }
+        expect(value(of: message) == value(of: again), "as the same message")
+    }
+}
+
+private func value(of message: some Encodable) -> JSONValue? {
+    guard let text = try? JSON.bytes(message) else { return nil }
+    return try? JSON.decode(JSONValue.self, from: text.span)
+}
+
+/// Read only.
+@Sendable private func renewal(_ input: UnsafeMutableBufferPointer<UInt8>) {
+    _ = try? JSON.decode(RenewalAnswer.self, from: input.span)
+}
+
+/// The body of an error answer is whatever somebody on the way made of it.
+@Sendable private func errorDetail(_ input: UnsafeMutableBufferPointer<UInt8>) {
+    guard let body = try? JSON.decode(JSONValue.self, from: input.span, fromAny: true) else { return }
+    let detail = ErrorDetail(body)
+    expect(detail.text.utf8.count <= 2 * input.count, "an error's text comes from its body")
+}
+
+@Sendable private func time(_ input: UnsafeMutableBufferPointer<UInt8>) {
+    guard let seconds = WireTime.seconds(String(decoding: input, as: UTF8.self)) else { return }
+    expect(WireTime.seconds(String(seconds)) == WireTime.seconds(seconds), "a number of seconds is a time, too")
+}
