@@ -7,8 +7,8 @@ PREFIX     ?= /usr/local
 LIBDIR     ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 
-TESTS += install-test cli-test man-test wheel-test swift-test dist docs sbom
-LONG += reproducible deb-test
+TESTS += install-test cli-test man-test wheel-test dist sbom
+LONG += docs swift-test reproducible deb-test
 
 ##@ Ship
 
