@@ -47,10 +47,12 @@ struct Load: Sendable {
         return results.withLock { $0 }
     }
 
-    /// Logs the identities in, one after the other, for so many seconds: as fast as the connections allow, or `rate` a
-    /// second whatever the server does. Then the time of a login counts from when it was due.
+    /// Logs the identities in, the one that rests longest first, for so many seconds: as fast as the connections allow,
+    /// or `rate` a second whatever the server does. Then the time of a login counts from when it was due. At least one
+    /// identity a connection: each has one login at a time, as phones do.
     func login(_ identities: [Identity], seconds: Double, rate: Double?) -> Result {
         let next = Atomic(0)
+        let resting = Mutex(Ring(identities))
         let total = Mutex(Result())
         let start = now()
         inParallel {
@@ -61,10 +63,12 @@ struct Load: Sendable {
                 let due = rate.map { start + Double(number) / $0 } ?? now()
                 guard due < start + seconds else { break }
                 if due > now() { Thread.sleep(forTimeInterval: due - now()) }
+                let identity = resting.withLock { $0.take() }
+                defer { resting.withLock { $0.put(identity) } }
                 do {
                     let ready = try phone ?? Phone(endpoint)
                     phone = ready
-                    try ready.login(identities[number % identities.count])
+                    try ready.login(identity)
                     mine.latencies.append((now() - due) * 1000)
                 } catch {
                     mine.failures["\(error)", default: 0] += 1
@@ -77,6 +81,25 @@ struct Load: Sendable {
         result.seconds = now() - start
         result.latencies.sort()
         return result
+    }
+
+    /// A queue of identities, of which never more are taken than there are.
+    private struct Ring {
+        private var identities: [Identity]
+        private var first = 0
+        private var end = 0
+
+        init(_ identities: [Identity]) { self.identities = identities }
+
+        mutating func take() -> Identity {
+            defer { first = (first + 1) % identities.count }
+            return identities[first]
+        }
+
+        mutating func put(_ identity: Identity) {
+            identities[end] = identity
+            end = (end + 1) % identities.count
+        }
     }
 
     private func inParallel(_ work: @escaping @Sendable () -> Void) {

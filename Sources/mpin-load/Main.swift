@@ -46,6 +46,7 @@ struct LoadCommand: ParsableCommand {
     func run() throws {
         guard let endpoint = Endpoint(url) else { throw ValidationError("\(url): expected http://ADDRESS:PORT") }
         guard users > 0, connections > 0, seconds > 0 else { throw ValidationError("numbers must be positive") }
+        guard users >= connections else { throw ValidationError("a connection needs a user of its own") }
         let report = try measure(Load(endpoint: endpoint, connections: connections), ServerProcess(pid: pid))
         print(json ? try report.json() : report.text)
         if let jsonTo { try Data(report.json().utf8).write(to: URL(fileURLWithPath: jsonTo)) }

@@ -25,7 +25,7 @@ browser() {
     rm -f "$shown"
     "$root/Tests/C/browser.sh" "$backend" "$1" >"$shown" &
     browser=$!
-    for _ in $(seq 300); do
+    for _ in $(seq 600); do
         [ ! -s "$shown" ] || break
         sleep 0.1
     done
@@ -79,14 +79,14 @@ expect 1 '' login nobody@example.com
 ok "an unknown user"
 
 # The PIN typed at a terminal is not shown, and the terminal has its echo back afterwards.
-CLI="$cli" USER_ID="$user" timeout 60 python3 - <<'PY'
+CLI="$cli" USER_ID="$user" timeout 300 python3 - <<'PY'
 import os, pty, select, termios, time
 
 def talk(pin: bytes) -> tuple[int, bytes]:
     child, terminal = pty.fork()
     if child == 0:
         os.execv(os.environ["CLI"], ["mpin-cli", "login", os.environ["USER_ID"]])
-    seen, sent, deadline = b"", False, time.monotonic() + 20
+    seen, sent, deadline = b"", False, time.monotonic() + 100
     while time.monotonic() < deadline:
         if select.select([terminal], [], [], 0.1)[0]:
             try:

@@ -14,7 +14,7 @@ drive() {
     local log=$work/contract-$1.log
     if ! "$root/build/contract-venv/bin/schemathesis" run "$root/Sources/MPinServer/openapi.yaml" --url "$2" \
         --include-tag "$1" --phases examples,coverage,fuzzing --max-examples "${CONTRACT_EXAMPLES:-10}" \
-        --seed 20261121 --request-timeout 20 --suppress-health-check all --checks "$checks" --no-color >"$log" 2>&1; then
+        --seed 20261121 --request-timeout 60 --suppress-health-check all --checks "$checks" --no-color >"$log" 2>&1; then
         cat "$log"
         exit 1
     fi

@@ -46,7 +46,7 @@ website_tour() {
     say "the website shows a QR code; the camera reads ${url%%#*}#..."
     printf '1234\n' | "${example[@]}" --backend "$backend" --store "$store" login-qr "$user" "$url" >"$work/phone.log" 2>/dev/null &
     phone=$!
-    for _ in $(seq 100); do
+    for _ in $(seq 600); do
         browser "$backend/login" --data-urlencode "csrf=$(field csrf "$work/page.html")" \
             --data-urlencode "webOTT=$(field webOTT "$work/page.html")"
         ! grep -q 'id="user"' "$work/page.html" || break

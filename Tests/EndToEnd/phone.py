@@ -105,7 +105,7 @@ class Phone:
         target = parts.path + ("?" + parts.query if parts.query else "")
         content = None if body is None else json.dumps(body)
         # Like the old client: a connection for each request.
-        with closing(http.client.HTTPConnection(parts.netloc, timeout=20)) as connection:
+        with closing(http.client.HTTPConnection(parts.netloc, timeout=60)) as connection:
             connection.request(method, target, content, {"Content-Type": "application/json"} if body else {})
             answer = connection.getresponse()
             text = answer.read()
@@ -114,7 +114,7 @@ class Phone:
         return dict(json.loads(text)) if text else {}
 
 
-def wait_until(condition: Any, seconds: float = 20) -> Any:
+def wait_until(condition: Any, seconds: float = 60) -> Any:
     """What the condition gives as soon as it gives something."""
     end = time.monotonic() + seconds
     while True:

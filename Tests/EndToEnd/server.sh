@@ -5,21 +5,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 work=$(mktemp -d)
 server_pid=
 
-# Four ports that nobody listens on, below those that the system gives to clients.
-free_ports() {
-    python3 - <<'PY'
-import random, socket
-sockets = []
-while len(sockets) < 4:
-    try:
-        sockets.append(socket.create_server(("127.0.0.1", random.randrange(15000, 32000))))
-    except OSError:
-        pass
-print(*(s.getsockname()[1] for s in sockets))
-PY
-}
-
-read -r port private_port dta1_port dta2_port < <(free_ports)
+read -r port private_port dta1_port dta2_port < <(python3 -B "$root/Tests/EndToEnd/ports.py" 4)
 backend=http://127.0.0.1:$port
 
 start_server() {
@@ -28,7 +14,7 @@ start_server() {
         --rate-limits off --log-level "${log_level:-debug}" "$@" \
         2>>"$work/mpind.log" &
     server_pid=$!
-    for _ in $(seq 100); do
+    for _ in $(seq 600); do
         curl -fs -o "$work/settings.json" "$backend/rps/clientSettings" && return
         kill -0 "$server_pid" || break
         sleep 0.1
@@ -57,7 +43,7 @@ trap leave_nothing EXIT
 # Opens the activation link of the newest mail: looks at the page, then confirms, as a person would.
 open_mailed_link() {
     local mail link
-    for _ in $(seq 100); do
+    for _ in $(seq 600); do
         mail=$(find "$work/mail" -name '*.eml' 2>/dev/null | sort | tail -n 1)
         [ -z "$mail" ] || break
         sleep 0.1

@@ -29,6 +29,7 @@ from typing import Any
 
 from answer_times import Guesser, Kind, differences, invented, measure
 from phone import Phone, Refused, wait_until
+from ports import free_ports
 
 ROOT = Path(__file__).resolve().parents[2]
 PIN = "1234"
@@ -47,12 +48,7 @@ class Server:
     """A real mpind on ports of its own, started and ended as often as wanted, with the same state."""
 
     def __init__(self, folder: Path) -> None:
-        sockets = [socket.socket() for _ in range(4)]
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        self.port, *others = [int(each.getsockname()[1]) for each in sockets]
-        for each in sockets:
-            each.close()
+        self.port, *others = free_ports(4)
         self.backend = f"http://127.0.0.1:{self.port}"
         self.state = str(folder / "state")
         self._log = (folder / "mpind.log").open("ab")
@@ -68,7 +64,7 @@ class Server:
         """Seconds until it answered; more: options beside the usual ones."""
         begun = time.monotonic()
         self.process = subprocess.Popen([*self._command, *more], stderr=self._log)
-        wait_until(self._answers, 20)
+        wait_until(self._answers, 60)
         return time.monotonic() - begun
 
     def end(self, how: signal.Signals) -> float:
@@ -76,7 +72,7 @@ class Server:
         assert self.process is not None
         begun = time.monotonic()
         self.process.send_signal(how)
-        status = self.process.wait(30)
+        status = self.process.wait(60)
         assert status in (0, -how), f"mpind ended with {status}"
         return time.monotonic() - begun
 
@@ -115,11 +111,16 @@ class Server:
 
 
 class Crowd:
-    """Phones that register and log in without a pause, and remember what the server has acknowledged."""
+    """Phones that register and log in without a pause, and remember what the server has acknowledged.
 
-    def __init__(self, server: Server, registered: list[Phone], threads: int) -> None:
+    A phone has one login at a time: where a restart takes the first half of one login, its second half must not find
+    that of another, for which it is a wrong PIN.
+    """
+
+    def __init__(self, server: Server, threads: int) -> None:
         self._server = server
-        self.registered = registered
+        self.registered: list[Phone] = []
+        self._idle: list[Phone] = []
         self._stop = threading.Event()
         self._lock = threading.Lock()
         #: Bodies of pass 2 and answers to it: good for nothing any more once they were used.
@@ -151,24 +152,35 @@ class Crowd:
 
     def _register_or_log_in(self) -> None:
         with self._lock:
-            known = random.choice(self.registered) if self.registered and random.random() < 0.7 else None
+            known = self._take() if self._idle and random.random() < 0.7 else None
         if known is None:
             phone = Phone(self._server.backend, f"{random.randbytes(8).hex()}@example.com")
             phone.start_registration()
             phone.finish_registration(PIN)
             with self._lock:
                 self.registered.append(phone)
+                self._idle.append(phone)
             return
-        body = known.pass2_body(known.pass1(PIN))
-        answer = known.pass2(body)
+        try:
+            self._log_in(known)
+        finally:
+            with self._lock:
+                self._idle.append(known)
+
+    def _take(self) -> Phone:
+        return self._idle.pop(random.randrange(len(self._idle)))
+
+    def _log_in(self, phone: Phone) -> None:
+        body = phone.pass2_body(phone.pass1(PIN))
+        answer = phone.pass2(body)
         with self._lock:
-            self.used.append((known, body, answer))
-        known.authenticate(answer)
+            self.used.append((phone, body, answer))
+        phone.authenticate(answer)
 
 
 @contextmanager
-def crowd(server: Server, registered: list[Phone], threads: int = 4) -> Iterator[Crowd]:
-    people = Crowd(server, registered, threads)
+def crowd(server: Server, threads: int = 4) -> Iterator[Crowd]:
+    people = Crowd(server, threads)
     try:
         yield people
     finally:
@@ -180,17 +192,19 @@ def kills(server: Server, cycles: int) -> str:
     slowest = 0.0
     registered: list[Phone] = []
     for _ in range(cycles):
-        with crowd(server, registered) as people:
-            wait_until(lambda: len(people.used) > 10, 30)
+        # New phones each time: an attempt that a kill cuts short counts, and three of them block.
+        with crowd(server) as people:
+            wait_until(lambda: len(people.used) > 10, 60)
             server.end(signal.SIGKILL)
         people.assert_only_interrupted()
+        registered += people.registered
         slowest = max(slowest, server.start())
         for phone, body, answer in people.used[-20:]:
             assert not accepted(lambda: phone.authenticate(answer)), "a token was taken twice"
             assert not accepted(lambda: phone.authenticate(phone.pass2(body))), "a pass 2 was taken twice"
     for phone in registered:
         phone.login(PIN)
-    assert slowest < (2 if TIMED else 10), f"ready only after {slowest:.1f} s"
+    assert slowest < (2 if TIMED else 60), f"ready only after {slowest:.1f} s"
     return f"{cycles} kills, {len(registered)} registrations all there, ready within {slowest:.2f} s"
 
 
@@ -205,28 +219,31 @@ def accepted(request: Callable[[], object]) -> bool:
 def restarts(server: Server, cycles: int) -> str:
     """SIGTERM under load: what has been asked is answered, and the end comes soon."""
     slowest = 0.0
-    registered: list[Phone] = []
-    with crowd(server, registered) as people, ThreadPoolExecutor(WAITING) as waiting:
+    with crowd(server) as people, ThreadPoolExecutor(WAITING) as waiting:
         for cycle in range(cycles):
-            browsers = [waiting.submit(wait_as_browser, server.port) for _ in range(WAITING)]
-            wait_until(lambda: len(people.used) > 20 * (cycle + 1), 30)
+            asked = threading.Semaphore(0)
+            browsers = [waiting.submit(wait_as_browser, server.port, asked) for _ in range(WAITING)]
+            for _ in browsers:
+                assert asked.acquire(timeout=60), "the browsers could not ask"
+            wait_until(lambda: len(people.used) > 20 * (cycle + 1), 60)
             slowest = max(slowest, server.end(signal.SIGTERM))
             answers = Counter(browser.result() for browser in browsers)
             assert answers == {200: WAITING}, f"requests in progress were answered with {answers}"
             server.start()
     people.assert_only_interrupted()
-    assert slowest <= 10, f"it took {slowest:.1f} s to end"
-    for phone in registered:
+    assert slowest <= (10 if TIMED else 30), f"it took {slowest:.1f} s to end"
+    for phone in people.registered:
         phone.login(PIN)
     return f"{cycles} restarts, {cycles * WAITING} requests in progress answered, gone within {slowest:.2f} s"
 
 
-def wait_as_browser(port: int) -> int:
+def wait_as_browser(port: int, asked: threading.Semaphore) -> int:
     """Asks for the outcome of a login that will not come, and waits for the answer: its status."""
-    with closing(HTTPConnection("127.0.0.1", port, timeout=20)) as connection:
+    with closing(HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
         connection.request("POST", "/rps/getAccessNumber", "")
         token = json.loads(connection.getresponse().read())["webOTT"]
         connection.request("POST", "/rps/access", json.dumps({"webOTT": token, "wait": 10, "status": "new"}))
+        asked.release()
         return connection.getresponse().status
 
 
@@ -279,7 +296,7 @@ def slow_clients(server: Server, count: int, seconds: float) -> str:
         busy = server.load(users=50, seconds=seconds, connections=2)
         # What the connection had for an answer, then its end.
         for each in sockets:
-            each.settimeout(max(0.1, begun + 20 - time.monotonic()))
+            each.settimeout(max(0.1, begun + (20 if TIMED else 60) - time.monotonic()))
             try:
                 while each.recv(4096):
                     pass
@@ -304,11 +321,12 @@ def steadiness(server: Server, rounds: int, seconds: float) -> str:
         medians.append(server.load(users=10, seconds=seconds, connections=8)["p50Milliseconds"])
         sizes.append(server.memory())
         files.append(server.files())
+    # The last connections of a load may be about to end.
+    wait_until(lambda: server.files() <= min(files) + 8)
     assert sizes[-1] <= sizes[0] * 1.05 + 2, f"memory grows: {sizes}"
-    assert max(files) <= min(files) + 8, f"open files: {files}"
     if TIMED:
         assert medians[-1] < 2 * medians[0] + 5, f"logins get slower: {medians}"
-    return f"{sizes[0]:.1f} MB at first, {sizes[-1]:.1f} MB at the end, {files[-1]} open files"
+    return f"{sizes[0]:.1f} MB at first, {sizes[-1]:.1f} MB at the end, {server.files()} open files"
 
 
 def answer_times(server: Server, samples: int) -> str:
@@ -334,7 +352,9 @@ def answer_times(server: Server, samples: int) -> str:
     measure(server.port, kinds, samples)
     found = differences(kinds)
     worst = max(found, key=lambda name: abs(found[name]))
-    assert abs(found[worst]) < 4.5, {name: round(t, 1) for name, t in found.items() if abs(t) >= 4.5}
+    # Few samples of a busy machine scatter more.
+    limit = 4.5 if TIMED else 6
+    assert abs(found[worst]) < limit, {name: round(t, 1) for name, t in found.items() if abs(t) >= limit}
     server.end(signal.SIGTERM)
     server.start()
     return f"{samples} samples a kind, largest |t| {abs(found[worst]):.1f} ({worst})"
@@ -348,6 +368,7 @@ def main() -> int:
     parser.add_argument("--slow", type=int, default=5000, help="slow connections")
     parser.add_argument("--samples", type=int, default=10000, help="answers whose times are compared, of each kind")
     parser.add_argument("--short", action="store_true", help="all in less than a minute")
+    parser.add_argument("--only", metavar="NAME", help="this check alone")
     options = parser.parse_args()
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
@@ -366,6 +387,7 @@ def main() -> int:
             ("answer times", lambda: answer_times(server, options.samples)),
             ("steadiness", lambda: steadiness(server, options.rounds, options.seconds)),
         ]
+        checks = [each for each in checks if options.only in (None, each[0])]
         for name, check in checks:
             begun = time.monotonic()
             try:

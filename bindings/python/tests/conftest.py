@@ -55,7 +55,7 @@ def free_ports(count: int) -> "list[int]":
 
 
 def wait_until_ready(process: "subprocess.Popen[bytes]", url: str) -> None:
-    for _ in range(100):
+    for _ in range(600):
         assert process.poll() is None, "mpind has ended"
         try:
             urllib.request.urlopen(f"{url}/rps/clientSettings", timeout=5).close()
