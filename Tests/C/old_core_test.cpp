@@ -8,6 +8,7 @@
 #include <curl/curl.h>
 #include <iostream>
 #include <map>
+#include <stdexcept>
 
 using std::cout;
 using std::vector;
@@ -398,6 +399,49 @@ static void TestOldStorages(const StringMap &config, const String &backend) {
     CHECK(context.m_secure.m_data.size() == 64 && context.m_open.m_data.find(hex) == String::npos);
 }
 
+/* The parts of a context that a call of the library runs, one of them throwing. */
+class ThrowingContext : public Context {
+public:
+    enum Part { NONE, CREATE, RELEASE, STORAGE };
+
+    ThrowingContext() : m_part(NONE) {}
+    virtual MPinSDK::IHttpRequest *CreateHttpRequest() const {
+        Throw(CREATE);
+        return Context::CreateHttpRequest();
+    }
+    virtual void ReleaseHttpRequest(IN MPinSDK::IHttpRequest *request) const {
+        Context::ReleaseHttpRequest(request);
+        Throw(RELEASE);
+    }
+    virtual MPinSDK::IStorage *GetStorage(MPinSDK::IStorage::Type type) const {
+        Throw(STORAGE);
+        return Context::GetStorage(type);
+    }
+
+    Part m_part;
+
+private:
+    void Throw(Part part) const {
+        if (m_part == part) throw std::runtime_error("the context's");
+    }
+};
+
+/* No exception of the program crosses the library: the next call finds it as it was. */
+static void TestExceptions(const StringMap &config, const String &backend) {
+    ThrowingContext context;
+    MPinSDK sdk;
+    CHECK(sdk.Init(config, &context) == Status::OK);
+    context.m_part = ThrowingContext::CREATE;
+    CHECK(sdk.TestBackend(backend) == Status::NETWORK_ERROR);
+    context.m_part = ThrowingContext::RELEASE;
+    CHECK(sdk.TestBackend(backend) == Status::OK);
+    context.m_part = ThrowingContext::STORAGE;
+    const UserPtr user = sdk.MakeNewUser("throws@example.com");
+    CHECK(sdk.StartRegistration(user) == Status::STORAGE_ERROR);
+    context.m_part = ThrowingContext::NONE;
+    CHECK(sdk.TestBackend(backend) == Status::OK);
+}
+
 /* One id at two customers: two users, each always the same object. */
 static void TestCustomers(const StringMap &config) {
     Context context;
@@ -450,6 +494,7 @@ int main(int argc, char **argv) {
     TestStorages(config, context);
     TestOldStorages(config, backend);
     TestCustomers(config);
+    TestExceptions(config, backend);
     cout << "old_core_test: " << passed << " passed, " << failed << " failed\n";
     return failed ? 1 : 0;
 }

@@ -871,16 +871,20 @@ private:
         mpin_http_response *response) {
         MPinSDK &sdk = *static_cast<MPinSDK *>(self);
         sdk.m_executeError.clear();
-        const IContext *context = sdk.m_context;
-        IHttpRequest *http = context->CreateHttpRequest();
-        if (!http) return MPIN_NETWORK_ERROR;
+        IHttpRequest *http = NULL;
         mpin_status status = MPIN_NETWORK_ERROR;
+        /* No exception may cross the library. */
         try {
-            status = Exchange(*http, *request, response, sdk.m_executeError);
+            http = sdk.m_context->CreateHttpRequest();
+            if (http)
+                status =
+                    Exchange(*http, *request, response, sdk.m_executeError);
         } catch (...) {
-            /* No exception may cross the library. */
         }
-        context->ReleaseHttpRequest(http);
+        try {
+            if (http) sdk.m_context->ReleaseHttpRequest(http);
+        } catch (...) {
+        }
         return status;
     }
 
