@@ -16,6 +16,7 @@ struct Caller {
     /// Client id and what the program has added.
     let headers: [(String, String)]
     let limits: CallLimits
+    let retryMilliseconds: UInt32
     var deadline: Deadline { limits.deadline }
 
     func get(_ call: ServerCall, _ url: String, until earlier: Deadline? = nil) throws(SDKError) -> SecretBytes {
@@ -46,7 +47,7 @@ struct Caller {
 
     private func send(_ call: ServerCall, _ request: HTTPRequest) throws(SDKError) -> SecretBytes {
         if let refusal = policy.refusal(of: request.url) { throw Self.error(call, refusal) }
-        var retries = Retries(deadline: request.deadline)
+        var retries = Retries(deadline: request.deadline, firstPauseMilliseconds: retryMilliseconds)
         while true {
             do throws(SDKError) {
                 return try sendOnce(call, request)

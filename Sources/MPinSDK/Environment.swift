@@ -13,6 +13,8 @@ package struct Environment: Sendable {
     package var now: Clock
     /// Nil: silence.
     package var log: Log?
+    /// The first pause before a request is sent again lasts so long, at most.
+    package var retryMilliseconds = Retries.usualMilliseconds
 
     /// The built-in ones: libcurl, files, the system's generator and clock, silence.
     package init(

@@ -3,17 +3,23 @@ package import MPinHTTP
 /// When a request that failed is worth another try: at most three, each after a pause of random length, so that clients
 /// which failed together do not come back together.
 package struct Retries {
+    /// Of the first pause, at most.
+    package static let usualMilliseconds: UInt32 = 100
+
     private let deadline: Deadline
+    private let firstPauseMilliseconds: UInt32
     private var count: UInt32 = 0
     private static let maxCount: UInt32 = 3
-    private static let firstPauseMilliseconds: UInt32 = 100
 
-    package init(deadline: Deadline) { self.deadline = deadline }
+    package init(deadline: Deadline, firstPauseMilliseconds: UInt32 = Retries.usualMilliseconds) {
+        self.deadline = deadline
+        self.firstPauseMilliseconds = firstPauseMilliseconds
+    }
 
     /// The end of the pause; nil where no further try is worth it, or where there is no time for one.
     package mutating func pause(after error: SDKError) -> Deadline? {
         guard count < Self.maxCount, Self.isTransient(error) else { return nil }
-        let pause = Self.firstPauseMilliseconds << count
+        let pause = firstPauseMilliseconds << count
         count += 1
         // A server that names a time gets it, and a little more.
         let asked = error.server.retryAfter.map { UInt32(clamping: min($0, 1_000_000) &* 1000) } ?? 0

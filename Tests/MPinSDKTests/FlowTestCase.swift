@@ -11,7 +11,7 @@ class FlowTestCase: FolderTestCase {
     override func setUpWithError() throws {
         try super.setUpWithError()
         server = try MilagroServer()
-        sdk = try newSDK()
+        sdk = try newSDK(environment)
     }
 
     override func tearDownWithError() throws {
@@ -20,6 +20,9 @@ class FlowTestCase: FolderTestCase {
         sdk = nil
         try super.tearDownWithError()
     }
+
+    /// That of ``sdk``.
+    var environment: Environment { Environment() }
 
     func config(timeout: UInt32 = 10_000) -> SDKConfig {
         SDKConfig(storagePath: path, backend: server.url, timeoutMilliseconds: timeout)

@@ -5,6 +5,13 @@ import XCTest
 
 /// Wire section 13, row by row, and every status that it leaves to the general rules.
 final class HTTPStatusTests: FlowTestCase {
+    /// Hundreds of requests are sent again here; how long the pauses are is for RetriesTests.
+    override var environment: Environment {
+        var result = Environment()
+        result.retryMilliseconds = 1
+        return result
+    }
+
     private let statuses = [
         201, 202, 204, 206, 300, 301, 302, 303, 307, 308, 400, 401, 402, 403, 404, 405, 406, 407, 408, 409, 410, 411,
         412, 413, 414, 415, 418, 422, 425, 426, 428, 429, 431, 451, 499, 500, 501, 502, 503, 504, 507, 511, 599,
@@ -53,23 +60,31 @@ final class HTTPStatusTests: FlowTestCase {
         }
     }
 
-    /// A user in front of that request.
-    private func prepare(_ call: MilagroServer.Call) throws -> User {
+    /// A user in front of that request: `old` if it is as it was, and a new one else.
+    private func prepare(_ call: MilagroServer.Call, _ old: User? = nil) throws -> User {
         server.fail(call, status: nil)
+        // A first share is given out once.
+        let isAsItWas = old?.state != .blocked && call != .secondClientSecret
+        let user = if let old, isAsItWas { old } else { try newUser(call) }
+        switch call {
+        case .pass1, .pass2, .authenticate, .mobileAuthenticate: try sdk.startAuthentication(user)
+        case .logout:
+            let pin = Array("1234".utf8)
+            try sdk.startAuthentication(user)
+            try sdk.finishAuthenticationAN(user, pin: pin.span, accessNumber: "2741539")
+        default: break
+        }
+        return user
+    }
+
+    private func newUser(_ call: MilagroServer.Call) throws -> User {
         if let old = try sdk.user("alice@example.com") { try sdk.deleteUser(old) }
         let user = try sdk.makeNewUser("alice@example.com")
         switch call {
         case .clientSettings, .register, .service, .codeStatus, .authorize, .verification: break
         case .verificationConfirmation: try sdk.startVerification(user, clientID: "c")
         case .signature, .secondClientSecret: try sdk.startRegistration(user)
-        case .timePermit, .permitStorage, .secondTimePermit, .signingRegister, .secondSigningShare: try registered()
-        case .pass1, .pass2, .authenticate, .mobileAuthenticate, .logout:
-            try registered()
-            try sdk.startAuthentication(user)
-            if call == .logout {
-                let pin = Array("1234".utf8)
-                try sdk.finishAuthenticationAN(user, pin: pin.span, accessNumber: "2741539")
-            }
+        default: try registered()
         }
         return user
     }
@@ -100,8 +115,10 @@ final class HTTPStatusTests: FlowTestCase {
     func testEveryStatusOfEveryRequest() throws {
         var rows = 0
         for call in MilagroServer.Call.allCases where call != .permitStorage {
+            var last: User?
             for status in statuses {
-                let user = try prepare(call)
+                let user = try prepare(call, last)
+                last = user
                 let before = user.state
                 server.fail(
                     call, status: status, message: "line 1\r\nline\u{7} 2 " + String(repeating: "x", count: 900))

@@ -7,6 +7,7 @@ final class Session {
     let random: RandomSource
     let now: Clock
     let log: Log?
+    private let retryMilliseconds: UInt32
     private let rpsPrefix: String
     private let policy: HTTPPolicy
     private let transport: any HTTPTransport
@@ -25,6 +26,7 @@ final class Session {
         random = environment.random
         now = environment.now
         log = environment.log
+        retryMilliseconds = environment.retryMilliseconds
         rpsPrefix = config.rpsPrefix
         storeVersion = store.version
         try load()
@@ -33,7 +35,9 @@ final class Session {
     func caller(_ limits: CallLimits, _ settings: RequestSettings) -> Caller {
         var policy = policy
         policy.trustedDomains = settings.trustedDomains
-        return Caller(transport: transport, policy: policy, headers: settings.headers, limits: limits)
+        return Caller(
+            transport: transport, policy: policy, headers: settings.headers, limits: limits,
+            retryMilliseconds: retryMilliseconds)
     }
 
     private static func policy(_ config: SDKConfig) throws(SDKError) -> HTTPPolicy {
