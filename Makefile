@@ -87,7 +87,7 @@ api-test: lib server ## all of mpin.h: wrong values for every parameter, and a w
 	$(MAKE) -C Tests/C api-test
 
 c-test: lib server build/mpin-example ## the C programs, plain and under the address sanitizer
-	$(MAKE) -C Tests/C test
+	$(MAKE) -C Tests/C --jobs=2 test
 
 faults: lib ## networks, servers, disks and kills against the client core: every byte, every system call
 	$(MAKE) -C Tests/Faults all
@@ -151,7 +151,7 @@ tsan: SANITIZER = thread
 tsan: build/thread/libmpin.so server ## the same, watched by the thread sanitizer
 
 asan tsan:
-	$(MAKE) -C Tests/C sanitized SANITIZER=$(SANITIZER) CC=$(SWIFT_CLANG) LIB=$(CURDIR)/build/$(SANITIZER)/libmpin.so \
+	$(MAKE) -C Tests/C --jobs=2 sanitized SANITIZER=$(SANITIZER) CC=$(SWIFT_CLANG) LIB=$(CURDIR)/build/$(SANITIZER)/libmpin.so \
 		OUT=$(CURDIR)/build/c-tests-$(SANITIZER)
 
 coverage: build/coverage/libmpin.so server ## the lines that tests reach, a line a module; 90 % of the client core's

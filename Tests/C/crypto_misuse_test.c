@@ -5,6 +5,7 @@
 #include "vector.h"
 
 #include <mpin_crypto.h>
+#include <stdlib.h>
 
 /* The kinds of an octet string. Only an optional one may be left out in the
  * calls of this table, which use a date and want every output. */
@@ -378,11 +379,11 @@ static void wrong_content(const struct function *function)
 
 /* One bit of one input turned: any result is right but a crash or a number that
  * the header does not name. */
-static void turned_bits(const struct function *function)
+static void turned_bits(const struct function *function, int turns)
 {
     static uint32_t seed = 1;
     for (int i = 0; i < MAX && function->o[i].kind != NONE; i++) {
-        for (int k = 0; function->o[i].kind != OUT && k < 16; k++) {
+        for (int k = 0; function->o[i].kind != OUT && k < turns; k++) {
             uint8_t turned[384];
             struct call c = good(function);
             memcpy(turned, c.o[i].p, c.o[i].n);
@@ -509,8 +510,9 @@ static void prepare(void)
     CHECK_STATUS(mpin_crypto_encoding(encoded, 65, u, 65), 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    const int turns = argc > 1 ? atoi(argv[1]) : 16;
     prepare();
     for (size_t i = 0; i < FUNCTIONS; i++) {
         struct call c = good(&functions[i]);
@@ -520,7 +522,7 @@ int main(void)
         wrong_octets(&functions[i]);
         wrong_numbers(&functions[i]);
         wrong_content(&functions[i]);
-        turned_bits(&functions[i]);
+        turned_bits(&functions[i], turns);
     }
     special_numbers();
     handles();
