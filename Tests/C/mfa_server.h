@@ -41,6 +41,8 @@ static struct {
     const char *user, *customer;
     /* Of the signing identity. */
     char signing_id[1024];
+    /* What the next login with the right PIN is asked for. */
+    enum { NO_RENEWAL, NEW_SHARES, NEW_KEY_PAIR } renewal;
 } mfa;
 
 static void mfa_start(void)
@@ -202,8 +204,32 @@ static void pass2(char *out)
     snprintf(out, ANSWER, "{\"authOTT\":\"%032x\",\"OTP\":\"123456\"}", 9);
 }
 
+/* TRUST wire section 7.1: the user is let in once the new secret is proved. */
+static int renewal(char *out)
+{
+    char id[2048];
+    const int wants_key_pair = mfa.renewal == NEW_KEY_PAIR;
+    mfa.renewal = NO_RENEWAL;
+    if (wants_key_pair) {
+        snprintf(out, ANSWER,
+                 "{\"dvsRegister\":{\"token\":\"leave\","
+                 "\"curve\":\"BN254CX\"}}");
+        return 200;
+    }
+    mpin_id_of(id, sizeof id, mfa.user);
+    snprintf(out, ANSWER,
+             "{\"renewSecret\":{\"mpinId\":\"%s\","
+             "\"clientSecretShare\":\"%s\",\"curve\":\"BN254CX\","
+             "\"cs2url\":\"" MFA_URL "/dta/clientSecret?id=%s\","
+             "\"dtas\":\"WyJhIl0=\"}}",
+             id, share(mfa.s1, id, mfa.key, 0), id);
+    return 200;
+}
+
 static int authenticate(char *out)
 {
+    if (mfa.is_right && mfa.renewal != NO_RENEWAL)
+        return renewal(out);
     snprintf(out, ANSWER,
              "{\"status\":200,\"code\":\"authz-code\","
              "\"expireTime\":1893456000000,\"nowTime\":1893455940000,"

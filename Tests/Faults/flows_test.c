@@ -16,6 +16,8 @@ static mpin_user *user;
 
 #include "walk_host.h"
 
+static void come_back(void);
+
 #define PIN "1234"
 #define FACTOR "5678"
 
@@ -193,6 +195,35 @@ static mpin_status with_signing_pin(void)
     return mpin_sdk_finish_registration_dvs(sdk, user, "2468");
 }
 
+static mpin_status start_renewal(int kind)
+{
+    const mpin_status status = start();
+    mfa.renewal = kind;
+    return status;
+}
+static mpin_status start_shares(void)
+{
+    return start_renewal(NEW_SHARES);
+}
+static mpin_status start_key_pair(void)
+{
+    return start_renewal(NEW_KEY_PAIR);
+}
+static mpin_status renewed(void)
+{
+    const mpin_status status = login();
+    CHECK(status != MPIN_OK || fault.request || mfa.renewal == NO_RENEWAL,
+          "nothing was renewed");
+    return status;
+}
+
+/* The world is again as it was before the flow. */
+static mpin_status forgotten(void)
+{
+    come_back();
+    return MPIN_OK;
+}
+
 /* What a flow may say beside MPIN_OK and MPIN_RESPONSE_PARSE_ERROR. */
 enum { ANOTHER_URL = 1, CRYPTO = 2, PROOF = 4 };
 
@@ -220,6 +251,10 @@ static const struct {
     {"finish_authentication_otp", start_otp, otp, nothing, PROOF},
     {"finish_authentication_reg_code", start_code, reg_code, nothing, PROOF},
     {"logout", logged_in, logout, nothing, 0},
+    {"renewal of the shares", start_shares, renewed, nothing,
+     ANOTHER_URL | CRYPTO | PROOF},
+    {"renewal by a key pair", start_key_pair, renewed, forgotten,
+     ANOTHER_URL | CRYPTO | PROOF},
     {"start_registration_dvs", logged_in_factor, signing_identity,
      with_signing_pin, ANOTHER_URL | CRYPTO | PROOF},
     {"sign", nothing, sign, nothing, PROOF},
@@ -367,7 +402,7 @@ int main(int argc, char **argv)
         keep();
         printf("%s: %d checks so far\n", flows[flow].name, checks);
     }
-    CHECK(answers >= 30, "only %d answers", answers);
+    CHECK(answers >= 40, "only %d answers", answers);
     close_sdk();
     mfa_stop();
     CHECK(peak_kib() < 64 * 1024, "%ld KiB of memory", peak_kib());

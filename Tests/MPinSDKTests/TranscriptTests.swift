@@ -8,6 +8,10 @@ import XCTest
 
 /// What old clients and servers said to each other, recorded: the answers are played back to the client core, and its
 /// requests are held against those of the old client.
+///
+/// Not played, because no client is a part of them: `std-03-setupDone` and `verify-04-activate-by-mail-link` (a service and
+/// a browser; MPinServerTests plays them) and `std-50-dta` (the D-TA and its RPS). Somebody made the requests of
+/// `std-31`, `std-33` and `std-34` by hand, with what no client sends: only their answers are played.
 final class TranscriptTests: FolderTestCase {
     private struct Exchange: Sendable {
         let method: String
@@ -16,7 +20,10 @@ final class TranscriptTests: FolderTestCase {
         /// The JSON text of the body, empty for none.
         let body: Data
         let answer: Reply
+        /// Whether the client's request must be as it was recorded.
+        var isHeld = true
 
+        var status: Int { if case .answer(let status, _, _) = answer { status } else { 0 } }
         var json: [String: Any] { (try? JSONSerialization.jsonObject(with: body)) as? [String: Any] ?? [:] }
     }
 
@@ -40,6 +47,7 @@ final class TranscriptTests: FolderTestCase {
         private func answer(_ request: ReceivedRequest) -> Reply {
             let next = script.withLock { $0.isEmpty ? nil : $0.removeFirst() }
             guard let next else { return fault("too many: \(request.target)") }
+            guard next.isHeld else { return next.answer }
             guard next.method == request.method, Self.isEqual(next.target, request.target) else {
                 return fault("\(request.method) \(request.target) instead of \(next.method) \(next.target)")
             }
@@ -223,6 +231,88 @@ final class TranscriptTests: FolderTestCase {
         try sdk.startAuthentication(user)
         XCTAssertTrue(try finishAuthentication(user, "1234").contains("onSuccessLogin"))
         XCTAssertEqual(player.problems, [])
+    }
+
+    func testADeletedUserIsForgottenHereAndTheServerIsNotTold() throws {
+        try play("std-01-clientSettings") {
+            try sdk.testBackend(player.url)
+            try sdk.setBackend(player.url)
+        }
+        let user = try sdk.makeNewUser("del5.29038@example.com")
+        try play("std-17-delete-user-local-only") {
+            try sdk.startRegistration(user)
+            try sdk.confirmRegistration(user)
+            try finishRegistration(user, "1234")
+            try sdk.deleteUser(user)
+        }
+        XCTAssertEqual(user.state, .invalid)
+        XCTAssertNil(try sdk.user("del5.29038@example.com"))
+    }
+
+    // MARK: Answers to requests that no client sends
+
+    func testWhatAnOldServerSaysToABadFirstShare() throws {
+        let user = try registered(finished: false)
+        for answer in try refusals("std-31-errors-signature", "/rps/signature/") {
+            player.load([answer])
+            let expected: Status = answer.status < 500 ? .identityNotVerified : .httpServerError
+            XCTAssertEqual(failure { () throws(SDKError) in try sdk.confirmRegistration(user) }, expected)
+            XCTAssertEqual(sdk.lastError?.httpStatus, answer.status)
+            XCTAssertEqual(user.state, .activated)
+        }
+        XCTAssertEqual(player.problems, [])
+    }
+
+    func testWhatAnOldServerSaysToABadProof() throws {
+        let user = try registered()
+        let pass1 = try XCTUnwrap(try answers("std-34-errors-pass2", "/rps/pass1").first)
+        let pass2 = try XCTUnwrap(try answers("std-34-errors-pass2", "/rps/pass2").last)
+        var attempts: [([Exchange], Exchange)] = []
+        for answer in try refusals("std-33-errors-pass1", "/rps/pass1") { attempts.append(([], answer)) }
+        for answer in try refusals("std-34-errors-pass2", "/rps/pass2") { attempts.append(([pass1], answer)) }
+        for answer in try refusals("std-34-errors-pass2", "/mpinAuthenticate") {
+            attempts.append(([pass1, pass2], answer))
+        }
+        for (before, answer) in attempts {
+            player.load([try permit(of: user)] + before + [answer])
+            try sdk.startAuthentication(user)
+            let verdicts: [Int: Status] = before.count == 2 ? [401: .incorrectPIN, 408: .requestExpired] : [:]
+            let expected = verdicts[answer.status] ?? (answer.status < 500 ? .httpRequestError : .httpServerError)
+            XCTAssertEqual(failure { () throws(SDKError) in _ = try finishAuthentication(user, "1234") }, expected)
+            XCTAssertEqual(sdk.lastError?.httpStatus, answer.status)
+            XCTAssertEqual(user.state, .registered)
+        }
+        XCTAssertEqual(player.problems, [])
+    }
+
+    /// The user of `std-02`, registered or in front of the first share, with a permit of the day.
+    private func registered(finished: Bool = true) throws -> User {
+        try play("std-01-clientSettings") {
+            try sdk.testBackend(player.url)
+            try sdk.setBackend(player.url)
+        }
+        guard finished else {
+            let user = try sdk.makeNewUser("reg1.29025@example.com")
+            player.load(Array(try exchanges(["std-02-register-force-activated"]).prefix(1)))
+            try sdk.startRegistration(user, activateCode: "ACT-CODE", userData: #"{"k":"v"}"#)
+            return user
+        }
+        return try stored(userOf: "std-10-access-number-login")
+    }
+
+    /// The answers of a recording to a path, for any request.
+    private func answers(_ name: String, _ path: String) throws -> [Exchange] {
+        try exchanges([name]).filter { $0.target.hasPrefix(path) }.map { exchange in
+            var exchange = exchange
+            exchange.isHeld = false
+            return exchange
+        }
+    }
+
+    private func refusals(_ name: String, _ path: String) throws -> [Exchange] {
+        let all = try answers(name, path).filter { $0.status != 200 }
+        XCTAssertFalse(all.isEmpty, name)
+        return all
     }
 
     // MARK: Browsers and one-time passwords
