@@ -78,7 +78,8 @@ final class SMTPTests: XCTestCase {
         return server
     }
 
-    private func failure(_ mail: Mail, url: String, user: String? = nil, milliseconds: UInt32 = 5000) -> SMTPFailure? {
+    private func failure(_ mail: Mail, url: String, user: String? = nil, milliseconds: UInt32 = 20_000) -> SMTPFailure?
+    {
         do throws(SMTPFailure) {
             try SMTP.send(
                 mail, server: SMTPServer(url: url, user: user, password: "p"),

@@ -23,7 +23,7 @@ final class SentOnceTests: XCTestCase {
     private func send(_ method: HTTPRequest.Method, body: [UInt8]?, mayRepeat: Bool? = nil) throws -> (Int, Bool) {
         let server = try server()
         let transport = CurlTransport()
-        let deadline = Deadline.after(milliseconds: 5000)
+        let deadline = Deadline.after(milliseconds: 20_000)
         // Leaves a connection to be kept.
         _ = try transport.execute(HTTPRequest(url: server.url, deadline: deadline))
         let request = HTTPRequest(

@@ -110,7 +110,7 @@ final class AuthenticationTests: FlowTestCase {
 
     func testAStalledPermitStorageLeavesTimeForTheSecondDTA() throws {
         let user = try registered()
-        let sdk = try newSDK(timeout: 1500)
+        let sdk = try newSDK(timeout: 2500)
         server.reply(.permitStorage, .stall())
         XCTAssertNoThrow(try logIn(try self.user(in: sdk), sdk: sdk))
         XCTAssertEqual(user.state, .registered)

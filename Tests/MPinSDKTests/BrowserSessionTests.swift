@@ -47,7 +47,7 @@ final class BrowserSessionTests: FlowTestCase {
             server.reply(.codeStatus, reply)
             XCTAssertNoThrow(try sdk.startAuthenticationMFA(user, accessCode: qr))
         }
-        let sdk = try newSDK(timeout: 1500)
+        let sdk = try newSDK(timeout: 2500)
         server.reply(.codeStatus, .stall())
         XCTAssertNoThrow(try sdk.startAuthenticationMFA(try self.user(in: sdk), accessCode: qr))
         XCTAssertEqual(

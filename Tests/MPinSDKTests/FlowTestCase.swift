@@ -31,8 +31,17 @@ class FlowTestCase: FolderTestCase {
     /// Another client core on the same store, as after a restart or in another process.
     func newSDK(timeout: UInt32 = 10_000, _ environment: Environment = Environment()) throws -> SDK {
         let sdk = SDK(environment: environment)
-        try sdk.initialize(config(timeout: timeout))
-        return sdk
+        // A short timeout is meant for what comes after this, and the machine may be busy.
+        var tries = 20
+        while true {
+            do throws(SDKError) {
+                try sdk.initialize(config(timeout: timeout))
+                return sdk
+            } catch {
+                tries -= 1
+                guard error.status == .timedOut, tries > 0 else { throw error }
+            }
+        }
     }
 
     @discardableResult

@@ -217,14 +217,14 @@ final class RequestTests: FlowTestCase {
             failFirst(1, .timePermit, .answer(503, headers: [("Retry-After", header)], body: []))
             start = monotonicNanoseconds()
             XCTAssertEqual(failure { () throws(SDKError) in try sdk.startAuthentication(user) }, .httpServerError)
-            XCTAssertLessThan((monotonicNanoseconds() - start) / 1_000_000, 1000)
+            XCTAssertLessThan((monotonicNanoseconds() - start) / 1_000_000, 8000)
             XCTAssertEqual(sdk.lastError?.server.retryAfter, Int64(header))
         }
     }
 
     func testACancelEndsThePause() throws {
         let user = try registered()
-        server.reply(.timePermit, .answer(429, headers: [("Retry-After", "5")], body: []))
+        server.reply(.timePermit, .answer(429, headers: [("Retry-After", "8")], body: []))
         let sdk = sdk!
         Thread.detachNewThread { [server] in
             while server?.calls.last != .timePermit { usleep(1000) }
@@ -233,7 +233,7 @@ final class RequestTests: FlowTestCase {
         }
         let start = monotonicNanoseconds()
         XCTAssertEqual(failure { () throws(SDKError) in try sdk.startAuthentication(user) }, .canceled)
-        XCTAssertLessThan((monotonicNanoseconds() - start) / 1_000_000, 3000)
+        XCTAssertLessThan((monotonicNanoseconds() - start) / 1_000_000, 6000)
     }
 
     // MARK: What an error says
