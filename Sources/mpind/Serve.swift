@@ -77,6 +77,8 @@ private func serve(_ settings: Settings) async throws {
     umask(0o077)
     // A file that may not grow is a full disk, and not the end.
     signal(SIGXFSZ, SIG_IGN)
+    // A reload, which comes before there is a certificate to read again, or where there is none.
+    signal(SIGHUP, SIG_IGN)
     raiseFileLimit()
     let logger = Logger.json(level: settings.logLevel)
     var parts = try settings.parts()

@@ -116,6 +116,17 @@ final class ProcessTests: XCTestCase {
         XCTAssertEqual(rps.stop(SIGTERM), 0, rps.logText)
     }
 
+    /// `systemctl reload` sends it to every server.
+    func testSIGHUPWithoutACertificateEndsNothing() throws {
+        let mpind = try Mpind(backend)
+        while !mpind.logText.contains("\"level\""), mpind.process.isRunning { usleep(1_000) }
+        kill(mpind.process.processIdentifier, SIGHUP)
+        try mpind.waitUntilReady()
+        kill(mpind.process.processIdentifier, SIGHUP)
+        XCTAssertEqual(try backend.call("GET", "/rps/clientSettings").status, 200)
+        XCTAssertEqual(mpind.stop(SIGTERM), 0)
+    }
+
     func testStartErrorsAreOneClearLineAndExitCode1() throws {
         let first = try started()
         let other = Backend.onFreePorts()
