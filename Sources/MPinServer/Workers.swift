@@ -1,3 +1,4 @@
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 
@@ -7,8 +8,13 @@ enum Workers {
     private static let computing = started(NIOThreadPool(numberOfThreads: System.coreCount))
     /// Blocking calls to other servers: they wait more than they work.
     private static let calling = started(NIOThreadPool(numberOfThreads: 16))
-    /// Mails: they are sent while another part of the same process waits in a call, and must not wait for that call.
-    private static let mailing = started(NIOThreadPool(numberOfThreads: 16))
+
+    /// Most registrations that wait for their mails; more get 503. A slow mail server holds up them and nothing else.
+    static let registrations = 64
+    private static let registering = started(NIOThreadPool(numberOfThreads: registrations))
+    private static let registrationsRunning = NIOLockedValueBox(0)
+    /// Mails: they are sent while another part of the same process waits for that, and must not wait for it.
+    private static let mailing = started(NIOThreadPool(numberOfThreads: registrations))
 
     /// Most calls that wait for what people do.
     static let waits = 128
@@ -25,6 +31,17 @@ enum Workers {
 
     static func call<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
         try await calling.runIfActive(work)
+    }
+
+    static func register<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
+        let isAdmitted = registrationsRunning.withLockedValue { running in
+            guard running < registrations else { return false }
+            running += 1
+            return true
+        }
+        guard isAdmitted else { throw APIError.overloaded }
+        defer { registrationsRunning.withLockedValue { $0 -= 1 } }
+        return try await registering.runIfActive(work)
     }
 
     static func wait<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {

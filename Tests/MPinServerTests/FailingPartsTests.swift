@@ -157,6 +157,36 @@ final class FailingPartsTests: XCTestCase {
         XCTAssertEqual(try client.signature(registration).status, 200)
     }
 
+    /// More registrations wait for their mails than there are threads for calls, and no login waits behind them.
+    func testRegistrationsThatWaitForTheirMailsHoldUpNobody() throws {
+        let rpa = try LoopbackServer { request in
+            request.json["userId"] as? String == "alice@example.com"
+                ? .json(200, ["forceActivate": true]) : .stall()
+        }
+        defer { rpa.stop() }
+        let server = try InProcess(changeRPS: {
+            $0.verifyURL = rpa.url + "/mpinVerify"
+            $0.limits.callSeconds = 60
+        }).keep(in: self)
+        let client = TestClient(backend: server.backend)
+        let registration = try client.startRegistration("alice@example.com")
+        let alice = try client.finishRegistration(registration, pin: "1234")
+        let backend = server.backend
+        func register(_ number: Int) -> Later<Answer> {
+            Later { try backend.call("PUT", "/rps/user", "{\"userId\":\"user\(number)@example.com\"}") }
+        }
+        let waiting = (0..<64).map(register)
+        let login = Later { try TestClient(backend: backend).login(alice, pin: "1234").status }
+        XCTAssertEqual(try login.get(), 200)
+        let end = Date(timeIntervalSinceNow: 20)
+        while rpa.received.count < 65, Date() < end { usleep(10_000) }
+        let refused = try register(64).get()
+        XCTAssertEqual([refused.status, rpa.received.count], [503, 65])
+        XCTAssertEqual(refused.headers["retry-after"], "1")
+        rpa.stop()
+        for registration in waiting { XCTAssertEqual(try registration.get().status, 500) }
+    }
+
     /// Wire section 6.2: without the RPA's URL nobody can register.
     func testWithoutAnRPANobodyCanRegister() throws {
         let server = try InProcess(changeRPS: { $0.verifyURL = "" }).keep(in: self)

@@ -80,6 +80,24 @@ final class ForwardingTests: XCTestCase {
         XCTAssertEqual(mpind.stop(SIGTERM), 0)
     }
 
+    /// The RPS answers each when its mail is sent.
+    func testRegistrationsThatWaitHoldUpNobody() throws {
+        let rps = try LoopbackServer { request in request.method == "PUT" ? .stall() : .text(200, "{}") }
+        defer { rps.stop() }
+        let mpind = try rpa(rps.url)
+        let backend = backend
+        let waits = (0..<64).map { number in
+            Later { try backend.call("PUT", number % 2 == 0 ? "/rps/user" : "/rps/user/7b7d", "{}").status }
+        }
+        let end = Date(timeIntervalSinceNow: 20)
+        while rps.received.count < 64, Date() < end { usleep(10_000) }
+        XCTAssertEqual(try Later { try backend.call("POST", "/rps/pass1", "{}").status }.get(), 200)
+        XCTAssertEqual(try Later { try backend.call("PUT", "/rps/user", "{}").status }.get(), 503)
+        rps.stop()
+        for wait in waits { XCTAssertEqual(try wait.get(), 500) }
+        XCTAssertEqual(mpind.stop(SIGTERM), 0)
+    }
+
     /// More phones wait than there are threads for calls, and the others do not wait behind them.
     func testWhoWaitsHoldsUpNobody() throws {
         let rps = try LoopbackServer { request in

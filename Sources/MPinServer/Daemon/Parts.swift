@@ -146,7 +146,8 @@ extension Daemon {
         health.add("keys") { keyRing.keys.context(keyRing.keys.currentID) != nil }
         return RelyingPartyService(
             config: config, appID: config.legacy?.appID ?? appID, store: store, sessions: sessions, keyRing: keyRing,
-            dta1: authorities[0], dta2: authorities[1], rpa: Peer(url: config.verifyURL, seconds: seconds),
+            dta1: authorities[0], dta2: authorities[1],
+            rpa: Peer(url: config.verifyURL, seconds: seconds, isMailing: true),
             rates: rates, metrics: metrics)
     }
 

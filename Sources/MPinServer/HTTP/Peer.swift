@@ -21,11 +21,14 @@ struct Peer: Sendable {
     /// Without a slash at its end.
     let url: String
     let seconds: Int
+    /// Whether it sends mails before it answers.
+    private let isMailing: Bool
     private let transport: CurlTransport
 
-    init(url: String, seconds: Int) {
+    init(url: String, seconds: Int, isMailing: Bool = false) {
         self.url = url.hasSuffix("/") ? String(url.dropLast()) : url
         self.seconds = seconds
+        self.isMailing = isMailing
         transport = CurlTransport(policy: HTTPPolicy(userAgent: "mpind"))
     }
 
@@ -45,14 +48,13 @@ struct Peer: Sendable {
         var headers = headers
         if body != nil { headers.append(("Content-Type", "application/json")) }
         if let bearer { headers.append(("Authorization", "Bearer \(bearer)")) }
-        let fixed = headers
-        return try await Workers.call {
-            let request = HTTPRequest(
-                method: method, url: url + target, headers: fixed, body: body,
-                deadline: .after(milliseconds: UInt32(seconds * 1000)), mayRepeat: true)
-            let answer = try transport.execute(request)
-            return Answer(
-                status: answer.status, body: answer.body, retryAfter: answer.header("Retry-After").flatMap { Int($0) })
-        }
+        // The time in the queue counts.
+        let request = HTTPRequest(
+            method: method, url: url + target, headers: headers, body: body,
+            deadline: .after(milliseconds: UInt32(seconds * 1000)), mayRepeat: true)
+        let execute: @Sendable () throws -> HTTPResponse = { try transport.execute(request) }
+        let answer = try await isMailing ? Workers.register(execute) : Workers.call(execute)
+        return Answer(
+            status: answer.status, body: answer.body, retryAfter: answer.header("Retry-After").flatMap { Int($0) })
     }
 }

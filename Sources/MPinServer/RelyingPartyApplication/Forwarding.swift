@@ -53,7 +53,9 @@ struct Forwarding: Sendable {
     }
 
     private func called(_ request: MPinHTTP.HTTPRequest) async throws -> MPinHTTP.HTTPResponse {
-        try await Workers.call { try transport.execute(request) }
+        let execute: @Sendable () throws -> MPinHTTP.HTTPResponse = { try transport.execute(request) }
+        // PUT is what starts a registration, and nothing else.
+        return try await request.method == .put ? Workers.register(execute) : Workers.call(execute)
     }
 
     private func waited(_ request: MPinHTTP.HTTPRequest, _ caller: IPAddress?) async throws -> MPinHTTP.HTTPResponse {

@@ -22,6 +22,8 @@ struct Mailer: Sendable {
             It is good until \(expires). If it was not you, do nothing.
 
             """
+        // The time in the queue counts.
+        let deadline = Deadline.after(milliseconds: UInt32(seconds * 1000))
         do {
             try await Workers.mail {
                 switch delivery {
@@ -31,7 +33,6 @@ struct Mailer: Sendable {
                     try write(try mail.message(date: Moment.now().seconds), folder: folder)
                 case .smtp(let url, let from, let user, let password):
                     let mail = Mail(from: from, to: userID, subject: Self.subject, text: text)
-                    let deadline = Deadline.after(milliseconds: UInt32(seconds * 1000))
                     let server = SMTPServer(url: url, user: user, password: password)
                     try SMTP.send(mail, server: server, deadline: deadline)
                 case .forceActivate: break

@@ -82,6 +82,8 @@ extension RelyingPartyService {
         let answer: Peer.Answer
         do {
             answer = try await rpa.post("", headers: ClientHeaders(config).of(wish.headers), message, bearer: bearer)
+        } catch let overload as APIError {
+            throw overload
         } catch {
             throw APIError(.internalServerError, "The relying party application cannot be reached")
         }
