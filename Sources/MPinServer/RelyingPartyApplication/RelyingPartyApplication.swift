@@ -142,12 +142,14 @@ extension RelyingPartyApplication {
         switch link(in: request) {
         case .bad(let response): return response
         case .good(let link):
-            switch try? await rps.activate(id: link.id, activateKey: link.activateKey) {
-            case 200: return Pages.activated.response()
-            case 401: return Pages.used.response(.gone)
-            case 400, 403, 404: return Pages.invalid.response(.forbidden)
-            default: return Pages.failed.response(.badGateway)
-            }
+            do {
+                switch try await rps.activate(id: link.id, activateKey: link.activateKey) {
+                case 200: return Pages.activated.response()
+                case 401: return Pages.used.response(.gone)
+                case 400, 403, 404: return Pages.invalid.response(.forbidden)
+                default: return Pages.failed.response(.badGateway)
+                }
+            } catch { return Pages.failed(error) }
         }
     }
 

@@ -40,7 +40,7 @@ struct RelyingPartyServiceClient: Sendable {
         if let local { return try await local.authenticate(request) }
         let answer = try await ask("/authenticate", request)
         guard let verdict = answer.json(RPAAuthenticateResponse.self), verdict.status == answer.status else {
-            throw APIError(.badGateway, "The relying party service failed")
+            throw Self.failure(answer)
         }
         return LoginReport(answer: verdict, retryAfter: answer.retryAfter)
     }
@@ -54,12 +54,17 @@ struct RelyingPartyServiceClient: Sendable {
             LoginResultRequest(
                 authOTT: authOTT, status: verdict.status, message: verdict.message, logoutURL: "/mpinLogout",
                 logoutData: .object(data)))
-        guard answer.status == 200 else { throw APIError(.requestTimeout, "Expired authentication request") }
+        guard answer.status == 200 else {
+            throw Self.isBusy(answer)
+                ? Self.failure(answer) : APIError(.requestTimeout, "Expired authentication request")
+        }
     }
 
     /// Hands an activation key over; the RPS's HTTP status.
     func activate(id: String, activateKey: String) async throws -> Int {
-        try await ask("/user/" + id, ActivateRequest(activateKey: activateKey)).status
+        let answer = try await ask("/user/" + id, ActivateRequest(activateKey: activateKey))
+        guard !Self.isBusy(answer) else { throw Self.failure(answer) }
+        return answer.status
     }
 
     /// A new access number or QR code, as `path` says.
@@ -74,10 +79,17 @@ struct RelyingPartyServiceClient: Sendable {
 
     private func value<T: Decodable>(_ path: String, _ body: some Encodable & Sendable) async throws -> T {
         let answer = try await ask(path, body)
-        guard answer.status == 200, let value = answer.json(T.self) else {
-            throw APIError(.badGateway, "The relying party service failed")
-        }
+        guard answer.status == 200, let value = answer.json(T.self) else { throw Self.failure(answer) }
         return value
+    }
+
+    /// Another try makes sense later, and the RPS may have said when: that is for whoever asked the RPA.
+    private static func isBusy(_ answer: Peer.Answer) -> Bool { [429, 503].contains(answer.status) }
+
+    private static func failure(_ answer: Peer.Answer) -> APIError {
+        guard isBusy(answer) else { return APIError(.badGateway, "The relying party service failed") }
+        return APIError(
+            .init(code: answer.status), "The relying party service is busy", retryAfter: answer.retryAfter)
     }
 
     private func ask(_ path: String, _ body: some Encodable & Sendable) async throws -> Peer.Answer {

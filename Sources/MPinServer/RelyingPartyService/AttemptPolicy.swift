@@ -30,6 +30,14 @@ package struct Verdict: Codable, Sendable, Equatable {
     }
 }
 
+/// A block by wrong PINs, at its beginning.
+package struct BegunBlock: Sendable, Equatable {
+    /// nil: for good.
+    package let until: Moment?
+
+    package init(until: Moment?) { self.until = until }
+}
+
 /// Whether a proof may be judged.
 package enum Reservation: Sendable, Equatable {
     /// One attempt is taken; what is judged must be settled.

@@ -62,15 +62,24 @@ package struct Identities: Sendable {
 }
 
 extension Identities {
-    /// Takes an attempt; nil stands for an unknown ID, whose attempt is taken all the same.
-    func reserve(_ id: MPinID, isKnown: Bool, at now: Moment) async throws -> (Reservation, IdentityRecord) {
-        try await update(id, isKnown: isKnown, at: now) { [policy] in ($0.reserve(policy, at: now), $0) }
+    /// Takes an attempt, of an unknown ID too. The attempts that ended with a process may make it the beginning of a block.
+    func reserve(
+        _ id: MPinID, isKnown: Bool, at now: Moment
+    ) async throws -> (Reservation, IdentityRecord, BegunBlock?) {
+        try await update(id, isKnown: isKnown, at: now) { [policy] record in
+            let earlier = record
+            return (record.reserve(policy, at: now), record, record.block(since: earlier))
+        }
     }
 
     /// Settles a granted attempt.
-    func settle(_ id: MPinID, isKnown: Bool, isRight: Bool, at now: Moment) async throws -> Verdict {
-        try await update(id, isKnown: isKnown, at: now) { [policy] in
-            isRight ? $0.succeed() : $0.fail(policy, at: now)
+    func settle(
+        _ id: MPinID, isKnown: Bool, isRight: Bool, at now: Moment
+    ) async throws -> (Verdict, BegunBlock?) {
+        try await update(id, isKnown: isKnown, at: now) { [policy] record in
+            let earlier = record
+            let verdict = isRight ? record.succeed() : record.fail(policy, at: now)
+            return (verdict, record.block(since: earlier))
         }
     }
 

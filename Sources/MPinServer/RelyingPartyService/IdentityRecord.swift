@@ -99,6 +99,12 @@ extension IdentityRecord {
         return refusal(policy, at: now) ?? Verdict(status: 401)
     }
 
+    /// The block that has begun since the record was that `earlier` one; nil: none has.
+    package func block(since earlier: IdentityRecord) -> BegunBlock? {
+        if blocked { return earlier.blocked ? nil : BegunBlock(until: nil) }
+        return blockedUntil == earlier.blockedUntil ? nil : blockedUntil.map { BegunBlock(until: $0) }
+    }
+
     /// Gives an attempt back that was not judged.
     package mutating func refund() { inProgress = max(0, inProgress - 1) }
 

@@ -15,8 +15,9 @@ extension RelyingPartyService {
         let (reservation, identity) = try await reserve(proof.id, isKnown: isKnown)
         let login = Login(
             proof: proof, isKnown: isKnown, identity: identity, claimed: claimed, reservation: reservation, now: now)
-        let verdict = try await judge(login, logger)
-        audit(login, verdict)
+        let (verdict, block) = try await judge(login, logger)
+        config.audit.record(.login(proof.id, user: identity.userID, status: verdict.status))
+        if isKnown { tell(block, proof.id, identity) }
         let authOTT = Hex.encode(try randomBytes(16))
         let otp = proof.wantsOTP ? try randomDigits(6) : nil
         let token = AuthToken(
@@ -35,7 +36,9 @@ extension RelyingPartyService {
     /// not refuse each other.
     private func reserve(_ id: MPinID, isKnown: Bool) async throws -> (Reservation, IdentityRecord) {
         for _ in 0..<limits.busyTries {
-            let (reservation, identity) = try await identities.reserve(id, isKnown: isKnown, at: config.clock())
+            let (reservation, identity, block) = try await identities.reserve(
+                id, isKnown: isKnown, at: config.clock())
+            if isKnown { tell(block, id, identity) }
             if reservation != .busy { return (reservation, identity) }
             try await Task.sleep(for: .milliseconds(5))
         }
@@ -51,15 +54,14 @@ extension RelyingPartyService {
         let now: Moment
     }
 
-    private func audit(_ login: Login, _ verdict: Verdict) {
-        let (id, user) = (login.proof.id, login.identity.userID)
-        config.audit.record(.login(id, user: user, status: verdict.status))
-        guard login.reservation == .granted, login.isKnown, [410, 429].contains(verdict.status) else { return }
-        config.audit.record(.blocked(id, user: user, until: verdict.retryAt))
-        metrics.count(.blocked, [verdict.retryAt == nil ? "permanent" : "temporary"])
+    /// Each block is heard of once, whoever comes upon it.
+    private func tell(_ block: BegunBlock?, _ id: MPinID, _ identity: IdentityRecord) {
+        guard let block else { return }
+        config.audit.record(.blocked(id, user: identity.userID, until: block.until))
+        metrics.count(.blocked, [block.until == nil ? "permanent" : "temporary"])
     }
 
-    private func judge(_ login: Login, _ logger: Logger) async throws -> Verdict {
+    private func judge(_ login: Login, _ logger: Logger) async throws -> (Verdict, BegunBlock?) {
         let (id, isKnown, now) = (login.proof.id, login.isKnown, login.now)
         let keys = keys
         guard let current = keys.context(keys.currentID) else { throw APIError.internalError }
@@ -80,11 +82,11 @@ extension RelyingPartyService {
         try await challenges.use(answered.map { [$0] } ?? login.claimed, for: id, isKnown: isKnown, at: now)
         if case .refused(let verdict) = login.reservation {
             try await identities.refuse(id, isKnown: isKnown, at: now)
-            return verdict
+            return (verdict, nil)
         }
         guard context != nil else {
             try await identities.refund(id, isKnown: isKnown, at: now)
-            return Verdict(status: 409)
+            return (Verdict(status: 409), nil)
         }
         return try await identities.settle(id, isKnown: isKnown, isRight: answered != nil, at: now)
     }

@@ -1,3 +1,6 @@
+import HTTPTypes
+import Hummingbird
+
 /// What the pages say.
 enum Pages {
     static func home(user: String?) -> Page {
@@ -124,6 +127,14 @@ extension Pages {
     static let failed = Page(
         title: "Try again later",
         content: "<p>The server cannot do this at the moment. Please try again in a minute.</p>")
+
+    /// The same with the status, and the time, that the RPS has put it off with.
+    static func failed(_ error: any Error) -> Response {
+        let error = error as? APIError
+        var response = failed.response(error?.status ?? .badGateway)
+        if let seconds = error?.retryAfter { response.headers[.retryAfter] = String(seconds) }
+        return response
+    }
 }
 
 extension Moment {

@@ -43,12 +43,14 @@ struct Website: Sendable {
     private func offer(_ request: Request, _ way: LoginOffer.Way) async throws -> Response {
         let old = sessions.id(request)
         let id = try old ?? .random()
-        guard let session = try? await rps.browserSession(way == .code ? "/getQrUrl" : "/getAccessNumber"),
-            let page = LoginOffer(
-                way: way, session: session, publicURL: config.publicURL, prefix: config.prefix,
-                csrf: sessions.formToken(id)
-            ).page
-        else { return Pages.failed.response(.badGateway) }
+        let session: BrowserSessionResponse
+        do {
+            session = try await rps.browserSession(way == .code ? "/getQrUrl" : "/getAccessNumber")
+        } catch { return Pages.failed(error) }
+        let offer = LoginOffer(
+            way: way, session: session, publicURL: config.publicURL, prefix: config.prefix,
+            csrf: sessions.formToken(id))
+        guard let page = offer.page else { return Pages.failed.response(.badGateway) }
         var response = page.response()
         if old == nil { sessions.give(id, seconds: nil, to: &response) }
         return response
