@@ -5,8 +5,8 @@ import XCTest
 /// No room for the RPS's file: what was acknowledged stays, nothing else is acknowledged, and the same process goes on
 /// when there is room again. A limit for the size of the process's files is the full disk.
 final class AbuseFullDiskTests: XCTestCase {
-    private let backend = Backend.onFreePorts()
-    private let admin = Sockets.freePorts(1)[0]
+    private lazy var backend = Backend.onFreePorts()
+    private lazy var admin = Sockets.freePorts(1)[0]
 
     override func tearDown() { try? FileManager.default.removeItem(atPath: backend.stateFolder) }
 

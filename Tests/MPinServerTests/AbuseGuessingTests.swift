@@ -4,7 +4,7 @@ import XCTest
 
 /// Wrong PINs from many addresses at once and over several processes: together they get no more tries than one would.
 final class AbuseGuessingTests: XCTestCase {
-    private let backend = Backend.onFreePorts()
+    private lazy var backend = Backend.onFreePorts()
 
     override func tearDown() { try? FileManager.default.removeItem(atPath: backend.stateFolder) }
 

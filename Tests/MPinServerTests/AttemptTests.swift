@@ -87,6 +87,33 @@ final class AttemptTests: XCTestCase {
         XCTAssertEqual(wrong(11), -410)
     }
 
+    /// By a wrong PIN, by attempts that ended with their process, and by neither of what only comes upon a block.
+    func testABlockBeginsOnce() {
+        func begins(_ change: (inout IdentityRecord) -> Void) -> BegunBlock? {
+            let earlier = identity
+            change(&identity)
+            return identity.block(since: earlier)
+        }
+        func reserve(_ seconds: Int) -> BegunBlock? {
+            begins { [start, policy] in _ = $0.reserve(policy, at: start.adding(seconds: seconds)) }
+        }
+        for _ in 0..<3 { XCTAssertNil(reserve(0)) }
+        XCTAssertEqual(reserve(11), BegunBlock(until: nil), "three were lost")
+        XCTAssertNil(reserve(12))
+        XCTAssertNil(begins { $0.unblock() })
+
+        policy.block = .temporary(seconds: 600)
+        for second in 20..<23 { XCTAssertNil(reserve(second)) }
+        for _ in 0..<2 { XCTAssertNil(begins { [start, policy] in _ = $0.fail(policy, at: start) }) }
+        let end = start.adding(seconds: 623)
+        XCTAssertEqual(
+            begins { [start, policy] in _ = $0.fail(policy, at: start.adding(seconds: 23)) }, BegunBlock(until: end))
+        XCTAssertNil(reserve(24))
+        XCTAssertNil(reserve(623), "it has ended")
+        XCTAssertNil(begins { $0.revoked = true }, "that is the operator's")
+        XCTAssertNil(begins { [start, policy] in _ = $0.fail(policy, at: start.adding(seconds: 624)) })
+    }
+
     func testARevokedIdentityIsRefusedWhateverItBrings() {
         XCTAssertEqual(identity.reserve(policy, at: start), .granted)
         identity.revoked = true

@@ -143,9 +143,9 @@ final class BrowserLoginTests: XCTestCase {
     func testANumberThatNobodyShowsGets412() throws {
         let (server, client, alice) = try registered()
         let expired = try TestBrowser(server.backend)
-        server.advance(seconds: 304)
+        server.advance(seconds: 301)
         XCTAssertEqual(try expired.poll(), AccessResponse(status: "new"), "the grace of five seconds")
-        server.advance(seconds: 1)
+        server.advance(seconds: 4)
         XCTAssertEqual(try expired.poll(), AccessResponse(status: "expired"))
         for wid in ["0000000", expired.wid, "0", "", "zz"] {
             let ott = try client.prove(alice, wid: wid)
@@ -246,12 +246,18 @@ final class BrowserLoginTests: XCTestCase {
 
     func testNobodyWaitsLongerThanTheLimit() throws {
         let (server, _, _) = try registered { $0.limits.waitSeconds = 1 }
-        let browser = try TestBrowser(server.backend)
-        for wait in ["1", "3600", "999999999"] {
-            let time = try seconds { XCTAssertEqual(try browser.poll(",\"wait\":\(wait)").status, "new") }
-            XCTAssertGreaterThan(time, 0.9, wait)
-            XCTAssertLessThan(time, 8, wait)
+        let browsers = try (0..<3).map { _ in try TestBrowser(server.backend) }
+        let waits = zip(browsers, ["1", "3600", "999999999"]).map { browser, wait in
+            let start = ContinuousClock.now
+            return Later { (try browser.poll(",\"wait\":\(wait)").status, start.duration(to: .now) / .seconds(1)) }
         }
+        for wait in waits {
+            let (status, time) = try wait.get()
+            XCTAssertEqual(status, "new")
+            XCTAssertGreaterThan(time, 0.9)
+            XCTAssertLessThan(time, 8)
+        }
+        let browser = browsers[0]
         XCTAssertLessThan(try seconds { _ = try browser.poll(",\"wait\":-1") }, 0.9)
     }
 

@@ -8,9 +8,8 @@ import XCTest
 final class ConnectionTests: XCTestCase {
     private let good = "GET /rps/clientSettings HTTP/1.1\r\nHost: h\r\n\r\n"
 
-    /// Seconds until the server closes; nil when it has not within ten.
-    private func secondsUntilClosed(_ file: Int32) -> Double? {
-        let start = Date()
+    /// Seconds since `start` when the server closes; nil when it has not within ten of waiting.
+    private func secondsUntilClosed(_ file: Int32, since start: Date = Date()) -> Double? {
         var timeout = timeval(tv_sec: 10, tv_usec: 0)
         setsockopt(file, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         while true {
@@ -27,9 +26,9 @@ final class ConnectionTests: XCTestCase {
 
     /// Sends `pieces`, one each 0.2 s, until the server has closed the connection.
     private func drip(_ port: Int, _ head: String, _ piece: String) throws -> Double {
+        let start = Date()
         let file = try Sockets.connect(port)
         defer { close(file) }
-        let start = Date()
         Sockets.send(file, Data(head.utf8))
         while Date().timeIntervalSince(start) < 10 {
             Sockets.send(file, Data(piece.utf8))
@@ -41,12 +40,13 @@ final class ConnectionTests: XCTestCase {
 
     func testAClientThatSaysNothingOrDripsItsHeaderIsClosedAfterTheHeaderTime() throws {
         let server = try patient { $0.headerSeconds = 1 }
+        let start = Date()
         let silent = try Sockets.connect(server.backend.port)
         defer { close(silent) }
-        let quiet = try XCTUnwrap(secondsUntilClosed(silent))
+        let dripped = try drip(server.backend.port, "GET / HTTP/1.1\r\n", "X-A: b\r\n")
+        let quiet = try XCTUnwrap(secondsUntilClosed(silent, since: start))
         XCTAssertGreaterThan(quiet, 0.8)
         XCTAssertLessThan(quiet, 8)
-        let dripped = try drip(server.backend.port, "GET / HTTP/1.1\r\n", "X-A: b\r\n")
         XCTAssertGreaterThan(dripped, 0.8)
         XCTAssertLessThan(dripped, 8, "each byte must not start the clock again")
     }
@@ -63,29 +63,46 @@ final class ConnectionTests: XCTestCase {
     }
 
     func testAnIdleConnectionIsClosedAfterTheIdleTimeAndASlowSecondHeaderAfterItsOwn() throws {
-        let server = try patient {
-            $0.idleSeconds = 5
-            $0.headerSeconds = 1
-        }
-        let idle = try Sockets.connect(server.backend.port)
+        let (brief, long) = try (
+            patient {
+                $0.idleSeconds = 2
+                $0.headerSeconds = 1
+            }, patient { $0.headerSeconds = 1 }
+        )
+        let start = Date()
+        let idle = try Sockets.connect(brief.backend.port)
         defer { close(idle) }
         Sockets.send(idle, Data(good.utf8))
-        let seconds = try XCTUnwrap(secondsUntilClosed(idle))
-        XCTAssertGreaterThan(seconds, 4.5)
-        XCTAssertLessThan(seconds, 9)
-
-        let slow = try Sockets.connect(server.backend.port)
+        let slow = try Sockets.connect(long.backend.port)
         defer { close(slow) }
         Sockets.send(slow, Data(good.utf8))
         XCTAssertNotNil(Sockets.receive(slow))
         Sockets.send(slow, Data("GET / HT".utf8))
-        XCTAssertLessThan(try XCTUnwrap(secondsUntilClosed(slow)), 4, "the header's time, not the idle time")
+        XCTAssertNotNil(secondsUntilClosed(slow), "the header's time, not the idle time of two minutes")
+        let seconds = try XCTUnwrap(secondsUntilClosed(idle, since: start))
+        XCTAssertGreaterThan(seconds, 1.8)
+        XCTAssertLessThan(seconds, 9)
+    }
+
+    func testTheTimesOfAConnectionAreFiveFifteenAndAHundredAndTwentySecondsUnlessSaid() throws {
+        let limits = Limits()
+        XCTAssertEqual([limits.headerSeconds, limits.readSeconds, limits.idleSeconds], [5, 15, 120])
+        let (output, process) = (Pipe(), Process())
+        process.executableURL = URL(fileURLWithPath: Mpind.path)
+        process.arguments = ["config", "print", "serve", "--all-in-one", "--state-dir", "x"]
+        process.standardOutput = output
+        try process.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        for line in ["header-seconds: 5", "read-seconds: 15", "idle-seconds: 120"] {
+            XCTAssertTrue(text.contains(line), "\(line) is not in \(text)")
+        }
     }
 
     /// Slowloris, in the size that a test run bears.
     func testOthersAreServedWhileManyClientsDawdle() throws {
         let server = try patient {
-            $0.headerSeconds = 3
+            $0.headerSeconds = 2
             $0.connectionsPerAddress = 2000
         }
         let port = server.backend.port
@@ -111,7 +128,7 @@ final class ConnectionTests: XCTestCase {
             XCTAssertNil(Sockets.receive(more))
             close(more)
             close(files.removeLast())
-            let end = Date(timeIntervalSinceNow: 10)
+            let end = Date(timeIntervalSinceNow: 30)
             while (try? server.backend.call("GET", "/rps/clientSettings").status) != 200, Date() < end {}
             XCTAssertLessThan(Date(), end)
             files.forEach { close($0) }

@@ -5,7 +5,7 @@ import XCTest
 /// The real program killed under load, again and again. FULL=1 for the long count.
 final class CrashTests: XCTestCase {
     private let cycles = ProcessInfo.processInfo.environment["FULL"] == "1" ? 100 : 20
-    private let backend = Backend.onFreePorts()
+    private lazy var backend = Backend.onFreePorts()
 
     override func tearDown() { try? FileManager.default.removeItem(atPath: backend.stateFolder) }
 
@@ -38,7 +38,7 @@ final class CrashTests: XCTestCase {
                 XCTAssertEqual(try client.login(user, pin: "1234").status, 200, "cycle \(cycle)")
             }
             users += before.users
-            before = load { mpind.stop(SIGKILL) }
+            before = load(proofs: 1 + cycle % 4) { mpind.stop(SIGKILL) }
             XCTAssertFalse(before.users.isEmpty)
         }
         let mpind = try Mpind(backend, ["--force-activate"])
@@ -49,13 +49,12 @@ final class CrashTests: XCTestCase {
         XCTAssertGreaterThan(refused, cycles)
     }
 
-    /// Four phones that register and log in until the server is gone.
-    private func load(_ kill: @escaping () -> Void) -> Told {
+    /// Four phones that register and log in until the server is gone: not before so many proofs were answered.
+    private func load(proofs: Int, _ kill: @escaping () -> Void) -> Told {
         let told = Mutex(Told())
         let killer = DispatchWorkItem {
-            let end = Date(timeIntervalSinceNow: 20)
-            while told.withLock({ $0.users.isEmpty }), Date() < end { usleep(10_000) }
-            usleep(100_000)
+            let end = Date(timeIntervalSinceNow: 60)
+            while told.withLock({ $0.proofs.count }) < proofs, Date() < end { usleep(1_000) }
             kill()
         }
         DispatchQueue.global().async(execute: killer)

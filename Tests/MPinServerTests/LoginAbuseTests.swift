@@ -179,7 +179,7 @@ extension LoginAbuseTests {
             XCTAssertEqual(revoked?.mpinID, user.id)
             done.fulfill()
         }
-        wait(for: [done], timeout: 10)
+        wait(for: [done], timeout: 60)
     }
 
     /// What so many guessers at once get for their pass 2s, each with a challenge of its own and a wrong PIN.

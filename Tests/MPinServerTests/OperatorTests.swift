@@ -6,12 +6,10 @@ import XCTest
 
 /// What an operator does at the command line, to the files of a running server.
 final class OperatorTests: XCTestCase {
-    private var backend = Backend.onFreePorts()
+    private lazy var backend = Backend.onFreePorts()
     private var state: String { backend.stateFolder }
     private var copies: String { state + "-backup" }
     private var client: TestClient { TestClient(backend: backend) }
-
-    override func setUp() { backend = .onFreePorts() }
 
     override func tearDown() {
         for folder in [state, copies] { try? FileManager.default.removeItem(atPath: folder) }
@@ -269,10 +267,14 @@ final class OperatorTests: XCTestCase {
     func testAKillUnderLoadLeavesAGoodAuditLog() throws {
         for _ in 0..<3 {
             let mpind = try started()
-            let killer = DispatchWorkItem { mpind.stop(SIGKILL) }
-            DispatchQueue.global().asyncAfter(deadline: .now() + 0.3, execute: killer)
+            let answered = Count()
+            let killer = DispatchWorkItem {
+                answered.wait(for: 20)
+                mpind.stop(SIGKILL)
+            }
+            DispatchQueue.global().async(execute: killer)
             let (port, body) = (backend, "{\"mobile\":1,\"userId\":\"alice@example.com\"}")
-            _ = parallel(4) { _ in while try port.call("PUT", "/rps/user", body).status == 200 {} }
+            _ = parallel(4) { _ in while try port.call("PUT", "/rps/user", body).status == 200 { answered.add() } }
             killer.wait()
             try requireGoodAudit()
         }

@@ -32,7 +32,7 @@ final class RotationTests: XCTestCase {
     }
 
     private func waitForKey(_ id: String, _ client: TestClient) throws {
-        let end = Date(timeIntervalSinceNow: 20)
+        let end = Date(timeIntervalSinceNow: 60)
         while try newKeyID(client) != id {
             guard Date() < end else { throw Sockets.Failure(text: "no key \(id)") }
             usleep(50_000)
@@ -67,7 +67,7 @@ final class RotationTests: XCTestCase {
         let server = try server()
         let client = TestClient(backend: server.backend)
         try rotate(server.backend, "dta1", until: server.now.adding(seconds: day))
-        let end = Date(timeIntervalSinceNow: 20)
+        let end = Date(timeIntervalSinceNow: 60)
         while !server.logText.contains("one that only one of them has is not used"), Date() < end { usleep(50_000) }
         XCTAssertTrue(server.logText.contains("one that only one of them has is not used"), server.logText)
         XCTAssertEqual(try newKeyID(client), "1")

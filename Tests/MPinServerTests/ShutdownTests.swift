@@ -3,9 +3,7 @@ import XCTest
 
 /// The end of the real program: whoever has asked gets an answer.
 final class ShutdownTests: XCTestCase {
-    private var backend = Backend.onFreePorts()
-
-    override func setUp() { backend = .onFreePorts() }
+    private lazy var backend = Backend.onFreePorts()
 
     override func tearDown() { try? FileManager.default.removeItem(atPath: backend.stateFolder) }
 
@@ -36,19 +34,19 @@ final class ShutdownTests: XCTestCase {
         let mpind = try Mpind(backend)
         try mpind.waitUntilReady()
         let late = try Sockets.connect(backend.port)
-        defer { close(late) }
         let body = "{\"userId\":\"alice@example.com\"}"
         let head = "PUT /rps/user HTTP/1.1\r\nHost: h\r\nContent-Length: \(body.utf8.count)\r\n"
         Sockets.send(late, Data((head + "Expect: 100-continue\r\n\r\n").utf8))
         XCTAssertEqual(Sockets.parse(try XCTUnwrap(Sockets.receive(late))).statuses, [100])
         kill(mpind.process.processIdentifier, SIGTERM)
-        let end = Date(timeIntervalSinceNow: 5)
+        let end = Date(timeIntervalSinceNow: 8)
         while let file = try? Sockets.connect(backend.port) {
             close(file)
             guard Date() < end else { return XCTFail("connections are still taken") }
         }
         Sockets.send(late, Data(body.utf8))
         XCTAssertEqual(Sockets.parse(Sockets.receiveAll(late)).status, 200)
+        close(late)
         XCTAssertEqual(mpind.stop(SIGTERM), 0)
     }
 

@@ -137,7 +137,7 @@ final class TranscriptTests: XCTestCase {
 
     /// The browser sees the login, the RPA asks and reports as it was recorded, and both sides get their answers.
     private func finish(_ old: TranscriptPlayer, _ flow: String, _ webOTT: String, _ phone: Later<Answer>) throws {
-        let end = Date(timeIntervalSinceNow: 10)
+        let end = Date(timeIntervalSinceNow: 30)
         var seen = try old.server.backend.call("POST", "/rps/access", "{\"webOTT\":\"\(webOTT)\"}")
         while seen.object["status"] as? String != "authenticate", Date() < end {
             seen = try old.server.backend.call("POST", "/rps/access", "{\"webOTT\":\"\(webOTT)\"}")

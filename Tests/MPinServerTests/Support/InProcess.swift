@@ -47,7 +47,7 @@ final class InProcess: Sendable {
             }
         }
         task.withLock { $0 = running }
-        guard ready.wait(timeout: .now() + 20) == .success else {
+        guard ready.wait(timeout: .now() + 60) == .success else {
             throw Sockets.Failure(text: "the server did not come up: \(logText)")
         }
     }

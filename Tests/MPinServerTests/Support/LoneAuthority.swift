@@ -45,7 +45,7 @@ final class LoneAuthority {
         let ready = DispatchSemaphore(value: 0)
         let daemon = Daemon(parts, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }) { ready.signal() }
         task = Task { try await daemon.run() }
-        guard ready.wait(timeout: .now() + 20) == .success else { throw Sockets.Failure(text: "no D-TA") }
+        guard ready.wait(timeout: .now() + 60) == .success else { throw Sockets.Failure(text: "no D-TA") }
     }
 
     /// Puts the known share, sealed as the first release did it, in the place of the one that is made at first.

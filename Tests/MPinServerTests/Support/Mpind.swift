@@ -37,11 +37,17 @@ final class Mpind {
     var logText: String { (try? String(contentsOf: log, encoding: .utf8)) ?? "" }
 
     func waitUntilReady() throws {
-        let end = Date(timeIntervalSinceNow: 20)
+        let end = Date(timeIntervalSinceNow: 60)
         while !logText.contains("mpind is ready") {
             guard process.isRunning, Date() < end else { throw Sockets.Failure(text: "not ready: \(logText)") }
             usleep(10_000)
         }
+    }
+
+    /// Waits until the log says so; whoever goes on sees what it says instead.
+    func waitForLog(_ text: String) {
+        let end = Date(timeIntervalSinceNow: 60)
+        while !logText.contains(text), process.isRunning, Date() < end { usleep(10_000) }
     }
 
     /// Sends the signal and returns the exit code, or minus the signal that ended the process: SIGKILL after 30 s.

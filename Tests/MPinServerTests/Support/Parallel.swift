@@ -16,6 +16,19 @@ func parallel<T: Sendable>(_ count: Int, _ work: @escaping @Sendable (Int) throw
     return results.withLock { $0 }
 }
 
+/// Counts what several threads have done.
+final class Count: Sendable {
+    private let count = Mutex(0)
+
+    func add() { count.withLock { $0 += 1 } }
+
+    /// Returns when there are so many, or after a minute.
+    func wait(for wanted: Int) {
+        let end = Date(timeIntervalSinceNow: 60)
+        while count.withLock({ $0 }) < wanted, Date() < end { usleep(1_000) }
+    }
+}
+
 func parallel<T: Sendable>(_ count: Int, _ work: @escaping @Sendable () throws -> T) -> [T] {
     parallel(count) { _ in try work() }
 }

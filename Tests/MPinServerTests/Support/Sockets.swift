@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// One HTTP exchange over a socket of its own, byte by byte under the test's control.
 struct Answer: Sendable {
@@ -29,7 +30,7 @@ enum Sockets {
             close(file)
             throw Failure(text: "connect to \(port): \(String(cString: strerror(errno)))")
         }
-        var timeout = timeval(tv_sec: 20, tv_usec: 0)
+        var timeout = timeval(tv_sec: 60, tv_usec: 0)
         setsockopt(file, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         return file
     }
@@ -116,8 +117,33 @@ enum Sockets {
             while true {
                 let (file, port) = (socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0), Int.random(in: 15_000..<32_000))
                 files.append(file)
-                if loopback(1, port, { bind(file, $0, $1) }) == 0 { return port }
+                if loopback(1, port, { bind(file, $0, $1) }) == 0, claim(port) { return port }
             }
         }
+    }
+
+    private static let claims = Mutex<[Int32]>([])
+
+    /// Keeps the port from other test programs of this machine until its server listens: a name in the namespace of the
+    /// system's own sockets stands for it. The last hundred are kept.
+    private static func claim(_ port: Int) -> Bool {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let name = Array("\0mpin-test-\(port)".utf8)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
+        let length = socklen_t(MemoryLayout<sa_family_t>.size + name.count)
+        let file = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        let status = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(file, $0, length) }
+        }
+        guard status == 0 else {
+            close(file)
+            return false
+        }
+        claims.withLock { claims in
+            claims.append(file)
+            if claims.count > 100 { close(claims.removeFirst()) }
+        }
+        return true
     }
 }

@@ -35,7 +35,7 @@ struct TestBrowser {
 
     /// The token, once the phone has logged in.
     func awaitToken() throws -> String {
-        let end = Date(timeIntervalSinceNow: 10)
+        let end = Date(timeIntervalSinceNow: 30)
         while Date() < end {
             let answer = try poll(",\"wait\":1")
             if answer.status == "authenticate" { return answer.authOTT }
@@ -85,7 +85,7 @@ final class Later<Value: Sendable>: Sendable {
 
     /// The result, as soon as it is there; once.
     func get() throws -> Value {
-        guard done.wait(timeout: .now() + 20) == .success else { throw Sockets.Failure(text: "no result in time") }
+        guard done.wait(timeout: .now() + 60) == .success else { throw Sockets.Failure(text: "no result in time") }
         return try XCTUnwrap(result.withLock { $0 }).get()
     }
 }
