@@ -34,7 +34,7 @@ def server() -> Server:
 @pytest.fixture
 def sdk(server: Server) -> Iterator[mpin.SDK]:
     context = Context(http=server, storage=Memory(), now=lambda: 1893456000.123, random=os.urandom)
-    with mpin.SDK(backend=URL, context=context, timeout=2) as made:
+    with mpin.SDK(backend=URL, context=context, timeout=10) as made:
         yield made
 
 
@@ -191,7 +191,7 @@ def test_what_a_callback_raises_is_the_cause(
     def fail(request: HTTPRequest) -> HTTPResponse:
         raise raised
 
-    with mpin.SDK(context=Context(http=fail, storage=Memory()), timeout=0.1) as broken:
+    with mpin.SDK(context=Context(http=fail, storage=Memory()), timeout=1) as broken:
         with pytest.raises(expected) as caught:
             broken.set_backend(URL)
         assert caught.value.__cause__ is raised

@@ -133,7 +133,7 @@ def test_the_deadline_and_a_cancel_end_it(plain: str) -> None:
     threading.Timer(0.2, canceled.set).start()
     with pytest.raises(mpin.CanceledError):
         Transport()(request(f"{plain}/silent", timeout=30, is_canceled=canceled.is_set))
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 20
 
 
 def test_nobody_there_is_told(plain: str) -> None:
