@@ -328,7 +328,7 @@ static mpin_status answer_late(struct program *program,
 static void too_late(void)
 {
     mpin_config config = program_config(&p);
-    config.timeout_ms = 100;
+    config.timeout_ms = 500;
     begin();
     CHECK_STATUS(mpin_sdk_init(sdk, &config), MPIN_OK);
     p.answer = answer_late;

@@ -61,13 +61,24 @@ static inline const char *loopback_request(struct loopback *server)
     return request;
 }
 
+/* Callers that it lets wait. */
+static inline int loopback_stalled(struct loopback *server)
+{
+    pthread_mutex_lock(&server->mutex);
+    const int count = server->stalled_count;
+    pthread_mutex_unlock(&server->mutex);
+    return count;
+}
+
 static void *loopback_run(void *argument)
 {
     struct loopback *server = argument;
     int peer;
     while ((peer = accept(server->listener, NULL, NULL)) >= 0) {
         if (server->answer == NULL && server->stalled_count < MAX_STALLED) {
+            pthread_mutex_lock(&server->mutex);
             server->stalled[server->stalled_count++] = peer;
+            pthread_mutex_unlock(&server->mutex);
             continue;
         }
         if (server->answer)

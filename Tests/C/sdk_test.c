@@ -176,7 +176,7 @@ static void deadline(void)
     double start = now();
     CHECK_STATUS(mpin_sdk_set_backend(hasty, silent.url, NULL), MPIN_TIMED_OUT);
     double took = now() - start;
-    CHECK(took > 0.25 && took < 2, "it took %.3f s", took);
+    CHECK(took > 0.25 && took < 10, "it took %.3f s", took);
     mpin_sdk_free(hasty);
     loopback_stop(&silent);
 }

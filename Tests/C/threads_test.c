@@ -200,19 +200,21 @@ static void interrupted(int by_free)
     struct job job = {0};
     char text[64];
     size_t n = sizeof text;
+    const int before = loopback_stalled(&silent);
     job.sdk = open_sdk(store_path(by_free ? "freed" : "canceled"));
     pthread_create(&job.thread, NULL, wait_for_answer, &job);
-    pause_ms(300);
+    for (int i = 0; i < 10000 && loopback_stalled(&silent) == before; i++)
+        pause_ms(1);
     double start = now();
     /* These never wait for the call. */
     CHECK_STATUS(mpin_sdk_last_error(job.sdk, text, &n), MPIN_OK);
-    CHECK(now() - start < 0.1, "last_error took %.3f s", now() - start);
+    CHECK(now() - start < 5, "last_error took %.3f s", now() - start);
     if (by_free)
         mpin_sdk_free(job.sdk);
     else
         CHECK_STATUS(mpin_sdk_cancel(job.sdk), MPIN_OK);
     pthread_join(job.thread, NULL);
-    CHECK(now() - start < 2, "the end took %.3f s", now() - start);
+    CHECK(now() - start < 10, "the end took %.3f s", now() - start);
     CHECK_STATUS(job.status, MPIN_CANCELED);
     if (by_free) {
         CHECK_STATUS(mpin_sdk_cancel(job.sdk), MPIN_INVALID_HANDLE);

@@ -266,7 +266,7 @@ static void expect(const char *name, struct lookup lookup, uint32_t timeout_ms,
     CHECK(now() - start < 3, "%s: freed in %.3f s", name, now() - start);
 }
 
-enum { SHORT = 500, LONG = 20000 };
+enum { SHORT = 1000, LONG = 20000 };
 
 static void names(void)
 {
