@@ -57,7 +57,7 @@ load: server ## full logins from a second process: logins/s, latency, CPU in U, 
 	@Tests/EndToEnd/load.sh $(or $(LOAD_FLAGS),--json-to .build/load.json) || failed=$$?; \
 		[ ! -f .build/load.json ] || Sources/Packaging/numbers.py load .build/load.json; exit $${failed:-0}
 
-soak: lib server ## kills, restarts, overload, slow clients, times of answers; SOAK_FLAGS="--cycles 100 --seconds 300"
+soak: lib server ## kills, restarts, overload, slow clients, two nodes, times of answers; SOAK_FLAGS="--cycles 100 --seconds 300"
 	$(SWIFT) build -c release --product mpin-load
 	$(SOAK) $(SOAK_FLAGS)
 	$(SWIFT) build -c release --build-tests

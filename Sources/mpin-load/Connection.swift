@@ -5,8 +5,8 @@ final class Connection {
     struct Answer {
         let status: Int
         let body: [UInt8]
-        /// Whether it says when to come again.
-        let namesTime: Bool
+        /// Seconds after which it says to come again.
+        let retryAfter: Double?
     }
 
     /// The server cannot be reached, hung up, or said something that is not HTTP.
@@ -90,18 +90,18 @@ final class Connection {
         }
         var length = 0
         var closes = false
-        var namesTime = false
+        var retryAfter: Double?
         for line in lines.dropFirst() {
             let field = line.lowercased()
             if field.hasPrefix("content-length:") { length = Int(field.dropFirst(15).drop { $0 == " " }) ?? 0 }
             if field == "connection: close" { closes = true }
-            if field.hasPrefix("retry-after:") { namesTime = true }
+            if field.hasPrefix("retry-after:") { retryAfter = Double(field.dropFirst(12).drop { $0 == " " }) }
         }
         while received.count < length { try receive() }
         let body = Array(received.prefix(length))
         received.removeFirst(length)
         if closes { hangUp() }
-        return Answer(status: status, body: body, namesTime: namesTime)
+        return Answer(status: status, body: body, retryAfter: retryAfter)
     }
 
     /// Everything before the empty line, which is read too.

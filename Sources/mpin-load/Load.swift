@@ -72,6 +72,8 @@ struct Load: Sendable {
                     mine.latencies.append((now() - due) * 1000)
                 } catch {
                     mine.failures["\(error)", default: 0] += 1
+                    // As phones do: else they would take the processor from the server that refuses them.
+                    if let wanted = (error as? Phone.Refused)?.retryAfter { Thread.sleep(forTimeInterval: wanted) }
                 }
             }
             let finished = mine

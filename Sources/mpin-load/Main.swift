@@ -73,7 +73,7 @@ struct LoadCommand: ParsableCommand {
         return Report(
             registrations: users, registrationsPerSecond: Double(users) / registering, logins: result.latencies.count,
             loginsPerSecond: Double(result.latencies.count) / result.seconds, p50Milliseconds: result.percentile(0.5),
-            p99Milliseconds: result.percentile(0.99),
+            p95Milliseconds: result.percentile(0.95), p99Milliseconds: result.percentile(0.99),
             cpuMicroseconds: cpu / 1000, cpuUnits: cpu / unit, unitNanoseconds: unit,
             megabytesAfterRegistrations: megabytes, megabytesAtEnd: atEnd, failures: result.failures)
     }

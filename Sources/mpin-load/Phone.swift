@@ -18,9 +18,9 @@ final class Phone {
     struct Refused: Error, CustomStringConvertible {
         let step: String
         let status: Int
-        let namesTime: Bool
+        let retryAfter: Double?
 
-        var description: String { "\(step): \(status)" + (namesTime ? " with Retry-After" : "") }
+        var description: String { "\(step): \(status)" + (retryAfter == nil ? "" : " with Retry-After") }
     }
 
     private static let pin = "1234"
@@ -123,7 +123,7 @@ final class Phone {
 
 extension Connection.Answer {
     fileprivate func require(_ step: String) throws {
-        guard status == 200 else { throw Phone.Refused(step: step, status: status, namesTime: namesTime) }
+        guard status == 200 else { throw Phone.Refused(step: step, status: status, retryAfter: retryAfter) }
     }
 
     fileprivate func decoded<T: Decodable>(_ type: T.Type, _ step: String) throws -> T {

@@ -7,6 +7,7 @@ struct Report: Encodable {
     let logins: Int
     let loginsPerSecond: Double
     let p50Milliseconds: Double
+    let p95Milliseconds: Double
     let p99Milliseconds: Double
     /// Processor time of the server's threads for one login.
     let cpuMicroseconds: Double
@@ -22,7 +23,8 @@ struct Report: Encodable {
         """
         registrations   \(registrations), \(rounded(registrationsPerSecond)) a second
         logins          \(logins), \(rounded(loginsPerSecond)) a second, \(failures.values.reduce(0, +)) failed
-        latency         p50 \(rounded(p50Milliseconds)) ms, p99 \(rounded(p99Milliseconds)) ms
+        latency         p50 \(rounded(p50Milliseconds)) ms, p95 \(rounded(p95Milliseconds)) ms, \
+        p99 \(rounded(p99Milliseconds)) ms
         CPU of a login  \(rounded(cpuMicroseconds)) us = \(Int(cpuUnits)) U (U = \(rounded(unitNanoseconds)) ns)
         memory          \(rounded(megabytesAfterRegistrations)) MB after the registrations, \
         \(rounded(megabytesAtEnd)) MB at the end

@@ -218,7 +218,7 @@ final class ConnectionTests: XCTestCase {
         }
         defer { rpa.stop() }
         let server = try InProcess(
-            change: { $0.limits.requestsInFlight = 1 }, changeRPS: { $0.verifyURL = rpa.url + "/mpinVerify" }
+            change: { $0.limits.requestsInFlight = 2 }, changeRPS: { $0.verifyURL = rpa.url + "/mpinVerify" }
         ).keep(in: self)
         let backend = server.backend
         let first = Later { try backend.call("PUT", "/rps/user", "{\"userId\":\"alice@example.com\"}").status }
@@ -226,6 +226,7 @@ final class ConnectionTests: XCTestCase {
         let answer = try backend.call("GET", "/rps/clientSettings")
         XCTAssertEqual(answer.status, 503)
         XCTAssertEqual(answer.headers["retry-after"], "1")
+        XCTAssertEqual(try backend.call("POST", "/rps/pass2", "{}").status, 403, "a login that has begun has a place")
         leave.signal()
         XCTAssertEqual(try first.get(), 200)
         XCTAssertEqual(try backend.call("GET", "/rps/clientSettings").status, 200)

@@ -24,7 +24,8 @@ package struct Limits: Sendable {
     package var connections = 10_000
     /// Open connections of one address, or of one /64 of IPv6, to one listener. Trusted proxies are free.
     package var connectionsPerAddress = 1_000
-    /// Requests of one listener that are worked on at the same time; more get 503.
+    /// Requests of one listener that are worked on at the same time; more get 503. Half are for logins that have
+    /// begun.
     package var requestsInFlight = 256
     /// Longest user id in bytes of UTF-8: the longest mail address (RFC 5321 section 4.5.3.1).
     package var userIDBytes = 254

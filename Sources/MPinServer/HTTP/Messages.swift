@@ -65,6 +65,12 @@ extension Request {
         return last == "authenticate" || last == "access"
     }
 
+    /// The steps of a login behind its first.
+    var endsLogin: Bool {
+        let last = uri.path.split(separator: "/").last
+        return last == "pass2" || last == "mpinAuthenticate"
+    }
+
     /// A member of the query with its escapes undone; nil where it is missing.
     func query(_ name: String) -> String? { uri.queryParameters[Substring(name)].map(String.init) }
 

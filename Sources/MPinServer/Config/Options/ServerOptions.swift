@@ -32,7 +32,7 @@ package enum ServerOptions {
         "Of these, the most of one address that is no trusted proxy.")
     static let requestsInFlight = ServerOption<Int>.integer(
         "requests-in-flight", Limits().requestsInFlight, 1...100_000,
-        "Requests of one listener that are worked on at the same time; more get 503.")
+        "Requests of one listener that are worked on at the same time; more get 503. Half are for logins under way.")
     static let bodyBytes = ServerOption<Int>.integer(
         "body-bytes", Limits().bodyBytes, 1024...16_777_216, "Largest request body.")
     static let headerBytes = ServerOption<Int>.integer(

@@ -1,7 +1,8 @@
 import Hummingbird
 import NIOConcurrencyHelpers
 
-/// Refuses at once what would only wait: a queue without an end makes every answer late, and none of them useful.
+/// Refuses at once what would only wait: a queue without an end makes every answer late, and none of them useful. Half
+/// of the places are for logins that have begun: refused in the middle, they would have been worked on in vain.
 final class Admission: Sendable {
     enum Place { case counted, free }
 
@@ -17,6 +18,7 @@ final class Admission: Sendable {
     func enter(_ request: Request) throws(APIError) -> Place {
         // Connections have a limit of their own.
         guard !request.isWait else { return .free }
+        let limit = request.endsLogin ? limit : limit - limit / 2
         let isAdmitted = running.withLockedValue { running in
             guard running < limit else { return false }
             running += 1

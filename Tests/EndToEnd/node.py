@@ -1,0 +1,116 @@
+"""A real mpind with all its parts, and what mpin-load says of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from http.client import HTTPException
+from pathlib import Path
+from typing import Any
+
+from phone import Phone, Refused, wait_until
+from ports import free_ports
+
+ROOT = Path(__file__).resolve().parents[2]
+PIN = "1234"
+LOST = (OSError, HTTPException)
+#: Whether speeds are compared: seconds on a busy machine say nothing about them.
+TIMED = "--short" not in sys.argv
+
+
+class Server:
+    """A real mpind on ports of its own, started and ended as often as wanted, with the same state."""
+
+    def __init__(self, folder: Path, state: str | None = None, log_level: str = "error") -> None:
+        """state: the folder of another one, whose database it shares."""
+        folder.mkdir(exist_ok=True)
+        self.port, *others = free_ports(4)
+        self.backend = f"http://127.0.0.1:{self.port}"
+        self.state = state or str(folder / "state")
+        self._log = (folder / "mpind.log").open("ab")
+        names = ["--port", "--private-port", "--dta1-port", "--dta2-port"]
+        ports = [text for pair in zip(names, [self.port, *others]) for text in map(str, pair)]
+        self._command = [
+            str(ROOT / "build/mpind"), "--all-in-one", "--state-dir", self.state, "--force-activate",
+            "--rate-limits", "off", "--log-level", log_level, *ports,
+        ]  # fmt: skip
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self, *more: str) -> float:
+        """Seconds until it answered; more: options beside the usual ones."""
+        begun = time.monotonic()
+        self.process = subprocess.Popen([*self._command, *more], stderr=self._log)
+        wait_until(self._answers, 60)
+        return time.monotonic() - begun
+
+    def end(self, how: signal.Signals) -> float:
+        """Seconds until the process was gone."""
+        assert self.process is not None
+        begun = time.monotonic()
+        self.process.send_signal(how)
+        status = self.process.wait(60)
+        assert status in (0, -how), f"mpind ended with {status}"
+        return time.monotonic() - begun
+
+    def kill(self) -> None:
+        """Whatever has become of it."""
+        if self.process is not None and self.process.poll() is None:
+            self.end(signal.SIGKILL)
+
+    def log_text(self) -> str:
+        return Path(self._log.name).read_text()
+
+    @property
+    def pid(self) -> int:
+        assert self.process is not None
+        return self.process.pid
+
+    def memory(self) -> float:
+        """Resident memory in MB."""
+        pages = int(Path(f"/proc/{self.pid}/statm").read_text().split()[1])
+        return pages * resource.getpagesize() / 1e6
+
+    def files(self) -> int:
+        return len(os.listdir(f"/proc/{self.pid}/fd"))
+
+    def load(self, **options: Any) -> dict[str, Any]:
+        """What mpin-load says; its complaints are not ours."""
+        words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
+        command = [str(ROOT / ".build/release/mpin-load"), "--url", self.backend, "--pid", str(self.pid), "--json"]
+        done = subprocess.run(command + words, capture_output=True, text=True, check=False)
+        assert done.stdout, done.stderr
+        return dict(json.loads(done.stdout))
+
+    def revoke(self, user: str) -> None:
+        command = [str(ROOT / "build/mpind"), "user", "revoke", user, "--state-dir", self.state]
+        subprocess.run(command, check=True, capture_output=True)
+
+    def _answers(self) -> bool:
+        assert self.process is not None and self.process.poll() is None, f"mpind has ended: {self.log_text()[-500:]}"
+        try:
+            Phone(self.backend, "")
+            return True
+        except LOST:
+            return False
+
+
+def registered(server: Server, user: str) -> Phone:
+    """A phone whose registration is finished, with PIN."""
+    phone = Phone(server.backend, user)
+    phone.start_registration()
+    phone.finish_registration(PIN)
+    return phone
+
+
+def accepted(request: Callable[[], object]) -> bool:
+    try:
+        request()
+        return True
+    except Refused:
+        return False

@@ -1,0 +1,110 @@
+"""Two processes on one database: what was used at one is used up at the other, and guesses at both count together."""
+
+from __future__ import annotations
+
+import itertools
+import signal
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from node import LOST, PIN, Server, accepted, registered
+from phone import Phone, Refused, wait_until
+
+#: Requests at the same time.
+AT_ONCE = 8
+#: Wrong PINs that block an identity.
+LIMIT = 3
+
+
+def two_nodes(folder: Path, people: int, guesses: int) -> str:
+    """people: how many are attacked; guesses: at each of them, AT_ONCE at a time."""
+    one = Server(folder / "one", log_level="debug")
+    nodes = [one]
+    try:
+        one.start()
+        nodes.append(Server(folder / "two", state=one.state, log_level="debug"))
+        nodes[1].start()
+        for number in range(people):
+            replay(nodes, f"replayed{number}@example.com")
+        for number in range(people):
+            # Every fourth time a node is killed in the middle of it.
+            guess(nodes, f"guessed{number}@example.com", guesses, is_killed=number % 4 == 3)
+    finally:
+        for node in nodes:
+            node.kill()
+    return f"{people} logins replayed at both, {people} x {guesses} guesses at both, at most {LIMIT} of each judged"
+
+
+def replay(nodes: list[Server], user: str) -> None:
+    """Copies of one pass 2, and then of its token, at both nodes at once: one of them is taken."""
+    phones = at_nodes(registered(nodes[0], user), nodes)
+    body = phones[0].pass2_body(phones[0].pass1(PIN))
+    answers = at_once([partial(phone.pass2, body) for phone in phones * (AT_ONCE // 2)])
+    assert len(answers) == 1, f"{len(answers)} copies of a pass 2 were taken"
+    logins = at_once([partial(phone.authenticate, answers[0]) for phone in phones * (AT_ONCE // 2)])
+    assert len(logins) == 1, f"{len(logins)} copies of a token were taken"
+    for phone in phones:
+        assert not accepted(lambda: phone.authenticate(answers[0])), "a token was taken twice"
+        assert not accepted(lambda: phone.pass2(body)), "a pass 2 was taken twice"
+
+
+def guess(nodes: list[Server], user: str, guesses: int, is_killed: bool) -> None:
+    """Wrong PINs for one identity at both nodes at once, until it is blocked at both."""
+    phones = at_nodes(registered(nodes[0], user), nodes)
+    before = judged(nodes)
+    with ThreadPoolExecutor(AT_ONCE) as attackers:
+        turns = list(itertools.islice(itertools.cycle(phones), guesses))
+        attack = attackers.map(lambda phone: refusal(phone, "4321"), turns)
+        if is_killed:
+            nodes[1].end(signal.SIGKILL)
+            nodes[1].start()
+        statuses = set(attack)
+    # 403: the guess before it has used up its pass 1, too; 503: as many are being judged as are left; 408: a kill came
+    # between pass 2 and its token.
+    assert statuses <= {401, 403, 408, 410, 503, None}, statuses
+    # What a kill has cut short counts after a while.
+    for phone in phones:
+        wait_until(lambda: refusal(phone, "4321") == 410)
+        assert refusal(phone, PIN) == 410, "the right PIN of a blocked identity"
+    found = judged(nodes) - before
+    assert 0 < found <= LIMIT, f"{found} guesses were judged"
+
+
+def judged(nodes: list[Server]) -> int:
+    return sum(node.log_text().count('"message":"proof judged"') for node in nodes)
+
+
+def refusal(phone: Phone, pin: str) -> int | None:
+    """The status of a login that must fail; nothing where the node is down."""
+    try:
+        phone.login(pin)
+    except Refused as refused:
+        return refused.status
+    except LOST:
+        return None
+    raise AssertionError(f"PIN {pin} was taken")
+
+
+def at_nodes(phone: Phone, nodes: list[Server]) -> list[Phone]:
+    """The same user at each of them, who has logged in there."""
+    phones = [Phone(node.backend, phone.user) for node in nodes]
+    for each in phones:
+        each.id, each.token = phone.id, phone.token
+        each.login(PIN)
+    return phones
+
+
+def at_once(requests: list[Callable[[], dict[str, Any]]]) -> list[dict[str, Any]]:
+    """The answers of those that were taken."""
+
+    def answer(request: Callable[[], dict[str, Any]]) -> dict[str, Any] | None:
+        try:
+            return request()
+        except Refused:
+            return None
+
+    with ThreadPoolExecutor(len(requests)) as threads:
+        return [given for given in threads.map(answer, requests) if given is not None]
