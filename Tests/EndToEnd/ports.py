@@ -17,10 +17,19 @@ def free_ports(count: int) -> list[int]:
             port = random.randrange(15000, 32000)
             try:
                 held.enter_context(socket.create_server(("127.0.0.1", port)))
+                claim(port)
             except OSError:
                 continue
             ports.append(port)
     return ports
+
+
+def claim(port: int) -> None:
+    """Keeps the port from other test programs of this machine as long as this one runs: the name of a socket, the same
+    as in the server's tests, stands for it."""
+    with socket.socket(socket.AF_UNIX) as name:
+        name.bind(f"\0mpin-test-{port}")
+        name.detach()
 
 
 if __name__ == "__main__":
