@@ -24,10 +24,10 @@ LIB_FLAGS = --product mpin --disable-local-rpath -Xcc -gdwarf-4 \
 
 .DEFAULT_GOAL := help
 # Those of them that take longer than the rest of `make test` are left to `make check-all`.
-LONG = laws dudect tsan coverage faults
+LONG = laws dudect tsan coverage faults faults-asan
 TESTS = lint unit abi api-test c-test asan faults-quick python-test readme-test demo e2e browser-test soak-test unit-file ctime negative wipe fuzz
 
-.PHONY: help test check-all lib server examples bench load soak packages format clean laws dudect tsan coverage faults \
+.PHONY: help test check-all lib server examples bench load soak packages format clean laws dudect tsan coverage faults faults-asan \
 	$(TESTS) FORCE
 
 ##@ Use
@@ -143,6 +143,9 @@ dudect: lib ## the time does not depend on the secret (statistics); DUDECT_SAMPL
 
 ctime negative wipe dudect fuzz: packages
 	$(MAKE) -C Tests/Proof $@
+
+faults-asan: build/address/libmpin.so ## faults-quick on a library that the address sanitizer watches
+	$(MAKE) -C Tests/Faults quick SANITIZER=address CC=$(SWIFT_CLANG) LIB=$(CURDIR)/$< OUT=$(CURDIR)/build/faults-address
 
 asan: SANITIZER = address
 asan: build/address/libmpin.so server ## the C programs on a library that the address sanitizer watches

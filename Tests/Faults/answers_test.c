@@ -133,8 +133,8 @@ static void no_message(int step)
         "{\"mpinId\":7,\"regOTT\":[],\"active\":\"yes\"}",
         "{\"clientSecretShare\":null,\"params\":{}}",
         "{\"clientSecret\":\"04\"}", "{\"y\":\"00\"}", "{\"y\":\"zz\"}",
-        "{\"date\":\"x\",\"timePermit\":\"04\",\"signature\":1,"
-        "\"storageId\":0}"};
+        "{\"date\":\"x\",\"timePermit\":\"04\",\"storageId\":0}",
+        "{\"timePermit\":\"04\",\"signature\":1}"};
     /* Pass 2 takes any object, and the application any JSON or nothing. */
     const mpin_status expected =
         fault.call >= MILAGRO_PASS_2 || fault.call == MILAGRO_STORAGE
