@@ -100,6 +100,7 @@ class _Exchange:
         self._connection = connection
         self._request = request
         self._pins = pins
+        self._is_abandoned = False
         self.answer: HTTPResponse | None = None
         self.error: BaseException | None = None
 
@@ -112,7 +113,8 @@ class _Exchange:
             self._connection.close()
 
     def abandon(self) -> None:
-        """Wakes the thread, if it waits for the server."""
+        """Wakes the thread, if it waits for the server; one that has no connection yet will send nothing on it."""
+        self._is_abandoned = True
         connected = self._connection.sock
         if connected is not None:
             with contextlib.suppress(OSError):
@@ -121,6 +123,8 @@ class _Exchange:
     def _answer(self) -> HTTPResponse:
         request, connection = self._request, self._connection
         connection.connect()
+        if self._is_abandoned:
+            raise CanceledError()
         if self._pins and isinstance(connection.sock, ssl.SSLSocket):
             _check_pin(connection.sock.getpeercert(True) or b"", self._pins)
         connection.putrequest(request.method, _target(request.url, connection), skip_accept_encoding=True)

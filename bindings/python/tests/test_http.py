@@ -2,6 +2,7 @@
 
 import pathlib
 import re
+import socket
 import ssl
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 
 import pytest
 
@@ -134,6 +136,29 @@ def test_the_deadline_and_a_cancel_end_it(plain: str) -> None:
     with pytest.raises(mpin.CanceledError):
         Transport()(request(f"{plain}/silent", timeout=30, is_canceled=canceled.is_set))
     assert time.monotonic() - started < 20
+
+
+@pytest.mark.parametrize("is_canceled, timeout", [(True, 30), (False, 0.1)])
+def test_nothing_is_sent_after_the_end(
+    plain: str, monkeypatch: pytest.MonkeyPatch, is_canceled: bool, timeout: float
+) -> None:
+    """The name server answers when the call is over."""
+    is_over, look_up = threading.Event(), socket.getaddrinfo
+
+    def late(*arguments: Any, **more: Any) -> Any:
+        is_over.wait()
+        return look_up(*arguments, **more)
+
+    monkeypatch.setattr(socket, "getaddrinfo", late)
+    before = set(threading.enumerate())
+    with pytest.raises((mpin.CanceledError, TimeoutError)):
+        Transport()(request(f"{plain}/late", timeout, method="POST", body=b"body", is_canceled=lambda: is_canceled))
+    left = set(threading.enumerate()) - before
+    is_over.set()
+    for thread in left:
+        thread.join(30)
+    assert left and not any(thread.is_alive() for thread in left)
+    assert Handler.seen == []
 
 
 def test_nobody_there_is_told(plain: str) -> None:
