@@ -40,7 +40,7 @@ extension Callbacks {
         return secret
     }
 
-    fileprivate func set(_ kind: Int32, _ bytes: [UInt8]) throws(SDKError) {
+    fileprivate func set(_ kind: Int32, _ bytes: Span<UInt8>) throws(SDKError) {
         let status = bytes.withUnsafeBufferPointer {
             context.storage_set?(context.user, kind, $0.baseAddress, $0.count) ?? MPIN_STORAGE_ERROR
         }
@@ -59,7 +59,7 @@ struct CallbackStorage: Storage {
 
     func update(_ change: ([UInt8]?) throws(SDKError) -> [UInt8]) throws(SDKError) {
         let blob = try change(read())
-        try callbacks.set(MPIN_STORAGE_USERS, blob)
+        try callbacks.set(MPIN_STORAGE_USERS, blob.span)
     }
 
     /// There is no place beside the program's own for what cannot be read.
@@ -89,12 +89,8 @@ struct CallbackVault: KeySource {
         do { key = try .random(count: SealedBox.keySize, from: random) } catch {
             throw SDKError(.randomFailed, "the random generator failed")
         }
-        var digits = Array(key.hex().utf8)
-        defer {
-            var span = digits.mutableSpan
-            wipe(&span)
-        }
-        try callbacks.set(MPIN_STORAGE_SECURE, digits)
+        let digits = key.hexDigits
+        try callbacks.set(MPIN_STORAGE_SECURE, digits.span)
         return key
     }
 }

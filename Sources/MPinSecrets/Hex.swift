@@ -12,6 +12,14 @@ package enum Hex {
         }
     }
 
+    /// Writes two lower-case digits a byte at the beginning of `digits`.
+    package static func encode(_ bytes: Span<UInt8>, into digits: inout MutableSpan<UInt8>) {
+        for index in bytes.indices {
+            digits[2 * index] = digit(bytes[index] >> 4)
+            digits[2 * index + 1] = digit(bytes[index] & 15)
+        }
+    }
+
     /// Two lower-case digits a byte.
     package static func encode(_ bytes: [UInt8]) -> String { encode(bytes.span) }
 

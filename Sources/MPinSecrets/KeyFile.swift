@@ -52,8 +52,10 @@ package enum KeyFile {
         let file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw .system(path: path, errno: errno) }
         defer { unlink(draft) }
-        var text = Array((key.hex() + "\n").utf8)
-        defer { var span = text.mutableSpan; wipe(&span) }
+        let text = SecretBytes(count: fileSize)
+        var digits = text.mutableSpan
+        Hex.encode(key.span, into: &digits)
+        digits[fileSize - 1] = UInt8(ascii: "\n")
         let written = writeAll(text, to: file) && fsync(file) == 0
         let code = errno
         close(file)
@@ -75,8 +77,8 @@ package enum KeyFile {
     }
 
     /// False, with `errno` set, for less than all of it.
-    private static func writeAll(_ text: [UInt8], to file: Int32) -> Bool {
-        text.withUnsafeBytes { bytes in
+    private static func writeAll(_ text: SecretBytes, to file: Int32) -> Bool {
+        text.span.withUnsafeBytes { bytes in
             var written = 0
             while written < bytes.count {
                 let count = write(file, bytes.baseAddress.map { $0 + written }, bytes.count &- written)

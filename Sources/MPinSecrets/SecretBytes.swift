@@ -48,7 +48,15 @@ package final class SecretBytes: Sendable {
         @_lifetime(borrow self) get { _overrideLifetime(storage.mutableSpan, borrowing: self) }
     }
 
-    /// Lower-case hex, for the wire and the sealed store only: the text itself is not wiped.
+    /// Lower-case hex, two digits a byte.
+    package var hexDigits: SecretBytes {
+        let text = SecretBytes(count: 2 * count)
+        var digits = text.mutableSpan
+        Hex.encode(span, into: &digits)
+        return text
+    }
+
+    /// Lower-case hex where no wiped memory will do: the text itself is not wiped.
     package func hex() -> String { Hex.encode(span) }
 }
 

@@ -28,6 +28,8 @@ final class SecretBytesTests: XCTestCase {
 
     func testHexOfASecretAndBack() {
         XCTAssertEqual(secret([0, 0x9a, 0xff]).hex(), "009aff")
+        XCTAssertEqual(secret([0, 0x9a, 0xff]).hexDigits, secret(Array("009aff".utf8)))
+        XCTAssertEqual(secret([]).hexDigits.count, 0)
         XCTAssertEqual(decoded(hex: "009Aff"), [0, 0x9a, 0xff])
         XCTAssertEqual(decoded(hex: ""), [])
         for bad in ["0", "0g", "abc", " 00", "00\n", "0x00"] { XCTAssertNil(decoded(hex: bad), bad) }

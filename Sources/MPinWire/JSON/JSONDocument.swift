@@ -59,11 +59,12 @@ package enum JSON {
     }
 }
 
-/// A parsed text. Its strings are wiped when it goes.
+/// A parsed text, wiped when it goes.
 final class JSONDocument {
     let root: UnsafeMutablePointer<json_t>
 
     init(_ text: Span<UInt8>, isAny: Bool = false) throws(JSONFailure) {
+        _ = JSONMemory.isWiped
         guard text.count <= JSON.maxBytes, Self.isShallow(text) else { throw .tooLarge }
         let flags = Int(JSON_REJECT_DUPLICATES) | (isAny ? Int(JSON_DECODE_ANY) : 0)
         let root = text.withUnsafeBufferPointer { buffer in
@@ -75,10 +76,7 @@ final class JSONDocument {
         self.root = root
     }
 
-    deinit {
-        wipeStrings(root)
-        json_decref(root)
-    }
+    deinit { json_decref(root) }
 
     /// jansson itself stops at 2048 levels only.
     private static func isShallow(_ text: Span<UInt8>) -> Bool {
@@ -123,27 +121,4 @@ extension DecodingError {
 
 extension [any CodingKey] {
     fileprivate var dotted: String { map(\.stringValue).joined(separator: ".") }
-}
-
-/// Overwrites every string of the tree.
-func wipeStrings(_ value: UnsafeMutablePointer<json_t>) {
-    switch value.pointee.type {
-    case JSON_STRING:
-        guard let text = json_string_value(value) else { return }
-        var bytes = UnsafeMutableRawBufferPointer(
-            start: UnsafeMutableRawPointer(mutating: text), count: json_string_length(value)
-        ).bindMemory(to: UInt8.self).mutableSpan
-        wipe(&bytes)
-    case JSON_ARRAY:
-        for index in 0..<json_array_size(value) {
-            if let element = json_array_get(value, index) { wipeStrings(element) }
-        }
-    case JSON_OBJECT:
-        var member = json_object_iter(value)
-        while let current = member {
-            if let element = json_object_iter_value(current) { wipeStrings(element) }
-            member = json_object_iter_next(value, current)
-        }
-    default: break
-    }
 }

@@ -12,15 +12,15 @@ final class JSONTree: Encoder, SingleValueEncodingContainer {
 
     /// The tree of `content`.
     convenience init(_ content: some Encodable, codingPath: [any CodingKey] = []) throws {
+        _ = JSONMemory.isWiped
         self.init(codingPath: codingPath)
         try encode(content)
     }
 
     deinit { json_decref(value) }
 
-    /// The compact text. The strings of the tree are wiped: it has one text only.
+    /// The compact text.
     func text() throws -> SecretBytes {
-        defer { if let value { wipeStrings(value) } }
         let text = SecretBytes(count: dump(into: nil))
         var bytes = text.mutableSpan
         let count = bytes.withUnsafeMutableBufferPointer { dump(into: $0) }
@@ -61,7 +61,9 @@ final class JSONTree: Encoder, SingleValueEncodingContainer {
         switch content {
         case let flag as Bool: set(flag ? json_true() : json_false())
         case let text as String: set(jsonText(text))
-        case let secret as SecretHex: set(text: hexDigits(secret.secret).span)
+        case let secret as SecretHex:
+            let digits = secret.secret.hexDigits
+            set(text: digits.span)
         case let number as Double: set(json_real(number))
         case let number as Float: set(json_real(Double(number)))
         case let number as any FixedWidthInteger: try set(number: number)
@@ -192,18 +194,4 @@ private func jsonText(_ text: String) -> UnsafeMutablePointer<json_t>? {
             text.baseAddress.map { json_stringn($0, text.count) } ?? json_string("")
         }
     }
-}
-
-/// Lower-case hex in memory that is wiped, without a branch on the bytes.
-private func hexDigits(_ secret: SecretBytes) -> SecretBytes {
-    let text = SecretBytes(count: 2 * secret.count)
-    let bytes = secret.span
-    var digits = text.mutableSpan
-    for index in digits.indices {
-        let nibble = index % 2 == 0 ? bytes[index / 2] >> 4 : bytes[index / 2] & 15
-        // 39 is the distance from ":" (behind "9") to "a"; the mask is all ones for 10...15.
-        let isLetter = UInt8(truncatingIfNeeded: (Int16(9) &- Int16(nibble)) >> 8)
-        digits[index] = nibble &+ 48 &+ (isLetter & 39)
-    }
-    return text
 }

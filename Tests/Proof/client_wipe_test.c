@@ -1,0 +1,272 @@
+/* No secret of a user stays in the memory of a process that registers, logs in
+ * and changes the PIN: after each step it frees its sdk and looks (search.h) for
+ * what is left of
+ *
+ *     client secret shares, client secret, tokens, store key
+ *
+ *     client_wipe_test ROUNDS
+ *
+ * The server is another process; the store is files, or storage of the
+ * program's own, in turn. */
+#define _DEFAULT_SOURCE
+
+#include "../C/milagro.h"
+#include "../C/store.h"
+#include "search.h"
+
+#include <mpin.h>
+#include <sys/socket.h>
+
+enum { STORED = 1 << 14, KEY_SIZE = 32 };
+static const char pin[] = "1234", new_pin[] = "4321";
+
+struct request {
+    char method[8], path[1024], body[2048];
+};
+
+/* ---- The server, which alone knows the secrets ------------------------- */
+
+/* As the client has it, octets and hex; wipe_test looks for what the engine
+ * makes of it. */
+static void octets(const char *name, const uint8_t *secret, size_t size)
+{
+    for (size_t i = 0; i + 8 <= size; i += 8)
+        needle(name, secret + i);
+    digits(name, secret, size);
+}
+
+static void point(const char *name, const uint8_t *secret)
+{
+    octets(name, secret + 1, MPIN_G1_SIZE - 1);
+}
+
+static void token(const struct milagro *m, const uint8_t *secret,
+                  const char *digits_of_pin)
+{
+    uint8_t id[MILAGRO_HEX_ID / 2], number[MPIN_SCALAR_SIZE];
+    uint8_t point_of_pin[MPIN_G1_SIZE];
+    int32_t bits;
+    size_t n = milagro_from_hex(id, sizeof id, m->mpin_id);
+    must(mpin_crypto_pin_to_scalar(ARG(number), &bits, MPIN_PIN_DECIMAL6,
+                                   (const uint8_t *)digits_of_pin, 4));
+    must(mpin_crypto_extract_pin(ARG(point_of_pin), id, n, ARG(number), bits, secret,
+                                 MPIN_G1_SIZE));
+    point("token", point_of_pin);
+}
+
+static void note(const struct milagro *m, const struct milagro_answer *a)
+{
+    static uint8_t share[2][MPIN_G1_SIZE];
+    uint8_t secret[MPIN_G1_SIZE];
+    const int i = a->call == MILAGRO_SECRET;
+    const char *name = i ? "clientSecret" : "clientSecretShare";
+    if (!i && a->call != MILAGRO_SIGNATURE)
+        return;
+    milagro_from_hex(share[i], MPIN_G1_SIZE, milagro_member(a->body, name));
+    point("client secret share", share[i]);
+    if (!i)
+        return;
+    must(mpin_crypto_recombine_g1(ARG(secret), ARG(share[0]), ARG(share[1])));
+    point("client secret", secret);
+    token(m, secret, pin);
+    token(m, secret, new_pin);
+}
+
+static int line;
+
+static void serve(void)
+{
+    struct milagro m;
+    struct milagro_answer a;
+    struct request r;
+    milagro_open(&m);
+    while (read(line, &r, sizeof r) == sizeof r) {
+        milagro_answer(&m, &a, r.method, r.path, r.body);
+        note(&m, &a);
+        if (write(line, &a, sizeof a) != sizeof a)
+            _exit(2);
+    }
+    milagro_close(&m);
+}
+
+static pid_t start_server(void)
+{
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) != 0)
+        perror("client_wipe_test"), exit(2);
+    pid_t child = fork();
+    line = ends[child == 0];
+    close(ends[child != 0]);
+    if (child == 0) {
+        serve();
+        _exit(0);
+    }
+    return child;
+}
+
+/* ---- The program's callbacks ------------------------------------------- */
+
+static mpin_status ask(void *user, const mpin_http_request *request,
+                       mpin_http_response *response)
+{
+    static struct milagro_answer a;
+    static struct request r;
+    (void)user;
+    if (request->body_len >= sizeof r.body)
+        return MPIN_INVALID_ARGUMENT;
+    memset(&r, 0, sizeof r);
+    snprintf(r.method, sizeof r.method, "%s", request->method);
+    snprintf(r.path, sizeof r.path, "%s",
+             strchr(request->url + strlen("http://"), '/'));
+    if (request->body_len)
+        memcpy(r.body, request->body, request->body_len);
+    mpin_status status = MPIN_NETWORK_ERROR;
+    if (write(line, &r, sizeof r) == sizeof r &&
+        read(line, &a, sizeof a) == sizeof a)
+        status = mpin_http_response_append_body(
+            response, (const uint8_t *)a.body, strlen(a.body));
+    if (status == MPIN_OK)
+        status = mpin_http_response_set_status(response, a.status);
+    wipe(&a, sizeof a);
+    return status;
+}
+
+/* What is stored, by kind, masked. */
+static struct {
+    uint8_t bytes[STORED];
+    size_t size;
+} stored[2];
+
+/* Where it is stored in files. */
+static const char *store, *store_key;
+
+static mpin_status get(void *user, mpin_storage_data *data, int32_t kind)
+{
+    static uint8_t bytes[STORED];
+    (void)user;
+    mask(bytes, stored[kind].bytes, stored[kind].size);
+    mpin_status status =
+        mpin_storage_data_append(data, bytes, stored[kind].size);
+    wipe(bytes, sizeof bytes);
+    return status;
+}
+
+static mpin_status set(void *user, int32_t kind, const uint8_t *bytes,
+                       size_t bytes_len)
+{
+    (void)user;
+    if (bytes_len > STORED)
+        return MPIN_STORAGE_ERROR;
+    mask(stored[kind].bytes, bytes, bytes_len);
+    stored[kind].size = bytes_len;
+    return MPIN_OK;
+}
+
+/* ---- The key, which the child reads where it is stored ------------------ */
+
+static void note_key(void)
+{
+    char text[2 * KEY_SIZE + 1] = "";
+    uint8_t key[KEY_SIZE];
+    FILE *file = stored[MPIN_STORAGE_SECURE].size
+                     ? NULL
+                     : fopen(store_key, "r");
+    mask(text, stored[MPIN_STORAGE_SECURE].bytes, 2 * KEY_SIZE);
+    if (file && fread(text, 1, 2 * KEY_SIZE, file) != 2 * KEY_SIZE)
+        _exit(2);
+    if (milagro_from_hex(key, sizeof key, text) != sizeof key)
+        _exit(2);
+    octets("store key", key, sizeof key);
+}
+
+/* ---- The calls under test ----------------------------------------------- */
+
+/* An sdk each: the next calls would write over what the last ones left. */
+enum step { OPEN, START, CONFIRM, FINISH, LOG_IN, CHANGE_PIN, STEPS };
+
+static mpin_config config;
+
+static void run(enum step step, mpin_sdk *sdk, mpin_user *user)
+{
+    switch (step) {
+    case START:
+        must(mpin_sdk_start_registration(sdk, user, NULL, NULL));
+        break;
+    case CONFIRM:
+    case FINISH:
+        must(mpin_sdk_confirm_registration(sdk, user, NULL));
+        if (step == FINISH)
+            must(mpin_sdk_finish_registration(sdk, user, pin));
+        break;
+    case LOG_IN:
+    case CHANGE_PIN:
+        must(mpin_sdk_start_authentication(sdk, user));
+        must(mpin_sdk_finish_authentication(sdk, user, NULL, NULL, pin));
+        if (step == CHANGE_PIN)
+            must(mpin_sdk_change_pin(sdk, user, pin, new_pin));
+        break;
+    case OPEN:
+    case STEPS: break;
+    }
+}
+
+static void *call(void *step)
+{
+    mpin_sdk *sdk = NULL;
+    mpin_user *user = NULL;
+    must(mpin_sdk_new(&sdk));
+    must(mpin_sdk_init(sdk, &config));
+    must(mpin_sdk_make_new_user(sdk, &user, "wanda", NULL));
+    run(*(const enum step *)step, sdk, user);
+    mpin_user_free(user);
+    mpin_sdk_free(sdk);
+    return NULL;
+}
+
+static void life(void *stack, int round)
+{
+    const char *name = "";
+    pid_t server = start_server();
+    needles->count = 0;
+    for (enum step step = 0; step < STEPS; step++) {
+        on_thread(stack, call, &step);
+        if (step == OPEN)
+            in_child(note_key);
+        size_t found = search(&name);
+        CHECK(found == 0, "round %d, step %d: %zu pieces, one of the %s", round,
+              (int)step, found, name);
+    }
+    CHECK(needles->count > 100, "%zu needles", needles->count);
+    close(line);
+    waitpid(server, NULL, 0);
+}
+
+int main(int argc, char **argv)
+{
+    int rounds = argc == 2 ? atoi(argv[1]) : 0;
+    mpin_context context = {0};
+    if (rounds < 1)
+        return fputs("usage: client_wipe_test ROUNDS\n", stderr), 2;
+    if (store_open() != 0)
+        return perror("client_wipe_test"), 2;
+    store = store_path("store");
+    store_key = store_path("store.key");
+    needles = pages(sizeof *needles, MAP_SHARED);
+    void *stack = pages(STACK, MAP_PRIVATE);
+    context.size = sizeof context;
+    context.http_execute = ask;
+    config.size = sizeof config;
+    config.context = &context;
+    config.storage_path = store;
+    config.backend = "http://127.0.0.1:1";
+    for (int round = 0; round < rounds; round++) {
+        context.storage_get = round % 2 ? get : NULL;
+        context.storage_set = round % 2 ? set : NULL;
+        memset(stored, 0, sizeof stored);
+        life(stack, round);
+        remove(store);
+        remove(store_key);
+    }
+    store_close();
+    return report("client_wipe_test");
+}

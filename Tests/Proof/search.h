@@ -1,0 +1,216 @@
+/* Looks for secrets in everything that this process can write: heap, data and
+ * stacks. The secrets are known to a child process alone, which hands over what
+ * to look for, masked: this process has no copy but those under test.
+ *
+ * What is looked for are eight bytes in a row of a secret, as octets, as limbs
+ * (the octets reversed), as hex digits, and for coordinates as limbs in
+ * Montgomery form, which is how the engine holds them. */
+#ifndef SEARCH_H
+#define SEARCH_H
+
+#include "../C/check.h"
+
+#include <fcntl.h>
+#include <gmp.h>
+#include <mpin_crypto.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define ARG(array) array, sizeof(array)
+#define MASK UINT64_C(0x5555555555555555)
+
+enum { NEEDLES = 512, CHUNK = 1 << 20, STACK = 1 << 20 };
+
+/* What to look for; shared with the child. */
+static struct needles {
+    struct {
+        uint64_t value;
+        const char *name;
+    } list[NEEDLES];
+    size_t count;
+} *needles;
+
+static void mask(void *to, const void *from, size_t size)
+{
+    volatile uint8_t *out = to;
+    const volatile uint8_t *in = from;
+    for (size_t i = 0; i < size; i++)
+        out[i] = in[i] ^ 0x55;
+}
+
+static void wipe(void *bytes, size_t size)
+{
+    volatile uint8_t *p = bytes;
+    while (size--)
+        *p++ = 0;
+}
+
+/* ---- What to look for ---------------------------------------------- */
+
+static void needle(const char *name, const uint8_t *octets)
+{
+    uint64_t value;
+    memcpy(&value, octets, sizeof value);
+    /* Padding of a small number is no secret. */
+    if (value >> 32 == 0 || (value & UINT32_MAX) == 0)
+        return;
+    if (needles->count == NEEDLES)
+        fputs("search.h: too many needles\n", stderr), _exit(2);
+    needles->list[needles->count].value = value ^ MASK;
+    needles->list[needles->count++].name = name;
+}
+
+/* 32 octets, big-endian: as they are and as limbs. */
+static inline void number(const char *name, const uint8_t *octets)
+{
+    uint8_t reversed[32];
+    for (int i = 0; i < 32; i++)
+        reversed[i] = octets[31 - i];
+    for (int i = 0; i < 32; i += 8) {
+        needle(name, octets + i);
+        needle(name, reversed + i);
+    }
+}
+
+/* A coordinate: the octets, the limbs, and the limbs of a 2^320 mod p. */
+static inline void coordinate(const char *name, const uint8_t *octets)
+{
+    mpz_t a, p, u;
+    uint8_t montgomery[32] = {0};
+    size_t size = 0;
+    /* p = 36u^4 - 36u^3 + 24u^2 - 6u + 1 for u = |x| of the curve. */
+    mpz_inits(a, p, u, NULL);
+    mpz_set_str(u, "4000000003C012B1", 16);
+    mpz_mul_ui(p, u, 36), mpz_sub_ui(p, p, 36);
+    mpz_mul(p, p, u), mpz_add_ui(p, p, 24);
+    mpz_mul(p, p, u), mpz_sub_ui(p, p, 6);
+    mpz_mul(p, p, u), mpz_add_ui(p, p, 1);
+    mpz_import(a, 32, 1, 1, 0, 0, octets);
+    mpz_mul_2exp(a, a, 320), mpz_mod(a, a, p);
+    mpz_export(montgomery, &size, -1, 1, 0, 0, a);
+    for (int i = 0; i < 32; i += 8)
+        needle(name, montgomery + i);
+    mpz_clears(a, p, u, NULL);
+    number(name, octets);
+}
+
+static inline void g1(const char *name, const uint8_t *point)
+{
+    coordinate(name, point + 1);
+    coordinate(name, point + 33);
+}
+
+/* As lower-case hex. */
+static inline void digits(const char *name, const uint8_t *octets, size_t size)
+{
+    char text[9];
+    for (size_t i = 0; i + 4 <= size; i += 4) {
+        snprintf(text, sizeof text, "%02x%02x%02x%02x", octets[i],
+                 octets[i + 1], octets[i + 2], octets[i + 3]);
+        needle(name, (const uint8_t *)text);
+    }
+}
+
+static void must(int32_t code)
+{
+    if (code != 0)
+        fprintf(stderr, "search.h: a call gave %d\n", code), _exit(2);
+}
+
+/* ---- The search --------------------------------------------------------- */
+
+static uint8_t is_candidate[1 << 16];
+
+static void look(const uint8_t *bytes, size_t size, const char **found)
+{
+    for (size_t i = 0; i + 8 <= size; i++) {
+        uint64_t value;
+        memcpy(&value, bytes + i, sizeof value);
+        value ^= MASK;
+        if (!is_candidate[value & 0xFFFF])
+            continue;
+        for (size_t n = 0; n < needles->count; n++)
+            if (needles->list[n].value == value)
+                found[n] = needles->list[n].name;
+    }
+}
+
+/* How many needles are anywhere in writable memory. With `name` it tells which
+ * secret one of them belongs to. */
+static size_t search(const char **name)
+{
+    /* Outside the search: it would find itself. */
+    static uint8_t buffer[CHUNK];
+    static const char *found[NEEDLES];
+    char line[512];
+    unsigned long start, end;
+    int memory = open("/proc/self/mem", O_RDONLY);
+    FILE *maps = fopen("/proc/self/maps", "r");
+    memset(found, 0, sizeof found);
+    memset(is_candidate, 0, sizeof is_candidate);
+    for (size_t n = 0; n < needles->count; n++)
+        is_candidate[needles->list[n].value & 0xFFFF] = 1;
+    while (maps && fgets(line, sizeof line, maps)) {
+        char access[8];
+        if (sscanf(line, "%lx-%lx %7s", &start, &end, access) != 3 ||
+            strncmp(access, "rw", 2) != 0)
+            continue;
+        for (unsigned long at = start; at < end; at += CHUNK - 8) {
+            size_t size = end - at < CHUNK ? end - at : CHUNK;
+            ssize_t n = pread(memory, buffer, size, (off_t)at);
+            if (n > 0)
+                look(buffer, (size_t)n, found);
+            memset(buffer, 0, sizeof buffer);
+        }
+    }
+    if (maps)
+        fclose(maps);
+    close(memory);
+    size_t count = 0;
+    for (size_t n = 0; n < needles->count; n++)
+        if (found[n])
+            count++, *name = found[n];
+    return count;
+}
+
+/* ---- Processes and threads ------------------------------------------ */
+
+static void *pages(size_t size, int visibility)
+{
+    void *result = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                        visibility | MAP_ANONYMOUS, -1, 0);
+    if (result == MAP_FAILED)
+        perror("search.h"), exit(2);
+    return result;
+}
+
+/* Runs a call on a thread whose stack stays as the call has left it. */
+static void on_thread(void *stack, void *(*call)(void *), void *argument)
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+    if (pthread_attr_init(&attributes) != 0 ||
+        pthread_attr_setstack(&attributes, stack, STACK) != 0 ||
+        pthread_create(&thread, &attributes, call, argument) != 0 ||
+        pthread_join(thread, NULL) != 0)
+        perror("search.h"), exit(2);
+    pthread_attr_destroy(&attributes);
+}
+
+static void in_child(void (*work)(void))
+{
+    int status = -1;
+    pid_t child = fork();
+    if (child == 0) {
+        work();
+        _exit(0);
+    }
+    if (child < 0 || waitpid(child, &status, 0) < 0 || status != 0)
+        fputs("search.h: no secrets\n", stderr), exit(2);
+}
+
+#endif
