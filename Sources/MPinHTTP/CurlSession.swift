@@ -39,6 +39,8 @@ final class CurlSession: @unchecked Sendable {
     }
 
     deinit {
+        // Closing a parent's TLS connection would write to it: its sessions are left alone.
+        guard process == getpid() else { return }
         mpin_curl_easy_cleanup(easy)
         mpin_curl_multi_cleanup(multi)
         errorText.deallocate()

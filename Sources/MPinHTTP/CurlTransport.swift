@@ -77,8 +77,6 @@ package final class CurlTransport: HTTPTransport {
     private func takeSession() throws(HTTPFailure) -> CurlSession {
         let kept = idle.withLock { $0.popLast() }
         if let kept, kept.process == getpid() { return kept }
-        // Closing a parent's TLS connection would write to it: after a fork the old sessions are left alone.
-        if let kept { _ = Unmanaged.passRetained(kept) }
         do throws(CurlSession.Unavailable) {
             return try CurlSession()
         } catch { throw error == .noLibrary ? .unavailable(error.rawValue) : .network(error.rawValue) }

@@ -1,9 +1,21 @@
-/* Asks a backend for its client settings and says how it ended, in one word.
+/* Asks a backend for its client settings, and again after a child has freed
+ * its copy of the sdk, and says how it ended, in one word.
  *
  *     probe URL CA_FILE [PINNED_KEYS] */
 #include <mpin.h>
 #include <stdio.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+static void free_in_child(mpin_sdk *sdk)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        mpin_sdk_free(sdk);
+        _exit(0);
+    }
+    waitpid(child, NULL, 0);
+}
 
 int main(int argc, char **argv)
 {
@@ -24,6 +36,10 @@ int main(int argc, char **argv)
         status = mpin_sdk_init(sdk, &config);
     if (status == MPIN_OK)
         status = mpin_sdk_set_backend(sdk, argv[1], NULL);
+    if (status == MPIN_OK) {
+        free_in_child(sdk);
+        status = mpin_sdk_set_backend(sdk, argv[1], NULL);
+    }
     puts(mpin_status_name(status));
     mpin_sdk_free(sdk);
     return 0;

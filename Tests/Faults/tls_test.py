@@ -106,6 +106,22 @@ def tls(certificate: Path, change: Callable[[ssl.SSLContext], None] = lambda _: 
     return handle
 
 
+def tls_once(certificate: Path) -> Handler:
+    """Answers every request of its first connection and refuses another."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    connections: list[socket.socket] = []
+
+    def handle(peer: socket.socket) -> None:
+        connections.append(peer)
+        if len(connections) == 1:
+            with context.wrap_socket(peer, server_side=True) as connection:
+                while connection.recv(65536):
+                    connection.sendall(ANSWER.replace(b"Connection: close\r\n", b""))
+
+    return handle
+
+
 def only_tls_1_1(context: ssl.SSLContext) -> None:
     """A version that has been withdrawn (RFC 8996)."""
     context.set_ciphers("ALL:@SECLEVEL=0")
@@ -176,6 +192,7 @@ def main() -> int:
         other = theirs.certificate("other", here)
         refused = "NETWORK_ERROR"
         expect("a good certificate", "OK", tls(good), ours.file)
+        expect("a connection that a child has a copy of", "OK", tls_once(good), ours.file)
         expect("a good certificate by name", "OK", tls(good), ours.file, host="localhost")
         expect("TLS 1.2", "OK", tls(good, only_tls_1_2), ours.file)
         expect("the right key", "OK", tls(good), ours.file, pin(good))
