@@ -1,36 +1,53 @@
 import Glibc
 import MPinHTTP
-import Synchronization
 
 /// The last error of each thread, so that one thread's failure does not cover another's.
 final class LastErrors: Sendable {
-    private let errors = Locked<[UInt: SDKError]>([:])
-    /// Threads end without telling: beyond this many the memory starts afresh.
-    private static let maxThreads = 256
+    private struct Entry {
+        weak var thread: Thread?
+        let error: SDKError
+    }
+
+    private let errors = Locked<[ObjectIdentifier: Entry]>([:])
+    /// From this many on, those of threads that have ended are looked for.
+    private static let manyThreads = 256
 
     func record(_ error: SDKError) {
+        let thread = Thread.current
         errors.withLock { errors in
-            if errors.count >= Self.maxThreads && errors[Self.thread] == nil { errors.removeAll() }
-            errors[Self.thread] = error
+            if errors.count >= Self.manyThreads { errors = errors.filter { $0.value.thread != nil } }
+            errors[ObjectIdentifier(thread)] = Entry(thread: thread, error: error)
         }
     }
 
     /// Nil where no call of this thread has failed.
-    var current: SDKError? { errors.withLock { $0[Self.thread] } }
+    var current: SDKError? {
+        let thread = Thread.current
+        return errors.withLock { errors in
+            // A later thread may get the memory of one that has ended.
+            errors[ObjectIdentifier(thread)].flatMap { $0.thread === thread ? $0.error : nil }
+        }
+    }
+}
 
-    /// The calling thread's number. That of `pthread_self` will not do: the system gives it to a later thread again.
-    private static var thread: UInt {
-        guard let key else { return 0 }
-        if let number = pthread_getspecific(key) { return UInt(bitPattern: number) }
-        let number = counter.wrappingAdd(1, ordering: .relaxed).newValue
-        pthread_setspecific(key, UnsafeRawPointer(bitPattern: number))
-        return number
+/// Stands for a thread and lives as long. The value of `pthread_self` will not do: the system gives it to a later thread.
+private final class Thread: Sendable {
+    static var current: Thread {
+        guard let key else { return unknown }
+        if let known = pthread_getspecific(key) { return Unmanaged<Thread>.fromOpaque(known).takeUnretainedValue() }
+        let thread = Thread()
+        let owned = Unmanaged.passRetained(thread)
+        if pthread_setspecific(key, owned.toOpaque()) != 0 { owned.release() }
+        return thread
     }
 
-    private static let counter = Atomic<UInt>(0)
-    /// Where a thread keeps its number; nil if the process has no room for another key.
+    /// Stands for all threads if the process has no room for another key.
+    private static let unknown = Thread()
     private static let key: pthread_key_t? = {
         var key = pthread_key_t()
-        return pthread_key_create(&key, nil) == 0 ? key : nil
+        let release: @convention(c) (UnsafeMutableRawPointer?) -> Void = { thread in
+            if let thread { Unmanaged<Thread>.fromOpaque(thread).release() }
+        }
+        return pthread_key_create(&key, release) == 0 ? key : nil
     }()
 }

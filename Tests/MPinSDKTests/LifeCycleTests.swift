@@ -411,6 +411,20 @@ final class LifeCycleTests: FlowTestCase {
         XCTAssertEqual(user.state, .registered)
     }
 
+    func testLastErrorStaysHoweverManyThreadsFail() throws {
+        let sdk = sdk!
+        _ = failure { () throws(SDKError) in try sdk.setBackend("http://127.0.0.1:1") }
+        for _ in 0..<300 {
+            let done = DispatchSemaphore(value: 0)
+            Thread.detachNewThread {
+                sdk.record(SDKError(.flowError, "the thread's"))
+                done.signal()
+            }
+            done.wait()
+        }
+        XCTAssertEqual(sdk.lastError?.status, .networkError)
+    }
+
     func testLastErrorIsTheThreadsOwn() throws {
         let sdk = sdk!
         XCTAssertNil(sdk.lastError)
