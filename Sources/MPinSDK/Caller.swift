@@ -108,9 +108,14 @@ extension SDKError.ServerReport {
         requestID = Self.line(response.header("X-Request-Id") ?? detail?.requestID ?? "", Self.maxRequestID)
     }
 
-    /// One line and not long, whatever the server wrote.
+    /// One line and not long, whatever the server wrote, of which nothing steers a terminal.
     private static func line(_ text: String, _ limit: Int) -> String {
-        let scalars = text.unicodeScalars.prefix(limit).map { $0.value < 32 || $0.value == 127 ? " " : $0 }
+        let scalars = text.unicodeScalars.prefix(limit).map { scalar -> Unicode.Scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator: " "
+            default: scalar
+            }
+        }
         return String(String.UnicodeScalarView(scalars))
     }
 }

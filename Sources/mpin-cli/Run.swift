@@ -67,7 +67,7 @@ extension CommonOptions {
     }
 
     private func write(_ report: Report) {
-        guard json else { return print(report.lines) }
+        guard json else { return print(printable(report.lines)) }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         if let text = try? encoder.encode(report) { print(String(decoding: text, as: UTF8.self)) }

@@ -80,9 +80,18 @@ struct Failure: Error, CustomStringConvertible {
 }
 
 /// Writes a line for a person to standard error. It may hold a server's words, which do not steer the terminal.
-func say(_ text: String) {
-    let isControl = { (scalar: Unicode.Scalar) in scalar.properties.generalCategory == .control && scalar != "\n" }
-    write(STDERR_FILENO, String(String.UnicodeScalarView(text.unicodeScalars.filter { !isControl($0) })) + "\n")
+func say(_ text: String) { write(STDERR_FILENO, printable(text) + "\n") }
+
+/// The text without what would steer the terminal or turn its direction; lines and columns stay.
+func printable(_ text: String) -> String {
+    let scalars = text.unicodeScalars.filter { scalar in
+        switch scalar.properties.generalCategory {
+        case .control: scalar == "\n" || scalar == "\t"
+        case .format, .lineSeparator, .paragraphSeparator: false
+        default: true
+        }
+    }
+    return String(String.UnicodeScalarView(scalars))
 }
 
 private func write(_ descriptor: Int32, _ text: String) {

@@ -137,6 +137,15 @@ final class HTTPStatusTests: FlowTestCase {
         XCTAssertEqual(rows, 18 * statuses.count)
     }
 
+    /// Neither control characters of any sort nor what turns the direction of the text.
+    func testTheServersWordsAreOneLineThatSteersNoTerminal() throws {
+        let user = try sdk.makeNewUser("alice@example.com")
+        let message = "a\u{9b}31mb\u{85}c\u{2028}d\u{2029}e\u{202e}f\u{200b}g\u{7f}h ü 字"
+        server.fail(.register, status: 400, message: message)
+        XCTAssertEqual(failure { () throws(SDKError) in try sdk.startRegistration(user) }, .httpRequestError)
+        XCTAssertEqual(sdk.lastError?.server.text, "a 31mb c d e f g h ü 字")
+    }
+
     /// The same request as ``MilagroServer/Call/register``, for other servers.
     func testEveryStatusOfARegistrationAtAMIRACLServer() throws {
         let user = try sdk.makeNewUser("alice@example.com")
