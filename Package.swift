@@ -127,7 +127,7 @@ let package = Package(
         tests(
             "MPinSDKTests",
             ["MPinSDK", "MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets", "LoopbackServer", "StoreWriter"]),
-        tests("MPinTests", ["MPin", "MPinSDK"]),
+        tests("MPinTests", ["MPin", "MPinSDK", "LoopbackServer"]),
         tests(
             "MPinServerTests",
             ["MPinServer", "MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets", "LoopbackServer", grdb, logging]),

@@ -853,9 +853,9 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_finish_registration(
     mpin_sdk *sdk, mpin_user *user, const char *pin);
 
 /** Gives a further factor, such as a second PIN. The next call of this user
- * that takes a PIN uses it beside the PIN, and then it is forgotten. May be
- * called several times; the order does not matter. A login needs the same
- * factors as the registration.
+ * that takes a PIN uses it beside the PIN, and however that ends it is
+ * forgotten. May be called several times; the order does not matter. A login
+ * needs the same factors as the registration.
  *
  * In: factor: 4 to 6 decimal digits.
  * Returns: MPIN_OK, MPIN_PIN_INVALID, MPIN_FLOW_ERROR (eight factors are

@@ -38,8 +38,13 @@ extension MPinClient {
 }
 
 extension SDK {
-    /// Gives the factors beside the PIN of the next call.
+    /// Gives the factors beside the PIN of the next call: all of them or none.
     func add(_ factors: [PIN], to user: User) throws(SDKError) {
-        for factor in factors { try addFactor(user.core, factor: factor.bytes.span) }
+        do throws(SDKError) {
+            for factor in factors { try addFactor(user.core, factor: factor.bytes.span) }
+        } catch {
+            user.core.forgetFactors()
+            throw error
+        }
     }
 }

@@ -13,6 +13,8 @@ package struct Environment: Sendable {
     package var now: Clock
     /// Nil: silence.
     package var log: Log?
+    /// Whether the call that runs is to end, beside ``SDK/cancel()``: asked in its thread, before it begins and as it waits.
+    package var isCancelled: @Sendable () -> Bool = { false }
     /// The first pause before a request is sent again lasts so long, at most.
     package var retryMilliseconds = Retries.usualMilliseconds
 

@@ -11,7 +11,7 @@ extension SDK {
     /// text.
     package func finishAuthentication(_ user: User, pin: Span<UInt8>) throws(SDKError) -> String {
         let pin = SecretBytes(copying: pin)
-        return try perform { session, caller throws(SDKError) in
+        return try perform(withPINOf: user) { session, caller throws(SDKError) in
             try session.logIn(user, pin: pin, .plain, caller).text
         }
     }
@@ -33,7 +33,7 @@ extension SDK {
         _ user: User, pin: Span<UInt8>, accessNumber: String
     ) throws(SDKError) {
         let pin = SecretBytes(copying: pin)
-        try perform { session, caller throws(SDKError) in
+        try perform(withPINOf: user) { session, caller throws(SDKError) in
             _ = try session.logIn(user, pin: pin, .browser(accessNumber), caller)
         }
     }
@@ -43,7 +43,7 @@ extension SDK {
         _ user: User, pin: Span<UInt8>, accessCode: String? = nil
     ) throws(SDKError) -> String {
         let pin = SecretBytes(copying: pin)
-        return try perform { session, caller throws(SDKError) in
+        return try perform(withPINOf: user) { session, caller throws(SDKError) in
             try session.finishAuthenticationMFA(user, pin: pin, accessCode: accessCode, caller)
         }
     }
@@ -54,7 +54,7 @@ extension SDK {
     /// Logs in and gets a one-time password.
     package func finishAuthenticationOTP(_ user: User, pin: Span<UInt8>) throws(SDKError) -> OTP {
         let pin = SecretBytes(copying: pin)
-        return try perform { session, caller throws(SDKError) in
+        return try perform(withPINOf: user) { session, caller throws(SDKError) in
             try session.finishAuthenticationOTP(user, pin: pin, caller)
         }
     }
@@ -65,7 +65,7 @@ extension SDK {
     /// Logs in and gets a code that registers another device of the same user.
     package func finishAuthenticationRegCode(_ user: User, pin: Span<UInt8>) throws(SDKError) -> OTP {
         let pin = SecretBytes(copying: pin)
-        return try perform { session, caller throws(SDKError) in
+        return try perform(withPINOf: user) { session, caller throws(SDKError) in
             try session.finishAuthenticationRegCode(user, pin: pin, caller)
         }
     }

@@ -57,7 +57,7 @@ extension SDK {
     /// Makes and stores the token. STARTED_REGISTRATION or ACTIVATED -> REGISTERED.
     package func finishRegistration(_ user: User, pin: Span<UInt8>) throws(SDKError) {
         let pin = SecretBytes(copying: pin)
-        try perform { session, _ throws(SDKError) in try session.finishRegistration(user, pin: pin) }
+        try perform(withPINOf: user) { session, _ throws(SDKError) in try session.finishRegistration(user, pin: pin) }
     }
 
     /// Gives a further factor, 4 to 6 digits, for the next call of this user that takes a PIN.
@@ -70,6 +70,6 @@ extension SDK {
     /// old PIN there must be another login first.
     package func changePIN(_ user: User, old: Span<UInt8>, new: Span<UInt8>) throws(SDKError) {
         let (old, new) = (SecretBytes(copying: old), SecretBytes(copying: new))
-        try perform { session, _ throws(SDKError) in try session.changePIN(user, old: old, new: new) }
+        try perform(withPINOf: user) { session, _ throws(SDKError) in try session.changePIN(user, old: old, new: new) }
     }
 }

@@ -5,7 +5,7 @@ extension SDK {
     /// Logs in with the login PIN and gets a signing key registered. REGISTERED, unchanged.
     package func startRegistrationDVS(_ user: User, pin: Span<UInt8>) throws(SDKError) {
         let pin = SecretBytes(copying: pin)
-        try perform { session, caller throws(SDKError) in
+        try perform(withPINOf: user) { session, caller throws(SDKError) in
             try session.startRegistrationDVS(user, pin: pin, caller)
         }
     }
@@ -13,7 +13,9 @@ extension SDK {
     /// Makes the signing token with the signing PIN and stores it; sends nothing.
     package func finishRegistrationDVS(_ user: User, pin: Span<UInt8>) throws(SDKError) {
         let pin = SecretBytes(copying: pin)
-        try perform { session, _ throws(SDKError) in try session.finishRegistrationDVS(user, pin: pin) }
+        try perform(withPINOf: user) { session, _ throws(SDKError) in
+            try session.finishRegistrationDVS(user, pin: pin)
+        }
     }
 
     /// Signs a hash of 1 to 256 bytes with the signing PIN, which the server checks first. `epochTime` is in seconds since
@@ -23,7 +25,7 @@ extension SDK {
     ) throws(SDKError) -> Signature {
         let pin = SecretBytes(copying: pin)
         let hash = hash.withUnsafeBufferPointer { Array($0) }
-        return try perform { session, caller throws(SDKError) in
+        return try perform(withPINOf: user) { session, caller throws(SDKError) in
             try session.sign(user, hash: hash, pin: pin, epochTime: epochTime, authzToken: authzToken, caller)
         }
     }

@@ -80,6 +80,17 @@ package final class SDK: @unchecked Sendable {
         }
     }
 
+    /// As ``perform(_:)``, for an operation that takes a PIN of `user`: no factor is left for the next one, even if this one
+    /// did not begin.
+    func perform<Result>(
+        withPINOf user: User, _ body: (Session, Caller) throws(SDKError) -> Result
+    ) throws(SDKError) -> Result {
+        do throws(SDKError) { return try perform(body) } catch {
+            user.forgetFactors()
+            throw error
+        }
+    }
+
     /// Changes what is wanted of every request, initialised or not.
     func configure(_ change: (inout RequestSettings) throws(SDKError) -> Void) throws(SDKError) {
         try enter(timeoutMilliseconds.withLock { $0 }) { _ throws(SDKError) in try change(&settings) }
@@ -93,7 +104,10 @@ package final class SDK: @unchecked Sendable {
             try gate.enter(until: deadline)
             defer { gate.leave() }
             return try logged { () throws(SDKError) in
-                try body(CallLimits(deadline: deadline) { [gate] in gate.isCancelRequested })
+                let isCancelled = environment.isCancelled
+                guard !isCancelled() else { throw SDKError(.canceled, "cancelled before it began") }
+                return try body(
+                    CallLimits(deadline: deadline) { [gate] in gate.isCancelRequested || isCancelled() })
             }
         } catch {
             errors.record(error)

@@ -53,6 +53,18 @@ final class FactorTests: FlowTestCase {
         XCTAssertNoThrow(try finishAuthentication(user, "1234"))
     }
 
+    func testFactorsAreForgottenWithACallThatDoesNotEvenBegin() throws {
+        let user = try registered()
+        try sdk.startAuthentication(user)
+        try add("0001", to: user)
+        let store = try read(path)
+        try write(Array("mpin-store 7\n".utf8), path)
+        XCTAssertEqual(
+            failure { () throws(SDKError) in try finishAuthentication(user, "1234") }, .unsupportedFormat)
+        try write(store, path)
+        XCTAssertNoThrow(try finishAuthentication(user, "1234"))
+    }
+
     func testWhatIsNoFactorIsRefused() throws {
         let user = try registered()
         for factor in ["", "123", "1234567", "12a4", "１２３４"] {

@@ -16,7 +16,10 @@ extension User {
     /// Forgets the factors with the operation that begins, however it ends.
     func takeFactors() -> [SecretBytes] {
         let factors = factors
-        update { $0.factors = [] }
+        forgetFactors()
         return factors
     }
+
+    /// For a call that gave some of them and could not go on.
+    package func forgetFactors() { update { $0.factors = [] } }
 }
