@@ -82,11 +82,11 @@ struct RestoreBackup: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore", abstract: "Put a backup in the place of the database of a stopped part.",
         discussion: """
-            The copy is checked before anything is replaced, and the present database is moved aside, not deleted. \
+            Every copy is checked before anything is replaced, and the present database is moved aside, not deleted. \
             Identities keep the blocks, revocations and wrong PINs that the present database knows of. Who registered \
             after the backup must register again. Where the present database cannot be read, blocks and revocations \
             since the backup are lost: repeat them by the audit log. A D-TA's share that was made after the backup is \
-            lost: then both D-TAs need a rotation, and the RPS says so.
+            lost: README.md says how to go on with both D-TAs.
             """)
 
     @Argument(help: "The copy; with --state-dir, the folder of the copies.")
@@ -102,10 +102,14 @@ struct RestoreBackup: AsyncParsableCommand {
         try await operate {
             let database = try config.fill(database)
             let audit = try config.fill(audit).audit(stateDir: database.stateDir)
+            var restores: [(name: String, target: String, restore: Restore)] = []
             for (name, target) in try database.paths() {
                 let source = database.stateDir == nil ? path : "\(path)/\(name)"
                 let seal = try config.fill(seal).seal(forDatabase: target, stateDir: database.stateDir)
-                let restored = try await Backup.restore(source, to: target, seal: seal, at: .now())
+                restores.append((name, target, try await Restore(source, to: target, seal: seal, at: .now())))
+            }
+            for (name, target, restore) in restores {
+                let restored = try restore.run()
                 audit.record(.command("restore", [("database", name)]))
                 output.print(Line(target, restored), text(target, restored))
             }
@@ -118,7 +122,7 @@ struct RestoreBackup: AsyncParsableCommand {
         let replaced: String?
         let carriedOver: Int?
 
-        init(_ database: String, _ restored: Backup.Restored) {
+        init(_ database: String, _ restored: Restore.Outcome) {
             self.database = database
             kind = restored.kind.rawValue
             replaced = restored.replaced
@@ -126,7 +130,7 @@ struct RestoreBackup: AsyncParsableCommand {
         }
     }
 
-    private func text(_ database: String, _ restored: Backup.Restored) -> String {
+    private func text(_ database: String, _ restored: Restore.Outcome) -> String {
         var lines = ["\(database): restored"]
         if let replaced = restored.replaced { lines.append("  the database before it is \(replaced)") }
         if restored.kind == .rps, restored.replaced != nil {

@@ -210,6 +210,57 @@ final class OperatorTests: XCTestCase {
         mpind.stop(SIGTERM)
     }
 
+    /// After a crash the log of the lost database lies there still: SQLite would play it into the restored one.
+    func testWhatALostDatabaseLeftBehindDoesNotGetIntoTheRestoredOne() throws {
+        var mpind = try started()
+        let alice = try client.register("alice@example.com", pin: "1234")
+        let (copy, database) = (copies + "/rps", state + "/rps.sqlite")
+        try makeFolder(copies)
+        XCTAssertEqual(try run(["backup", copy, "--database", database]).code, 0)
+        _ = try client.register("bob@example.com", pin: "1234")
+        mpind.stop(SIGKILL)
+        try FileManager.default.removeItem(atPath: database)
+        XCTAssertTrue(FileManager.default.fileExists(atPath: database + "-wal"))
+        let restore = try run(["restore", copy, "--database", database])
+        XCTAssertEqual(restore.code, 0, restore.error)
+        XCTAssertFalse(FileManager.default.fileExists(atPath: database + "-wal"))
+        let left = try FileManager.default.contentsOfDirectory(atPath: state)
+        XCTAssertTrue(left.contains { $0.hasPrefix("rps.sqlite.before-") && $0.hasSuffix("-wal") }, "\(left)")
+        mpind = try started()
+        XCTAssertEqual(try client.login(alice, pin: "1234").status, 200)
+        XCTAssertEqual(try run(["user", "show", "bob@example.com", "--state-dir", state]).code, 2)
+        mpind.stop(SIGTERM)
+    }
+
+    func testOneBadCopyOfThreeReplacesNone() throws {
+        try started().stop(SIGTERM)
+        XCTAssertEqual(try run(["backup", copies, "--state-dir", state]).code, 0)
+        try Data("hello".utf8).write(to: URL(fileURLWithPath: copies + "/rps.sqlite"))
+        let before = try FileManager.default.contentsOfDirectory(atPath: state).sorted()
+        let answer = try run(["restore", copies, "--state-dir", state])
+        XCTAssertEqual(answer.code, 1, answer.output)
+        XCTAssertEqual(answer.output, "")
+        XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: state).sorted(), before)
+    }
+
+    /// As root, an operator makes files for a server that is not root.
+    func testWhatARestoreMakesBelongsToTheOwnerOfTheFolder() throws {
+        try started().stop(SIGTERM)
+        XCTAssertEqual(try run(["backup", copies, "--state-dir", state]).code, 0)
+        if geteuid() == 0 { XCTAssertEqual(chown(state, 12_345, 12_345), 0) }
+        var folder = stat()
+        XCTAssertEqual(stat(state, &folder), 0)
+        for lock in ["dta1", "dta2", "rps"] { unlink("\(state)/\(lock).sqlite.lock") }
+        XCTAssertEqual(try run(["restore", copies, "--state-dir", state]).code, 0)
+        for file in ["dta1.sqlite", "dta2.sqlite", "rps.sqlite", "dta1.sqlite.lock", "rps.sqlite.lock"] {
+            var found = stat()
+            XCTAssertEqual(stat("\(state)/\(file)", &found), 0)
+            XCTAssertEqual(found.st_uid, folder.st_uid, file)
+            XCTAssertEqual(found.st_gid, folder.st_gid, file)
+            XCTAssertEqual(found.st_mode & 0o777, 0o600, file)
+        }
+    }
+
     func testABackupThatIsDamagedOrOfAnotherPartOrKeyReplacesNothing() throws {
         try started().stop(SIGTERM)
         XCTAssertEqual(try run(["backup", copies, "--state-dir", state]).code, 0)

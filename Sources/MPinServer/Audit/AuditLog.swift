@@ -67,16 +67,9 @@ package final class AuditLog: Sendable {
     private static func open(_ path: String, _ flags: Int32) throws -> Int32 {
         let file = Glibc.open(path, flags | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw AuditError.system(path, errno) }
-        leaveToServer(file, path)
+        var found = stat()
+        if fstat(file, &found) == 0, found.st_size == 0 { leaveToServer(file, path) }
         return file
-    }
-
-    /// What an operator begins as root is for the server to go on with, whose folder it is in.
-    private static func leaveToServer(_ file: Int32, _ path: String) {
-        var (folder, new) = (stat(), stat())
-        let folderPath = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
-        guard geteuid() == 0, fstat(file, &new) == 0, new.st_size == 0, stat(folderPath, &folder) == 0 else { return }
-        fchown(file, folder.st_uid, folder.st_gid)
     }
 }
 

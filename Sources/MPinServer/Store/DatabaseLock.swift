@@ -26,8 +26,9 @@ package final class DatabaseLock: Sendable {
 
     private init(_ database: String, _ operation: Int32) throws {
         let path = database + ".lock"
-        let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw Failure(path: path, code: errno) }
+        leaveToServer(file, path)
         guard flock(file, operation) == 0 else {
             let code = errno
             close(file)

@@ -1,0 +1,143 @@
+import Foundation
+import Glibc
+import MPinSecrets
+
+/// Puts a copy of the backup in the place of a database, which is moved aside.
+///
+/// An older state would forgive what has happened since: so each identity keeps the blocks, the revocation and the wrong
+/// PINs that the old file knows of. What was registered after the backup is gone.
+///
+/// Everything that can fail does so in `init`: of several restores none is done before all of them are ready.
+package final class Restore {
+    /// What a restore did.
+    package struct Outcome: Sendable {
+        package let kind: DatabaseKind
+        /// Where the database lies that was there before.
+        package var replaced: String?
+        /// Identities that were blocked, revoked or tried since the backup and stay so; nil: the old file cannot be read.
+        package var carriedOver: Int?
+    }
+
+    private let lock: DatabaseLock
+    private let database: String
+    private let draft: String
+    private let aside: String
+    private let kind: DatabaseKind
+    /// Whether there is a whole database, which `aside` is a copy of.
+    private var isCopied = false
+    private var isDone = false
+    private var carriedOver: Int?
+
+    /// Checks the backup at `path` and makes it ready. `seal`: also checks that a D-TA's shares open.
+    package init(_ path: String, to database: String, seal: Seal?, at now: Moment) async throws {
+        guard access(path, F_OK) == 0 else { throw StartError("\(path): no such file") }
+        guard let lock = try DatabaseLock(replacing: database) else {
+            throw StartError("\(database): in use; stop the server first")
+        }
+        self.lock = lock
+        self.database = database
+        aside = "\(database).before-\(now.isoWithMicroseconds)"
+        draft = try Backup.draft(database)
+        do {
+            try Self.copy(path, to: draft)
+            kind = try DatabaseKind(checking: draft)
+        } catch {
+            Self.remove(draft)
+            throw error
+        }
+        if kind == .dta, let seal {
+            do { _ = try MasterShareDatabase(path: draft, seal: seal, now: now) } catch {
+                throw StartError("\(path): \(error)")
+            }
+        }
+        if access(database, F_OK) == 0 { try await keepPresent(path, at: now) }
+        try Backup.finish(draft)
+    }
+
+    deinit {
+        Self.remove(draft)
+        if isCopied, !isDone { Self.remove(aside) }
+    }
+
+    /// Replaces the database.
+    package func run() throws -> Outcome {
+        var outcome = Outcome(kind: kind, carriedOver: carriedOver)
+        if access(database, F_OK) == 0 { outcome.replaced = aside }
+        if outcome.replaced != nil, !isCopied { try rename(database, aside) }
+        isDone = true
+        // A log that was left behind must not be taken for that of the new one.
+        for suffix in Self.logs where access(database + suffix, F_OK) == 0 {
+            try rename(database + suffix, aside + suffix)
+        }
+        try rename(draft, database)
+        try Backup.syncFolder(of: database)
+        return outcome
+    }
+
+    private static let logs = ["-wal", "-shm", "-journal"]
+
+    private static func remove(_ path: String) { for suffix in ["", ".lock"] + logs { unlink(path + suffix) } }
+
+    private func rename(_ old: String, _ new: String) throws {
+        guard Glibc.rename(old, new) == 0 else { throw StartError("\(old): \(String(cString: strerror(errno)))") }
+    }
+
+    /// To a new file that only the server can read.
+    private static func copy(_ path: String, to draft: String) throws {
+        let file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard file >= 0 else { throw StartError("\(draft): \(String(cString: strerror(errno)))") }
+        leaveToServer(file, draft)
+        let (source, target) = (
+            try FileHandle(forReadingFrom: URL(fileURLWithPath: path)),
+            FileHandle(fileDescriptor: file, closeOnDealloc: true)
+        )
+        while let part = try source.read(upToCount: 1 << 20), !part.isEmpty { try target.write(contentsOf: part) }
+        try target.close()
+    }
+}
+
+extension Restore {
+    /// A whole database is copied: so there is one under the name at every moment.
+    private func keepPresent(_ path: String, at now: Moment) async throws {
+        guard let present = try? DatabaseKind(checking: database) else { return }
+        guard present == kind else { throw StartError("\(path): of another part of the server than \(database)") }
+        try Backup.finish(database)
+        isCopied = true
+        try Self.copy(database, to: aside)
+        if present == .rps { carriedOver = try await Self.carryOver(from: aside, to: draft, at: now) }
+        unlink(aside + ".lock")
+    }
+
+    private static func carryOver(from old: String, to draft: String, at now: Moment) async throws -> Int {
+        let (old, new) = (try identities(old), try identities(draft))
+        var (count, key): (Int, String?) = (0, nil)
+        while true {
+            let page = try await old.list(after: key, limit: 500, at: now)
+            for (key, record) in page where try await new.contains(key, at: now) {
+                let changed = try await new.update(key, at: now) { entry in
+                    let before = entry?.value
+                    entry?.value.keepStricter(record)
+                    return entry?.value != before
+                }
+                count += changed ? 1 : 0
+            }
+            guard let last = page.last else { return count }
+            key = last.key
+        }
+    }
+
+    private static func identities(_ path: String) throws -> Table<IdentityRecord> {
+        Table("identity", in: try SQLiteStore(path: path))
+    }
+}
+
+extension IdentityRecord {
+    /// The worse of both, as far as logins are refused by it.
+    fileprivate mutating func keepStricter(_ other: IdentityRecord) {
+        blocked = blocked || other.blocked
+        revoked = revoked || other.revoked
+        blockedUntil = [blockedUntil, other.blockedUntil].compactMap(\.self).max()
+        attempts = max(attempts, other.attempts)
+        failuresSinceSuccess = max(failuresSinceSuccess, other.failuresSinceSuccess)
+    }
+}
