@@ -213,6 +213,7 @@ final class ProcessTests: XCTestCase {
         XCTAssertEqual(statuses, [401, 200])
         try logABrowserIn(client, user, "alice@example.com")
         try logInAtTheApplicationOnly()
+        try revoke(client, user)
 
         let body = "{\"authOTT\":\"00\"}"
         XCTAssertEqual(try backend.call("POST", "/authenticate", body, port: backend.privatePort).status, 401)
@@ -280,6 +281,40 @@ final class ProcessTests: XCTestCase {
         XCTAssertEqual(answer.status, 200)
         let data = answer.object["logoutData"] as? [String: Any]
         XCTAssertEqual(data?["userId"] as? String, name, "of the outcome, not of the question")
+    }
+
+    /// The website of the RPA's process hears of it from the RPS.
+    private func revoke(_ client: TestClient, _ user: TestClient.User) throws {
+        let pass2 = try client.pass2(client.pass1(user, pin: "1234", permit: client.timePermit(user)))
+        let login = try backend.call(
+            "POST", "/mpinAuthenticate", "{\"mpinResponse\":\(pass2.text)}", headers: ["Origin": "http://127.0.0.1"],
+            port: rpaPort)
+        let cookie = try XCTUnwrap(login.headers["set-cookie"]?.split(separator: ";").first)
+        func account() throws -> Int {
+            try backend.call("GET", "/account", headers: ["Cookie": String(cookie)], port: rpaPort).status
+        }
+        XCTAssertEqual(try account(), 200)
+        let database = backend.stateFolder + "/rps.sqlite"
+        let revoke = ["user", "revoke", "alice@example.com", "--database", database]
+        XCTAssertEqual(try Mpind(revoke).stop(0), 0)
+        XCTAssertEqual(try account(), 303)
+    }
+
+    /// A phone waits for what the RPA says of a right PIN.
+    func testAPhoneHearsThatItsUserIsOnTheOperatorsList() throws {
+        let list = backend.stateFolder + "/revoked"
+        let mpind = try started(["--revoked-users", list, "--wait-for-login-result", "--force-activate"])
+        try Data().write(to: URL(fileURLWithPath: list))
+        let client = TestClient(backend: backend)
+        let user = try client.register("alice@example.com", pin: "1234")
+        let browser = try TestBrowser(backend)
+        let authOTT = try client.prove(user, wid: browser.wid)
+        try Data("alice@example.com\n".utf8).write(to: URL(fileURLWithPath: list))
+        let phone = Later { try client.authenticateMobile(authOTT) }
+        let body = "{\"mpinResponse\":{\"authOTT\":\"\(try browser.awaitToken())\"}}"
+        XCTAssertEqual(try backend.call("POST", "/mpinAuthenticate", body).status, 403)
+        XCTAssertEqual(try phone.get().status, 403)
+        XCTAssertEqual(mpind.stop(SIGTERM), 0)
     }
 
     private lazy var rpaPort = Sockets.freePorts(1)[0]

@@ -226,6 +226,56 @@ final class WebsiteTests: XCTestCase {
         XCTAssertFalse(try phones.map(status).contains(200), "a list that cannot be read permits nobody")
     }
 
+    /// A permit is good all day, and an RPS may ask for none, or not know of the list.
+    func testTheOperatorsListTakesLoginsAwayHoweverAUserIsSpelled() throws {
+        for usePermits in [true, false] {
+            let file = NSTemporaryDirectory() + "revoked-" + UUID().uuidString
+            defer { try? FileManager.default.removeItem(atPath: file) }
+            func write(_ text: String) throws { try text.write(toFile: file, atomically: true, encoding: .utf8) }
+            try write("")
+            let server = try server {
+                $0.revokedUsersFile = file
+                $0.usePermits = usePermits
+            }
+            let client = TestClient(backend: server.backend)
+            let alice = try client.register("alice@example.com", pin: "1234")
+            let permit = usePermits ? try client.timePermit(alice) : nil
+            func status() throws -> Int {
+                try client.authenticate(client.pass2(client.pass1(alice, pin: "1234", permit: permit))).status
+            }
+            XCTAssertEqual(try status(), 200)
+            for line in [
+                "alice@example.com", " Alice@Example.com\t\r\n", "\u{FEFF}alice@example.com",
+                alice.id.uppercased() + " ",
+            ] {
+                try write("other@example.com\n" + line)
+                XCTAssertEqual(try status(), 403, line)
+            }
+            try write("alice@example.co\nmalice@example.com\n\n")
+            XCTAssertEqual(try status(), 200)
+            try FileManager.default.removeItem(atPath: file)
+            XCTAssertEqual(try status(), 500, "a list that cannot be read lets nobody in")
+        }
+    }
+
+    func testARevokedUserIsNoLongerLoggedIn() throws {
+        let file = NSTemporaryDirectory() + "revoked-" + UUID().uuidString
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        try "".write(toFile: file, atomically: true, encoding: .utf8)
+        let server = try server { $0.revokedUsersFile = file }
+        let (alice, bob) = (try cookie(logIn(server)), try cookie(logIn(server, "bob@example.com")))
+        try "alice@example.com\n".write(toFile: file, atomically: true, encoding: .utf8)
+        XCTAssertEqual(try [alice, bob].map { try account(server, $0).status }, [303, 200])
+        XCTAssertFalse(try server.backend.call("GET", "/", headers: alice).text.contains("alice@example.com"))
+        try "".write(toFile: file, atomically: true, encoding: .utf8)
+        XCTAssertEqual(try account(server, alice).status, 303, "that session is over")
+        let user = try Mpind([
+            "user", "revoke", "bob@example.com", "--state-dir", server.backend.stateFolder,
+        ])
+        XCTAssertEqual(user.stop(0), 0)
+        XCTAssertEqual(try account(server, bob).status, 303)
+    }
+
     func testThePermitCheckIsForTheRPSOnly() throws {
         let server = try server()
         let phone = try TestClient(backend: server.backend).register("alice@example.com", pin: "1234")

@@ -1,4 +1,3 @@
-import Foundation
 import HTTPTypes
 import Hummingbird
 import Logging
@@ -69,15 +68,10 @@ struct RelyingPartyApplication: Sendable {
         guard let id = request.query("mpin_id").flatMap(MPinID.init(hex:)), let user = id.userID else {
             throw APIError.invalidID
         }
-        guard try !isRevoked(id, user) else { throw APIError(.gone, "The user is revoked") }
+        guard try !RevokedUsers(file: config.revokedUsersFile).contains(id.hex, user: user) else {
+            throw APIError(.gone, "The user is revoked")
+        }
         return Response(status: .ok)
-    }
-
-    /// A list that cannot be read permits nobody.
-    private func isRevoked(_ id: MPinID, _ user: String) throws -> Bool {
-        guard let file = config.revokedUsersFile else { return false }
-        let lines = try String(contentsOfFile: file, encoding: .utf8).split(whereSeparator: \.isNewline)
-        return lines.contains { $0 == user || $0 == id.hex }
     }
 
     /// POST /mpinAuthenticate (wire section 8.3): a client brings what pass 2 gave it, or a browser what /access did. A

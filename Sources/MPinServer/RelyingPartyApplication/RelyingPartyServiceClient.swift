@@ -9,12 +9,14 @@ struct RelyingPartyServiceClient: Sendable {
     private let key: SecretBytes
     /// Whether the RPS waits for the RPA's verdict on each login.
     private let reportsResult: Bool
+    private let revoked: RevokedUsers
 
     init(_ config: RelyingPartyApplicationConfig, local: RelyingPartyService?) {
         self.local = local
         peer = Peer(url: config.rpsPrivateURL, seconds: config.limits.callSeconds)
         key = config.rpsKey
         reportsResult = config.reportLoginResult
+        revoked = RevokedUsers(file: config.revokedUsersFile)
     }
 
     /// What the RPS said of a login, and the session that is to begin if it said 200.
@@ -25,14 +27,18 @@ struct RelyingPartyServiceClient: Sendable {
         let session: WebSessionID
     }
 
-    /// Redeems a one-time token. The phone learns at once how it can end the session.
+    /// Redeems a one-time token. The phone learns at once how it can end the session. Who is on the operator's list gets
+    /// 403, which lets the token of an old client be: a list can be taken back.
     func login(authOTT: String, _ sessions: WebSessions) async throws -> Login {
         let session = try WebSessionID.random()
         let logout = ["sessionToken": JSONValue.string(sessions.logoutToken(session))]
         let report = try await authenticate(
             RPAAuthenticateRequest(authOTT: authOTT, logoutURL: "/mpinLogout", logoutData: .object(logout)))
-        let verdict = report.answer
-        if reportsResult, verdict.status == 200 { try await self.report(authOTT, verdict, logout) }
+        var verdict = report.answer
+        if verdict.status == 200, try revoked.contains(verdict.mpinId, user: verdict.userId) {
+            (verdict.status, verdict.message) = (403, "The user is revoked")
+        }
+        if reportsResult, report.answer.status == 200 { try await self.report(authOTT, verdict, logout) }
         return Login(verdict: verdict, retryAfter: report.retryAfter, session: session)
     }
 
@@ -58,6 +64,16 @@ struct RelyingPartyServiceClient: Sendable {
             throw Self.isBusy(answer)
                 ? Self.failure(answer) : APIError(.requestTimeout, "Expired authentication request")
         }
+    }
+
+    /// Whether the user of a session may no longer log in.
+    func isRevoked(_ session: WebSession) async throws -> Bool {
+        if try revoked.contains(session.mpinID, user: session.userID) { return true }
+        guard let id = MPinID(hex: session.mpinID) else { return true }
+        if let local { return try await local.isRevoked(id) }
+        let answer = try await reach { try await peer.get("/user/" + id.hex, bearer: $0) }
+        guard !Self.isBusy(answer) else { throw Self.failure(answer) }
+        return answer.status == 410
     }
 
     /// Hands an activation key over; the RPS's HTTP status.
@@ -93,9 +109,12 @@ struct RelyingPartyServiceClient: Sendable {
     }
 
     private func ask(_ path: String, _ body: some Encodable & Sendable) async throws -> Peer.Answer {
-        do {
-            return try await peer.post(path, body, bearer: SignedMessage.fromRPA.signature(key: key))
-        } catch {
+        try await reach { try await peer.post(path, body, bearer: $0) }
+    }
+
+    /// `ask` gets the bearer token.
+    private func reach(_ ask: (String) async throws -> Peer.Answer) async throws -> Peer.Answer {
+        do { return try await ask(SignedMessage.fromRPA.signature(key: key)) } catch {
             throw APIError(.badGateway, "The relying party service cannot be reached")
         }
     }

@@ -61,6 +61,17 @@ extension RelyingPartyService {
         }
     }
 
+    /// Private GET /user/<id>, which no old server has: 410 for an identity that the operator has revoked, for the sessions
+    /// that an RPA keeps.
+    func standing(_ id: MPinID) async throws -> Response {
+        guard try await !isRevoked(id) else { throw APIError(.gone, "The M-Pin ID is revoked") }
+        return Response(status: .ok)
+    }
+
+    func isRevoked(_ id: MPinID) async throws -> Bool {
+        try await identities.find(id, at: config.clock())?.revoked == true
+    }
+
     /// Asks the RPA whether the user may still log in (wire section 8.2); its refusal is the client's.
     private func askForPermit(_ id: MPinID) async throws {
         guard let permitCheck else { return }

@@ -104,10 +104,14 @@ struct RelyingPartyService: Sendable {
         router.serve(
             "/user/{id}",
             [
+                .get: { request, context in
+                    try requireRPA(request)
+                    return try await standing(request.mpinID(context))
+                },
                 .post: { request, context in
                     try requireRPA(request)
                     return try await activate(request, request.mpinID(context))
-                }
+                },
             ])
         router.serve(
             "/authenticate",

@@ -159,7 +159,7 @@ package enum ServerOptions {
 
     static let revokedUsers = ServerOption<String?>.text(
         "revoked-users", .text("FILE"),
-        "User ids and M-Pin IDs, one a line, that get no time permit; read anew for each permit.")
+        "User ids and M-Pin IDs, one a line, that get no time permit and no login; read anew each time.")
 
     static let application = [
         listen.row, privateListen.row, publicURL.row, rpsPrivateURL.row, rpsURL.row, keyFile.row, rpsKeyFile.row,

@@ -4,10 +4,13 @@ import MPinSecrets
 /// Somebody who is logged in with a browser.
 struct WebSession: Codable, Sendable {
     var userID: String
-    /// Hex of the SHA-256 of the M-Pin ID that was logged in with.
-    var identity: String
+    /// Hex of the M-Pin ID that was logged in with.
+    var mpinID: String
     var since: Moment
     var expires: Moment
+
+    /// Its name in the audit log.
+    var identity: String { MPinID(hex: mpinID)?.key ?? "" }
 }
 
 /// The sessions of the website, kept by the server: a browser has nothing but a random id in a cookie, and the store has
@@ -37,10 +40,9 @@ struct WebSessions: Sendable {
     /// Logs a user in. The id is one that no browser had before this login.
     func start(_ id: WebSessionID, userID: String, mpinID: String, at now: Moment) async throws {
         let expires = now.adding(seconds: seconds)
-        let identity = MPinID(hex: mpinID)?.key ?? ""
-        let session = WebSession(userID: userID, identity: identity, since: now, expires: expires)
+        let session = WebSession(userID: userID, mpinID: mpinID, since: now, expires: expires)
         _ = try await sessions.create(id.key, session, expires: expires, at: now)
-        audit.record(.webSession(begun: true, identity: identity, user: userID))
+        audit.record(.webSession(begun: true, identity: session.identity, user: userID))
     }
 
     func end(_ id: WebSessionID, at now: Moment) async throws { _ = try await end(id.key, at: now) }

@@ -27,13 +27,21 @@ struct Website: Sendable {
     }
 
     private func home(_ request: Request) async throws -> Response {
-        let session = try await sessions.session(sessions.id(request), at: config.clock())
-        return Pages.home(user: session?.userID).response()
+        Pages.home(user: try await session(request)?.userID).response()
+    }
+
+    /// Who is logged in. The session of who has been revoked ends here.
+    private func session(_ request: Request) async throws -> WebSession? {
+        let now = config.clock()
+        guard let id = sessions.id(request), let session = try await sessions.session(id, at: now) else { return nil }
+        guard try await rps.isRevoked(session) else { return session }
+        try await sessions.end(id, at: now)
+        return nil
     }
 
     /// GET /account: for nobody but who is logged in.
     private func account(_ request: Request) async throws -> Response {
-        guard let id = sessions.id(request), let session = try await sessions.session(id, at: config.clock()) else {
+        guard let id = sessions.id(request), let session = try await session(request) else {
             return .seeOther("/login")
         }
         return Pages.account(session, csrf: sessions.formToken(id)).response()
