@@ -14,6 +14,12 @@ package enum Exposure: Sendable {
     /// The base URL of a listener, without a slash at its end.
     func url(_ address: ListenAddress) -> String { (identity == nil ? "http://" : "https://") + address.description }
 
+    /// Whether connections from there are served. What comes past the proxy would travel in the clear.
+    package func admits(_ peer: IPAddress?) -> Bool {
+        guard case .behindProxy(let proxies) = self else { return true }
+        return peer.map { $0.isLoopback || proxies.trusts($0) } ?? false
+    }
+
     /// Refuses an address that other machines can reach when what it serves would travel in the clear.
     func require(_ address: ListenAddress) throws(StartError) {
         guard case .loopback = self, !address.isLoopback else { return }

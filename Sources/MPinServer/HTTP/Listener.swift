@@ -60,7 +60,7 @@ struct Listener: Service {
     }
 
     private func server() throws -> any Service {
-        let counter = ConnectionCounter(edge.limits, proxies: edge.exposure.proxies)
+        let counter = ConnectionCounter(edge.limits, edge.exposure)
         let builder = HTTPServerBuilder { responder in
             Connections(
                 responder: responder, limits: edge.limits, tls: edge.exposure.identity, counter: counter, queue: queue)

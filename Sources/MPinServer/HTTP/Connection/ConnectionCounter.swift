@@ -9,20 +9,21 @@ final class ConnectionCounter: Sendable {
     }
 
     private let limits: Limits
-    private let proxies: TrustedProxies
+    private let exposure: Exposure
     private let counts = NIOLockedValueBox(Counts())
 
-    init(_ limits: Limits, proxies: TrustedProxies) {
+    init(_ limits: Limits, _ exposure: Exposure) {
         self.limits = limits
-        self.proxies = proxies
+        self.exposure = exposure
     }
 
     var open: Int { counts.withLockedValue(\.all) }
 
-    /// False: there are too many. Else the connection counts until it is closed. Proxies bring the connections of many.
+    /// False: there are too many, or it comes past the proxy. Else the connection counts until it is closed. Proxies bring the connections of many.
     func admit(_ channel: any Channel) -> Bool {
         let peer = channel.remoteAddress.flatMap { IPAddress($0) }
-        let caller = peer.flatMap { proxies.trusts($0) ? nil : $0.caller }
+        guard exposure.admits(peer) else { return false }
+        let caller = peer.flatMap { exposure.proxies.trusts($0) ? nil : $0.caller }
         let isAdmitted = counts.withLockedValue { counts in
             guard counts.all < limits.connections else { return false }
             if let caller {
