@@ -31,7 +31,7 @@ if grep -m 5 '"level":"error"' "$work/mpind.log"; then
     exit 1
 fi
 stop_server
-start_server --force-activate --behind-proxy --trusted-proxy 127.0.0.1
+public_url=https://login.example.org start_server --force-activate --behind-proxy --trusted-proxy 127.0.0.1
 drive gate "$backend"
 stop_server
 echo "$passed passed"

@@ -9,7 +9,7 @@ read -r port private_port dta1_port dta2_port < <(python3 -B "$root/Tests/EndToE
 backend=http://127.0.0.1:$port
 
 start_server() {
-    "$root/build/mpind" --all-in-one --state-dir "$work/state" --mail-dir "$work/mail" --public-url "$backend" \
+    "$root/build/mpind" --all-in-one --state-dir "$work/state" --mail-dir "$work/mail" --public-url "${public_url:-$backend}" \
         --port "$port" --private-port "$private_port" --dta1-port "$dta1_port" --dta2-port "$dta2_port" \
         --rate-limits off --log-level "${log_level:-debug}" "$@" \
         2>>"$work/mpind.log" &

@@ -19,10 +19,12 @@ final class ExposureTests: XCTestCase {
     }
 
     @discardableResult
-    private func run(_ arguments: [String], input: String = "") throws -> (status: Int32, output: String) {
+    private func run(
+        _ arguments: [String], input: String = "", program: String = "/usr/bin/openssl"
+    ) throws -> (status: Int32, output: String) {
         let process = Process()
         let (stdin, stdout) = (Pipe(), Pipe())
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
+        process.executableURL = URL(fileURLWithPath: program)
         process.arguments = arguments
         process.standardInput = stdin
         process.standardOutput = stdout
@@ -101,7 +103,8 @@ final class ExposureTests: XCTestCase {
 
     func testBehindAProxyAnyAddressMayBeListenedOnAndThePartsStayInside() throws {
         let base = "https://login.example.com"
-        let mpind = try Mpind(backend, ["--behind-proxy", "--host", "0.0.0.0", "--base-url", base + "/"])
+        let mpind = try Mpind(
+            backend, ["--behind-proxy", "--host", "0.0.0.0", "--base-url", base + "/", "--public-url", base])
         try mpind.waitUntilReady()
         let settings = try backend.call("GET", "/rps/clientSettings").object
         XCTAssertEqual(settings["certivoxURL"] as? String, base + "/dta2/")
@@ -110,7 +113,27 @@ final class ExposureTests: XCTestCase {
             XCTAssertEqual(try listeners(port), ["0100007F"], "port \(port)")
         }
         XCTAssertEqual(try listeners(backend.port), ["00000000"])
+        for address in Host.current().addresses where address.contains(".") && !address.hasPrefix("127.") {
+            XCTAssertEqual(try status("http://\(address):\(backend.port)/rps/clientSettings"), "000", "past the proxy")
+        }
+        XCTAssertEqual(try status("http://127.0.0.1:\(backend.port)/rps/clientSettings"), "200")
         XCTAssertEqual(mpind.stop(SIGTERM), 0)
+    }
+
+    private func status(_ url: String) throws -> String {
+        try run(["-s", "-o", "/dev/null", "-w", "%{http_code}", url], program: "/usr/bin/curl").output
+    }
+
+    func testBehindAProxyNobodyComesPastIt() throws {
+        let network = try XCTUnwrap(IPNetwork("10.0.0.0/8"))
+        let exposure = Exposure.behindProxy(TrustedProxies([network]))
+        for (address, isAdmitted) in [
+            ("10.1.2.3", true), ("::ffff:10.1.2.3", true), ("127.0.0.9", true), ("::1", true), ("11.0.0.1", false),
+            ("2001:db8::1", false), ("::ffff:11.0.0.1", false),
+        ] {
+            XCTAssertEqual(exposure.admits(try XCTUnwrap(IPAddress(address))), isAdmitted, address)
+            XCTAssertTrue(Exposure.loopback.admits(IPAddress(address)), address)
+        }
     }
 
     /// The local addresses that are listened on at `port`, as the kernel writes them.

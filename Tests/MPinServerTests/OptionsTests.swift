@@ -145,13 +145,65 @@ final class OptionsTests: XCTestCase {
             ["--tls-cert", "a", "--tls-key", "b", "--behind-proxy"], ["--behind-proxy", "--trusted-proxy", "ten"],
             ["--tls-cert", "/none", "--tls-key", "/none"], ["--admin-listen", "nowhere"],
         ] {
-            XCTAssertThrowsError(
-                try SettingsReader(.serve).read(arguments: ["--state-dir", "x"] + arguments, environment: [:]).check(),
-                "\(arguments)")
+            XCTAssertThrowsError(try check(.serve, arguments), "\(arguments)")
         }
-        try SettingsReader(.serve).read(
-            arguments: ["--state-dir", "x", "--behind-proxy", "--trusted-proxy", "10.0.0.0/8"], environment: [:]
-        ).check()
+        try check(.serve, ["--behind-proxy", "--trusted-proxy", "10.0.0.0/8", "--public-url", "https://a.example"])
+    }
+
+    /// What every part needs before it is asked about anything else.
+    private static let needed: [ServerPart: [String]] = [
+        .serve: ["--all-in-one", "--state-dir", "x"], .dta: ["--database", "x", "--rps-key-file", "x"],
+        .rps: ["--database", "x", "--key-file", "x", "--dta1-key-file", "x", "--dta2-key-file", "x"],
+        .rpa: ["--key-file", "x", "--rps-key-file", "x"],
+    ]
+
+    private func check(_ part: ServerPart, _ arguments: [String]) throws {
+        try SettingsReader(part).read(arguments: (Self.needed[part] ?? []) + arguments, environment: [:]).check()
+    }
+
+    /// Else links and cookies would be of plain HTTP, or of an address that nobody reaches, and nobody would be told.
+    func testWhoIsReachedThroughAProxySaysUnderWhichURL() throws {
+        let url = ["--public-url", "https://login.example.org"]
+        for (part, more, missing) in [
+            (.serve, [], "--public-url"), (.rpa, ["--mail-dir", "m"], "--public-url"),
+            (.serve, ["--public-url", "http://login.example.org"], "https"), (.rps, [], "--dta2-public-url"),
+            (.rps, ["--dta2-url", "http://localhost:8002"], "--dta2-public-url"),
+        ] as [(ServerPart, [String], String)] {
+            XCTAssertThrowsError(try check(part, ["--behind-proxy"] + more), "\(part) \(more)") { error in
+                XCTAssertTrue("\(error)".contains(missing), "\(error)")
+                XCTAssertEqual((error as? SettingsError)?.exitCode, 64)
+            }
+        }
+        try check(.serve, ["--behind-proxy"] + url)
+        try check(.rpa, ["--behind-proxy", "--mail-dir", "m"] + url)
+        try check(.rps, ["--behind-proxy", "--dta2-url", "https://dta2.example.org"])
+        try check(.rps, ["--behind-proxy", "--dta2-public-url", "https://dta2.example.org"])
+        try check(.dta, ["--behind-proxy", "--key-file", "x"])
+    }
+
+    /// The systemd unit does not try again what cannot get better, and knows it by the exit code.
+    func testWhatCannotStartIsNoGoodConfiguration() throws {
+        for (part, arguments, problem) in [
+            (.dta, [], "either --key-file or --passphrase-file"),
+            (.dta, ["--key-file", "x", "--passphrase-file", "y"], "either --key-file or --passphrase-file"),
+            (.dta, ["--key-file", "x", "--listen", "0.0.0.0:8001"], "must be on a loopback address"),
+            (.rpa, [], "--mail-dir or --smtp-url"), (.rpa, ["--smtp-url", "smtp://localhost"], "--mail-from"),
+            (.serve, ["--mail-dir", "m", "--smtp-url", "smtp://localhost"], "either --mail-dir or --smtp-url"),
+            (.serve, ["--audit-log", "a/b"], "--audit-log and --audit-key-file together"),
+            (.serve, ["--host", "0.0.0.0"], "must be on a loopback address"),
+            (.serve, ["--admin-listen", "0.0.0.0:9000"], "admin listener must be on a loopback address"),
+            (.rps, ["--listen", "192.0.2.1:80"], "must be on a loopback address"),
+            (.rps, ["--private-listen", "192.0.2.1:80", "--rpa-key-file", "x"], "must be on a loopback address"),
+        ] as [(ServerPart, [String], String)] {
+            XCTAssertThrowsError(try check(part, arguments), "\(part) \(arguments)") { error in
+                XCTAssertTrue("\(error)".contains(problem), "\(error)")
+                XCTAssertEqual((error as? SettingsError)?.exitCode, 64, "\(error)")
+            }
+        }
+        let parts = try SettingsReader(.serve).read(arguments: ["--state-dir", "x"], environment: [:])
+        XCTAssertThrowsError(try parts.check()) { XCTAssertTrue("\($0)".contains("give --all-in-one"), "\($0)") }
+        try check(.rpa, ["--force-activate"])
+        try check(.dta, ["--passphrase-file", "y"])
     }
 
     func testWhatIsPrintedIsAConfigurationFileWithTheSameValues() throws {
@@ -180,7 +232,7 @@ final class OptionsTests: XCTestCase {
         XCTAssertEqual(bad.stop(0), 78)
         XCTAssertEqual(
             bad.logText, "mpind: error: \(path):2: unknown option max-atempts; did you mean max-attempts?\n")
-        XCTAssertEqual(try Mpind(["config", "check", "serve", "--state-dir", "x"]).stop(0), 0)
+        XCTAssertEqual(try Mpind(["config", "check", "--all-in-one", "--state-dir", "x"]).stop(0), 0)
         XCTAssertEqual(try Mpind(["config", "check", "rps", "--state-dir", "x"]).stop(0), 64)
         XCTAssertEqual(try Mpind(["config", "print", "dta"]).stop(0), 0)
         XCTAssertEqual(try Mpind(["rps", "--help"]).stop(0), 0)

@@ -15,6 +15,9 @@ package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
     /// Whether nobody but this machine reaches it.
     package var isLoopback: Bool { host == "localhost" || IPAddress(host)?.isLoopback ?? false }
 
+    /// Whether it stands for all addresses of this machine.
+    var isEverywhere: Bool { host == "0.0.0.0" || host == "::" }
+
     /// Reads `HOST:PORT`.
     package init(_ text: String) throws(StartError) {
         guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]) else {

@@ -209,9 +209,6 @@ extension Daemon {
 
     private func adminListener(_ readiness: Readiness) throws -> Listener? {
         guard let address = parts.adminListen else { return nil }
-        guard address.isLoopback else {
-            throw StartError("\(address): the admin listener must be on a loopback address")
-        }
         return try Listener(
             "admin", address, edge: edge(address, limits).inside, readiness: readiness, logger: logger,
             routes: AdminRoutes(health: health, metrics: metrics).add)

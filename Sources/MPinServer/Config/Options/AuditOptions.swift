@@ -17,8 +17,13 @@ extension Settings {
 
     /// Nil: no log is asked for.
     func auditPlace() throws -> AuditPlace? {
+        try auditFiles().map { try AuditPlace(log: $0.log, keyFile: $0.key, users: auditUsers) }
+    }
+
+    /// Nil: no log is asked for.
+    func auditFiles() throws(StartError) -> (log: String, key: String)? {
         switch (self[ServerOptions.auditLog], self[ServerOptions.auditKeyFile]) {
-        case (let log?, let key?): return try AuditPlace(log: log, keyFile: key, users: auditUsers)
+        case (let log?, let key?): return (log, key)
         case (nil, nil): return nil
         default: throw StartError("give --audit-log and --audit-key-file together")
         }

@@ -2,29 +2,6 @@ package import Logging
 
 /// What the options that every part has come to.
 extension Settings {
-    /// Refuses what the options together lack or contradict, as far as that can be seen without touching any state.
-    package func check() throws {
-        _ = try exposure()
-        _ = try adminListen()
-        let needed: [ServerOption<String?>] =
-            switch part {
-            case .serve: [ServerOptions.stateDir]
-            case .dta: [ServerOptions.database, ServerOptions.rpsKeyFile]
-            case .rps:
-                [
-                    ServerOptions.database, ServerOptions.keyFile, ServerOptions.dta1KeyFile,
-                    ServerOptions.dta2KeyFile,
-                ]
-            case .rpa: [ServerOptions.keyFile, ServerOptions.rpsKeyFile]
-            }
-        for option in needed { _ = try require(option) }
-        if part == .rps, self[ServerOptions.rpaKeyFile] == nil, let text = self[ServerOptions.privateListen],
-            try !ListenAddress(text).isLoopback
-        {
-            throw SettingsError("a private listener that other machines reach needs --rpa-key-file")
-        }
-    }
-
     package var logLevel: Logger.Level { Logger.Level(rawValue: self[ServerOptions.logLevel]) ?? .info }
 
     /// Reads certificate and key.
@@ -64,8 +41,11 @@ extension Settings {
     }
 
     func adminListen() throws(StartError) -> ListenAddress? {
-        guard let text = self[ServerOptions.adminListen] else { return nil }
-        return try ListenAddress(text)
+        guard let address = try self[ServerOptions.adminListen].map(ListenAddress.init(_:)) else { return nil }
+        guard address.isLoopback else {
+            throw StartError("\(address): the admin listener must be on a loopback address")
+        }
+        return address
     }
 
     func apply(to limits: inout Limits) {

@@ -4,6 +4,7 @@ import MPinSecrets
 /// Puts the parts of a process together from its settings: reads key files, makes folders.
 extension Settings {
     package func parts() throws -> Parts {
+        try check()
         var parts =
             switch part {
             case .serve: try allInOneParts()
@@ -18,10 +19,6 @@ extension Settings {
     }
 
     private func allInOneParts() throws -> Parts {
-        guard self[ServerOptions.isAllInOne] else {
-            throw SettingsError(
-                "give --all-in-one, or run the parts with `mpind dta`, `mpind rps` and `mpind rpa`")
-        }
         var all = AllInOne(stateFolder: try require(ServerOptions.stateDir))
         all.host = self[ServerOptions.host]
         all.port = self[ServerOptions.publicPort]
@@ -86,9 +83,8 @@ extension Settings {
 
     private func applicationParts() throws -> Parts {
         let listen = try address(ServerOptions.listen, "127.0.0.1:8005")
-        guard let delivery = try delivery() else {
-            throw StartError("no way to confirm identities: give --mail-dir or --smtp-url")
-        }
+        let delivery = try requiredDelivery()
+        if case .folder(let folder) = delivery { try makeFolder(folder) }
         var config = RelyingPartyApplicationConfig(
             listen: listen, privateListen: try address(ServerOptions.privateListen, "127.0.0.1:8012"),
             publicURL: try self[ServerOptions.publicURL]?.withoutSlashAtEnd ?? exposure().url(listen),
@@ -113,11 +109,8 @@ extension Settings {
 
     /// What the master shares of a D-TA are sealed with.
     private func seal() throws -> Seal {
-        switch (self[ServerOptions.keyFile], self[ServerOptions.passphraseFile]) {
-        case (let path?, nil): return .key(try loadKey(path))
-        case (nil, let path?): return .passphrase(try SecretFile.loadPassphrase(path))
-        default: throw StartError("give either --key-file or --passphrase-file")
-        }
+        guard let path = self[ServerOptions.passphraseFile] else { return .key(try key(ServerOptions.keyFile)) }
+        return .passphrase(try SecretFile.loadPassphrase(path))
     }
 
     private func legacy() throws -> LegacyCredentials? {
@@ -126,13 +119,18 @@ extension Settings {
 
     private func key(_ option: ServerOption<String?>) throws -> SecretBytes { try loadKey(try require(option)) }
 
+    func requiredDelivery() throws -> MailDelivery {
+        guard let delivery = try delivery() else {
+            throw StartError("no way to confirm identities: give --mail-dir or --smtp-url")
+        }
+        return delivery
+    }
+
     /// Nil when no option was given.
-    private func delivery() throws -> MailDelivery? {
+    func delivery() throws -> MailDelivery? {
         if self[ServerOptions.forceActivate] { return .forceActivate }
         switch (self[ServerOptions.mailDir], self[ServerOptions.smtpURL]) {
-        case (let folder?, nil):
-            try makeFolder(folder)
-            return .folder(folder)
+        case (let folder?, nil): return .folder(folder)
         case (nil, let url?):
             guard let from = self[ServerOptions.mailFrom] else { throw StartError("--smtp-url needs --mail-from") }
             return .smtp(

@@ -88,7 +88,8 @@ package enum ServerOptions {
     static let dta2Port = ServerOption<Int>.integer(
         "dta2-port", 8002, port, "Port of D-TA 2, where clients go for their second shares.")
     static let publicURL = ServerOption<String?>.text(
-        "public-url", .text("URL"), "Base URL of links in mails. (default: the public listener's)")
+        "public-url", .text("URL"),
+        "Base URL of links in mails; needed behind a proxy and on all addresses. (default: the public listener's)")
 
     static let allInOne = [
         isAllInOne.row, stateDir.row, host.row, publicPort.row, privatePort.row, dta1Port.row, dta2Port.row,
@@ -132,7 +133,9 @@ package enum ServerOptions {
         "dta2-url", "http://127.0.0.1:8002", .text("URL"), "Base URL of D-TA 2.")
     static let dta2KeyFile = ServerOption<String?>.text("dta2-key-file", .text("FILE"), "Key file shared with D-TA 2.")
     static let dta2PublicURL = ServerOption<String?>.text(
-        "dta2-public-url", .text("URL"), "Base URL of D-TA 2 for clients. (default: --dta2-url)")
+        "dta2-public-url", .text("URL"),
+        "Base URL of D-TA 2 for clients; needed with TLS or a proxy where --dta2-url is of this machine. (default: --dta2-url)"
+    )
     static let verifyURL = ServerOption<String>.text(
         "verify-url", "http://127.0.0.1:8012/mpinVerify", .text("URL"),
         "URL of the RPA's /mpinVerify; empty: nobody can register.")

@@ -1,0 +1,85 @@
+import Foundation
+
+/// What the options of a part lack or contradict together.
+extension Settings {
+    /// Refuses what could not start, or should not, as far as that can be seen without touching any state.
+    package func check() throws {
+        let exposure = try exposure()
+        for option in needed { _ = try require(option) }
+        do {
+            try checkParts()
+            try checkAddresses(exposure)
+        } catch let error as StartError {
+            throw SettingsError(error.description)
+        }
+    }
+
+    private var needed: [ServerOption<String?>] {
+        switch part {
+        case .serve: [ServerOptions.stateDir]
+        case .dta: [ServerOptions.database, ServerOptions.rpsKeyFile]
+        case .rps:
+            [ServerOptions.database, ServerOptions.keyFile, ServerOptions.dta1KeyFile, ServerOptions.dta2KeyFile]
+        case .rpa: [ServerOptions.keyFile, ServerOptions.rpsKeyFile]
+        }
+    }
+
+    private func checkParts() throws {
+        switch part {
+        case .serve:
+            guard self[ServerOptions.isAllInOne] else {
+                throw SettingsError(
+                    "give --all-in-one, or run the parts with `mpind dta`, `mpind rps` and `mpind rpa`")
+            }
+            _ = try delivery()
+        case .dta:
+            guard (self[ServerOptions.keyFile] == nil) != (self[ServerOptions.passphraseFile] == nil) else {
+                throw SettingsError("give either --key-file or --passphrase-file")
+            }
+        case .rps: break
+        case .rpa: _ = try requiredDelivery()
+        }
+        _ = try auditFiles()
+    }
+
+    private func checkAddresses(_ exposure: Exposure) throws {
+        _ = try adminListen()
+        var addresses = try [ServerOptions.listen, ServerOptions.privateListen].compactMap { self[$0] }.map {
+            try ListenAddress($0)
+        }
+        if part == .serve {
+            addresses.append(try ListenAddress(host: self[ServerOptions.host], port: self[ServerOptions.publicPort]))
+        }
+        for address in addresses { try exposure.require(address) }
+        if part == .rps, self[ServerOptions.rpaKeyFile] == nil, let text = self[ServerOptions.privateListen],
+            try !ListenAddress(text).isLoopback
+        {
+            throw SettingsError("a private listener that other machines reach needs --rpa-key-file")
+        }
+        try checkURLs(exposure, isEverywhere: addresses.contains(where: \.isEverywhere))
+    }
+
+    /// Clients on other machines must not be sent to an address that is not theirs, nor to plain HTTP.
+    private func checkURLs(_ exposure: Exposure, isEverywhere: Bool) throws(SettingsError) {
+        if case .loopback = exposure { return }
+        switch part {
+        case .serve, .rpa:
+            guard let url = self[ServerOptions.publicURL] else {
+                guard exposure.identity == nil || isEverywhere else { return }
+                throw SettingsError("--behind-proxy, or listening on all addresses, needs --public-url")
+            }
+            guard url.hasPrefix("https://") else { throw SettingsError("--public-url must begin with https://") }
+        case .rps:
+            guard self[ServerOptions.dta2PublicURL] == nil, self[ServerOptions.dta2URL].isLoopbackURL else { return }
+            throw SettingsError("clients on other machines need --dta2-public-url")
+        case .dta: return
+        }
+    }
+}
+
+extension String {
+    fileprivate var isLoopbackURL: Bool {
+        guard let url = URLComponents(string: self), let host = url.host else { return false }
+        return (try? ListenAddress(host: host, port: url.port ?? 80).isLoopback) ?? false
+    }
+}
