@@ -4,9 +4,9 @@ import MPinSecrets
 
 /// Where mail is handed in.
 package struct SMTPServer: Sendable {
-    /// `smtp://host:port` (STARTTLS when the server offers it) or `smtps://host:port`.
+    /// `smtp://host:port` or `smtps://host:port`. TLS is a must, except on this machine: there STARTTLS is used where it
+    /// is offered.
     package var url: String
-    /// With a user name TLS is a must, except on this machine.
     package var user: String?
     package var password: String?
     /// PEM file with the certificate authorities to trust instead of the system's.
@@ -72,8 +72,7 @@ package enum SMTP {
         _ = mpin_curl_set_smtp_only(session.easy)
         session.set(CURLOPT_URL, url.text)
         session.trust(server.caFile)
-        let mustEncrypt = server.user != nil && !url.isLoopback
-        session.set(CURLOPT_USE_SSL, Int((mustEncrypt ? CURLUSESSL_ALL : CURLUSESSL_TRY).rawValue))
+        session.set(CURLOPT_USE_SSL, Int((url.isLoopback ? CURLUSESSL_TRY : CURLUSESSL_ALL).rawValue))
         if let user = server.user {
             session.set(CURLOPT_USERNAME, user)
             session.set(CURLOPT_PASSWORD, server.password ?? "")

@@ -203,6 +203,15 @@ final class SMTPTests: XCTestCase {
         XCTAssertTrue(server.lines.contains("STARTTLS"), "\(server.lines)")
     }
 
+    /// 0.0.0.0 leads here, and is no loopback address. Who stands between could take the offer of TLS away.
+    func testWithoutTLSNoMailLeavesThisMachine() throws {
+        let server = try server()
+        guard case .network = failure(mail, url: "smtp://0.0.0.0:\(server.port)") else {
+            return XCTFail("it was sent: \(server.lines)")
+        }
+        XCTAssertFalse(server.lines.contains { $0.hasPrefix("MAIL") }, "\(server.lines)")
+    }
+
     func testEachMessageHasItsOwnID() throws {
         XCTAssertNotEqual(try mail.message(date: 0), try mail.message(date: 0))
         let text = String(decoding: try mail.message(date: 951_782_400), as: UTF8.self)

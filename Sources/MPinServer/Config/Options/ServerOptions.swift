@@ -173,7 +173,9 @@ package enum ServerOptions {
     static let mailDir = ServerOption<String?>.text(
         "mail-dir", .text("FOLDER"), "Write mails as files into this folder instead of sending them.")
     static let smtpURL = ServerOption<String?>.text(
-        "smtp-url", .text("URL"), "Mail server: smtp://host:25 or smtps://host:465.")
+        "smtp-url", .text("URL"),
+        "Mail server: smtp://host:25 or smtps://host:465. TLS is a must, by STARTTLS with smtp, except on this machine."
+    )
     static let smtpUser = ServerOption<String?>.text("smtp-user", .text("NAME"), "User name at the mail server.")
     static let smtpPassword = ServerOption<String?>.text(
         "smtp-password", .text("PASSWORD"), "And its password.", isSecret: true)
