@@ -41,9 +41,9 @@ final class RateLimiter: Sendable {
         throw refusal(group, "identity", wait)
     }
 
-    /// Counts a request for a user id that has no M-Pin ID yet.
+    /// Counts a request for a user id that has no M-Pin ID yet. In capitals it is the same mailbox almost everywhere.
     func admit(_ group: Group, user: String) throws(APIError) {
-        try admit(group, identity: SHA256.hash(Array(user.utf8)))
+        try admit(group, identity: SHA256.hash(Array(user.lowercased().utf8)))
     }
 
     private func refusal(_ group: Group, _ scope: String, _ wait: Int) -> APIError {
