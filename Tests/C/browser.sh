@@ -5,7 +5,7 @@
 # usage: browser.sh URL getAccessNumber|getQrUrl|declined
 set -euo pipefail
 url=$1
-shows=${2/declined/getAccessNumber}
+shows=${2/declined/getQrUrl}
 
 post() { # path, body
     curl -fsS -X POST -H 'Sec-Fetch-Site: same-origin' -H 'Content-Type: application/json' -d "$2" "$url/$1"

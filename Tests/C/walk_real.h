@@ -217,7 +217,8 @@ static void declined(mpin_sdk *sdk, const char *url)
 {
     char text[256] = "";
     FILE *browser = browser_shows(url, "declined", text, sizeof text);
-    CHECK_STATUS(mpin_sdk_abort_session(sdk, text), MPIN_OK);
+    const char *code = strchr(text, '#') ? strchr(text, '#') + 1 : text;
+    CHECK_STATUS(mpin_sdk_abort_session(sdk, code), MPIN_OK);
     CHECK(browser && pclose(browser) == 0, "the browser was not told");
 }
 

@@ -282,6 +282,19 @@ final class BrowserLoginTests: XCTestCase {
         }
     }
 
+    /// There are few numbers: else anybody could find out which are live, and write on the pages that show them.
+    func testAReportOnANumberTellsAndChangesNothing() throws {
+        let (server, _, _) = try registered { $0.serviceName = "Demo" }
+        let browser = try TestBrowser(server.backend)
+        let other = try XCTUnwrap(["0000000", "1111111"].first { $0 != browser.wid })
+        for status in ["wid", "user", "abort"] {
+            let answers = try [browser.wid, other].map { try report(server, $0, status, user: "mallory").text }
+            XCTAssertEqual(answers[0], answers[1], status)
+            XCTAssertEqual(try browser.poll(), AccessResponse(status: "new"), status)
+        }
+        XCTAssertEqual(try report(server, other, "wid").object["appName"] as? String, "Demo", "a phone shows it")
+    }
+
     /// Wire sections 6.9 and 6.11: served whatever the settings say of them; six digits without the checksum.
     func testNumbersAndCodesAreServedThoughTheSettingsDoNotNameThem() throws {
         let server = try InProcess(changeRPS: {

@@ -59,7 +59,9 @@ extension RelyingPartyService {
             ?? AccessResponse(status: "expired")
     }
 
-    /// POST /codeStatus (wire section 6.12). A report about an unknown code is no error to old clients.
+    /// POST /codeStatus (wire section 6.12). A report about an unknown code is no error to old clients. There are so few
+    /// numbers that anybody could find the live ones, and write on their pages: they are all answered alike, and reports
+    /// on them, which are no part of a login, are dropped.
     func codeStatus(_ request: Request) async throws -> Response {
         let body = try await request.json(CodeStatusRequest.self, limits)
         guard Self.isReport(body.status) else { throw APIError(.badRequest, "Not a status that a phone may report") }
@@ -67,10 +69,14 @@ extension RelyingPartyService {
         guard userID.utf8.count <= limits.userIDBytes, !userID.holdsControlCharacters else {
             throw APIError(.badRequest, "userId must have at most \(limits.userIDBytes) bytes")
         }
-        let known: Void? = try await browsers.change((body.wid ?? "").lowercased(), at: config.clock()) {
-            $0.report(status: body.status, userID: userID)
+        let wid = (body.wid ?? "").lowercased()
+        if wid.wholeMatch(of: /[0-9]{6,7}/) == nil {
+            let known: Void? = try await browsers.change(wid, at: config.clock()) {
+                $0.report(status: body.status, userID: userID)
+            }
+            guard known != nil else { return .json(CodeStatusResponse()) }
         }
-        guard known != nil, body.status == "wid" else { return .json(CodeStatusResponse()) }
+        guard body.status == "wid" else { return .json(CodeStatusResponse()) }
         return .json(CodeDetailsResponse(name: config.serviceName, logoURL: config.serviceIconURL))
     }
 
