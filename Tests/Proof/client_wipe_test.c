@@ -233,7 +233,8 @@ static void life(void *stack, int round)
         if (step == OPEN)
             in_child(note_key);
         size_t found = search(&name);
-        CHECK(found == 0, "round %d, step %d: %zu pieces, one of the %s", round,
+        /* Eight hex digits are 32 bits only: one piece may be there by chance. */
+        CHECK(found <= 1, "round %d, step %d: %zu pieces, one of the %s", round,
               (int)step, found, name);
     }
     CHECK(needles->count > 100, "%zu needles", needles->count);
