@@ -59,6 +59,16 @@ package enum Client {
         }
     }
 
+    /// The server's y mod r, 32 bytes: some servers send 256 random bits (TRUST wire section 1.2).
+    package static func challenge(_ y: Span<UInt8>, into reduced: inout MutableSpan<UInt8>) throws(MPinError) {
+        try withArena { arena throws(MPinError) in
+            let value = arena.scalar()
+            guard value.load(y) else { throw .wrongParameter }
+            value.reduce()
+            guard value.encode(into: &reduced) else { throw .wrongParameter }
+        }
+    }
+
     /// Pass 2: v = -(x + y) sec, 65 bytes.
     package static func pass2(
         x: Span<UInt8>, y: Span<UInt8>, sec: Span<UInt8>, into v: inout MutableSpan<UInt8>

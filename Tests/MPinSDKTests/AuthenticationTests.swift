@@ -1,6 +1,7 @@
 import Foundation
 import LoopbackServer
 import MPinSDK
+import MPinSecrets
 import XCTest
 
 final class AuthenticationTests: FlowTestCase {
@@ -185,15 +186,32 @@ final class AuthenticationTests: FlowTestCase {
         XCTAssertEqual(server.calls, [])
     }
 
+    func testAChallengeNeedNotBeReduced() throws {
+        let user = try registered()
+        let server = server!
+        for count in 1...6 {
+            server.state.withLock { state in
+                state.override = { call, request in
+                    guard call == .pass1, (try? server.pass1(request)) != nil,
+                        let y = server.state.withLock({ $0.pass1[user.mpinID]?.y })
+                    else { return nil }
+                    return .json(200, ["y": Hex.encode(unreduced(y, count))])
+                }
+            }
+            XCTAssertNoThrow(try logIn(user), "\(count)")
+            XCTAssertEqual(failure { () throws(SDKError) in try logIn(user, "1235") }, .incorrectPIN, "\(count)")
+        }
+    }
+
     func testChallengesThatAreNoneGiveErrors() throws {
         let user = try registered()
         let zero = String(repeating: "0", count: 64)
-        let order = "2400000008702a0db0bddf647a6366d2c43fd6ee0cc906cebe11c0a636eb1f6d"
+        let most = Hex.encode(unreduced([UInt8](repeating: 0, count: 32), 7))
         let cases: [(y: Any, status: Status)] = [
             ("", .responseParseError), ("zz" + zero.dropFirst(2), .responseParseError),
             (zero + "00", .responseParseError),
-            (String(zero.dropLast(2)), .responseParseError), (7, .responseParseError), (order, .cryptoError),
-            (String(repeating: "f", count: 64), .cryptoError),
+            (String(zero.dropLast(2)), .responseParseError), (7, .responseParseError), (zero, .cryptoError),
+            (order, .cryptoError), (most, .cryptoError),
         ]
         for test in cases {
             server.reply(.pass1, .json(200, ["y": test.y]))
@@ -280,4 +298,18 @@ final class AuthenticationTests: FlowTestCase {
         try sdk.deleteUser(user)
         XCTAssertNoThrow(try logIn(try registered()))
     }
+}
+
+private let order = "2400000008702a0db0bddf647a6366d2c43fd6ee0cc906cebe11c0a636eb1f6d"
+
+/// y + count * r, 32 bytes.
+private func unreduced(_ y: [UInt8], _ count: Int) -> [UInt8] {
+    let order = Hex.decode(order) ?? []
+    var (sum, carry) = (y, 0)
+    for index in sum.indices.reversed() {
+        carry += Int(sum[index]) + count * Int(order[index])
+        sum[index] = UInt8(truncatingIfNeeded: carry)
+        carry >>= 8
+    }
+    return sum
 }

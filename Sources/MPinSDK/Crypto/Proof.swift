@@ -40,13 +40,16 @@ struct Proof: ~Copyable {
         self.sec = sec
     }
 
-    /// -(x + y) * sec, 65 bytes.
+    /// -(x + y) * sec, 65 bytes. `y` is any number of 32 bytes but a multiple of the group order.
     consuming func answer(_ y: [UInt8]) throws(SDKError) -> [UInt8] {
         var v = [UInt8](repeating: 0, count: MPinSize.g1)
         let (x, sec) = (x, sec)
         try cryptoStep("pass 2") { () throws(MPinError) in
+            var challenge = [UInt8](repeating: 0, count: MPinSize.scalar)
+            var challengeOctets = challenge.mutableSpan
+            try Client.challenge(y.span, into: &challengeOctets)
             var octets = v.mutableSpan
-            try Client.pass2(x: x.span, y: y.span, sec: sec.span, into: &octets)
+            try Client.pass2(x: x.span, y: challenge.span, sec: sec.span, into: &octets)
         }
         return v
     }
