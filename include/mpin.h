@@ -821,7 +821,8 @@ mpin_user_is_registration_token_set(mpin_user *user, int32_t *is_set);
  * State: STARTED_REGISTRATION -> STARTED_REGISTRATION or ACTIVATED.
  *
  * In: user_data: for the application, may be NULL.
- * Returns also: MPIN_IDENTITY_NOT_AUTHORIZED.
+ * Returns also: MPIN_IDENTITY_NOT_AUTHORIZED, MPIN_REGISTRATION_EXPIRED (MIRACL
+ *   MFA).
  * Source: wire section 6.2.
  */
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_restart_registration(

@@ -17,6 +17,8 @@ package struct UserRecord: Codable, Sendable, Equatable {
     /// When the registration ends and what the server's clock showed then, in seconds since 1970.
     package var expireTime: Int64?
     package var nowTime: Int64?
+    /// True where the registration was one at a MIRACL MFA server.
+    package var registeredMFA: Bool?
     /// Names of the customer and the application, as the server gave them or, before, the program.
     package var customerID: String?
     package var appID: String?
@@ -90,6 +92,9 @@ package struct UserRecord: Codable, Sendable, Equatable {
         }
         return UserLifecycle(state: state)
     }
+
+    /// Whether the server is a MIRACL MFA one, as far as is known: only those name a customer, and not all of them do.
+    var isMFA: Bool { registeredMFA == true || customerID?.isEmpty == false }
 
     /// Both parts of the registration token.
     var registrationToken: String { (regOTT ?? "") + (regOTTRest ?? "") }

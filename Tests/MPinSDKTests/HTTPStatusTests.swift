@@ -172,6 +172,24 @@ final class HTTPStatusTests: FlowTestCase {
         }
     }
 
+    /// It is the registration that tells such a server, not a customer's name.
+    func testARegistrationIsOverAtAMIRACLServerThatNamesNoCustomer() throws {
+        server.state.withLock { $0.isForced = false }
+        let user = try sdk.makeNewUser("alice@example.com")
+        try sdk.startRegistrationMFA(user)
+        let other = try newSDK()
+        let same = try self.user(in: other)
+        server.fail(.signature, status: 404)
+        XCTAssertEqual(
+            failure { () throws(SDKError) in try sdk.confirmRegistration(user) }, .registrationExpired)
+        XCTAssertEqual(
+            failure { () throws(SDKError) in try other.confirmRegistration(same) }, .registrationExpired)
+        server.fail(.register, status: 404)
+        XCTAssertEqual(
+            failure { () throws(SDKError) in try sdk.restartRegistration(user) }, .registrationExpired)
+        XCTAssertEqual(user.state, .startedRegistration)
+    }
+
     /// No status of no request is left over.
     func testEveryStatusHasAMeaning() {
         for call in ServerCall.allCases {

@@ -33,7 +33,9 @@ package struct ImportSource: Sendable {
         for entry in try entries() {
             let backend: String
             if let own = entry.backend { backend = own } else { backend = try currentBackend() }
-            if let record = entry.record(backend: Backend.base(backend)) { result.append(record) }
+            guard var record = entry.record(backend: Backend.base(backend)) else { continue }
+            if format == .mfa { record.registeredMFA = true }
+            result.append(record)
         }
         return result
     }

@@ -11,7 +11,7 @@ extension Session {
         let request = RegisterRequest(
             userId: user.id, deviceName: user.record.deviceName, userData: userData, activateCode: activateCode)
         let response = try register(.register, "", request, caller)
-        try accept(response, user, response.active ? .registrationStartedActive : .registrationStarted)
+        try accept(response, user, response.active ? .registrationStartedActive : .registrationStarted, .register)
     }
 
     func startRegistrationMFA(
@@ -22,7 +22,8 @@ extension Session {
             userId: user.id, deviceName: user.record.deviceName, activateCode: activateCode, wid: accessCode,
             pushToken: pushID)
         let response = try register(.registerMFA, "", request, caller)
-        try accept(response, user, response.active ? .registrationStartedActiveMFA : .registrationStartedMFA)
+        try accept(
+            response, user, response.active ? .registrationStartedActiveMFA : .registrationStartedMFA, .registerMFA)
     }
 
     func restartRegistration(_ user: User, userData: String?, _ caller: Caller) throws(SDKError) {
@@ -30,8 +31,9 @@ extension Session {
         let record = user.record
         let request = RegisterRequest(
             userId: user.id, deviceName: record.deviceName, userData: userData, regOTT: record.registrationToken)
-        let response = try register(.register, "/\(user.mpinID)", request, caller)
-        try accept(response, user, response.active ? .registrationRestartedActive : .registrationRestarted)
+        let call: ServerCall = record.isMFA ? .registerMFA : .register
+        let response = try register(call, "/\(user.mpinID)", request, caller)
+        try accept(response, user, response.active ? .registrationRestartedActive : .registrationRestarted, call)
         user.update { $0.registration = nil }
     }
 
@@ -41,9 +43,9 @@ extension Session {
         try caller.decode(call, try caller.send(call, .put, try currentBackend().registerURL + path, request))
     }
 
-    /// Stores the identity that the server has made.
+    /// Stores the identity that the server has made at that call.
     private func accept(
-        _ response: RegisterResponse, _ user: User, _ input: UserLifecycle.Input
+        _ response: RegisterResponse, _ user: User, _ input: UserLifecycle.Input, _ call: ServerCall
     ) throws(SDKError) {
         let mpinID = try MPinID.check(response.mpinId, userID: user.id)
         guard !response.regOTT.isEmpty else { throw SDKError(.responseParseError, "register: empty regOTT") }
@@ -52,6 +54,7 @@ extension Session {
         record.mpinID = mpinID
         record.regOTT = response.regOTT
         record.regOTTRest = nil
+        record.registeredMFA = call == .registerMFA ? true : nil
         record.expireTime = response.expireTime.flatMap(WireTime.seconds)
         record.nowTime = response.nowTime.flatMap(WireTime.seconds)
         record.customerID = try name(response.customerId, sameAs: record.customerID, "customer")
@@ -105,8 +108,7 @@ extension Session {
         if let registration = user.registration, registration.firstShare != nil { return registration }
         var query = "regOTT=\(percentEncoded(user.record.registrationToken))"
         if let pushID { query += "&pmiToken=\(percentEncoded(pushID))" }
-        // Only a MIRACL MFA server names a customer.
-        let call: ServerCall = user.customerID.isEmpty ? .signature : .signatureMFA
+        let call: ServerCall = user.record.isMFA ? .signatureMFA : .signature
         let answer = try caller.get(call, "\(try currentBackend().signatureURL)/\(user.mpinID)?\(query)")
         let response: SignatureResponse = try caller.decode(call, answer)
         let share = try checkedShare(response.clientSecretShare, call)
