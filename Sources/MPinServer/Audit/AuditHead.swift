@@ -33,8 +33,8 @@ struct AuditHead: Equatable {
 
     /// Always the same number of bytes, so that one write replaces it whole.
     func save(_ file: Int32, path: String) throws {
-        let text = "\(number) \(Hex.encode(tag)) \(size)"
-        let bytes = Array((text + String(repeating: " ", count: max(0, Self.length - 1 - text.utf8.count)) + "\n").utf8)
+        var bytes = Array("\(number) \(Hex.encode(tag)) \(size)".utf8)
+        bytes += repeatElement(UInt8(ascii: " "), count: max(0, Self.length - 1 - bytes.count)) + [UInt8(ascii: "\n")]
         guard pwrite(file, bytes, bytes.count, 0) == bytes.count else { throw AuditError.system(path, errno) }
     }
 }

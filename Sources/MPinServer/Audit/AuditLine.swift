@@ -18,9 +18,10 @@ struct AuditLine: Sendable, Equatable {
 
     /// A new line behind the one with the tag `previous`.
     init(_ members: [(String, String)], number: Int, previous: [UInt8], key: SecretBytes) {
-        let text = members.map { name, value in ",\"\(name)\":\(Self.quoted(value))" }.joined()
+        var body = Array("{\"n\":\(number)".utf8)
+        for (name, value) in members { body += ",\"\(name)\":\(Self.quoted(value))".utf8 }
         self.number = number
-        body = Array("{\"n\":\(number)\(text)".utf8)
+        self.body = body
         tag = Self.tag(body, previous: previous, key: key)
     }
 

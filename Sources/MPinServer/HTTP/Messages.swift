@@ -22,18 +22,21 @@ extension Response {
 extension Request {
     /// The same with its body read. One that is longer than allowed by its own word is left to who refuses it.
     func withBody(_ limits: Limits) async throws -> Request {
-        let length = headers[.contentLength].flatMap(Int.init) ?? 0
+        let length = declaredLength ?? 0
         guard (1...limits.bodyBytes).contains(length) || headers.contains(.transferEncoding) else { return self }
         var whole = self
         whole.body = RequestBody(buffer: try await bytes(limits))
         return whole
     }
 
+    /// `Content-Length`, of which no request has two. The framework's way to all values of a name is long.
+    private var declaredLength: Int? {
+        headers.first { $0.name == .contentLength }.flatMap { Int($0.value) }
+    }
+
     /// The body, whatever its Content-Type says (wire section 2); 413 beyond the limit.
     func bytes(_ limits: Limits) async throws -> ByteBuffer {
-        if let length = headers[.contentLength].flatMap(Int.init), length > limits.bodyBytes {
-            throw APIError.bodyTooLarge
-        }
+        if let declaredLength, declaredLength > limits.bodyBytes { throw APIError.bodyTooLarge }
         do {
             return try await body.collect(upTo: limits.bodyBytes)
         } catch is NIOTooManyBytesError {

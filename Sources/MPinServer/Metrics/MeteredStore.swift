@@ -39,11 +39,11 @@ struct MeteredStore: Store {
 
     /// A refusal that the change itself makes is no failure of the store.
     private func metered<Result>(_ operation: String, _ work: () async throws -> Result) async throws -> Result {
-        try await metrics.timed(.storeSeconds, [operation]) {
-            do { return try await work() } catch let error as APIError { throw error } catch {
-                metrics.count(.storeErrors, [operation])
-                throw error
-            }
+        let start = ContinuousClock.now
+        defer { metrics.observe(.storeSeconds, since: start, [operation]) }
+        do { return try await work() } catch let error as APIError { throw error } catch {
+            metrics.count(.storeErrors, [operation])
+            throw error
         }
     }
 }

@@ -45,8 +45,12 @@ final class Metrics: Sendable {
     /// Runs `work` and observes how long it took, failed or not.
     func timed<T>(_ family: MetricFamily, _ labels: [String] = [], _ work: () async throws -> T) async rethrows -> T {
         let start = ContinuousClock.now
-        defer { observe(family, start.duration(to: .now) / .seconds(1), labels) }
+        defer { observe(family, since: start, labels) }
         return try await work()
+    }
+
+    func observe(_ family: MetricFamily, since start: ContinuousClock.Instant, _ labels: [String] = []) {
+        observe(family, start.duration(to: .now) / .seconds(1), labels)
     }
 }
 

@@ -30,10 +30,21 @@ final class JSONTree: Encoder, SingleValueEncodingContainer {
 
     /// The compact text in memory that is not wiped.
     func bytes() throws -> [UInt8] {
-        let size = dump(into: nil)
-        let bytes = [UInt8](unsafeUninitializedCapacity: size) { $1 = min(size, dump(into: $0)) }
+        // Nearly every text fits at once; to ask for its size first costs as much as to write it.
+        var (bytes, size) = dump(upTo: 1024)
+        if size > bytes.count { (bytes, size) = dump(upTo: size) }
         guard bytes.count == size, size > 0 else { throw failure("nothing encoded, or out of memory") }
         return bytes
+    }
+
+    /// The compact text, or nothing where it needs more than `room` bytes; its size in any case, 0 where there is none.
+    private func dump(upTo room: Int) -> ([UInt8], size: Int) {
+        var size = 0
+        let bytes = [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
+            size = dump(into: buffer)
+            count = size <= buffer.count ? size : 0
+        }
+        return (bytes, size)
     }
 
     /// Writes the compact text where it has room for it; its size in any case, 0 where there is none.

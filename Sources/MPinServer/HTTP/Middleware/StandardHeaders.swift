@@ -20,6 +20,7 @@ struct StandardHeaders: Sendable {
 
     func add(to response: inout Response, _ request: Request, _ context: RequestContext) {
         if request.method == .head { response = response.createHeadResponse() }
+        response.headers.reserveCapacity(response.headers.count + 16)
         for field in Self.fixed where !response.headers.contains(field.name) { response.headers.append(field) }
         // A year, after which browsers may try plain HTTP again.
         if context.isSecure { response.headers[.strictTransportSecurity] = "max-age=31536000" }
