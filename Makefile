@@ -27,8 +27,7 @@ LIB_FLAGS = --product mpin --disable-local-rpath -Xcc -gdwarf-4 \
 LONG = laws dudect tsan coverage faults faults-asan
 TESTS = lint unit abi api-test c-test asan faults-quick python-test readme-test demo e2e browser-test soak-test unit-file ctime negative wipe fuzz
 
-.PHONY: help test check-all lib server examples bench load soak packages format clean laws dudect tsan coverage faults faults-asan \
-	$(TESTS) FORCE
+.PHONY: help test check-all lib server examples bench load soak packages format clean $(TESTS) $(LONG) FORCE
 
 ##@ Use
 

@@ -70,6 +70,7 @@ def load_rows(report: dict[str, Any]) -> Rows:
         ["a server under load", ""],
         ["logins a second", number(report["loginsPerSecond"])],
         ["latency, half of them within", f"{number(report['p50Milliseconds'])} ms"],
+        ["latency, 95 of 100 within", f"{number(report['p95Milliseconds'])} ms"],
         ["latency, 99 of 100 within", f"{number(report['p99Milliseconds'])} ms"],
         ["CPU of a login", f"{number(report['cpuUnits'])} U, {number(report['cpuMicroseconds'])} µs"],
         ["registrations a second", number(report["registrationsPerSecond"])],

@@ -23,22 +23,21 @@ final class RealServerTests: FolderTestCase {
 
     private func start(_ arguments: [String]) throws {
         let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-        let ports = try (0..<4).map { _ in try listenOnLoopback() }
-        ports.forEach { close($0.socket) }
-        url = "http://127.0.0.1:\(ports[0].port)"
+        let ports = freePorts(4)
+        url = "http://127.0.0.1:\(ports[0])"
         process = Process()
         process.executableURL = URL(fileURLWithPath: (tests as NSString).deletingLastPathComponent + "/mpind")
         process.arguments =
             [
                 "--all-in-one", "--state-dir", folder + "/state", "--mail-dir", folder + "/mail", "--public-url", url,
-                "--port", "\(ports[0].port)", "--private-port", "\(ports[1].port)", "--dta1-port",
-                "\(ports[2].port)", "--dta2-port", "\(ports[3].port)",
+                "--port", "\(ports[0])", "--private-port", "\(ports[1])", "--dta1-port", "\(ports[2])", "--dta2-port",
+                "\(ports[3])",
             ] + arguments
         process.standardError = FileHandle.nullDevice
         try process.run()
         sdk = SDK()
         try sdk.initialize(SDKConfig(storagePath: path))
-        let end = Date(timeIntervalSinceNow: 20)
+        let end = Date(timeIntervalSinceNow: 60)
         while failure({ () throws(SDKError) in try sdk.setBackend(url) }) != nil {
             guard process.isRunning, Date() < end else { throw XCTestError(.failureWhileWaiting) }
         }

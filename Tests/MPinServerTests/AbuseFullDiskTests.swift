@@ -1,4 +1,5 @@
 import Foundation
+import LoopbackServer
 import MPinWire
 import XCTest
 
@@ -6,7 +7,7 @@ import XCTest
 /// when there is room again. A limit for the size of the process's files is the full disk.
 final class AbuseFullDiskTests: XCTestCase {
     private lazy var backend = Backend.onFreePorts()
-    private lazy var admin = Sockets.freePorts(1)[0]
+    private lazy var admin = freePorts(1)[0]
 
     override func tearDown() { try? FileManager.default.removeItem(atPath: backend.stateFolder) }
 

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import LoopbackServer
 import MPinSecrets
 import MPinServer
 import XCTest
@@ -7,7 +8,7 @@ import XCTest
 /// Health, metrics, and the way down.
 final class AdminTests: XCTestCase {
     private lazy var backend = Backend.onFreePorts()
-    private lazy var port = Sockets.freePorts(1)[0]
+    private lazy var port = freePorts(1)[0]
 
     override func tearDown() { try? FileManager.default.removeItem(atPath: backend.stateFolder) }
 

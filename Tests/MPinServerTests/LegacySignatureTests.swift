@@ -1,4 +1,5 @@
 import Foundation
+import LoopbackServer
 import MPinSecrets
 import MPinServer
 import MPinWire
@@ -102,7 +103,7 @@ final class LegacySignatureTests: XCTestCase {
         _ = FileManager.default.createFile(
             atPath: file, contents: Data("{\"app_id\": \"ab\", \"app_key\": \"9d1f3a5b7c2e4f60\"}".utf8),
             attributes: [.posixPermissions: 0o600])
-        let rpa = Sockets.freePorts(2)
+        let rpa = freePorts(2)
         let parts =
             try [("dta1", backend.dta1Port), ("dta2", backend.dta2Port)].map { name, port in
                 try Mpind([

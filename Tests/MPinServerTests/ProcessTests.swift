@@ -1,4 +1,5 @@
 import Foundation
+import LoopbackServer
 import MPinSecrets
 import MPinServer
 import XCTest
@@ -247,7 +248,7 @@ final class ProcessTests: XCTestCase {
     }
 
     private lazy var adminPorts = Dictionary(
-        uniqueKeysWithValues: zip(["rps", "rpa", "dta1", "dta2"], Sockets.freePorts(4)))
+        uniqueKeysWithValues: zip(["rps", "rpa", "dta1", "dta2"], freePorts(4)))
 
     /// What the parts have in common: the most talkative log, metrics and an audit log.
     private func watched(_ part: String) throws -> [String] {
@@ -318,7 +319,7 @@ final class ProcessTests: XCTestCase {
         XCTAssertEqual(mpind.stop(SIGTERM), 0)
     }
 
-    private lazy var rpaPort = Sockets.freePorts(1)[0]
+    private lazy var rpaPort = freePorts(1)[0]
 
     private func arguments(_ backend: Backend) -> [String] {
         [
@@ -336,7 +337,7 @@ final class ProcessTests: XCTestCase {
         for key in names + adminPorts.keys.map({ "audit-" + $0 }) {
             XCTAssertEqual(try Mpind(["keys", "new", "\(state)/\(key).key"]).stop(0), 0)
         }
-        let rpaPrivate = Sockets.freePorts(1)[0]
+        let rpaPrivate = freePorts(1)[0]
         let rps = try Mpind(
             [
                 "rps", "--listen", "127.0.0.1:\(backend.port)", "--private-listen", "127.0.0.1:\(backend.privatePort)",

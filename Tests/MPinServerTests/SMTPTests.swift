@@ -1,4 +1,5 @@
 import Foundation
+import LoopbackServer
 import MPinServer
 import Synchronization
 import XCTest
@@ -23,7 +24,7 @@ final class SMTPTests: XCTestCase {
     }
 
     func testWithoutAMailServerTheRegistrationFailsAndLeavesNothingPending() throws {
-        let port = Sockets.freePorts(1)[0]
+        let port = freePorts(1)[0]
         let server = try InProcess { $0.delivery = .smtp(url: "smtp://127.0.0.1:\(port)", from: "mpin@example.com") }
         let answer = try server.backend.call("PUT", "/rps/user", "{\"userId\":\"alice@example.com\"}")
         XCTAssertEqual(answer.status, 500)

@@ -1,4 +1,5 @@
 import Foundation
+import LoopbackServer
 import XCTest
 
 /// A running server as a client sees it: ports and folders.
@@ -17,7 +18,7 @@ struct Backend: Sendable {
     let traffic = Traffic()
 
     static func onFreePorts() -> Backend {
-        let ports = Sockets.freePorts(4)
+        let ports = freePorts(4)
         let state = NSTemporaryDirectory() + "mpind-test-" + UUID().uuidString
         return Backend(
             port: ports[0], privatePort: ports[1], dta1Port: ports[2], dta2Port: ports[3], stateFolder: state,

@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 
 /// One HTTP exchange over a socket of its own, byte by byte under the test's control.
 struct Answer: Sendable {
@@ -106,44 +105,5 @@ enum Sockets {
             }
         }
         return answer
-    }
-
-    /// Ports that nobody listens on now, all different, below those that the system gives to clients: such a client
-    /// would take one before the server does.
-    static func freePorts(_ count: Int) -> [Int] {
-        var files: [Int32] = []
-        defer { files.forEach { close($0) } }
-        return (0..<count).map { _ in
-            while true {
-                let (file, port) = (socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0), Int.random(in: 15_000..<32_000))
-                files.append(file)
-                if loopback(1, port, { bind(file, $0, $1) }) == 0, claim(port) { return port }
-            }
-        }
-    }
-
-    private static let claims = Mutex<[Int32]>([])
-
-    /// Keeps the port from other test programs of this machine until its server listens: a name in the namespace of the
-    /// system's own sockets stands for it. The last hundred are kept.
-    private static func claim(_ port: Int) -> Bool {
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        let name = Array("\0mpin-test-\(port)".utf8)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
-        let length = socklen_t(MemoryLayout<sa_family_t>.size + name.count)
-        let file = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-        let status = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(file, $0, length) }
-        }
-        guard status == 0 else {
-            close(file)
-            return false
-        }
-        claims.withLock { claims in
-            claims.append(file)
-            if claims.count > 100 { close(claims.removeFirst()) }
-        }
-        return true
     }
 }

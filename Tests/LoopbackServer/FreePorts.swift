@@ -1,0 +1,53 @@
+import Foundation
+import Synchronization
+
+/// Ports that nobody listens on now, all different, below those that the system gives to clients: such a client would
+/// take one before the server does.
+package func freePorts(_ count: Int) -> [Int] {
+    var files: [Int32] = []
+    defer { files.forEach { close($0) } }
+    return (0..<count).map { _ in
+        while true {
+            let (file, port) = (socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0), Int.random(in: 15_000..<32_000))
+            files.append(file)
+            if isFree(port, file), claim(port) { return port }
+        }
+    }
+}
+
+private func isFree(_ port: Int, _ file: Int32) -> Bool {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = in_port_t(port).bigEndian
+    address.sin_addr.s_addr = inet_addr("127.0.0.1")
+    return withUnsafePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            bind(file, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+        }
+    }
+}
+
+private let claims = Mutex<[Int32]>([])
+
+/// Keeps the port from other test programs of this machine until its server listens: a name in the namespace of the
+/// system's own sockets stands for it. The last hundred are kept.
+private func claim(_ port: Int) -> Bool {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let name = Array("\0mpin-test-\(port)".utf8)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
+    let length = socklen_t(MemoryLayout<sa_family_t>.size + name.count)
+    let file = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    let status = withUnsafePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(file, $0, length) }
+    }
+    guard status == 0 else {
+        close(file)
+        return false
+    }
+    claims.withLock { claims in
+        claims.append(file)
+        if claims.count > 100 { close(claims.removeFirst()) }
+    }
+    return true
+}
