@@ -21,7 +21,7 @@ from pathlib import Path
 import pytest
 from phone import Phone, Refused, wait_until
 from selenium import webdriver
-from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException, TimeoutException
+from selenium.common.exceptions import TimeoutException, WebDriverException
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
@@ -61,9 +61,8 @@ class Browser:
         self._element(By.XPATH, path, lambda element: element.click())
 
     def _element(self, by: str, selector: str, use: Callable[[WebElement], object]) -> object:
-        """A page that is just being loaded has it in a moment."""
-        changing = (StaleElementReferenceException, NoSuchElementException)
-        wait = WebDriverWait(self.driver, 20, poll_frequency=0.02, ignored_exceptions=changing)
+        """A page that is just being loaded has it in a moment; until then the driver complains in many ways."""
+        wait = WebDriverWait(self.driver, 60, poll_frequency=0.02, ignored_exceptions=[WebDriverException])
         return wait.until(lambda driver: [use(driver.find_element(by, selector))])[0]
 
     def wait_for(self, text: str) -> None:
