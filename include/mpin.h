@@ -318,7 +318,8 @@ typedef struct mpin_config {
     const char *rps_prefix;
     /** PEM file of the certificate authorities to trust; NULL: the system's. */
     const char *ca_file;
-    /** Milliseconds that one call may take; 0: 30000. */
+    /** Milliseconds that one call may take; 0: 30000. Half a second more where
+     * another process keeps it from storing what a server has done. */
     uint32_t timeout_ms;
     /** 1 allows plain http to any host. For tests. */
     uint32_t allow_insecure;

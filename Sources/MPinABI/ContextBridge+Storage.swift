@@ -57,7 +57,9 @@ struct CallbackStorage: Storage {
         return blob.count == 0 ? nil : blob.span.withUnsafeBufferPointer { Array($0) }
     }
 
-    func update(_ change: ([UInt8]?) throws(SDKError) -> [UInt8]) throws(SDKError) {
+    func update(
+        within limits: CallLimits?, _ change: ([UInt8]?) throws(SDKError) -> [UInt8]
+    ) throws(SDKError) {
         let blob = try change(read())
         try callbacks.set(MPIN_STORAGE_USERS, blob.span)
     }

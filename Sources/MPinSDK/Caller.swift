@@ -1,11 +1,16 @@
-import MPinHTTP
+package import MPinHTTP
 import MPinSecrets
 import MPinWire
 
 /// When an operation must end.
-struct CallLimits {
+package struct CallLimits: Sendable {
     let deadline: Deadline
     let isCancelled: @Sendable () -> Bool
+
+    package init(deadline: Deadline, isCancelled: @escaping @Sendable () -> Bool) {
+        self.deadline = deadline
+        self.isCancelled = isCancelled
+    }
 }
 
 /// Sends the requests of one operation: each under the operation's deadline, each open to its cancel.

@@ -75,6 +75,7 @@ package final class SDK: @unchecked Sendable {
     func perform<Result>(_ body: (Session, Caller) throws(SDKError) -> Result) throws(SDKError) -> Result {
         try enter(timeoutMilliseconds.withLock { $0 }) { limits throws(SDKError) in
             guard let session else { throw SDKError(.flowError, "not initialised") }
+            session.limits = limits
             try session.refresh()
             return try body(session, session.caller(limits, settings))
         }
@@ -118,6 +119,8 @@ package final class SDK: @unchecked Sendable {
     private func logged<Result>(_ body: () throws(SDKError) -> Result) throws(SDKError) -> Result {
         do { return try body() } catch {
             log?(error.status.logLevel, error.description)
+            // After a failed initialisation the program may release what its log stands on.
+            if session == nil { log = nil }
             throw error
         }
     }

@@ -120,6 +120,15 @@ package final class User: Sendable {
         }
     }
 
+    /// The session forgets the user, the store does not: nothing secret of it stays in memory.
+    func forgetSecrets() {
+        update { content in
+            var record = content.record
+            (record.regOTT, record.regOTTRest, record.token, record.permit, record.signing) = (nil, nil, nil, nil, nil)
+            content = Content(record: record, lifecycle: content.lifecycle)
+        }
+    }
+
     /// The identity is gone: nothing of it stays in memory.
     func erase() {
         update { content in

@@ -64,6 +64,21 @@ final class LifeCycleTests: FlowTestCase {
         XCTAssertNotNil(try sdk.makeNewUser("a"))
     }
 
+    func testTheLogOfAFailedInitialisationIsNotUsedAgain() throws {
+        let lines = Locked<[String]>([])
+        let sdk = SDK(environment: Environment(log: { _, line in lines.withLock { $0.append(line) } }))
+        let refused = SDKConfig(storagePath: path, backend: "http://127.0.0.1:1")
+        XCTAssertEqual(failure { () throws(SDKError) in try sdk.initialize(refused) }, .networkError)
+        let told = lines.withLock { $0 }
+        XCTAssertTrue(told.last?.hasPrefix("NETWORK_ERROR") ?? false, "\(told)")
+        XCTAssertEqual(failure { () throws(SDKError) in try sdk.addCustomHeader("a b", "x") }, .invalidArgument)
+        XCTAssertEqual(failure { () throws(SDKError) in _ = try sdk.listAllUsers() }, .flowError)
+        XCTAssertEqual(lines.withLock { $0 }, told)
+        try sdk.initialize(config())
+        XCTAssertEqual(failure { () throws(SDKError) in _ = try sdk.makeNewUser("") }, .invalidArgument)
+        XCTAssertTrue(lines.withLock { $0.last }?.hasPrefix("INVALID_ARGUMENT") ?? false)
+    }
+
     func testDestroyForgetsAndAnotherInitialisationFindsEverything() throws {
         let user = try registered()
         try sdk.destroy()
@@ -73,6 +88,37 @@ final class LifeCycleTests: FlowTestCase {
         XCTAssertEqual(same.mpinID, user.mpinID)
         XCTAssertEqual(failure { () throws(SDKError) in try sdk.startAuthentication(user) }, .flowError)
         XCTAssertNoThrow(try logIn(same))
+    }
+
+    func testUsersOutliveTheirSDKWithoutTheirSecrets() throws {
+        let user = try sdk.makeNewUser("alice")
+        try sdk.startRegistration(user)
+        var other: SDK? = try newSDK()
+        let same = try self.user("alice", in: XCTUnwrap(other))
+        XCTAssertTrue(same.isRegistrationTokenSet)
+        try other?.destroy()
+        XCTAssertFalse(same.isRegistrationTokenSet)
+        try other?.initialize(config())
+        let again = try self.user("alice", in: XCTUnwrap(other))
+        XCTAssertTrue(again.isRegistrationTokenSet)
+        other?.close()
+        other = nil
+        XCTAssertFalse(again.isRegistrationTokenSet)
+        XCTAssertEqual(again.mpinID, user.mpinID)
+    }
+
+    func testAStoreThatCannotBeReadStaysSoUntilItCan() throws {
+        let user = try registered()
+        let blob = try read(path)
+        try write(Array("mpin-store 7\n".utf8) + blob.dropFirst(13), path)
+        server.forgetCalls()
+        for _ in 0..<2 {
+            XCTAssertEqual(failure { () throws(SDKError) in _ = try sdk.listAllUsers() }, .unsupportedFormat)
+            XCTAssertEqual(failure { () throws(SDKError) in try logIn(user) }, .unsupportedFormat)
+        }
+        XCTAssertEqual(server.calls, [])
+        try write(blob, path)
+        XCTAssertNoThrow(try logIn(user))
     }
 
     func testALostKeyIsNotReplaced() throws {
@@ -196,11 +242,49 @@ final class LifeCycleTests: FlowTestCase {
 
     func testClearedUsersStayStored() throws {
         try registered("alice")
+        let carol = try sdk.makeNewUser("carol")
+        try sdk.startRegistration(carol)
+        XCTAssertTrue(carol.isRegistrationTokenSet)
         try sdk.clearUsers()
+        XCTAssertFalse(carol.isRegistrationTokenSet)
+        XCTAssertEqual(carol.state, .activated)
         XCTAssertEqual(try sdk.listAllUsers().count, 0)
         try registered("bob")
         XCTAssertEqual(try sdk.listAllUsers().map(\.id), ["bob"])
-        XCTAssertEqual(try newSDK().listAllUsers().map(\.id), ["alice", "bob"])
+        XCTAssertEqual(try newSDK().listAllUsers().map(\.id), ["alice", "bob", "carol"])
+        let other = try newSDK()
+        XCTAssertTrue(try self.user("carol", in: other).isRegistrationTokenSet)
+        try other.clearUsers()
+    }
+
+    func testAForgottenUserIsDeletedInTheStore() throws {
+        let alice = try registered("alice")
+        try registered("bob")
+        try sdk.clearUsers()
+        try sdk.deleteUser(alice)
+        XCTAssertEqual(alice.state, .invalid)
+        XCTAssertEqual(try newSDK().listAllUsers().map(\.id), ["bob"])
+        // And under the name that was made anew.
+        try sdk.deleteUser(try sdk.makeNewUser("bob"))
+        XCTAssertEqual(try newSDK().listAllUsers().map(\.id), [])
+        XCTAssertNoThrow(try logIn(try registered("alice")))
+        XCTAssertEqual(try sdk.listAllUsers().map(\.id), ["alice"])
+    }
+
+    func testAForgottenUserThatIsMadeAnewIsNewUntilItRegisters() throws {
+        let former = try registered("alice")
+        try sdk.clearUsers()
+        let alice = try sdk.makeNewUser("alice")
+        try registered("bob")
+        XCTAssertEqual(alice.state, .invalid)
+        XCTAssertEqual(try sdk.listAllUsers().map(\.id), ["bob"])
+        try registered("alice", pin: "5678")
+        XCTAssertNotEqual(alice.mpinID, former.mpinID)
+        try logIn(alice, "5678")
+        // The former one is no longer what is stored.
+        try sdk.deleteUser(former)
+        XCTAssertEqual(alice.state, .registered)
+        XCTAssertEqual(try newSDK().listAllUsers().map(\.mpinID), [alice.mpinID, try self.user("bob", in: sdk).mpinID])
     }
 
     func testAllUsersGoAtOnceAlsoThoseOfOtherBackendsAndForgottenOnes() throws {
@@ -359,6 +443,23 @@ final class LifeCycleTests: FlowTestCase {
         XCTAssertEqual(try sdk.listUsers().count, 1)
     }
 
+    func testACancelEndsTheWaitForTheStore() throws {
+        let sdk = sdk!
+        let server = server!
+        let user = try sdk.makeNewUser("alice@example.com")
+        let lock = open(path + ".lock", O_RDWR | O_CREAT, 0o600)
+        XCTAssertEqual(flock(lock, LOCK_EX), 0)
+        Thread.detachNewThread {
+            while server.calls.last != .register { usleep(1000) }
+            // The register answer may still be on its way: either wait ends.
+            sdk.cancel()
+        }
+        XCTAssertEqual(failure { () throws(SDKError) in try sdk.startRegistration(user) }, .canceled)
+        XCTAssertEqual(user.state, .invalid)
+        close(lock)
+        XCTAssertNoThrow(try logIn(try registered()))
+    }
+
     func testCloseCancelsWhatIsUnderWayAndRefusesTheRest() throws {
         let user = try registered()
         server.reply(.timePermit, .stall())
@@ -397,6 +498,30 @@ final class LifeCycleTests: FlowTestCase {
         inner.withLock { $0 = nil }
         XCTAssertEqual(seen.withLock { Array($0.prefix(2)) }, [.flowError, .flowError])
         XCTAssertEqual(user.state, .registered)
+    }
+
+    func testGettersAnswerWheneverTheGeneratorIsAsked() throws {
+        try registered()
+        let current = Locked<User?>(nil)
+        let asked = Locked(0)
+        let environment = Environment(random: { bytes in
+            if let user = current.withLock({ $0 }), user.state == .registered { asked.withLock { $0 += 1 } }
+            return systemRandom(&bytes)
+        })
+        let sdk = try newSDK(environment)
+        let same = try self.user(in: sdk)
+        current.withLock { $0 = same }
+        let done = expectation(description: "the login ends")
+        Thread.detachNewThread {
+            let digits = Array("1234".utf8)
+            do throws(SDKError) {
+                try sdk.startAuthentication(same)
+                _ = try sdk.finishAuthentication(same, pin: digits.span)
+            } catch { XCTFail("\(error)") }
+            done.fulfill()
+        }
+        wait(for: [done], timeout: 30)
+        XCTAssertGreaterThan(asked.withLock { $0 }, 1)
     }
 
     func testAFailingGeneratorIsReportedAndNothingSent() throws {

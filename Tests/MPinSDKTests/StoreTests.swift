@@ -1,5 +1,6 @@
 import Foundation
 import MPinCrypto
+import MPinHTTP
 import MPinSDK
 import MPinSecrets
 import MPinWire
@@ -241,6 +242,27 @@ final class StoreTests: FolderTestCase {
         XCTAssertEqual(try read(path), [1, 2])
     }
 
+    func testAHeldLockEndsWithItsCallAndAFreeOneIsTakenHoweverLate() throws {
+        let storage = FileStorage(path: path)
+        func save(_ byte: UInt8, isCancelled: Bool) -> Status? {
+            failure { () throws(SDKError) in
+                let late = CallLimits(deadline: .after(milliseconds: 0)) { isCancelled }
+                try storage.update(within: late) { _ in [byte] }
+            }
+        }
+        XCTAssertNil(save(1, isCancelled: true))
+        let lock = open(path + ".lock", O_RDWR)
+        XCTAssertEqual(flock(lock, LOCK_EX), 0)
+        let start = monotonicNanoseconds()
+        XCTAssertEqual(save(2, isCancelled: true), .canceled)
+        XCTAssertEqual(save(3, isCancelled: false), .storageError)
+        XCTAssertLessThan((monotonicNanoseconds() - start) / 1_000_000, 8000)
+        close(lock)
+        XCTAssertEqual(try read(path), [1])
+        XCTAssertNil(save(4, isCancelled: false))
+        XCTAssertEqual(try read(path), [4])
+    }
+
     func testADraftThatACrashLeftIsNoObstacle() throws {
         try write([1, 2, 3], path + ".new")
         XCTAssertEqual(try saveThree().count, 3)
@@ -259,6 +281,38 @@ final class StoreTests: FolderTestCase {
         XCTAssertEqual(try read(path), old)
         // Whoever starts now cannot know.
         XCTAssertEqual(try store().load().records.count, 1)
+    }
+
+    func testAnOldCopyWithoutItsGenerationIsSeen() throws {
+        let key = try KeyFile.loadOrCreate(path + ".key")
+        try save(record("alice"))
+        let old = try read(path)
+        let running = try store()
+        _ = try running.update(record("bob").key) { $0 = record("bob") }
+        let lines = old.split(separator: 10)
+        for copy in [
+            Array(lines.dropLast().joined(separator: [10])) + [10], Array(old.dropLast(2)),
+            try oldStore("mpin-store 1", key, version: 1, ending: []),
+        ] {
+            try write(copy, path)
+            XCTAssertEqual(failure { () throws(SDKError) in _ = try running.load() }, .storageError)
+            XCTAssertEqual(
+                failure { () throws(SDKError) in _ = try running.update(record("x").key) { $0 = nil } }, .storageError)
+            XCTAssertEqual(try read(path), copy)
+            XCTAssertEqual(try store().load().records.map(\.userID), ["alice"])
+        }
+    }
+
+    func testAStoreThatIsGoneIsNoNewOne() throws {
+        let running = try store()
+        XCTAssertEqual(try running.load().records, [])
+        _ = try running.update(record("alice").key) { $0 = record("alice") }
+        XCTAssertEqual(unlink(path), 0)
+        XCTAssertEqual(failure { () throws(SDKError) in _ = try running.load() }, .storageError)
+        XCTAssertEqual(
+            failure { () throws(SDKError) in _ = try running.update(record("bob").key) { $0 = record("bob") } },
+            .storageError)
+        XCTAssertFalse(FileManager.default.fileExists(atPath: path))
     }
 
     func testTwoUsersFilesExchangedAreSeen() throws {

@@ -42,11 +42,13 @@ extension Session {
             number = try PINNumber(pin, factors, Self.renewedMapping, length: user.record.pinLength)
             answer = try logInRenewed(user, credential, number, renewal, form, caller)
         }
+        // The generator may be the program's, which may ask for the user.
+        let provenPIN = ProvenPIN(number, random: random)
         user.update { content in
             content.login = nil
             content.authData = answer.text
             content.logout = answer.logout
-            content.provenPIN = ProvenPIN(number, random: random)
+            content.provenPIN = provenPIN
         }
         return answer
     }

@@ -14,10 +14,12 @@ final class Session {
     private let store: UserStore
     private(set) var backend: Backend?
     private var users: [IdentityKey: User] = [:]
-    /// Keys of stored users that the app has told to forget, until it makes or registers them anew.
+    /// Keys of stored users that the app has told to forget, until it registers them anew or deletes them.
     private var forgotten: Set<IdentityKey> = []
-    private var storeVersion: UInt64
+    private var storeVersion: UInt64 = 0
     private(set) var damagedRecords = 0
+    /// Those of the operation that is under way.
+    var limits: CallLimits?
 
     init(_ config: SDKConfig, _ environment: Environment) throws(SDKError) {
         policy = try Self.policy(config)
@@ -28,8 +30,12 @@ final class Session {
         log = environment.log
         retryMilliseconds = environment.retryMilliseconds
         rpsPrefix = config.rpsPrefix
-        storeVersion = store.version
         try load()
+    }
+
+    /// Users that the program still holds keep no secret.
+    deinit {
+        for user in users.values { user.forgetSecrets() }
     }
 
     func caller(_ limits: CallLimits, _ settings: RequestSettings) -> Caller {
@@ -82,7 +88,6 @@ final class Session {
         record.customerID = customerID
         record.appID = appID
         let user = User(record: record, lifecycle: UserLifecycle())
-        forgotten.remove(user.key)
         users[user.key] = user
         return user
     }
@@ -106,22 +111,25 @@ final class Session {
     }
 
     func clearUsers() {
+        for user in users.values { user.forgetSecrets() }
         forgotten.formUnion(users.filter { $0.value.state != .invalid }.keys)
         users = [:]
     }
 
     func delete(_ user: User) throws(SDKError) {
         let key = user.key
-        if users[key] === user {
-            if user.state != .invalid { try save(user) { $0 = nil } }
-            users[key] = nil
-        }
+        let isKnown = users[key] === user
+        let isBegun = user.state != .invalid
+        // A forgotten user is still stored, for its handle and for one that was made anew.
+        let isStored = forgotten.contains(key) ? isKnown || isBegun : isKnown && isBegun
+        if isStored { try save(user) { $0 = nil } }
+        if isKnown { users[key] = nil }
         user.erase()
     }
 
     /// All of them, of all backends.
     func deleteUsers() throws(SDKError) {
-        try store.removeAll()
+        try store.removeAll(within: limits)
         for user in users.values { user.erase() }
         users = [:]
         forgotten = []
@@ -154,7 +162,7 @@ final class Session {
     func save(_ user: User, _ change: (inout UserRecord?) throws(SDKError) -> Void) throws(SDKError) {
         let former = user.key
         var key = former
-        let records = try store.update(former, replacing: forgotten) { record throws(SDKError) in
+        let records = try store.update(former, replacing: forgotten, within: limits) { record throws(SDKError) in
             try change(&record)
             key = record?.key ?? former
             guard key == former || users[key] == nil else { throw UserStore.isKnown }
@@ -162,8 +170,8 @@ final class Session {
         if key != former {
             users[former] = nil
             users[key] = user
-            forgotten.remove(key)
         }
+        forgotten.remove(key)
         adopt(records)
         damagedRecords = 0
     }
@@ -171,7 +179,7 @@ final class Session {
     /// Stores the records whose users are not known yet, and takes them over. Returns their number.
     func add(_ records: [UserRecord]) throws(SDKError) -> Int {
         if records.isEmpty { return 0 }
-        let (all, added) = try store.add(records)
+        let (all, added) = try store.add(records, within: limits)
         adopt(all)
         damagedRecords = 0
         return added
@@ -184,22 +192,23 @@ final class Session {
 
     private func load() throws(SDKError) {
         // Before the reading: what is stored in between is read again.
-        storeVersion = store.version
+        let version = store.version
         let content = try store.load()
         damagedRecords = content.damaged
         log?(.info, "the store holds \(content.records.count) users")
         if content.damaged > 0 { log?(.warning, "the store holds \(content.damaged) damaged records") }
         adopt(content.records)
+        storeVersion = version
     }
 
     private func adopt(_ records: [UserRecord]) {
         var gone = users.filter { $0.value.state != .invalid }
         for record in records {
-            guard let lifecycle = record.lifecycle else { continue }
+            guard let lifecycle = record.lifecycle, !forgotten.contains(record.key) else { continue }
             gone[record.key] = nil
             if let user = users[record.key] {
                 user.adopt(record, lifecycle)
-            } else if !forgotten.contains(record.key) {
+            } else {
                 users[record.key] = User(record: record, lifecycle: lifecycle)
             }
         }

@@ -5,14 +5,14 @@ import MPinHTTP
 package final class FileStorage: Storage {
     private let path: String
     /// How long another process may hold the lock.
-    private let lockMilliseconds: UInt32
-    package static let maxLockMilliseconds: UInt32 = 10_000
+    private static let lockMilliseconds = 10_000
+    /// And how long beyond a call's deadline: what the server has done by then must not be lost lightly.
+    private static let lateMilliseconds = 500
     /// No store of a client is larger.
     private static let maxBytes = 64 << 20
 
     /// A relative path is taken from the working directory of this moment, wherever the host goes later.
-    package init(path: String, lockMilliseconds: UInt32 = FileStorage.maxLockMilliseconds) {
-        self.lockMilliseconds = lockMilliseconds
+    package init(path: String) {
         let directory = path.hasPrefix("/") ? nil : getcwd(nil, 0)
         defer { free(directory) }
         self.path = directory.map { String(cString: $0) + "/" + path } ?? path
@@ -34,8 +34,10 @@ package final class FileStorage: Storage {
         return try readAll(file)
     }
 
-    package func update(_ change: ([UInt8]?) throws(SDKError) -> [UInt8]) throws(SDKError) {
-        let lock = try takeLock()
+    package func update(
+        within limits: CallLimits? = nil, _ change: ([UInt8]?) throws(SDKError) -> [UInt8]
+    ) throws(SDKError) {
+        let lock = try takeLock(limits)
         // Closing the file gives the lock back; so does the end of the process.
         defer { close(lock) }
         try replace(by: change(read()))
@@ -69,15 +71,21 @@ package final class FileStorage: Storage {
         }
     }
 
-    private func takeLock() throws(SDKError) -> Int32 {
+    /// A lock that is free is taken even after the deadline and a cancel.
+    private func takeLock(_ limits: CallLimits?) throws(SDKError) -> Int32 {
         let lock = untilDone { open("\(path).lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600) }
         guard lock >= 0 else { throw failure("open the lock of") }
-        let deadline = Deadline.after(milliseconds: lockMilliseconds)
+        let left = limits.map { $0.deadline.remainingMilliseconds() &+ Self.lateMilliseconds } ?? .max
+        let deadline = Deadline.after(milliseconds: UInt32(clamping: min(left, Self.lockMilliseconds)))
         while flock(lock, LOCK_EX | LOCK_NB) != 0 {
             let mayRetry = errno == EWOULDBLOCK || errno == EINTR
             guard mayRetry, deadline.remainingMilliseconds() > 0 else {
                 defer { close(lock) }
                 throw failure("lock")
+            }
+            guard limits?.isCancelled() != true else {
+                close(lock)
+                throw SDKError(.canceled, "another process holds the lock of \(path)")
             }
             usleep(1000)
         }

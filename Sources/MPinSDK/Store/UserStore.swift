@@ -25,11 +25,7 @@ package final class UserStore: Sendable {
         guard environment.storage != nil || !config.storagePath.isEmpty else {
             throw SDKError(.invalidArgument, "no storage path")
         }
-        // A call must not wait for another process longer than for a server.
-        let patience =
-            config.timeoutMilliseconds == 0
-            ? FileStorage.maxLockMilliseconds : min(FileStorage.maxLockMilliseconds, config.timeoutMilliseconds)
-        let storage = environment.storage ?? FileStorage(path: config.storagePath, lockMilliseconds: patience)
+        let storage = environment.storage ?? FileStorage(path: config.storagePath)
         let key: StoreKey
         if let passphrase = config.passphrase {
             guard passphrase.count > 0 else { throw SDKError(.invalidArgument, "the passphrase is empty") }
@@ -50,10 +46,10 @@ package final class UserStore: Sendable {
     /// The change may give it another key, if nobody has that or it is one of `replaced`. Returns all records as stored
     /// now.
     package func update(
-        _ key: IdentityKey, replacing replaced: Set<IdentityKey> = [],
+        _ key: IdentityKey, replacing replaced: Set<IdentityKey> = [], within limits: CallLimits? = nil,
         _ change: (inout UserRecord?) throws(SDKError) -> Void
     ) throws(SDKError) -> [UserRecord] {
-        try replace { records throws(SDKError) in
+        try replace(limits) { records throws(SDKError) in
             var record = records.last { $0.key == key }
             try change(&record)
             let others = records.filter { $0.key != key }
@@ -68,9 +64,9 @@ package final class UserStore: Sendable {
 
     /// Adds the records whose users are not there yet; one that names no customer or application is of any. Returns all
     /// records as stored now, and how many were added.
-    func add(_ new: [UserRecord]) throws(SDKError) -> (all: [UserRecord], added: Int) {
+    func add(_ new: [UserRecord], within limits: CallLimits?) throws(SDKError) -> (all: [UserRecord], added: Int) {
         var added = 0
-        let all = try replace { records throws(SDKError) in
+        let all = try replace(limits) { records throws(SDKError) in
             var keys = Set(records.map(\.key))
             let fresh = new.filter { record in
                 !records.contains { $0.key.isOf(record) } && keys.insert(record.key).inserted
@@ -82,11 +78,13 @@ package final class UserStore: Sendable {
     }
 
     /// Removes all records.
-    func removeAll() throws(SDKError) { _ = try replace { _ in [] } }
+    func removeAll(within limits: CallLimits?) throws(SDKError) { _ = try replace(limits) { _ in [] } }
 
-    private func replace(_ change: ([UserRecord]) throws(SDKError) -> [UserRecord]) throws(SDKError) -> [UserRecord] {
+    private func replace(
+        _ limits: CallLimits?, _ change: ([UserRecord]) throws(SDKError) -> [UserRecord]
+    ) throws(SDKError) -> [UserRecord] {
         var next = StoreFormat.Content()
-        try storage.update { blob throws(SDKError) in
+        try storage.update(within: limits) { blob throws(SDKError) in
             let former = try content(blob)
             if former.damaged > 0 { try storage.setAside() }
             next.records = try change(former.records)
@@ -99,12 +97,14 @@ package final class UserStore: Sendable {
     }
 
     private func content(_ blob: [UInt8]?) throws(SDKError) -> StoreFormat.Content {
-        guard let blob else { return StoreFormat.Content() }
-        let content = try StoreFormat.decode(blob, key: key)
+        var content = StoreFormat.Content()
+        if let blob { content = try StoreFormat.decode(blob, key: key) }
         try newest.withLock { newest throws(SDKError) in
-            guard let generation = content.generation else { return }
+            // What names no generation could be of any age.
+            let generation = content.generation ?? 0
             guard generation >= newest else {
-                throw SDKError(.storageError, "an old copy of the store has taken its place")
+                let reason = blob == nil ? "is gone" : "has lost its end, or an old copy has taken its place"
+                throw SDKError(.storageError, "the store \(reason)")
             }
             newest = generation
         }
