@@ -210,7 +210,7 @@ final class AuditTests: XCTestCase {
         }
         XCTAssertEqual(
             events.compactMap { $0["event"] as? String },
-            ["started", "registration-started", "registration-confirmed", "registered"]
+            ["started", "share", "share", "registration-started", "registration-confirmed", "share", "registered", "share"]
                 + ["permit", "login", "permit", "login", "permit", "login", "permit", "login", "blocked"])
         XCTAssertEqual(
             events.filter { $0["event"] as? String == "login" }.compactMap { $0["status"] as? String },

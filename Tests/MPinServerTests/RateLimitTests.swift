@@ -1,5 +1,7 @@
 import Foundation
+import MPinSecrets
 import MPinServer
+import MPinWire
 import XCTest
 
 /// How often a caller may come, and who the caller is behind proxies.
@@ -101,6 +103,28 @@ final class RateLimitTests: XCTestCase {
         XCTAssertEqual(try client.login(client.register("alice@example.com", pin: "1234"), pin: "1234").status, 200)
     }
 
+    func testNobodyElsesRequestsUseUpWhatAnIdentityMayAskAnAuthority() throws {
+        let server = try limited { $0.authorityIdentity = RateLimit("4/600") }
+        let client = TestClient(backend: server.backend)
+        let alice = try client.register("alice@example.com", pin: "1234")
+        let forged =
+            "?hash_mpin_id=\(Hex.encode(alice.hash))&signature=00&app_id=a&expires=x&count=1&key_id=1&hash_user_id="
+        for target in ["/timePermit", "/timePermits", "/clientSecret"] {
+            for _ in 0..<5 {
+                XCTAssertEqual(
+                    try server.backend.call("GET", target + forged, port: server.backend.dta2Port).status, 401, target)
+            }
+        }
+        // Two shares of the client secret, two of the permit.
+        let answer = try server.backend.call("GET", "/rps/timePermit/" + alice.id)
+        let first: RPSTimePermitResponse = try answer.json()
+        let query = "/timePermit?hash_mpin_id=\(first.storageId)&signature=\(first.signature)"
+        let statuses = try (0..<2).map { _ in
+            try server.backend.call("GET", query, port: server.backend.dta2Port).status
+        }
+        XCTAssertEqual(statuses, [200, 429])
+    }
+
     func testBehindAProxyTheRightMostUntrustedAddressIsTheCaller() throws {
         let server = try limited({ $0.loginAddress = RateLimit("1/600") }, proxies: ["127.0.0.0/8", "10.0.0.0/8"])
         func status(_ forwarded: String) throws -> Int {
@@ -173,9 +197,11 @@ final class RateLimitTests: XCTestCase {
     }
 
     func testARefusalByTheSecondAuthorityNamesItsTimeAtTheGateToo() throws {
-        let server = try limited({ $0.authorityIdentity = RateLimit("1/600") }, proxies: ["127.0.0.1"])
-        let target = "/dta2/timePermit?hash_mpin_id=\(String(repeating: "0", count: 64))&signature=00"
-        XCTAssertEqual(try server.backend.call("GET", target).status, 401)
+        let server = try limited({ $0.authorityIdentity = RateLimit("4/600") }, proxies: ["127.0.0.1"])
+        let alice = try TestClient(backend: server.backend).register("alice@example.com", pin: "1234")
+        let first: RPSTimePermitResponse = try server.backend.call("GET", "/rps/timePermit/" + alice.id).json()
+        let target = "/dta2/timePermit?hash_mpin_id=\(first.storageId)&signature=\(first.signature)"
+        XCTAssertEqual(try server.backend.call("GET", target).status, 200)
         let answer = try server.backend.call("GET", target)
         XCTAssertEqual(answer.status, 429)
         XCTAssertTrue((1...600).contains(try XCTUnwrap(answer.headers["retry-after"].flatMap { Int($0) })))

@@ -38,6 +38,23 @@ final class TrustAuthorityTests: XCTestCase {
         _ = try ServerContext(serverSecret: sum.span)
     }
 
+    /// Who steals the keys of the RPS can fetch secrets at the D-TAs, and only they can tell.
+    func testEachAuthorityRecordsTheSecretsThatItGives() throws {
+        let server = try InProcess().keep(in: self)
+        let alice = try TestClient(backend: server.backend).register("alice@example.com", pin: "1234")
+        let text = try String(contentsOfFile: server.backend.stateFolder + "/audit/audit.jsonl", encoding: .utf8)
+        let lines = try text.split(separator: "\n").map {
+            try XCTUnwrap(JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+        }.filter { $0["event"] as? String == "share" }
+        for part in ["dta1", "dta2"] {
+            let own = lines.filter { $0["part"] as? String == part }
+            XCTAssertEqual(own.map { $0["of"] as? String }, ["server-secret", "client-secret"], part)
+            XCTAssertEqual(own.map { $0["key_id"] as? String }, ["1", "1"])
+            XCTAssertEqual(own.map { $0["identity"] as? String }, [nil, Hex.encode(alice.hash)])
+            XCTAssertEqual(own.map { $0["from"] as? String }, ["127.0.0.1", "127.0.0.1"])
+        }
+    }
+
     func testTheSignatureIsCheckedBeforeTheTimeAndTheTimeIsBounded() throws {
         let server = try InProcess()
         let port = server.backend.dta1Port

@@ -81,6 +81,16 @@ extension AuditEvent {
     /// A new master secret is in use at the RPS.
     static func keyInUse(_ keyID: String) -> AuditEvent { AuditEvent("key-in-use", nil, [("key_id", keyID)]) }
 
+    /// A D-TA gave out its share of the server secret.
+    static func serverSecretShare(keyID: String) -> AuditEvent {
+        AuditEvent("share", nil, [("of", "server-secret"), ("key_id", keyID)])
+    }
+
+    /// A D-TA gave out its share of a client secret. `hashID`: hex of the SHA-256 of the M-Pin ID.
+    static func clientSecretShare(hashID: String, keyID: String) -> AuditEvent {
+        AuditEvent("share", Subject(identity: hashID, user: ""), [("of", "client-secret"), ("key_id", keyID)])
+    }
+
     /// A new master share at a D-TA.
     package static func rotated(keyID: String, oldServedUntil: Moment) -> AuditEvent {
         AuditEvent("rotated", nil, [("key_id", keyID), ("old_served_until", oldServedUntil.iso)], isDurable: true)

@@ -120,7 +120,8 @@ extension Daemon {
         let requests = SignedRequests(
             key: config.requestKey, legacy: config.legacy, limits: config.limits, clock: config.clock)
         let server = TrustAuthorityServer(
-            keyring: keyring, requests: requests, limits: config.limits, clock: config.clock)
+            keyring: keyring, requests: requests, rates: rates, audit: parts.audit.of(config.name),
+            limits: config.limits, clock: config.clock)
         health.add(config.name) { FileManager.default.fileExists(atPath: config.database) }
         return try Listener(
             config.name, config.listen, edge: edge(config.listen, config.limits), cors: [.dta(config.allowOrigin)],

@@ -8,6 +8,8 @@ import MPinWire
 struct TrustAuthorityServer: Sendable {
     let keyring: MasterKeyring
     let requests: SignedRequests
+    let rates: RateLimiter
+    let audit: Audit
     let limits: Limits
     let clock: Clock
 
@@ -41,6 +43,7 @@ struct TrustAuthorityServer: Sendable {
         let point = try await share.point(MPinSize.g2) { master, point throws(MPinError) in
             try TrustAuthority.serverSecretShare(master: master, into: &point)
         }
+        audit.record(.serverSecretShare(keyID: share.keyID))
         return .json(
             ServerSecretResponse(
                 serverSecret: SecretHex(point), startTime: share.startTime.iso, keyID: share.keyID))
@@ -56,9 +59,11 @@ struct TrustAuthorityServer: Sendable {
             LegacyMessage.clientSecret(
                 appID: credentials.appID, hashID: hashID, hashUser: hashUser, expires: expires)
         }
+        try rates.admit(.authority, identity: hash)
         let point = try await share.point(MPinSize.g1) { master, point throws(MPinError) in
             try TrustAuthority.clientSecretShare(master: master, hashID: hash.span, into: &point)
         }
+        audit.record(.clientSecretShare(hashID: hashID, keyID: share.keyID))
         return .json(ClientSecretResponse(clientSecret: SecretHex(point), keyID: share.keyID))
     }
 
@@ -77,12 +82,14 @@ struct TrustAuthorityServer: Sendable {
                     try requests.isSigned(.timePermit(keyID: share.keyID, hashID: hashID, date: date), request)
                         || isStranger
                 else { continue }
+                try rates.admit(.authority, identity: hash)
                 // Who asks cannot tell the one from the other.
                 let holder = isStranger ? SignedMessage.stranger(hashID: hashID).tag(key: requests.key) : hash
                 return .json(TimePermitResponse(timePermit: try await share.permit(holder, date), keyID: share.keyID))
             }
         }
         try requests.checkLegacy(request, expires: nil) { _ in LegacyMessage.timePermit(hashID: hashID) }
+        try rates.admit(.authority, identity: hash)
         let share = try keyring.current()
         return .json(
             TimePermitResponse(timePermit: try await share.permit(hash, clock().day), keyID: share.keyID))
@@ -103,6 +110,7 @@ struct TrustAuthorityServer: Sendable {
         } legacy: { _ in
             LegacyMessage.timePermit(hashID: hashID)
         }
+        try rates.admit(.authority, identity: hash)
         let today = clock().day
         var permits: [String: String] = [:]
         for date in today..<today + Int32(count) { permits[String(date)] = try await share.permit(hash, date) }

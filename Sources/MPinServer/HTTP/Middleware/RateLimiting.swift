@@ -1,22 +1,13 @@
 import Hummingbird
-import MPinSecrets
 
-/// Counts requests by address, and those to an authority by identity. Who reads an M-Pin ID counts its requests, so that
-/// every spelling of one ID counts as one.
+/// Counts requests by address. Who reads an M-Pin ID or its hash counts its requests, so that every spelling of one ID
+/// counts as one, and, at an authority, only those that the RPS has signed.
 struct RateLimiting: Sendable {
     let limiter: RateLimiter
 
     func count(_ request: Request, _ context: RequestContext) throws(APIError) {
-        switch Self.rule(request.uri.path) {
-        case .none: return
-        case .counted(let group):
-            try limiter.admit(group, address: context.remoteAddress)
-        case .authority:
-            // The D-TA behind the gate counts for itself.
-            guard !request.uri.path.hasPrefix(AuthorityGate.path + "/"), let hash = request.query("hash_mpin_id")
-            else { return }
-            try limiter.admit(.authority, identity: SHA256.hash(Array(hash.lowercased().utf8)))
-        }
+        guard case .counted(let group) = Self.rule(request.uri.path) else { return }
+        try limiter.admit(group, address: context.remoteAddress)
     }
 
     /// Of an address that asks an authority only what the signature check refuses is counted, and a good signature always
