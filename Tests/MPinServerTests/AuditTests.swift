@@ -210,7 +210,8 @@ final class AuditTests: XCTestCase {
         }
         XCTAssertEqual(
             events.compactMap { $0["event"] as? String },
-            ["started", "share", "share", "registration-started", "registration-confirmed", "share", "registered", "share"]
+            ["share-made", "share-made", "started", "share", "share", "registration-started", "registration-confirmed"]
+                + ["share", "registered", "share"]
                 + ["permit", "login", "permit", "login", "permit", "login", "permit", "login", "blocked"])
         XCTAssertEqual(
             events.filter { $0["event"] as? String == "login" }.compactMap { $0["status"] as? String },

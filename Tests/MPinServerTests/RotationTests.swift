@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import MPinSecrets
 import MPinServer
 import MPinWire
@@ -13,10 +14,10 @@ final class RotationTests: XCTestCase {
     }
 
     /// The operator's command on the file of a running D-TA.
-    private func rotate(_ backend: Backend, _ name: String, until end: Moment) throws {
+    private func rotate(_ backend: Backend, _ name: String, until end: Moment? = nil) throws {
         let command = try Mpind([
             "dta", "rotate", "--database", "\(backend.stateFolder)/\(name).sqlite", "--key-file",
-            "\(backend.stateFolder)/\(name).key", "--serve-old-until", end.iso,
+            "\(backend.stateFolder)/\(name).key", "--serve-old-until", end?.iso ?? "now",
         ])
         XCTAssertEqual(command.stop(0), 0, command.logText)
     }
@@ -114,6 +115,37 @@ final class RotationTests: XCTestCase {
         XCTAssertEqual(try status(params), 200)
         XCTAssertEqual(try status(params.replacing("key_id=2", with: "key_id=1")), 401)
         XCTAssertEqual(try status(params.replacing("&key_id=2", with: "")), 401)
+    }
+
+    /// What README.md says of a D-TA that was restored from before a rotation.
+    func testAnAuthorityThatLostAShareIsRotatedUpToTheOtherAndOnlyItsIdentitiesRegisterAgain() throws {
+        let server = try server()
+        let (backend, client) = (server.backend, TestClient(backend: server.backend))
+        let (alice, end) = (try client.register("alice@example.com", pin: "1234"), server.now.adding(seconds: day))
+        for name in ["dta1", "dta2"] { try rotate(backend, name, until: end) }
+        try waitForKey("2", client)
+        let bob = try client.register("bob@example.com", pin: "1234")
+        func permit(_ user: TestClient.User, becomes status: Int) throws {
+            let end = Date(timeIntervalSinceNow: 20)
+            while try backend.call("GET", "/rps/timePermit/" + user.id).status != status {
+                guard Date() < end else { throw Sockets.Failure(text: "no \(status): \(server.logText)") }
+                usleep(50_000)
+            }
+        }
+        try DatabaseQueue(path: backend.stateFolder + "/dta1.sqlite").write { db in
+            try db.execute(sql: "DELETE FROM master_share WHERE key_id = 2")
+            try db.execute(sql: "UPDATE master_share SET served_until = NULL")
+        }
+        try rotate(backend, "dta1", until: end)
+        try permit(bob, becomes: 503)
+        XCTAssertEqual(try client.login(alice, pin: "1234").status, 200, "of another master secret")
+        for name in ["dta1", "dta2"] { try rotate(backend, name) }
+        try permit(bob, becomes: 200)
+        XCTAssertEqual(try client.login(bob, pin: "1234").status, 409)
+        XCTAssertEqual(try client.login(alice, pin: "1234").status, 200)
+        XCTAssertEqual(try newKeyID(client), "3")
+        let again = try client.register("bob@example.com", pin: "1234")
+        XCTAssertEqual(try client.login(again, pin: "1234").status, 200)
     }
 
     func testARestartedRPSServesOldAndNewAndStopsWhenOneHasChanged() throws {

@@ -91,6 +91,9 @@ extension AuditEvent {
         AuditEvent("share", Subject(identity: hashID, user: ""), [("of", "client-secret"), ("key_id", keyID)])
     }
 
+    /// A D-TA had no database and has made one, with a first master share.
+    static let shareMade = AuditEvent("share-made", isDurable: true)
+
     /// A new master share at a D-TA.
     package static func rotated(keyID: String, oldServedUntil: Moment) -> AuditEvent {
         AuditEvent("rotated", nil, [("key_id", keyID), ("old_served_until", oldServedUntil.iso)], isDurable: true)

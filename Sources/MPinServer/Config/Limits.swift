@@ -63,8 +63,9 @@ package struct Limits: Sendable {
     package var permitDays = 14
     /// Seconds for one call to another part of the system.
     package var callSeconds = 10
-    /// Seconds between two looks of the RPS at what the D-TAs serve.
-    package var keyWatchSeconds = 60
+    /// Seconds between two looks of the RPS at what the D-TAs serve: too few for three wrong PINs where one of them has
+    /// lost its share.
+    package var keyWatchSeconds = 10
     /// Tries, one a second, to get the server secret shares at start.
     package var gatherTries = 30
     /// Seconds between two collections of expired items.

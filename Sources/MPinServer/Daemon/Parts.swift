@@ -113,6 +113,7 @@ extension Daemon {
         let keyring: MasterKeyring
         do {
             let database = try MasterShareDatabase(path: config.database, seal: config.seal, now: config.clock())
+            if database.isNew { sayNew(config) }
             keyring = try MasterKeyring(database, clock: config.clock)
         } catch {
             throw StartError("\(config.database): \(error)")
@@ -126,6 +127,14 @@ extension Daemon {
         return try Listener(
             config.name, config.listen, edge: edge(config.listen, config.limits), cors: [.dta(config.allowOrigin)],
             rates: rates, readiness: readiness, logger: logger, routes: server.addRoutes)
+    }
+
+    /// A missing database is that of a first start, or one that was lost, or not the one that was meant.
+    private func sayNew(_ config: TrustAuthorityConfig) {
+        parts.audit.of(config.name).record(.shareMade)
+        logger.warning(
+            "made a first master share; if this D-TA has run before, stop it and restore its database",
+            metadata: ["part": "\(config.name)", "database": "\(config.database)"])
     }
 
     private func makeService(_ config: RelyingPartyServiceConfig) async throws -> RelyingPartyService {
@@ -144,7 +153,7 @@ extension Daemon {
         }
         let secrets = ServerSecrets(authorities: authorities, store: file, config: config, logger: logger)
         let keyRing = try await ServerKeyRing(secrets)
-        health.add("keys") { keyRing.keys.context(keyRing.keys.currentID) != nil }
+        health.add("keys") { keyRing.keys.isUsable }
         return RelyingPartyService(
             config: config, appID: config.legacy?.appID ?? appID, store: store, sessions: sessions, keyRing: keyRing,
             dta1: authorities[0], dta2: authorities[1],

@@ -34,5 +34,8 @@ struct APIError: Error {
     static let gone = APIError(.badRequest, "The request ended before its time")
     /// Nothing was acknowledged. A login that was being judged may count as a wrong PIN: the safe side.
     static let storeFailed = APIError(.serviceUnavailable, "The state cannot be read or written", retryAfter: 5)
+    /// A D-TA has lost its share: any judgement would call a right PIN a wrong one.
+    static let masterSecretChanged = APIError(
+        .serviceUnavailable, "The trust authorities do not have the master secret of this identity", retryAfter: 60)
     static let overloaded = APIError(.serviceUnavailable, "Overloaded", retryAfter: 1)
 }

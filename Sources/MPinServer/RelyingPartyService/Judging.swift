@@ -63,13 +63,13 @@ extension RelyingPartyService {
 
     private func judge(_ login: Login, _ logger: Logger) async throws -> (Verdict, BegunBlock?) {
         let (id, isKnown, now) = (login.proof.id, login.isKnown, login.now)
-        let keys = keys
-        guard let current = keys.context(keys.currentID) else { throw APIError.internalError }
         let context: ServerContext?
         let answered: Challenge?
         do {
-            context = isKnown ? try await keyRing.context(login.identity.keyID) : current
-            let judge = Judge(context: context ?? current, id: id, dates: config.usePermits ? now.permitDates : [0])
+            let keys = keys
+            context = try await keyRing.context(isKnown ? login.identity.keyID : keys.currentID)
+            guard let usable = try context ?? keys.context(keys.currentID) else { throw APIError.internalError }
+            let judge = Judge(context: usable, id: id, dates: config.usePermits ? now.permitDates : [0])
             let isJudged = login.reservation == .granted && isKnown && context != nil
             if isJudged { logger.debug("proof judged") }
             answered = try await metrics.timed(.pairingSeconds) {

@@ -14,7 +14,7 @@ extension RelyingPartyService {
         let identity = try await identities.find(id, at: now)
         try await requirePermission(id, identity)
         let permit = Permit(
-            hash: id.hash, isStranger: identity == nil, keyID: keys.servedID(identity?.keyID ?? keys.currentID),
+            hash: id.hash, isStranger: identity == nil, keyID: try keys.servedID(identity?.keyID ?? keys.currentID),
             date: now.day)
         let share = try await authorityShare {
             try await dta1.timePermitShare(holder(permit), keyID: permit.keyID, date: permit.date)

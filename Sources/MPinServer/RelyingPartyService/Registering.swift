@@ -137,6 +137,7 @@ extension RelyingPartyService {
         }
         guard registration.isActive else { throw APIError(.unauthorized, "The identity is not verified yet") }
         let keyID = try await identities.find(id, at: now)?.keyID ?? keys.currentID
+        _ = try await keyRing.context(keyID)
         let share = try await authorityShare { try await dta1.clientSecretShare(id, keyID: keyID, expires: expires()) }
         let refetch = now.adding(seconds: limits.refetchSeconds)
         guard try await registrations.complete(id, refetchUntil: refetch, at: now) else {

@@ -22,20 +22,16 @@ final class ServerKeyRing: Sendable {
         let (secrets, now) = (held.withLockedValue { $0 }, source.config.clock())
         let newest = secrets.last?.keyID ?? ServerKeys.firstID
         let inUse = secrets.filter { secret in secret.keyID == newest || secret.servedUntil.map { now < $0 } ?? true }
-        return ServerKeys(
-            currentID: newest, contexts: Dictionary(inUse.map { ($0.keyID, $0.context) }) { _, last in last })
+        return ServerKeys(currentID: newest, inUse)
     }
 
     /// The server secret for an identity registered under `keyID`; nil when that master secret is retired. One that is
     /// newer than all that are known here was met by another process first, and is fetched.
     func context(_ keyID: String) async throws -> ServerContext? {
         let keys = keys
-        guard let number = Int(keyID), number > Int(keys.currentID) ?? 0 else { return keys.context(keyID) }
+        guard let number = Int(keyID), number > Int(keys.currentID) ?? 0 else { return try keys.context(keyID) }
         try await refresh()
-        guard let context = self.keys.context(keyID) else {
-            throw APIError(
-                .internalServerError, "The trust authorities do not serve the master secret of this identity")
-        }
+        guard let context = try self.keys.context(keyID) else { throw APIError.masterSecretChanged }
         return context
     }
 

@@ -1,24 +1,38 @@
-package import MPinCrypto
+import MPinCrypto
 
 /// The server secrets by the id of the master secret that they come from.
-package struct ServerKeys: Sendable {
+struct ServerKeys: Sendable {
     /// What the first master secret is called, at every D-TA.
-    package static let firstID = "1"
+    static let firstID = "1"
 
     /// The key of new registrations.
-    package let currentID: String
-    private let contexts: [String: ServerContext]
+    let currentID: String
+    private let secrets: [String: ServerSecret]
 
-    package init(currentID: String, contexts: [String: ServerContext]) {
+    init(currentID: String, _ secrets: [ServerSecret]) {
         self.currentID = currentID
-        self.contexts = contexts
+        self.secrets = Dictionary(secrets.map { ($0.keyID, $0) }) { _, last in last }
     }
 
-    /// Nil: that master secret is retired, and who has a client secret of it must register anew.
-    package func context(_ keyID: String) -> ServerContext? { contexts[keyID] }
+    /// Nil: that master secret is retired, and who has a client secret of it must register anew. 503 while a D-TA has
+    /// another share of it.
+    func context(_ keyID: String) throws(APIError) -> ServerContext? {
+        guard let secret = secrets[keyID] else { return nil }
+        guard let context = secret.context else { throw .masterSecretChanged }
+        return context
+    }
+
+    /// Whether proofs can be judged and clients registered.
+    var isUsable: Bool { secrets[currentID]?.context != nil }
 
     /// What to ask the D-TAs for an identity under: its own master secret, or, where that is retired, the current one.
     /// A permit under another master secret opens nothing, but it lets an old client come as far as the verdict, which
     /// is where it can be told to register again.
-    package func servedID(_ keyID: String) -> String { contexts[keyID] == nil ? currentID : keyID }
+    ///
+    /// 503 where its shares would make every right PIN a wrong one.
+    func servedID(_ keyID: String) throws(APIError) -> String {
+        let served = secrets[keyID] == nil ? currentID : keyID
+        _ = try context(served)
+        return served
+    }
 }

@@ -6,7 +6,10 @@ import MPinWire
 /// The server secret under one master secret, made ready.
 struct ServerSecret: Sendable {
     let keyID: String
-    let context: ServerContext
+    /// Nil: a D-TA has another share of it than when the identities were registered.
+    let context: ServerContext?
+    /// Of the shares that it was made of (``MasterKeysResponse/Key/fingerprint``), in the order of the D-TAs.
+    let fingerprints: [String]
     /// When the first of the D-TAs stops to serve the master secret; nil while it is not being replaced.
     var servedUntil: Moment?
 
@@ -34,9 +37,10 @@ struct ServerSecrets: Sendable {
             }
             secrets.append(try await secret(key, shares))
         }
-        guard !secrets.isEmpty else {
+        guard let newest = secrets.last else {
             throw StartError("the D-TAs have no master secret in common: was only one of them rotated?")
         }
+        guard newest.context != nil else { throw StartError(changed(newest.keyID)) }
         return secrets
     }
 
@@ -46,18 +50,23 @@ struct ServerSecrets: Sendable {
         for authority in authorities { lists.append(try await authority.keys(expires: expires)) }
         var secrets: [ServerSecret] = []
         for key in common(lists) {
-            if var secret = known.first(where: { $0.keyID == key.id }) {
-                secret.servedUntil = key.servedUntil
-                secrets.append(secret)
+            let before = known.first { $0.keyID == key.id }
+            if var same = before, same.fingerprints == key.fingerprints {
+                same.servedUntil = key.servedUntil
+                secrets.append(same)
                 continue
             }
             var shares: [SecretBytes] = []
             for authority in authorities {
                 shares.append(try await authority.serverSecretShare(keyID: key.id, expires: expires))
             }
-            secrets.append(try await secret(key, shares))
-            config.audit.record(.keyInUse(key.id))
-            logger.notice("a new master secret is in use", metadata: ["key_id": "\(key.id)"])
+            let found = try await secret(key, shares)
+            secrets.append(found)
+            guard found.context != nil else { continue }
+            if before == nil { config.audit.record(.keyInUse(key.id)) }
+            logger.notice(
+                before == nil ? "a new master secret is in use" : "a master secret is again what it was",
+                metadata: ["key_id": "\(key.id)"])
         }
         return secrets
     }
@@ -87,14 +96,15 @@ struct ServerSecrets: Sendable {
 }
 
 extension ServerSecrets {
-    private typealias CommonKey = (id: String, servedUntil: Moment?)
+    private typealias CommonKey = (id: String, servedUntil: Moment?, fingerprints: [String])
 
     /// What both D-TAs serve, oldest first: a master secret is whole only with both shares.
     private func common(_ lists: [[MasterKeysResponse.Key]]) -> [CommonKey] {
         guard let first = lists.first, let second = lists.last else { return [] }
         let keys = first.compactMap { key -> CommonKey? in
             guard let other = second.first(where: { $0.id == key.id }), Int(key.id) != nil else { return nil }
-            return (key.id, [key, other].compactMap { $0.servedUntil.flatMap(Moment.init) }.min())
+            let ends = [key, other].compactMap { $0.servedUntil.flatMap(Moment.init) }
+            return (key.id, ends.min(), [key.fingerprint, other.fingerprint])
         }
         if Set(first.map(\.id)) != Set(second.map(\.id)) {
             logger.warning(
@@ -114,25 +124,37 @@ extension ServerSecrets {
         do { try Shares.recombineG2(first.span, second.span, into: &bytes) } catch {
             throw StartError("the D-TAs' server secret shares do not add up to a server secret")
         }
-        try await requireUnchanged(sum, keyID: key.id)
+        var context: ServerContext?
+        if try await isUnchanged(sum, keyID: key.id) {
+            context = try ServerContext(serverSecret: sum.span)
+        } else {
+            logger.error("\(changed(key.id))")
+        }
         return ServerSecret(
-            keyID: key.id, context: try ServerContext(serverSecret: sum.span), servedUntil: key.servedUntil)
+            keyID: key.id, context: context, fingerprints: shares.map(\.fingerprint), servedUntil: key.servedUntil)
     }
 
     /// A D-TA that has lost its master share makes a new one, and no identity registered before could log in again:
     /// better not to use it than to turn everyone's right PIN into a wrong one.
-    private func requireUnchanged(_ secret: SecretBytes, keyID: String) async throws {
-        var digest = [UInt8](repeating: 0, count: SHA256.size)
-        var span = digest.mutableSpan
-        SHA256.hash(secret.span, into: &span)
-        let now = Hex.encode(digest)
+    private func isUnchanged(_ secret: SecretBytes, keyID: String) async throws -> Bool {
         // The first has the name that it had when there was only one.
         let name = "server_secret_hash" + (keyID == ServerKeys.firstID ? "" : "_\(keyID)")
-        let known = try await store.setting(name, orMake: { now })
-        guard known == now else {
-            throw StartError(
-                "a D-TA has another master secret \(keyID) than when the identities in \(config.database) were "
-                    + "registered; restore its database, or start with a new one here too")
-        }
+        let now = secret.fingerprint
+        return try await store.setting(name, orMake: { now }) == now
+    }
+
+    private func changed(_ keyID: String) -> String {
+        "a D-TA has another master secret \(keyID) than when the identities in \(config.database) were registered; "
+            + "restore its database, or start with a new one here too"
+    }
+}
+
+extension SecretBytes {
+    /// SHA-256 in hex.
+    var fingerprint: String {
+        var digest = [UInt8](repeating: 0, count: SHA256.size)
+        var bytes = digest.mutableSpan
+        SHA256.hash(span, into: &bytes)
+        return Hex.encode(digest)
     }
 }

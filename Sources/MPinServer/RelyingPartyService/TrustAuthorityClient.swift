@@ -22,7 +22,10 @@ struct TrustAuthorityClient: Sendable {
 
     /// The master secrets that the D-TA serves.
     func keys(expires: String) async throws -> [MasterKeysResponse.Key] {
-        if legacy != nil { return [MasterKeysResponse.Key(id: ServerKeys.firstID, servedUntil: nil)] }
+        if legacy != nil {
+            let share = try await serverSecretShare(keyID: ServerKeys.firstID, expires: expires)
+            return [MasterKeysResponse.Key(id: ServerKeys.firstID, servedUntil: nil, fingerprint: share.fingerprint)]
+        }
         let message = SignedMessage.keys(appID: appID, expires: expires)
         let members = [("app_id", appID), ("expires", expires), ("signature", message.signature(key: requestKey))]
         let answer = try await peer.get("/keys?" + percentEncodedQuery(members))

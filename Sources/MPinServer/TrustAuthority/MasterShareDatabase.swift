@@ -7,6 +7,8 @@ package final class MasterShareDatabase: Sendable {
     private let lock: DatabaseLock
     private let database: DatabaseQueue
     private let key: SecretBytes
+    /// Whether the file was made now, with a first share.
+    let isNew: Bool
 
     /// Opens the file, or creates it with a first share. Throws `StartError` where `seal` does not open its shares.
     package init(path: String, seal: Seal, now: Moment) throws {
@@ -19,10 +21,10 @@ package final class MasterShareDatabase: Sendable {
         }
         try MasterShareSchema.migrator.migrate(database)
         self.database = database
-        key = try database.write { db in
-            let key = try Self.sealingKey(db, seal)
-            if try Self.rows(db).isEmpty { try Self.insert(db, .generated(keyID: "1", at: now), key: key) }
-            return key
+        (key, isNew) = try database.write { db in
+            let (key, isNew) = (try Self.sealingKey(db, seal), try Self.rows(db).isEmpty)
+            if isNew { try Self.insert(db, .generated(keyID: "1", at: now), key: key) }
+            return (key, isNew)
         }
         try checkSeal(seal)
     }

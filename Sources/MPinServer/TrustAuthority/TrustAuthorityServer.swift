@@ -14,7 +14,7 @@ struct TrustAuthorityServer: Sendable {
     let clock: Clock
 
     func addRoutes(to router: Router<RequestContext>) {
-        router.serve("/keys", [.get: { request, _ in try keys(request) }])
+        router.serve("/keys", [.get: { request, _ in try await keys(request) }])
         router.serve("/serverSecret", [.get: { request, _ in try await serverSecret(request) }])
         router.serve("/clientSecret", [.get: { request, _ in try await clientSecret(request) }])
         router.serve("/timePermit", [.get: { request, _ in try await timePermit(request) }])
@@ -24,11 +24,15 @@ struct TrustAuthorityServer: Sendable {
     }
 
     /// For the RPS alone. It also makes this D-TA look at its file: a rotation is known here before the RPS uses it.
-    private func keys(_ request: Request) throws -> Response {
+    private func keys(_ request: Request) async throws -> Response {
         let (appID, expires) = (try request.argument("app_id"), try request.argument("expires"))
         try requests.check(.keys(appID: appID, expires: expires), request, expires: expires)
-        let keys = try keyring.shares(freshly: true).map { share in
-            MasterKeysResponse.Key(id: share.keyID, servedUntil: share.servedUntil?.iso)
+        var keys: [MasterKeysResponse.Key] = []
+        for share in try keyring.shares(freshly: true) {
+            keys.append(
+                MasterKeysResponse.Key(
+                    id: share.keyID, servedUntil: share.servedUntil?.iso,
+                    fingerprint: try await share.serverSecret().fingerprint))
         }
         return .json(MasterKeysResponse(keys: keys))
     }
@@ -40,13 +44,11 @@ struct TrustAuthorityServer: Sendable {
         } legacy: { credentials in
             LegacyMessage.serverSecret(appID: credentials.appID, expires: expires)
         }
-        let point = try await share.point(MPinSize.g2) { master, point throws(MPinError) in
-            try TrustAuthority.serverSecretShare(master: master, into: &point)
-        }
         audit.record(.serverSecretShare(keyID: share.keyID))
         return .json(
             ServerSecretResponse(
-                serverSecret: SecretHex(point), startTime: share.startTime.iso, keyID: share.keyID))
+                serverSecret: SecretHex(try await share.serverSecret()), startTime: share.startTime.iso,
+                keyID: share.keyID))
     }
 
     private func clientSecret(_ request: Request) async throws -> Response {
@@ -155,6 +157,13 @@ extension MasterShare {
             var bytes = point.mutableSpan
             try multiply(secret.span, &bytes)
             return point
+        }
+    }
+
+    /// This D-TA's share of the server secret: G2 point, 128 bytes.
+    fileprivate func serverSecret() async throws -> SecretBytes {
+        try await point(MPinSize.g2) { master, point throws(MPinError) in
+            try TrustAuthority.serverSecretShare(master: master, into: &point)
         }
     }
 
