@@ -1,4 +1,5 @@
 import Foundation
+import LoopbackServer
 import MPinSecrets
 import MPinServer
 import MPinWire
@@ -6,8 +7,8 @@ import XCTest
 
 /// A D-TA that comes back with another master share under a running RPS.
 final class LostShareTests: XCTestCase {
-    private let backend = Backend.onFreePorts()
-    private let ports = Sockets.freePorts(2)
+    private lazy var backend = Backend.onFreePorts()
+    private lazy var ports = freePorts(2)
     private var state: String { backend.stateFolder }
     private var client: TestClient { TestClient(backend: backend) }
 
