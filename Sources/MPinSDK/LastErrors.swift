@@ -4,7 +4,7 @@ import MPinHTTP
 /// The last error of each thread, so that one thread's failure does not cover another's.
 final class LastErrors: Sendable {
     private struct Entry {
-        weak var thread: Thread?
+        let thread: Thread
         let error: SDKError
     }
 
@@ -15,7 +15,7 @@ final class LastErrors: Sendable {
     func record(_ error: SDKError) {
         let thread = Thread.current
         errors.withLock { errors in
-            if errors.count >= Self.manyThreads { errors = errors.filter { $0.value.thread != nil } }
+            if errors.count >= Self.manyThreads { errors = errors.filter { !$0.value.thread.isOver } }
             errors[ObjectIdentifier(thread)] = Entry(thread: thread, error: error)
         }
     }
@@ -23,15 +23,15 @@ final class LastErrors: Sendable {
     /// Nil where no call of this thread has failed.
     var current: SDKError? {
         let thread = Thread.current
-        return errors.withLock { errors in
-            // A later thread may get the memory of one that has ended.
-            errors[ObjectIdentifier(thread)].flatMap { $0.thread === thread ? $0.error : nil }
-        }
+        return errors.withLock { $0[ObjectIdentifier(thread)]?.error }
     }
 }
 
-/// Stands for a thread and lives as long. The value of `pthread_self` will not do: the system gives it to a later thread.
+/// Stands for a thread. The value of `pthread_self` will not do: the system gives it to a later thread.
 private final class Thread: Sendable {
+    private let ended = Locked(false)
+    var isOver: Bool { ended.withLock { $0 } }
+
     static var current: Thread {
         guard let key else { return unknown }
         if let known = pthread_getspecific(key) { return Unmanaged<Thread>.fromOpaque(known).takeUnretainedValue() }
@@ -45,9 +45,9 @@ private final class Thread: Sendable {
     private static let unknown = Thread()
     private static let key: pthread_key_t? = {
         var key = pthread_key_t()
-        let release: @convention(c) (UnsafeMutableRawPointer?) -> Void = { thread in
-            if let thread { Unmanaged<Thread>.fromOpaque(thread).release() }
+        let end: @convention(c) (UnsafeMutableRawPointer?) -> Void = { thread in
+            if let thread { Unmanaged<Thread>.fromOpaque(thread).takeRetainedValue().ended.withLock { $0 = true } }
         }
-        return pthread_key_create(&key, release) == 0 ? key : nil
+        return pthread_key_create(&key, end) == 0 ? key : nil
     }()
 }
