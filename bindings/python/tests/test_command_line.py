@@ -5,6 +5,7 @@ import pathlib
 import pty
 import re
 import select
+import signal
 import subprocess
 import sys
 import termios
@@ -39,6 +40,8 @@ def talk(arguments: "list[str]", typed: "list[bytes]") -> "tuple[int, str]":
     """The same at a terminal: types a line at each prompt, once the echo is off."""
     child, terminal = pty.fork()
     if child == 0:
+        # Tests that run in the background have it ignored, and so would the program.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.execv(sys.executable, [sys.executable, "-m", "mpin", *arguments])
     seen, lines, end, pressed = b"", list(typed), time.monotonic() + 20, 0.0
     while time.monotonic() < end:
