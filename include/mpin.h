@@ -21,8 +21,9 @@
  *   a function, one that takes an sdk or a user may return MPIN_FLOW_ERROR
  *   before mpin_sdk_init() and within a callback, MPIN_TIMED_OUT when another
  *   call on the sdk took all its time, MPIN_CANCELED when the sdk is freed
- *   meanwhile, MPIN_STORAGE_ERROR when another process has changed the store
- *   and it cannot be read, and MPIN_RANDOM_FAILED.
+ *   meanwhile or the call is cancelled while it waits for another process,
+ *   MPIN_STORAGE_ERROR or MPIN_UNSUPPORTED_FORMAT when another process has
+ *   changed the store and it cannot be read, and MPIN_RANDOM_FAILED.
  *
  * Structures begin with `size_t size`, the size as the caller was compiled:
  *   structures of inputs are set to zero first, then filled; of structures of
@@ -261,7 +262,7 @@ typedef struct mpin_context {
         void *user, const mpin_http_request *request,
         mpin_http_response *response);
     /** Appends what is stored under `kind`, MPIN_STORAGE_*, to `data`; nothing
-     * if nothing is stored. Only together with storage_set.
+     * if nothing is stored: then the next save begins anew. Only together with storage_set.
      *
      * Returns: MPIN_OK; anything else counts as MPIN_STORAGE_ERROR. */
     mpin_status (*storage_get)(

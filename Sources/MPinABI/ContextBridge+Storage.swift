@@ -57,6 +57,8 @@ struct CallbackStorage: Storage {
         return blob.count == 0 ? nil : blob.span.withUnsafeBufferPointer { Array($0) }
     }
 
+    let mayBeEmptied = true
+
     func update(
         within limits: CallLimits?, _ change: ([UInt8]?) throws(SDKError) -> [UInt8]
     ) throws(SDKError) {

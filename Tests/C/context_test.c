@@ -456,6 +456,20 @@ static void reentered(void)
     end();
 }
 
+/* A program may drop the stored users and clear those in memory while the core
+ * runs. */
+static void emptied(void)
+{
+    program_forget(&p);
+    begin();
+    walk(INIT, LOGIN);
+    p.stored_len[MPIN_STORAGE_USERS] = 0;
+    CHECK_STATUS(mpin_sdk_clear_users(sdk), MPIN_OK);
+    mpin_user_free(user);
+    walk(MAKE, LOGIN);
+    end();
+}
+
 static mpin_status answer_and_free(struct program *program,
                                    const mpin_http_request *request,
                                    mpin_http_response *response)
@@ -766,6 +780,7 @@ int main(void)
     too_late();
     canceled();
     reentered();
+    emptied();
     freed();
     strange_storage();
     damaged_record();

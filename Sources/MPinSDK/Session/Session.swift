@@ -170,6 +170,7 @@ final class Session {
         if key != former {
             users[former] = nil
             users[key] = user
+            forgotten.remove(former)
         }
         forgotten.remove(key)
         adopt(records)

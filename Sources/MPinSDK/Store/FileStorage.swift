@@ -8,6 +8,7 @@ package final class FileStorage: Storage {
     private static let lockMilliseconds = 10_000
     /// And how long beyond a call's deadline: what the server has done by then must not be lost lightly.
     private static let lateMilliseconds = 500
+    package let mayBeEmptied = false
     /// No store of a client is larger.
     private static let maxBytes = 64 << 20
 

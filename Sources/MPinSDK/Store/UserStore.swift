@@ -100,6 +100,7 @@ package final class UserStore: Sendable {
         var content = StoreFormat.Content()
         if let blob { content = try StoreFormat.decode(blob, key: key) }
         try newest.withLock { newest throws(SDKError) in
+            if blob == nil, storage.mayBeEmptied { newest = 0 }
             // What names no generation could be of any age.
             let generation = content.generation ?? 0
             guard generation >= newest else {
