@@ -23,10 +23,10 @@ package struct MasterKeysResponse: Codable, Sendable {
         package var id: String
         /// `YYYY-MM-DDTHH:MM:SSZ` for one that is being replaced; nothing for the current one.
         package var servedUntil: String?
-        /// SHA-256 of the D-TA's server secret share in hex: tells that the share is still the same.
-        package var fingerprint: String
+        /// SHA-256 of the D-TA's server secret share in hex: tells that the share is still the same. Old D-TAs do not say.
+        package var fingerprint: String?
 
-        package init(id: String, servedUntil: String?, fingerprint: String) {
+        package init(id: String, servedUntil: String?, fingerprint: String? = nil) {
             self.id = id
             self.servedUntil = servedUntil
             self.fingerprint = fingerprint

@@ -193,6 +193,7 @@ extension Daemon {
             ]
             return try Listener(
                 "public", address, edge: edge(address, limits), cors: cors.compactMap(\.self), rates: rates,
+                servesLogins: true,
                 readiness: readiness, logger: logger
             ) { router in
                 rps?.addPublicRoutes(to: router)

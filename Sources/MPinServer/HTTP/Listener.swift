@@ -19,14 +19,14 @@ struct Listener: Service {
 
     init(
         _ name: String, _ address: ListenAddress, edge: Edge, cors: [CORSPolicy] = [], rates: RateLimiter? = nil,
-        readiness: Readiness, logger: Logger, routes: (Router<RequestContext>) -> Void
+        servesLogins: Bool = false, readiness: Readiness, logger: Logger, routes: (Router<RequestContext>) -> Void
     ) throws(StartError) {
         try edge.exposure.require(address)
         self.name = name
         self.address = address
         self.logger = logger
         let router = Router(context: RequestContext.self)
-        router.add(middleware: Surroundings(name, edge, cors: cors, rates: rates))
+        router.add(middleware: Surroundings(name, edge, cors: cors, rates: rates, servesLogins: servesLogins))
         routes(router)
         self.edge = edge
         self.readiness = readiness

@@ -72,8 +72,12 @@ struct RelyingPartyServiceClient: Sendable {
         guard let id = MPinID(hex: session.mpinID) else { return true }
         if let local { return try await local.isRevoked(id) }
         let answer = try await reach { try await peer.get("/user/" + id.hex, bearer: $0) }
-        guard !Self.isBusy(answer) else { throw Self.failure(answer) }
-        return answer.status == 410
+        switch answer.status {
+        case 410: return true
+        // An old RPS does not know the question.
+        case 200, 404: return false
+        default: throw Self.failure(answer)
+        }
     }
 
     /// Hands an activation key over; the RPS's HTTP status.

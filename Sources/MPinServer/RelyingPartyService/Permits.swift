@@ -13,9 +13,10 @@ extension RelyingPartyService {
         let now = config.clock()
         let identity = try await identities.find(id, at: now)
         try await requirePermission(id, identity)
-        let permit = Permit(
-            hash: id.hash, isStranger: identity == nil, keyID: try keys.servedID(identity?.keyID ?? keys.currentID),
-            date: now.day)
+        let registered = identity?.keyID ?? keys.currentID
+        // Of an older master secret it would spoil the logins of the whole day, for which clients keep it.
+        let keyID = try await keyRing.keys(for: registered).servedID(registered)
+        let permit = Permit(hash: id.hash, isStranger: identity == nil, keyID: keyID, date: now.day)
         let share = try await authorityShare {
             try await dta1.timePermitShare(holder(permit), keyID: permit.keyID, date: permit.date)
         }

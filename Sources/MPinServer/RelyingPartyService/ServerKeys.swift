@@ -22,6 +22,9 @@ struct ServerKeys: Sendable {
         return context
     }
 
+    /// Whether that master secret is newer than the newest here.
+    func isBehind(_ keyID: String) -> Bool { Int(keyID).map { $0 > Int(currentID) ?? 0 } ?? false }
+
     /// Whether proofs can be judged and clients registered.
     var isUsable: Bool { secrets[currentID]?.context != nil }
 

@@ -13,6 +13,9 @@ struct ServerSecret: Sendable {
     /// When the first of the D-TAs stops to serve the master secret; nil while it is not being replaced.
     var servedUntil: Moment?
 
+    /// Whether the D-TAs still have the shares that it was made of, as far as they say.
+    func isMade(of shares: [String?]) -> Bool { zip(fingerprints, shares).allSatisfy { $1 == nil || $0 == $1 } }
+
     /// Later master secrets have higher ones.
     var number: Int { Int(keyID) ?? 0 }
 }
@@ -51,7 +54,7 @@ struct ServerSecrets: Sendable {
         var secrets: [ServerSecret] = []
         for key in common(lists) {
             let before = known.first { $0.keyID == key.id }
-            if var same = before, same.fingerprints == key.fingerprints {
+            if var same = before, same.isMade(of: key.fingerprints) {
                 same.servedUntil = key.servedUntil
                 secrets.append(same)
                 continue
@@ -96,7 +99,7 @@ struct ServerSecrets: Sendable {
 }
 
 extension ServerSecrets {
-    private typealias CommonKey = (id: String, servedUntil: Moment?, fingerprints: [String])
+    private typealias CommonKey = (id: String, servedUntil: Moment?, fingerprints: [String?])
 
     /// What both D-TAs serve, oldest first: a master secret is whole only with both shares.
     private func common(_ lists: [[MasterKeysResponse.Key]]) -> [CommonKey] {

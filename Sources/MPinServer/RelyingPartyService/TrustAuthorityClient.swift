@@ -23,8 +23,7 @@ struct TrustAuthorityClient: Sendable {
     /// The master secrets that the D-TA serves.
     func keys(expires: String) async throws -> [MasterKeysResponse.Key] {
         if legacy != nil {
-            let share = try await serverSecretShare(keyID: ServerKeys.firstID, expires: expires)
-            return [MasterKeysResponse.Key(id: ServerKeys.firstID, servedUntil: nil, fingerprint: share.fingerprint)]
+            return [MasterKeysResponse.Key(id: ServerKeys.firstID, servedUntil: nil)]
         }
         let message = SignedMessage.keys(appID: appID, expires: expires)
         let members = [("app_id", appID), ("expires", expires), ("signature", message.signature(key: requestKey))]

@@ -26,9 +26,10 @@ package final class DatabaseLock: Sendable {
 
     private init(_ database: String, _ operation: Int32) throws {
         let path = database + ".lock"
-        let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW
+        var file = open(path, flags | O_CREAT | O_EXCL, 0o600)
+        if file >= 0 { leaveToServer(file, path) } else { file = open(path, flags) }
         guard file >= 0 else { throw Failure(path: path, code: errno) }
-        leaveToServer(file, path)
         guard flock(file, operation) == 0 else {
             let code = errno
             close(file)

@@ -47,8 +47,11 @@ extension Settings {
         var addresses = try [ServerOptions.listen, ServerOptions.privateListen].compactMap { self[$0] }.map {
             try ListenAddress($0)
         }
+        var publicAddress = try self[ServerOptions.listen].map { try ListenAddress($0) }
         if part == .serve {
-            addresses.append(try ListenAddress(host: self[ServerOptions.host], port: self[ServerOptions.publicPort]))
+            let address = try ListenAddress(host: self[ServerOptions.host], port: self[ServerOptions.publicPort])
+            publicAddress = address
+            addresses.append(address)
         }
         for address in addresses { try exposure.require(address) }
         if part == .rps, self[ServerOptions.rpaKeyFile] == nil, let text = self[ServerOptions.privateListen],
@@ -56,7 +59,7 @@ extension Settings {
         {
             throw SettingsError("a private listener that other machines reach needs --rpa-key-file")
         }
-        try checkURLs(exposure, isEverywhere: addresses.contains(where: \.isEverywhere))
+        try checkURLs(exposure, isEverywhere: publicAddress?.isEverywhere == true)
     }
 
     /// Clients on other machines must not be sent to an address that is not theirs, nor to plain HTTP.

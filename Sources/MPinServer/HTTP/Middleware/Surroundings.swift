@@ -12,12 +12,13 @@ struct Surroundings: RouterMiddleware {
     private let admission: Admission
     private let rates: RateLimiting?
 
-    init(_ listener: String, _ edge: Edge, cors: [CORSPolicy], rates: RateLimiter?) {
+    init(_ listener: String, _ edge: Edge, cors: [CORSPolicy], rates: RateLimiter?, servesLogins: Bool) {
         forwarded = ForwardedHeaders(proxies: edge.exposure.proxies, isTLS: edge.exposure.identity != nil)
         log = RequestLog(listener: listener, metrics: edge.metrics)
         headers = StandardHeaders(cors: cors)
         checks = RequestChecks(limits: edge.limits)
-        admission = Admission(limit: edge.limits.requestsInFlight, metrics: edge.metrics)
+        admission = Admission(
+            limit: edge.limits.requestsInFlight, servesLogins: servesLogins, metrics: edge.metrics)
         self.rates = rates.map(RateLimiting.init)
     }
 
