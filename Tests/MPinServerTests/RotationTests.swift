@@ -126,7 +126,7 @@ final class RotationTests: XCTestCase {
         try waitForKey("2", client)
         let bob = try client.register("bob@example.com", pin: "1234")
         func permit(_ user: TestClient.User, becomes status: Int) throws {
-            let end = Date(timeIntervalSinceNow: 20)
+            let end = Date(timeIntervalSinceNow: 60)
             while try backend.call("GET", "/rps/timePermit/" + user.id).status != status {
                 guard Date() < end else { throw Sockets.Failure(text: "no \(status): \(server.logText)") }
                 usleep(50_000)
@@ -136,6 +136,7 @@ final class RotationTests: XCTestCase {
             try db.execute(sql: "DELETE FROM master_share WHERE key_id = 2")
             try db.execute(sql: "UPDATE master_share SET served_until = NULL")
         }
+        try permit(bob, becomes: 503)
         try rotate(backend, "dta1", until: end)
         try permit(bob, becomes: 503)
         XCTAssertEqual(try client.login(alice, pin: "1234").status, 200, "of another master secret")
