@@ -262,7 +262,8 @@ typedef struct mpin_context {
         void *user, const mpin_http_request *request,
         mpin_http_response *response);
     /** Appends what is stored under `kind`, MPIN_STORAGE_*, to `data`; nothing
-     * if nothing is stored: then the next save begins anew. Only together with storage_set.
+     * if nothing is stored: then the next save begins anew. Only together
+     * with storage_set.
      *
      * Returns: MPIN_OK; anything else counts as MPIN_STORAGE_ERROR. */
     mpin_status (*storage_get)(
