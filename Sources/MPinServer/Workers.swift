@@ -10,7 +10,7 @@ enum Workers {
     private static let calling = started(NIOThreadPool(numberOfThreads: 16))
 
     /// Most registrations that wait for their mails; more get 503. A slow mail server holds up them and nothing else.
-    static let registrations = 64
+    static let registrations = 32
     private static let registering = started(NIOThreadPool(numberOfThreads: registrations))
     private static let registrationsRunning = NIOLockedValueBox(0)
     /// Mails: they are sent while another part of the same process waits for that, and must not wait for it.

@@ -87,11 +87,11 @@ final class ForwardingTests: XCTestCase {
         defer { rps.stop() }
         let mpind = try rpa(rps.url)
         let backend = backend
-        let waits = (0..<64).map { number in
+        let waits = (0..<32).map { number in
             Later { try backend.call("PUT", number % 2 == 0 ? "/rps/user" : "/rps/user/7b7d", "{}").status }
         }
         let end = Date(timeIntervalSinceNow: 20)
-        while rps.received.count < 64, Date() < end { usleep(10_000) }
+        while rps.received.count < 32, Date() < end { usleep(10_000) }
         XCTAssertEqual(try Later { try backend.call("POST", "/rps/pass1", "{}").status }.get(), 200)
         XCTAssertEqual(try Later { try backend.call("PUT", "/rps/user", "{}").status }.get(), 503)
         rps.stop()
