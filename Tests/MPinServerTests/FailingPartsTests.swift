@@ -126,6 +126,14 @@ final class FailingPartsTests: XCTestCase {
         XCTAssertEqual(try client.signature(waiting).status, 400, "it has no more time than before")
     }
 
+    /// An RPS that waits for that RPA longer than a test does.
+    private func asking(_ rpa: LoopbackServer) throws -> InProcess {
+        try InProcess(changeRPS: {
+            $0.verifyURL = rpa.url + "/mpinVerify"
+            $0.limits.callSeconds = 60
+        }).keep(in: self)
+    }
+
     /// The user opens the first mail's link while the RPA is asked for a second one, which it then refuses.
     func testAConfirmationDuringARefusedRestartStays() throws {
         let keys = Mutex<[String]>([])
@@ -143,10 +151,7 @@ final class FailingPartsTests: XCTestCase {
             return .text(403, "")
         }
         defer { rpa.stop() }
-        let server = try InProcess(changeRPS: {
-            $0.verifyURL = rpa.url + "/mpinVerify"
-            $0.limits.callSeconds = 30
-        }).keep(in: self)
+        let server = try asking(rpa)
         let client = TestClient(backend: server.backend)
         let registration = try client.startRegistration("alice@example.com")
         let restarted = Later { try Self.restart(registration, server) }
@@ -164,10 +169,7 @@ final class FailingPartsTests: XCTestCase {
                 ? .json(200, ["forceActivate": true]) : .stall()
         }
         defer { rpa.stop() }
-        let server = try InProcess(changeRPS: {
-            $0.verifyURL = rpa.url + "/mpinVerify"
-            $0.limits.callSeconds = 60
-        }).keep(in: self)
+        let server = try asking(rpa)
         let client = TestClient(backend: server.backend)
         let registration = try client.startRegistration("alice@example.com")
         let alice = try client.finishRegistration(registration, pin: "1234")

@@ -201,7 +201,8 @@ package struct RelyingPartyApplicationConfig: Sendable {
     package var prefix = "rps"
     /// Whether the RPS waits for what the RPA makes of each login (its `waitForLoginResult`).
     package var reportLoginResult = false
-    /// File with users who may not log in any more: a user id or an M-Pin ID in hex on each line; read for each permit and login.
+    /// File with users who may not log in any more: a user id or an M-Pin ID in hex on each line; read for each permit
+    /// and login.
     package var revokedUsersFile: String?
     package var limits = Limits()
     package var audit = Audit.off

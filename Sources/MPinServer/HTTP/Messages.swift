@@ -61,17 +61,21 @@ extension Request {
         }
     }
 
-    /// Phone and browser wait for each other there: that costs a connection and no work. With a slash at its end a path is
-    /// the same to the router.
-    var isWait: Bool {
-        let last = uri.path.split(separator: "/").last
-        return last == "authenticate" || last == "access"
+    enum Kind {
+        /// Phone and browser wait for each other: that costs a connection and no work.
+        case wait
+        /// A step of a login behind its first.
+        case endOfLogin
+        case other
     }
 
-    /// The steps of a login behind its first.
-    var endsLogin: Bool {
-        let last = uri.path.split(separator: "/").last
-        return last == "pass2" || last == "mpinAuthenticate"
+    /// What the last word of its path says. With a slash at its end a path is the same to the router.
+    var kind: Kind {
+        switch uri.path.split(separator: "/").last {
+        case "authenticate", "access": .wait
+        case "pass2", "mpinAuthenticate": .endOfLogin
+        default: .other
+        }
     }
 
     /// A member of the query with its escapes undone; nil where it is missing.

@@ -41,7 +41,7 @@ struct Forwarding: Sendable {
             deadline: .after(milliseconds: UInt32(seconds * 1000)))
         do {
             return response(
-                try await request.isWait ? waited(onward, context.remoteAddress?.caller) : called(onward))
+                try await request.kind == .wait ? waited(onward, context.remoteAddress?.caller) : called(onward))
         } catch is HTTPFailure {
             throw APIError(.internalServerError, "The relying party service cannot be reached")
         }

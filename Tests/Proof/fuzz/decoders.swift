@@ -11,18 +11,14 @@ import MPinSecrets
 /// One input of libFuzzer.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzDecoders(_ data: UnsafePointer<UInt8>, _ size: Int) -> Int32 {
-    guard size > 0 else { return 0 }
-    // A copy of the exact size: the address sanitizer then sees a read beyond it.
-    let input = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: size - 1)
-    defer { input.deallocate() }
-    _ = input.initialize(from: UnsafeBufferPointer(start: data + 1, count: size - 1))
-    var limbs = [UInt](repeating: 0, count: Arena.capacity)
-    limbs.withUnsafeMutableBufferPointer { room in
-        guard let base = room.baseAddress else { return }
-        var arena = Arena(base)
-        decode(input.span, with: data[0], &arena)
+    withInput(data, size) { selector, input in
+        var limbs = [UInt](repeating: 0, count: Arena.capacity)
+        limbs.withUnsafeMutableBufferPointer { room in
+            guard let base = room.baseAddress else { return }
+            var arena = Arena(base)
+            decode(input.span, with: selector, &arena)
+        }
     }
-    return 0
 }
 
 private func decode(_ input: Span<UInt8>, with decoder: UInt8, _ arena: inout Arena) {
@@ -36,10 +32,6 @@ private func decode(_ input: Span<UInt8>, with decoder: UInt8, _ arena: inout Ar
     case 6: pin(input, decoder)
     default: mapToG1(input, &arena)
     }
-}
-
-private func expect(_ holds: Bool, _ law: StaticString) {
-    if !holds { fatalError("\(law)") }
 }
 
 private func g1(_ input: Span<UInt8>, _ arena: inout Arena) {

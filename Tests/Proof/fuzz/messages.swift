@@ -3,20 +3,12 @@
 //
 // The first byte says which message, the rest is its JSON text.
 
-import Glibc
 import MPinWire
 
 /// One input of libFuzzer.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzMessages(_ data: UnsafePointer<UInt8>, _ size: Int) -> Int32 {
-    guard size > 0 else { return 0 }
-    // A copy of the exact size: the address sanitizer then sees a read beyond it.
-    let input = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: size - 1)
-    defer { input.deallocate() }
-    _ = input.initialize(from: UnsafeBufferPointer(start: data + 1, count: size - 1))
-    let reader = readers[Int(data[0]) % readers.count]
-    reader(input)
-    return 0
+    withInput(data, size) { selector, input in readers[Int(selector) % readers.count](input) }
 }
 
 /// One for each message, in the order of the wire's sections.
@@ -34,10 +26,6 @@ private let readers: [@Sendable (UnsafeMutableBufferPointer<UInt8>) -> Void] = [
     both(SigningRegisterRequest.self), both(SigningRegisterResponse.self), both(SigningShareResponse.self),
     renewal, errorDetail, time,
 ]
-
-private func expect(_ holds: Bool, _ law: StaticString) {
-    if !holds { fatalError("\(law)") }
-}
 
 /// Reads a message, writes it, and reads and writes that. Members have no order, so the texts are compared as JSON.
 private func both<Message: Codable & Sendable>(

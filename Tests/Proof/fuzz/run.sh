@@ -69,7 +69,7 @@ link=(-sanitize=address,fuzzer -use-ld=lld -lgmp -lsodium -ljansson)
 
 for target in "${targets[@]}"; do
     if [ -e "$here/$target.swift" ]; then
-        compile "Fuzz_$target" "$here/$target.swift"
+        compile "Fuzz_$target" "$here/$target.swift" "$here/input.swift"
         "$swiftc" "${objects[@]}" "$out/modules/Fuzz_$target.o" "${link[@]}" -o "$out/$target"
     else
         [ "$target" = api ] || "$python" -B "$here/../../C/functions.py" "$root/include/mpin.h" table >"$out/functions.inc"

@@ -44,19 +44,13 @@ extension Settings {
 
     private func checkAddresses(_ exposure: Exposure) throws {
         _ = try adminListen()
-        var addresses = try [ServerOptions.listen, ServerOptions.privateListen].compactMap { self[$0] }.map {
-            try ListenAddress($0)
-        }
-        var publicAddress = try self[ServerOptions.listen].map { try ListenAddress($0) }
-        if part == .serve {
-            let address = try ListenAddress(host: self[ServerOptions.host], port: self[ServerOptions.publicPort])
-            publicAddress = address
-            addresses.append(address)
-        }
-        for address in addresses { try exposure.require(address) }
-        if part == .rps, self[ServerOptions.rpaKeyFile] == nil, let text = self[ServerOptions.privateListen],
-            try !ListenAddress(text).isLoopback
-        {
+        let publicAddress =
+            try part == .serve
+            ? ListenAddress(host: self[ServerOptions.host], port: self[ServerOptions.publicPort])
+            : self[ServerOptions.listen].map { try ListenAddress($0) }
+        let privateAddress = try self[ServerOptions.privateListen].map { try ListenAddress($0) }
+        for address in [publicAddress, privateAddress].compactMap(\.self) { try exposure.require(address) }
+        if part == .rps, self[ServerOptions.rpaKeyFile] == nil, privateAddress?.isLoopback == false {
             throw SettingsError("a private listener that other machines reach needs --rpa-key-file")
         }
         try checkURLs(exposure, isEverywhere: publicAddress?.isEverywhere == true)

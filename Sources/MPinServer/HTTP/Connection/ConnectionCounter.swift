@@ -19,7 +19,8 @@ final class ConnectionCounter: Sendable {
 
     var open: Int { counts.withLockedValue(\.all) }
 
-    /// False: there are too many, or it comes past the proxy. Else the connection counts until it is closed. Proxies bring the connections of many.
+    /// False: there are too many, or it comes past the proxy. Else the connection counts until it is closed. Proxies
+    /// bring the connections of many.
     func admit(_ channel: any Channel) -> Bool {
         let peer = channel.remoteAddress.flatMap { IPAddress($0) }
         guard exposure.admits(peer) else { return false }

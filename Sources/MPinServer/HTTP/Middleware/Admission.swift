@@ -20,8 +20,9 @@ final class Admission: Sendable {
 
     func enter(_ request: Request) throws(APIError) -> Place {
         // Connections have a limit of their own.
-        guard !request.isWait else { return .free }
-        let limit = request.endsLogin ? limit : limitOfOthers
+        let kind = request.kind
+        guard kind != .wait else { return .free }
+        let limit = kind == .endOfLogin ? limit : limitOfOthers
         let isAdmitted = running.withLockedValue { running in
             guard running < limit else { return false }
             running += 1
