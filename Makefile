@@ -74,8 +74,9 @@ unit: packages ## Swift tests: laws, vectors, client core, server over sockets
 	$(SWIFT) build -c release --build-tests
 	$(SWIFT) test -c release --skip-build
 
-lint: packages ## formatting, and headers under every dialect of C and C++
+lint: packages ## formatting, what documents and sources cite, and headers under every dialect of C and C++
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests
+	Tests/docs.py
 	$(MAKE) -C Tests/C headers
 
 abi: lib ## exports equal headers, nothing else; same ABI as released; loads without Swift

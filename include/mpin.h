@@ -58,9 +58,10 @@
  * Secrets: a PIN is read during the call only; wiping the caller's copy is the
  *   caller's part. Tokens lie on disk encrypted and in memory that is wiped.
  *
- * Sources: "wire section 6.2" is of the Milagro wire protocol, version 0.3;
- *   "TRUST wire section 4.4" of that of the MIRACL platform. Where none stands
- *   the function is this library's own.
+ * Sources: "wire section 6.2" is of the Milagro wire protocol, version 0.3
+ *   (docs/milagro-wire.md in the sources); "TRUST wire section 4.4" of that of
+ *   the MIRACL platform (docs/trust-wire.md). Where none stands the function is
+ *   this library's own.
  */
 
 #include <stddef.h>

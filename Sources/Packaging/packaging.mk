@@ -55,7 +55,7 @@ dist: lib ## make archives of the sources and of an installed copy, in build/dis
 	rm -rf $(STAGE) && mkdir -p build/dist $(STAGE)
 	git archive --format=tar --prefix=libmpin-$(VERSION)/ HEAD | gzip -n >build/dist/libmpin-$(VERSION).tar.gz
 	$(MAKE) --no-print-directory install DESTDIR=$(CURDIR)/$(STAGE)/libmpin-$(VERSION) PREFIX=/usr/local >/dev/null
-	cp LICENSE CHANGELOG.md README.md $(STAGE)/libmpin-$(VERSION)
+	cp -r LICENSE CHANGELOG.md SECURITY.md README.md docs $(STAGE)/libmpin-$(VERSION)
 	tar $(ARCHIVE_FLAGS) -C $(STAGE) -c libmpin-$(VERSION) | \
 		gzip -n >build/dist/libmpin-$(VERSION)-$(shell uname -m).tar.gz
 	cd build/dist && sha256sum *.tar.gz >SHA256SUMS

@@ -230,7 +230,7 @@ final class HTTPTests: XCTestCase {
         XCTAssertEqual(try server.backend.callPrivate("GET", "/status").status, 200)
     }
 
-    /// Wire section 17.11: tokens and ids stood in the logs.
+    /// Wire section 17, defect 11: tokens and ids stood in the logs.
     func testTheLogHoldsNoIDsTokensOrSharesEvenAtDebugLevel() throws {
         let server = try InProcess()
         let client = TestClient(backend: server.backend)
