@@ -1,16 +1,14 @@
 #!/usr/bin/env bash
 # Does what README.md says, with its own lines: starts the server, registers and logs in by the command line, compiles
-# and runs the C snippet, installs the Python package and runs the Python snippet. Only the ports differ, and what `make`
-# would build is built already. What the documents name must be there, and the map of the sources must name all that is.
+# and runs the C snippet, runs the Python snippet; the mails are opened as a person would. Only the ports differ, and what
+# `make` would build is built already. What the documents name must be there, and the map of the sources must name all
+# that is.
 set -euo pipefail
 # shellcheck source=Tests/EndToEnd/server.sh
 . "$(dirname "$0")/server.sh"
 cd "$work"
 ln -s "$root/build" build
 ln -s "$root/bindings" bindings
-PATH=$root/build/venv/bin:$PATH
-# The package's build tools are Debian's: nothing is downloaded.
-export PIP_NO_BUILD_ISOLATION=0 PIP_NO_INDEX=1 PIP_QUIET=1
 
 # blocks LANGUAGE: the text of the README's code blocks in that language.
 blocks() {
@@ -21,30 +19,61 @@ blocks() {
 # shellcheck source=Tests/ok.sh
 . "$root/Tests/ok.sh"
 
+# A person opens the link of the mail that comes next, while the command that runs waits for that.
+with_mail() { # command
+    local reader
+    open_mailed_link &
+    reader=$!
+    "$@" || { echo "$* failed" >&2; return 1; }
+    wait "$reader" || { echo "$* sent no mail" >&2; return 1; }
+}
+register_from_the_command_line() { eval "$line --pin-fd 0" <<<1234; }
+
 server=$(blocks sh | grep '^build/mpind ')
-$server --port "$port" --private-port "$private_port" --dta1-port "$dta1_port" --dta2-port "$dta2_port" 2>mpind.log &
-server_pid=$!
-curl -fs --retry 50 --retry-delay 1 --retry-connrefused -o settings.json "$backend/rps/clientSettings"
-stop_server
+start_readme_server() {
+    $server --port "$port" --private-port "$private_port" --dta1-port "$dta1_port" --dta2-port "$dta2_port" 2>>mpind.log &
+    server_pid=$!
+    curl -fs --retry 50 --retry-delay 1 --retry-connrefused -o settings.json "$backend/rps/clientSettings"
+}
+start_readme_server
 ok "$server"
 
-# The snippets do not wait for a person to open a mail.
-start_server --force-activate
 blocks c >login.c
 blocks python >login.py
 while read -r line; do
     case $line in
         make* | build/mpind*) continue ;;
+        *" register "*) with_mail register_from_the_command_line ;;
         build/mpin-cli*) eval "$line --pin-fd 0" <<<1234 ;;
+        # They wait for the mail at first, and log in at once the second time.
+        ./login | "python3 login.py")
+            [ "$(with_mail $line 2>waiting)" = "logged in" ]
+            grep '^waiting: open the link' waiting >/dev/null
+            [ "$($line)" = "logged in" ]
+            ;;
         *) eval "$line" ;;
     esac
     ok "$line"
 done < <(blocks sh)
-[ "$(./login)" = "logged in" ]
-ok "C snippet"
-[ "$(python login.py)" = "logged in" ]
-ok "Python snippet"
+[ -z "$(find mail -name '*.eml')" ]
+ok "no second mail"
+
+# fails PROGRAM STATUS: it says what failed, and ends so.
+fails() {
+    local said
+    if said=$($1 2>&1); then echo "$1: $said"; return 1; fi
+    grep "$2: ." <<<"$said" >/dev/null || { echo "$1 said: $said"; return 1; }
+}
+sed 's/finish_authentication\(.*\)1234/finish_authentication\14321/' login.c >wrong.c
+# shellcheck disable=SC2046 # lists of words
+cc wrong.c -o wrong $(pkg-config --cflags --libs mpin) -Wl,-rpath,"$root/build"
+fails ./wrong INCORRECT_PIN
+sed 's/finish_authentication\(.*\)1234/finish_authentication\14321/' login.py >wrong.py
+fails "python3 wrong.py" INCORRECT_PIN
 stop_server
+fails ./login NETWORK_ERROR
+fails "python3 login.py" NETWORK_ERROR
+ok "what failed is printed"
 
 cd "$root"
 make --no-print-directory help >"$work/targets"
