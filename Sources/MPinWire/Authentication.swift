@@ -122,11 +122,17 @@ package struct RPAAuthenticateRequest: Codable, Sendable {
     package var authOTT: String
     package var logoutURL: String?
     package var logoutData: JSONValue?
+    /// False: no page of the RPA's own asks, so no session can begin, and a login that was made for a browser is refused.
+    /// Old RPAs do not say it, and old RPSs do not look at it.
+    package var ownPage: Bool?
 
-    package init(authOTT: String, logoutURL: String? = nil, logoutData: JSONValue? = nil) {
+    package init(
+        authOTT: String, logoutURL: String? = nil, logoutData: JSONValue? = nil, ownPage: Bool? = nil
+    ) {
         self.authOTT = authOTT
         self.logoutURL = logoutURL
         self.logoutData = logoutData
+        self.ownPage = ownPage
     }
 }
 

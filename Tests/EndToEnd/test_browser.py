@@ -167,9 +167,17 @@ def log_in(browser: Browser, phone: Phone, way: str) -> dict[str, object]:
     code = shown_code(browser, way)
     with ThreadPoolExecutor() as beside:
         login = beside.submit(phone.login_browser, PIN, code)
+        say_yes(browser, phone.user, way)
         browser.wait_for(f"You are logged in as {phone.user}")
         assert browser.path == "/account"
         return login.result()
+
+
+def say_yes(browser: Browser, user: str, way: str) -> None:
+    """After a number the browser asks whose login it is."""
+    if way == "number":
+        browser.wait_for(f"about to be logged in as {user}")
+        browser.click("Yes, log me in")
 
 
 def assert_logged_out(browser: Browser) -> None:
@@ -225,8 +233,30 @@ def test_a_wrong_pin_shows_nothing_and_the_right_one_after_it_does(browser: Brow
     assert browser.text("#status") == "Waiting for your phone"
     with ThreadPoolExecutor() as beside:
         login = beside.submit(alice.login_browser, PIN, code)
+        say_yes(browser, alice.user, way)
         browser.wait_for(f"You are logged in as {alice.user}")
         login.result()
+
+
+def test_after_a_number_the_browser_waits_for_a_click(browser: Browser, alice: Phone) -> None:
+    mallory = registered(browser, "mallory@example.com")
+    log_in(browser, alice, "code")
+    for answer in ("No, not me", "Yes, log me in"):
+        number = shown_code(browser, "number")
+        with ThreadPoolExecutor() as beside:
+            login = beside.submit(mallory.login_browser, PIN, number)
+            browser.wait_for(f"about to be logged in as {mallory.user}")
+            login.result()
+        assert browser.path == "/login/confirm"
+        browser.picture("login-confirm")
+        browser.open("/account")
+        assert f"logged in as {alice.user}" in browser.text(), "nothing happens before the click"
+        browser.open("/login/confirm")
+        browser.click(answer)
+        browser.wait_for("Nobody was logged in" if answer.startswith("No") else f"logged in as {mallory.user}")
+        if answer.startswith("No"):
+            browser.open("/account")
+            assert f"logged in as {alice.user}" in browser.text()
 
 
 @pytest.mark.parametrize("way", ["code", "number"])
@@ -243,6 +273,7 @@ def test_the_c_client_logs_the_browser_in(browser: Browser, tmp_path: Path, way:
         assert client.run(WRONG_PIN, *command) == "INCORRECT_PIN"
         assert browser.path == ("/login" if way == "code" else "/login/number")
         login = beside.submit(client.run, PIN, *command)
+        say_yes(browser, user, way)
         browser.wait_for(f"You are logged in as {user}")
         assert login.result() == "OK"
     browser.click("Log out")
@@ -281,9 +312,10 @@ def test_the_phone_logs_the_browser_out(browser: Browser, alice: Phone) -> None:
     assert_logged_out(browser)
 
 
-def test_a_login_needs_no_script(browser: Browser, alice: Phone) -> None:
+@pytest.mark.parametrize("way", ["code", "number"])
+def test_a_login_needs_no_script(browser: Browser, alice: Phone, way: str) -> None:
     browser.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
-    code = shown_code(browser, "code")
+    code = shown_code(browser, way)
     browser.click("I have entered my PIN")
     browser.wait_for("Your phone has not logged in yet")
     browser.picture("not-yet")
@@ -291,7 +323,7 @@ def test_a_login_needs_no_script(browser: Browser, alice: Phone) -> None:
         login = beside.submit(alice.login_browser, PIN, code)
 
         def press() -> bool:
-            if "You are logged in" in browser.text():
+            if "logged in as" in browser.text():
                 return True
             # The button may go with the page between the look and the click.
             with suppress(TimeoutException):
@@ -299,8 +331,10 @@ def test_a_login_needs_no_script(browser: Browser, alice: Phone) -> None:
             return False
 
         wait_until(press)
+        say_yes(browser, alice.user, way)
         login.result()
-    assert browser.path == "/account" and alice.user in browser.text()
+    browser.wait_for(f"You are logged in as {alice.user}")
+    assert browser.path == "/account"
 
 
 def test_the_cookie_is_out_of_reach_of_scripts_and_changes_with_the_login(browser: Browser, alice: Phone) -> None:

@@ -81,6 +81,36 @@ final class BrowserLoginAbuseTests: XCTestCase {
         XCTAssertEqual(try phone.get(), 200)
     }
 
+    /// There are few numbers. Who owns nothing here could try them all, and log the browsers that show them in as himself
+    /// later.
+    func testWhoHasNoAccountCannotTellALiveNumberFromADeadOne() throws {
+        let (server, client, alice) = try registered("alice@example.com")
+        let permit = try client.timePermit(alice)
+        let old = try TestBrowser(server.backend).wid
+        server.advance(seconds: 306)
+        let (live, code) = (try TestBrowser(server.backend).wid, try TestBrowser(code: server.backend).wid)
+        let dead = try XCTUnwrap(["0000000", "1111111"].first { $0 != live })
+        func answer(_ user: TestClient.User, _ pin: String, _ wid: String) throws -> String {
+            let pass2 = try client.pass2(client.pass1(user, pin: pin, permit: permit), wid: wid)
+            let authOTT = try XCTUnwrap(pass2.object["authOTT"] as? String)
+            let answer = try client.authenticateMobile(authOTT)
+            let headers = answer.headers.filter { !["date", "x-request-id"].contains($0.key) }
+            return "\(answer.status) \(answer.text) \(headers.sorted { $0.key < $1.key })"
+        }
+        let expected = try answer(.invented(token: alice.token), "1234", live)
+        XCTAssertTrue(expected.hasPrefix("401 "), expected)
+        for wid in [dead, old, code, String(repeating: "0", count: 32), "0", "zz"] {
+            for pin in ["1234", "9999"] {
+                XCTAssertEqual(try answer(.invented(token: alice.token), pin, wid), expected, wid)
+            }
+        }
+        XCTAssertEqual(try answer(alice, "9999", live), expected)
+        XCTAssertEqual(try answer(alice, "9999", dead), expected)
+        let blocked = try answer(alice, "9999", dead)
+        XCTAssertTrue(blocked.hasPrefix("410 "), "the verdict is that of the identity: \(blocked)")
+        XCTAssertEqual(try answer(alice, "1234", live), blocked)
+    }
+
     /// The old server threw a wrong PIN of one phone at the one that had succeeded.
     func testAWrongPINDoesNotDisturbAnothersLoginOnTheNumber() throws {
         let (server, client, alice) = try registered("alice@example.com")

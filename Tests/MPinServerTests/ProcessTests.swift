@@ -278,7 +278,11 @@ final class ProcessTests: XCTestCase {
         let authOTT = try client.prove(user, wid: browser.wid)
         let phone = Later { try client.authenticateMobile(authOTT) }
         let body = "{\"mpinResponse\":{\"authOTT\":\"\(try browser.awaitToken())\"}}"
-        XCTAssertEqual(try backend.call("POST", "/mpinAuthenticate", body, port: rpaPort).status, 200)
+        func present(_ headers: [String: String]) throws -> Int {
+            try backend.call("POST", "/mpinAuthenticate", body, headers: headers, port: rpaPort).status
+        }
+        XCTAssertEqual(try present([:]), 403, "no page of the RPA's, which the RPS hears of")
+        XCTAssertEqual(try present(["Origin": "http://127.0.0.1"]), 200)
         let answer = try phone.get()
         XCTAssertEqual(answer.status, 200)
         let data = answer.object["logoutData"] as? [String: Any]
@@ -314,7 +318,10 @@ final class ProcessTests: XCTestCase {
         try Data("alice@example.com\n".utf8).write(to: URL(fileURLWithPath: list))
         let phone = Later { try client.authenticateMobile(authOTT) }
         let body = "{\"mpinResponse\":{\"authOTT\":\"\(try browser.awaitToken())\"}}"
-        XCTAssertEqual(try backend.call("POST", "/mpinAuthenticate", body).status, 403)
+        let own = ["Origin": "http://127.0.0.1"]
+        let refusal = try backend.call("POST", "/mpinAuthenticate", body, headers: own)
+        XCTAssertEqual(refusal.status, 403)
+        XCTAssertEqual(refusal.object["message"] as? String, "The user is revoked")
         XCTAssertEqual(try phone.get().status, 403)
         XCTAssertEqual(mpind.stop(SIGTERM), 0)
     }

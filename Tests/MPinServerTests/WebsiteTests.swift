@@ -65,10 +65,208 @@ final class WebsiteTests: XCTestCase {
         ]
         for headers in strangers {
             let answer = try logIn(server, headers: headers)
-            XCTAssertEqual(answer.status, 200, "\(headers)")
-            XCTAssertNil(answer.headers["set-cookie"], "\(headers)")
+            XCTAssertEqual(answer.status, headers.isEmpty ? 200 : 403, "\(headers)")
+            XCTAssertEqual(answer.cookies, [], "\(headers)")
         }
         XCTAssertNotNil(try logIn(server, headers: ["Sec-Fetch-Site": "same-origin"]).headers["set-cookie"])
+    }
+
+    func testWhatAnotherSitesPagePresentsIsRefusedAndStaysGood() throws {
+        let server = try server { $0.allowOrigin = ["https://app.example.com"] }
+        let client = TestClient(backend: server.backend)
+        let phone = try client.register("alice@example.com", pin: "1234")
+        let proof = try client.pass2(client.pass1(phone, pin: "1234", permit: client.timePermit(phone)))
+        func present(_ headers: [String: String]) throws -> Answer {
+            try server.backend.call(
+                "POST", "/mpinAuthenticate", "{\"mpinResponse\":\(proof.text)}", headers: headers)
+        }
+        for headers in [["Origin": "http://evil.example"], ["Sec-Fetch-Site": "none"], ["Origin": "null"]] {
+            let answer = try present(headers)
+            XCTAssertEqual(answer.status, 403)
+            XCTAssertEqual(
+                answer.object["message"] as? String, "The login did not come from a page of this site")
+        }
+        let listed = try present(["Origin": "https://app.example.com", "Sec-Fetch-Site": "same-site"])
+        XCTAssertEqual(listed.status, 200, "the operator knows that site, and the token was not used up")
+        XCTAssertEqual(listed.cookies, [], "and it is another one")
+    }
+
+    /// The phone was told "logged in" and got a logout that could end nothing.
+    func testALoginForABrowserTakesAPageOfThisSite() throws {
+        let server = try server { $0.allowOrigin = ["*"] }
+        let client = TestClient(backend: server.backend)
+        let user = try client.register("alice@example.com", pin: "1234")
+        for browser in [try TestBrowser(server.backend), try TestBrowser(code: server.backend)] {
+            let (phone, present) = try loginAtBrowser(server, user, browser)
+            for headers in [[:], ["Origin": "http://evil.example"], ["Sec-Fetch-Site": "cross-site"]] {
+                let answer = try present(headers)
+                XCTAssertEqual(answer.status, 403, "\(headers)")
+                XCTAssertEqual(answer.cookies, [])
+            }
+            let answer = try present(Self.ownPage)
+            XCTAssertEqual(answer.status, 200, "the token was not used up")
+            XCTAssertEqual(try present(Self.ownPage).status, 408, "now it is")
+            let cookie = try cookie(answer)
+            XCTAssertEqual(try account(server, cookie).status, 200)
+            let told = try phone.get()
+            XCTAssertEqual(told.status, 200)
+            XCTAssertEqual(told.object["logoutURL"] as? String, "/mpinLogout")
+            let token = try XCTUnwrap((told.object["logoutData"] as? [String: String])?["sessionToken"])
+            func logOut(_ user: String) throws -> Int {
+                try server.backend.call(
+                    "POST", "/mpinLogout", "{\"sessionToken\":\"\(token)\",\"userId\":\"\(user)\"}"
+                ).status
+            }
+            XCTAssertEqual(try logOut("bob@example.com"), 400)
+            XCTAssertEqual(try account(server, cookie).status, 200)
+            XCTAssertEqual(try logOut("alice@example.com"), 200)
+            XCTAssertEqual(try account(server, cookie).status, 303)
+            XCTAssertEqual(try logOut("alice@example.com"), 200, "logged out is logged out")
+        }
+    }
+
+    func testThePhoneHearsThatNoPageOfThisSiteWantedItsLogin() throws {
+        let server = try InProcess {
+            $0.delivery = .forceActivate
+        } changeRPS: {
+            $0.limits.waitSeconds = 2
+        }.keep(in: self)
+        let client = TestClient(backend: server.backend)
+        let user = try client.register("alice@example.com", pin: "1234")
+        let browser = try TestBrowser(server.backend)
+        let (phone, present) = try loginAtBrowser(server, user, browser)
+        XCTAssertEqual(try present([:]).status, 403)
+        let told = try phone.get()
+        XCTAssertEqual(told.status, 403)
+        XCTAssertEqual(told.object["message"] as? String, "The login did not come from a page of this site")
+        XCTAssertEqual(try browser.poll().status, "expired")
+        XCTAssertEqual(try present(Self.ownPage).status, 408, "after that word nobody is logged in by it")
+    }
+
+    /// A phone's login for a browser: its last request under way, and how the browser's token is presented.
+    private func loginAtBrowser(
+        _ server: InProcess, _ user: TestClient.User, _ browser: TestBrowser
+    ) throws -> (phone: Later<Answer>, present: ([String: String]) throws -> Answer) {
+        let client = TestClient(backend: server.backend)
+        let authOTT = try client.prove(user, wid: browser.wid)
+        let phone = Later { try client.authenticateMobile(authOTT) }
+        let body = "{\"mpinResponse\":{\"authOTT\":\"\(try browser.awaitToken())\"}}"
+        return (phone, { try server.backend.call("POST", "/mpinAuthenticate", body, headers: $0) })
+    }
+
+    /// A login by access number up to where the person is asked: what the browser has got, and the phone.
+    private func proposed(
+        _ server: InProcess, _ name: String, headers: [String: String] = [:]
+    ) throws -> (cookie: [String: String], csrf: String, phone: Later<Answer>) {
+        let client = TestClient(backend: server.backend)
+        let user = try client.register(name, pin: "1234")
+        let page = try server.backend.call("GET", "/login/number", headers: headers)
+        let old = try headers.isEmpty ? cookie(page) : headers
+        let number = try String(XCTUnwrap(page.text.firstMatch(of: /class="code">([0-9]{7})</)).1)
+        let webOTT = try String(XCTUnwrap(page.text.firstMatch(of: /name="webOTT" value="([0-9a-f]+)"/)).1)
+        XCTAssertTrue(page.text.contains("<form method=\"post\" action=\"/login/number\">"), page.text)
+        let authOTT = try client.prove(user, wid: number)
+        let phone = Later { try client.authenticateMobile(authOTT) }
+        let body = "webOTT=\(webOTT)&csrf=\(try formToken(page))"
+        let end = Date(timeIntervalSinceNow: 60)
+        var answer = Answer()
+        while answer.status != 303, Date() < end {
+            answer = try server.backend.call(
+                "POST", "/login/number", body, headers: Self.ownPage.merging(old) { $1 })
+        }
+        XCTAssertEqual(answer.headers["location"], "/login/confirm")
+        XCTAssertEqual(answer.cookies.count, 1, "no session: \(answer.cookies)")
+        let parts = try XCTUnwrap(answer.cookies.first).components(separatedBy: "; ")
+        XCTAssertEqual(Set(parts.dropFirst()), ["Max-Age=120", "Path=/", "HttpOnly", "SameSite=Strict"])
+        let cookies = ["Cookie": "\(old["Cookie"] ?? ""); \(parts[0])"]
+        let question = try server.backend.call("GET", "/login/confirm", headers: cookies)
+        XCTAssertEqual(question.status, 200)
+        XCTAssertTrue(question.text.contains("<strong id=\"user\">\(name)</strong>"), question.text)
+        return (cookies, try formToken(question), phone)
+    }
+
+    private func answerProposal(
+        _ server: InProcess, _ answer: String, _ csrf: String, _ headers: [String: String]
+    ) throws -> Answer {
+        try server.backend.call(
+            "POST", "/login/confirm", "answer=\(answer)&csrf=\(csrf)",
+            headers: Self.ownPage.merging(headers) { $1 })
+    }
+
+    /// Somebody else with an account finds numbers by trying.
+    func testAfterANumberAPersonSaysWhoseLoginItIs() throws {
+        let server = try server()
+        let (cookie, csrf, phone) = try proposed(server, "alice@example.com")
+        XCTAssertEqual(try phone.get().status, 200, "the phone does not wait for the click")
+        XCTAssertEqual(try account(server, cookie).status, 303, "nobody is logged in yet")
+        let (other, foreign, _) = try proposed(server, "bob@example.com")
+        XCTAssertEqual(try answerProposal(server, "yes", foreign, cookie).status, 403)
+        XCTAssertEqual(try answerProposal(server, "yes", csrf, other).status, 403)
+        XCTAssertEqual(try answerProposal(server, "yes", csrf, [:]).status, 403)
+        for headers in [["Origin": "http://evil.example"], ["Origin": "null"], ["Sec-Fetch-Site": "cross-site"]] {
+            XCTAssertEqual(
+                try answerProposal(server, "yes", csrf, cookie.merging(headers) { $1 }).status, 403, "\(headers)")
+        }
+        let begun = try answerProposal(server, "yes", csrf, cookie)
+        XCTAssertEqual(begun.status, 303)
+        XCTAssertEqual(begun.headers["location"], "/account")
+        let session = try XCTUnwrap(begun.cookies.first { $0.hasPrefix("mpin=") && $0.contains("Max-Age=3600") })
+        XCTAssertTrue(begun.cookies.contains { $0.hasPrefix("mpin-login=;") && $0.contains("Max-Age=0") })
+        let browser = ["Cookie": String(session.prefix { $0 != ";" })]
+        XCTAssertTrue(try account(server, browser).text.contains("alice@example.com"))
+        let again = try answerProposal(server, "yes", csrf, cookie)
+        XCTAssertEqual(again.status, 200)
+        XCTAssertTrue(again.text.contains("expired"), again.text)
+    }
+
+    func testAQuestionThatNobodyAnswersExpires() throws {
+        let server = try server()
+        let (cookie, csrf, _) = try proposed(server, "alice@example.com")
+        server.advance(seconds: 121)
+        let page = try server.backend.call("GET", "/login/confirm", headers: cookie)
+        XCTAssertFalse(page.text.contains("alice@example.com"))
+        let answer = try answerProposal(server, "yes", csrf, cookie)
+        XCTAssertEqual(answer.status, 200)
+        XCTAssertTrue(answer.text.contains("expired"), answer.text)
+        XCTAssertFalse(answer.cookies.contains { $0.hasPrefix("mpin=") })
+        XCTAssertEqual(try account(server, cookie).status, 303)
+    }
+
+    func testWhoSaysNoStaysWhoTheyAre() throws {
+        let server = try server()
+        let own = try cookie(logIn(server))
+        let (cookie, csrf, _) = try proposed(server, "eve@example.com", headers: own)
+        XCTAssertTrue(try account(server, own).text.contains("alice@example.com"))
+        let answer = try answerProposal(server, "no", csrf, cookie)
+        XCTAssertEqual(answer.status, 200)
+        XCTAssertTrue(answer.text.contains("Nobody was logged in"), answer.text)
+        XCTAssertTrue(try account(server, own).text.contains("alice@example.com"))
+        XCTAssertTrue(try answerProposal(server, "yes", csrf, cookie).text.contains("expired"))
+        let log = try String(contentsOfFile: server.backend.stateFolder + "/audit/audit.jsonl", encoding: .utf8)
+        let line = log.split(separator: "\n").filter { $0.contains("\"session-declined\"") }
+        XCTAssertEqual(line.count, 1)
+        XCTAssertTrue(line.first?.contains("eve@example.com") ?? false)
+    }
+
+    func testYesEndsTheSessionThatTheBrowserHad() throws {
+        let server = try server()
+        let own = try cookie(logIn(server))
+        let (cookie, csrf, _) = try proposed(server, "bob@example.com", headers: own)
+        XCTAssertEqual(try answerProposal(server, "yes", csrf, cookie).status, 303)
+        XCTAssertEqual(try account(server, own).status, 303)
+    }
+
+    func testThePhoneTakesItsLoginBackBeforeTheClick() throws {
+        let server = try server()
+        let (cookie, csrf, phone) = try proposed(server, "alice@example.com")
+        let told = try phone.get().object["logoutData"] as? [String: String]
+        let token = try XCTUnwrap(told?["sessionToken"])
+        func logOut(_ more: String) throws -> Int {
+            try server.backend.call("POST", "/mpinLogout", "{\"sessionToken\":\"\(token)\"\(more)}").status
+        }
+        XCTAssertEqual(try logOut(",\"userId\":\"bob@example.com\""), 400)
+        XCTAssertEqual(try logOut(""), 200)
+        XCTAssertTrue(try answerProposal(server, "yes", csrf, cookie).text.contains("expired"))
     }
 
     func testAWrongPINBeginsNoSession() throws {

@@ -72,6 +72,11 @@ extension AuditEvent {
         AuditEvent(begun ? "session-begun" : "session-ended", Subject(identity: identity, user: user))
     }
 
+    /// A login by access number of which the person at the browser said that it is not theirs.
+    static func webSessionDeclined(identity: String, user: String) -> AuditEvent {
+        AuditEvent("session-declined", Subject(identity: identity, user: user))
+    }
+
     /// The wrong PIN that reached the limit; nil: for good.
     static func blocked(_ id: MPinID, user: String, until: Moment?) -> AuditEvent {
         AuditEvent(

@@ -55,6 +55,8 @@ package struct Limits: Sendable {
     package var seedBytes = 100
     /// Seconds that a browser stays logged in.
     package var webSessionSeconds = 3600
+    /// Seconds in which a person says whether a login by access number is theirs.
+    package var proposalSeconds = 120
     /// Seconds that a signed request to a D-TA is good for.
     package var signedSeconds = 60
     /// The furthest that a D-TA lets `expires` lie ahead, in seconds.

@@ -20,8 +20,8 @@ struct RelyingPartyApplication: Sendable {
         mailer = Mailer(delivery: config.delivery, seconds: config.limits.callSeconds)
         store = MemoryStore()
         let sessions = WebSessions(
-            in: store, key: config.linkKey, isSecure: config.publicURL.hasPrefix("https://"),
-            seconds: config.limits.webSessionSeconds, audit: config.audit)
+            in: store, key: config.linkKey, isSecure: config.publicURL.hasPrefix("https://"), limits: config.limits,
+            audit: config.audit)
         website = Website(config: config, sessions: sessions, rps: rps)
     }
 
@@ -76,13 +76,16 @@ struct RelyingPartyApplication: Sendable {
 
     /// POST /mpinAuthenticate (wire section 8.3): a client brings what pass 2 gave it, or a browser what /access did. A
     /// browser is then logged in, if the page that asked is one of ours: else another site could log its visitors in as
-    /// somebody whose account it watches.
+    /// somebody whose account it watches. What another site's page brings is refused, unless the operator lists that site;
+    /// what a program brings, which says of no page, is good for a login on its own device. In both cases the token is not
+    /// used up.
     private func authenticate(_ request: Request) async throws -> Response {
         let body = try await request.json(AuthenticateRequest.self, config.limits)
         guard case .string(let authOTT)? = body.mpinResponse["authOTT"] else {
             throw APIError(.badRequest, "Missing authOTT")
         }
-        let login = try await rps.login(authOTT: authOTT, website.sessions)
+        guard !request.isFromAnotherSite(than: config.allowOrigin) else { throw APIError.foreignPage }
+        let login = try await rps.login(authOTT: authOTT, ownPage: request.isFromThisSite, website.sessions)
         guard login.verdict.status == 200 else {
             throw APIError(.init(code: login.verdict.status), login.verdict.message, retryAfter: login.retryAfter)
         }

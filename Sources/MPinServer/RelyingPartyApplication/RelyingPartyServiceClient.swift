@@ -29,11 +29,15 @@ struct RelyingPartyServiceClient: Sendable {
 
     /// Redeems a one-time token. The phone learns at once how it can end the session. Who is on the operator's list gets
     /// 403, which lets the token of an old client be: a list can be taken back.
-    func login(authOTT: String, _ sessions: WebSessions) async throws -> Login {
+    /// `ownPage`: whether a page of this site presents the token; without one a login for a browser is refused (403) and
+    /// its token stays.
+    func login(authOTT: String, ownPage: Bool, _ sessions: WebSessions) async throws -> Login {
         let session = try WebSessionID.random()
         let logout = ["sessionToken": JSONValue.string(sessions.logoutToken(session))]
         let report = try await authenticate(
-            RPAAuthenticateRequest(authOTT: authOTT, logoutURL: "/mpinLogout", logoutData: .object(logout)))
+            RPAAuthenticateRequest(
+                authOTT: authOTT, logoutURL: "/mpinLogout", logoutData: .object(logout),
+                ownPage: ownPage ? nil : false))
         var verdict = report.answer
         if verdict.status == 200, try revoked.contains(verdict.mpinId, user: verdict.userId) {
             (verdict.status, verdict.message) = (403, "The user is revoked")

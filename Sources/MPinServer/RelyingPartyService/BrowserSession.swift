@@ -15,6 +15,8 @@ package struct BrowserSession: Codable, Sendable {
         var expires: Moment
         /// Whether a browser has got the token.
         var isShown = false
+        /// Whether it was presented by something that is no page of the RPA's.
+        var isRefused = false
     }
 
     /// What became of the login, for the phone.
@@ -79,6 +81,16 @@ package struct BrowserSession: Codable, Sendable {
         isRedeemed = true
         self.outcome = outcome
         return true
+    }
+
+    /// Something that is no page of the RPA's has presented the token. It stays good for a page that is.
+    mutating func refuse(authOTT: String) {
+        if !isRedeemed, login?.authOTT == authOTT { login?.isRefused = true }
+    }
+
+    /// Whether nothing but such has presented this token.
+    func isRefused(authOTT: String) -> Bool {
+        !isRedeemed && login?.authOTT == authOTT && login?.isRefused == true
     }
 
     /// The end, after ``redeem(authOTT:outcome:)``.

@@ -63,6 +63,9 @@ extension RelyingPartyService {
     private func report(_ request: RPAAuthenticateRequest) async throws -> LoginReport {
         let now = config.clock()
         let expired = RPAAuthenticateResponse(status: 408, message: "Expired authentication request")
+        guard try await !refuses(request, at: now) else {
+            return LoginReport(answer: RPAAuthenticateResponse(status: 403, message: APIError.foreignPage.message))
+        }
         guard let token = try await tokens.take(request.authOTT, at: now) else { return LoginReport(answer: expired) }
         if token.status != 200 {
             try await identities.sync(token, at: now)

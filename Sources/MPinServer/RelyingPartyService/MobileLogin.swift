@@ -4,34 +4,31 @@ import MPinWire
 /// A login that a phone makes for a browser (wire sections 6.8 and 7).
 extension RelyingPartyService {
     /// POST /authenticate of the public surface (wire section 6.8): the phone brings the outcome of its pass 2 and waits
-    /// for what the RPA makes of it.
+    /// for what the RPA makes of it. The token stays where it is: the RPA takes it.
     func authenticateMobile(_ request: Request) async throws -> Response {
         let body = try await request.json(AuthenticateRequest.self, limits)
         guard case .string(let text)? = body.mpinResponse["authOTT"] else {
             throw APIError(.badRequest, "Missing authOTT")
         }
         let authOTT = text.lowercased()
-        let token = try await token(authOTT)
+        let now = config.clock()
+        guard let token = try await tokens.read(authOTT, at: now) else { throw APIError.wrongNumber }
+        // The verdict before any look at the number: else who has no account could find out which numbers are live.
         guard token.status == 200 else { return try await refusal(token, authOTT) }
+        guard token.wid != "0", try await browsers.contains(token.wid, at: now) else { throw APIError.wrongNumber }
         // The status of a wrong PIN (wire section 6.8), but no attempt is counted.
         guard config.clock() < token.expires else { throw APIError(.unauthorized, "Wrong PIN.") }
         try await handOver(token, authOTT)
         let outcome = try await browsers.wait(token.wid, seconds: limits.waitSeconds) {
             try await browsers.outcome(token.wid, authOTT: authOTT, at: config.clock())
         }
-        guard let outcome else { throw APIError(.requestTimeout, "Authentication timed out") }
+        guard let outcome else {
+            let isRefused = try await browsers.endIfRefused(token.wid, authOTT: authOTT, at: config.clock())
+            throw isRefused ? APIError.foreignPage : APIError(.requestTimeout, "Authentication timed out")
+        }
         try await browsers.end(token.wid, at: config.clock())
         guard outcome.status == 200 else { throw APIError(.init(code: outcome.status), outcome.message) }
         return .json(MobileAuthenticateResponse(logoutURL: outcome.logoutURL, logoutData: outcome.logoutData ?? .null))
-    }
-
-    /// The token, perhaps expired, of a login on a live access number or QR code. It stays where it is: the RPA takes it.
-    private func token(_ authOTT: String) async throws -> AuthToken {
-        let now = config.clock()
-        guard let token = try await tokens.read(authOTT, at: now), token.wid != "0",
-            try await browsers.contains(token.wid, at: now)
-        else { throw APIError.wrongNumber }
-        return token
     }
 
     /// A wrong PIN: as the private /authenticate tells it. The browser goes on waiting.
@@ -52,6 +49,19 @@ extension RelyingPartyService {
             $0.accept(authOTT: authOTT, id: token.id, expires: token.expires, at: now)
         }
         guard isAccepted == true else { throw APIError.wrongNumber }
+    }
+
+    /// Whether the RPA asks about a login for a browser though no page of its own wants it: nothing could come of that but
+    /// a phone that says "logged in". The token stays, and the phone hears of it unless such a page comes after all.
+    func refuses(_ request: RPAAuthenticateRequest, at now: Moment) async throws -> Bool {
+        guard request.ownPage == false, let token = try await tokens.read(request.authOTT, at: now),
+            now < token.expires, token.wid != "0"
+        else { return false }
+        if token.status == 200 {
+            let authOTT = request.authOTT.lowercased()
+            _ = try await browsers.change(token.wid, at: now) { $0.refuse(authOTT: authOTT) }
+        }
+        return true
     }
 
     /// Whether a right PIN, whose token the RPA has just taken, counts: one that was made for a browser does only out of
@@ -90,4 +100,5 @@ extension RelyingPartyService {
 
 extension APIError {
     fileprivate static let wrongNumber = APIError(.preconditionFailed, "Invalid or expired access number")
+    static let foreignPage = APIError(.forbidden, "The login did not come from a page of this site")
 }

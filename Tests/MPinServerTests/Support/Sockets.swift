@@ -5,6 +5,8 @@ struct Answer: Sendable {
     /// Status codes in order, interim ones included.
     var statuses: [Int] = []
     var headers: [String: String] = [:]
+    /// All values of Set-Cookie.
+    var cookies: [String] = []
     var body = Data()
 
     var status: Int { statuses.last ?? 0 }
@@ -98,7 +100,9 @@ enum Sockets {
                 for line in lines.dropFirst() {
                     let parts = line.split(separator: ":", maxSplits: 1)
                     guard parts.count == 2 else { continue }
-                    answer.headers[parts[0].lowercased()] = parts[1].trimmingCharacters(in: .whitespaces)
+                    let (name, value) = (parts[0].lowercased(), parts[1].trimmingCharacters(in: .whitespaces))
+                    answer.headers[name] = value
+                    if name == "set-cookie" { answer.cookies.append(value) }
                 }
                 answer.body = rest
                 break

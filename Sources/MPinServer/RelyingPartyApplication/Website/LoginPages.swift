@@ -2,7 +2,11 @@ import MPinWire
 
 /// What a login page shows to the phone, and how its script finds out about the phone's login.
 struct LoginOffer {
-    enum Way { case code, number }
+    enum Way {
+        case code, number
+
+        var path: String { self == .code ? "/login" : "/login/number" }
+    }
 
     let way: Way
     let session: BrowserSessionResponse
@@ -37,14 +41,14 @@ struct LoginOffer {
             content: """
                 \(choice)
                 <section class="card login" id="login" data-web-ott="\(session.webOTT)" \
-                data-seconds="\(session.ttlSeconds)" data-access="/\(prefix)/access">
+                data-seconds="\(session.ttlSeconds)" data-access="/\(prefix)/access"\(asks)>
                 <p>\(steps)</p>
                 \(shown)
                 <p>Check that your phone shows <strong>\(host)</strong> before you enter your PIN.</p>
                 <p id="status" role="status">Waiting for your phone</p>
                 <p id="remaining"></p>
-                \(Pages.continueForm(webOTT: session.webOTT, csrf: csrf))
-                <p id="renew" hidden><a class="button" href="\(path)">Start again</a></p>
+                \(Pages.continueForm(way, webOTT: session.webOTT, csrf: csrf))
+                <p id="renew" hidden><a class="button" href="\(way.path)">Start again</a></p>
                 </section>
                 """, isLive: true)
     }
@@ -58,6 +62,7 @@ struct LoginOffer {
             """
     }
 
-    private var path: String { way == .code ? "/login" : "/login/number" }
+    /// Whether a person confirms the login at its end.
+    private var asks: HTML { way == .number ? " data-asks" : "" }
     private var host: String { publicURL.split(separator: "/").last.map(String.init) ?? publicURL }
 }

@@ -68,25 +68,51 @@ enum Pages {
             """)
 
     /// The way on where no script runs.
-    static func continueForm(webOTT: String, csrf: String) -> HTML {
+    static func continueForm(_ way: LoginOffer.Way, webOTT: String, csrf: String) -> HTML {
         """
-        <form method="post" action="/login"><input type="hidden" name="csrf" value="\(csrf)">\
+        <form method="post" action="\(way.path)"><input type="hidden" name="csrf" value="\(csrf)">\
         <input type="hidden" name="webOTT" value="\(webOTT)">\
         <button type="submit">I have entered my PIN</button></form>
         """
     }
 
-    static func notYet(webOTT: String, csrf: String) -> Page {
+    static func notYet(_ way: LoginOffer.Way, webOTT: String, csrf: String) -> Page {
         Page(
             title: "Not yet",
             content: """
                 <section class="card">
                 <p class="lead">Your phone has not logged in yet.</p>
-                <p>Enter your PIN there and come back, or <a href="/login">start again</a>.</p>
-                \(continueForm(webOTT: webOTT, csrf: csrf))
+                <p>Enter your PIN there and come back, or <a href="\(way.path)">start again</a>.</p>
+                \(continueForm(way, webOTT: webOTT, csrf: csrf))
                 </section>
                 """)
     }
+
+    /// Whom somebody's phone wants to log this browser in as.
+    static func proposal(user: String, csrf: String) -> Page {
+        Page(
+            title: "Is this you?",
+            content: """
+                <section class="card">
+                <p class="lead">A phone has typed the number of this page. This browser is about to be logged in as \
+                <strong id="user">\(user)</strong>.</p>
+                <p>Say yes only if that is you, and you have just entered your PIN. In an account of somebody else its owner \
+                would see what you do.</p>
+                <form method="post" action="/login/confirm" class="actions">\
+                <input type="hidden" name="csrf" value="\(csrf)">\
+                <button type="submit" name="answer" value="yes">Yes, log me in</button>\
+                <button type="submit" name="answer" value="no" class="quiet">No, not me</button></form>
+                </section>
+                """)
+    }
+
+    static let declined = Page(
+        title: "Not logged in",
+        content: """
+            <p class="lead">Nobody was logged in. Somebody else may have typed the number of this page by mistake, or on \
+            purpose.</p>
+            <p class="actions"><a class="button" href="/login/number">Start again</a></p>
+            """)
 
     static let tooLate = Page(
         title: "Too late",

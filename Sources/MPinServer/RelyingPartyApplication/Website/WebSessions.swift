@@ -17,17 +17,22 @@ struct WebSession: Codable, Sendable {
 /// nothing but the hash of it.
 struct WebSessions: Sendable {
     private let sessions: Table<WebSession>
+    /// Those that begin only when a person at the browser says so.
+    private let proposed: Table<WebSession>
     private let key: SecretBytes
     private let isSecure: Bool
     private let seconds: Int
+    private let proposalSeconds: Int
     private let audit: Audit
 
     /// `key` signs what is derived from an id; `isSecure`: browsers come over https.
-    init(in store: any Store, key: SecretBytes, isSecure: Bool, seconds: Int, audit: Audit) {
+    init(in store: any Store, key: SecretBytes, isSecure: Bool, limits: Limits, audit: Audit) {
         sessions = Table("web_session", in: store)
+        proposed = Table("proposed_session", in: store)
         self.key = key
         self.isSecure = isSecure
-        self.seconds = seconds
+        seconds = limits.webSessionSeconds
+        proposalSeconds = limits.proposalSeconds
         self.audit = audit
     }
 
@@ -45,13 +50,11 @@ struct WebSessions: Sendable {
         audit.record(.webSession(begun: true, identity: session.identity, user: userID))
     }
 
-    func end(_ id: WebSessionID, at now: Moment) async throws { _ = try await end(id.key, at: now) }
+    func end(_ id: WebSessionID, at now: Moment) async throws { try await end(id.key, at: now) }
 
-    /// False when there is none.
-    private func end(_ name: String, at now: Moment) async throws -> Bool {
-        guard let session = try await sessions.take(name, at: now) else { return false }
+    private func end(_ name: String, at now: Moment) async throws {
+        guard let session = try await sessions.take(name, at: now) else { return }
         audit.record(.webSession(begun: false, identity: session.identity, user: session.userID))
-        return true
     }
 
     /// What lets a phone end the session, and do nothing else with it: 128 hex digits.
@@ -59,13 +62,18 @@ struct WebSessions: Sendable {
         id.key + SignedMessage.logout(session: id.key).signature(key: key)
     }
 
-    /// Ends the session that the token was made for; false when there is none, or it is not that user's.
+    /// Ends the session that the token was made for, proposed or begun; one that is over stays so. False when this server
+    /// never made the token, or the session is not that user's.
     func end(logoutToken token: String, userID: String?, at now: Moment) async throws -> Bool {
         let name = String(token.prefix(64))
-        guard SignedMessage.logout(session: name).isSigned(String(token.dropFirst(64)), key: key),
-            let session = try await sessions.read(name, at: now), userID ?? session.userID == session.userID
-        else { return false }
-        return try await end(name, at: now)
+        guard SignedMessage.logout(session: name).isSigned(String(token.dropFirst(64)), key: key) else { return false }
+        for table in [proposed, sessions] {
+            guard let session = try await table.read(name, at: now) else { continue }
+            guard userID ?? session.userID == session.userID else { return false }
+        }
+        _ = try await proposed.take(name, at: now)
+        try await end(name, at: now)
+        return true
     }
 
     /// The token of every form that is shown to the browser with this id: 64 hex digits.
@@ -76,10 +84,39 @@ struct WebSessions: Sendable {
     }
 }
 
-/// A browser's cookie.
+/// Sessions that wait for a person's word.
+extension WebSessions {
+    /// Keeps a login until the person at the browser has said whether it is theirs. The id is one that no browser had
+    /// before.
+    func propose(_ id: WebSessionID, userID: String, mpinID: String, at now: Moment) async throws {
+        let expires = now.adding(seconds: proposalSeconds)
+        let session = WebSession(userID: userID, mpinID: mpinID, since: now, expires: expires)
+        _ = try await proposed.create(id.key, session, expires: expires, at: now)
+    }
+
+    func proposal(_ id: WebSessionID, at now: Moment) async throws -> WebSession? {
+        try await proposed.read(id.key, at: now)
+    }
+
+    /// Begins the session; false when nothing waits any more.
+    func accept(_ id: WebSessionID, at now: Moment) async throws -> Bool {
+        guard let session = try await proposed.take(id.key, at: now) else { return false }
+        try await start(id, userID: session.userID, mpinID: session.mpinID, at: now)
+        return true
+    }
+
+    func decline(_ id: WebSessionID, at now: Moment) async throws {
+        guard let session = try await proposed.take(id.key, at: now) else { return }
+        audit.record(.webSessionDeclined(identity: session.identity, user: session.userID))
+    }
+}
+
+/// A browser's cookies.
 extension WebSessions {
     /// Browsers take the longer name over https only, and from this host only.
     private var cookieName: String { isSecure ? "__Host-mpin" : "mpin" }
+    /// Of a session that is proposed: until it begins, the browser keeps the one that it has.
+    private var proposalCookieName: String { cookieName + "-login" }
 
     /// The id that the browser has, logged in or not.
     func id(_ request: Request) -> WebSessionID? { request.cookies[cookieName].flatMap { WebSessionID($0.value) } }
@@ -95,10 +132,26 @@ extension WebSessions {
 
     func giveSession(_ id: WebSessionID, to response: inout Response) { give(id, seconds: seconds, to: &response) }
 
-    func forget(in response: inout Response) {
+    func forget(in response: inout Response) { forget(cookieName, .lax, in: &response) }
+
+    /// The id of the session that is proposed to the browser.
+    func proposalID(_ request: Request) -> WebSessionID? {
+        request.cookies[proposalCookieName].flatMap { WebSessionID($0.value) }
+    }
+
+    func giveProposal(_ id: WebSessionID, to response: inout Response) {
         response.setCookie(
             Cookie(
-                name: cookieName, value: "", maxAge: 0, path: "/", secure: isSecure, httpOnly: true, sameSite: .lax))
+                name: proposalCookieName, value: id.text, maxAge: proposalSeconds, path: "/", secure: isSecure,
+                httpOnly: true, sameSite: .strict))
+    }
+
+    func forgetProposal(in response: inout Response) { forget(proposalCookieName, .strict, in: &response) }
+
+    private func forget(_ name: String, _ sameSite: Cookie.SameSite, in response: inout Response) {
+        response.setCookie(
+            Cookie(
+                name: name, value: "", maxAge: 0, path: "/", secure: isSecure, httpOnly: true, sameSite: sameSite))
     }
 }
 

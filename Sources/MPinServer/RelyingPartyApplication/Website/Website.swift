@@ -17,10 +17,22 @@ struct Website: Sendable {
             "/login",
             [
                 .get: { request, _ in try await offer(request, .code) },
-                .post: { request, _ in try await login(request) },
+                .post: { request, _ in try await login(request, .code) },
             ]
         )
-        router.serve("/login/number", [.get: { request, _ in try await offer(request, .number) }])
+        router.serve(
+            "/login/number",
+            [
+                .get: { request, _ in try await offer(request, .number) },
+                .post: { request, _ in try await login(request, .number) },
+            ]
+        )
+        router.serve(
+            "/login/confirm",
+            [
+                .get: { request, _ in try await showProposal(request) },
+                .post: { request, _ in try await answerProposal(request) },
+            ])
         router.serve("/account", [.get: { request, _ in try await account(request) }])
         router.serve("/logout", [.post: { request, _ in try await logout(request) }])
         for file in Asset.all { router.serve(file.path, [.get: { _, _ in file.response }]) }
@@ -64,20 +76,61 @@ struct Website: Sendable {
         return response
     }
 
-    /// POST /login: what the button of a login page does where no script runs.
-    private func login(_ request: Request) async throws -> Response {
-        guard let form = try await form(request), let webOTT = form["webOTT"], let csrf = form["csrf"] else {
-            return Pages.refusedForm.response(.forbidden)
-        }
+    /// POST /login and /login/number: what the button of a login page does where no script runs. After a number a
+    /// person at the browser must say first that the login is theirs: numbers are so few that somebody else with an account
+    /// here finds one by trying. The id in a QR code, 128 random bits, has only who saw that screen.
+    private func login(_ request: Request, _ way: LoginOffer.Way) async throws -> Response {
+        guard let form = try await form(request, of: sessions.id(request)), let webOTT = form["webOTT"],
+            let csrf = form["csrf"]
+        else { return Pages.refusedForm.response(.forbidden) }
         guard let access = try? await rps.access(webOTT: webOTT), access.status != "expired" else {
             return Pages.tooLate.response()
         }
-        guard access.status == "authenticate" else { return Pages.notYet(webOTT: webOTT, csrf: csrf).response() }
-        guard let login = try? await rps.login(authOTT: access.authOTT, sessions), login.verdict.status == 200 else {
+        guard access.status == "authenticate" else {
+            return Pages.notYet(way, webOTT: webOTT, csrf: csrf).response()
+        }
+        guard let login = try? await rps.login(authOTT: access.authOTT, ownPage: true, sessions),
+            login.verdict.status == 200
+        else {
             return Pages.refusedLogin.response(.forbidden)
         }
-        var response = Response.seeOther("/account")
-        try await begin(login, request, in: &response)
+        var response = Response.seeOther(way == .code ? "/account" : "/login/confirm")
+        switch way {
+        case .code: try await begin(login, request, in: &response)
+        case .number:
+            try await sessions.propose(
+                login.session, userID: login.verdict.userId, mpinID: login.verdict.mpinId, at: config.clock())
+            sessions.giveProposal(login.session, to: &response)
+        }
+        return response
+    }
+
+    /// GET /login/confirm: whom this browser is about to be logged in as.
+    private func showProposal(_ request: Request) async throws -> Response {
+        guard let id = sessions.proposalID(request),
+            let session = try await sessions.proposal(id, at: config.clock())
+        else { return Pages.tooLate.response() }
+        return Pages.proposal(user: session.userID, csrf: sessions.formToken(id)).response()
+    }
+
+    /// POST /login/confirm: the person's word.
+    private func answerProposal(_ request: Request) async throws -> Response {
+        guard let id = sessions.proposalID(request), let form = try await form(request, of: id) else {
+            return Pages.refusedForm.response(.forbidden)
+        }
+        let now = config.clock()
+        var response: Response
+        if form["answer"] != "yes" {
+            try await sessions.decline(id, at: now)
+            response = Pages.declined.response()
+        } else if try await sessions.accept(id, at: now) {
+            if let old = sessions.id(request) { try await sessions.end(old, at: now) }
+            response = .seeOther("/account")
+            sessions.giveSession(id, to: &response)
+        } else {
+            response = Pages.tooLate.response()
+        }
+        sessions.forgetProposal(in: &response)
         return response
     }
 
@@ -92,7 +145,7 @@ struct Website: Sendable {
     }
 
     private func logout(_ request: Request) async throws -> Response {
-        guard try await form(request) != nil, let id = sessions.id(request) else {
+        guard let id = sessions.id(request), try await form(request, of: id) != nil else {
             return Pages.refusedForm.response(.forbidden)
         }
         try await sessions.end(id, at: config.clock())
@@ -101,9 +154,9 @@ struct Website: Sendable {
         return response
     }
 
-    /// The members of a form that this site has shown to this browser; nil for any other.
-    private func form(_ request: Request) async throws -> [String: String]? {
-        guard request.isFromThisSite, let id = sessions.id(request) else { return nil }
+    /// The members of a form that this site has shown to the browser with that id; nil for any other.
+    private func form(_ request: Request, of id: WebSessionID?) async throws -> [String: String]? {
+        guard request.isFromThisSite, let id else { return nil }
         let body = String(buffer: try await request.bytes(config.limits))
         guard let form = try? URLEncodedFormDecoder().decode([String: String].self, from: body),
             let token = form["csrf"], sessions.isFormToken(token, of: id)
@@ -119,6 +172,17 @@ extension Request {
         if let name = HTTPField.Name("Sec-Fetch-Site"), let site = headers[name] { return site == "same-origin" }
         guard let origin = headers[.origin], let host = head.authority else { return false }
         return origin == "http://" + host || origin == "https://" + host
+    }
+}
+
+extension Request {
+    /// Whether a page sent it that is neither of this site nor of one of `origins`; `*` stands for all.
+    func isFromAnotherSite(than origins: [String]) -> Bool {
+        guard !isFromThisSite else { return false }
+        guard let origin = headers[.origin] else {
+            return HTTPField.Name("Sec-Fetch-Site").map { headers.contains($0) } ?? false
+        }
+        return !origins.contains(origin) && !origins.contains("*")
     }
 }
 

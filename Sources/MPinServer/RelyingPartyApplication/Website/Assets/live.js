@@ -55,6 +55,8 @@
                 show(answer);
                 if (answer.status === "expired") break;
                 if (answer.status === "authenticate") {
+                    // There the form leads to a page that asks who is meant.
+                    if ("asks" in login.dataset) return form.submit();
                     const verdict = await post("/mpinAuthenticate", {mpinResponse: {authOTT: answer.authOTT}});
                     if (verdict.ok) return location.replace("/account");
                     return finish("The login was refused");
