@@ -32,6 +32,7 @@ class Server:
         folder.mkdir(exist_ok=True)
         self.port, *others = free_ports(4)
         self.backend = f"http://127.0.0.1:{self.port}"
+        self.private_port, self.dta1_port, self.dta2_port = others
         self.state = state or str(folder / "state")
         self._log = (folder / "mpind.log").open("ab")
         names = ["--port", "--private-port", "--dta1-port", "--dta2-port"]

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# Every flow of the old client, and of the browser beside it, against real servers.
+# Every flow of the old client, and of the browser beside it, against real servers; and the website of
+# docs/log-your-users-in.md, as it stands there.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 export MPIN_LIBRARY=$root/build/libmpin.so PYTHONPATH=$root/bindings/python:$root/Tests/EndToEnd
 export PYTHONDONTWRITEBYTECODE=1 SWIFT_BACKTRACE=enable=no
-/usr/bin/python3 -m pytest -q -W error -p no:cacheprovider "$root/Tests/EndToEnd/test_old_client.py" "$@"
+/usr/bin/python3 -m pytest -q -W error -p no:cacheprovider "$root/Tests/EndToEnd/test_old_client.py" \
+    "$root/Tests/EndToEnd/test_guide.py" "$@"
