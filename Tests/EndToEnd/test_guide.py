@@ -97,7 +97,7 @@ def test_the_token_of_the_guide_opens_a_private_listener(server: Server, tmp_pat
     state = Path(server.state)
     scope: dict[str, str] = {}
     snippet = SNIPPETS[1].replace("rps-rpa.key", str(state / "rps-rpa.key"))
-    exec("import hmac\n" + snippet, scope)
+    exec(snippet, scope)
     public, private = free_ports(2)
     command = [
         str(ROOT / "build/mpind"), "rps", "--listen", f"127.0.0.1:{public}", "--private-listen", f"127.0.0.1:{private}",
