@@ -130,7 +130,10 @@ let package = Package(
         tests("MPinTests", ["MPin", "MPinSDK", "LoopbackServer"]),
         tests(
             "MPinServerTests",
-            ["MPinServer", "MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets", "LoopbackServer", grdb, logging]),
+            [
+                "MPinServer", "MPinCrypto", "BN254CX", "MPinWire", "MPinHTTP", "MPinSecrets", "LoopbackServer", grdb,
+                logging,
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -240,6 +240,12 @@ static const unsigned long bn_beta_table[4] = {
 };
 static inline const unsigned long *bn_beta(void) { return bn_beta_table; }
 
+/* -lambda, 192 bits */
+static const unsigned long bn_minus_lambda_table[4] = {
+    0x64be500a6ad67bb7UL, 0xa17bbec9059fb6e2UL, 0x9000000019507e29UL, 0x0000000000000000UL,
+};
+static inline const unsigned long *bn_minus_lambda(void) { return bn_minus_lambda_table; }
+
 /* round(2^320 c/r) for c = 6x^2 + 2x, -(2x + 1): see ScalarSplit */
 static const unsigned long bn_glv_factors_table[8] = {
     0xc2535385b58d8857UL, 0xce24b7de4a8e146cUL, 0xaaaaaaaa5aa91bf1UL, 0x0000000000000002UL,

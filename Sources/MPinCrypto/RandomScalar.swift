@@ -1,7 +1,7 @@
 import BN254CX
 package import MPinSecrets
 
-/// Random scalars: master shares, x, y.
+/// Random scalars: master shares, x, and the server's challenge y.
 package enum RandomScalar {
     /// 32 bytes, uniform in 1..<r.
     ///
@@ -18,6 +18,28 @@ package enum RandomScalar {
                 guard random(&scalar) else { throw .randomFailed }
                 scalar[0] &= 0x3F
                 if candidate.decode(scalar.span, arena.scratch) { return }
+            }
+            throw .randomFailed
+        }
+    }
+
+    /// The challenge y of a login, 32 bytes: a + b lambda in 1..<r for random a and b of 64 bits, where lambda is the
+    /// endomorphism of G1 (`ScalarSplit`). Then y A takes half as many doublings as with any other y.
+    ///
+    /// There are 2^128 - 1 challenges, all different, and who does not know the PIN can answer one of them at most: a
+    /// challenge need not be longer than the security that is wanted (Schnorr, "Efficient signature generation by smart
+    /// cards", J. Cryptology 1991, section 2; challenges of this form: Bowe, Grigg, Hopwood, "Recursive proof composition
+    /// without a trusted setup", eprint 2019/1021).
+    package static func generateChallenge(
+        into challenge: inout MutableSpan<UInt8>, random: RandomSource
+    ) throws(MPinError) {
+        guard challenge.count == MPinSize.scalar else { throw .wrongParameter }
+        try withArena { arena throws(MPinError) in
+            let halves = arena.scalar(), y = arena.scalar()
+            for _ in 0..<256 {
+                guard random(&challenge), halves.load(challenge.span) else { throw .randomFailed }
+                y.setShort(halves.limbs[0], halves.limbs[1])
+                if y.encode(into: &challenge), halves.decode(challenge.span, arena.scratch) { return }
             }
             throw .randomFailed
         }

@@ -63,6 +63,11 @@ final class ProtocolBench {
         ladder.time("random_generate") {
             write(32) { out throws(MPinError) in try RandomScalar.generate(into: &out, random: systemRandom) }
         }
+        ladder.time("challenge") {
+            write(32) { y throws(MPinError) in
+                try RandomScalar.generateChallenge(into: &y, random: systemRandom)
+            }
+        }
         ladder.time("hash_id") {
             let user = turn()
             write(32) { out throws(MPinError) in try Identity.hash(id: user.id.span, into: &out) }
@@ -180,7 +185,9 @@ final class ProtocolBench {
     /// All that one login costs each side, without a time permit.
     func climbLogin(_ ladder: inout Ladder) {
         ladder.time("login_server") {
-            write(32) { y throws(MPinError) in try RandomScalar.generate(into: &y, random: systemRandom) }
+            write(32) { y throws(MPinError) in
+                try RandomScalar.generateChallenge(into: &y, random: systemRandom)
+            }
             verify(turn())
         }
         ladder.time("login_client") {

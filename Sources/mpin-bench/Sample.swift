@@ -45,7 +45,15 @@ struct Session {
     init(number: Int, master: [UInt8]) throws(MPinError) {
         id = Array("user\(number)@example.com".utf8)
         x = Sample.scalar(seed: 1000 + number)
-        y = Sample.scalar(seed: 2000 + number)
+        y = try filled(32) { y throws(MPinError) in
+            try RandomScalar.generateChallenge(
+                into: &y,
+                random: { bytes in
+                    let random = Sample.bytes(bytes.count, seed: 2000 + number)
+                    for i in 0..<bytes.count { bytes[i] = random[i] }
+                    return true
+                })
+        }
         (hash, pin) = (try Session.hash(id), try Session.pinScalar("4321"))
         let (id, hash, pin, x, y) = (id, hash, pin, x, y)
         hid = try filled(65) { out throws(MPinError) in try Identity.mapToG1(hash: hash.span, into: &out) }

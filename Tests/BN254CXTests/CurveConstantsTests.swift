@@ -78,6 +78,8 @@ final class CurveConstantsTests: XCTestCase {
         let beta = (18 * x.power(3) + 18 * x * x + 9 * x + 1).mod(p), lambda = self.lambda
         XCTAssertEqual(limbs(bn_beta()), montgomery(beta))
         XCTAssertEqual((lambda * lambda + lambda + 1).mod(r), 0)
+        XCTAssertEqual(limbs(bn_minus_lambda()), 0 - lambda)
+        XCTAssertTrue(0 - lambda < BigInt(2).power(192))
         let generator = SlowPoint(x: SlowFp(p - 1), y: SlowFp(1))
         let image = SlowPoint(x: SlowFp(beta) * generator.x, y: generator.y)
         XCTAssertEqual(SlowPoint.multiply(generator, lambda.mod(r)), image)

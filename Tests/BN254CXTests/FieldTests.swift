@@ -89,6 +89,31 @@ final class FieldTests: XCTestCase {
         }
     }
 
+    /// Not only mod p: the same integer as its slow twin, for limbs at the edges, where carries are lost or made, in every
+    /// place, and for random ones among them.
+    func testReductionEqualsItsSlowTwin() {
+        let edges: [UInt] = [0, 1, UInt.max], twin = SlowReduction()
+        Workspace.run { w in
+            let t = w.arena.take(8), r = w.arena.take(4)
+            func check(line: UInt = #line) {
+                Fp.reduce(r, t)
+                XCTAssertEqual(BigInt(r, 4), twin.reduced(BigInt(t, 8)), "\((0..<8).map { t[$0] })", line: line)
+            }
+            for number in 0..<6561 {
+                var rest = number
+                for i in 0..<8 {
+                    t[i] = edges[rest % 3]
+                    rest /= 3
+                }
+                check()
+            }
+            for _ in 0..<20 * rounds {
+                for i in 0..<8 { t[i] = w.next() % 2 == 0 ? edges[Int(w.next() % 3)] : w.next() }
+                check()
+            }
+        }
+    }
+
     func testFp2AgreesWithTheTextbook() {
         Workspace.run { w in
             for _ in 0..<rounds {

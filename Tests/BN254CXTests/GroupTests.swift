@@ -150,6 +150,28 @@ final class GroupTests: XCTestCase {
     }
 
     /// Infinity times anything is infinity, in a form that the complete formulas take.
+    /// a + b lambda of two limbs comes back as these limbs, and multiplies as any other scalar does.
+    func testShortScalarsAreTheirTwoHalves() {
+        let lambda = 36 * Parameters.x.power(3) + 18 * Parameters.x.power(2) + 6 * Parameters.x + 1
+        Workspace.run { w in
+            let p = w.g1(), product = w.arena.g1(), edges: [UInt] = [0, 1, 2, 1 << 63, UInt.max - 1, UInt.max]
+            var halves = edges.flatMap { a in edges.map { (a, $0) } }
+            for _ in 0..<rounds { halves.append((w.next(), w.next())) }
+            for (a, b) in halves {
+                let start = w.arena, k = w.arena.scalar()
+                k.setShort(a, b)
+                let value = (BigInt([a], 1) + BigInt([b], 1) * lambda).mod(Parameters.r)
+                XCTAssertEqual(BigInt(k.limbs, 4), value, "\(a) + \(b) lambda")
+                let (first, second) = ScalarSplit.split(k, w.scratch)
+                XCTAssertEqual([first.magnitude, second.magnitude], [UInt128(a), UInt128(b)])
+                XCTAssertEqual([first.minus & UInt(a == 0 ? 0 : 1), second.minus & UInt(b == 0 ? 0 : 1)], [0, 0])
+                product.multiplyVartime(p, by: k, w.scratch)
+                XCTAssertEqual(w.slow(product), SlowPoint.multiply(w.slow(p), value), "\(a) + \(b) lambda")
+                w.arena = start
+            }
+        }
+    }
+
     func testMultiplesOfInfinity() {
         Workspace.run { w in
             let p = w.arena.g1(), q = w.arena.g2(), k = w.scalar(), one = w.g1(), sum = w.arena.g1()

@@ -86,3 +86,23 @@ func slowPower<Value>(_ base: Value, _ e: BigInt, one: Value, _ multiply: (Value
     }
     return result
 }
+
+/// The reduction of a product, limb by limb on whole integers: each step adds the multiple of p' that makes the lowest
+/// limb 0, and drops that limb. p' = p (-1/p mod 2^64) in the first three steps, p in the last two.
+struct SlowReduction {
+    private let limb = BigInt(2).power(64)
+    private let friendly: BigInt
+    private let factor: BigInt
+
+    init() {
+        factor = limb - Parameters.p.inverse(mod: limb)
+        friendly = Parameters.p * factor
+    }
+
+    func reduced(_ t: BigInt) -> BigInt {
+        var value = t
+        for _ in 0..<3 { value = (value + friendly * value.mod(limb)).quotient(limb) }
+        for _ in 0..<2 { value = (value + Parameters.p * (value * factor).mod(limb)).quotient(limb) }
+        return value
+    }
+}

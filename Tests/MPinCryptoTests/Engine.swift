@@ -19,6 +19,10 @@ enum Engine {
         try octets(count) { try RandomScalar.generate(into: &$0, random: random) }
     }
 
+    static func challenge(count: Int = 32, _ random: RandomSource = systemRandom) throws -> [UInt8] {
+        try octets(count) { try RandomScalar.generateChallenge(into: &$0, random: random) }
+    }
+
     static func clientShare(_ master: [UInt8], _ hashID: [UInt8]) throws -> [UInt8] {
         try octets(65) { try TrustAuthority.clientSecretShare(master: master.span, hashID: hashID.span, into: &$0) }
     }

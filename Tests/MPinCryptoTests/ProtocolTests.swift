@@ -150,6 +150,37 @@ final class ProtocolTests: XCTestCase {
         XCTAssertEqual(answers, [Bool](repeating: true, count: 16))
     }
 
+    /// Right and wrong PINs are told apart by short challenges as by others, at the edges of their halves, too.
+    func testShortChallenges() throws {
+        let user = try register(pin: "1234", .decimal4)
+        let edges = [[UInt8](repeating: 0, count: 15) + [1], [1] + [UInt8](repeating: 0, count: 15)]
+        let ends = edges + [[UInt8](repeating: 0xFF, count: 16)]
+        for bytes in ends.map({ [UInt8](repeating: 0, count: 16) + $0 }) + [nil, nil, nil] {
+            let y = try Engine.challenge { span in
+                guard let bytes else { return systemRandom(&span) }
+                for i in 0..<32 { span[i] = bytes[i] }
+                return true
+            }
+            for pin in ["1234", "1235"] {
+                let (u, _, v) = try login(user, pin: pin, .decimal4, date: 0, y: y)
+                let accepted = try Engine.verify(user.context, id: id, date: 0, u: u, y: y, v: v)
+                XCTAssertEqual(accepted, pin == "1234", "\(y) \(pin)")
+            }
+        }
+    }
+
+    /// Never 0; a generator that gives nothing else, or fails, is told.
+    func testAChallengeIsNeverZero() throws {
+        XCTAssertThrowsError(
+            try Engine.challenge { span in
+                for i in 0..<span.count { span[i] = 0 }
+                return true
+            }
+        ) { XCTAssertEqual($0 as? MPinError, .randomFailed) }
+        XCTAssertThrowsError(try Engine.challenge { _ in false }) { XCTAssertEqual($0 as? MPinError, .randomFailed) }
+        XCTAssertThrowsError(try Engine.challenge(count: 31)) { XCTAssertEqual($0 as? MPinError, .wrongParameter) }
+    }
+
     func testRandomScalarsAreInRangeAndDiffer() throws {
         var seen: Set<[UInt8]> = []
         for _ in 0..<200 {

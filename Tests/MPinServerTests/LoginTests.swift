@@ -1,3 +1,4 @@
+import BN254CX
 import Foundation
 import MPinSecrets
 import MPinServer
@@ -28,6 +29,27 @@ final class LoginTests: XCTestCase {
         let late = try client.pass2(client.pass1(user, pin: "1234", permit: permit))
         server.advance(seconds: 61)
         XCTAssertEqual(try client.authenticate(late).status, 408)
+    }
+
+    /// Two numbers of 64 bits make the challenge of a pass 1, for the known and the unknown, new ones each time.
+    func testChallengesAreShortAndDiffer() throws {
+        let (_, client, user) = try registered()
+        let permit = try client.timePermit(user), stranger = TestClient.User(id: user.id + "00", token: user.token)
+        var limbs = [UInt](repeating: 0, count: 4 + ScalarSplit.scratch), halves: Set<UInt128> = []
+        for asking in [user, stranger, user, stranger] {
+            let y = try client.pass1(asking, pin: "1234", permit: permit).y
+            limbs.withUnsafeMutableBufferPointer { buffer in
+                guard let base = buffer.baseAddress else { return }
+                let scalar = Scalar(base)
+                XCTAssertTrue(scalar.load(y.span))
+                let (a, b) = ScalarSplit.split(scalar, base + 4)
+                for half in [a, b] {
+                    XCTAssertLessThan(half.magnitude, 1 << 64)
+                    XCTAssertEqual(half.minus, 0)
+                    XCTAssertTrue(halves.insert(half.magnitude).inserted)
+                }
+            }
+        }
     }
 
     func testAnUpperCaseTokenAndIDAreTheSame() throws {

@@ -7,7 +7,7 @@ import CGMP
 /// elements are normal; sums and differences inside a formula may be of a higher class as long as they fit 256 bits
 /// (class 7: 2^256 = 7.11 p). An eight-limb product "of class c" is below c p (p + 2^199); 512 bits hold class 50.
 /// 2^199 leaves room for the excess of normal values: (p + 2^196)^2 < p (p + 2^199). A reduction of a product up to
-/// class 50 is normal without a conditional subtraction (see `reduce`), so the tower adds and subtracts products and
+/// class 50 is normal without a conditional subtraction (see `Wide.reduced`), so the tower adds and subtracts products and
 /// reduces once for each component of the result (lazy reduction: Aranha, Karabina, Longa, Gebotys, López, "Faster
 /// explicit formulas for computing pairings over ordinary curves", EUROCRYPT 2011, section 3).
 ///
@@ -31,65 +31,16 @@ package enum Fp {
     @inline(__always)
     static func sqrWide(_ w: Limbs, _ x: ConstLimbs) { __gmpn_sec_sqr(w, x, 4, nil) }
 
-    /// r = t / 2^320 mod p for t of eight limbs, which r may overlap. Normal for every t.
-    ///
-    /// Montgomery reduction by five limbs (Montgomery, "Modular multiplication without trial division", 1985), row by
-    /// row. Rows 0 to 2 add m_i p' 2^64i for the multiple p' = p (-1/p mod 2^64) = 2^64 f - 1 of p: m_i is the lowest
-    /// limb itself, and m_i p' takes it away and adds m_i f one limb higher, 4 products instead of 5 and none for m_i
-    /// (a "Montgomery friendly" modulus: Hamburg, "Fast and compact elliptic-curve cryptography", eprint 2012/309; here
-    /// as a multiple of p).
-    /// Since f < p they leave V < t/2^192 + (2^64 + 2) p; two rows with p itself make it less than
-    /// t/2^320 + p + (2^64 + 2) p/2^128 + p/2^64 < p + 2^193 for t < 2^512. 22 products of limbs and 2 for m_3, m_4.
-    ///
-    /// In Swift, 8.7 ns, because five calls of mpn_addmul_1 and one of mpn_add_n take 13.3 ns.
-    @inline(__always)
-    private static func reduceInline(_ r: Limbs, _ t: ConstLimbs) {
-        let f: ConstLimbs = bn_reduction_multiple(), factor = UInt(BN_MONTGOMERY_FACTOR)
-        var carry: UInt = 0, up: UInt = 0
-        let m0 = t[0]
-        let m1 = mulAdd(f[0], m0, t[1], &carry)
-        var t2 = mulAdd(f[1], m0, t[2], &carry), t3 = mulAdd(f[2], m0, t[3], &carry)
-        var t4 = mulAdd(f[3], m0, t[4], &carry)
-        var t5 = addWithCarry(t[5], carry, &up)
-        carry = 0
-        t2 = mulAdd(f[0], m1, t2, &carry)
-        t3 = mulAdd(f[1], m1, t3, &carry)
-        t4 = mulAdd(f[2], m1, t4, &carry)
-        t5 = mulAdd(f[3], m1, t5, &carry)
-        var t6 = addWithCarry(t[6], carry, &up)
-        carry = 0
-        t3 = mulAdd(f[0], t2, t3, &carry)
-        t4 = mulAdd(f[1], t2, t4, &carry)
-        t5 = mulAdd(f[2], t2, t5, &carry)
-        t6 = mulAdd(f[3], t2, t6, &carry)
-        var t7 = addWithCarry(t[7], carry, &up)
-        carry = 0
-        let m3 = t3 &* factor
-        _ = mulAdd(p[0], m3, t3, &carry)
-        t4 = mulAdd(p[1], m3, t4, &carry)
-        t5 = mulAdd(p[2], m3, t5, &carry)
-        t6 = mulAdd(p[3], m3, t6, &carry)
-        var top: UInt = 0
-        t7 = addWithCarry(t7, carry, &top)
-        carry = 0
-        let m4 = t4 &* factor
-        _ = mulAdd(p[0], m4, t4, &carry)
-        r[0] = mulAdd(p[1], m4, t5, &carry)
-        r[1] = mulAdd(p[2], m4, t6, &carry)
-        r[2] = mulAdd(p[3], m4, t7, &carry)
-        r[3] = carry &+ up &+ top
-    }
-
-    /// r = t / 2^320 mod p as above.
+    /// r = t / 2^320 mod p for t of eight limbs, which r may overlap. Normal for every t. See `Wide.reduced`.
     @inline(never)
-    package static func reduce(_ r: Limbs, _ t: ConstLimbs) { reduceInline(r, t) }
+    package static func reduce(_ r: Limbs, _ t: ConstLimbs) { Wide(t).reduced.store(r) }
 
     /// The same for n products that lie side by side; r must not overlap t.
     @inline(never)
     static func reduce(_ r: Limbs, _ t: ConstLimbs, count n: Int) {
         var i = 0
         while i < n {
-            reduceInline(r + 4 &* i, t + 8 &* i)
+            Wide(t + 8 &* i).reduced.store(r + 4 &* i)
             i &+= 1
         }
     }
@@ -98,14 +49,14 @@ package enum Fp {
     @inline(__always)
     package static func mul(_ r: Limbs, _ x: ConstLimbs, _ y: ConstLimbs, _ s: Limbs) {
         mulWide(s, x, y)
-        reduce(r, s)
+        Wide(s).reduced.store(r)
     }
 
     /// r = x^2, x of class 7 at most. 1 mpn_sec_sqr, 1 reduction.
     @inline(__always)
     package static func sqr(_ r: Limbs, _ x: ConstLimbs, _ s: Limbs) {
         sqrWide(s, x)
-        reduce(r, s)
+        Wide(s).reduced.store(r)
     }
 
     /// Makes a value of class 7 at most normal.

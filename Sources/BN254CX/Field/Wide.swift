@@ -5,7 +5,7 @@ import CBN254CX
 ///
 /// Sums wrap modulo 2^512, so that only the end of a chain of sums has to be in range.
 struct Wide {
-    private var a: UInt, b: UInt, c: UInt, d: UInt, e: UInt, f: UInt, g: UInt, h: UInt
+    private(set) var a: UInt, b: UInt, c: UInt, d: UInt, e: UInt, f: UInt, g: UInt, h: UInt
 
     /// The eight limbs at p.
     @inline(__always)
@@ -54,6 +54,9 @@ struct Narrow {
     /// The four limbs at p.
     @inline(__always)
     init(_ p: ConstLimbs) { (a, b, c, d) = (p[0], p[1], p[2], p[3]) }
+
+    @inline(__always)
+    init(_ a: UInt, _ b: UInt, _ c: UInt, _ d: UInt) { (self.a, self.b, self.c, self.d) = (a, b, c, d) }
 
     @inline(__always)
     func store(_ r: Limbs) { (r[0], r[1], r[2], r[3]) = (a, b, c, d) }

@@ -26,25 +26,23 @@ struct G1Jacobian {
     func double(_ s: Limbs) {
         let w = s, v = s + 8, e = s + 16, b = s + 20, d = s + 24
         Fp.sqrWide(w, x)
-        (Wide(w) + Wide(w) + Wide(w)).store(w)
-        Fp.reduce(e, w)  // 3
+        (Wide(w) + Wide(w) + Wide(w)).reduced.store(e)  // 3
         Fp.sqrWide(w, y)
-        Fp.reduce(b, w)
-        (Narrow(b) + Narrow(b)).store(b)  // 2B: 2
+        let half = Wide(w).reduced
+        (half + half).store(b)  // 2B: 2
         Fp.mulWide(w, y, z)
-        (Wide(w) + Wide(w)).store(w)
-        Fp.reduce(z, w)  // 2
+        (Wide(w) + Wide(w)).reduced.store(z)  // 2
         Fp.mulWide(v, x, b)
-        (Wide(v) + Wide(v)).store(v)
-        Fp.reduce(d, v)  // 4
+        let d2 = Wide(v) + Wide(v)
+        d2.store(v)
+        d2.reduced.store(d)
         Fp.sqrWide(w, e)
-        (Wide(w) + Wide(multiple: 8) - Wide(v) - Wide(v)).store(w)
-        Fp.reduce(x, w)  // 1 + 8
-        (Narrow(d) + Narrow(bn_two_p_vector()) - Narrow(x)).store(d)
+        let x3 = (Wide(w) + Wide(multiple: 8) - Wide(v) - Wide(v)).reduced  // 1 + 8
+        x3.store(x)
+        (Narrow(d) + Narrow(bn_two_p_vector()) - x3).store(d)
         Fp.mulWide(w, e, d)  // 3
         Fp.sqrWide(v, b)  // 4B^2: 4
-        (Wide(w) + Wide(multiple: 8) - Wide(v) - Wide(v)).store(w)
-        Fp.reduce(y, w)  // 3 + 8
+        (Wide(w) + Wide(multiple: 8) - Wide(v) - Wide(v)).reduced.store(y)  // 3 + 8
     }
 
     /// self = self + (x2, y2), neither infinite and not equal; if they are opposite, Z = 0. x2 normal, y2 of class 2 at
@@ -57,26 +55,25 @@ struct G1Jacobian {
     func add(_ x2: ConstLimbs, _ y2: ConstLimbs, ratio h: Limbs, _ s: Limbs) {
         let w = s, v = s + 8, zz = s + 16, r = s + 20, hh = s + 24, hhh = s + 28
         Fp.sqr(zz, z, w)
-        Fp.mul(h, x2, zz, w)
-        (Narrow(h) + Narrow(bn_two_p_vector()) - Narrow(x)).normal.store(h)
+        Fp.mulWide(w, x2, zz)
+        (Wide(w).reduced + Narrow(bn_two_p_vector()) - Narrow(x)).normal.store(h)
         Fp.mul(zz, zz, z, w)
-        Fp.mul(r, y2, zz, w)  // 2
-        (Narrow(r) + Narrow(bn_two_p_vector()) - Narrow(y)).store(r)  // 3
+        Fp.mulWide(w, y2, zz)
+        (Wide(w).reduced + Narrow(bn_two_p_vector()) - Narrow(y)).store(r)  // 3
         Fp.mul(z, z, h, w)
         Fp.sqr(hh, h, w)
         Fp.mulWide(v, h, hh)
-        Fp.reduce(hhh, v)
+        Wide(v).reduced.store(hhh)
         Fp.mulWide(w, x, hh)
-        Fp.reduce(hh, w)  // V = XH^2
+        Wide(w).reduced.store(hh)  // V = XH^2
         (Wide(multiple: 3) - Wide(v) - Wide(w) - Wide(w)).store(v)  // -H^3 - 2V: 3
         Fp.sqrWide(w, r)  // 9
-        (Wide(w) + Wide(v)).store(w)
-        Fp.reduce(x, w)  // 12
-        (Narrow(hh) + Narrow(bn_two_p_vector()) - Narrow(x)).store(hh)  // 3
+        let x3 = (Wide(w) + Wide(v)).reduced  // 12
+        x3.store(x)
+        (Narrow(hh) + Narrow(bn_two_p_vector()) - x3).store(hh)  // 3
         Fp.mulWide(w, r, hh)  // 9
         Fp.mulWide(v, y, hhh)
-        (Wide(w) + Wide(multiple: 1) - Wide(v)).store(w)
-        Fp.reduce(y, w)  // 10
+        (Wide(w) + Wide(multiple: 1) - Wide(v)).reduced.store(y)  // 10
     }
 
     /// p = self with its Z multiplied by `factor`, in the coordinates of `G1`: (XZ, Y, Z^3), and (0, 1, 0) for Z = 0.

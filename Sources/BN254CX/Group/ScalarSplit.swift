@@ -2,9 +2,9 @@ import CBN254CX
 import CGMP
 
 /// A number of up to 128 bits with a sign: the sign as all ones for minus, else zero.
-struct SignedScalar {
-    let magnitude: UInt128
-    let minus: UInt
+package struct SignedScalar {
+    package let magnitude: UInt128
+    package let minus: UInt
 
     /// From two's complement.
     @inline(__always)
@@ -20,12 +20,13 @@ struct SignedScalar {
 /// lambda = 36x^3 + 18x^2 + 6x + 1 is (X, Y) -> (beta X, Y) on G1 (Gallant, Lambert, Vanstone, "Faster point
 /// multiplication on elliptic curves with efficient endomorphisms", CRYPTO 2001, section 4). With m = -(2x + 1) the
 /// relations (6x^2 + 4x + 1, -m) and (m, 6x^2 + 2x) are a reduced basis of determinant r: k is rounded off by
-/// c1 = k (6x^2 + 2x)/r and c2 = k m/r, and what is left is at most half the sum of the basis.
-enum ScalarSplit {
+/// c1 = k (6x^2 + 2x)/r and c2 = k m/r, and what is left is at most half the sum of the basis. A scalar that was made of
+/// two numbers below 2^64 comes back as these two.
+package enum ScalarSplit {
     /// Limbs of scratch.
-    static var scratch: Int { 8 }
+    package static var scratch: Int { 8 }
 
-    static func split(_ k: Scalar, _ s: Limbs) -> (SignedScalar, SignedScalar) {
+    package static func split(_ k: Scalar, _ s: Limbs) -> (SignedScalar, SignedScalar) {
         let x = 0 &- UInt128(CurveCard.u), m = 0 &- (2 &* x &+ 1)
         let c1 = quotient(k, bn_glv_factors(), s), c2 = quotient(k, bn_glv_factors() + 4, s)
         let k0 = lowHalf(k) &- c1 &* (6 &* x &* x &+ 4 &* x &+ 1) &- c2 &* m
@@ -42,6 +43,22 @@ enum ScalarSplit {
 
     @inline(__always)
     static func lowHalf(_ k: Scalar) -> UInt128 { UInt128(k.limbs[1]) &<< 64 | UInt128(k.limbs[0]) }
+}
+
+extension Scalar {
+    /// self = a + b lambda mod r, different for all a and b below 2^64: a relation other than zero is longer (see
+    /// `ScalarSplit`). Constant time.
+    ///
+    /// With L = -lambda > 0 it is r - b L mod r + a; b L < 2^256, and r + a too.
+    package func setShort(_ a: UInt, _ b: UInt) {
+        scaleLimbs(limbs, bn_minus_lambda(), 4, b)
+        reduce()
+        subLimbs(limbs, bn_r(), limbs, 4)
+        var carry: UInt = 0
+        limbs[0] = addWithCarry(limbs[0], a, &carry)
+        for i in 1..<4 { limbs[i] = addWithCarry(limbs[i], 0, &carry) }
+        reduce()
+    }
 }
 
 /// A scalar as a vector of four: k = k0 + k1 p + k2 p^2 + k3 p^3 mod r for every k < 2^256, |kj| < 2^63.33; constant

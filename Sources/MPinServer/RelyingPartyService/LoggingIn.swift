@@ -15,7 +15,7 @@ extension RelyingPartyService {
         let ut = body.UT.isEmpty && !config.usePermits ? nil : try point(body.UT, "UT")
         var y = [UInt8](repeating: 0, count: MPinSize.scalar)
         var span = y.mutableSpan
-        try RandomScalar.generate(into: &span, random: systemRandom)
+        try RandomScalar.generateChallenge(into: &span, random: systemRandom)
         let now = config.clock()
         let challenge = Challenge(
             id: id.key, u: Hex.encode(config.usePermits ? ut ?? u : u), y: Hex.encode(y),

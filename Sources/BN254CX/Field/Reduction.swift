@@ -1,0 +1,55 @@
+import CBN254CX
+
+extension Wide {
+    /// This number / 2^320 mod p. Normal for every number of eight limbs.
+    ///
+    /// Montgomery reduction by five limbs (Montgomery, "Modular multiplication without trial division", 1985), row by
+    /// row. Rows 0 to 2 add m_i p' 2^64i for the multiple p' = p (-1/p mod 2^64) = 2^64 f - 1 of p: m_i is the lowest
+    /// limb itself, and m_i p' takes it away and adds m_i f one limb higher, 4 products instead of 5 and none for m_i
+    /// (a "Montgomery friendly" modulus: Hamburg, "Fast and compact elliptic-curve cryptography", eprint 2012/309; here
+    /// as a multiple of p).
+    /// Since f < p they leave V < t/2^192 + (2^64 + 2) p; two rows with p itself make it less than
+    /// t/2^320 + p + (2^64 + 2) p/2^128 + p/2^64 < p + 2^193 for t < 2^512. 20 products of limbs and 2 for m_3, m_4.
+    @inline(__always)
+    var reduced: Narrow {
+        let p: ConstLimbs = bn_p(), multiple: ConstLimbs = bn_reduction_multiple(), factor = UInt(BN_MONTGOMERY_FACTOR)
+        var t1 = b, t2 = c, t3 = d, t4 = e, t5 = f, t6 = g, t7 = h, top: UInt = 0
+        Wide.addRow(multiple, a, &t1, &t2, &t3, &t4, &t5, &top)
+        Wide.addRow(multiple, t1, &t2, &t3, &t4, &t5, &t6, &top)
+        Wide.addRow(multiple, t2, &t3, &t4, &t5, &t6, &t7, &top)
+        var up: UInt = 0
+        Wide.addRow(p, t3 &* factor, &t3, &t4, &t5, &t6, &t7, &up)
+        top = top &+ up
+        up = 0
+        Wide.addRow(p, t4 &* factor, &t4, &t5, &t6, &t7, &top, &up)
+        return Narrow(t5, t6, t7, top)
+    }
+
+    /// (a, b, c, d, e) = (a, b, c, d, e) + x m + up 2^256, five limbs from the lowest up; the carry replaces `up`.
+    /// x < 2^254.
+    ///
+    /// Two chains of carries, one that makes five limbs of the four products and one that adds them (as in Ozturk,
+    /// Guilford, Gopal, Feghali, "New instructions supporting large integer arithmetic on Intel architecture
+    /// processors", Intel, 2012, whose processors have a second carry flag for it). With product and sum in one chain
+    /// (`mulAdd`) each limb waits for two carries of the one before.
+    @inline(__always)
+    private static func addRow(
+        _ x: ConstLimbs, _ m: UInt, _ a: inout UInt, _ b: inout UInt, _ c: inout UInt, _ d: inout UInt,
+        _ e: inout UInt, _ up: inout UInt
+    ) {
+        let x0 = x[0].multipliedFullWidth(by: m), x1 = x[1].multipliedFullWidth(by: m)
+        let x2 = x[2].multipliedFullWidth(by: m), x3 = x[3].multipliedFullWidth(by: m)
+        var carry: UInt = 0
+        let y1 = addWithCarry(x1.low, x0.high, &carry)
+        let y2 = addWithCarry(x2.low, x1.high, &carry)
+        let y3 = addWithCarry(x3.low, x2.high, &carry)
+        let y4 = x3.high &+ carry &+ up  // x3.high < 2^62
+        carry = 0
+        a = addWithCarry(a, x0.low, &carry)
+        b = addWithCarry(b, y1, &carry)
+        c = addWithCarry(c, y2, &carry)
+        d = addWithCarry(d, y3, &carry)
+        e = addWithCarry(e, y4, &carry)
+        up = carry
+    }
+}
