@@ -77,6 +77,7 @@ unit: packages ## Swift tests: laws, vectors, client core, server over sockets
 lint: packages ## formatting, what documents and sources cite, and headers under every dialect of C and C++
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests
 	Tests/docs.py
+	Tests/count_test.sh
 	$(MAKE) -C Tests/C headers
 
 abi: lib ## exports equal headers, nothing else; same ABI as released; loads without Swift

@@ -1,12 +1,16 @@
 #!/usr/bin/env bash
-# Runs the named make targets one after the other, each to its end, and adds up what they counted.
-# The last line is "N passed, N failed". Each output is kept in build/test-logs.
+# Runs the named make targets one after the other, each to its end, and adds up what they counted (Tests/count.awk): the
+# last line is "N passed, N failed", of tests, and the one before tells how much these looked at.
+# Each output is kept in build/test-logs.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 logs=build/test-logs
 mkdir -p "$logs"
 passed=0
 failed=0
+cases=0
+faults=0
+inputs=0
 failures=()
 
 # Why a target failed, in at most 20 lines: what its tests say of it.
@@ -18,14 +22,12 @@ for target in "$@"; do
     started=$SECONDS
     make --no-print-directory "$target" >"$logs/$target.log" 2>&1
     status=$?
-    # Tests of our own scripts and pytest say "N passed", XCTest says "Executed N tests" for each bundle and for all.
-    good=$(awk '/^Executed [0-9]+ test|^\t Executed [0-9]+ test/ { xctest = $2; bad = $5 }
-        /[0-9]+ passed/ { match($0, /[0-9]+ passed/); sum += substr($0, RSTART) + 0 }
-        END { print sum + xctest - bad + 0 }' "$logs/$target.log")
+    read -r good more_cases more_faults more_inputs < <(awk -f Tests/count.awk "$logs/$target.log")
+    cases=$((cases + more_cases)) faults=$((faults + more_faults)) inputs=$((inputs + more_inputs))
     if [ "$status" -eq 0 ]; then
         [ "$good" -gt 0 ] || good=1
         passed=$((passed + good))
-        printf '%-12s ok      %5d checks  %4d s\n' "$target" "$good" "$((SECONDS - started))"
+        printf '%-12s ok      %5d tests  %4d s\n' "$target" "$good" "$((SECONDS - started))"
     else
         failed=$((failed + 1))
         failures+=("$target")
@@ -39,5 +41,6 @@ for target in ${failures[@]+"${failures[@]}"}; do
     printf '\n%s FAILED:\n' "$target"
     reasons "$target"
 done
+Tests/amounts.sh "$((passed + failed)) tests" "$cases cases" "$faults faults" "$inputs inputs"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -2,7 +2,7 @@
 """Writes what mpin-bench and mpin-load have measured into Sources/NUMBERS.md, or compares the names of its rows with theirs.
 
     numbers.py bench|load FILE            rewrites that part of the page from the tool's JSON
-    numbers.py --check bench|load FILE    fails if the page has other rows than the JSON
+    numbers.py --check bench|load FILE    fails if the page has other rows than the JSON, or rows that do not agree
 """
 
 from __future__ import annotations
@@ -61,8 +61,39 @@ def number(value: float) -> str:
 
 
 def bench_rows(rungs: list[dict[str, Any]]) -> Rows:
+    """Microseconds are those of the run's median U: so rows agree, however the machine's speed went up and down."""
+    unit = unit_of(rungs)
     rows = [["operation", "U", "µs"]]
-    return rows + [[f"`{rung['name']}`", number(rung["ratio"]), number(rung["ns"] / 1000)] for rung in rungs]
+    return rows + [[f"`{rung['name']}`", number(rung["ratio"]), number(rung["ratio"] * unit / 1000)] for rung in rungs]
+
+
+def unit_of(rungs: list[dict[str, Any]]) -> float:
+    """Nanoseconds of one U: the median of those that were measured beside the rows."""
+    units = sorted(float(rung["unit"]) for rung in rungs)
+    return units[len(units) // 2]
+
+
+# What a row is made of. Each whole must be as much as its parts, within PER_CENT.
+PARTS = {
+    "login_server": ["challenge", "server_2"],
+    "login_client": ["random_generate", "client_1", "client_2"],
+    "pairing": ["miller_loop", "final_exponentiation"],
+}
+PER_CENT = 5
+
+
+def disagreements(units: dict[str, float]) -> list[str]:
+    wrong = []
+    for whole, parts in PARTS.items():
+        total = sum(units[part] for part in parts)
+        if abs(units[whole] - total) > total * PER_CENT / 100:
+            wrong.append(f"{whole} {number(units[whole])} U is not {' + '.join(parts)}, {number(total)} U")
+    return wrong
+
+
+def units_of_page(text: str) -> dict[str, float]:
+    rows = re.findall(r"^\| `(\w+)` \| ([\d.,]+) \| ([\d.,]+) \|$", text, re.MULTILINE)
+    return {name: float(units.replace(",", "")) for name, units, _ in rows}
 
 
 def load_rows(report: dict[str, Any]) -> Rows:
@@ -106,14 +137,19 @@ def main() -> int:
     old = part(args.part).search(page)
     if old is None:
         sys.exit(f"{PAGE.name}: no part named {args.part}")
-    if not args.check:
-        text = f"{circumstances()}\n\n{new}\n"
-        PAGE.write_text(part(args.part).sub(lambda _: text, page))
-        return 0
     mine, theirs = names(old[0].splitlines()), names(new.splitlines())
-    if mine != theirs:
+    if args.check and mine != theirs:
         sys.exit(f"{PAGE.name} is not of this version, run `make bench load`: {sorted(set(mine) ^ set(theirs))}")
-    print(f"{len(mine) - 1} rows: 1 passed")
+    wrong = disagreements(units_of_page(old[0] if args.check else new)) if args.part == "bench" else []
+    if wrong:
+        advice = "" if args.check else ": measure again, on a machine with nothing else to do"
+        sys.exit(f"{PAGE.name}: {'; '.join(wrong)}{advice}")
+    if args.check:
+        print(f"{len(mine) - 1} rows: 1 passed")
+        return 0
+    said_of_unit = f" One U was {unit_of(measured):.1f} ns." if args.part == "bench" else ""
+    text = f"{circumstances()}{said_of_unit}\n\n{new}\n"
+    PAGE.write_text(part(args.part).sub(lambda _: text, page))
     return 0
 
 

@@ -6,14 +6,17 @@ struct Rung {
     let name: String
     /// Nanoseconds of processor time of one operation.
     let nanoseconds: Double
-    /// The same in units U: products of 4x4 limbs by GMP's mpn_sec_mul, timed in turn with the operation.
+    /// Nanoseconds of a unit U, a product of 4x4 limbs by GMP's mpn_sec_mul, timed in turn with the operation.
+    let unit: Double
+    /// The operation in units.
     let ratio: Double
     /// Heap allocations of one operation.
     let allocations: Int
 }
 
-/// Times operations and keeps the results. Each time is the median of several batches, and between any two of them runs
-/// a batch of the unit: a machine that slows down for a while changes the nanoseconds, not the ratio.
+/// Times operations and keeps the results. Before and behind each of several batches runs a batch of the unit, and each is
+/// compared with those two; the median counts. So a machine that slows down for a while changes the nanoseconds, not the
+/// ratio: rungs are compared by their ratios.
 struct Ladder {
     private(set) var rungs: [Rung] = []
     private let onRung: (Rung) -> Void
@@ -36,19 +39,23 @@ struct Ladder {
         let first = Ladder.nanoseconds(of: operation, 1)
         let guess = Ladder.nanoseconds(of: operation, max(1, Int(2e5 / max(first, 20))))
         let repetitions = max(1, Int(Ladder.nanosecondsOfBatch / max(guess, 1)))
-        var times: [Double] = [], units: [Double] = []
-        for _ in 0..<Ladder.batches {
-            units.append(unit())
+        var times: [Double] = [], units: [Double] = [unit()], ratios: [Double] = []
+        for batch in 0..<Ladder.batches {
             times.append(Ladder.nanoseconds(of: operation, repetitions))
+            units.append(unit())
+            ratios.append(2 * times[batch] / (units[batch] + units[batch + 1]))
         }
-        let time = Ladder.median(times)
-        add(Rung(name: name, nanoseconds: time, ratio: time / Ladder.median(units), allocations: allocations))
+        add(
+            Rung(
+                name: name, nanoseconds: Ladder.median(times), unit: Ladder.median(units),
+                ratio: Ladder.median(ratios), allocations: allocations))
     }
 
     /// The first rung: the unit itself.
     mutating func timeUnit() {
         let times = (0..<Ladder.batches).map { _ in unit() }
-        add(Rung(name: "mpn_sec_mul", nanoseconds: Ladder.median(times), ratio: 1, allocations: 0))
+        let time = Ladder.median(times)
+        add(Rung(name: "mpn_sec_mul", nanoseconds: time, unit: time, ratio: 1, allocations: 0))
     }
 
     private mutating func add(_ rung: Rung) {

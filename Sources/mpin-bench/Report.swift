@@ -8,11 +8,11 @@ enum Report {
         return rung.allocations == 0 ? line : line + "  \(rung.allocations) allocations"
     }
 
-    /// One JSON array of objects `name`, `ns`, `ratio`, `allocations`. Names need no escapes.
+    /// One JSON array of objects `name`, `ns`, `unit` (in ns, too), `ratio`, `allocations`. Names need no escapes.
     static func json(_ rungs: [Rung]) -> String {
         let objects = rungs.map { rung in
             "{\"name\": \"\(rung.name)\", \"ns\": \(decimal(rung.nanoseconds, digits: 1)), "
-                + "\"ratio\": \(decimal(rung.ratio, digits: 2)), \"allocations\": \(rung.allocations)}"
+                + "\"unit\": \(decimal(rung.unit, digits: 2)), \"ratio\": \(decimal(rung.ratio, digits: 2)), \"allocations\": \(rung.allocations)}"
         }
         return "[\n  " + objects.joined(separator: ",\n  ") + "\n]"
     }

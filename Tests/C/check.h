@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static int checks, failures;
+/* One program is one test. What it checks are its cases; what it does to the
+ * library on purpose, a cut answer or a full disk, are faults. */
+static int checks, faults, failures;
 
 /* Checks a condition; the arguments after it are printed if it does not hold,
  * like those of printf. */
@@ -35,10 +37,17 @@ static inline void check_status(int got, int expected, const char *call,
             expected);
 }
 
-/* The last line of a test program. */
+/* The last line of a test program; Tests/count.awk reads it. */
 static int report(const char *name)
 {
-    printf("%s: %d passed, %d failed\n", name, checks - failures, failures);
+    if (failures)
+        printf("%s: %d of %d checks failed: 0 passed, 1 failed\n", name,
+               failures, checks);
+    else if (faults)
+        printf("%s: %d cases, %d faults: 1 passed, 0 failed\n", name, checks,
+               faults);
+    else
+        printf("%s: %d cases: 1 passed, 0 failed\n", name, checks);
     return failures ? 1 : 0;
 }
 

@@ -19,6 +19,7 @@ expect() {
         exit 1
     fi
     passed=$((passed + 1))
+    echo "ok: $*"
 }
 
 # browser WHAT COMMAND: the example logs in a browser that shows WHAT.

@@ -495,6 +495,6 @@ int main(int argc, char **argv) {
     TestOldStorages(config, backend);
     TestCustomers(config);
     TestExceptions(config, backend);
-    cout << "old_core_test: " << passed << " passed, " << failed << " failed\n";
+    cout << "old_core_test: " << passed << " cases: " << !failed << " passed, " << !!failed << " failed\n";
     return failed ? 1 : 0;
 }

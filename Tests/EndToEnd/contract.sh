@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Drives a running server from Sources/MPinServer/openapi.yaml: whatever is asked, every answer must be one that stands
-# there, and none a crash. Ends in "N passed".
+# there, and none a crash. Ends in "N cases: N passed".
 set -euo pipefail
 # shellcheck source=Tests/EndToEnd/server.sh
 . "$(dirname "$0")/server.sh"
 
 checks=not_a_server_error,status_code_conformance,content_type_conformance
 checks+=,response_headers_conformance,response_schema_conformance
-passed=0
+cases=0
 
 # usage: drive TAG URL
 drive() {
@@ -18,7 +18,7 @@ drive() {
         cat "$log"
         exit 1
     fi
-    passed=$((passed + $(sed -n 's/.*generated, \([0-9]*\) passed.*/\1/p' "$log" | tail -n 1)))
+    cases=$((cases + $(sed -n 's/.*generated, \([0-9]*\) passed.*/\1/p' "$log" | tail -n 1)))
 }
 
 start_server --force-activate
@@ -34,4 +34,4 @@ stop_server
 public_url=https://login.example.org start_server --force-activate --behind-proxy --trusted-proxy 127.0.0.1
 drive gate "$backend"
 stop_server
-echo "$passed passed"
+echo "contract: $cases cases: 4 passed"

@@ -64,6 +64,7 @@ static int is_allowed(int step, mpin_status status)
 /* `expected` below 0: any that mpin.h names. */
 static void try_fault(int step, mpin_status expected)
 {
+    faults++;
     if (step == LOGIN)
         CHECK_STATUS(run(BEGIN), MPIN_OK);
     p.server.failed = 0;

@@ -236,6 +236,7 @@ static void check_folder(const struct run *run, int with_alice)
 static int run_once(struct run *run, const char *template, int with_alice)
 {
     int number, calls = 0;
+    faults += run->fault != DISK_GOOD;
     copy_folder(template, run->folder);
     run->acknowledged = -1;
     if (pipe(run->pipe) != 0)

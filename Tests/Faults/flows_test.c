@@ -333,6 +333,7 @@ static void run_well(int flow)
 static void try_fault(int flow, int request)
 {
     static int count;
+    faults++;
     fault.request = 0;
     mfa.wrong_pins = 0;
     CHECK_STATUS(flows[flow].prepare(), MPIN_OK);

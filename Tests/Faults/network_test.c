@@ -218,6 +218,7 @@ static int tried, late;
 
 static void try_fault(int step, int expected)
 {
+    faults++;
     if (step == LOGIN)
         run_well(BEGIN);
     const double start = now();
