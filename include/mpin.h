@@ -53,7 +53,10 @@
  * Time: a call that uses the network ends within config.timeout_ms with
  *   MPIN_TIMED_OUT at the latest, or with MPIN_CANCELED soon after
  *   mpin_sdk_cancel. It follows no redirects and speaks plain http only to
- *   loopback addresses, unless config.allow_insecure is set.
+ *   loopback addresses, unless config.allow_insecure is set. URLs that the
+ *   backend names may lead to the Internet and to the kind of network
+ *   (loopback, private, link-local) that the backend was found in by
+ *   mpin_sdk_set_backend, else MPIN_UNTRUSTED_DOMAIN_ERROR.
  *
  * Secrets: a PIN is read during the call only; wiping the caller's copy is the
  *   caller's part. Tokens lie on disk encrypted and in memory that is wiped.
@@ -255,6 +258,14 @@ typedef struct mpin_context {
     void *user;
     /** Sends a request and fills the answer. Follows no redirects and keeps to
      * timeout_ms; looks now and then whether the call is canceled.
+     *
+     * A backend names URLs, and must not aim its clients at what only they can
+     * reach. The library refuses a host that is an address, or localhost, of
+     * another kind than the backend's; what a name resolves to is for the
+     * callback, before it connects: 127.0.0.0/8, ::1, 10.0.0.0/8,
+     * 172.16.0.0/12, 192.168.0.0/16, 169.254.0.0/16, fe80::/10 and fc00::/7
+     * are to be refused, unless the backend's own name resolves to the same
+     * kind.
      *
      * Returns: MPIN_OK for an answer of any HTTP status; else
      *   MPIN_NETWORK_ERROR, MPIN_TIMED_OUT or MPIN_CANCELED; anything else
@@ -539,7 +550,8 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_get_service_details(
  * or sent. For an id that is known here, the known user.
  *
  * Out: user: a handle, released by mpin_user_free().
- * In: id: not empty; device_name: may be NULL.
+ * In: id: an empty one is for the server to refuse, as in the old cores;
+ *   device_name: may be NULL.
  * Returns: MPIN_OK, MPIN_FLOW_ERROR (no backend), MPIN_INVALID_HANDLE,
  *   MPIN_INVALID_ARGUMENT.
  */
@@ -912,8 +924,10 @@ mpin_sdk_start_authentication(mpin_sdk *sdk, mpin_user *user);
  * In: pin: as in mpin_sdk_finish_registration().
  * Returns also: MPIN_INCORRECT_PIN, MPIN_PIN_INPUT_CANCELED, MPIN_PIN_INVALID,
  *   MPIN_IDENTITY_NOT_AUTHORIZED, MPIN_REQUEST_EXPIRED,
- *   MPIN_CLIENT_SECRET_EXPIRED, MPIN_CRYPTO_ERROR; MPIN_FLOW_ERROR if
- *   mpin_sdk_start_authentication() has not been called for this user.
+ *   MPIN_CLIENT_SECRET_EXPIRED, MPIN_CRYPTO_ERROR; MPIN_FLOW_ERROR if the
+ *   backend uses time permits and mpin_sdk_start_authentication() has not been
+ *   called for this user. After a successful login it need not be called
+ *   again: the next one starts by itself.
  * Source: wire sections 6.6, 6.7 and 8.3; TRUST wire sections 4.11 and 7.1.
  */
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_finish_authentication(
@@ -968,7 +982,8 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_finish_authentication_an(
 
 /** Logs in and gets an authorization code, for the application's own server.
  *
- * Out: authz_code, authz_code_len: text, as auth_data above.
+ * Out: authz_code, authz_code_len: text, as auth_data above; empty if the
+ *   server issues none.
  * In: pin: as above; access_code: a browser's session, may be NULL.
  * Returns also: as mpin_sdk_finish_authentication_an().
  * Source: TRUST wire section 7.
@@ -980,8 +995,9 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_finish_authentication_mfa(
 /** A code that is good for a short time. */
 typedef struct mpin_otp {
     size_t size;
-    /** MPIN_OK; MPIN_RESPONSE_PARSE_ERROR if the server left out the code or
-     * its times: the login has succeeded all the same. */
+    /** MPIN_OK; MPIN_RESPONSE_PARSE_ERROR if the server left out one of its
+     * times, which is 0 then; MPIN_FLOW_ERROR if it issued no code. The login
+     * has succeeded all the same. */
     mpin_status status;
     /** How long it is good, in seconds. */
     int32_t ttl_seconds;
@@ -989,7 +1005,7 @@ typedef struct mpin_otp {
     int64_t expire_time;
     /** The server's clock at the answer, the same way. */
     int64_t now_time;
-    /** The code itself; empty if `status` is not MPIN_OK. */
+    /** The code itself; empty if `status` is MPIN_FLOW_ERROR. */
     char otp[64];
 } mpin_otp;
 

@@ -4,16 +4,16 @@ import MPinSDK
 public struct OneTimeCode: Sendable, Equatable {
     /// The digits.
     public let code: String
-    /// Seconds since 1970 of the server's clock.
+    /// Seconds since 1970 of the server's clock; 0, as the others, where the server does not say.
     public let expireTime: Int64
     /// The server's clock at the answer.
     public let nowTime: Int64
     /// Seconds from the one to the other.
     public let secondsToLive: Int32
 
-    /// Nil where the server left out the code or its times.
+    /// Nil where the server issued no code.
     init?(_ otp: OTP) {
-        guard otp.status == .ok else { return nil }
+        guard !otp.code.isEmpty else { return nil }
         code = otp.code
         expireTime = otp.expireTime
         nowTime = otp.nowTime

@@ -42,7 +42,8 @@ package struct Expiration: Sendable, Equatable {
 
 /// A code that is good for a short time.
 package struct OTP: Sendable, Equatable {
-    /// ``Status/ok``, or ``Status/responseParseError`` where the server left out the code or its times.
+    /// ``Status/ok``; ``Status/responseParseError`` where one of its times is missing, which is 0 then;
+    /// ``Status/flowError`` where the server issued none.
     package var status: Status
     package var code = ""
     /// Seconds since 1970 of the server's clock.

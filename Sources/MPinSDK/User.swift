@@ -16,6 +16,8 @@ package final class User: Sendable {
         var lifecycle: UserLifecycle
         var registration: Registration?
         var login: Login?
+        /// Since this process has known the user.
+        var hasLoggedIn = false
         var authData = ""
         /// What the last login needs to be ended.
         var logout: Logout?
@@ -95,6 +97,7 @@ package final class User: Sendable {
     var lifecycle: UserLifecycle { content.withLock { $0.lifecycle } }
     var registration: Registration? { content.withLock { $0.registration } }
     var login: Login? { content.withLock { $0.login } }
+    var hasLoggedIn: Bool { content.withLock { $0.hasLoggedIn } }
     var factors: [SecretBytes] { content.withLock { $0.factors } }
 
     var logout: Logout? { content.withLock { $0.logout } }
@@ -124,7 +127,8 @@ package final class User: Sendable {
     func forgetSecrets() {
         update { content in
             var record = content.record
-            (record.regOTT, record.regOTTRest, record.token, record.permit, record.signing) = (nil, nil, nil, nil, nil)
+            (record.regOTT, record.regOTTRest, record.accessCode) = (nil, nil, nil)
+            (record.token, record.permit, record.signing) = (nil, nil, nil)
             content = Content(record: record, lifecycle: content.lifecycle)
         }
     }

@@ -14,6 +14,8 @@ package struct UserRecord: Codable, Sendable, Equatable {
     /// One-time token of a registration that is not finished, and the part of it that came with the link.
     package var regOTT: String?
     package var regOTTRest: String?
+    /// The browser's session that the registration belongs to, until it is finished (MIRACL MFA).
+    package var accessCode: String?
     /// When the registration ends and what the server's clock showed then, in seconds since 1970.
     package var expireTime: Int64?
     package var nowTime: Int64?
@@ -82,7 +84,7 @@ package struct UserRecord: Codable, Sendable, Equatable {
 
     /// Nil for a record that contradicts itself: it is set aside as damaged.
     var lifecycle: UserLifecycle? {
-        guard let state = UserState(name: state), !userID.isEmpty else { return nil }
+        guard let state = UserState(name: state) else { return nil }
         switch state {
         case .startedRegistration, .activated: guard mpinID != nil, regOTT != nil else { return nil }
         case .registered: guard mpinID != nil, token != nil, mapping != nil else { return nil }

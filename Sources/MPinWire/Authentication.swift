@@ -52,6 +52,13 @@ package struct Pass1Response: Codable, Sendable {
         self.y = y
         message = "OK"
     }
+
+    private enum CodingKeys: String, CodingKey { case version, pass, y, message }
+
+    /// The others are not looked at.
+    package init(from decoder: any Decoder) throws {
+        y = try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .y)
+    }
 }
 
 /// POST mpinAuthServerURL/pass2 (wire section 6.7).

@@ -61,12 +61,12 @@ package struct RegisterResponse: Codable, Sendable {
         self.nowTime = nowTime
     }
 
-    /// What a registration can do without may be missing or of any type.
+    /// What a registration can do without may be missing or of any type. Without `active` it waits for a confirmation.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         mpinId = try container.decode(String.self, forKey: .mpinId)
         regOTT = try container.decode(String.self, forKey: .regOTT)
-        active = try container.decode(Bool.self, forKey: .active)
+        active = try container.decodeIfPresent(Bool.self, forKey: .active) ?? false
         expireTime = Self.text(container, .expireTime)
         nowTime = Self.text(container, .nowTime)
         customerId = Self.text(container, .customerId)

@@ -55,6 +55,15 @@ package struct ClientSecretResponse: Codable, Sendable {
         self.keyID = keyID
         message = "OK"
     }
+
+    private enum CodingKeys: String, CodingKey { case clientSecret, keyID, message }
+
+    /// The message is not looked at; other servers' answers have more members.
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        clientSecret = try container.decode(SecretHex.self, forKey: .clientSecret)
+        keyID = try? container.decode(String.self, forKey: .keyID)
+    }
 }
 
 /// GET D-TA/timePermit (wire section 9): the share for today.

@@ -113,8 +113,8 @@ static void users(void)
     CHECK(found == NULL, "nobody was found");
     CHECK_STATUS(mpin_sdk_list_users(sdk, NULL, &n), MPIN_OK);
     CHECK(n == 0, "%zu users", n);
-    CHECK_STATUS(mpin_sdk_make_new_user(sdk, &a, "", NULL),
-                 MPIN_INVALID_ARGUMENT);
+    CHECK_STATUS(mpin_sdk_make_new_user(sdk, &a, "", NULL), MPIN_OK);
+    mpin_user_free(a);
     CHECK_STATUS(mpin_sdk_finish_registration(sdk, b, "1234"),
                  MPIN_FLOW_ERROR);
     CHECK_STATUS(mpin_sdk_start_authentication(sdk, b), MPIN_FLOW_ERROR);

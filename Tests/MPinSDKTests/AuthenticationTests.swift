@@ -21,7 +21,36 @@ final class AuthenticationTests: FlowTestCase {
         try sdk.startAuthentication(user)
         XCTAssertEqual(failure { () throws(SDKError) in _ = try finishAuthentication(user, "4321") }, .incorrectPIN)
         XCTAssertNoThrow(try finishAuthentication(user, "1234"))
+    }
+
+    func testAfterASuccessTheNextFinishStartsTheLoginAnewByItself() throws {
+        let user = try registered()
         XCTAssertEqual(failure { () throws(SDKError) in _ = try finishAuthentication(user, "1234") }, .flowError)
+        try logIn(user)
+        server.state.withLock { $0.date += 1 }
+        server.forgetCalls()
+        XCTAssertNoThrow(try finishAuthentication(user, "1234"))
+        XCTAssertEqual(
+            server.calls, [.timePermit, .permitStorage, .secondTimePermit, .pass1, .pass2, .authenticate])
+        server.forgetCalls()
+        XCTAssertEqual(failure { () throws(SDKError) in _ = try finishAuthentication(user, "4321") }, .incorrectPIN)
+        XCTAssertNoThrow(try finishAuthentication(user, "1234"))
+        XCTAssertEqual(server.calls.filter { $0 == .timePermit }.count, 1)
+        // Another process has not logged in.
+        let other = try newSDK()
+        let again = try self.user(in: other)
+        XCTAssertEqual(
+            failure { () throws(SDKError) in _ = try finishAuthentication(again, "1234", sdk: other) }, .flowError)
+    }
+
+    func testWithoutTimePermitsALoginNeedsNoStart() throws {
+        server.state.withLock { $0.usesPermits = false }
+        try sdk.setBackend(server.url)
+        let user = try registered()
+        server.forgetCalls()
+        XCTAssertNoThrow(try finishAuthentication(user, "1234"))
+        XCTAssertNoThrow(try finishAuthentication(user, "1234"))
+        XCTAssertEqual(server.calls, [.pass1, .pass2, .authenticate, .pass1, .pass2, .authenticate])
     }
 
     func testTheRequestsAreThoseOfTheWire() throws {

@@ -163,8 +163,16 @@ final class BrowserSessionTests: FlowTestCase {
             XCTAssertEqual(
                 failure { () throws(SDKError) in _ = try finishMFA(user, code) }, .incorrectAccessNumber)
         }
-        server.reply(.authenticate, .json(200, ["status": 200]))
-        XCTAssertEqual(failure { () throws(SDKError) in _ = try finishMFA(user, nil) }, .responseParseError)
+    }
+
+    /// A MIRACL server that has none says so by an empty text, and the user is logged in.
+    func testALoginWithoutAnAuthorizationCodeIsOne() throws {
+        let user = try registered()
+        for code in [nil, "", NSNull(), 7] as [Any?] {
+            server.reply(.authenticate, .json(200, ["status": 200, "message": "OK", "code": code as Any]))
+            try sdk.startAuthentication(user)
+            XCTAssertEqual(try finishMFA(user, nil), "")
+        }
     }
 
     // MARK: Logout

@@ -232,7 +232,7 @@ final class HTTPStatusTests: FlowTestCase {
                 "registerURL": "/u", "signatureURL": "/s", "certivoxURL": "/v3/", "timePermitsURL": "/t", "appID": "a",
                 "mpinAuthServerURL": "/rps", "authenticateURL": "/x",
             ],
-            .register: ["mpinId": "7b7d", "regOTT": "00", "active": true],
+            .register: ["mpinId": "7b7d", "regOTT": "00"],
             .signature: ["clientSecretShare": "00", "params": ""],
             .secondClientSecret: ["clientSecret": "00"],
             .secondTimePermit: ["timePermit": "00"],

@@ -15,7 +15,6 @@ final class OTPTests: FlowTestCase {
     }
 
     private let expected = ["ok", "932826", "1795229215", "1795229155", "60"]
-    private let none = ["responseParseError", "", "0", "0", "0"]
 
     func testTimesAreInSeconds() throws {
         let user = try registered()
@@ -28,7 +27,7 @@ final class OTPTests: FlowTestCase {
         XCTAssertEqual(failure { () throws(SDKError) in _ = try finish(user, "0000") }, .incorrectPIN)
     }
 
-    func testALoginWithoutACodeOrItsTimesHasSucceededAllTheSame() throws {
+    func testAOneTimePasswordWithoutItsTimesKeepsItsDigits() throws {
         let user = try registered()
         let times: [String: any Sendable] = [
             "expireTime": 1_795_229_215_000.0, "ttlSeconds": 60, "nowTime": 1_795_229_155_000,
@@ -36,32 +35,39 @@ final class OTPTests: FlowTestCase {
         server.reply(.authenticate, .json(200, times))
         try sdk.startAuthenticationOTP(user)
         XCTAssertEqual(members(try finish(user)), expected)
-        for name in times.keys {
+        for (position, name) in ["expireTime", "nowTime", "ttlSeconds"].enumerated() {
+            var rest = expected
+            (rest[0], rest[position + 2]) = ("responseParseError", "0")
             for value in [nil, 0, -1, "60", 1e300] as [Any?] {
                 var answer: [String: Any] = times
                 answer[name] = value
                 server.reply(.authenticate, .json(200, answer))
                 try sdk.startAuthenticationOTP(user)
                 XCTAssertEqual(
-                    members(try finish(user)), none, "\(name) \(String(describing: value))")
+                    members(try finish(user)), rest, "\(name) \(String(describing: value))")
                 XCTAssertEqual(user.state, .registered)
             }
         }
         server.reply(.authenticate, .answer(200, body: []))
         try sdk.startAuthenticationOTP(user)
-        XCTAssertEqual(try finish(user).status, .responseParseError)
-        for code in ["", String(repeating: "1", count: 64)] {
+        XCTAssertEqual(members(try finish(user)), ["responseParseError", "932826", "0", "0", "0"])
+    }
+
+    func testALoginWithoutAOneTimePasswordHasSucceededAllTheSame() throws {
+        let user = try registered()
+        for code in ["", String(repeating: "1", count: 64), "a b"] {
             server.state.withLock { state in
                 state.override = { call, _ in
                     switch call {
                     case .pass2: .json(200, ["authOTT": "00", "OTP": code])
-                    case .authenticate: .json(200, times)
+                    case .authenticate: .json(200, ["expireTime": 1_795_229_215_000, "ttlSeconds": 60])
                     default: nil
                     }
                 }
             }
             try sdk.startAuthenticationOTP(user)
-            XCTAssertEqual(try finish(user).status, .responseParseError)
+            XCTAssertEqual(members(try finish(user)), ["flowError", "", "0", "0", "0"])
+            XCTAssertEqual(user.state, .registered)
         }
     }
 

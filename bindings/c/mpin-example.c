@@ -205,10 +205,12 @@ static mpin_status finish_otp(mpin_sdk *sdk, mpin_user *user,
     otp.size = sizeof otp;
     mpin_status status =
         mpin_sdk_finish_authentication_otp(sdk, user, &otp, pin);
-    if (status == MPIN_OK)
+    if (status == MPIN_OK && otp.otp[0] == '\0')
         status = otp.status;
-    if (status == MPIN_OK)
+    else if (status == MPIN_OK && otp.ttl_seconds > 0)
         printf("%s, for %d seconds\n", otp.otp, (int)otp.ttl_seconds);
+    else if (status == MPIN_OK)
+        printf("%s\n", otp.otp);
     wipe(otp.otp, sizeof otp.otp);
     return status;
 }

@@ -509,9 +509,14 @@ public:
     }
     void ClearCustomHeaders() { Ignore(mpin_sdk_clear_custom_headers(m_sdk)); }
     void AddTrustedDomain(const String &domain) {
+        /* The old core took URLs, too, and looked at their host. */
+        const size_t mark = domain.find("://");
+        const size_t start = mark == String::npos ? 0 : mark + 3;
+        const std::string host =
+            domain.substr(start, domain.find_first_of("/?#:", start) - start);
         /* What is no domain must not leave the list empty, which trusts all:
          * "invalid" is nobody's (RFC 6761). */
-        if (mpin_sdk_add_trusted_domain(m_sdk, domain.c_str()) != MPIN_OK)
+        if (mpin_sdk_add_trusted_domain(m_sdk, host.c_str()) != MPIN_OK)
             Ignore(mpin_sdk_add_trusted_domain(m_sdk, "invalid"));
     }
     void ClearTrustedDomains() {
@@ -694,7 +699,11 @@ public:
         otp.expireTime = static_cast<long>(code.expire_time);
         otp.ttlSeconds = code.ttl_seconds;
         otp.nowTime = static_cast<long>(code.now_time);
-        otp.status = Status(static_cast<Status::Code>(code.status));
+        otp.status = Status(
+            static_cast<Status::Code>(code.status),
+            code.status == MPIN_OK           ? ""
+            : code.status == MPIN_FLOW_ERROR ? "no one-time password issued"
+                                             : "a time is missing");
         return status;
     }
 
@@ -775,6 +784,10 @@ private:
     /* A result in the old form, with the text of the failure. */
     Status Tell(mpin_status status) const {
         if (status == MPIN_OK) return Status();
+        /* Old programs do not know handles. */
+        if (status == MPIN_INVALID_HANDLE)
+            return Status(
+                Status::FLOW_ERROR, "no such user: StartRegistration first");
         const Status::Code code = static_cast<Status::Code>(status);
         mpin_error error;
         error.size = sizeof error;
@@ -790,7 +803,7 @@ private:
 
     /* Gives the object the sdk's user of its id. */
     Status Bind(const UserPtr &user) {
-        if (!user) return Status(Status::INVALID_HANDLE, "no user");
+        if (!user) return Status(Status::FLOW_ERROR, "no user");
         int32_t state = 0;
         if (mpin_user_get_state(user->m_user, &state) == MPIN_OK)
             return Status();

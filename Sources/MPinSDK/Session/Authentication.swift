@@ -18,15 +18,26 @@ extension Session {
         try currentBackend().usesPermits ? timePermit(user, caller) : User.Login()
     }
 
-    /// A login that has been started.
+    /// A login that has been started. After a success the next one starts by itself, as the old cores had it.
     func logIn(
         _ user: User, pin: SecretBytes, _ form: LoginForm, _ caller: Caller
     ) throws(SDKError) -> LoginAnswer {
         let factors = user.takeFactors()
         try check(user, allows: .authenticationFinished)
-        guard let login = user.login else { throw SDKError(.flowError, "the login has not been started") }
         if let accessCode = form.accessCode { try checkAccessNumber(accessCode) }
-        return try logIn(user, pin, factors, login, form, caller)
+        return try logIn(user, pin, factors, startedLogin(user, caller), form, caller)
+    }
+
+    /// Without time permits there is nothing that a start would fetch.
+    private func startedLogin(_ user: User, _ caller: Caller) throws(SDKError) -> User.Login {
+        if let login = user.login { return login }
+        let usesPermits = try currentBackend().usesPermits
+        guard user.hasLoggedIn || !usesPermits else {
+            throw SDKError(.flowError, "the login has not been started")
+        }
+        let login = try freshLogin(user, caller)
+        user.update { $0.login = login }
+        return login
     }
 
     /// With the login token.
@@ -46,6 +57,7 @@ extension Session {
         let provenPIN = ProvenPIN(number, random: random)
         user.update { content in
             content.login = nil
+            content.hasLoggedIn = true
             content.authData = answer.text
             content.logout = answer.logout
             content.provenPIN = provenPIN

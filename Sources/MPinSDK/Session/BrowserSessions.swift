@@ -44,7 +44,7 @@ extension Session {
     /// The fragment of the URL that the QR code of a new session would show.
     func accessCode(authorizeURL: String, _ caller: Caller) throws(SDKError) -> String {
         let answer: JSONValue = try caller.decode(
-            .authorize, try caller.send(.authorize, .post, authorizeURL, [String: String]()))
+            .authorize, try caller.anywhere.send(.authorize, .post, authorizeURL, [String: String]()))
         guard case .string(let url) = answer["qrURL"] ?? answer["qrUrl"], let mark = url.lastIndex(of: "#") else {
             throw SDKError(.responseParseError, "authorize: no QR URL with a fragment")
         }
@@ -53,12 +53,11 @@ extension Session {
         return String(code)
     }
 
+    /// The authorization code; empty where the login stands for itself and the application issues none.
     func finishAuthenticationMFA(
         _ user: User, pin: SecretBytes, accessCode: String?, _ caller: Caller
     ) throws(SDKError) -> String {
-        let answer = try logIn(user, pin: pin, .authorizationCode(accessCode), caller)
-        guard let code = answer.code else { throw SDKError(.responseParseError, "authenticate: no code") }
-        return code
+        try logIn(user, pin: pin, .authorizationCode(accessCode), caller).code
     }
 
     /// Seven characters are an access number with a check digit, where the backend has them; whatever is longer or shorter

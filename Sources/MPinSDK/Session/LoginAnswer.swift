@@ -18,19 +18,22 @@ struct LoginAnswer {
         return User.Logout(path: path, data: data)
     }
 
-    /// The authorization code.
-    var code: String? {
-        guard case .string(let code) = content["code"], !code.isEmpty else { return nil }
+    /// The authorization code; empty where there is none.
+    var code: String {
+        guard case .string(let code) = content["code"] else { return "" }
         return code
     }
 
-    /// The one-time password came with pass 2, its times with the application's answer.
+    /// The one-time password came with pass 2, its times with the application's answer. One without a time is good all
+    /// the same, and the old cores keep it, too.
     var otp: OTP {
-        guard case .string(let code) = pass2["OTP"], isCode(code),
-            let expires = number("expireTime"), let now = number("nowTime"), let seconds = number("ttlSeconds"),
-            let ttl = Int32(exactly: seconds)
-        else { return OTP(status: .responseParseError) }
-        return OTP(status: .ok, code: code, expireTime: expires / 1000, nowTime: now / 1000, ttlSeconds: ttl)
+        guard case .string(let code) = pass2["OTP"], isCode(code) else { return OTP(status: .flowError) }
+        let (expires, now) = (number("expireTime"), number("nowTime"))
+        let ttl = number("ttlSeconds").flatMap { Int32(exactly: $0) }
+        let isWhole = expires != nil && now != nil && ttl != nil
+        return OTP(
+            status: isWhole ? .ok : .responseParseError, code: code, expireTime: (expires ?? 0) / 1000,
+            nowTime: (now ?? 0) / 1000, ttlSeconds: ttl ?? 0)
     }
 
     /// What a person can read and type, of 1 to 63 characters: programs print it.

@@ -11,7 +11,8 @@ extension Session {
         let request = RegisterRequest(
             userId: user.id, deviceName: user.record.deviceName, userData: userData, activateCode: activateCode)
         let response = try register(.register, "", request, caller)
-        try accept(response, user, response.active ? .registrationStartedActive : .registrationStarted, .register)
+        let input: UserLifecycle.Input = response.active ? .registrationStartedActive : .registrationStarted
+        try accept(response, user, input, .register, accessCode: nil)
     }
 
     func startRegistrationMFA(
@@ -22,18 +23,20 @@ extension Session {
             userId: user.id, deviceName: user.record.deviceName, activateCode: activateCode, wid: accessCode,
             pushToken: pushID)
         let response = try register(.registerMFA, "", request, caller)
-        try accept(
-            response, user, response.active ? .registrationStartedActiveMFA : .registrationStartedMFA, .registerMFA)
+        let input: UserLifecycle.Input = response.active ? .registrationStartedActiveMFA : .registrationStartedMFA
+        try accept(response, user, input, .registerMFA, accessCode: accessCode)
     }
 
     func restartRegistration(_ user: User, userData: String?, _ caller: Caller) throws(SDKError) {
         try check(user, allows: .registrationRestarted)
         let record = user.record
         let request = RegisterRequest(
-            userId: user.id, deviceName: record.deviceName, userData: userData, regOTT: record.registrationToken)
+            userId: user.id, deviceName: record.deviceName, userData: userData, regOTT: record.registrationToken,
+            wid: record.accessCode)
         let call: ServerCall = record.isMFA ? .registerMFA : .register
         let response = try register(call, "/\(user.mpinID)", request, caller)
-        try accept(response, user, response.active ? .registrationRestartedActive : .registrationRestarted, call)
+        let input: UserLifecycle.Input = response.active ? .registrationRestartedActive : .registrationRestarted
+        try accept(response, user, input, call, accessCode: record.accessCode)
         user.update { $0.registration = nil }
     }
 
@@ -45,7 +48,8 @@ extension Session {
 
     /// Stores the identity that the server has made at that call.
     private func accept(
-        _ response: RegisterResponse, _ user: User, _ input: UserLifecycle.Input, _ call: ServerCall
+        _ response: RegisterResponse, _ user: User, _ input: UserLifecycle.Input, _ call: ServerCall,
+        accessCode: String?
     ) throws(SDKError) {
         let mpinID = try MPinID.check(response.mpinId, userID: user.id)
         guard !response.regOTT.isEmpty else { throw SDKError(.responseParseError, "register: empty regOTT") }
@@ -54,6 +58,7 @@ extension Session {
         record.mpinID = mpinID
         record.regOTT = response.regOTT
         record.regOTTRest = nil
+        record.accessCode = accessCode
         record.registeredMFA = call == .registerMFA ? true : nil
         record.expireTime = response.expireTime.flatMap(WireTime.seconds)
         record.nowTime = response.nowTime.flatMap(WireTime.seconds)
@@ -148,6 +153,7 @@ extension Session {
         record.state = state.name
         record.regOTT = nil
         record.regOTTRest = nil
+        record.accessCode = nil
         record.token = SecretHex(token)
         record.mapping = mapping
         record.permit = nil

@@ -6,7 +6,7 @@ import ctypes
 from typing import Any
 
 from . import _structures as structures
-from ._errors import ResponseParseError
+from ._errors import FlowError
 from ._handles import Calls, Pin, Secret, optional, sized, utf8
 from ._native import lib
 from ._results import OTP, SessionDetails
@@ -69,7 +69,7 @@ class Authentication(Calls):
         self._check(lib.mpin_sdk_start_authentication_otp(self._handle, user._handle))
 
     def finish_authentication_otp(self, user: User, pin: Pin) -> OTP:
-        """Logs in and gets a one-time password; ResponseParseError if only that is missing."""
+        """Logs in and gets a one-time password; FlowError if only that is missing."""
         return self._code(lib.mpin_sdk_finish_authentication_otp, user, pin)
 
     def start_authentication_reg_code(self, user: User) -> None:
@@ -84,8 +84,8 @@ class Authentication(Calls):
         found = sized(structures.OTP)
         with Secret(pin) as secret:
             self._check(function(self._handle, user._handle, ctypes.byref(found), secret))
-        if found.status:
-            raise ResponseParseError("the login succeeded, but the server left out the code or its times")
+        if not found.otp:
+            raise FlowError("the login succeeded, but the server issued no code")
         return OTP(found.otp.decode("utf-8"), found.ttl_seconds, found.expire_time, found.now_time)
 
     def can_logout(self, user: User) -> bool:

@@ -50,7 +50,7 @@ class Verification(NamedTuple):
 
 
 class OTP(NamedTuple):
-    """A code that is good for a short time; times in seconds since 1970 of the server's clock."""
+    """A code that is good for a short time; times in seconds since 1970 of the server's clock, 0 where it left them out."""
 
     otp: str
     ttl_seconds: int
