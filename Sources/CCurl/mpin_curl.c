@@ -76,6 +76,15 @@ CURLcode mpin_curl_set_data_callback(
     CURL *curl, CURLoption option, size_t (*callback)(char *, size_t, size_t, void *)) {
     return curl_functions.easy_setopt(curl, option, callback);
 }
+CURLcode mpin_curl_set_socket_callback(
+    CURL *curl, curl_socket_t (*callback)(void *, curlsocktype, struct curl_sockaddr *)) {
+    return curl_functions.easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, callback);
+}
+const char *mpin_curl_get_primary_ip(CURL *curl) {
+    char *address = NULL;
+    const CURLcode code = curl_functions.easy_getinfo(curl, CURLINFO_PRIMARY_IP, &address);
+    return code == CURLE_OK && address && *address ? address : NULL;
+}
 CURLcode mpin_curl_get_long(CURL *curl, CURLINFO info, long *value) {
     return curl_functions.easy_getinfo(curl, info, value);
 }

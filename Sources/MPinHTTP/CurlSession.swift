@@ -8,6 +8,8 @@ final class CurlSession: @unchecked Sendable {
     private let errorText: UnsafeMutablePointer<CChar>
     /// The first option that this libcurl refused, since the last reset: without a pin or an authority nothing is sent.
     private var refusal: CURLcode?
+    /// Where its connections may lead to.
+    var addresses: Set<AddressClass> = []
     /// After a fork the connections belong to the parent.
     let process = getpid()
 
@@ -75,6 +77,11 @@ final class CurlSession: @unchecked Sendable {
         guard let file else { return }
         set(CURLOPT_CAINFO, file)
         set(CURLOPT_CAPATH, pointer: nil)
+    }
+
+    /// Where the address of the last connection lies; nil without one.
+    var peer: AddressClass? {
+        mpin_curl_get_primary_ip(easy).flatMap { AddressClass(host: String(cString: $0).lowercased()) }
     }
 
     /// Runs the transfer that the options describe. libcurl's own loop looks at a cancel once a second; this one every

@@ -16,18 +16,24 @@ package final class CurlTransport: HTTPTransport {
         let url = try policy.checked(request.url)
         guard request.isWellFormed else { throw .invalidRequest }
         guard !isCancelled() else { throw .cancelled }
-        let session = try takeSession()
+        if let refusal = url.refusal(request.reach) { throw refusal }
+        let proxy = ProxyChoice.proxy(for: url, configured: policy.proxy)
+        // A proxy looks the name up, and its own address is nobody's else.
+        let gate = SocketGate(reach: proxy == nil ? request.reach : nil)
+        let session = try takeSession(request.reach)
         defer { giveBack(session) }
         let exchange = Exchange(limit: policy.maxAnswerBytes)
-        let outcome = perform(request, url, session, exchange, isCancelled)
-        return try exchange.answer(outcome, session, origin: url.origin)
+        prepare(session, url, proxy)
+        gate.attach(to: session)
+        let outcome = withExtendedLifetime(gate) { perform(request, session, exchange, isCancelled) }
+        if proxy == nil { session.addresses.formUnion(gate.opened) }
+        if case .failed = outcome, let refused = gate.refused { throw .forbiddenAddress(url.origin, refused) }
+        return try exchange.answer(outcome, session, origin: url.origin, isDirect: proxy == nil)
     }
 
     private func perform(
-        _ request: HTTPRequest, _ url: RemoteURL, _ session: CurlSession, _ exchange: Exchange,
-        _ isCancelled: () -> Bool
+        _ request: HTTPRequest, _ session: CurlSession, _ exchange: Exchange, _ isCancelled: () -> Bool
     ) -> CurlSession.Outcome {
-        prepare(session, url)
         // Where a kept connection turns out to be dead, libcurl sends the request again on a new one, although the server may
         // have read it. On a new connection it never does.
         if !request.mayRepeat { session.set(CURLOPT_FRESH_CONNECT, 1) }
@@ -42,7 +48,7 @@ package final class CurlTransport: HTTPTransport {
         }
     }
 
-    private func prepare(_ session: CurlSession, _ url: RemoteURL) {
+    private func prepare(_ session: CurlSession, _ url: RemoteURL, _ proxy: String?) {
         session.reset()
         session.require(mpin_curl_set_http_only(session.easy))
         session.set(CURLOPT_URL, url.text)
@@ -51,13 +57,9 @@ package final class CurlTransport: HTTPTransport {
         if let agent = policy.userAgent { session.set(CURLOPT_USERAGENT, agent) }
         session.trust(policy.caFile)
         if let keys = policy.pinnedKeys { session.set(CURLOPT_PINNEDPUBLICKEY, keys) }
-        if let proxy = policy.proxy { session.set(CURLOPT_PROXY, proxy) }
-        // A proxy would carry plain http beyond this machine; a proxy of ours is not for the environment to take back.
-        if url.isLoopback {
-            session.set(CURLOPT_NOPROXY, "*")
-        } else if policy.proxy != nil {
-            session.set(CURLOPT_NOPROXY, "")
-        }
+        // Whatever the environment says: it has been asked.
+        session.set(CURLOPT_PROXY, proxy ?? "")
+        session.set(CURLOPT_NOPROXY, "")
     }
 
     private func setMethod(
@@ -74,8 +76,12 @@ package final class CurlTransport: HTTPTransport {
         if method == .put { session.set(CURLOPT_CUSTOMREQUEST, method.rawValue) }
     }
 
-    private func takeSession() throws(HTTPFailure) -> CurlSession {
-        let kept = idle.withLock { $0.popLast() }
+    /// Without a connection that leads where the request may not go.
+    private func takeSession(_ reach: Set<AddressClass>?) throws(HTTPFailure) -> CurlSession {
+        let kept = idle.withLock { idle -> CurlSession? in
+            let fitting = idle.lastIndex { session in reach.map { session.addresses.isSubset(of: $0) } ?? true }
+            return fitting.map { idle.remove(at: $0) }
+        }
         if let kept, kept.process == getpid() { return kept }
         do throws(CurlSession.Unavailable) {
             return try CurlSession()
@@ -85,7 +91,11 @@ package final class CurlTransport: HTTPTransport {
     private func giveBack(_ session: CurlSession) {
         // Its options point into the request that is over.
         session.reset()
-        idle.withLock { if $0.count < Self.maxIdle { $0.append(session) } }
+        idle.withLock { idle in
+            // The oldest one goes: the newest fit what is asked now.
+            if idle.count >= Self.maxIdle { idle.removeFirst() }
+            idle.append(session)
+        }
     }
 }
 

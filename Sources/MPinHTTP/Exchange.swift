@@ -29,9 +29,9 @@ final class Exchange {
     }
 
     /// The answer, or why there is none.
-    func answer(_ outcome: CurlSession.Outcome, _ session: CurlSession, origin: String) throws(HTTPFailure)
-        -> HTTPResponse
-    {
+    func answer(
+        _ outcome: CurlSession.Outcome, _ session: CurlSession, origin: String, isDirect: Bool
+    ) throws(HTTPFailure) -> HTTPResponse {
         switch outcome {
         case .cancelled: throw .cancelled
         case .timedOut, .failed(CURLE_OPERATION_TIMEDOUT, _): throw .timedOut
@@ -41,7 +41,8 @@ final class Exchange {
         case .done:
             var status = 0
             _ = mpin_curl_get_long(session.easy, CURLINFO_RESPONSE_CODE, &status)
-            return HTTPResponse(status: status, headers: headers, body: body.secret())
+            return HTTPResponse(
+                status: status, headers: headers, body: body.secret(), peer: isDirect ? session.peer : nil)
         }
     }
 

@@ -25,11 +25,10 @@ package struct HTTPPolicy: Sendable {
         self.userAgent = userAgent
     }
 
-    /// Why `url` may not be asked, whoever would carry the request; nil: it may.
-    package func refusal(of url: String) -> HTTPFailure? {
+    /// Why `url` may not be asked, whoever would carry the request; nil: it may, as far as can be told before a lookup.
+    package func refusal(of url: String, reach: Set<AddressClass>? = nil) -> HTTPFailure? {
         do throws(HTTPFailure) {
-            _ = try checked(url)
-            return nil
+            return try checked(url).refusal(reach)
         } catch { return error }
     }
 

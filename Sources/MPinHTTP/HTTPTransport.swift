@@ -19,6 +19,8 @@ package struct HTTPRequest: Sendable {
     /// Whether the server may get it twice, where a kept connection turns out to be dead. When to try again is otherwise
     /// for the transport's caller.
     package var mayRepeat: Bool
+    /// Where the host's address may lie; nil: anywhere. For URLs that a server has named.
+    package var reach: Set<AddressClass>?
 
     /// `mayRepeat` nil: a GET may, others may not.
     package init(
@@ -40,11 +42,14 @@ package struct HTTPResponse: Sendable {
     package let headers: [(String, String)]
     /// Wiped when the last reference to it is gone, for it may hold a share.
     package let body: SecretBytes
+    /// Where the server's address lies; nil where the transport does not know.
+    package let peer: AddressClass?
 
-    package init(status: Int, headers: [(String, String)] = [], body: SecretBytes) {
+    package init(status: Int, headers: [(String, String)] = [], body: SecretBytes, peer: AddressClass? = nil) {
         self.status = status
         self.headers = headers
         self.body = body
+        self.peer = peer
     }
 
     /// The body as an array, for answers without secrets.
@@ -64,6 +69,8 @@ package enum HTTPFailure: Error, Equatable, CustomStringConvertible {
     case insecureURL
     /// Not https to a host of the list, where there is one.
     case untrustedDomain
+    /// The address of the host, of which the text names the origin, lies where the request may not go.
+    case forbiddenAddress(String, AddressClass)
     /// A line break or another control character in a header, or a body with GET.
     case invalidRequest
     /// No connection, no trust, or an answer that breaks off; the text names the host, never path or query.
@@ -80,6 +87,8 @@ package enum HTTPFailure: Error, Equatable, CustomStringConvertible {
         case .invalidURL: "the URL is not an http or https URL"
         case .insecureURL: "plain http is allowed to loopback hosts only"
         case .untrustedDomain: "the host is none of the trusted domains, or the URL not https"
+        case .forbiddenAddress(let origin, let kind):
+            "\(origin) has a \(kind.name) address, which the backend itself has not"
         case .invalidRequest: "a header or body that HTTP does not allow"
         case .network(let text), .unavailable(let text): text
         case .timedOut: "no answer within the time allowed"

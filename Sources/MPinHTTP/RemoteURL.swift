@@ -51,6 +51,12 @@ struct RemoteURL {
         return withUnsafeBytes(of: &v6) { $0.last == 1 && $0.dropLast().allSatisfy { $0 == 0 } }
     }
 
+    /// Where the host is an address that a request may not reach.
+    func refusal(_ reach: Set<AddressClass>?) -> HTTPFailure? {
+        guard let reach, let kind = AddressClass(host: host), !reach.contains(kind) else { return nil }
+        return .forbiddenAddress(origin, kind)
+    }
+
     private static func endOfHost(_ authority: Substring.UnicodeScalarView) -> String.Index {
         guard authority.first == "[", let bracket = authority.firstIndex(of: "]") else {
             return authority.firstIndex(of: ":") ?? authority.endIndex

@@ -1,3 +1,4 @@
+import MPinHTTP
 import MPinSecrets
 import MPinWire
 
@@ -8,6 +9,7 @@ struct Backend: Sendable {
     let registerURL: String
     let signatureURL: String
     let certivoxURL: String
+    /// Empty where the backend uses no time permits.
     let timePermitsURL: String
     /// Empty where there is no permit storage.
     let timePermitsStorageURL: String
@@ -23,11 +25,15 @@ struct Backend: Sendable {
     let usesPermits: Bool
     /// Whether access numbers of 7 digits end in a check digit.
     let checksAccessNumbers: Bool
+    /// Where the URLs that it names may lead: to the Internet, and to the kind of network that it is in itself. So it
+    /// cannot make its clients ask what only they can reach.
+    var reach: Set<AddressClass> = [.global]
     /// Digits of a PIN; nil where the server does not say.
     let pinLength: Int?
     private let settings: [String: JSONValue]
 
-    /// Takes the members that a login on this device needs; every other one may be missing or of any type.
+    /// Takes the members that a login on this device needs; every other one may be missing or of any type. MIRACL's
+    /// servers use no time permits and leave empty what belongs to them (TRUST wire section 7.2).
     init(url: String, settings: JSONValue) throws(SDKError) {
         guard case .object(let members) = settings else { throw Self.missing("") }
         func text(_ name: String) throws(SDKError) -> String {
@@ -38,16 +44,16 @@ struct Backend: Sendable {
         registerURL = try text("registerURL")
         signatureURL = try text("signatureURL")
         certivoxURL = try text("certivoxURL")
-        timePermitsURL = try text("timePermitsURL")
         mpinAuthServerURL = try text("mpinAuthServerURL")
         authenticateURL = try text("authenticateURL")
-        appID = try text("appID")
         timePermitsStorageURL = (try? text("timePermitsStorageURL")) ?? ""
         mobileAuthenticateURL = (try? text("mobileAuthenticateURL")) ?? ""
         codeStatusURL = (try? text("codeStatusURL")) ?? ""
         verificationURL = (try? text("verificationURL")) ?? "\(url)/verification"
         signingRegisterURL = (try? text("dvsRegisterURL")) ?? "\(mpinAuthServerURL)/dvsregister"
         usesPermits = members["usePermits"] != .bool(false)
+        timePermitsURL = usesPermits ? try text("timePermitsURL") : ""
+        appID = usesPermits ? try text("appID") : ""
         let hasCheckDigits = members["accessNumberUseCheckSum"] != .bool(false)
         checksAccessNumbers = hasCheckDigits && ![nil, .null, .int(0), .bool(false)].contains(members["cSum"])
         pinLength = Self.pinLength(members["pinLength"])
@@ -86,6 +92,7 @@ struct Backend: Sendable {
     }
 
     private static func missing(_ name: String) -> SDKError {
-        SDKError(.responseParseError, "client settings: member \(name) is missing or no text")
+        let what = name.isEmpty ? "no JSON object" : "member \(name) is missing, empty or no text"
+        return SDKError(.responseParseError, "client settings: \(what)")
     }
 }

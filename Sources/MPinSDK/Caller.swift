@@ -21,8 +21,17 @@ struct Caller {
     /// Client id and what the program has added.
     let headers: [(String, String)]
     let limits: CallLimits
+    /// Where the URLs that the backend names may lead; nil: anywhere.
+    var reach: Set<AddressClass>?
     let retryMilliseconds: UInt32
     var deadline: Deadline { limits.deadline }
+
+    /// For URLs that the program itself has named.
+    var anywhere: Caller {
+        var caller = self
+        caller.reach = nil
+        return caller
+    }
 
     func get(_ call: ServerCall, _ url: String, until earlier: Deadline? = nil) throws(SDKError) -> SecretBytes {
         let request = HTTPRequest(
@@ -50,8 +59,21 @@ struct Caller {
         } catch { throw SDKError(.responseParseError, "\(call.name): \(error)", httpStatus: 200) }
     }
 
+    /// Where the address lies that answers a GET.
+    func peer(_ call: ServerCall, _ url: String) throws(SDKError) -> (AddressClass?, SecretBytes) {
+        let request = HTTPRequest(url: url, headers: headers, deadline: deadline, mayRepeat: call.isIdempotent)
+        let response = try answer(call, request)
+        return (response.peer, response.body)
+    }
+
     private func send(_ call: ServerCall, _ request: HTTPRequest) throws(SDKError) -> SecretBytes {
-        if let refusal = policy.refusal(of: request.url) { throw Self.error(call, refusal) }
+        try answer(call, request).body
+    }
+
+    private func answer(_ call: ServerCall, _ request: HTTPRequest) throws(SDKError) -> HTTPResponse {
+        if let refusal = policy.refusal(of: request.url, reach: reach) { throw Self.error(call, refusal) }
+        var request = request
+        request.reach = reach
         var retries = Retries(deadline: request.deadline, firstPauseMilliseconds: retryMilliseconds)
         while true {
             do throws(SDKError) {
@@ -63,13 +85,13 @@ struct Caller {
         }
     }
 
-    private func sendOnce(_ call: ServerCall, _ request: HTTPRequest) throws(SDKError) -> SecretBytes {
+    private func sendOnce(_ call: ServerCall, _ request: HTTPRequest) throws(SDKError) -> HTTPResponse {
         let response: HTTPResponse
         do {
             response = try transport.execute(request, isCancelled: limits.isCancelled)
         } catch { throw Self.error(call, error) }
         let status = call.status(http: response.status)
-        guard status != .ok else { return response.body }
+        guard status != .ok else { return response }
         let report = SDKError.ServerReport(response)
         let words = report.text.isEmpty ? "" : ": \(report.text)"
         let id = report.requestID.isEmpty ? "" : " (request \(report.requestID))"
@@ -88,7 +110,7 @@ struct Caller {
     private static func error(_ call: ServerCall, _ failure: HTTPFailure) -> SDKError {
         let status: Status =
             switch failure {
-            case .invalidURL, .insecureURL, .untrustedDomain: .untrustedDomainError
+            case .invalidURL, .insecureURL, .untrustedDomain, .forbiddenAddress: .untrustedDomainError
             case .invalidRequest: .invalidArgument
             case .network, .unavailable: .networkError
             case .timedOut: .timedOut
@@ -108,8 +130,10 @@ extension SDKError.ServerReport {
         self.init()
         retryAfter = response.retryAfter
         let detail = (try? JSON.decode(JSONValue.self, from: response.body.span)).map(ErrorDetail.init)
+        // MIRACL's servers say it in plain text (TRUST wire section 7.2).
+        let isText = response.header("Content-Type")?.lowercased().hasPrefix("text/plain") == true
         code = Self.line(detail?.code ?? "", Self.maxText)
-        text = Self.line(detail?.text ?? "", Self.maxText)
+        text = Self.line(detail?.text ?? (isText ? response.body.plainText : ""), Self.maxText)
         requestID = Self.line(response.header("X-Request-Id") ?? detail?.requestID ?? "", Self.maxRequestID)
     }
 

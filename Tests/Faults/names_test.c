@@ -29,7 +29,11 @@ enum place {
     SILENT,
     /* Answers no attempt to connect: its queue is full. */
     DEAF,
-    PLACES
+    PLACES,
+    /* Addresses that are not this machine's: of a house, and of a link. */
+    INNER = PLACES,
+    CLOUD,
+    ALL_PLACES
 };
 enum family { V4, V6, FAMILIES };
 
@@ -43,7 +47,7 @@ static struct {
     int socket;
     union address address;
     socklen_t size;
-} sockets[FAMILIES][PLACES];
+} sockets[FAMILIES][ALL_PLACES];
 
 /* Some machines, and most containers, have no ::1. */
 static int has_v6 = 1;
@@ -93,6 +97,17 @@ static void open_socket(int family, int place)
     sockets[family][place].socket = s;
 }
 
+/* What nobody answers at, or somebody who is not to be asked. */
+static void name_place(int family, int place, const char *text)
+{
+    union address *address = &sockets[family][place].address;
+    void *number = family == V4 ? (void *)&address->v4.sin_addr
+                                : (void *)&address->v6.sin6_addr;
+    sockets[family][place] = sockets[family][CLOSED];
+    if (inet_pton(address->any.sa_family, text, number) != 1)
+        give_up(text);
+}
+
 /* Whether a connection comes about within `ms`; it stays open. */
 static int connects(int family, int place, int ms)
 {
@@ -110,7 +125,8 @@ static void answer(int peer)
     static const char settings[] =
         "{\"appID\":\"c0ffee\",\"registerURL\":\"/u\",\"signatureURL\":\"/s\","
         "\"certivoxURL\":\"/d/\",\"timePermitsURL\":\"/t\","
-        "\"mpinAuthServerURL\":\"/rps\",\"authenticateURL\":\"/a\"}";
+        "\"mpinAuthServerURL\":\"/rps\",\"authenticateURL\":\"/a\","
+        "\"codeStatusURL\":\"http://named.test/c\"}";
     char text[4096];
     if (recv(peer, text, sizeof text, 0) <= 0)
         return;
@@ -367,6 +383,55 @@ static void addresses(void)
             printf("left out, for want of IPv6: %s\n", table[i].name);
 }
 
+/* A backend on this machine names a host: what its name resolves to decides. */
+static void aimed(void)
+{
+    static const struct {
+        const char *name;
+        struct lookup lookup;
+        mpin_status expected;
+    } table[] = {
+        {"this machine", {{{V4, GOOD}}, 1, 0, 0}, MPIN_OK},
+        {"a private address", {{{V4, INNER}}, 1, 0, 0},
+         MPIN_UNTRUSTED_DOMAIN_ERROR},
+        {"a link-local address", {{{V4, CLOUD}}, 1, 0, 0},
+         MPIN_UNTRUSTED_DOMAIN_ERROR},
+        {"a unique local address", {{{V6, INNER}}, 1, 0, 0},
+         MPIN_UNTRUSTED_DOMAIN_ERROR},
+        {"a link-local address of IPv6", {{{V6, CLOUD}}, 1, 0, 0},
+         MPIN_UNTRUSTED_DOMAIN_ERROR},
+        {"four of them",
+         {{{V4, INNER}, {V6, INNER}, {V4, CLOUD}, {V6, CLOUD}}, 4, 0, 0},
+         MPIN_UNTRUSTED_DOMAIN_ERROR},
+        {"a private address, then this machine",
+         {{{V4, INNER}, {V4, GOOD}}, 2, 0, 0}, MPIN_OK},
+    };
+    const struct lookup good = {{{V4, GOOD}}, 1, 0, 0};
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        mpin_session_details details;
+        mpin_sdk *sdk = open_sdk(LONG);
+        details.size = sizeof details;
+        if (!is_possible(&table[i].lookup)) {
+            printf("left out, for want of IPv6: %s\n", table[i].name);
+            mpin_sdk_free(sdk);
+            continue;
+        }
+        set_lookup(good);
+        CHECK_STATUS(mpin_sdk_set_backend(sdk, "http://backend.test", NULL),
+                     MPIN_OK);
+        set_lookup(table[i].lookup);
+        const double start = now();
+        const mpin_status status =
+            mpin_sdk_get_session_details(sdk, &details, "code");
+        CHECK(status == table[i].expected, "%s: %s", table[i].name,
+              mpin_status_name(status));
+        CHECK(now() - start < LONG / 2000.0, "%s took %.3f s", table[i].name,
+              now() - start);
+        CHECK(lookups() > 0, "%s: no lookup", table[i].name);
+        mpin_sdk_free(sdk);
+    }
+}
+
 int main(void)
 {
     pthread_t threads[FAMILIES];
@@ -381,6 +446,8 @@ int main(void)
     for (int family = 0; family < families; family++) {
         for (int place = 0; place < PLACES; place++)
             open_socket(family, place);
+        name_place(family, INNER, family == V4 ? "10.1.2.3" : "fd00::1:2");
+        name_place(family, CLOUD, family == V4 ? "169.254.169.254" : "fe80::1");
         for (int i = 0; i < 4; i++)
             connects(family, DEAF, 0);
         CHECK(!connects(family, DEAF, 100), "family %d is not deaf", family);
@@ -391,6 +458,7 @@ int main(void)
     names();
     canceled();
     addresses();
+    aimed();
     for (int family = 0; family < families; family++) {
         shutdown(sockets[family][GOOD].socket, SHUT_RDWR);
         pthread_join(threads[family], NULL);

@@ -232,6 +232,26 @@ final class StoreTests: FolderTestCase {
         XCTAssertEqual(failure { () throws(SDKError) in _ = try FileStorage(path: path).read() }, .storageError)
     }
 
+    /// Each kept `initialize` waiting past its deadline, for ever.
+    func testNoPipeInThePlaceOfAFileHoldsUpTheStart() throws {
+        let files: [(name: String, status: Status)] = [
+            ("store", .storageError), ("store.key", .storageError), ("ca.pem", .invalidArgument),
+        ]
+        for file in files {
+            let pipe = "\(folder)/\(file.name)"
+            XCTAssertEqual(mkfifo(pipe, 0o600), 0)
+            let config = SDKConfig(storagePath: path, caFile: "\(folder)/ca.pem", timeoutMilliseconds: 1000)
+            let sdk = SDK()
+            XCTAssertEqual(failure { () throws(SDKError) in try sdk.initialize(config) }, file.status, file.name)
+            XCTAssertEqual(sdk.lastError?.text.contains("not a regular file"), true, file.name)
+            XCTAssertEqual(sdk.lastError?.text.contains(pipe), true, file.name)
+            try FileManager.default.removeItem(atPath: pipe)
+        }
+        XCTAssertEqual(mkfifo("\(path).lock", 0o600), 0)
+        XCTAssertEqual(
+            failure { () throws(SDKError) in try FileStorage(path: path).update { _ in [] } }, .storageError)
+    }
+
     func testARelativePathStaysWhereItWas() throws {
         let former = FileManager.default.currentDirectoryPath
         defer { XCTAssertTrue(FileManager.default.changeCurrentDirectoryPath(former)) }

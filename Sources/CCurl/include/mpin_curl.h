@@ -37,6 +37,12 @@ CURLcode mpin_curl_set_string(CURL *curl, CURLoption option, const char *value);
 CURLcode mpin_curl_set_pointer(CURL *curl, CURLoption option, void *value);
 CURLcode mpin_curl_set_data_callback(
     CURL *curl, CURLoption option, size_t (*callback)(char *, size_t, size_t, void *));
+/* Every socket is opened by `callback`, whose first argument is CURLOPT_OPENSOCKETDATA. */
+CURLcode mpin_curl_set_socket_callback(
+    CURL *curl, curl_socket_t (*callback)(void *, curlsocktype, struct curl_sockaddr *));
+static const curl_socket_t mpin_curl_socket_bad = CURL_SOCKET_BAD;
+/* The address of the other side of the last connection, as text; NULL without one. Lives as long as the handle. */
+const char *mpin_curl_get_primary_ip(CURL *curl);
 CURLcode mpin_curl_get_long(CURL *curl, CURLINFO info, long *value);
 
 /* Schemes that a handle may speak. */

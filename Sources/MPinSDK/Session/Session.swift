@@ -1,3 +1,4 @@
+import Glibc
 import MPinHTTP
 import MPinSecrets
 import MPinWire
@@ -42,7 +43,7 @@ final class Session {
         var policy = policy
         policy.trustedDomains = settings.trustedDomains
         return Caller(
-            transport: transport, policy: policy, headers: settings.headers, limits: limits,
+            transport: transport, policy: policy, headers: settings.headers, limits: limits, reach: backend?.reach,
             retryMilliseconds: retryMilliseconds)
     }
 
@@ -51,7 +52,15 @@ final class Session {
         policy.proxy = config.proxy
         policy.pinnedKeys = config.pinnedKeys
         guard policy.isWellFormed else { throw SDKError(.invalidArgument, "no proxy URL, or no list of pinned keys") }
+        if let caFile = config.caFile { try checkIsFile(caFile) }
         return policy
+    }
+
+    /// libcurl would wait for the writer of a pipe. What is not there is for the first request to tell.
+    private static func checkIsFile(_ caFile: String) throws(SDKError) {
+        var status = stat()
+        guard stat(caFile, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { return }
+        throw SDKError(.invalidArgument, "config.ca_file: \(caFile) is not a regular file")
     }
 
     // MARK: Backend
@@ -72,14 +81,15 @@ final class Session {
         guard !base.isEmpty else { throw SDKError(.invalidArgument, "no backend URL") }
         let prefix = (prefix ?? rpsPrefix).split(separator: "/").joined(separator: "/")
         let path = prefix.isEmpty ? "clientSettings" : "\(prefix)/clientSettings"
-        let answer = try caller.get(.clientSettings, "\(base)/\(path)")
-        return try Backend(url: base, settings: caller.decode(.clientSettings, answer))
+        let (peer, answer) = try caller.anywhere.peer(.clientSettings, "\(base)/\(path)")
+        var backend = try Backend(url: base, settings: caller.decode(.clientSettings, answer))
+        if let kind = peer ?? AddressClass(url: base) { backend.reach.insert(kind) }
+        return backend
     }
 
     // MARK: Users
 
     func makeNewUser(_ id: String, deviceName: String?, customerID: String?, appID: String?) throws(SDKError) -> User {
-        guard !id.isEmpty else { throw SDKError(.invalidArgument, "no user id") }
         if let known = try user(id, customerID: customerID, appID: appID) {
             if known.state == .invalid, let deviceName { known.update { $0.record.deviceName = deviceName } }
             return known

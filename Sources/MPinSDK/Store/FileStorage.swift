@@ -20,18 +20,14 @@ package final class FileStorage: Storage {
     }
 
     package func read() throws(SDKError) -> [UInt8]? {
-        // A pipe in the place of the file must not hold up the caller.
+        // The opening of a pipe would wait for its writer.
         let file = untilDone { open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
         guard file >= 0 else {
             if errno == ENOENT { return nil }
             throw failure("open")
         }
         defer { close(file) }
-        var status = stat()
-        guard fstat(file, &status) == 0 else { throw failure("stat") }
-        guard status.st_mode & S_IFMT == S_IFREG, status.st_size <= Self.maxBytes else {
-            throw SDKError(.storageError, "\(path): not a store")
-        }
+        guard try size(of: file, path) <= Self.maxBytes else { throw SDKError(.storageError, "\(path): not a store") }
         return try readAll(file)
     }
 
@@ -61,6 +57,16 @@ package final class FileStorage: Storage {
         return UInt64(bitPattern: Int64(hasher.finalize())) | 1
     }
 
+    /// In bytes. What is no regular file is refused.
+    private func size(of file: Int32, _ path: String) throws(SDKError) -> Int {
+        var status = stat()
+        guard fstat(file, &status) == 0 else { throw failure("stat") }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw SDKError(.storageError, "\(path): not a regular file")
+        }
+        return Int(status.st_size)
+    }
+
     private func readAll(_ file: Int32) throws(SDKError) -> [UInt8] {
         var content: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65536)
@@ -74,8 +80,7 @@ package final class FileStorage: Storage {
 
     /// A lock that is free is taken even after the deadline and a cancel.
     private func takeLock(_ limits: CallLimits?) throws(SDKError) -> Int32 {
-        let lock = untilDone { open("\(path).lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600) }
-        guard lock >= 0 else { throw failure("open the lock of") }
+        let lock = try openLock()
         let left = limits.map { $0.deadline.remainingMilliseconds() &+ Self.lateMilliseconds } ?? .max
         let deadline = Deadline.after(milliseconds: UInt32(clamping: min(left, Self.lockMilliseconds)))
         while flock(lock, LOCK_EX | LOCK_NB) != 0 {
@@ -89,6 +94,16 @@ package final class FileStorage: Storage {
                 throw SDKError(.canceled, "another process holds the lock of \(path)")
             }
             usleep(1000)
+        }
+        return lock
+    }
+
+    private func openLock() throws(SDKError) -> Int32 {
+        let lock = untilDone { open("\(path).lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o600) }
+        guard lock >= 0 else { throw failure("open the lock of") }
+        do throws(SDKError) { _ = try size(of: lock, "\(path).lock") } catch {
+            close(lock)
+            throw error
         }
         return lock
     }

@@ -1,0 +1,80 @@
+import Glibc
+
+/// Where an address lies, as far as it says who can be reached there.
+package enum AddressClass: Sendable, Hashable, CaseIterable {
+    /// Anywhere on the Internet.
+    case global
+    /// This machine: 127.0.0.0/8 and ::1, and what systems take for it, 0.0.0.0/8 and ::.
+    case loopback
+    /// The networks of a house or a company: 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 and 100.64.0.0/10 (RFC 1918 and
+    /// 6598), fc00::/7 (ULA, RFC 4193) and the former fec0::/10. One class, for a host may have both kinds.
+    case `private`
+    /// 169.254.0.0/16 and fe80::/10, where clouds keep the secrets of their machines.
+    case linkLocal
+    /// Multicast, and what is reserved.
+    case special
+
+    /// Nil for a socket that is no network's.
+    init?(_ address: UnsafePointer<sockaddr>) {
+        switch Int32(address.pointee.sa_family) {
+        case AF_INET:
+            self = address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { Self.of($0.pointee.sin_addr) }
+        case AF_INET6:
+            self = address.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { Self.of($0.pointee.sin6_addr) }
+        default: return nil
+        }
+    }
+
+    /// Of a host that is an address or `localhost`; nil for other names.
+    package init?(host: String) {
+        var v4 = in_addr()
+        var v6 = in6_addr()
+        if host == "localhost" {
+            self = .loopback
+        } else if inet_pton(AF_INET, host, &v4) == 1 {
+            self = Self.of(v4)
+        } else if inet_pton(AF_INET6, host, &v6) == 1 {
+            self = Self.of(v6)
+        } else {
+            return nil
+        }
+    }
+
+    /// For a person.
+    package var name: String {
+        switch self {
+        case .global: "global"
+        case .loopback: "loopback"
+        case .private: "private"
+        case .linkLocal: "link-local"
+        case .special: "special"
+        }
+    }
+
+    private static func of(_ address: in_addr) -> AddressClass { v4(UInt32(bigEndian: address.s_addr)) }
+
+    private static func v4(_ address: UInt32) -> AddressClass {
+        func isIn(_ network: UInt32, _ bits: UInt32) -> Bool { (address ^ network) >> (32 - bits) == 0 }
+        if isIn(0x7f00_0000, 8) || isIn(0, 8) { return .loopback }
+        if isIn(0x0a00_0000, 8) || isIn(0xac10_0000, 12) || isIn(0xc0a8_0000, 16) || isIn(0x6440_0000, 10) {
+            return .private
+        }
+        if isIn(0xa9fe_0000, 16) { return .linkLocal }
+        return isIn(0xe000_0000, 3) ? .special : .global
+    }
+
+    private static func of(_ address: in6_addr) -> AddressClass {
+        let words = withUnsafeBytes(of: address) { bytes in
+            [0, 4, 8, 12].map { UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: $0, as: UInt32.self)) }
+        }
+        let first = words[0]
+        if first == 0, words[1] == 0, words[2] == 0, words[3] < 2 { return .loopback }
+        // IPv4 inside: mapped and compatible (RFC 4291), translated (RFC 6052), 6to4 (RFC 3056).
+        let isMapped = first == 0 && words[1] == 0 && (words[2] == 0xffff || words[2] == 0)
+        if isMapped || (first == 0x0064_ff9b && words[1] == 0 && words[2] == 0) { return v4(words[3]) }
+        if first >> 16 == 0x2002 { return v4(first << 16 | words[1] >> 16) }
+        if first >> 25 == 0xfc >> 1 || first >> 22 == 0xfec0 >> 6 { return .private }
+        if first >> 22 == 0xfe80 >> 6 { return .linkLocal }
+        return first >> 24 == 0xff ? .special : .global
+    }
+}

@@ -1,0 +1,47 @@
+import Glibc
+
+/// Which proxy carries a request. libcurl would look into the environment itself, but does not tell which way it has
+/// taken, and the address of a proxy is not the address that a server has named.
+enum ProxyChoice {
+    /// Nil: none. `configured` comes before the environment, and is for all hosts but this machine: a proxy would carry
+    /// plain http beyond it.
+    static func proxy(for url: RemoteURL, configured: String?, environment: (String) -> String? = variable) -> String? {
+        if url.isLoopback { return nil }
+        if let configured { return configured }
+        // HTTP_PROXY is what a web server calls a header of its client.
+        let names = url.scheme == "https" ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]
+        let found = (names + ["all_proxy", "ALL_PROXY"]).lazy.compactMap(environment).first
+        guard let found, !found.isEmpty else { return nil }
+        let exceptions = environment("no_proxy") ?? environment("NO_PROXY") ?? ""
+        return isExcepted(url.host, exceptions) ? nil : found
+    }
+
+    /// Names with or without a leading dot stand for their subdomains, too; `10.0.0.0/8` for a network; `*` for all.
+    private static func isExcepted(_ host: String, _ exceptions: String) -> Bool {
+        exceptions.split { $0 == "," || $0 == " " || $0 == "\t" }.contains { entry in
+            let name = entry.drop { $0 == "." }.lowercased()
+            let isNamed = !name.isEmpty && (host == name || host.hasSuffix(".\(name)"))
+            return entry == "*" || isNamed || isIn(name, host)
+        }
+    }
+
+    private static func isIn(_ network: String, _ host: String) -> Bool {
+        let parts = network.split(separator: "/")
+        guard parts.count == 2, let bits = Int(parts[1]), let first = bytes(String(parts[0])), let host = bytes(host),
+            first.count == host.count, (0...8 * host.count).contains(bits)
+        else { return false }
+        return zip(first, host).enumerated().allSatisfy { index, pair in
+            let rest = 8 - min(max(bits - 8 * index, 0), 8)
+            return (pair.0 ^ pair.1) >> rest == 0
+        }
+    }
+
+    /// Of an address.
+    private static func bytes(_ text: String) -> [UInt8]? {
+        var (v4, v6) = (in_addr(), in6_addr())
+        if inet_pton(AF_INET, text, &v4) == 1 { return withUnsafeBytes(of: &v4) { Array($0) } }
+        return inet_pton(AF_INET6, text, &v6) == 1 ? withUnsafeBytes(of: &v6) { Array($0) } : nil
+    }
+
+    private static let variable: @Sendable (String) -> String? = { name in getenv(name).map { String(cString: $0) } }
+}

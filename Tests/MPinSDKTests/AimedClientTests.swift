@@ -1,0 +1,157 @@
+import Foundation
+import LoopbackServer
+import MPinHTTP
+import MPinSDK
+import XCTest
+
+/// A backend must not aim its clients at what only they can reach. Names behind which such addresses lie: names_test.c.
+final class AimedClientTests: FolderTestCase {
+    /// Answers everything as client settings, of which one names a URL elsewhere.
+    private final class Backend: Sendable {
+        private let settings = Locked<[String: String]>([:])
+        private let socket = Locked<LoopbackServer?>(nil)
+
+        init(_ address: String) throws {
+            let server = try LoopbackServer(address: address) { [settings] _ in
+                .json(200, settings.withLock { $0 })
+            }
+            socket.withLock { $0 = server }
+            aim(nil, at: "")
+        }
+
+        var url: String { socket.withLock { $0?.url ?? "" } }
+        func stop() { socket.withLock { $0?.stop() } }
+
+        func aim(_ name: String?, at target: String) {
+            let url = self.url
+            settings.withLock { settings in
+                settings = [
+                    "certivoxURL": "\(url)/v3/", "registerURL": "\(url)/u", "signatureURL": "\(url)/s", "appID": "a",
+                    "timePermitsURL": "\(url)/t", "mpinAuthServerURL": "\(url)/rps", "authenticateURL": "\(url)/a",
+                    "codeStatusURL": "\(url)/c", "verificationURL": "\(url)/v",
+                ]
+                if let name { settings[name] = target }
+            }
+        }
+    }
+
+    private func sdk() throws -> SDK {
+        let sdk = SDK()
+        try sdk.initialize(SDKConfig(storagePath: path, timeoutMilliseconds: 10_000, allowInsecure: true))
+        return sdk
+    }
+
+    /// An IPv4 address of this machine that others see; nil where it has none.
+    private func outerAddress() -> String? {
+        var first: UnsafeMutablePointer<ifaddrs>?
+        guard getifaddrs(&first) == 0 else { return nil }
+        defer { freeifaddrs(first) }
+        for entry in sequence(first: first, next: { $0?.pointee.ifa_next }) {
+            guard let address = entry?.pointee.ifa_addr, Int32(address.pointee.sa_family) == AF_INET else { continue }
+            var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+            let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+            guard getnameinfo(address, size, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0 else { continue }
+            let name = text.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
+            if AddressClass(host: name) != .loopback { return name }
+        }
+        return nil
+    }
+
+    private func ask(_ member: String, _ sdk: SDK) -> Status? {
+        failure { () throws(SDKError) in
+            switch member {
+            case "codeStatusURL": _ = try sdk.sessionDetails("code")
+            case "verificationURL": try sdk.startVerification(try sdk.makeNewUser("v@example.com"), clientID: "c")
+            default: try sdk.startRegistration(try sdk.makeNewUser("r@example.com"))
+            }
+        }
+    }
+
+    private let members = ["codeStatusURL", "verificationURL", "registerURL"]
+
+    /// Nothing answers at these addresses; without the refusal the call would end as a network error or too late.
+    func testABackendOnThisMachineMayNotNamePrivateOrLinkLocalAddresses() throws {
+        let backend = try Backend("127.0.0.1")
+        defer { backend.stop() }
+        let sdk = try sdk()
+        let hosts = [
+            "10.1.2.3", "172.31.0.1", "192.168.0.1", "100.64.0.1", "169.254.169.254", "[fd00::1:2]", "[fe80::1]",
+            "[::ffff:10.1.2.3]", "[64:ff9b::a01:203]", "[2002:a01:203::1]", "224.0.0.1",
+        ]
+        for host in hosts {
+            for member in members {
+                backend.aim(member, at: "http://\(host):9/x")
+                try sdk.setBackend(backend.url)
+                XCTAssertEqual(ask(member, sdk), .untrustedDomainError, "\(host) \(member)")
+            }
+            XCTAssertEqual(sdk.lastError?.text.contains("which the backend itself has not"), true)
+        }
+        backend.aim(nil, at: "")
+        try sdk.setBackend(backend.url)
+        XCTAssertNil(ask("codeStatusURL", sdk))
+    }
+
+    func testABackendElsewhereMayNotNameThisMachine() throws {
+        let outer = try XCTUnwrap(outerAddress() ?? skip(), "no network here")
+        let backend = try Backend(outer)
+        let inner = try LoopbackServer { _ in .json(200, [:]) }
+        defer {
+            backend.stop()
+            inner.stop()
+        }
+        let sdk = try sdk()
+        for host in ["127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0"] {
+            for member in members {
+                backend.aim(member, at: "http://\(host):\(inner.port)/x")
+                try sdk.setBackend(backend.url)
+                XCTAssertEqual(ask(member, sdk), .untrustedDomainError, "\(host) \(member)")
+            }
+        }
+        XCTAssertEqual(inner.accepted, 0)
+        // The program itself may name it.
+        _ = try? sdk.serviceDetails(inner.url)
+        XCTAssertEqual(inner.accepted, 1)
+        XCTAssertEqual(ask("registerURL", sdk), .untrustedDomainError)
+        XCTAssertEqual(inner.received.count, 1)
+    }
+
+    private func skip() throws -> String { throw XCTSkip("no network but loopback on this machine") }
+
+    func testARedirectLeadsNowhere() throws {
+        let inner = try LoopbackServer { _ in .json(200, [:]) }
+        let target = inner.url
+        let outer = try LoopbackServer { _ in .answer(302, headers: [("Location", target)], body: []) }
+        defer {
+            inner.stop()
+            outer.stop()
+        }
+        XCTAssertEqual(failure { () throws(SDKError) in try sdk0().setBackend(outer.url) }, .networkError)
+        XCTAssertEqual(inner.accepted, 0)
+    }
+
+    private func sdk0() throws(SDKError) -> SDK {
+        let sdk = SDK()
+        try sdk.initialize(SDKConfig(storagePath: path))
+        return sdk
+    }
+
+    func testWhereAddressesLie() {
+        let table: [(String, AddressClass)] = [
+            ("127.0.0.1", .loopback), ("127.255.255.255", .loopback), ("0.0.0.0", .loopback), ("localhost", .loopback),
+            ("::1", .loopback), ("::", .loopback), ("::ffff:127.0.0.1", .loopback), ("::127.0.0.1", .loopback),
+            ("10.0.0.0", .private), ("10.255.255.255", .private), ("172.16.0.0", .private),
+            ("172.31.255.255", .private), ("192.168.255.255", .private), ("100.64.0.0", .private),
+            ("100.127.255.255", .private), ("fc00::", .private), ("fdff::1", .private), ("fec0::1", .private),
+            ("169.254.0.0", .linkLocal), ("169.254.169.254", .linkLocal), ("fe80::1", .linkLocal),
+            ("febf::1", .linkLocal), ("224.0.0.1", .special), ("255.255.255.255", .special), ("ff02::1", .special),
+            ("9.255.255.255", .global), ("11.0.0.0", .global), ("172.15.255.255", .global), ("172.32.0.0", .global),
+            ("192.167.255.255", .global), ("192.169.0.0", .global), ("100.63.255.255", .global),
+            ("100.128.0.0", .global), ("169.253.255.255", .global), ("169.255.0.0", .global), ("126.0.0.1", .global),
+            ("128.0.0.1", .global), ("1.1.1.1", .global), ("2606:4700::1", .global), ("fbff::1", .global),
+            ("fe00::1", .global), ("::ffff:1.1.1.1", .global), ("64:ff9b::a9fe:a9fe", .linkLocal),
+            ("2002:7f00:1::", .loopback), ("2002:101:101::", .global),
+        ]
+        for (host, kind) in table { XCTAssertEqual(AddressClass(host: host), kind, host) }
+        XCTAssertNil(AddressClass(host: "example.com"))
+    }
+}
