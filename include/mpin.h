@@ -432,6 +432,14 @@ typedef struct mpin_error {
 MPIN_API MPIN_CHECK mpin_status
 mpin_sdk_get_last_error(mpin_sdk *sdk, mpin_error *error);
 
+/** Out: attempts_left: after MPIN_INCORRECT_PIN in this thread, how many more
+ *   wrong PINs the server takes before it blocks the user; -1 if it does not
+ *   tell, or if the last call that failed has failed for another reason.
+ * Returns: MPIN_OK, MPIN_INVALID_HANDLE, MPIN_INVALID_ARGUMENT.
+ */
+MPIN_API MPIN_CHECK mpin_status
+mpin_sdk_get_attempts_left(mpin_sdk *sdk, int32_t *attempts_left);
+
 /** The number of damaged records that were found when the store was last read.
  * They were set aside in a file beside it; the others are usable.
  *

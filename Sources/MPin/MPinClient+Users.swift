@@ -17,6 +17,11 @@ extension MPinClient {
         try await perform { sdk throws(SDKError) in Service(try sdk.serviceDetails(url)) }
     }
 
+    /// A member of the backend's settings as text, such as `setDeviceName`; empty where there is none.
+    public func setting(_ name: String) async throws(MPinError) -> String {
+        try await perform { sdk throws(SDKError) in try sdk.clientParam(name) }
+    }
+
     /// Adds a domain to the trusted ones, which are compared by whole labels; then https is demanded.
     public func trustDomain(_ domain: String) async throws(MPinError) {
         try await perform { sdk throws(SDKError) in try sdk.addTrustedDomain(domain) }

@@ -14,6 +14,8 @@ public struct MPinError: Error, Sendable, Equatable, CustomStringConvertible {
     public let requestID: String
     /// Seconds that the server asks to wait.
     public let retryAfter: Int64?
+    /// Of a wrong PIN: how many more may be wrong before the block; nil where the server does not tell.
+    public let attemptsLeft: Int?
 
     /// The results that are failures, with the numbers of `mpin.h`.
     public enum Code: Int32, Sendable, CaseIterable {
@@ -83,6 +85,7 @@ public struct MPinError: Error, Sendable, Equatable, CustomStringConvertible {
         serverText = error.server.text
         requestID = error.server.requestID
         retryAfter = error.server.retryAfter
+        attemptsLeft = error.status == .incorrectPIN ? error.server.attemptsLeft.map(Int.init) : nil
     }
 
     /// One line: code and text.

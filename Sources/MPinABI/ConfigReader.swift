@@ -2,50 +2,60 @@ import CMPin
 import MPinSDK
 import MPinSecrets
 
-/// What the caller's `mpin_config` says, with its context; nil if one of them is malformed.
-func readConfig(_ config: UnsafePointer<mpin_config>?) -> (SDKConfig, Environment)? {
-    guard let config, let known = knownPart(config, size: config.pointee.size, of: mpin_config()),
-        let context = readContext(known.context), isOneKey(known, context),
-        let storagePath = optionalText(known.storage_path), let keyPath = optionalText(known.storage_key_path),
-        var result = readTexts(known, storagePath: storagePath ?? ""), known.allow_insecure <= 1
-    else { return nil }
-    guard storagePath != nil || context.storage_get != nil else { return nil }
-    result.keyPath = keyPath
+/// What the caller's `mpin_config` says, with its context. An error names the member that is malformed.
+func readConfig(_ config: UnsafePointer<mpin_config>?) throws(SDKError) -> (SDKConfig, Environment) {
+    guard let config else { throw malformed("config is NULL") }
+    let known = try knownPart(config, size: config.pointee.size, of: mpin_config(), "config", "mpin_config")
+    let context = try readContext(known.context)
+    try checkOneKey(known, context)
+    guard known.storage_path != nil || context.storage_get != nil else {
+        throw malformed("config.storage_path is NULL: name a file, or set storage_get and storage_set of a context")
+    }
+    var result = try readTexts(known)
     if known.timeout_ms != 0 { result.timeoutMilliseconds = known.timeout_ms }
+    guard known.allow_insecure <= 1 else { throw malformed("config.allow_insecure is neither 0 nor 1") }
     result.allowInsecure = known.allow_insecure == 1
     if let passphrase = secretOctets(known.storage_passphrase) {
         result.passphrase = SecretBytes(copying: passphrase.span)
     }
-    return (result, environment(context, hasKeyPath: keyPath != nil))
+    return (result, environment(context, hasKeyPath: result.keyPath != nil))
 }
 
-private func readTexts(_ config: mpin_config, storagePath: String) -> SDKConfig? {
-    guard let backend = optionalText(config.backend), let rpsPrefix = optionalText(config.rps_prefix),
-        let caFile = optionalText(config.ca_file), let proxy = optionalText(config.proxy),
-        let pinnedKeys = optionalText(config.pinned_keys), let clientID = optionalText(config.client_id)
-    else { return nil }
-    var result = SDKConfig(storagePath: storagePath)
-    result.backend = backend
-    if let rpsPrefix { result.rpsPrefix = rpsPrefix }
-    result.caFile = caFile
-    result.proxy = proxy
-    result.pinnedKeys = pinnedKeys
-    result.clientID = clientID
+private func malformed(_ text: String) -> SDKError { SDKError(.invalidArgument, text) }
+
+private func readTexts(_ config: mpin_config) throws(SDKError) -> SDKConfig {
+    func read(_ text: UnsafePointer<CChar>?, _ name: String) throws(SDKError) -> String? {
+        guard let read = optionalText(text) else { throw malformed("config.\(name) is not UTF-8") }
+        return read
+    }
+    var result = SDKConfig(storagePath: try read(config.storage_path, "storage_path") ?? "")
+    result.keyPath = try read(config.storage_key_path, "storage_key_path")
+    result.backend = try read(config.backend, "backend")
+    result.rpsPrefix = try read(config.rps_prefix, "rps_prefix") ?? result.rpsPrefix
+    result.caFile = try read(config.ca_file, "ca_file")
+    result.proxy = try read(config.proxy, "proxy")
+    result.pinnedKeys = try read(config.pinned_keys, "pinned_keys")
+    result.clientID = try read(config.client_id, "client_id")
     return result
 }
 
 /// The store has one key: whoever names two would not know which one is used.
-private func isOneKey(_ config: mpin_config, _ context: mpin_context) -> Bool {
+private func checkOneKey(_ config: mpin_config, _ context: mpin_context) throws(SDKError) {
     let named = [config.storage_key_path != nil, config.storage_passphrase != nil, context.storage_key != nil]
-    return named.filter { $0 }.count <= 1
+    guard named.filter({ $0 }).count <= 1 else {
+        throw malformed(
+            "two keys of the store: give one of config.storage_key_path, config.storage_passphrase and storage_key of a "
+                + "context")
+    }
 }
 
-/// All callbacks NULL where there is no context; nil if it is malformed.
-private func readContext(_ context: UnsafePointer<mpin_context>?) -> mpin_context? {
+/// All callbacks NULL where there is no context.
+private func readContext(_ context: UnsafePointer<mpin_context>?) throws(SDKError) -> mpin_context {
     guard let context else { return mpin_context() }
-    guard let known = knownPart(context, size: context.pointee.size, of: mpin_context()),
-        (known.storage_get == nil) == (known.storage_set == nil)
-    else { return nil }
+    let known = try knownPart(context, size: context.pointee.size, of: mpin_context(), "context", "mpin_context")
+    guard (known.storage_get == nil) == (known.storage_set == nil) else {
+        throw malformed("storage_get and storage_set of a context go together: set both, or none")
+    }
     return known
 }
 
@@ -58,14 +68,14 @@ private let largestSize = 1 << 12
 /// is missing is zero. A newer one has a longer structure: what is unknown here must be zero, since it would otherwise
 /// be ignored in silence.
 private func knownPart<Structure>(
-    _ structure: UnsafePointer<Structure>, size: Int, of empty: Structure
-) -> Structure? {
+    _ structure: UnsafePointer<Structure>, size: Int, of empty: Structure, _ name: String, _ type: String
+) throws(SDKError) -> Structure {
     let start = UnsafeRawPointer(structure)
     let whole = MemoryLayout<Structure>.size
     let word = MemoryLayout<UnsafeRawPointer>.size
-    guard size >= 2 * word, size <= largestSize else { return nil }
+    guard size >= 2 * word, size <= largestSize else { throw malformed("\(name).size is not sizeof(\(type))") }
     for offset in min(whole, size)..<size where start.load(fromByteOffset: offset, as: UInt8.self) != 0 {
-        return nil
+        throw malformed("\(name) has a member that this library does not know: it is older than the header")
     }
     var known = empty
     // Half a pointer is none: a size within a member ends before it.

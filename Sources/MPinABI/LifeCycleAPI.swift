@@ -22,8 +22,9 @@ public func mpin_sdk_free(_ sdk: OpaquePointer?) {
 @_cdecl("mpin_sdk_init") @implementation
 public func mpin_sdk_init(_ sdk: OpaquePointer?, _ config: UnsafePointer<mpin_config>?) -> mpin_status {
     guard let sdk = MPinABI.sdk(sdk) else { return MPIN_INVALID_HANDLE }
-    guard let (config, environment) = readConfig(config) else { return sdk.refuse("config is NULL or malformed") }
-    return sdk.status { () throws(SDKError) in try sdk.initialize(config, environment) }
+    let read: (SDKConfig, Environment)
+    do { read = try readConfig(config) } catch { return sdk.refuse(error.text) }
+    return sdk.status { () throws(SDKError) in try sdk.initialize(read.0, read.1) }
 }
 
 @_cdecl("mpin_sdk_destroy") @implementation
@@ -65,6 +66,17 @@ public func mpin_sdk_get_last_error(_ sdk: OpaquePointer?, _ error: UnsafeMutabl
     output.set(\.server_error, cutText: last?.server.text ?? "")
     output.set(\.request_id, cutText: last?.server.requestID ?? "")
     return output.handOver() ? MPIN_OK : MPIN_INVALID_ARGUMENT
+}
+
+@_cdecl("mpin_sdk_get_attempts_left") @implementation
+public func mpin_sdk_get_attempts_left(
+    _ sdk: OpaquePointer?, _ attempts_left: UnsafeMutablePointer<Int32>?
+) -> mpin_status {
+    guard let sdk = MPinABI.sdk(sdk) else { return MPIN_INVALID_HANDLE }
+    guard let attempts_left else { return MPIN_INVALID_ARGUMENT }
+    let last = sdk.lastError
+    attempts_left.pointee = (last?.status == .incorrectPIN ? last?.server.attemptsLeft : nil) ?? -1
+    return MPIN_OK
 }
 
 @_cdecl("mpin_sdk_damaged_records") @implementation

@@ -110,9 +110,20 @@ final class CurlSession: @unchecked Sendable {
         return code == CURLE_OK ? .done : failure(code)
     }
 
+    /// What to do about it, where that is for the person in front.
+    private static func hint(_ code: CURLcode) -> String? {
+        switch code {
+        case CURLE_PEER_FAILED_VERIFICATION: "certificate not trusted: name its authority by ca_file, --ca-file"
+        case CURLE_SSL_CACERT_BADFILE: "the file of authorities (ca_file, --ca-file) cannot be read"
+        case CURLE_SSL_PINNEDPUBKEYNOTMATCH: "the server's key is none of the pinned ones"
+        default: nil
+        }
+    }
+
     private func failure(_ code: CURLcode) -> Outcome {
         let detail = String(cString: errorText)
-        return .failed(code, text: detail.isEmpty ? String(cString: mpin_curl_easy_strerror(code)) : detail)
+        let reason = detail.isEmpty ? String(cString: mpin_curl_easy_strerror(code)) : detail
+        return .failed(code, text: Self.hint(code).map { "\($0) (\(reason))" } ?? reason)
     }
 }
 

@@ -84,7 +84,7 @@ package enum HTTPFailure: Error, Equatable, CustomStringConvertible {
     /// One line for a person; it carries neither path nor query.
     package var description: String {
         switch self {
-        case .invalidURL: "the URL is not an http or https URL"
+        case .invalidURL: "not a URL that begins with https:// or http://"
         case .insecureURL: "plain http is allowed to loopback hosts only"
         case .untrustedDomain: "the host is none of the trusted domains, or the URL not https"
         case .forbiddenAddress(let origin, let kind):

@@ -95,8 +95,23 @@ struct Caller {
         let report = SDKError.ServerReport(response)
         let words = report.text.isEmpty ? "" : ": \(report.text)"
         let id = report.requestID.isEmpty ? "" : " (request \(report.requestID))"
+        let hint = Self.hint(status, report).map { ": \($0)" } ?? ""
         throw SDKError(
-            status, "\(call.name): HTTP \(response.status)\(words)\(id)", httpStatus: response.status, server: report)
+            status, "\(call.name): HTTP \(response.status)\(words)\(id)\(hint)", httpStatus: response.status,
+            server: report)
+    }
+
+    /// What to do next, where the status alone does not say it.
+    private static func hint(_ status: Status, _ report: SDKError.ServerReport) -> String? {
+        switch status {
+        case .identityNotVerified:
+            "the mail link has not been opened yet, or too late: open it and confirm, or restart the registration"
+        case .registrationExpired: "begin the registration anew"
+        case .clientSecretExpired: "register again"
+        case .badUserAgent: "the server does not know this program, or its client id"
+        case .incorrectPIN: report.attemptsLeft.map { "\($0) \($0 == 1 ? "try is" : "tries are") left" }
+        default: nil
+        }
     }
 
     /// Waits, open to a cancel; the end of the wait lies before the deadline.
@@ -134,6 +149,7 @@ extension SDKError.ServerReport {
         let isText = response.header("Content-Type")?.lowercased().hasPrefix("text/plain") == true
         code = Self.line(detail?.code ?? "", Self.maxText)
         text = Self.line(detail?.text ?? (isText ? response.body.plainText : ""), Self.maxText)
+        attemptsLeft = detail?.attemptsLeft.map { Int32(clamping: $0) }
         requestID = Self.line(response.header("X-Request-Id") ?? detail?.requestID ?? "", Self.maxRequestID)
     }
 

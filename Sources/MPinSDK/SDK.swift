@@ -74,7 +74,7 @@ package final class SDK: @unchecked Sendable {
     /// Runs `body` on the initialised session, alone.
     func perform<Result>(_ body: (Session, Caller) throws(SDKError) -> Result) throws(SDKError) -> Result {
         try enter(timeoutMilliseconds.withLock { $0 }) { limits throws(SDKError) in
-            guard let session else { throw SDKError(.flowError, "not initialised") }
+            guard let session else { throw SDKError(.flowError, "not initialised: call init first") }
             session.limits = limits
             try session.refresh()
             return try body(session, session.caller(limits, settings))

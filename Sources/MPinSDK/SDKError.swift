@@ -20,6 +20,8 @@ package struct SDKError: Error, Equatable, CustomStringConvertible {
         package var text = ""
         /// The server's name of the request; may be empty.
         package var requestID = ""
+        /// Of a wrong PIN: how many more may be wrong before the block; nil where the server does not tell.
+        package var attemptsLeft: Int32?
 
         package init() {}
     }

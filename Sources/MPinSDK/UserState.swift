@@ -21,6 +21,17 @@ package enum UserState: Int32, Sendable, CaseIterable {
         }
     }
 
+    /// What a program can do with a user who is there, for an error text.
+    var wayOn: String {
+        switch self {
+        case .invalid: "the user is not registered, start a registration"
+        case .startedVerification: "finish the verification, then start a registration"
+        case .startedRegistration, .activated: "the registration is not finished, confirm and finish it"
+        case .registered: "the user is registered, log in, or delete the user to begin anew"
+        case .blocked: "the last wrong PIN has blocked the user, register anew, or ask the operator"
+        }
+    }
+
     /// In the numbers of the Milagro cores, which know no STARTED_VERIFICATION.
     package var legacyNumber: Int32 {
         switch self {

@@ -151,12 +151,18 @@ package struct RPAAuthenticateResponse: Codable, Sendable {
     package var userId: String
     package var mpinId: String
     package var OTP: String?
+    /// Of a wrong PIN: how many more may be wrong before the block, where the operator lets it be told.
+    package var attemptsLeft: Int?
 
-    package init(status: Int, message: String, userId: String = "", mpinId: String = "", OTP: String? = nil) {
+    package init(
+        status: Int, message: String, userId: String = "", mpinId: String = "", OTP: String? = nil,
+        attemptsLeft: Int? = nil
+    ) {
         self.status = status
         self.message = message
         self.userId = userId
         self.mpinId = mpinId
         self.OTP = OTP
+        self.attemptsLeft = attemptsLeft
     }
 }

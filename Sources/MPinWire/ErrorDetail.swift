@@ -7,6 +7,8 @@ package struct ErrorDetail: Sendable {
     package let text: String
     /// The server's name of the request; may be empty.
     package let requestID: String
+    /// Of a wrong PIN: how many more may be wrong before the block; nil where the server does not tell.
+    package let attemptsLeft: Int?
 
     package init(_ body: JSONValue) {
         let error = body["error"] ?? .null
@@ -14,6 +16,7 @@ package struct ErrorDetail: Sendable {
         let words = [Self.text(body["message"]), code, Self.text(body["info"]) ?? Self.text(error["info"])]
         text = words.compactMap { $0 }.filter { !$0.isEmpty }.joined(separator: ": ")
         requestID = Self.text(body["requestID"]) ?? ""
+        if case .int(let left)? = body["attemptsLeft"], left >= 0 { attemptsLeft = left } else { attemptsLeft = nil }
     }
 
     private static func text(_ value: JSONValue?) -> String? {

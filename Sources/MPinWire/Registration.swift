@@ -66,7 +66,7 @@ package struct RegisterResponse: Codable, Sendable {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         mpinId = try container.decode(String.self, forKey: .mpinId)
         regOTT = try container.decode(String.self, forKey: .regOTT)
-        active = try container.decodeIfPresent(Bool.self, forKey: .active) ?? false
+        active = (try? container.decode(Bool.self, forKey: .active)) ?? false
         expireTime = Self.text(container, .expireTime)
         nowTime = Self.text(container, .nowTime)
         customerId = Self.text(container, .customerId)

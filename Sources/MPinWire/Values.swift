@@ -129,10 +129,13 @@ package struct ErrorResponse: Codable, Sendable {
     /// Only where nothing is found.
     package var service_name: String?
     package var message: String
+    /// Of a wrong PIN: how many more may be wrong before the block, where the server tells. Old clients do not look at it.
+    package var attemptsLeft: Int?
 
-    package init(message: String, service_name: String? = nil) {
+    package init(message: String, service_name: String? = nil, attemptsLeft: Int? = nil) {
         version = wireVersion
         self.service_name = service_name
         self.message = message
+        self.attemptsLeft = attemptsLeft
     }
 }

@@ -8,7 +8,7 @@ struct List: AsyncParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
-        try await common.run { client in
+        try await common.run(needsBackend: false) { client in
             let users = try await client.users()
             return Report(
                 users: users.map { ["user": $0.id, "state": "\($0.state)", "backend": $0.backend] })
@@ -41,7 +41,7 @@ struct Doctor: AsyncParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func run() async throws {
-        try await common.run { client in
+        try await common.run(needsBackend: false) { client in
             try MPinClient.selfTest()
             say("arithmetic: known answers")
             let path = try common.storePath()

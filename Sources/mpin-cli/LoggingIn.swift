@@ -14,18 +14,23 @@ struct Login: AsyncParsableCommand {
     @Option(help: "The URL in the QR code that the browser shows.")
     var qr: String?
 
+    @Option(help: "Let QR codes of this domain, and of what lies in it, lead to their own service without a question.")
+    var trustDomain: [String] = []
+
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
         guard number == nil || qr == nil else { throw ValidationError("Give either --number or --qr.") }
-        if let qr, accessCode(qr) == nil { throw ValidationError("--qr: nothing follows a # in this URL.") }
+        if let qr, QRCode(qr) == nil { throw ValidationError("--qr: not an http URL with something behind a #.") }
     }
 
     func run() async throws {
         try await common.run { client in
+            let qr = qr.flatMap(QRCode.init)
+            try await qr?.settle(client, backend: common.backendURL ?? "", trusted: trustDomain)
             let user = try await common.known(user, client)
-            let code = number ?? qr.flatMap(accessCode)
-            if qr != nil, let code { try await introduce(code, client) }
+            let code = number ?? qr?.code
+            try await introduce(user, code, client)
             let pin = try PINReader(descriptor: common.pinFd).read("PIN")
             return try await blockedOrNot(user) {
                 guard let code else {
@@ -37,15 +42,12 @@ struct Login: AsyncParsableCommand {
         }
     }
 
-    /// Who asks is shown before the PIN is asked for: a code can be put before a person by anybody.
-    private func introduce(_ code: String, _ client: MPinClient) async throws {
-        let session = try await client.session(code)
-        say("Login at \(session.applicationName.isEmpty ? "an application without a name" : session.applicationName)")
-    }
-
-    private func accessCode(_ url: String) -> String? {
-        guard let hash = url.lastIndex(of: "#"), hash < url.index(before: url.endIndex) else { return nil }
-        return String(url[url.index(after: hash)...])
+    /// Who asks, and where the PIN will be proved, is shown before it is asked for: a code can be put before a person by
+    /// anybody.
+    private func introduce(_ user: User, _ code: String?, _ client: MPinClient) async throws {
+        guard let code else { return say("Login at \(user.backend) as \(user.id)") }
+        let name = try await client.session(code).applicationName
+        say("Login at \(name.isEmpty ? "an application without a name" : name), \(user.backend), as \(user.id)")
     }
 }
 
@@ -61,12 +63,14 @@ struct OTP: AsyncParsableCommand {
     func run() async throws {
         try await common.run { client in
             let user = try await common.known(user, client)
+            say("One-time code of \(user.backend) for \(user.id)")
             let pin = try PINReader(descriptor: common.pinFd).read("PIN")
             return try await blockedOrNot(user) {
                 guard let code = try await client.oneTimeCode(user, pin: pin) else {
                     throw Failure("the server issues no one-time codes")
                 }
-                return Report(user: user.id, code: code.code, secondsToLive: code.secondsToLive)
+                let seconds = code.secondsToLive == 0 ? nil : code.secondsToLive
+                return Report(user: user.id, code: code.code, secondsToLive: seconds)
             }
         }
     }
@@ -84,6 +88,7 @@ struct ChangePIN: AsyncParsableCommand {
     func run() async throws {
         try await common.run { client in
             let user = try await common.known(user, client)
+            say("New PIN at \(user.backend) for \(user.id)")
             let reader = PINReader(descriptor: common.pinFd)
             let old = try reader.read("PIN until now")
             return try await blockedOrNot(user) {

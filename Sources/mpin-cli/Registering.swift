@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import MPin
 
 struct Register: AsyncParsableCommand {
@@ -19,7 +20,7 @@ struct Register: AsyncParsableCommand {
     func run() async throws {
         try await common.run { client in
             if let known = try await client.user(user), known.state == .blocked { try await client.delete(known) }
-            let user = try await client.makeUser(user, deviceName: deviceName)
+            let user = try await client.makeUser(user, deviceName: try await wantedDeviceName(client))
             switch user.state {
             case .registered: throw Failure("\(user.id) is registered; to begin anew: mpin-cli delete \(user.id)")
             case .startedRegistration: try await client.restartRegistration(user)
@@ -27,6 +28,17 @@ struct Register: AsyncParsableCommand {
             default: try await client.startRegistration(user)
             }
             return try await finish(user, client, common, wait: wait)
+        }
+    }
+
+    /// What the server's setting `setDeviceName` asks for: without one, that of the option.
+    private func wantedDeviceName(_ client: MPinClient) async throws -> String? {
+        switch try await client.setting("setDeviceName") {
+        case "true": return deviceName ?? ProcessInfo.processInfo.hostName
+        case "false":
+            if deviceName != nil { say("The server keeps no device names: --device-name is not sent.") }
+            return nil
+        default: return deviceName
         }
     }
 }

@@ -15,18 +15,21 @@ struct Report: Encodable {
     var answer: String?
     var httpStatus: Int?
     var requestID: String?
+    /// Of a wrong PIN, where the server tells.
+    var attemptsLeft: Int?
 }
 
 extension CommonOptions {
     /// Runs a command's work, writes what it reports, and ends the program with the documented exit code.
-    func run(_ work: (MPinClient) async throws -> Report) async throws {
+    func run(needsBackend: Bool = true, _ work: (MPinClient) async throws -> Report) async throws {
         do {
+            if needsBackend, backendURL == nil { throw Failure("no backend: --backend or MPIN_BACKEND") }
             write(try await work(try await client()))
         } catch let error as MPinError {
             write(
                 Report(
                     result: name(error.code), text: error.text, httpStatus: error.httpStatus,
-                    requestID: error.requestID.isEmpty ? nil : error.requestID))
+                    requestID: error.requestID.isEmpty ? nil : error.requestID, attemptsLeft: error.attemptsLeft))
             throw exitCode(error.code)
         } catch let error as Blocked {
             write(Report(result: "BLOCKED", text: "\(error.user) must register again"))
@@ -39,11 +42,14 @@ extension CommonOptions {
 
     private func client() async throws -> MPinClient {
         var configuration = Configuration(storagePath: try storePath())
-        configuration.backend = backend ?? environment("MPIN_BACKEND")
+        configuration.backend = backendURL
         configuration.prefix = prefix
         configuration.caFile = caFile
         return try await MPinClient(configuration)
     }
+
+    /// Nil where none is named.
+    var backendURL: String? { backend ?? environment("MPIN_BACKEND") }
 
     /// The file's folder is made where it does not exist.
     func storePath() throws -> String {

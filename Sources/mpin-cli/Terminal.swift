@@ -72,6 +72,17 @@ struct PINReader {
     }
 }
 
+/// A yes of the person in front; without a terminal a no.
+func isWanted(_ question: String) -> Bool {
+    let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
+    guard terminal >= 0 else { return false }
+    defer { close(terminal) }
+    write(terminal, printable(question))
+    var answer = [UInt8](repeating: 0, count: 64)
+    let count = Glibc.read(terminal, &answer, answer.count)
+    return count > 0 && (answer[0] | 0x20) == UInt8(ascii: "y")
+}
+
 /// What went wrong on this side, in one line.
 struct Failure: Error, CustomStringConvertible {
     let description: String

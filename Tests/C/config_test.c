@@ -77,6 +77,57 @@ static void wrong_texts(void)
     mpin_sdk_free(fresh);
 }
 
+/* The text names the member, and what to do. */
+static void says(mpin_config *c, const char *expected)
+{
+    char text[512] = "";
+    size_t n = sizeof text;
+    mpin_sdk *fresh = NULL;
+    CHECK_STATUS(mpin_sdk_new(&fresh), MPIN_OK);
+    CHECK_STATUS(mpin_sdk_init(fresh, c), MPIN_INVALID_ARGUMENT);
+    CHECK_STATUS(mpin_sdk_last_error(fresh, text, &n), MPIN_OK);
+    CHECK(strstr(text, expected) == text, "%s instead of %s", text, expected);
+    mpin_sdk_free(fresh);
+}
+
+static void refusals_name_the_member(void)
+{
+    struct {
+        mpin_config known;
+        size_t more;
+    } newer;
+    mpin_context context;
+    says(NULL, "config is NULL");
+    memset(&newer, 0, sizeof newer);
+    memset(&context, 0, sizeof context);
+    says(&newer.known, "config.size is not sizeof(mpin_config)");
+    newer.known.size = sizeof newer.known;
+    says(&newer.known, "config.storage_path is NULL: name a file");
+    newer.known.storage_path = "";
+    says(&newer.known, "config.storage_path is empty: name a file");
+    newer.known.storage_path = store_path("says");
+    newer.known.backend = "\xff";
+    says(&newer.known, "config.backend is not UTF-8");
+    newer.known.backend = NULL;
+    newer.known.allow_insecure = 2;
+    says(&newer.known, "config.allow_insecure is neither 0 nor 1");
+    newer.known.allow_insecure = 0;
+    newer.known.storage_passphrase = "";
+    says(&newer.known, "config.storage_passphrase is empty");
+    newer.known.storage_key_path = store_path("says.key");
+    says(&newer.known, "two keys of the store: give one of");
+    newer.known.storage_passphrase = newer.known.storage_key_path = NULL;
+    newer.known.proxy = "no URL";
+    says(&newer.known, "config.proxy is no http URL");
+    newer.known.proxy = NULL;
+    newer.known.context = &context;
+    says(&newer.known, "context.size is not sizeof(mpin_context)");
+    newer.known.context = NULL;
+    newer.known.size = sizeof newer;
+    newer.more = 1;
+    says(&newer.known, "config has a member that this library does not know");
+}
+
 /* A size that is none is not believed: memory that is not there is not read. */
 static void endless(void)
 {
@@ -246,6 +297,7 @@ int main(void)
         return perror("config_test"), 1;
     other_sizes();
     wrong_texts();
+    refusals_name_the_member();
     endless();
     proxy();
     insecure();

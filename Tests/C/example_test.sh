@@ -37,6 +37,9 @@ expect OK login alice <<<1234
 expect INCORRECT_PIN login alice <<<4321
 browser getAccessNumber login-number
 browser getQrUrl login-qr
+grep -q "^login at .*, $url as alice$" "$work/errors"
+expect NETWORK_ERROR login-qr alice 'http://127.0.0.1:1/#0123' <<<$'n\n1234'
+grep -q 'the QR code is of another host' "$work/errors"
 expect INCORRECT_ACCESS_NUMBER login-number alice 1234567 <<<1234
 expect $'[0-9]*, for [0-9]* seconds\nOK' otp alice <<<1234
 expect OK change-pin alice <<<$'1234\n98765'

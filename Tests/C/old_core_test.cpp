@@ -194,8 +194,24 @@ static void TestFlows(const StringMap &config, Context &context, const String &b
     CHECK(sdk.ListUsers(users, "https://example.com") == Status::OK && users.empty());
 
     String data;
+    CHECK(sdk.FinishAuthentication(user, "1234") == Status::FLOW_ERROR);
     CHECK(sdk.StartAuthentication(user) == Status::OK);
     CHECK(sdk.FinishAuthentication(user, "1234", data) == Status::OK && !data.empty());
+    /* The old core took a second one without a new start. */
+    data.clear();
+    CHECK(sdk.FinishAuthentication(user, "1234", data) == Status::OK && !data.empty());
+    MPinSDK::UserPtr never = sdk.MakeNewUser("never@example.com");
+    CHECK(sdk.RestartRegistration(never) == Status::FLOW_ERROR);
+    CHECK(sdk.ConfirmRegistration(never) == Status::FLOW_ERROR);
+    CHECK(sdk.FinishRegistration(never, "1234") == Status::FLOW_ERROR);
+    CHECK(sdk.StartAuthentication(never) == Status::FLOW_ERROR);
+    CHECK(sdk.StartAuthentication(never, "2741539") == Status::FLOW_ERROR);
+    CHECK(sdk.FinishAuthentication(never, "1234", data) == Status::FLOW_ERROR);
+    CHECK(sdk.FinishAuthenticationAN(never, "1234", "2741539") == Status::FLOW_ERROR);
+    CHECK(sdk.FinishAuthenticationMFA(never, "1234", data) == Status::FLOW_ERROR);
+    CHECK(!sdk.FinishAuthentication(never, "1234").GetErrorMessage().empty());
+    /* An empty id is for the server to refuse. */
+    CHECK(sdk.StartRegistration(sdk.MakeNewUser("")) == Status::HTTP_REQUEST_ERROR);
     CHECK(sdk.StartAuthentication(user) == Status::OK);
     const Status wrong = sdk.FinishAuthentication(user, "4321");
     CHECK(wrong == Status::INCORRECT_PIN && !wrong.GetErrorMessage().empty());
@@ -213,6 +229,9 @@ static void TestFlows(const StringMap &config, Context &context, const String &b
     CHECK(sdk.RestartRegistration(user) == Status::FLOW_ERROR);
     sdk.AddTrustedDomain("https://example.com");
     CHECK(sdk.TestBackend(backend) == Status::UNTRUSTED_DOMAIN_ERROR);
+    /* A host alone is no URL, whether it is trusted or not. */
+    sdk.AddTrustedDomain("test.com");
+    CHECK(sdk.TestBackend("test.com") == Status::UNTRUSTED_DOMAIN_ERROR);
     sdk.ClearTrustedDomains();
     CHECK(sdk.SetBackend(backend) == Status::OK);
 }

@@ -48,6 +48,28 @@ static void logins(void)
         MPIN_OK);
 }
 
+/* A server that tells how many wrong PINs it will still take. */
+static void attempts_left(void)
+{
+    char text[512];
+    size_t n = sizeof text;
+    int32_t left = -2;
+    start();
+    mfa_answer("/authenticate", 401, "{\"message\":\"no\",\"attemptsLeft\":2}");
+    CHECK_STATUS(mpin_sdk_finish_authentication(sdk, user, NULL, NULL, "4321"),
+                 MPIN_INCORRECT_PIN);
+    CHECK_STATUS(mpin_sdk_get_attempts_left(sdk, &left), MPIN_OK);
+    CHECK(left == 2, "%d attempts left", (int)left);
+    CHECK_STATUS(mpin_sdk_last_error(sdk, text, &n), MPIN_OK);
+    CHECK(strstr(text, "2 tries are left") != NULL, "%s", text);
+    start();
+    mfa_answer("/authenticate", 401, "{\"message\":\"no\"}");
+    CHECK_STATUS(mpin_sdk_finish_authentication(sdk, user, NULL, NULL, "4321"),
+                 MPIN_INCORRECT_PIN);
+    CHECK_STATUS(mpin_sdk_get_attempts_left(sdk, &left), MPIN_OK);
+    CHECK(left == -1, "%d attempts left", (int)left);
+}
+
 static void codes(void)
 {
     mpin_otp otp;

@@ -329,6 +329,7 @@ static void last_errors(void)
     mpin_error error;
     char text[512];
     size_t n = sizeof text;
+    int32_t left = 0;
     error.size = sizeof error;
     mfa_answer("/rps/clientSettings", 429, "{\"message\":\"slowly\"}");
     CHECK_STATUS(mpin_sdk_test_backend(sdk, MFA_URL, NULL),
@@ -341,6 +342,8 @@ static void last_errors(void)
     CHECK(strcmp(error.request_id, "r-7") == 0, "%s", error.request_id);
     CHECK_STATUS(mpin_sdk_last_error(sdk, text, &n), MPIN_OK);
     CHECK(strcmp(text, error.text) == 0, "%s", text);
+    CHECK_STATUS(mpin_sdk_get_attempts_left(sdk, &left), MPIN_OK);
+    CHECK(left == -1, "%d attempts left", (int)left);
 }
 
 static void mfa_server(void)
@@ -352,6 +355,7 @@ static void mfa_server(void)
     users();
     customers();
     logins();
+    attempts_left();
     codes();
     changed_pin();
     sessions();

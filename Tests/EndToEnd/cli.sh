@@ -35,7 +35,7 @@ browser() {
     wait "$browser"
 }
 
-start_server
+start_server --tell-attempts-left
 expect 5 '' register "$user" --wait 0
 ok "register without waiting: not confirmed yet"
 open_mailed_link
@@ -51,8 +51,36 @@ ok "login --json"
 browser getAccessNumber --number
 ok "login --number"
 browser getQrUrl --qr
-grep -q '^Login at ' "$work/heard"
+grep -q "^Login at .*, $backend, as $user\$" "$work/heard"
 ok "login --qr, and who asks is shown first"
+
+# A page of another origin, whose service is the server's; and a backend that is neither.
+mkdir -p "$work/page" "$work/other/rps"
+printf '{"name":"Shop","url":"%s","rps_prefix":"rps","logo_url":"","type":"online"}' "$backend" >"$work/page/service"
+cp "$work/settings.json" "$work/other/rps/clientSettings"
+for folder in page other; do
+    python3 -u -m http.server 0 --bind 127.0.0.1 --directory "$work/$folder" >"$work/$folder.port" 2>/dev/null &
+    for _ in $(seq 600); do
+        grep -q port "$work/$folder.port" && break
+        sleep 0.1
+    done
+done
+origin() { sed -n 's/.* port \([0-9]*\).*/http:\/\/127.0.0.1:\1/p' "$work/$1.port"; }
+status=0
+setsid --wait "$cli" login "$user" --qr "$(origin page)/#0123" --backend "$(origin other)" --pin-fd 0 \
+    <<<1234 >"$work/said" 2>"$work/heard" || status=$?
+[ "$status" -eq 1 ]
+grep -q "service Shop, at $backend, not $(origin other)" "$work/heard"
+grep -q "$backend is not your server: refused (--trust-domain 127.0.0.1" "$work/said"
+expect 1 '1234\n' login "$user" --qr "http://127.0.0.1:1/#0123"
+grep -q "tells of no service: refused" "$work/said"
+# The page of a service whose backend is one's own needs no question.
+expect 1 '1234\n' login "$user" --qr "$(origin page)/#0123456789abcdef"
+grep -q INCORRECT_ACCESS_NUMBER "$work/said"
+ok "a QR code of another host is refused without a yes"
+MPIN_BACKEND='' expect 1 '' login "$user"
+grep -q 'no backend: --backend or MPIN_BACKEND' "$work/said"
+ok "no backend"
 expect 1 '1234\n' login "$user" --number 1234567
 grep -q INCORRECT_ACCESS_NUMBER "$work/said"
 expect 1 '1234\n' login "$user" --qr "$backend/#0123456789abcdef"
@@ -74,6 +102,7 @@ expect 0 '5678\n' otp "$user"
 grep -qE '(^|[^0-9])[0-9]{6}([^0-9]|$)' "$work/said"
 ok "otp"
 expect 64 '' login "$user" --qr "$backend/"
+expect 64 '' login "$user" --qr "a#b"
 ok "wrong usage"
 expect 1 '' login nobody@example.com
 ok "an unknown user"
@@ -111,10 +140,12 @@ PY
 ok "a terminal without echo, and an interrupt"
 
 expect 3 '1111\n' login "$user"
-expect 3 '2222\n' login "$user"
+grep -q ': 2 tries are left$' "$work/said"
+expect 3 '2222\n' login "$user" --json
+python3 -c 'import json, sys; assert json.load(open(sys.argv[1]))["attemptsLeft"] == 1' "$work/said"
 expect 4 '3333\n' login "$user"
 expect 4 '5678\n' login "$user"
-ok "blocked"
+ok "blocked, and how many tries were left before"
 expect 0 '' delete "$user"
 expect 0 '' list
 grep -q 'nobody' "$work/said"

@@ -86,7 +86,8 @@ final class BrowserSessionTests: FlowTestCase {
         XCTAssertEqual(failure { () throws(SDKError) in try finishAN(user, "0000000") }, .incorrectAccessNumber)
         XCTAssertEqual(sdk.lastError?.httpStatus, 412)
         XCTAssertNoThrow(try finishAN(user, number))
-        XCTAssertEqual(failure { () throws(SDKError) in try finishAN(user, number) }, .flowError)
+        // The next one starts by itself.
+        XCTAssertNoThrow(try finishAN(user, number))
     }
 
     func testAMobileLoginNeedsItsURL() throws {

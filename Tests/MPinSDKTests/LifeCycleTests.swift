@@ -75,7 +75,7 @@ final class LifeCycleTests: FlowTestCase {
         XCTAssertEqual(failure { () throws(SDKError) in _ = try sdk.listAllUsers() }, .flowError)
         XCTAssertEqual(lines.withLock { $0 }, told)
         try sdk.initialize(config())
-        XCTAssertEqual(failure { () throws(SDKError) in _ = try sdk.makeNewUser("") }, .invalidArgument)
+        XCTAssertEqual(failure { () throws(SDKError) in try sdk.testBackend("") }, .invalidArgument)
         XCTAssertTrue(lines.withLock { $0.last }?.hasPrefix("INVALID_ARGUMENT") ?? false)
     }
 
@@ -224,7 +224,10 @@ final class LifeCycleTests: FlowTestCase {
         XCTAssertEqual(try sdk.listUsers().map(\.id), ["alice", "bob"])
         XCTAssertTrue(try sdk.user("alice") === alice)
         XCTAssertNil(try sdk.user("dave"))
-        XCTAssertEqual(failure { () throws(SDKError) in _ = try sdk.makeNewUser("") }, .invalidArgument)
+        // For the server to refuse, as in the old cores.
+        let nobody = try sdk.makeNewUser("")
+        XCTAssertEqual(failure { () throws(SDKError) in try sdk.startRegistration(nobody) }, .httpRequestError)
+        XCTAssertEqual(nobody.state, .invalid)
     }
 
     func testADeletedUserIsGoneEverywhere() throws {

@@ -184,7 +184,8 @@ final class MFATranscriptTests: FolderTestCase {
         var code = try accessCode("GetAccessCode004@\(test)")
         try start(user, code, test)
         try play("\(user.id)-1234-\(code)@\(test)") { try finish(user, "1234", code) }
-        XCTAssertEqual(user.authData, #"{"code":"","message":"OK","status":200}"#)
+        let answer = try JSONSerialization.jsonObject(with: Data(user.authData.utf8)) as? [String: Any]
+        XCTAssertEqual(answer.map { NSDictionary(dictionary: $0) }, ["code": "", "message": "OK", "status": 200])
         code = try accessCode("GetAccessCode005@\(test)")
         try start(user, code, test)
         let digits = Array("1234".utf8)

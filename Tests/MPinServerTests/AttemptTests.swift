@@ -27,6 +27,19 @@ final class AttemptTests: XCTestCase {
         XCTAssertEqual((0..<4).map { wrong($0) }, [401, 401, 410, -410])
     }
 
+    func testAWrongPINKnowsHowManyAreLeft() {
+        func left(_ seconds: Int) -> Int? {
+            guard identity.reserve(policy, at: start.adding(seconds: seconds)) == .granted else { return nil }
+            return identity.fail(policy, at: start.adding(seconds: seconds)).attemptsLeft
+        }
+        XCTAssertEqual((0..<4).map { left($0) }, [2, 1, nil, nil])
+        identity.unblock()
+        policy.block = .temporary(seconds: 10)
+        policy.maxFailures = 5
+        XCTAssertEqual((0..<3).map { left($0) }, [2, 1, nil])
+        XCTAssertEqual((20..<23).map { left($0) }, [1, nil, nil])
+    }
+
     func testARightPINClearsTheCount() {
         XCTAssertEqual((0..<2).map { wrong($0) }, [401, 401])
         XCTAssertEqual(identity.reserve(policy, at: start), .granted)

@@ -105,6 +105,18 @@ final class BrowserLoginTests: XCTestCase {
         }
     }
 
+    func testAPhoneIsToldHowManyTriesAreLeftWhereTheOperatorAllowsIt() throws {
+        for isTold in [false, true] {
+            let server = try InProcess(changeRPS: { $0.tellAttemptsLeft = isTold }).keep(in: self)
+            let client = TestClient(backend: server.backend)
+            let alice = try client.register("alice@example.com", pin: "1234")
+            let browser = try TestBrowser(server.backend)
+            let wrong = try client.authenticateMobile(client.prove(alice, pin: "9999", wid: browser.wid))
+            XCTAssertEqual(wrong.status, 401)
+            XCTAssertEqual(wrong.object["attemptsLeft"] as? Int, isTold ? 2 : nil)
+        }
+    }
+
     func testAWrongPINLeavesTheNumberUsable() throws {
         let (server, client, alice) = try registered()
         let browser = try TestBrowser(server.backend)

@@ -52,6 +52,24 @@ final class LoginTests: XCTestCase {
         }
     }
 
+    /// Known and invented identities alike, and nothing about it where the operator has not allowed it.
+    func testAWrongPINIsToldHowManyTriesAreLeftWhereTheOperatorAllowsIt() throws {
+        for isTold in [false, true] {
+            let server = try InProcess(changeRPS: { $0.tellAttemptsLeft = isTold }).keep(in: self)
+            let client = TestClient(backend: server.backend)
+            let alice = try client.register("alice@example.com", pin: "1234")
+            for user in [alice, try TestClient.User.invented(token: alice.token)] {
+                var left: [Int?] = []
+                for pin in ["9999", "9999", "9999", "1234"] {
+                    let answer = try client.login(user, pin: pin, permit: client.timePermit(user))
+                    XCTAssertEqual(answer.status, left.count < 2 ? 401 : 410)
+                    left.append(answer.object["attemptsLeft"] as? Int)
+                }
+                XCTAssertEqual(left, isTold ? [2, 1, nil, nil] : [nil, nil, nil, nil])
+            }
+        }
+    }
+
     func testAnUpperCaseTokenAndIDAreTheSame() throws {
         let (server, client, user) = try registered()
         let shouting = TestClient.User(id: user.id.uppercased(), token: user.token)

@@ -78,6 +78,24 @@ final class SettingsTests: XCTestCase {
         XCTAssertEqual(answer.object["type"] as? String, "online")
     }
 
+    func testTheServiceIsForTheChosenProgramsOnly() throws {
+        let service = ServiceResponse(name: "Demo", url: "https://example.com", rps_prefix: "rps", logo_url: "")
+        let clients = ["MyApp/2.1", "Other/3"].compactMap(ProductVersion.init)
+        let server = try InProcess(changeRPS: {
+            $0.mobileService = service
+            $0.serviceClients = clients
+        }).keep(in: self)
+        let table: [(String?, Int)] = [
+            ("MyApp/2.1 (phone)", 200), ("MyApp/2.1.0", 200), ("MyApp/2.10", 200), ("MyApp/3", 200), ("Other/3.0", 200),
+            ("MyApp/2.0.9", 412), ("MyApp/2", 412), ("Other/2.99", 412), ("myapp/2.1", 406), ("Mozilla/5.0", 406),
+            ("MyApp", 406), ("MyApp/", 406), ("MyApp/x", 406), ("MyApp/99999999999999999999", 406), (nil, 406),
+        ]
+        for (agent, status) in table {
+            let headers = agent.map { ["User-Agent": $0] } ?? [:]
+            XCTAssertEqual(try server.backend.call("GET", "/service", headers: headers).status, status, agent ?? "none")
+        }
+    }
+
     func testTheRPAGetsTheChosenHeadersOfTheClientAndNoOthers() throws {
         let sent = ["User-Agent": "phone", "X-Forwarded-For": "192.0.2.1", "Authorization": "Bearer stolen"]
         let chosen = try verifyHeaders(sending: sent) { $0.forwardUserHeaders = ["user-agent", "authorization"] }

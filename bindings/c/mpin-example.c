@@ -23,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <termios.h>
 #include <time.h>
 #include <unistd.h>
@@ -71,6 +72,18 @@ static void read_pin(const char *prompt, char *pin, size_t size)
     }
 }
 
+/* A line of standard input, byte by byte: what follows is the PIN. */
+static int read_line(char *line, size_t size)
+{
+    size_t n = 0;
+    char c = 0;
+    while (read(STDIN_FILENO, &c, 1) == 1 && c != '\n')
+        if (n + 1 < size)
+            line[n++] = c;
+    line[n] = '\0';
+    return n > 0;
+}
+
 /* Says what went wrong and returns the status, for the exit code. */
 static mpin_status failed(mpin_sdk *sdk, const char *what, mpin_status status)
 {
@@ -81,6 +94,13 @@ static mpin_status failed(mpin_sdk *sdk, const char *what, mpin_status status)
         fprintf(stderr, " (%s)", text);
     fputc('\n', stderr);
     return status;
+}
+
+/* A server's words for a person, without what would steer the terminal. */
+static void print_words(const char *text)
+{
+    for (; *text; text++)
+        fputc(*text > 0 && *text < 32 ? ' ' : *text, stderr);
 }
 
 /* Asks for the client secret until the user has opened the link in the mail. */
@@ -104,8 +124,15 @@ static mpin_status registration(mpin_sdk *sdk, const struct arguments *args)
 {
     mpin_user *user = NULL;
     int32_t state = MPIN_USER_INVALID;
-    char pin[PIN_SIZE] = "";
-    mpin_status status = mpin_sdk_make_new_user(sdk, &user, args->user, NULL);
+    char pin[PIN_SIZE] = "", wish[8] = "", device[256] = "";
+    size_t size = sizeof wish;
+    /* The server says whether it keeps names of devices. */
+    const int is_named =
+        mpin_sdk_get_client_param(sdk, wish, &size, "setDeviceName") ==
+            MPIN_OK &&
+        strcmp(wish, "true") == 0 && gethostname(device, sizeof device - 1) == 0;
+    mpin_status status = mpin_sdk_make_new_user(sdk, &user, args->user,
+                                                is_named ? device : NULL);
     if (status != MPIN_OK)
         return failed(sdk, "make_new_user", status);
 
@@ -148,6 +175,45 @@ static mpin_status known_user(mpin_sdk *sdk, const struct arguments *args,
 typedef mpin_status (*finish)(mpin_sdk *sdk, mpin_user *user,
                               const struct arguments *args, const char *pin);
 
+/* The session that the browser shows: an access number, or what stands behind
+ * '#' in a QR code's URL. */
+static const char *session_code(const struct arguments *args)
+{
+    const char *mark = strrchr(args->code, '#');
+    return mark ? mark + 1 : args->code;
+}
+
+/* Who asks, and where the PIN will be proved, is shown before it is asked for:
+ * a code can be put before a person by anybody. */
+static mpin_status introduce(mpin_sdk *sdk, const struct arguments *args,
+                             mpin_user *user)
+{
+    char backend[1024] = "";
+    size_t size = sizeof backend;
+    mpin_session_details details;
+    mpin_status status = mpin_user_get_backend(user, backend, &size);
+    details.size = sizeof details;
+    if (status == MPIN_OK && args->code != NULL)
+        status = mpin_sdk_get_session_details(sdk, &details,
+                                              session_code(args));
+    if (status != MPIN_OK)
+        return failed(sdk, "get_session_details", status);
+    fputs("login at ", stderr);
+    if (args->code != NULL) {
+        print_words(*details.app_name ? details.app_name : "no name");
+        fputs(", ", stderr);
+    }
+    fprintf(stderr, "%s as %s\n", backend, args->user);
+    return MPIN_OK;
+}
+
+static void print_attempts_left(mpin_sdk *sdk)
+{
+    int32_t left = -1;
+    if (mpin_sdk_get_attempts_left(sdk, &left) == MPIN_OK && left >= 0)
+        fprintf(stderr, "mpin-example: %d attempts left\n", (int)left);
+}
+
 /* Proves the PIN. When the server has no attempt left the user is BLOCKED. */
 static mpin_status authentication(mpin_sdk *sdk, const struct arguments *args,
                                   finish finish)
@@ -160,11 +226,15 @@ static mpin_status authentication(mpin_sdk *sdk, const struct arguments *args,
     status = mpin_sdk_start_authentication(sdk, user);
     if (status != MPIN_OK)
         failed(sdk, "start_authentication", status);
+    if (status == MPIN_OK)
+        status = introduce(sdk, args, user);
     if (status == MPIN_OK) {
         read_pin("PIN: ", pin, sizeof pin);
         status = finish(sdk, user, args, pin);
         wipe(pin, sizeof pin);
-        if (status != MPIN_OK && status != MPIN_INCORRECT_PIN)
+        if (status == MPIN_INCORRECT_PIN)
+            print_attempts_left(sdk);
+        else if (status != MPIN_OK)
             failed(sdk, "login", status);
     }
     mpin_user_free(user);
@@ -183,18 +253,64 @@ static mpin_status login(mpin_sdk *sdk, const struct arguments *args)
     return authentication(sdk, args, finish_here);
 }
 
-/* A QR code's session is what stands behind '#' in its URL. */
 static mpin_status finish_browser(mpin_sdk *sdk, mpin_user *user,
                                   const struct arguments *args, const char *pin)
 {
-    const char *mark = strrchr(args->code, '#');
-    const char *code = mark ? mark + 1 : args->code;
-    return mpin_sdk_finish_authentication_an(sdk, user, pin, code);
+    return mpin_sdk_finish_authentication_an(sdk, user, pin,
+                                             session_code(args));
 }
 
 static mpin_status login_browser(mpin_sdk *sdk, const struct arguments *args)
 {
     return authentication(sdk, args, finish_browser);
+}
+
+/* The length of "https://host:port" in a URL. */
+static size_t origin_length(const char *url)
+{
+    const char *host = strstr(url, "://");
+    return host ? (size_t)(host - url) + 3 + strcspn(host + 3, "/?#")
+                : strlen(url);
+}
+
+static int is_same_origin(const char *one, const char *other)
+{
+    const size_t n = origin_length(one);
+    return n == origin_length(other) && strncasecmp(one, other, n) == 0;
+}
+
+/* A QR code of another host than the backend: its service is asked and shown,
+ * and becomes the backend only if the user says so. */
+static mpin_status login_qr(mpin_sdk *sdk, const struct arguments *args)
+{
+    char origin[1024], answer[16] = "";
+    mpin_service_details service;
+    mpin_status status = MPIN_OK;
+    if (is_same_origin(args->code, args->backend))
+        return login_browser(sdk, args);
+    snprintf(origin, sizeof origin, "%.*s", (int)origin_length(args->code),
+             args->code);
+    service.size = sizeof service;
+    status = mpin_sdk_get_service_details(sdk, &service, origin);
+    if (status != MPIN_OK)
+        return failed(sdk, "the QR code is of another host", status);
+    if (!is_same_origin(service.backend_url, args->backend)) {
+        fprintf(stderr, "the QR code is of %s: service ", origin);
+        print_words(service.name);
+        fputs(", at ", stderr);
+        print_words(service.backend_url);
+        fputs("; log in there? [y/N] ", stderr);
+        if (!read_line(answer, sizeof answer) ||
+            (*answer != 'y' && *answer != 'Y')) {
+            fputs("mpin-example: refused\n", stderr);
+            return MPIN_UNTRUSTED_DOMAIN_ERROR;
+        }
+        status = mpin_sdk_set_backend(sdk, service.backend_url,
+                                      service.rps_prefix);
+        if (status != MPIN_OK)
+            return failed(sdk, "set_backend", status);
+    }
+    return login_browser(sdk, args);
 }
 
 static mpin_status finish_otp(mpin_sdk *sdk, mpin_user *user,
@@ -290,7 +406,7 @@ static const struct command {
     mpin_status (*run)(mpin_sdk *, const struct arguments *);
 } commands[] = {
     {"register", 1, registration},    {"login", 1, login},
-    {"login-number", 2, login_browser}, {"login-qr", 2, login_browser},
+    {"login-number", 2, login_browser}, {"login-qr", 2, login_qr},
     {"otp", 1, one_time_password},    {"change-pin", 1, change_pin},
     {"list", 0, list},                {"delete", 1, delete_user},
 };
@@ -378,8 +494,10 @@ int main(int argc, char **argv)
     command = i < argc ? find(argv[i], argc - i - 1) : NULL;
     if (command == NULL)
         return usage("a command with its arguments is needed");
-    if (args.backend == NULL || args.store == NULL)
-        return usage("--backend and --store are needed");
+    if (args.backend == NULL)
+        return usage("no backend: --backend URL");
+    if (args.store == NULL)
+        return usage("no store: --store PATH");
     args.user = command->arguments > 0 ? argv[i + 1] : NULL;
     args.code = command->arguments > 1 ? argv[i + 2] : NULL;
     return run(command, &args);

@@ -33,7 +33,7 @@ extension Session {
         if let login = user.login { return login }
         let usesPermits = try currentBackend().usesPermits
         guard user.hasLoggedIn || !usesPermits else {
-            throw SDKError(.flowError, "the login has not been started")
+            throw SDKError(.flowError, "the login has not been started: start_authentication comes first")
         }
         let login = try freshLogin(user, caller)
         user.update { $0.login = login }

@@ -144,7 +144,7 @@ extension Session {
         let factors = user.takeFactors()
         let state = try next(user, .registrationFinished)
         guard let clientSecret = user.registration?.clientSecret else {
-            throw SDKError(.flowError, "the registration is not confirmed yet")
+            throw SDKError(.flowError, "the registration is not confirmed yet: confirm_registration comes first")
         }
         var record = user.record
         let mapping = PINMapping.decimal6

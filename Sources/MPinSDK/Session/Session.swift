@@ -51,7 +51,7 @@ final class Session {
         var policy = HTTPPolicy(allowInsecure: config.allowInsecure, caFile: config.caFile)
         policy.proxy = config.proxy
         policy.pinnedKeys = config.pinnedKeys
-        guard policy.isWellFormed else { throw SDKError(.invalidArgument, "no proxy URL, or no list of pinned keys") }
+        guard policy.isWellFormed else { throw SDKError(.invalidArgument, "config.proxy is no http URL, or config.pinned_keys no list of sha256//BASE64") }
         if let caFile = config.caFile { try checkIsFile(caFile) }
         return policy
     }
@@ -72,13 +72,13 @@ final class Session {
     }
 
     func currentBackend() throws(SDKError) -> Backend {
-        guard let backend else { throw SDKError(.flowError, "no backend is set") }
+        guard let backend else { throw SDKError(.flowError, "no backend is set: name one in the configuration, or by set_backend") }
         return backend
     }
 
     func backend(_ url: String, prefix: String?, _ caller: Caller) throws(SDKError) -> Backend {
         let base = Backend.base(url)
-        guard !base.isEmpty else { throw SDKError(.invalidArgument, "no backend URL") }
+        guard !base.isEmpty else { throw SDKError(.invalidArgument, "the backend's URL is empty") }
         let prefix = (prefix ?? rpsPrefix).split(separator: "/").joined(separator: "/")
         let path = prefix.isEmpty ? "clientSettings" : "\(prefix)/clientSettings"
         let (peer, answer) = try caller.anywhere.peer(.clientSettings, "\(base)/\(path)")
@@ -153,7 +153,7 @@ final class Session {
             throw SDKError(.flowError, "the user belongs to another backend than the current one")
         }
         guard user.lifecycle.allows(input) else {
-            throw SDKError(.flowError, "not in state \(user.state.name)")
+            throw SDKError(.flowError, "not in state \(user.state.name): \(user.state.wayOn)")
         }
     }
 

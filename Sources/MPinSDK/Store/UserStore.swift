@@ -23,12 +23,12 @@ package final class UserStore: Sendable {
     /// The one that a configuration describes.
     convenience init(_ config: SDKConfig, _ environment: Environment) throws(SDKError) {
         guard environment.storage != nil || !config.storagePath.isEmpty else {
-            throw SDKError(.invalidArgument, "no storage path")
+            throw SDKError(.invalidArgument, "config.storage_path is empty: name a file")
         }
         let storage = environment.storage ?? FileStorage(path: config.storagePath)
         let key: StoreKey
         if let passphrase = config.passphrase {
-            guard passphrase.count > 0 else { throw SDKError(.invalidArgument, "the passphrase is empty") }
+            guard passphrase.count > 0 else { throw SDKError(.invalidArgument, "config.storage_passphrase is empty") }
             key = StoreKey(passphrase: passphrase)
         } else {
             let source = environment.keySource ?? KeyFileSource(path: config.keyPath ?? config.storagePath + ".key")

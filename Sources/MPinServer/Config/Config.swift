@@ -142,6 +142,10 @@ package struct RelyingPartyServiceConfig: Sendable {
     package var mobileConfig: JSONValue?
     /// What phones get from /service; nil: nothing.
     package var mobileService: ServiceResponse?
+    /// Programs that may ask /service, and their oldest versions; none: all may.
+    package var serviceClients: [ProductVersion] = []
+    /// Whether a wrong PIN is told how many tries are left.
+    package var tellAttemptsLeft = false
     /// Shown by a phone that has read a QR code.
     package var serviceName = ""
     package var serviceIconURL = ""

@@ -8,17 +8,22 @@ struct APIError: Error {
     let message: String
     /// Seconds after which another try makes sense.
     let retryAfter: Int?
+    /// Of a wrong PIN, where the operator lets it be told.
+    let attemptsLeft: Int?
 
-    init(_ status: HTTPResponse.Status, _ message: String, retryAfter: Int? = nil) {
+    init(
+        _ status: HTTPResponse.Status, _ message: String, retryAfter: Int? = nil, attemptsLeft: Int? = nil
+    ) {
         self.status = status
         self.message = message
         self.retryAfter = retryAfter
+        self.attemptsLeft = attemptsLeft
     }
 
     /// The one shape of every error answer.
     var response: Response {
         let name = status == .notFound ? "M-Pin authentication server" : nil
-        var response = Response.json(ErrorResponse(message: message, service_name: name), status: status)
+        var response = Response.json(ErrorResponse(message: message, service_name: name, attemptsLeft: attemptsLeft), status: status)
         // Old servers send it with every 401 (wire section 2).
         if status == .unauthorized { response.headers[.wwwAuthenticate] = "Authenticate" }
         if let retryAfter { response.headers[.retryAfter] = String(retryAfter) }

@@ -87,7 +87,9 @@ struct RelyingPartyApplication: Sendable {
         guard !request.isFromAnotherSite(than: config.allowOrigin) else { throw APIError.foreignPage }
         let login = try await rps.login(authOTT: authOTT, ownPage: request.isFromThisSite, website.sessions)
         guard login.verdict.status == 200 else {
-            throw APIError(.init(code: login.verdict.status), login.verdict.message, retryAfter: login.retryAfter)
+            throw APIError(
+                .init(code: login.verdict.status), login.verdict.message, retryAfter: login.retryAfter,
+                attemptsLeft: login.verdict.attemptsLeft)
         }
         var response = Response.json(answer(login.verdict))
         if request.isFromThisSite { try await website.begin(login, request, in: &response) }

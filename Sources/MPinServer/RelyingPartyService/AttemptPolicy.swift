@@ -23,10 +23,13 @@ package struct Verdict: Codable, Sendable, Equatable {
     /// 200 right PIN, 401 wrong PIN, 409 retired key, 410 blocked or revoked, 429 blocked until ``retryAt``.
     package var status: Int
     package var retryAt: Moment?
+    /// Of a wrong PIN: how many more may be wrong before the block.
+    package var attemptsLeft: Int?
 
-    package init(status: Int, retryAt: Moment? = nil) {
+    package init(status: Int, retryAt: Moment? = nil, attemptsLeft: Int? = nil) {
         self.status = status
         self.retryAt = retryAt
+        self.attemptsLeft = attemptsLeft
     }
 }
 

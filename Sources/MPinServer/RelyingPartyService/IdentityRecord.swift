@@ -96,7 +96,12 @@ extension IdentityRecord {
     package mutating func fail(_ policy: AttemptPolicy, at now: Moment) -> Verdict {
         inProgress = max(0, inProgress - 1)
         count(1)
-        return refusal(policy, at: now) ?? Verdict(status: 401)
+        return refusal(policy, at: now) ?? Verdict(status: 401, attemptsLeft: attemptsLeft(policy))
+    }
+
+    private func attemptsLeft(_ policy: AttemptPolicy) -> Int {
+        let left = policy.maxAttempts - attempts
+        return max(0, policy.block == .permanent ? left : min(left, policy.maxFailures - failuresSinceSuccess))
     }
 
     /// The block that has begun since the record was that `earlier` one; nil: none has.

@@ -75,7 +75,8 @@ extension RelyingPartyService {
         return LoginReport(
             answer: RPAAuthenticateResponse(
                 status: token.status, message: token.verdict.message, userId: token.userID, mpinId: token.mpinID,
-                OTP: token.otp.isEmpty ? nil : token.otp),
+                OTP: token.otp.isEmpty ? nil : token.otp,
+                attemptsLeft: config.tellAttemptsLeft ? token.verdict.attemptsLeft : nil),
             retryAfter: token.verdict.retryAt?.secondsFrom(now))
     }
 }

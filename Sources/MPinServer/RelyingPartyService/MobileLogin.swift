@@ -39,7 +39,10 @@ extension RelyingPartyService {
         // The RPA, whose question counts the others, never hears of it.
         metrics.count(.logins, [String(token.status)])
         let retryAfter = token.verdict.retryAt?.secondsFrom(now)
-        return APIError(.init(code: token.status), token.verdict.message, retryAfter: retryAfter).response
+        let left = config.tellAttemptsLeft ? token.verdict.attemptsLeft : nil
+        return APIError(
+            .init(code: token.status), token.verdict.message, retryAfter: retryAfter, attemptsLeft: left
+        ).response
     }
 
     /// Gives a right PIN to its browser.

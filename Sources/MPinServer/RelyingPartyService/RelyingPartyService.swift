@@ -85,7 +85,7 @@ struct RelyingPartyService: Sendable {
         router.serve(
             base + "/permitStorage/{app}/{date}/{hash}", [.get: { _, context in try await storedPermit(context) }])
         router.serve(base + "/mobileConfig", [.get: { _, _ in try mobileConfig() }])
-        router.serve("/service", [.get: { _, _ in try service() }])
+        router.serve("/service", [.get: { request, _ in try service(request) }])
         router.serve(base + "/pass1", [.post: { request, _ in try await pass1(request) }])
         router.serve(base + "/pass2", [.post: { request, context in try await pass2(request, context.logger) }])
         addBrowserRoutes(to: router, base: base)

@@ -49,9 +49,18 @@ extension RelyingPartyService {
         return .json(list)
     }
 
-    /// GET /service (wire section 6.15), without the prefix: where phones begin that know nothing but a URL.
-    func service() throws -> Response {
+    /// GET /service (wire section 6.15), without the prefix: where phones begin that know nothing but a URL. A program that
+    /// does not belong here hears so before it asks anything else (TRUST wire section 7.2).
+    func service(_ request: Request) throws -> Response {
         guard let service = config.mobileService else { throw APIError(.forbidden, "No mobile service") }
+        if !config.serviceClients.isEmpty {
+            guard let client = request.headers[.userAgent].flatMap(ProductVersion.init),
+                let known = config.serviceClients.first(where: { $0.name == client.name })
+            else { throw APIError(.notAcceptable, "This service is not for this program (User-Agent)") }
+            guard client.isAsNew(as: known) else {
+                throw APIError(.preconditionFailed, "This version of the program is too old")
+            }
+        }
         return .json(service)
     }
 }

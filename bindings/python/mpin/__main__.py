@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import pathlib
+import socket
 import stat
 import sys
 import time
@@ -12,6 +13,7 @@ from typing import Callable
 
 import mpin
 from mpin import State
+from mpin._qr import QRCode
 from mpin._terminal import Failure, entered_pin, say
 
 USAGE = """\
@@ -63,7 +65,7 @@ def register(sdk: mpin.SDK, args: argparse.Namespace) -> None:
     user = sdk.get_user(args.user)
     if user and is_blocked(user):
         sdk.delete_user(user)
-    user = sdk.make_new_user(args.user, args.device_name)
+    user = sdk.make_new_user(args.user, wanted_device_name(sdk, args))
     if user.state is State.REGISTERED:
         raise Failure(f"{user.id} is registered; to begin anew: python -m mpin delete {user.id}")
     if user.state is State.STARTED_REGISTRATION:
@@ -71,6 +73,17 @@ def register(sdk: mpin.SDK, args: argparse.Namespace) -> None:
     elif user.state is not State.ACTIVATED:
         sdk.start_registration(user)
     finish_registration(sdk, args, user, args.wait)
+
+
+def wanted_device_name(sdk: mpin.SDK, args: argparse.Namespace) -> str | None:
+    """What the server's setting setDeviceName asks for: without one, that of the option."""
+    name: str | None = args.device_name
+    wish = sdk.get_client_param("setDeviceName")
+    if wish == "true":
+        return name or socket.gethostname()
+    if wish == "false" and name:
+        say("The server keeps no device names: --device-name is not sent.")
+    return None if wish == "false" else name
 
 
 def confirm(sdk: mpin.SDK, args: argparse.Namespace) -> None:
@@ -97,10 +110,10 @@ def finish_registration(sdk: mpin.SDK, args: argparse.Namespace, user: mpin.User
 
 
 def login(sdk: mpin.SDK, args: argparse.Namespace) -> None:
-    code = args.number or (args.qr and args.qr.rpartition("#")[2])
-    if args.qr:
-        # Who asks is shown before the PIN is asked for: a code can be put before a person by anybody.
-        say(f"Login at {sdk.get_session_details(code).app_name or 'an application without a name'}")
+    qr: QRCode | None = args.qr
+    if qr:
+        qr.settle(sdk, args.backend, args.trust_domain)
+    code = qr.code if qr else args.number
 
     def finish(user: mpin.User, pin: bytearray) -> None:
         sdk.start_authentication(user)
@@ -110,14 +123,14 @@ def login(sdk: mpin.SDK, args: argparse.Namespace) -> None:
             sdk.finish_authentication(user, pin)
         print("OK")
 
-    log_in(sdk, args, finish)
+    log_in(sdk, args, finish, code)
 
 
 def otp(sdk: mpin.SDK, args: argparse.Namespace) -> None:
     def finish(user: mpin.User, pin: bytearray) -> None:
         sdk.start_authentication_otp(user)
         made = sdk.finish_authentication_otp(user, pin)
-        print(f"{made.otp} (good for {made.ttl_seconds} s)")
+        print(f"{made.otp} (good for {made.ttl_seconds} s)" if made.ttl_seconds else made.otp)
 
     log_in(sdk, args, finish)
 
@@ -133,11 +146,17 @@ def change_pin(sdk: mpin.SDK, args: argparse.Namespace) -> None:
     log_in(sdk, args, finish)
 
 
-def log_in(sdk: mpin.SDK, args: argparse.Namespace, finish: Callable[[mpin.User, bytearray], None]) -> None:
+def log_in(
+    sdk: mpin.SDK, args: argparse.Namespace, finish: Callable[[mpin.User, bytearray], None], code: str | None = None
+) -> None:
     """Asks for the PIN. The last wrong one blocks: that is told apart from a wrong one."""
     user = known(sdk, args.user)
     if is_blocked(user):
         raise Blocked(user)
+    # Who asks, and where the PIN will be proved, is shown before it is asked for: a code can be put before a person by
+    # anybody.
+    name = f"{sdk.get_session_details(code).app_name or 'an application without a name'}, " if code else ""
+    say(f"Login at {name}{user.backend} as {user.id}")
     with entered_pin(args, "PIN until now" if args.run is change_pin else "PIN") as pin:
         try:
             finish(user, pin)
@@ -202,9 +221,17 @@ def parser() -> Parser:
     command.add_argument("--wait", type=float, default=600, metavar="SECONDS", help="how long to wait for the link")
     command.add_argument("--device-name", help="name of this device, for the server's lists")
     add("confirm", confirm, "go on with a registration: the link has been opened")
-    code = add("login", login, "log in here, or log in a browser that shows a code").add_mutually_exclusive_group()
+    login_command = add("login", login, "log in here, or log in a browser that shows a code")
+    code = login_command.add_mutually_exclusive_group()
     code.add_argument("--number", help="the number that the browser shows")
-    code.add_argument("--qr", type=coded_url, metavar="URL", help="the URL in the QR code that the browser shows")
+    code.add_argument("--qr", type=QRCode, metavar="URL", help="the URL in the QR code that the browser shows")
+    login_command.add_argument(
+        "--trust-domain",
+        action="append",
+        default=[],
+        metavar="DOMAIN",
+        help="QR codes of this domain, and of what lies in it, lead to their own service without a question",
+    )
     add("otp", otp, "log in and get a one-time code to type elsewhere")
     add("change-pin", change_pin, "log in with the PIN, then replace it")
     add("list", list_users, "list the users that are kept here", user=False)
@@ -213,15 +240,11 @@ def parser() -> Parser:
     return whole
 
 
-def coded_url(text: str) -> str:
-    if not text.partition("#")[2]:
-        raise argparse.ArgumentTypeError("nothing follows a # in this URL")
-    return text
-
-
 def main() -> int:
     args = parser().parse_args()
     try:
+        if not args.backend and args.run not in (list_users, doctor):
+            raise Failure("no backend: --backend or MPIN_BACKEND")
         with mpin.SDK(store(args), backend=args.backend, rps_prefix=args.prefix, ca_file=args.ca_file) as sdk:
             args.run(sdk, args)
         return 0

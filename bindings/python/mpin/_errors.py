@@ -16,6 +16,7 @@ class ErrorDetails(NamedTuple):
     retry_after: int | None = None
     server_error: str = ""
     request_id: str = ""
+    attempts_left: int | None = None
 
 
 class MPinError(Exception):
@@ -33,6 +34,8 @@ class MPinError(Exception):
     server_error: str = ""
     #: The server's name of the request; may be empty.
     request_id: str = ""
+    #: Of a wrong PIN: how many more may be wrong before the block; None where the server does not tell.
+    attempts_left: int | None = None
 
     def __init__(self, message: str = "") -> None:
         super().__init__(f"{self.status}: {message}" if message else self.status)
@@ -350,4 +353,5 @@ def error_for(code: int, details: ErrorDetails = ErrorDetails()) -> MPinError:
     error.retry_after = details.retry_after
     error.server_error = details.server_error
     error.request_id = details.request_id
+    error.attempts_left = details.attempts_left
     return error

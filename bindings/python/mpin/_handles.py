@@ -63,7 +63,14 @@ class Calls(Closable):
             error.retry_after or None,
             _text(error.server_error),
             _text(error.request_id),
+            self._attempts_left(),
         )
+
+    def _attempts_left(self) -> int | None:
+        left = ctypes.c_int32(-1)
+        if lib.mpin_sdk_get_attempts_left(self._handle, ctypes.byref(left)) or left.value < 0:
+            return None
+        return left.value
 
     def _text(self, function: Any, handle: int | None, *before: Any, after: tuple[Any, ...] = ()) -> str:
         """The text output of a function, with the arguments before and after it."""

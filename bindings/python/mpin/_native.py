@@ -40,6 +40,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "mpin_sdk_cancel": (c_int32, [_handle]),
     "mpin_sdk_last_error": (c_int32, [_handle, _out_text, _size]),
     "mpin_sdk_get_last_error": (c_int32, [_handle, POINTER(structures.Error)]),
+    "mpin_sdk_get_attempts_left": (c_int32, [_handle, POINTER(c_int32)]),
     "mpin_sdk_damaged_records": (c_int32, [_handle, _size]),
     "mpin_sdk_self_test": (c_int32, []),
     "mpin_sdk_test_backend": (c_int32, [_handle, _text, _text]),

@@ -18,8 +18,13 @@ class Failure(Exception):
 
 
 def say(text: str) -> None:
-    """One line for a person. A server's words do not get to steer the terminal."""
-    print("".join(letter if letter.isprintable() else " " for letter in text), file=sys.stderr)
+    """One line for a person."""
+    print(printable(text), file=sys.stderr, flush=True)
+
+
+def printable(text: str) -> str:
+    """A server's words do not get to steer the terminal."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 @contextlib.contextmanager

@@ -50,6 +50,16 @@ extension ServerOptions {
     static let mobileService = ServerOption<String?>.text(
         "mobile-service", .text("FILE"),
         "JSON object that phones get from /service: name, url, rps_prefix, logo_url, type.")
+    static let serviceClients = ServerOption<[String]>(
+        row: OptionRow(
+            name: "service-client", kind: .serviceClient, fallback: nil,
+            help: """
+                A program, and its oldest version, that may ask /service, as its User-Agent begins: another one gets 406, an \
+                older one 412. (default: all may)
+                """)
+    ) { $0 }
+    static let tellAttemptsLeft = ServerOption<Bool>.flag(
+        "tell-attempts-left", "Whoever types a wrong PIN learns how many tries are left before the block.")
     static let serviceName = ServerOption<String?>.text(
         "service-name", .text("NAME"), "Shown by a phone that has read a QR code.")
     static let serviceIconURL = ServerOption<String?>.text("service-icon-url", .text("URL"), "And its picture.")
@@ -62,8 +72,8 @@ extension ServerOptions {
         prefix.row, maxAttempts.row, block.row, blockSeconds.row, maxFailures.row, noTimePermits.row,
         registrationSeconds.row, baseURL.row, permitURL.row, permits.row, forwardUserHeaders.row, logoutURL.row,
         requestOTP.row, accessNumberSeconds.row, accessNumberGraceSeconds.row, noAccessNumberCheckSum.row,
-        waitForLoginResult.row, mobileUseNative.row, mobileConfig.row, mobileService.row, serviceName.row,
-        serviceIconURL.row, setDeviceName.row, useNFC.row, seedBytes.row,
+        waitForLoginResult.row, mobileUseNative.row, mobileConfig.row, mobileService.row, serviceClients.row,
+        serviceName.row, serviceIconURL.row, setDeviceName.row, tellAttemptsLeft.row, useNFC.row, seedBytes.row,
     ]
 }
 
@@ -86,6 +96,7 @@ extension Settings {
         config.logoutURL = self[ServerOptions.logoutURL] ?? config.logoutURL
         config.limits.seedBytes = self[ServerOptions.seedBytes]
         config.setDeviceName = self[ServerOptions.setDeviceName]
+        config.tellAttemptsLeft = self[ServerOptions.tellAttemptsLeft]
         config.useNFC = self[ServerOptions.useNFC]
         try applyBrowserLogin(to: &config)
     }
@@ -101,6 +112,7 @@ extension Settings {
         config.serviceIconURL = self[ServerOptions.serviceIconURL] ?? config.serviceIconURL
         config.mobileConfig = try json(JSONValue.self, ServerOptions.mobileConfig)
         config.mobileService = try json(ServiceResponse.self, ServerOptions.mobileService)
+        config.serviceClients = self[ServerOptions.serviceClients].compactMap(ProductVersion.init)
     }
 
     private func json<Value: Decodable>(_ type: Value.Type, _ option: ServerOption<String?>) throws -> Value? {

@@ -27,6 +27,10 @@ package struct OptionKind: Sendable {
         OptionKind(placeholder: placeholder, expected: "a list of texts", accepts: { !$0.isEmpty }, isList: true)
     }
 
+    static let serviceClient = OptionKind(
+        placeholder: "NAME/VERSION", expected: "a name and a version: MyApp/2.1",
+        accepts: { ProductVersion($0) != nil }, isList: true)
+
     static func choice(_ words: [String]) -> OptionKind {
         OptionKind(
             placeholder: words.joined(separator: "|"), expected: words.joined(separator: ", "),

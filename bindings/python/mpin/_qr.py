@@ -1,0 +1,87 @@
+"""QR codes that pages show, for the command line client."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from typing import Sequence
+from urllib.parse import SplitResult, urlsplit
+
+import mpin
+from mpin._terminal import Failure, printable, say
+
+_HERE = ("localhost", "127.0.0.1", "::1")
+
+
+class QRCode:
+    """The URL in a QR code: https://host/#code. Anybody can put one before a person."""
+
+    def __init__(self, text: str) -> None:
+        page, _, self.code = text.rpartition("#")
+        try:
+            self._url = urlsplit(page)
+            self.origin = _origin(self._url)
+        except ValueError:
+            self.origin = ""
+        if not self.origin or not self.code:
+            raise argparse.ArgumentTypeError("not an http URL with something behind a #")
+
+    def settle(self, sdk: mpin.SDK, backend: str, trusted: Sequence[str]) -> None:
+        """Makes the page's service the backend where the page is not the backend's own: after a yes, or without a
+        question where both lie in a trusted domain."""
+        current = urlsplit(backend)
+        if _place(self._url) == _place(current):
+            return
+        try:
+            service = sdk.get_service_details(self.origin)
+        except mpin.MPinError as error:
+            raise Failure(
+                f"the QR code is of {self.origin}, not of {backend}, and tells of no service: refused ({error})"
+            ) from None
+        try:
+            named = urlsplit(service.backend_url)
+            target = _origin(named)
+        except ValueError:
+            target = ""
+        if not target:
+            raise Failure(f"the QR code is of {self.origin}, whose service names no address: refused")
+        if _place(named) == _place(current):
+            return
+        say(f"The QR code is of {self.origin}: service {service.name}, at {target}, not {backend}.")
+        is_trusted = all(any(_is_within(url, domain) for domain in trusted) for url in (self._url, named))
+        if not is_trusted and not _is_wanted("Log in there? [y/N] "):
+            raise Failure(f"{target} is not your server: refused (--trust-domain {named.hostname} allows it)")
+        sdk.set_backend(service.backend_url, service.rps_prefix)
+
+
+def _origin(url: SplitResult) -> str:
+    """Empty where there is none."""
+    if url.scheme not in ("http", "https") or not url.hostname or "@" in url.netloc:
+        return ""
+    host = f"[{url.hostname}]" if ":" in url.hostname else url.hostname
+    return f"{url.scheme}://{host}" + (f":{url.port}" if url.port else "")
+
+
+def _place(url: SplitResult) -> tuple[str, str, int]:
+    host = url.hostname or ""
+    default = 80 if url.scheme == "http" else 443
+    return url.scheme, "localhost" if host in _HERE else host, url.port or default
+
+
+def _is_within(url: SplitResult, domain: str) -> bool:
+    """By whole labels, and by https only."""
+    host, domain = url.hostname or "", domain.lower()
+    return url.scheme == "https" and (host == domain or host.endswith(f".{domain}"))
+
+
+def _is_wanted(question: str) -> bool:
+    """A yes of the person in front; without a terminal a no."""
+    try:
+        terminal = os.open("/dev/tty", os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        os.write(terminal, printable(question).encode())
+        return os.read(terminal, 64)[:1].lower() == b"y"
+    finally:
+        os.close(terminal)
