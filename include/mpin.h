@@ -229,6 +229,18 @@ MPIN_API MPIN_CHECK mpin_status mpin_http_response_append_body(
 MPIN_API MPIN_CHECK mpin_status mpin_http_response_is_canceled(
     mpin_http_response *response, int32_t *canceled);
 
+/** Whether the request may go to an address: a backend must not aim its clients
+ * at what only they can reach. To be asked before each connection, with what
+ * the name of the host resolves to, but not with the address of a proxy. The
+ * last address that was allowed is taken for the server's.
+ *
+ * In: address: as inet_ntop() writes it: "192.0.2.1", "2001:db8::1".
+ * Out: may_connect: 1 or 0.
+ * Returns: MPIN_OK, MPIN_INVALID_HANDLE, MPIN_INVALID_ARGUMENT.
+ */
+MPIN_API MPIN_CHECK mpin_status mpin_http_response_may_connect(
+    mpin_http_response *response, const char *address, int32_t *may_connect);
+
 /** Where storage_get puts what is stored. Lives during the callback. */
 typedef struct mpin_storage_data mpin_storage_data;
 
@@ -259,13 +271,10 @@ typedef struct mpin_context {
     /** Sends a request and fills the answer. Follows no redirects and keeps to
      * timeout_ms; looks now and then whether the call is canceled.
      *
-     * A backend names URLs, and must not aim its clients at what only they can
-     * reach. The library refuses a host that is an address, or localhost, of
-     * another kind than the backend's; what a name resolves to is for the
-     * callback, before it connects: 127.0.0.0/8, ::1, 10.0.0.0/8,
-     * 172.16.0.0/12, 192.168.0.0/16, 169.254.0.0/16, fe80::/10 and fc00::/7
-     * are to be refused, unless the backend's own name resolves to the same
-     * kind.
+     * Before it connects it asks mpin_http_response_may_connect(), with each
+     * address that the name of the host resolves to. Of a callback that does
+     * not, only hosts that are addresses, or localhost, are refused where they
+     * are of another kind than the backend.
      *
      * Returns: MPIN_OK for an answer of any HTTP status; else
      *   MPIN_NETWORK_ERROR, MPIN_TIMED_OUT or MPIN_CANCELED; anything else

@@ -20,7 +20,8 @@ struct CallbackTransport: HTTPTransport {
         guard !isCancelled() else { throw .cancelled }
         let left = UInt32(clamping: request.deadline.remainingMilliseconds())
         guard left > 0 else { throw .timedOut }
-        let answer = CallbackAnswer(limit: policy.maxAnswerBytes, isCanceled: isCancelled)
+        let answer = CallbackAnswer(
+            limit: policy.maxAnswerBytes, reach: request.reach, origin: request.origin, isCanceled: isCancelled)
         // The handle is good during the callback only.
         guard let handle = answers.insert(answer) else { throw .network("too many requests at once") }
         let status = call(request, handle, left)
@@ -73,17 +74,32 @@ private final class CallbackAnswer: Sendable {
         var headers: [(String, String)] = []
         var headerBytes = 0
         var isTooLarge = false
+        /// Of the last address that the program was allowed to connect to, and of the first that it was not.
+        var peer: AddressClass?
+        var refused: AddressClass?
     }
 
     private let content = Locked(Content())
     private let body: Locked<WipedBuffer>
     private let limit: Int
+    private let reach: Set<AddressClass>?
+    private let origin: String
     let isCanceled: @Sendable () -> Bool
 
-    init(limit: Int, isCanceled: @escaping @Sendable () -> Bool) {
+    init(limit: Int, reach: Set<AddressClass>?, origin: String, isCanceled: @escaping @Sendable () -> Bool) {
         self.limit = limit
+        self.reach = reach
+        self.origin = origin
         self.isCanceled = isCanceled
         body = Locked(WipedBuffer(limit: limit))
+    }
+
+    func mayConnect(_ kind: AddressClass) -> Bool {
+        let isAllowed = reach?.contains(kind) ?? true
+        content.withLock { content in
+            if isAllowed { content.peer = kind } else { content.refused = content.refused ?? kind }
+        }
+        return isAllowed
     }
 
     func set(status: Int) { content.withLock { $0.status = status } }
@@ -115,11 +131,24 @@ private final class CallbackAnswer: Sendable {
         if status == MPIN_CANCELED || (status != MPIN_OK && isCanceled()) { throw .cancelled }
         if status == MPIN_TIMED_OUT || deadline.remainingMilliseconds() == 0 { throw .timedOut }
         if content.isTooLarge { throw .answerTooLarge }
+        if status != MPIN_OK, let refused = content.refused { throw .forbiddenAddress(origin, refused) }
         guard status == MPIN_OK else { throw .network("the program's http_execute gave \(status)") }
         guard content.status != 0 else { throw .network("the program's http_execute set no HTTP status") }
         return HTTPResponse(
-            status: content.status, headers: content.headers, body: body.withLock { $0.secret() })
+            status: content.status, headers: content.headers, body: body.withLock { $0.secret() }, peer: content.peer)
     }
+}
+
+@_cdecl("mpin_http_response_may_connect") @implementation
+public func mpin_http_response_may_connect(
+    _ response: OpaquePointer?, _ address: UnsafePointer<CChar>?, _ may_connect: UnsafeMutablePointer<Int32>?
+) -> mpin_status {
+    guard let answer = answers.object(response) else { return MPIN_INVALID_HANDLE }
+    guard let address = text(address), let kind = AddressClass(host: address.lowercased()), let may_connect else {
+        return MPIN_INVALID_ARGUMENT
+    }
+    may_connect.pointee = answer.mayConnect(kind) ? 1 : 0
+    return MPIN_OK
 }
 
 @_cdecl("mpin_http_response_set_status") @implementation

@@ -248,6 +248,14 @@ static mpin_status answer_badly(struct program *program,
                  MPIN_INVALID_ARGUMENT);
     CHECK_STATUS(mpin_http_response_is_canceled(r, &canceled), MPIN_OK);
     CHECK(canceled == 0, "canceled");
+    CHECK_STATUS(mpin_http_response_may_connect(r, NULL, &canceled),
+                 MPIN_INVALID_ARGUMENT);
+    CHECK_STATUS(mpin_http_response_may_connect(r, "example.com", &canceled),
+                 MPIN_INVALID_ARGUMENT);
+    CHECK_STATUS(mpin_http_response_may_connect(r, "::1", NULL),
+                 MPIN_INVALID_ARGUMENT);
+    CHECK_STATUS(mpin_http_response_may_connect(r, "::1", &canceled), MPIN_OK);
+    CHECK(canceled == 1, "what the program names may be anywhere");
     CHECK_STATUS(mpin_storage_data_append(foreign, &byte, 1),
                  MPIN_INVALID_HANDLE);
     kept_response = r;

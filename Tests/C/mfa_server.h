@@ -43,6 +43,8 @@ static struct {
     char signing_id[1024];
     /* What the next login with the right PIN is asked for. */
     enum { NO_RENEWAL, NEW_SHARES, NEW_KEY_PAIR } renewal;
+    /* What the name of the host resolves to; NULL: an address of the Internet. */
+    const char *address;
 } mfa;
 
 static void mfa_start(void)
@@ -319,12 +321,16 @@ static inline mpin_status mfa_execute(void *user, const mpin_http_request *reque
                                mpin_http_response *response)
 {
     char out[ANSWER] = "";
-    int32_t canceled = -1;
+    int32_t canceled = -1, may = -1;
     int status;
     CHECK(user == &mfa, "another user");
     mfa_note(request);
     CHECK_STATUS(mpin_http_response_is_canceled(response, &canceled), MPIN_OK);
     CHECK(canceled == 0, "canceled: %d", canceled);
+    CHECK_STATUS(mpin_http_response_may_connect(
+                     response, mfa.address ? mfa.address : "192.0.2.1", &may),
+                 MPIN_OK);
+    if (may != 1) return MPIN_NETWORK_ERROR;
     if (mfa.path && strstr(mfa.url, mfa.path)) {
         snprintf(out, sizeof out, "%s", mfa.body);
         status = mfa.status;

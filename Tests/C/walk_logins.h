@@ -70,6 +70,25 @@ static void attempts_left(void)
     CHECK(left == -1, "%d attempts left", (int)left);
 }
 
+/* A name of the backend's that leads to what only its clients can reach. */
+static void aimed(void)
+{
+    static const char *const addresses[] = {"127.0.0.1", "::1", "10.1.2.3",
+                                            "169.254.169.254", "fd00::1",
+                                            "fe80::1", "::ffff:127.0.0.1"};
+    mpin_session_details details;
+    const size_t count = sizeof addresses / sizeof addresses[0];
+    details.size = sizeof details;
+    for (size_t i = 0; i < count; i++) {
+        mfa.address = addresses[i];
+        CHECK_STATUS(mpin_sdk_get_session_details(sdk, &details, "abcdef"),
+                     MPIN_UNTRUSTED_DOMAIN_ERROR);
+    }
+    mfa.address = NULL;
+    CHECK_STATUS(mpin_sdk_get_session_details(sdk, &details, "abcdef"),
+                 MPIN_OK);
+}
+
 static void codes(void)
 {
     mpin_otp otp;

@@ -22,6 +22,7 @@ static void real_settings(mpin_sdk *sdk, const char *url)
 {
     mpin_service_details details;
     mpin_error error;
+    int32_t left = 0;
     char text[512];
     size_t n = sizeof text, damaged = 99;
     details.size = sizeof details;
@@ -42,6 +43,8 @@ static void real_settings(mpin_sdk *sdk, const char *url)
     CHECK(*error.request_id, "the server's name of the request is missing");
     CHECK_STATUS(mpin_sdk_last_error(sdk, text, &n), MPIN_OK);
     CHECK(strcmp(text, error.text) == 0, "%s", text);
+    CHECK_STATUS(mpin_sdk_get_attempts_left(sdk, &left), MPIN_OK);
+    CHECK(left == -1, "%d attempts left", (int)left);
     CHECK_STATUS(mpin_sdk_set_backend(sdk, url, "rps"), MPIN_OK);
     n = sizeof text;
     CHECK_STATUS(mpin_sdk_get_client_param(sdk, text, &n, "signatureURL"),
@@ -310,6 +313,7 @@ static const struct {
     {"mpin_http_response_add_header", "the transport is the built-in one"},
     {"mpin_http_response_append_body", "the transport is the built-in one"},
     {"mpin_http_response_is_canceled", "the transport is the built-in one"},
+    {"mpin_http_response_may_connect", "the transport is the built-in one"},
     {"mpin_storage_data_append", "the store is a file"},
 };
 

@@ -356,6 +356,7 @@ static void mfa_server(void)
     customers();
     logins();
     attempts_left();
+    aimed();
     codes();
     changed_pin();
     sessions();

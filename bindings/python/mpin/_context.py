@@ -34,7 +34,11 @@ class LogLevel(enum.IntEnum):
 
 @dataclass(frozen=True)
 class HTTPRequest:
-    """A request to be sent. `timeout`: seconds that are left; the query of `url` is not for logs."""
+    """A request to be sent. `timeout`: seconds that are left; the query of `url` is not for logs.
+
+    `may_connect`: whether it may go to an address, "192.0.2.1" or "2001:db8::1". To be asked before each connection, with
+    what the name of the host resolves to, so that no backend aims its clients at what only they can reach; not for a proxy.
+    """
 
     method: str
     url: str
@@ -42,6 +46,7 @@ class HTTPRequest:
     body: bytes
     timeout: float
     is_canceled: Callable[[], bool]
+    may_connect: Callable[[str], bool] = lambda address: True
 
 
 @dataclass(frozen=True)
@@ -186,7 +191,15 @@ def _request(request: structures.HTTPRequest, response: int) -> HTTPRequest:
         ctypes.string_at(request.body, request.body_len) if request.body_len else b"",
         request.timeout_ms / 1000,
         lambda: _is_canceled(response),
+        lambda address: _may_connect(response, address),
     )
+
+
+def _may_connect(response: int, address: str) -> bool:
+    """No, too, where the call has ended meanwhile."""
+    may = ctypes.c_int32()
+    status = lib.mpin_http_response_may_connect(response, address.encode(), ctypes.byref(may))
+    return status == 0 and may.value == 1
 
 
 def _is_canceled(response: int) -> bool:

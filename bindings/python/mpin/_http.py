@@ -68,14 +68,18 @@ class Transport:
         url = urllib.parse.urlsplit(request.url)
         host, port = url.hostname or "", url.port or (443 if url.scheme == "https" else 80)
         proxy = self._proxy_for(url.scheme, host)
+        connection: http.client.HTTPConnection
         if url.scheme != "https":
-            return http.client.HTTPConnection(*(proxy or (host, port)), timeout=request.timeout)
-        context = ssl.create_default_context(cafile=self._ca_file)
-        context.minimum_version = ssl.TLSVersion.TLSv1_2
+            connection = http.client.HTTPConnection(*(proxy or (host, port)), timeout=request.timeout)
+        else:
+            context = ssl.create_default_context(cafile=self._ca_file)
+            context.minimum_version = ssl.TLSVersion.TLSv1_2
+            connection = http.client.HTTPSConnection(*(proxy or (host, port)), timeout=request.timeout, context=context)
+            if proxy:
+                connection.set_tunnel(host, port)
         if not proxy:
-            return http.client.HTTPSConnection(host, port, timeout=request.timeout, context=context)
-        connection = http.client.HTTPSConnection(*proxy, timeout=request.timeout, context=context)
-        connection.set_tunnel(host, port)
+            # Its own way to a socket, which takes whatever address a name resolves to.
+            connection._create_connection = functools.partial(_connect, request)  # type: ignore[attr-defined]
         return connection
 
     def _proxy_for(self, scheme: str, host: str) -> tuple[str, int] | None:
@@ -138,6 +142,25 @@ class _Exchange:
         if len(body) <= _LIMIT and answer.length:
             raise NetworkError("the answer breaks off")
         return HTTPResponse(answer.status, answer.getheaders(), body)
+
+
+def _connect(
+    request: HTTPRequest, place: tuple[str, int], timeout: float | None = None, source: tuple[str, int] | None = None
+) -> socket.socket:
+    """A socket to the first address of a host that the request may go to and that answers."""
+    error: Exception = NetworkError(f"{place[0]} has no address that this request may go to")
+    for family, kind, protocol, _, address in socket.getaddrinfo(*place, 0, socket.SOCK_STREAM):
+        if not request.may_connect(str(address[0]).partition("%")[0]):
+            continue
+        made = socket.socket(family, kind, protocol)
+        try:
+            made.settimeout(timeout)
+            made.connect(address)
+            return made
+        except OSError as failure:
+            made.close()
+            error = failure
+    raise error
 
 
 def _target(text: str, connection: http.client.HTTPConnection) -> str:

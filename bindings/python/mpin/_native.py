@@ -31,6 +31,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "mpin_http_response_add_header": (c_int32, [_handle, _text, _text]),
     "mpin_http_response_append_body": (c_int32, [_handle, _octets, c_size_t]),
     "mpin_http_response_is_canceled": (c_int32, [_handle, _number]),
+    "mpin_http_response_may_connect": (c_int32, [_handle, _text, _number]),
     "mpin_storage_data_append": (c_int32, [_handle, _octets, c_size_t]),
     "mpin_sdk_new": (c_int32, [_out_handle]),
     "mpin_sdk_free": (None, [_handle]),

@@ -204,3 +204,15 @@ def test_it_takes_the_place_of_libcurl_where_that_is_not_installed(tmp_path: pat
     command = ["env", f"LD_LIBRARY_PATH={tmp_path}", sys.executable, "-c", script]
     said = subprocess.run(command, capture_output=True, text=True).stderr
     assert "RESPONSE_PARSE_ERROR" in said, said
+
+
+def test_an_address_that_the_request_may_not_go_to_is_not_connected_to(plain: str) -> None:
+    asked: "list[str]" = []
+
+    def no(address: str) -> bool:
+        asked.append(address)
+        return False
+
+    with pytest.raises(mpin.NetworkError, match="no address that this request may go to"):
+        Transport()(HTTPRequest("GET", f"{plain}/", [], b"", 10, lambda: False, no))
+    assert asked == ["127.0.0.1"] and Handler.seen == []
