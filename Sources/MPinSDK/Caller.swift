@@ -105,7 +105,7 @@ struct Caller {
     private static func hint(_ status: Status, _ report: SDKError.ServerReport) -> String? {
         switch status {
         case .identityNotVerified:
-            "the mail link has not been opened yet, or too late: open it and confirm, or restart the registration"
+            "the mail link has not been opened yet: confirm, or restart the registration"
         case .registrationExpired: "begin the registration anew"
         case .clientSecretExpired: "register again"
         case .badUserAgent: "the server does not know this program, or its client id"

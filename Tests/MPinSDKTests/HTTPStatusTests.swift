@@ -128,7 +128,7 @@ final class HTTPStatusTests: FlowTestCase {
                 XCTAssertTrue(error.text.contains("HTTP \(status)"), error.text)
                 // 204 has no body.
                 XCTAssertEqual(error.text.contains("line 1  line  2 xx"), status != 204, error.text)
-                XCTAssertLessThan(error.text.utf8.count, 300)
+                XCTAssertLessThan(error.text.utf8.count, 400)
                 XCTAssertEqual(
                     user.state, isVerdict(call) && status == 410 ? .blocked : before, "\(call) \(status)")
                 rows += 1
