@@ -286,7 +286,8 @@ static mpin_status login_qr(mpin_sdk *sdk, const struct arguments *args)
     char origin[1024], answer[16] = "";
     mpin_service_details service;
     mpin_status status = MPIN_OK;
-    if (is_same_origin(args->code, args->backend))
+    /* Without a host it is of the backend. */
+    if (*args->code == '#' || is_same_origin(args->code, args->backend))
         return login_browser(sdk, args);
     snprintf(origin, sizeof origin, "%.*s", (int)origin_length(args->code),
              args->code);

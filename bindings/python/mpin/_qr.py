@@ -23,14 +23,15 @@ class QRCode:
             self.origin = _origin(self._url)
         except ValueError:
             self.origin = ""
-        if not self.origin or not self.code:
+        # Without a host it is of the backend.
+        if not self.code or (page and not self.origin):
             raise argparse.ArgumentTypeError("not an http URL with something behind a #")
 
     def settle(self, sdk: mpin.SDK, backend: str, trusted: Sequence[str]) -> None:
         """Makes the page's service the backend where the page is not the backend's own: after a yes, or without a
         question where both lie in a trusted domain."""
         current = urlsplit(backend)
-        if _place(self._url) == _place(current):
+        if not self.origin or _place(self._url) == _place(current):
             return
         try:
             service = sdk.get_service_details(self.origin)

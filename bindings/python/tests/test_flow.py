@@ -72,7 +72,8 @@ def test_a_pin_that_is_none_is_not_sent(open_sdk: Callable[[], mpin.SDK], pin: s
 
 
 def post(url: str, body: object) -> "dict[str, Any]":
-    request = urllib.request.Request(url, json.dumps(body).encode(), {"Content-Type": "application/json"})
+    headers = {"Content-Type": "application/json", "Sec-Fetch-Site": "same-origin"}
+    request = urllib.request.Request(url, json.dumps(body).encode(), headers)
     with urllib.request.urlopen(request, timeout=10) as answer:
         found: dict[str, Any] = json.loads(answer.read() or b"{}")
         return found
