@@ -69,7 +69,9 @@ extension SDK {
         _ target: UnsafeMutablePointer<Structure>?,
         _ call: (inout StructureOutput<Structure>) throws(SDKError) -> Void
     ) -> mpin_status {
-        guard var output = StructureOutput(target) else { return refuse("a structure of outputs is NULL, or its size is not set") }
+        guard var output = StructureOutput(target) else {
+            return refuse("a structure of outputs is NULL, or its size is not set")
+        }
         return status { () throws(SDKError) in
             try call(&output)
             guard !output.handOver() else { return }

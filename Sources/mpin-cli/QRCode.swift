@@ -12,7 +12,8 @@ struct QRCode {
     /// Nil for what is no http URL with a fragment, and no fragment alone.
     init?(_ text: String) {
         guard let hash = text.lastIndex(of: "#"), hash < text.index(before: text.endIndex),
-            let url = URLComponents(string: String(text[..<hash])), let origin = hash == text.startIndex ? "" : url.origin
+            let url = URLComponents(string: String(text[..<hash])),
+            let origin = hash == text.startIndex ? "" : url.origin
         else { return nil }
         code = String(text[text.index(after: hash)...])
         self.origin = origin
@@ -22,10 +23,13 @@ struct QRCode {
     /// Makes the page's service the backend where the page is not the backend's own: after a yes, or without a question
     /// where both lie in a trusted domain.
     func settle(_ client: MPinClient, backend: String, trusted: [String]) async throws {
-        guard !origin.isEmpty, let current = URLComponents(string: backend), !url.isSameOrigin(as: current) else { return }
+        guard !origin.isEmpty, let current = URLComponents(string: backend), !url.isSameOrigin(as: current) else {
+            return
+        }
         let service: Service
         do { service = try await client.service(at: origin) } catch {
-            throw Failure("the QR code is of \(origin), not of \(backend), and tells of no service: refused (\(error.text))")
+            throw Failure(
+                "the QR code is of \(origin), not of \(backend), and tells of no service: refused (\(error.text))")
         }
         guard let named = URLComponents(string: service.backend), let target = named.origin else {
             throw Failure("the QR code is of \(origin), whose service names no address: refused")

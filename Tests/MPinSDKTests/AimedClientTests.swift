@@ -50,7 +50,9 @@ final class AimedClientTests: FolderTestCase {
             guard let address = entry?.pointee.ifa_addr, Int32(address.pointee.sa_family) == AF_INET else { continue }
             var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
             let size = socklen_t(MemoryLayout<sockaddr_in>.size)
-            guard getnameinfo(address, size, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0 else { continue }
+            guard getnameinfo(address, size, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0 else {
+                continue
+            }
             let name = text.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
             if AddressClass(host: name) != .loopback { return name }
         }

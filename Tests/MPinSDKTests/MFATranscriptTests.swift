@@ -408,7 +408,9 @@ private struct Recorded: @unchecked Sendable {
     /// What is wrong with a request.
     func fault(_ method: String, _ url: String, _ sent: [String: Any]) -> String? {
         guard isHeld else { return nil }
-        guard method == self.method, url == self.url else { return "\(method) \(url) instead of \(self.method) \(self.url)" }
+        guard method == self.method, url == self.url else {
+            return "\(method) \(url) instead of \(self.method) \(self.url)"
+        }
         var (sent, recorded) = (Self.masked(sent), Self.masked(body ?? [:]))
         if let response = recorded["mpinResponse"] as? [String: Any] {
             let whole = sent["mpinResponse"] as? [String: Any] ?? [:]

@@ -5,7 +5,8 @@ extension Session {
     func serviceDetails(_ url: String, _ caller: Caller) throws(SDKError) -> ServiceDetails {
         let base = Backend.base(url)
         guard !base.isEmpty else { throw SDKError(.invalidArgument, "no URL") }
-        let response: ServiceResponse = try caller.decode(.service, try caller.anywhere.get(.service, "\(base)/service"))
+        let answer = try caller.anywhere.get(.service, "\(base)/service")
+        let response: ServiceResponse = try caller.decode(.service, answer)
         guard response.type == "online" else {
             throw SDKError(.responseParseError, "\(ServerCall.service.name): of another type than online")
         }

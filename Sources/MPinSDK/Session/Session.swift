@@ -51,7 +51,10 @@ final class Session {
         var policy = HTTPPolicy(allowInsecure: config.allowInsecure, caFile: config.caFile)
         policy.proxy = config.proxy
         policy.pinnedKeys = config.pinnedKeys
-        guard policy.isWellFormed else { throw SDKError(.invalidArgument, "config.proxy is no http URL, or config.pinned_keys no list of sha256//BASE64") }
+        guard policy.isWellFormed else {
+            throw SDKError(
+                .invalidArgument, "config.proxy is no http URL, or config.pinned_keys no list of sha256//BASE64")
+        }
         if let caFile = config.caFile { try checkIsFile(caFile) }
         return policy
     }
@@ -72,7 +75,9 @@ final class Session {
     }
 
     func currentBackend() throws(SDKError) -> Backend {
-        guard let backend else { throw SDKError(.flowError, "no backend is set: name one in the configuration, or by set_backend") }
+        guard let backend else {
+            throw SDKError(.flowError, "no backend is set: name one in the configuration, or by set_backend")
+        }
         return backend
     }
 

@@ -23,7 +23,8 @@ struct APIError: Error {
     /// The one shape of every error answer.
     var response: Response {
         let name = status == .notFound ? "M-Pin authentication server" : nil
-        var response = Response.json(ErrorResponse(message: message, service_name: name, attemptsLeft: attemptsLeft), status: status)
+        var response = Response.json(
+            ErrorResponse(message: message, service_name: name, attemptsLeft: attemptsLeft), status: status)
         // Old servers send it with every 401 (wire section 2).
         if status == .unauthorized { response.headers[.wwwAuthenticate] = "Authenticate" }
         if let retryAfter { response.headers[.retryAfter] = String(retryAfter) }
