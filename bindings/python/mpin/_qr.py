@@ -17,14 +17,14 @@ class QRCode:
     """The URL in a QR code: https://host/#code. Anybody can put one before a person."""
 
     def __init__(self, text: str) -> None:
-        page, _, self.code = text.rpartition("#")
+        page, mark, self.code = text.rpartition("#")
         try:
             self._url = urlsplit(page)
             self.origin = _origin(self._url)
         except ValueError:
             self.origin = ""
         # Without a host it is of the backend.
-        if not self.code or (page and not self.origin):
+        if not mark or not self.code or (page and not self.origin):
             raise argparse.ArgumentTypeError("not an http URL with something behind a #")
 
     def settle(self, sdk: mpin.SDK, backend: str, trusted: Sequence[str]) -> None:
