@@ -38,12 +38,14 @@ final class ExposureTests: XCTestCase {
     }
 
     /// Writes cert.pem and key.pem for `name`.localhost.
-    private func makeCertificate(_ name: String) throws {
-        let made = try run([
-            "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
-            "-subj",
-            "/CN=\(name).localhost", "-keyout", folder + "/key.pem", "-out", folder + "/cert.pem",
-        ])
+    private func makeCertificate(
+        _ name: String, _ key: [String] = ["ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
+    ) throws {
+        let made = try run(
+            ["req", "-x509", "-newkey"] + key + [
+                "-nodes", "-days", "2", "-subj", "/CN=\(name).localhost", "-keyout", folder + "/key.pem", "-out",
+                folder + "/cert.pem",
+            ])
         XCTAssertEqual(made.status, 0)
         chmod(folder + "/key.pem", 0o600)
     }
@@ -77,6 +79,31 @@ final class ExposureTests: XCTestCase {
         XCTAssertNotEqual((try? backend.call("GET", "/rps/clientSettings").status) ?? 0, 200, "no plain HTTP")
         XCTAssertEqual(mpind.stop(SIGTERM), 0)
     }
+
+    /// With either kind of key; a client that offers nothing better is refused.
+    func testOnlyForwardSecrecyWithAuthenticatedEncryptionIsSpoken() throws {
+        for (kind, key) in [("ECDSA", ["ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]), ("RSA", ["rsa:2048"])] {
+            try makeCertificate("first", key)
+            let mpind = try Mpind(backend, tls)
+            try mpind.waitUntilReady()
+            func isSpoken(_ offer: [String]) throws -> Bool {
+                try connect(offer.dropLast() + [(offer.last ?? "") + "@SECLEVEL=0", "-ign_eof"], Self.ping).output
+                    .contains("200 OK")
+            }
+            for cipher in ["AES128-GCM-SHA256", "AES256-GCM-SHA384", "CHACHA20-POLY1305"] {
+                XCTAssertTrue(try isSpoken(["-tls1_2", "-cipher", "ECDHE-\(kind)-" + cipher]), cipher)
+            }
+            XCTAssertTrue(try connect(["-tls1_3", "-ign_eof"], Self.ping).output.contains("200 OK"))
+            for cipher in [
+                "AES128-GCM-SHA256", "AES256-GCM-SHA384", "AES128-SHA", "AES256-SHA", "ECDHE-\(kind)-AES128-SHA",
+                "ECDHE-\(kind)-AES256-SHA", "ECDHE-\(kind)-AES128-SHA256", "DHE-RSA-AES128-GCM-SHA256",
+            ] { XCTAssertFalse(try isSpoken(["-tls1_2", "-cipher", cipher]), "\(kind): \(cipher)") }
+            for version in ["-tls1", "-tls1_1"] { XCTAssertFalse(try isSpoken([version, "-cipher", "ALL"]), version) }
+            XCTAssertEqual(mpind.stop(SIGTERM), 0)
+        }
+    }
+
+    private static let ping = "GET /rps/clientSettings HTTP/1.1\r\nHost: first.localhost\r\nConnection: close\r\n\r\n"
 
     func testSIGHUPBringsTheNewCertificateAndABadOneChangesNothing() throws {
         let mpind = try Mpind(backend, tls)

@@ -34,7 +34,7 @@ package final class TLSIdentity: Sendable {
             let key = try NIOSSLPrivateKey(file: keyFile, format: .pem)
             var configuration = TLSConfiguration.makeServerConfiguration(
                 certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
-            configuration.minimumTLSVersion = .tlsv12
+            configuration.requireForwardSecrecy()
             configuration.applicationProtocols = ["http/1.1"]
             return try NIOSSLContext(configuration: configuration)
         } catch {
