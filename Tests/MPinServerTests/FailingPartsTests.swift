@@ -42,6 +42,21 @@ final class FailingPartsTests: XCTestCase {
         XCTAssertEqual(try register(.text(200, "{}")).status, 500, "unreachable")
     }
 
+    /// Where the RPA does not answer, its mail may be under way all the same.
+    func testNoRegistrationSendsASecondMailByItself() throws {
+        let isDead = Mutex(false)
+        let rpa = try LoopbackServer { _ in isDead.withLock { $0 } ? .reset() : .text(200, "{}") }
+        defer { rpa.stop() }
+        let server = try InProcess(changeRPS: { $0.verifyURL = rpa.url + "/mpinVerify" }).keep(in: self)
+        func register(_ user: String) throws -> Int {
+            try server.backend.call("PUT", "/rps/user", "{\"userId\":\"\(user)\"}").status
+        }
+        XCTAssertEqual(try register("alice@example.com"), 200)
+        isDead.withLock { $0 = true }
+        XCTAssertEqual(try register("bob@example.com"), 500)
+        XCTAssertEqual(rpa.received.map { $0.json["userId"] as? String }, ["alice@example.com", "bob@example.com"])
+    }
+
     /// A failing D-TA 1 costs nobody a registration: the record is kept, and the next try is as good.
     func testAFailingAuthorityIs500AndTheRegistrationIsKept() throws {
         let backend = Backend.onFreePorts()

@@ -36,14 +36,18 @@ struct Peer: Sendable {
         try await send(.get, target, headers: [], body: nil, bearer: bearer)
     }
 
+    /// `mayRepeat`: the other side may get it twice, where a kept connection turns out to be dead, and nothing comes of
+    /// that. All others go out once, on a new connection.
     func post(
-        _ target: String, headers: [(String, String)] = [], _ body: some Encodable & Sendable, bearer: String?
+        _ target: String, headers: [(String, String)] = [], _ body: some Encodable & Sendable, bearer: String?,
+        mayRepeat: Bool = false
     ) async throws -> Answer {
-        try await send(.post, target, headers: headers, body: JSON.bytes(body), bearer: bearer)
+        try await send(.post, target, headers: headers, body: JSON.bytes(body), bearer: bearer, mayRepeat: mayRepeat)
     }
 
     private func send(
-        _ method: HTTPRequest.Method, _ target: String, headers: [(String, String)], body: [UInt8]?, bearer: String?
+        _ method: HTTPRequest.Method, _ target: String, headers: [(String, String)], body: [UInt8]?, bearer: String?,
+        mayRepeat: Bool = true
     ) async throws -> Answer {
         var headers = headers
         if body != nil { headers.append(("Content-Type", "application/json")) }
@@ -51,7 +55,7 @@ struct Peer: Sendable {
         // The time in the queue counts.
         let request = HTTPRequest(
             method: method, url: url + target, headers: headers, body: body,
-            deadline: .after(milliseconds: UInt32(seconds * 1000)), mayRepeat: true)
+            deadline: .after(milliseconds: UInt32(seconds * 1000)), mayRepeat: mayRepeat)
         let execute: @Sendable () throws -> HTTPResponse = { try transport.execute(request) }
         let answer = try await isMailing ? Workers.register(execute) : Workers.call(execute)
         return Answer(

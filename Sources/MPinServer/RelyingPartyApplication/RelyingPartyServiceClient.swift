@@ -93,16 +93,18 @@ struct RelyingPartyServiceClient: Sendable {
 
     /// A new access number or QR code, as `path` says.
     func browserSession(_ path: String) async throws -> BrowserSessionResponse {
-        try await value(path, [String: String]())
+        try await value(path, [String: String](), mayRepeat: false)
     }
 
-    /// How far the phone is.
+    /// How far the phone is. Who asks twice hears the same.
     func access(webOTT: String) async throws -> AccessResponse {
-        try await value("/access", AccessRequest(webOTT: webOTT))
+        try await value("/access", AccessRequest(webOTT: webOTT), mayRepeat: true)
     }
 
-    private func value<T: Decodable>(_ path: String, _ body: some Encodable & Sendable) async throws -> T {
-        let answer = try await ask(path, body)
+    private func value<T: Decodable>(
+        _ path: String, _ body: some Encodable & Sendable, mayRepeat: Bool
+    ) async throws -> T {
+        let answer = try await ask(path, body, mayRepeat: mayRepeat)
         guard answer.status == 200, let value = answer.json(T.self) else { throw Self.failure(answer) }
         return value
     }
@@ -116,8 +118,10 @@ struct RelyingPartyServiceClient: Sendable {
             .init(code: answer.status), "The relying party service is busy", retryAfter: answer.retryAfter)
     }
 
-    private func ask(_ path: String, _ body: some Encodable & Sendable) async throws -> Peer.Answer {
-        try await reach { try await peer.post(path, body, bearer: $0) }
+    private func ask(
+        _ path: String, _ body: some Encodable & Sendable, mayRepeat: Bool = false
+    ) async throws -> Peer.Answer {
+        try await reach { try await peer.post(path, body, bearer: $0, mayRepeat: mayRepeat) }
     }
 
     /// `ask` gets the bearer token.
