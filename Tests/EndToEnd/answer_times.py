@@ -11,8 +11,9 @@ import random
 import socket
 import statistics
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from phone import Phone
 
@@ -35,8 +36,12 @@ class Connection:
 
     def post(self, path: str, body: dict[str, Any]) -> tuple[int, dict[str, Any], float]:
         """Status, answer, and seconds from the last byte out to the first bytes in."""
-        content = json.dumps(body).encode()
-        request = f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: {len(content)}\r\n\r\n".encode() + content
+        return self.ask("POST", path, json.dumps(body).encode())
+
+    def ask(self, method: str, path: str, content: bytes = b"") -> tuple[int, dict[str, Any], float]:
+        """The same for any request."""
+        length = f"Content-Length: {len(content)}\r\n" if content else ""
+        request = f"{method} {path} HTTP/1.1\r\nHost: x\r\n{length}\r\n".encode() + content
         begun = time.perf_counter()
         self._socket.sendall(request)
         answer = self._receive()
@@ -85,6 +90,13 @@ def invented() -> bytes:
     return json.dumps(text | {"salt": random.randbytes(16).hex()}).encode()
 
 
+class Timed(Protocol):
+    """What was timed, step by step."""
+
+    name: str
+    times: list[list[float]]
+
+
 @dataclass
 class Kind:
     """Identities that must all look the same from outside."""
@@ -110,10 +122,10 @@ def measure(port: int, kinds: list[Kind], samples: int) -> None:
         connection.close()
 
 
-def differences(kinds: list[Kind]) -> dict[str, float]:
+def differences(kinds: Sequence[Timed], steps: list[str] = STEPS) -> dict[str, float]:
     """t of each two kinds at each step."""
     found = {}
-    for number, step in enumerate(STEPS):
+    for number, step in enumerate(steps):
         all_times = sorted(times[number] for kind in kinds for times in kind.times)
         slow = all_times[int(len(all_times) * (1 - SLOW))]
         samples = {kind.name: [times[number] for times in kind.times if times[number] <= slow] for kind in kinds}

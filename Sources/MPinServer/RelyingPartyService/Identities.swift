@@ -30,6 +30,23 @@ package struct Identities: Sendable {
         try await known.read(id.key, at: now)
     }
 
+    /// The same, and in the same time for all: one record is read and one that is not there is looked for.
+    func findAlike(_ id: MPinID, at now: Moment) async throws -> IdentityRecord? {
+        let identity = try await find(id, at: now)
+        // No place has the key of an M-Pin ID.
+        if try await unknown.read(identity == nil ? Self.standIn : id.key, at: now) == nil, identity == nil {
+            _ = try await unknown.create(Self.standIn, .standIn(at: now), at: now)
+        }
+        return identity
+    }
+
+    /// What stands for an unknown ID in its record. It makes that as long as the record of a person, which takes as long to
+    /// read and to write.
+    private static func strangerName(_ id: MPinID) -> String { id.key + String(repeating: "0", count: 210) }
+
+    /// As long as the key of an M-Pin ID.
+    private static let standIn = String(repeating: "0", count: 64)
+
     func isKnown(_ id: MPinID, at now: Moment) async throws -> Bool { try await known.contains(id.key, at: now) }
 
     /// At most `limit` identities in the order of their keys, from the first behind the key `after` on.
@@ -105,11 +122,20 @@ extension Identities {
         let key = isKnown ? id.key : slots.key(id.hash)
         return try await (isKnown ? known : unknown).update(key, at: now) { entry in
             // The place may hold another unknown ID; of a long one no more than its hash is kept.
-            let own = entry.flatMap { isKnown || $0.value.mpinID == id.key ? $0.value : nil }
-            var record = own ?? IdentityRecord(mpinID: id.key, userID: "", keyID: "", registered: now)
+            let name = Self.strangerName(id)
+            let own = entry.flatMap { isKnown || $0.value.mpinID == name ? $0.value : nil }
+            var record = own ?? IdentityRecord(mpinID: name, userID: "", keyID: "", registered: now)
             let result = change(&record)
             entry = .init(record)
             return result
         }
+    }
+}
+
+extension IdentityRecord {
+    /// As long as one of a person.
+    fileprivate static func standIn(at now: Moment) -> IdentityRecord {
+        IdentityRecord(
+            mpinID: String(repeating: "0", count: 260), userID: "nobody@example.com", keyID: "1", registered: now)
     }
 }

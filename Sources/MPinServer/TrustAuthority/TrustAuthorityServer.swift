@@ -86,8 +86,11 @@ struct TrustAuthorityServer: Sendable {
                 else { continue }
                 try rates.admit(.authority, identity: hash)
                 // Who asks cannot tell the one from the other.
-                let holder = isStranger ? SignedMessage.stranger(hashID: hashID).tag(key: requests.key) : hash
-                return .json(TimePermitResponse(timePermit: try await share.permit(holder, date), keyID: share.keyID))
+                let stranger = SignedMessage.stranger(hashID: hashID).tag(key: requests.key)
+                let (holder, other) = isStranger ? (stranger, hash) : (hash, stranger)
+                return .json(
+                    TimePermitResponse(
+                        timePermit: try await share.permit(holder, notFor: other, date), keyID: share.keyID))
             }
         }
         try requests.checkLegacy(request, expires: nil) { _ in LegacyMessage.timePermit(hashID: hashID) }
@@ -165,6 +168,19 @@ extension MasterShare {
         try await point(MPinSize.g2) { master, point throws(MPinError) in
             try TrustAuthority.serverSecretShare(master: master, into: &point)
         }
+    }
+
+    /// The permit share of `hash`. How long a hash takes to its point depends on it, and anybody can compute how long for
+    /// the hash that was asked for: so the other one, which might have been meant, is brought to its point as well.
+    fileprivate func permit(_ hash: [UInt8], notFor other: [UInt8], _ date: Int32) async throws -> String {
+        try await point(MPinSize.g1) { master, permit throws(MPinError) in
+            var dated = [UInt8](repeating: 0, count: MPinSize.hash)
+            var span = dated.mutableSpan
+            try Identity.hashDate(date: date, hashID: other.span, into: &span)
+            // The point of the other one gives its place to the share.
+            try Identity.mapToG1(hash: dated.span, into: &permit)
+            try TrustAuthority.timePermitShare(master: master, date: date, hashID: hash.span, into: &permit)
+        }.hex()
     }
 
     fileprivate func permit(_ hash: [UInt8], _ date: Int32) async throws -> String {

@@ -1,0 +1,102 @@
+"""Whether the time in which a permit comes tells who is registered: Welch's t-test, at the RPS and at D-TA 2."""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import itertools
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from urllib.parse import urlencode, urlsplit
+
+from answer_times import Connection, differences, invented
+from node import PIN, Server, registered
+from phone import Phone
+
+STEPS = ["timePermit", "timePermit of D-TA 2"]
+#: The curve y^2 = x^3 + 2 is over the field of this prime (docs/curve.md).
+X = -0x4000000003C012B1
+FIELD = 36 * X**4 + 36 * X**3 + 24 * X**2 + 6 * X + 1
+#: Tries that the map of a hash to a point takes at least, for everybody here: who knows an ID can count them, and would see
+#: by the time whether it is that hash that was mapped.
+TRIES = 4
+
+
+@dataclass
+class Kind:
+    """Identities that are registered, or are not."""
+
+    name: str
+    people: list[bytes]
+    times: list[list[float]] = field(default_factory=list)
+
+
+def permit_times(server: Server, samples: int, people: int) -> str:
+    """people: how many of each kind are asked for in turn."""
+    settings = registered(server, "first@example.com").settings
+    date = _ask_date(server)
+    kinds = [
+        Kind("known", _slow(date, people, lambda n: _known(server, f"permit{n:05}@example.com"))),
+        Kind("unknown", _slow(date, people, lambda _: invented())),
+    ]
+    rps = Connection(server.port)
+    dta2 = Connection(urlsplit(settings["certivoxURL"]).port or 0)
+    turns = {kind.name: itertools.cycle(kind.people) for kind in kinds}
+    for kind in kinds:
+        for _ in range(people):
+            _ask(rps, dta2, next(turns[kind.name]))
+    gc.disable()
+    try:
+        for _ in range(samples):
+            for kind in random.sample(kinds, len(kinds)):
+                kind.times.append(_ask(rps, dta2, next(turns[kind.name])))
+    finally:
+        gc.enable()
+        rps.close()
+        dta2.close()
+    found = differences(kinds, STEPS)
+    assert all(abs(t) < 4.5 for t in found.values()), {name: round(t, 1) for name, t in found.items()}
+    return f"{samples} samples a kind, " + ", ".join(f"t {t:.1f} ({name})" for name, t in found.items())
+
+
+def _ask(rps: Connection, dta2: Connection, id: bytes) -> list[float]:
+    status, first, one = rps.ask("GET", "/rps/timePermit/" + id.hex())
+    assert status == 200, status
+    query = {"hash_mpin_id": first["storageId"], "signature": first["signature"]}
+    status, _, other = dta2.ask("GET", "/timePermit?" + urlencode(query))
+    assert status == 200, status
+    return [one, other]
+
+
+def _ask_date(server: Server) -> int:
+    connection = Connection(server.port)
+    try:
+        return int(connection.ask("GET", "/rps/timePermit/" + invented().hex())[1]["date"])
+    finally:
+        connection.close()
+
+
+def _known(server: Server, user: str) -> bytes:
+    phone = Phone(server.backend, user)
+    phone.start_registration()
+    phone.finish_registration(PIN)
+    return phone.id
+
+
+def _slow(date: int, count: int, make: Callable[[int], bytes]) -> list[bytes]:
+    """So many for which the map takes at least TRIES."""
+    found: list[bytes] = []
+    for number in itertools.count():
+        id = make(number)
+        if _tries(date, id) >= TRIES:
+            found.append(id)
+        if len(found) == count:
+            break
+    return found
+
+
+def _tries(date: int, id: bytes) -> int:
+    hashed = hashlib.sha256(date.to_bytes(4, "big") + hashlib.sha256(id).digest()).digest()
+    x = int.from_bytes(hashed, "big") % FIELD
+    return next(n for n in itertools.count(1) if pow((x + n - 1) ** 3 + 2, (FIELD - 1) // 2, FIELD) == 1)
