@@ -24,7 +24,7 @@ LIB_FLAGS = --product mpin --disable-local-rpath -Xcc -gdwarf-4 \
 
 .DEFAULT_GOAL := help
 # Those of them that take longer than the rest of `make test` are left to `make check-all`.
-LONG = laws dudect tsan coverage faults faults-asan
+LONG = laws dudect tsan coverage faults faults-asan pages-test times-test
 TESTS = lint unit abi api-test c-test asan faults-quick python-test readme-test demo e2e browser-test soak-test unit-file ctime negative wipe fuzz
 
 .PHONY: help test check-all lib server examples bench load soak packages format clean $(TESTS) $(LONG) FORCE
@@ -122,6 +122,14 @@ e2e: lib server ## the old client's flows, from its own words to the server's
 soak-test: lib server ## make soak in less than a minute
 	$(SWIFT) build -c release --product mpin-load
 	$(SOAK) --short
+
+pages-test: lib server ## 5,000 login pages wait at an RPA of its own, and logins take no longer
+	$(SWIFT) build -c release --product mpin-load
+	$(SOAK) --only "waiting pages" --seconds 10
+
+times-test: lib server ## the time of an answer tells nothing: 20,000 of each kind
+	$(SOAK) --only "answer times" --samples 20000
+	$(SOAK) --only "permit times" --samples 20000
 
 browser-test: lib server build/mpin-example ## the website in headless Chromium, with a phone beside it; screenshots in build/browser
 	Tests/EndToEnd/browser.sh

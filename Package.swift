@@ -46,6 +46,7 @@ let nio: [Target.Dependency] = [
     .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
     .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
 ]
+let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
 let package = Package(
@@ -69,6 +70,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.2"),
         .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.34.1"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
+        .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
     ],
     targets: [
         .systemLibrary(name: "CBN254CX"),
@@ -91,7 +93,7 @@ let package = Package(
         module(
             "MPinServer",
             ["MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets", "CQREncode", grdb, sqlite, yams, logging]
-                + lifecycle + hummingbird + nio,
+                + [asyncHTTPClient] + lifecycle + hummingbird + nio,
             // Else every call of an async function asks the task where it may run.
             [.enableUpcomingFeature("NonisolatedNonsendingByDefault")],
             // The website's files are parts of the program.

@@ -12,13 +12,9 @@ enum Workers {
     /// Most registrations that wait for their mails; more get 503. A slow mail server holds up them and nothing else.
     static let registrations = 32
     private static let registering = started(NIOThreadPool(numberOfThreads: registrations))
-    private static let registrationsRunning = NIOLockedValueBox(0)
+    private static let registrationsRunning = Places(registrations)
     /// Mails: they are sent while another part of the same process waits for that, and must not wait for it.
     private static let mailing = started(NIOThreadPool(numberOfThreads: registrations))
-
-    /// Most calls that wait for what people do.
-    static let waits = 128
-    private static let waiting = started(NIOThreadPool(numberOfThreads: waits))
 
     private static func started(_ pool: NIOThreadPool) -> NIOThreadPool {
         pool.start()
@@ -34,21 +30,29 @@ enum Workers {
     }
 
     static func register<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
-        let isAdmitted = registrationsRunning.withLockedValue { running in
-            guard running < registrations else { return false }
-            running += 1
-            return true
-        }
-        guard isAdmitted else { throw APIError.overloaded }
-        defer { registrationsRunning.withLockedValue { $0 -= 1 } }
-        return try await registering.runIfActive(work)
-    }
-
-    static func wait<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
-        try await waiting.runIfActive(work)
+        try await registrationsRunning.hold { try await registering.runIfActive(work) }
     }
 
     static func mail<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
         try await mailing.runIfActive(work)
+    }
+}
+
+/// So many may do something at the same time; more get 503.
+final class Places: Sendable {
+    private let most: Int
+    private let taken = NIOLockedValueBox(0)
+
+    init(_ most: Int) { self.most = most }
+
+    func hold<T: Sendable>(_ work: () async throws -> T) async throws -> T {
+        let isAdmitted = taken.withLockedValue { taken in
+            guard taken < most else { return false }
+            taken += 1
+            return true
+        }
+        guard isAdmitted else { throw APIError.overloaded }
+        defer { taken.withLockedValue { $0 -= 1 } }
+        return try await work()
     }
 }

@@ -79,10 +79,10 @@ private func serve(_ settings: Settings) async throws {
     signal(SIGXFSZ, SIG_IGN)
     // A reload, which comes before there is a certificate to read again, or where there is none.
     signal(SIGHUP, SIG_IGN)
-    raiseFileLimit()
     let logger = Logger.json(level: settings.logLevel)
     var parts = try settings.parts()
     parts.version = MPIN_VERSION
+    takeFiles(for: &parts, logger)
     if parts.rpa?.delivery == .forceActivate {
         logger.critical(
             "FORCE-ACTIVATE IS ON: every identity is confirmed without any check. For tests only, not for production.")
@@ -90,12 +90,23 @@ private func serve(_ settings: Settings) async throws {
     try await Daemon(parts, logger: logger).runUntilSignal()
 }
 
-/// Each connection is a file: the system's usual 1,024 are soon used up.
-private func raiseFileLimit() {
+/// Takes all the open files that the system allows, and says where they are too few: its usual 1,024 are soon used up.
+private func takeFiles(for parts: inout Parts, _ logger: Logger) {
+    let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
     var limit = rlimit()
-    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+    guard getrlimit(resource, &limit) == 0 else { return }
     limit.rlim_cur = limit.rlim_max
-    _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    _ = setrlimit(resource, &limit)
+    guard getrlimit(resource, &limit) == 0 else { return }
+    let (files, needed) = (Int(clamping: limit.rlim_cur), parts.filesNeeded)
+    guard files < needed else { return }
+    parts.fit(files: files)
+    logger.warning(
+        "the system allows fewer open files than the limits need (RLIMIT_NOFILE, LimitNOFILE= in systemd): fewer connections are taken",
+        metadata: [
+            "allowed": "\(files)", "needed": "\(needed)", "connections": "\(parts.limits.connections)",
+            "connections_per_address": "\(parts.limits.connectionsPerAddress)",
+        ])
 }
 
 /// Says on standard error why the program ends, and gives the exit code for it: 64 for a wrong command line, 78 for a

@@ -81,12 +81,8 @@ class Server:
         return len(os.listdir(f"/proc/{self.pid}/fd"))
 
     def load(self, **options: Any) -> dict[str, Any]:
-        """What mpin-load says; its complaints are not ours."""
-        words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
-        command = [str(ROOT / ".build/release/mpin-load"), "--url", self.backend, "--pid", str(self.pid), "--json"]
-        done = subprocess.run(command + words, capture_output=True, text=True, check=False)
-        assert done.stdout, done.stderr
-        return dict(json.loads(done.stdout))
+        """What mpin-load says."""
+        return load(self.backend, self.pid, **options)
 
     def revoke(self, user: str) -> None:
         command = [str(ROOT / "build/mpind"), "user", "revoke", user, "--state-dir", self.state]
@@ -99,6 +95,15 @@ class Server:
             return True
         except LOST:
             return False
+
+
+def load(backend: str, pid: int, **options: Any) -> dict[str, Any]:
+    """What mpin-load says; its complaints are not ours."""
+    words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
+    command = [str(ROOT / ".build/release/mpin-load"), "--url", backend, "--pid", str(pid), "--json"]
+    done = subprocess.run(command + words, capture_output=True, text=True, check=False)
+    assert done.stdout, done.stderr
+    return dict(json.loads(done.stdout))
 
 
 def registered(server: Server, user: str) -> Phone:

@@ -20,9 +20,11 @@ from pathlib import Path
 from answer_times import Guesser, Kind, differences, invented, measure
 from interruptions import kills, restarts
 from node import TIMED, Server, registered
+from permit_times import permit_times
 from phone import wait_until
 from slow_clients import slow_clients
 from two_nodes import two_nodes
+from waiting_pages import waiting_pages
 
 #: Who brings a wrong PIN, and what authenticate says.
 KINDS = {"wrong": 401, "locked": 410, "revoked": 410}
@@ -151,6 +153,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=15, help="of each load")
     parser.add_argument("--rounds", type=int, default=8, help="loads of the steadiness check")
     parser.add_argument("--slow", type=int, default=5000, help="slow connections")
+    parser.add_argument("--pages", type=int, default=5000, help="login pages that wait at a split deployment")
     parser.add_argument("--people", type=int, default=20, help="identities that are attacked at two nodes")
     parser.add_argument("--guesses", type=int, default=100, help="PINs guessed for each of them")
     parser.add_argument("--samples", type=int, default=10000, help="answers whose times are compared, of each kind")
@@ -161,7 +164,7 @@ def main() -> int:
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     if options.short:
         options.cycles, options.seconds, options.rounds, options.slow = 3, 1, 2, 200
-        options.samples = 100
+        options.samples, options.pages = 100, 300
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         server = Server(Path(folder))
@@ -170,8 +173,10 @@ def main() -> int:
             ("kill -9", lambda: kills(server, options.cycles)),
             ("SIGTERM", lambda: restarts(server, options.cycles)),
             ("overload", lambda: overload(server, options.seconds)),
+            ("waiting pages", lambda: waiting_pages(Path(folder), options.pages, options.seconds)),
             ("slow clients", lambda: crawl(server, options.slow, options.seconds)),
             ("answer times", lambda: answer_times(server, options.samples)),
+            ("permit times", lambda: permit_times(server, options.samples, 100 if TIMED else 20)),
             ("steadiness", lambda: steadiness(server, options.rounds, options.seconds)),
         ]
         if TIMED:

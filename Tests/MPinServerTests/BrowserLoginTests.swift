@@ -257,7 +257,7 @@ final class BrowserLoginTests: XCTestCase {
     }
 
     func testNobodyWaitsLongerThanTheLimit() throws {
-        let (server, _, _) = try registered { $0.limits.waitSeconds = 1 }
+        let (server, _, _) = try registered { $0.limits.pageWaitSeconds = 1 }
         let browsers = try (0..<3).map { _ in try TestBrowser(server.backend) }
         let waits = zip(browsers, ["1", "3600", "999999999"]).map { browser, wait in
             let start = ContinuousClock.now

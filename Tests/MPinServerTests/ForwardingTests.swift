@@ -121,6 +121,42 @@ final class ForwardingTests: XCTestCase {
         XCTAssertEqual(mpind.stop(SIGTERM), 0)
     }
 
+    /// On a kept connection that turns out to be dead the RPS may have read the request, or not.
+    func testWhatIsNotSafeToRepeatIsSentOnce() throws {
+        let isDead = Mutex(false)
+        let rps = try LoopbackServer { request in
+            // Only a connection that was kept is dead: the next one is not.
+            guard
+                isDead.withLock({ dead in
+                    defer { dead = false }; return dead
+                })
+            else {
+                return .text(200, "{\"status\":\"new\",\"userId\":\"\",\"authOTT\":\"\"}")
+            }
+            return .reset()
+        }
+        defer { rps.stop() }
+        let mpind = try rpa(rps.url, ["--rps-private-url", rps.url])
+        let link = try mailedLink()
+        let login = "{\"mpinResponse\":{\"authOTT\":\"00\"}}"
+        for (method, target, body, count) in [
+            ("GET", "/rps/clientSettings", nil, 2), ("POST", "/rps/access", "{}", 2),
+            ("POST", "/rps/pass1", "{}", 1), ("POST", "/rps/pass2", "{}", 1), ("POST", "/rps/authenticate", "{}", 1),
+            ("PUT", "/rps/user", "{}", 1), ("POST", "/mpinAuthenticate", login, 1), ("POST", link, "", 1),
+            ("GET", "/login", nil, 1),
+        ] {
+            // The first one leaves a connection behind where any is kept.
+            _ = try backend.call(method, target, body)
+            rps.forget()
+            isDead.withLock { $0 = true }
+            let answer = try backend.call(method, target, body)
+            XCTAssertEqual(rps.received.count, count, "\(method) \(target)")
+            XCTAssertEqual(answer.status == 200, count == 2, "\(method) \(target): \(answer.status)")
+            isDead.withLock { $0 = false }
+        }
+        XCTAssertEqual(mpind.stop(SIGTERM), 0)
+    }
+
     /// The path of an activation link, mailed as the RPS has it mailed.
     private func mailedLink() throws -> String {
         var rps = backend
@@ -136,7 +172,7 @@ final class ForwardingTests: XCTestCase {
         return try backend.link(to: "alice@example.com")
     }
 
-    /// More phones wait than there are threads for calls, and the others do not wait behind them.
+    /// Without a thread for any of them; the others do not wait behind them.
     func testWhoWaitsHoldsUpNobody() throws {
         let (waits, leave) = (Count(), DispatchSemaphore(value: 0))
         let rps = try LoopbackServer { request in
@@ -148,10 +184,10 @@ final class ForwardingTests: XCTestCase {
         defer { rps.stop() }
         let mpind = try rpa(rps.url)
         let backend = backend
-        let answers = (0..<30).map { number in
+        let answers = (0..<300).map { number in
             Later { try backend.call("POST", number % 2 == 0 ? "/rps/access" : "/rps/access/", "{}").status }
         }
-        waits.wait(for: 30)
+        waits.wait(for: 300)
         for _ in 0..<20 { XCTAssertEqual(try backend.call("POST", "/rps/pass1", "{}").status, 200) }
         for _ in answers { leave.signal() }
         for answer in answers { XCTAssertEqual(try answer.get(), 200) }

@@ -24,6 +24,12 @@ package struct Limits: Sendable {
     package var connections = 10_000
     /// Open connections of one address, or of one /64 of IPv6, to one listener. Trusted proxies are free.
     package var connectionsPerAddress = 1_000
+    /// Pages that wait for a phone at one listener, in all and of one address; more get 503. An eighth of the connections
+    /// is for phones that wait for their pages, and an eighth for all who do not wait.
+    package var waitingPages: Int { connections - connections / 4 }
+    package var waitingPagesPerAddress: Int { connectionsPerAddress - connectionsPerAddress / 4 }
+    package var waitingPhones: Int { max(1, connections / 8) }
+    package var waitingPhonesPerAddress: Int { max(1, connectionsPerAddress / 8) }
     /// Requests of one listener that are worked on at the same time; more get 503. Half are for logins that have
     /// begun.
     package var requestsInFlight = 256
@@ -49,8 +55,11 @@ package struct Limits: Sendable {
     package var accessNumberGraceSeconds = 5
     /// Numbers that are drawn, at most, to find one that no browser has.
     package var accessNumberTries = 100
-    /// Seconds that a phone waits for the browser, and a browser for the phone.
+    /// Seconds that a phone waits for its page.
     package var waitSeconds = 10
+    /// Seconds that a page waits for its phone, at most: the longer, the less its asking costs; proxies cut off what takes
+    /// a minute.
+    package var pageWaitSeconds = 30
     /// Random bytes that clients without a generator of their own get.
     package var seedBytes = 100
     /// Seconds that a browser stays logged in.

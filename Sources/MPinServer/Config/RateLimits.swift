@@ -30,8 +30,11 @@ package struct RateLimits: Sendable {
     package var loginAddress: RateLimit?
     /// The same requests for one M-Pin ID, known or not.
     package var loginIdentity: RateLimit?
-    /// Access numbers, QR codes and their polls, by address.
+    /// Access numbers, QR codes and phones' reports on them, by address.
     package var accessAddress: RateLimit?
+    /// Questions of login pages how far their phones are, by address. They are many where people share an address, and use
+    /// up nothing that a new page needs.
+    package var pollAddress: RateLimit?
     /// Requests to a D-TA that its signature check refused, by address: the RPS asks for all its clients.
     package var authorityAddress: RateLimit?
     /// Requests to a D-TA for one identity.
@@ -46,6 +49,7 @@ package struct RateLimits: Sendable {
         limits.loginAddress = RateLimit("600/60")
         limits.loginIdentity = RateLimit("60/60")
         limits.accessAddress = RateLimit("600/60")
+        limits.pollAddress = RateLimit("12000/60")
         limits.authorityAddress = RateLimit("30/60")
         limits.authorityIdentity = RateLimit("60/60")
         return limits

@@ -21,6 +21,16 @@ package struct Parts: Sendable {
     package var version = ""
 
     package init() {}
+
+    /// Those of its parts, which are the same.
+    package var limits: Limits { rps?.limits ?? rpa?.limits ?? authorities.first?.limits ?? Limits() }
+
+    var publicAddresses: [ListenAddress] { distinct([rps?.listen, rpa?.listen]) }
+    var privateAddresses: [ListenAddress] { distinct([rps?.privateListen, rpa?.privateListen]) }
+
+    private func distinct(_ addresses: [ListenAddress?]) -> [ListenAddress] {
+        addresses.compactMap { $0 }.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    }
 }
 
 /// Runs the parts until the task is shut down gracefully or cancelled, or one of them fails.
@@ -226,14 +236,12 @@ extension Daemon {
     }
 
     fileprivate var clock: Clock { parts.rps?.clock ?? parts.rpa?.clock ?? Moment.now }
-    fileprivate var limits: Limits {
-        parts.rps?.limits ?? parts.rpa?.limits ?? parts.authorities.first?.limits ?? Limits()
-    }
+    fileprivate var limits: Limits { parts.limits }
     private var names: [String] {
         parts.authorities.map(\.name) + (parts.rps == nil ? [] : ["rps"]) + (parts.rpa == nil ? [] : ["rpa"])
     }
-    private var publicAddresses: [ListenAddress] { distinct([parts.rps?.listen, parts.rpa?.listen]) }
-    private var privateAddresses: [ListenAddress] { distinct([parts.rps?.privateListen, parts.rpa?.privateListen]) }
+    private var publicAddresses: [ListenAddress] { parts.publicAddresses }
+    private var privateAddresses: [ListenAddress] { parts.privateAddresses }
     private var listenerCount: Int {
         parts.authorities.count + publicAddresses.count + privateAddresses.count + (parts.adminListen == nil ? 0 : 1)
     }
@@ -242,10 +250,6 @@ extension Daemon {
         Edge(
             exposure: parts.gatesAuthority && !publicAddresses.contains(address) ? .loopback : parts.exposure,
             limits: limits, metrics: metrics)
-    }
-
-    private func distinct(_ addresses: [ListenAddress?]) -> [ListenAddress] {
-        addresses.compactMap { $0 }.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
 }
 

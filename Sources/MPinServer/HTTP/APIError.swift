@@ -44,4 +44,7 @@ struct APIError: Error {
     static let masterSecretChanged = APIError(
         .serviceUnavailable, "The trust authorities do not have the master secret of this identity", retryAfter: 60)
     static let overloaded = APIError(.serviceUnavailable, "Overloaded", retryAfter: 1)
+    /// Of those that wait for a person, and of nobody else.
+    static let tooManyWait = APIError(.serviceUnavailable, "Too many wait already", retryAfter: 5)
+    static let ending = APIError(.serviceUnavailable, "The server is about to end", retryAfter: 1)
 }

@@ -62,17 +62,23 @@ extension Request {
     }
 
     enum Kind {
-        /// Phone and browser wait for each other: that costs a connection and no work.
-        case wait
+        /// A page that waits for a phone: it costs a connection and no work.
+        case page
+        /// A phone that waits for its page: likewise.
+        case phone
         /// A step of a login behind its first.
         case endOfLogin
         case other
+
+        /// Whether it is answered when a person has done something.
+        var waits: Bool { self == .page || self == .phone }
     }
 
     /// What the last word of its path says. With a slash at its end a path is the same to the router.
     var kind: Kind {
         switch uri.path.split(separator: "/").last {
-        case "authenticate", "access": .wait
+        case "access": .page
+        case "authenticate": .phone
         case "pass2", "mpinAuthenticate": .endOfLogin
         default: .other
         }

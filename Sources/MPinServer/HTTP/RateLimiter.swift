@@ -4,7 +4,7 @@ import MPinSecrets
 /// or not.
 final class RateLimiter: Sendable {
     /// Requests that share their limits.
-    enum Group: String, Sendable { case register, login, access, authority }
+    enum Group: String, Sendable { case register, login, access, poll, authority }
 
     private struct Pair: Sendable {
         let address: TokenBuckets?
@@ -24,6 +24,7 @@ final class RateLimiter: Sendable {
             .register: Pair(limits.registerAddress, limits.registerIdentity),
             .login: Pair(limits.loginAddress, limits.loginIdentity),
             .access: Pair(limits.accessAddress, nil),
+            .poll: Pair(limits.pollAddress, nil),
             .authority: Pair(limits.authorityAddress, limits.authorityIdentity),
         ]
         self.metrics = metrics

@@ -1,8 +1,10 @@
+import AsyncHTTPClient
 import HTTPTypes
 import Hummingbird
 import MPinHTTP
-import NIOConcurrencyHelpers
 import NIOCore
+import NIOHTTP1
+import ServiceLifecycle
 
 /// Passes what lies below the prefix on to the RPS (wire section 8.6): clients know the RPA's address and no other. Where
 /// RPS and RPA share a listener there is nothing to pass on.
@@ -11,10 +13,8 @@ struct Forwarding: Sendable {
     private let url: String
     private let prefix: String
     private let limits: Limits
-    private let transport = CurlTransport(policy: HTTPPolicy())
-    /// Phones and browsers that wait for each other, by who they are: each holds a thread, and nobody may hold them all.
-    private let waiting = NIOLockedValueBox([IPAddress?: Int]())
-    private static let waitsOfOne = Workers.waits / 4
+    private let client = OnwardClient()
+    private let registrations = Places(Workers.registrations)
 
     init(url: String, prefix: String, limits: Limits) {
         self.url = url.hasSuffix("/") ? String(url.dropLast()) : url
@@ -31,19 +31,18 @@ struct Forwarding: Sendable {
 
     private func pass(_ request: Request, _ context: RequestContext) async throws -> Response {
         // What the RPS serves has plain names: nothing here may mean another path to it.
-        guard request.uri.path.wholeMatch(of: /[A-Za-z0-9_\/-]+/) != nil,
-            let method = MPinHTTP.HTTPRequest.Method(rawValue: request.method.rawValue)
-        else { throw APIError.notFound }
-        let body = method == .get ? nil : Array(try await request.bytes(limits).readableBytesView)
-        let seconds = limits.waitSeconds + limits.callSeconds
-        let onward = MPinHTTP.HTTPRequest(
-            method: method, url: url + target(request), headers: headers(request, context), body: body,
-            deadline: .after(milliseconds: UInt32(seconds * 1000)))
-        do {
-            return response(
-                try await request.kind == .wait ? waited(onward, context.remoteAddress?.caller) : called(onward))
-        } catch is HTTPFailure {
-            throw APIError(.internalServerError, "The relying party service cannot be reached")
+        guard request.uri.path.wholeMatch(of: /[A-Za-z0-9_\/-]+/) != nil else { throw APIError.notFound }
+        var onward = HTTPClientRequest(url: url + target(request))
+        guard HTTPPolicy().refusal(of: onward.url) == nil else { throw Self.unreachable }
+        onward.method = HTTPMethod(rawValue: request.method.rawValue)
+        onward.headers = headers(request, context)
+        if request.method != .get { onward.body = .bytes(try await request.bytes(limits)) }
+        switch request.kind {
+        case .page, .phone: return try await waited(onward, request.kind)
+        // PUT is what starts a registration, and nothing else.
+        case _ where request.method == .put:
+            return try await registrations.hold { try await answered(onward, .other, mayRepeat: false) }
+        default: return try await answered(onward, .other, mayRepeat: request.method == .get)
         }
     }
 
@@ -52,55 +51,59 @@ struct Forwarding: Sendable {
         request.uri.path + (request.uri.query.map { "?" + $0 } ?? "")
     }
 
-    private func called(_ request: MPinHTTP.HTTPRequest) async throws -> MPinHTTP.HTTPResponse {
-        let execute: @Sendable () throws -> MPinHTTP.HTTPResponse = { try transport.execute(request) }
-        // PUT is what starts a registration, and nothing else.
-        return try await request.method == .put ? Workers.register(execute) : Workers.call(execute)
+    /// Whoever waits lets go when the server is to stop. A page may ask twice: it hears the same.
+    private func waited(_ request: HTTPClientRequest, _ kind: Request.Kind) async throws -> Response {
+        let answer = Task(executorPreference: EventLoopExecutor.shared) {
+            try await answered(request, kind, mayRepeat: kind == .page)
+        }
+        do {
+            return try await withTaskCancellationOrGracefulShutdownHandler {
+                try await answer.value
+            } onCancelOrGracefulShutdown: {
+                answer.cancel()
+            }
+        } catch  where answer.isCancelled { throw APIError.ending }
     }
 
-    private func waited(_ request: MPinHTTP.HTTPRequest, _ caller: IPAddress?) async throws -> MPinHTTP.HTTPResponse {
-        let isAdmitted = waiting.withLockedValue { waiting in
-            let count = waiting[caller, default: 0]
-            let all = waiting.values.reduce(0, +)
-            guard count < Self.waitsOfOne, all < Workers.waits else { return false }
-            waiting[caller] = count + 1
-            return true
-        }
-        guard isAdmitted else { throw APIError.overloaded }
-        defer {
-            waiting.withLockedValue { waiting in
-                let count = waiting[caller, default: 1]
-                waiting[caller] = count > 1 ? count - 1 : nil
-            }
-        }
-        return try await Workers.wait { try transport.execute(request) }
+    private func answered(
+        _ request: HTTPClientRequest, _ kind: Request.Kind, mayRepeat: Bool
+    ) async throws -> Response {
+        do {
+            let seconds = limits.callSeconds + (kind == .page ? limits.pageWaitSeconds : limits.waitSeconds)
+            return response(try await client.send(request, seconds: seconds, mayRepeat: mayRepeat), kind)
+        } catch { throw Self.unreachable }
     }
+
+    private static let unreachable = APIError(
+        .internalServerError, "The relying party service cannot be reached")
 
     /// All of the client's, the Host included, but for those that are about the connection or this website; and who it is.
-    private func headers(_ request: Request, _ context: RequestContext) -> [(String, String)] {
-        var headers = request.headers.filter { !Self.isOurs($0.name) && $0.name != .cookie }.map {
-            ($0.name.rawName, $0.value)
+    private func headers(_ request: Request, _ context: RequestContext) -> HTTPHeaders {
+        var headers = HTTPHeaders()
+        for field in request.headers where !Self.isOurs(field.name) && field.name != .cookie {
+            headers.add(name: field.name.rawName, value: field.value)
         }
-        if let host = request.head.authority { headers.append(("Host", host)) }
-        if let address = context.remoteAddress { headers.append(("X-Forwarded-For", address.description)) }
-        headers.append(("X-Forwarded-Proto", context.isSecure ? "https" : "http"))
-        headers.append(("X-Request-Id", context.requestID))
+        if let host = request.head.authority { headers.add(name: "Host", value: host) }
+        if let address = context.remoteAddress { headers.add(name: "X-Forwarded-For", value: address.description) }
+        headers.add(name: "X-Forwarded-Proto", value: context.isSecure ? "https" : "http")
+        headers.add(name: "X-Request-Id", value: context.requestID)
         return headers
     }
 
-    private func response(_ answer: MPinHTTP.HTTPResponse) -> Response {
+    private func response(_ answer: OnwardClient.Answer, _ kind: Request.Kind) -> Response {
         var headers = HTTPFields()
-        for (name, value) in answer.headers {
+        for (name, value) in answer.response.headers {
             // Who may read an answer from another website is said once, by this server.
             guard let name = HTTPField.Name(name), !Self.isOurs(name),
                 !name.canonicalName.hasPrefix("access-control-")
             else { continue }
             headers.append(HTTPField(name: name, value: value))
         }
-        let body = answer.body
-        let bytes = body.span.withUnsafeBufferPointer { ByteBuffer(bytes: $0) }
+        let status = Int(answer.response.status.code)
+        // Old servers never say more than 500, and old clients may know no more. Who waits hears that there is no place.
+        let most = kind.waits && status == 503 ? 503 : 500
         return Response(
-            status: .init(code: min(answer.status, 500)), headers: headers, body: .init(byteBuffer: bytes))
+            status: .init(code: min(status, most)), headers: headers, body: .init(byteBuffer: answer.body))
     }
 
     /// What each of the two connections has for itself (RFC 9110 section 7.6.1), and what this server says of a caller.

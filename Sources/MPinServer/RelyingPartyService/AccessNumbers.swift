@@ -44,7 +44,7 @@ extension RelyingPartyService {
             return .json(AccessResponse(status: "expired"))
         }
         let first = try await status(wid, webOTT: webOTT)
-        let seconds = min(max(body.wait?.value ?? 0, 0), limits.waitSeconds)
+        let seconds = min(max(body.wait?.value ?? 0, 0), limits.pageWaitSeconds)
         guard seconds > 0, !first.isFinal, first.status == body.status ?? first.status else { return .json(first) }
         let changed = try await browsers.wait(wid, seconds: seconds) {
             let now = try await status(wid, webOTT: webOTT)

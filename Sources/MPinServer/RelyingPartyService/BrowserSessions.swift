@@ -62,16 +62,19 @@ package struct BrowserSessions: Sendable {
         try await sessions.read(wid, at: now)?.outcome(authOTT: authOTT)
     }
 
-    /// What `look` finds, which is asked at once and whenever the session may have changed; nil after `seconds`, or when
-    /// the server is to stop.
+    /// What `look` finds, which is asked at once, whenever the session may have changed, and a last time after `seconds`;
+    /// nil then, or when the server is to stop. Only this process changes its sessions: a ring misses nothing.
     func wait<Result: Sendable>(
-        _ wid: String, seconds: Int, _ look: @escaping @Sendable () async throws -> Result?
+        _ wid: String, seconds: Int, _ look: @Sendable () async throws -> Result?
     ) async throws -> Result? {
-        try await cancelWhenGracefulShutdown {
-            for await _ in doorbell.rings(wid, seconds: seconds) {
+        let (rings, stop) = doorbell.rings(wid, seconds: seconds)
+        return try await withTaskCancellationOrGracefulShutdownHandler {
+            for await _ in rings {
                 if let result = try await look() { return result }
             }
             return nil
+        } onCancelOrGracefulShutdown: {
+            stop()
         }
     }
 

@@ -1,8 +1,9 @@
+import NIOCore
+import NIOPosix
 import Synchronization
 
-/// Wakes the requests of this process that wait for a change of one item, without a thread for any of them.
-///
-/// They also look once a second by themselves: another process may share the store, and the change may be its.
+/// Wakes the requests of this process that wait for a change of one item, without a thread, a task or a regular look for
+/// any of them: thousands may wait.
 final class Doorbell: Sendable {
     private struct State {
         var last: UInt64 = 0
@@ -17,24 +18,21 @@ final class Doorbell: Sendable {
         for continuation in waiting.values { continuation.yield() }
     }
 
-    /// An element at once, one after each ring and each second, and the end after `seconds`. Rings that come while the
-    /// listener is busy are one.
-    func rings(_ key: String, seconds: Int) -> AsyncStream<Void> {
+    /// An element at once, one after each ring, one after `seconds`, and then the end, which `stop` brings before its time.
+    /// Rings that come while the listener is busy are one.
+    func rings(_ key: String, seconds: Int) -> (stream: AsyncStream<Void>, stop: @Sendable () -> Void) {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let number = add(key, continuation)
         continuation.yield()
-        let ticking = Task {
-            for _ in 0..<max(seconds, 0) {
-                try await Task.sleep(for: .seconds(1))
-                continuation.yield()
-            }
+        let alarm = MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: .seconds(Int64(max(seconds, 0)))) {
+            continuation.yield()
             continuation.finish()
         }
         continuation.onTermination = { [weak self] _ in
-            ticking.cancel()
+            alarm.cancel()
             self?.remove(key, number)
         }
-        return stream
+        return (stream, { continuation.finish() })
     }
 
     private func add(_ key: String, _ continuation: AsyncStream<Void>.Continuation) -> UInt64 {

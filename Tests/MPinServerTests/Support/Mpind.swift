@@ -14,24 +14,25 @@ final class Mpind {
         return (tests as NSString).deletingLastPathComponent + "/mpind"
     }
 
-    init(_ arguments: [String], _ traffic: Traffic = Traffic()) throws {
+    /// `files`: how many open files the system allows, as prlimit(1) reads it (`soft:hard`); nil: as many as the tests.
+    init(_ arguments: [String], _ traffic: Traffic = Traffic(), files: String? = nil) throws {
         self.traffic = traffic
         log = URL(fileURLWithPath: NSTemporaryDirectory() + "mpind-" + UUID().uuidString + ".log")
         _ = FileManager.default.createFile(atPath: log.path, contents: nil)
-        process.executableURL = URL(fileURLWithPath: Self.path)
-        process.arguments = arguments
+        process.executableURL = URL(fileURLWithPath: files == nil ? Self.path : "/usr/bin/prlimit")
+        process.arguments = (files.map { ["--nofile=" + $0, Self.path] } ?? []) + arguments
         process.standardError = try FileHandle(forWritingTo: log)
         try process.run()
     }
 
     /// All parts in one process on the backend's ports.
-    convenience init(_ backend: Backend, _ more: [String] = []) throws {
+    convenience init(_ backend: Backend, _ more: [String] = [], files: String? = nil) throws {
         try self.init(
             [
                 "--all-in-one", "--state-dir", backend.stateFolder, "--mail-dir", backend.mailFolder, "--port",
                 "\(backend.port)", "--private-port", "\(backend.privatePort)", "--dta1-port", "\(backend.dta1Port)",
                 "--dta2-port", "\(backend.dta2Port)", "--rate-limits", "off", "--log-level", "debug",
-            ] + more, backend.traffic)
+            ] + more, backend.traffic, files: files)
     }
 
     var logText: String { (try? String(contentsOf: log, encoding: .utf8)) ?? "" }

@@ -26,7 +26,8 @@ package enum ServerOptions {
         "rate-limits", "on", .choice(["on", "off"]), "Whether callers are limited at all.")
 
     static let connections = ServerOption<Int>.integer(
-        "connections", Limits().connections, 1...1_000_000, "Open connections of one listener.")
+        "connections", Limits().connections, 1...1_000_000,
+        "Open connections of one listener; at most three quarters of them may be of login pages that wait.")
     static let connectionsPerAddress = ServerOption<Int>.integer(
         "connections-per-address", Limits().connectionsPerAddress, 1...1_000_000,
         "Of these, the most of one address that is no trusted proxy.")
@@ -67,7 +68,8 @@ package enum ServerOptions {
             ("register-identity", \.registerIdentity, "Registrations of one user id."),
             ("login-address", \.loginAddress, "Login steps of one address."),
             ("login-identity", \.loginIdentity, "Login steps of one identity."),
-            ("access-address", \.accessAddress, "Access numbers, QR codes and their polls of one address."),
+            ("access-address", \.accessAddress, "Access numbers, QR codes and reports on them of one address."),
+            ("poll-address", \.pollAddress, "Polls of login pages of one address."),
             ("authority-address", \.authorityAddress, "Requests with a wrong signature of one address to a D-TA."),
             ("authority-identity", \.authorityIdentity, "Requests to a D-TA for one identity."),
         ]

@@ -3,14 +3,9 @@ import NIOCore
 
 /// Counts the open connections of a listener, in all and by caller.
 final class ConnectionCounter: Sendable {
-    private struct Counts {
-        var all = 0
-        var byCaller: [IPAddress: Int] = [:]
-    }
-
     private let limits: Limits
     private let exposure: Exposure
-    private let counts = NIOLockedValueBox(Counts())
+    private let counts = NIOLockedValueBox(CallerCounts())
 
     init(_ limits: Limits, _ exposure: Exposure) {
         self.limits = limits
@@ -25,25 +20,11 @@ final class ConnectionCounter: Sendable {
         let peer = channel.remoteAddress.flatMap { IPAddress($0) }
         guard exposure.admits(peer) else { return false }
         let caller = peer.flatMap { exposure.proxies.trusts($0) ? nil : $0.caller }
-        let isAdmitted = counts.withLockedValue { counts in
-            guard counts.all < limits.connections else { return false }
-            if let caller {
-                guard counts.byCaller[caller, default: 0] < limits.connectionsPerAddress else { return false }
-                counts.byCaller[caller, default: 0] += 1
-            }
-            counts.all += 1
-            return true
+        let isAdmitted = counts.withLockedValue {
+            $0.enter(caller, most: limits.connections, mostOfOne: limits.connectionsPerAddress)
         }
         guard isAdmitted else { return false }
-        channel.closeFuture.whenComplete { [self] _ in left(caller) }
+        channel.closeFuture.whenComplete { [counts] _ in counts.withLockedValue { $0.leave(caller) } }
         return true
-    }
-
-    private func left(_ caller: IPAddress?) {
-        counts.withLockedValue { counts in
-            counts.all -= 1
-            guard let caller, let count = counts.byCaller[caller] else { return }
-            counts.byCaller[caller] = count > 1 ? count - 1 : nil
-        }
     }
 }

@@ -32,7 +32,8 @@ struct RateLimiting: Sendable {
         case (_, "pass1"), (_, "pass2"), (_, "authenticate"), (_, "mpinAuthenticate"): return .counted(.login)
         // Each login page takes a number or a code.
         case (nil, "login"), ("login", "number"): return .counted(.access)
-        case (_, "login"), ("login", _), (_, "access"), (_, "getAccessNumber"), (_, "getQrUrl"), (_, "codeStatus"):
+        case (_, "access"): return .counted(.poll)
+        case (_, "login"), ("login", _), (_, "getAccessNumber"), (_, "getQrUrl"), (_, "codeStatus"):
             return .counted(.access)
         case (_, "clientSecret"), (_, "timePermit"), (_, "timePermits"), (_, "serverSecret"): return .authority
         default: return .none

@@ -17,8 +17,7 @@ struct Surroundings: RouterMiddleware {
         log = RequestLog(listener: listener, metrics: edge.metrics)
         headers = StandardHeaders(cors: cors)
         checks = RequestChecks(limits: edge.limits)
-        admission = Admission(
-            limit: edge.limits.requestsInFlight, servesLogins: servesLogins, metrics: edge.metrics)
+        admission = Admission(edge.limits, servesLogins: servesLogins, metrics: edge.metrics)
         self.rates = rates.map(RateLimiting.init)
     }
 
@@ -35,6 +34,8 @@ struct Surroundings: RouterMiddleware {
         }
         log.record(request, context, response.status, since: start)
         headers.add(to: &response, request, context)
+        // Who may not wait leaves its connection to others.
+        if response.status == .serviceUnavailable, request.kind.waits { response.headers[.connection] = "close" }
         return response
     }
 
@@ -45,7 +46,7 @@ struct Surroundings: RouterMiddleware {
         if let response = try checks.answer(request) { return response }
         // First, so that who sends nothing takes no place from others.
         let request = try await request.withBody(checks.limits)
-        let place = try admission.enter(request)
+        let place = try admission.enter(request, from: context.remoteAddress)
         defer { admission.leave(place) }
         try rates?.count(request, context)
         do { return try await next(request, context) } catch let error as APIError {

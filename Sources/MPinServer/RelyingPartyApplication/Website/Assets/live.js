@@ -10,7 +10,7 @@
     const end = Date.now() + Number(login.dataset.seconds) * 1000;
     const pause = 1000;
     // The server holds an answer back for so many seconds while nothing changes.
-    const wait = 10;
+    const wait = 30;
     form.hidden = true;
 
     const post = (url, message) => fetch(url, {

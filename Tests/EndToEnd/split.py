@@ -1,0 +1,111 @@
+"""A deployment whose parts are processes of their own: two D-TAs, an RPS, and an RPA that passes clients on to it."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from node import LOST, ROOT, load
+from phone import Phone, Refused, wait_until
+from ports import free_ports
+
+
+class Split:
+    """All four parts, started once. Clients know the RPA's address and no other."""
+
+    def __init__(self, folder: Path, *rates: str) -> None:
+        """rates: options of RPS and RPA beside the usual ones."""
+        folder.mkdir()
+        self._folder = folder
+        self._log = (folder / "mpind.log").open("ab")
+        for name in ["dta1", "dta2", "rps", "rpa", "rps-dta1", "rps-dta2", "rps-rpa"]:
+            subprocess.run([ROOT / "build/mpind", "keys", "new", self._key(name)], check=True, capture_output=True)
+        self._dta1, self._dta2, self._rps, self._private, self.port, self._mail = free_ports(6)
+        self.backend = _url(self.port)
+        self._parts: dict[str, subprocess.Popen[bytes]] = {}
+        try:
+            self._start("dta1", *self._authority("dta1", self._dta1))
+            self._start("dta2", *self._authority("dta2", self._dta2))
+            self._start("rps", *self._service(), *rates)
+            self._start("rpa", *self._application(), *rates)
+            wait_until(self._answers, 60)
+        except BaseException:
+            self.kill()
+            raise
+
+    def end(self) -> None:
+        """All of them end as they should."""
+        for name in reversed(list(self._parts)):
+            part = self._parts.pop(name)
+            part.send_signal(signal.SIGTERM)
+            status = part.wait(60)
+            assert status == 0, f"{name} ended with {status}: {self.log_text()[-500:]}"
+
+    def kill(self) -> None:
+        for part in self._parts.values():
+            part.kill()
+            part.wait(60)
+        self._parts = {}
+
+    def load(self, **options: Any) -> dict[str, Any]:
+        """What mpin-load says of logins through the RPA."""
+        return load(self.backend, self._parts["rps"].pid, **options)
+
+    def memory(self) -> dict[str, int]:
+        """Resident memory of each part in MB."""
+        pages = {name: Path(f"/proc/{part.pid}/statm").read_text().split()[1] for name, part in self._parts.items()}
+        return {name: int(count) * 4096 // 1_000_000 for name, count in pages.items()}
+
+    def log_text(self) -> str:
+        return Path(self._log.name).read_text()
+
+    def _key(self, name: str) -> str:
+        return str(self._folder / f"{name}.key")
+
+    def _authority(self, name: str, port: int) -> list[str]:
+        database = str(self._folder / f"{name}.sqlite")
+        return [
+            "dta", "--name", name, "--listen", _address(port), "--database", database,
+            "--key-file", self._key(name), "--rps-key-file", self._key(f"rps-{name}"), "--rate-limits", "off",
+        ]  # fmt: skip
+
+    def _service(self) -> list[str]:
+        # Behind the RPA, whose word about its callers counts.
+        return [
+            "rps", "--listen", _address(self._rps), "--private-listen", _address(self._private),
+            "--database", str(self._folder / "rps.sqlite"), "--key-file", self._key("rps"), "--behind-proxy",
+            "--dta1-url", _url(self._dta1), "--dta1-key-file", self._key("rps-dta1"),
+            "--dta2-url", _url(self._dta2), "--dta2-key-file", self._key("rps-dta2"),
+            "--dta2-public-url", _url(self._dta2), "--rpa-key-file", self._key("rps-rpa"),
+            "--verify-url", _url(self._mail) + "/mpinVerify",
+        ]  # fmt: skip
+
+    def _application(self) -> list[str]:
+        return [
+            "rpa", "--listen", _address(self.port), "--private-listen", _address(self._mail),
+            "--key-file", self._key("rpa"), "--rps-key-file", self._key("rps-rpa"), "--force-activate",
+            "--rps-private-url", _url(self._private), "--rps-url", _url(self._rps),
+        ]  # fmt: skip
+
+    def _start(self, name: str, *options: str) -> None:
+        command = [str(ROOT / "build/mpind"), *options, "--log-level", "warning"]
+        self._parts[name] = subprocess.Popen(command, stderr=self._log)
+
+    def _answers(self) -> bool:
+        for name, part in self._parts.items():
+            assert part.poll() is None, f"{name} has ended: {self.log_text()[-500:]}"
+        try:
+            Phone(self.backend, "")
+            return True
+        except (*LOST, Refused):
+            return False
+
+
+def _address(port: int) -> str:
+    return f"127.0.0.1:{port}"
+
+
+def _url(port: int) -> str:
+    return f"http://{_address(port)}"

@@ -1,0 +1,197 @@
+"""Thousands of login pages that wait for a phone each, at an RPA apart from its RPS: logins notice nothing of them."""
+
+from __future__ import annotations
+
+import json
+import re
+import selectors
+import socket
+import statistics
+import threading
+import time
+from collections import Counter, deque
+from pathlib import Path
+from typing import Any
+
+from node import TIMED
+from phone import wait_until
+from split import Split
+
+#: Seconds that a page asks the server to hold its answer back, and that it rests after it: what live.js does.
+WAIT, PAUSE = 30 if TIMED else 2, 1
+#: Pages of the address that logs in, and of each other one.
+OWN, OTHERS = 200, 200
+#: Rounds, each with pages and without.
+ROUNDS = 5
+#: Logins a second.
+RATE = 30
+#: No limit but that of the logins themselves is lifted.
+RATES = [
+    f"--rate-{name}={value}"
+    for name, value in [("login-address", "off"), ("login-identity", "off"), ("register-address", "off")]
+]
+OFFER = re.compile(rb'data-web-ott="([0-9a-f]+)"')
+
+
+class Page:
+    """A browser with a login page, that never meets a phone."""
+
+    def __init__(self, port: int, source: str) -> None:
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=60, source_address=(source, 0))
+        self._web_ott = ""
+        self._received = b""
+
+    def open(self) -> None:
+        self._send(b"GET /login HTTP/1.1\r\nHost: x\r\n\r\n")
+
+    def poll(self) -> None:
+        body = json.dumps({"webOTT": self._web_ott, "wait": WAIT, "status": "new"}).encode()
+        self._send(b"POST /rps/access HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body))
+
+    def answer(self) -> str | None:
+        """What the server said, once it is whole: "page", the status of the login, or an HTTP status that is not 200."""
+        data = self.socket.recv(65536)
+        if not data:
+            return "closed"
+        self._received += data
+        head, mark, body = self._received.partition(b"\r\n\r\n")
+        length = re.search(rb"\r\ncontent-length: *([0-9]+)", head, re.IGNORECASE)
+        if not mark or (length and len(body) < int(length[1])):
+            return None
+        self._received = b""
+        status = int(head.split(b" ", 2)[1])
+        if status != 200:
+            return str(status)
+        if not self._web_ott:
+            self._web_ott = OFFER.findall(body)[0].decode()
+            return "page"
+        return str(json.loads(body)["status"])
+
+    def _send(self, request: bytes) -> None:
+        self.socket.sendall(request)
+
+
+class Pages(threading.Thread):
+    """So many of them; OWN are of 127.0.0.1, the others of addresses of their own."""
+
+    def __init__(self, port: int, count: int, own: int) -> None:
+        super().__init__(daemon=True)
+        self._port = port
+        self._count = count
+        self._own = own
+        self._selector = selectors.DefaultSelector()
+        self._resting: deque[tuple[float, Page]] = deque()
+        self._last = threading.Event()
+        #: All have their page, and wait.
+        self.wait_all = threading.Event()
+        #: What the server answered, and how often.
+        self.answers: Counter[str] = Counter()
+        self.failure: Exception | None = None
+        self.start()
+
+    def end(self) -> None:
+        self._last.set()
+        self.join(120)
+        assert not self.is_alive()
+
+    def run(self) -> None:
+        try:
+            self._run()
+        except Exception as problem:
+            self.failure = problem
+            self.wait_all.set()
+        finally:
+            for key in list(self._selector.get_map().values()):
+                key.data.socket.close()
+
+    def _run(self) -> None:
+        opened = 0
+        while not self._last.is_set():
+            # A few at a time: nobody opens thousands at once.
+            while opened < self._count and opened - self.answers["page"] < 16:
+                self._open(self._source(opened))
+                opened += 1
+            for key, _ in self._selector.select(0.05):
+                self._read(key.data)
+            while self._resting and self._resting[0][0] <= time.monotonic():
+                self._resting.popleft()[1].poll()
+            if self.answers["page"] == self._count:
+                self.wait_all.set()
+
+    def _source(self, number: int) -> str:
+        other = (number - self._own) // OTHERS
+        return "127.0.0.1" if number < self._own else f"127.0.{1 + other // 200}.{1 + other % 200}"
+
+    def _open(self, source: str) -> None:
+        page = Page(self._port, source)
+        self._selector.register(page.socket, selectors.EVENT_READ, page)
+        page.open()
+
+    def _read(self, page: Page) -> None:
+        answer = page.answer()
+        if answer is None:
+            return
+        self.answers[answer] += 1
+        if answer == "page":
+            page.poll()
+        elif answer == "closed":
+            self._selector.unregister(page.socket)
+            page.socket.close()
+        else:
+            self._resting.append((time.monotonic() + PAUSE, page))
+
+
+def waiting_pages(folder: Path, count: int, seconds: float) -> str:
+    """Nobody is refused, and a login takes no longer than without them."""
+    split = Split(folder / "split", *RATES)
+    try:
+        said = compared(split, count, seconds) if TIMED else served(split, count, seconds)
+        split.end()
+        return said
+    finally:
+        split.kill()
+
+
+def served(split: Split, count: int, seconds: float) -> str:
+    """Pages of one address, which logs in, too."""
+    pages, report = with_pages(split, count, count, seconds)
+    return f"{count} pages wait, {pages['new']} of their polls answered, {report['logins']} logins meanwhile, none refused"
+
+
+def compared(split: Split, count: int, seconds: float) -> str:
+    """In turn with an idle server: the machine does other things, too."""
+    split.load(users=50, seconds=seconds, connections=20, rate=RATE)
+    idle, busy = [], []
+    for _ in range(ROUNDS):
+        report = split.load(users=50, seconds=seconds, connections=20, rate=RATE)
+        assert not report["failures"], report["failures"]
+        idle.append(report["p99Milliseconds"])
+        _, report = with_pages(split, count, OWN, seconds)
+        busy.append(report["p99Milliseconds"])
+    one, other = statistics.median(idle), statistics.median(busy)
+    said = (
+        f"{count} pages wait, p99 of a login {one:.1f} ms without them and {other:.1f} ms with them "
+        f"({_list(idle)}; {_list(busy)}), {split.memory()} MB"
+    )
+    assert other <= 1.2 * one, said
+    return said
+
+
+def with_pages(split: Split, count: int, own: int, seconds: float) -> tuple[Counter[str], dict[str, Any]]:
+    """What the pages heard, and what mpin-load says of the logins while they wait."""
+    pages = Pages(split.port, count, own)
+    try:
+        assert pages.wait_all.wait(180), f"not even {count} pages: {pages.answers}"
+        report = split.load(users=50, seconds=seconds, connections=20, rate=RATE)
+        wait_until(lambda: pages.failure or pages.answers.total() >= 2 * count)
+    finally:
+        pages.end()
+    if pages.failure:
+        raise pages.failure
+    assert set(pages.answers) <= {"page", "new"}, f"{pages.answers}"
+    assert not report["failures"], report["failures"]
+    return pages.answers, report
+
+
+def _list(values: list[float]) -> str:
+    return " ".join(f"{value:.1f}" for value in values)

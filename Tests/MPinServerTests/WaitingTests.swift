@@ -1,0 +1,179 @@
+import Foundation
+import LoopbackServer
+import MPinSecrets
+import MPinServer
+import MPinWire
+import XCTest
+
+/// Pages that wait for phones and phones that wait for pages: they are bounded, and take nothing from anybody else.
+final class WaitingTests: XCTestCase {
+    private lazy var backend = Backend.onFreePorts()
+
+    override func tearDown() { try? FileManager.default.removeItem(atPath: backend.stateFolder) }
+
+    /// 12 pages and 2 phones of one address may wait, 48 pages of all.
+    private static let few = ["--connections", "64", "--connections-per-address", "16"]
+
+    private func rpa(_ rpsURL: String, _ more: [String] = []) throws -> Mpind {
+        let state = backend.stateFolder
+        try makeFolder(state)
+        for key in ["rpa", "rps-rpa"] { _ = try KeyFile.create("\(state)/\(key).key") }
+        let mpind = try Mpind(
+            [
+                "rpa", "--listen", "127.0.0.1:\(backend.port)", "--private-listen", "127.0.0.1:\(backend.privatePort)",
+                "--key-file", state + "/rpa.key", "--rps-key-file", state + "/rps-rpa.key", "--mail-dir",
+                backend.mailFolder, "--rps-url", rpsURL, "--log-level", "debug",
+            ] + more, backend.traffic)
+        try mpind.waitUntilReady()
+        return mpind
+    }
+
+    func testMorePagesThanMayWaitGet503AndNobodyElseDoes() throws {
+        let (waits, leave) = (Count(), DispatchSemaphore(value: 0))
+        let rps = try LoopbackServer { request in
+            guard request.path.hasSuffix("/access") else { return .text(200, "{}") }
+            waits.add()
+            leave.wait()
+            return .text(200, "{}")
+        }
+        defer { rps.stop() }
+        let mpind = try rpa(rps.url, Self.few)
+        let backend = backend
+        var other = backend
+        other.source = 2
+        let elsewhere = other
+        let waiting = (0..<12).map { _ in Later { try backend.call("POST", "/rps/access", "{}").status } }
+        waits.wait(for: 12)
+        let refused = try Later { try backend.call("POST", "/rps/access", "{}") }.get()
+        XCTAssertEqual(refused.status, 503)
+        XCTAssertEqual(refused.headers["retry-after"], "5")
+        XCTAssertEqual(refused.headers["connection"], "close")
+        XCTAssertEqual(refused.object["message"] as? String, "Too many wait already")
+        for path in ["pass1", "pass2", "authenticate", "getQrUrl"] {
+            XCTAssertEqual(try backend.call("POST", "/rps/" + path, "{}").status, 200, path)
+        }
+        let page = Later { try elsewhere.call("POST", "/rps/access", "{}").status }
+        waits.wait(for: 13)
+        for _ in 0..<13 { leave.signal() }
+        for wait in waiting + [page] { XCTAssertEqual(try wait.get(), 200) }
+        leave.signal()
+        XCTAssertEqual(try backend.call("POST", "/rps/access", "{}").status, 200, "the places are free again")
+        XCTAssertEqual(mpind.stop(SIGTERM), 0)
+    }
+
+    func testAtTheRPSTooMorePagesThanMayWaitGet503AndNobodyElseDoes() throws {
+        let server = try InProcess {
+            $0.limits.connections = 64
+            $0.limits.connectionsPerAddress = 16
+            $0.limits.pageWaitSeconds = 20
+        }.keep(in: self)
+        let browsers = try (0..<13).map { _ in try TestBrowser(code: server.backend) }
+        // One that comes in the moment in which the thirteenth is answered comes again.
+        let waiting = browsers.prefix(12).map { browser in
+            Later {
+                let body = "{\"webOTT\":\"\(browser.webOTT)\",\"wait\":20}"
+                var answer = try server.backend.call("POST", "/rps/access", body)
+                while answer.status == 503 { answer = try server.backend.call("POST", "/rps/access", body) }
+                return try (answer.json() as AccessResponse).status
+            }
+        }
+        // They say nothing before they are answered: the next page is refused as soon as all of them wait.
+        let body = "{\"webOTT\":\"\(browsers[12].webOTT)\",\"wait\":1}"
+        let end = Date(timeIntervalSinceNow: 15)
+        var answer = try server.backend.call("POST", "/rps/access", body)
+        while answer.status == 200, Date() < end { answer = try server.backend.call("POST", "/rps/access", body) }
+        XCTAssertEqual(answer.status, 503)
+        XCTAssertEqual(answer.object["message"] as? String, "Too many wait already")
+        XCTAssertEqual(try server.backend.call("POST", "/rps/pass1", "{}").status, 403, "a login is judged")
+        XCTAssertEqual(try server.backend.call("POST", "/rps/authenticate", "{}").status, 400, "so is a phone's")
+        for browser in browsers.prefix(12) {
+            let report = "{\"status\":\"user\",\"wid\":\"\(browser.wid)\",\"userId\":\"a\"}"
+            XCTAssertEqual(try server.backend.call("POST", "/rps/codeStatus", report).status, 200)
+        }
+        for wait in waiting { XCTAssertEqual(try wait.get(), "user") }
+    }
+
+    /// Other failures of the RPS are 500 at the RPA, as old clients know them (`ForwardingTests`).
+    func testAPageHearsOfTheRPSThatItMayNotWait() throws {
+        let rps = try LoopbackServer { _ in .answer(503, headers: [("Retry-After", "5")], body: []) }
+        defer { rps.stop() }
+        let mpind = try rpa(rps.url)
+        let answer = try backend.call("POST", "/rps/access", "{}")
+        XCTAssertEqual([answer.status, Int(answer.headers["retry-after"] ?? "")], [503, 5])
+        XCTAssertEqual(try backend.call("POST", "/rps/pass1", "{}").status, 500)
+        XCTAssertEqual(mpind.stop(SIGTERM), 0)
+    }
+
+    /// Else a restart would take as long as pages wait, or end them without an answer.
+    func testSIGTERMLetsGoOfThePagesThatWait() throws {
+        let waits = Count()
+        let rps = try LoopbackServer { _ in
+            waits.add()
+            return .stall()
+        }
+        defer { rps.stop() }
+        let mpind = try rpa(rps.url, ["--drain-seconds", "60"])
+        let backend = backend
+        let waiting = (0..<5).map { _ in Later { try backend.call("POST", "/rps/access", "{}") } }
+        waits.wait(for: 5)
+        let start = Date()
+        XCTAssertEqual(mpind.stop(SIGTERM), 0)
+        XCTAssertLessThan(Date().timeIntervalSince(start), 20)
+        for wait in waiting {
+            let answer = try wait.get()
+            XCTAssertEqual([answer.status, Int(answer.headers["retry-after"] ?? "")], [503, 1])
+        }
+    }
+
+    /// Nobody rings when the time of a session is over.
+    func testAPageThatWaitsHearsThatItsNumberHasExpired() throws {
+        let server = try InProcess().keep(in: self)
+        let browser = try TestBrowser(server.backend)
+        let waiting = Later { try browser.poll(",\"wait\":3").status }
+        usleep(500_000)
+        server.advance(seconds: 400)
+        XCTAssertEqual(try waiting.get(), "expired")
+    }
+
+    /// Many people share an address; each of their pages asks again and again.
+    func testThePollsOfPagesUseUpNothingThatANewPageNeeds() throws {
+        let server = try InProcess {
+            $0.rates.accessAddress = RateLimit("3/600")
+            $0.rates.pollAddress = RateLimit("20/600")
+        }.keep(in: self)
+        let browser = try TestBrowser(server.backend)
+        for _ in 0..<20 { XCTAssertEqual(try browser.poll().status, "new") }
+        let body = "{\"webOTT\":\"\(browser.webOTT)\"}"
+        XCTAssertEqual(try server.backend.call("POST", "/rps/access", body).status, 429)
+        XCTAssertEqual(try server.backend.call("POST", "/rps/getQrUrl", "").status, 200)
+        XCTAssertEqual(try server.backend.call("GET", "/login").status, 200)
+        XCTAssertEqual(try server.backend.call("GET", "/login").status, 429)
+    }
+
+    /// The system's usual limit is raised to what it allows at the most; where that is less than the limits need, a
+    /// connection that it refuses would be anybody's.
+    func testTooFewOpenFilesAreSaidAndTheLimitsFitThem() throws {
+        let raised = try Mpind(backend, files: "256:20000")
+        try raised.waitUntilReady()
+        let limits = try String(contentsOfFile: "/proc/\(raised.process.processIdentifier)/limits", encoding: .utf8)
+        XCTAssertNotNil(limits.firstMatch(of: /Max open files +20000 +20000/), limits)
+        XCTAssertFalse(raised.logText.contains("RLIMIT_NOFILE"), raised.logText)
+        XCTAssertEqual(raised.stop(SIGTERM), 0)
+        let tight = try Mpind(backend, files: "512:512")
+        try tight.waitUntilReady()
+        let line = try XCTUnwrap(tight.logText.split(separator: "\n").first { $0.contains("RLIMIT_NOFILE") })
+        let said = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: String]
+        XCTAssertEqual(said?["level"], "warning")
+        XCTAssertEqual(said?["allowed"], "512")
+        XCTAssertEqual(said?["needed"].flatMap { Int($0) }.map { $0 > 10_000 }, true)
+        let connections = try XCTUnwrap(said?["connections"].flatMap { Int($0) })
+        XCTAssertTrue((32..<256).contains(connections), "\(connections)")
+        // More than the system has files for knock; those that are taken are served.
+        let files = try (0..<600).map { try Sockets.connect(backend.port, from: UInt16(2 + $0 % 8)) }
+        for file in files { close(file) }
+        let client = TestClient(backend: backend)
+        let alice = try client.register("alice@example.com", pin: "1234")
+        XCTAssertEqual(try client.login(alice, pin: "1234").status, 200)
+        XCTAssertEqual(tight.stop(SIGTERM), 0)
+    }
+}
