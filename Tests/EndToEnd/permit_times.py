@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from urllib.parse import urlencode, urlsplit
 
-from answer_times import Connection, differences, invented
+from answer_times import LIMIT, Connection, differences, invented
 from node import PIN, Server, registered
 from phone import Phone
 
@@ -56,7 +56,7 @@ def permit_times(server: Server, samples: int, people: int) -> str:
         rps.close()
         dta2.close()
     found = differences(kinds, STEPS)
-    assert all(abs(t) < 4.5 for t in found.values()), {name: round(t, 1) for name, t in found.items()}
+    assert all(abs(t) < LIMIT for t in found.values()), {name: round(t, 1) for name, t in found.items()}
     return f"{samples} samples a kind, " + ", ".join(f"t {t:.1f} ({name})" for name, t in found.items())
 
 

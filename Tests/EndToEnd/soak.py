@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from answer_times import Guesser, Kind, differences, invented, measure
+from answer_times import LIMIT, Guesser, Kind, differences, invented, measure
 from interruptions import kills, restarts
 from node import TIMED, Server, registered
 from permit_times import permit_times
@@ -126,7 +126,7 @@ def answer_times(server: Server, samples: int) -> str:
     found = differences(kinds)
     worst = max(found, key=lambda name: abs(found[name]))
     # Few samples of a busy machine scatter more.
-    limit = 4.5 if TIMED else 6
+    limit = LIMIT if TIMED else 6
     assert abs(found[worst]) < limit, {name: round(t, 1) for name, t in found.items() if abs(t) >= limit}
     server.end(signal.SIGTERM)
     server.start()

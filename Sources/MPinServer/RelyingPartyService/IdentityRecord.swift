@@ -53,7 +53,8 @@ package struct IdentityRecord: Codable, Sendable, Equatable {
 }
 
 extension IdentityRecord {
-    /// Without the members that are at rest: most are, in most records, and each login reads and writes one twice.
+    /// With every count and mark, also those at rest: each login reads and writes a record twice, and the time must not tell
+    /// what became of the logins before it.
     package func encode(to encoder: any Encoder) throws {
         var members = encoder.container(keyedBy: CodingKeys.self)
         try members.encode(mpinID, forKey: .mpinID)
@@ -64,11 +65,11 @@ extension IdentityRecord {
             (attempts, CodingKeys.attempts), (inProgress, .inProgress), (failuresSinceSuccess, .failuresSinceSuccess),
             (refused, .refused),
         ]
-        for (count, key) in counts where count != 0 { try members.encode(count, forKey: key) }
+        for (count, key) in counts { try members.encode(count, forKey: key) }
         try members.encodeIfPresent(lastAttempt?.microseconds, forKey: .lastAttempt)
         try members.encodeIfPresent(blockedUntil?.microseconds, forKey: .blockedUntil)
-        if blocked { try members.encode(true, forKey: .blocked) }
-        if revoked { try members.encode(true, forKey: .revoked) }
+        try members.encode(blocked, forKey: .blocked)
+        try members.encode(revoked, forKey: .revoked)
     }
 
     /// Takes one attempt before anything is judged: however many proofs come at once, no more of them are judged than
