@@ -17,7 +17,9 @@
  * Results: functions that can fail return a status, MPIN_OK (0) or one of the
  *   codes below. On failure no output is written, unless stated.
  *   mpin_status_name() names a status; mpin_sdk_last_error() says more. Error
- *   texts never carry a PIN, a token or any other secret. Beside what stands at
+ *   texts never carry a PIN, a token or any other secret. A compiler warns
+ *   where a result is ignored, but for functions after whose failure there is
+ *   nothing to do, such as mpin_sdk_cancel(). Beside what stands at
  *   a function, one that takes an sdk or a user may return MPIN_FLOW_ERROR
  *   before mpin_sdk_init() and within a callback, MPIN_TIMED_OUT when another
  *   call on the sdk took all its time, MPIN_CANCELED when the sdk is freed
@@ -391,14 +393,14 @@ mpin_sdk_init(mpin_sdk *sdk, const mpin_config *config);
  * Returns: MPIN_OK, also where there was no mpin_sdk_init();
  *   MPIN_INVALID_HANDLE.
  */
-MPIN_API MPIN_CHECK mpin_status mpin_sdk_destroy(mpin_sdk *sdk);
+MPIN_API mpin_status mpin_sdk_destroy(mpin_sdk *sdk);
 
 /** Forgets the users in memory; the store keeps them. mpin_sdk_init() loads
  * them again, after mpin_sdk_destroy() or in another sdk.
  *
  * Returns: MPIN_OK, MPIN_FLOW_ERROR (not initialised), MPIN_INVALID_HANDLE.
  */
-MPIN_API MPIN_CHECK mpin_status mpin_sdk_clear_users(mpin_sdk *sdk);
+MPIN_API mpin_status mpin_sdk_clear_users(mpin_sdk *sdk);
 
 /** Ends the call that is under way on this sdk, from any thread: it returns
  * MPIN_CANCELED. Without one nothing happens. Calls that wait for their turn
@@ -406,7 +408,7 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_clear_users(mpin_sdk *sdk);
  *
  * Returns: MPIN_OK, MPIN_INVALID_HANDLE.
  */
-MPIN_API MPIN_CHECK mpin_status mpin_sdk_cancel(mpin_sdk *sdk);
+MPIN_API mpin_status mpin_sdk_cancel(mpin_sdk *sdk);
 
 /** What went wrong in the last call on this sdk that failed in this thread;
  * empty if none has. With the HTTP status and the server's own words, if any.
@@ -517,7 +519,7 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_add_custom_header(
  *
  * Returns: MPIN_OK, MPIN_INVALID_HANDLE.
  */
-MPIN_API MPIN_CHECK mpin_status mpin_sdk_clear_custom_headers(mpin_sdk *sdk);
+MPIN_API mpin_status mpin_sdk_clear_custom_headers(mpin_sdk *sdk);
 
 /** Adds a domain to the trusted ones. With one or more in the list, requests
  * go by https only, and only to hosts that equal a trusted domain or end in
@@ -533,7 +535,7 @@ mpin_sdk_add_trusted_domain(mpin_sdk *sdk, const char *domain);
  *
  * Returns: MPIN_OK, MPIN_INVALID_HANDLE.
  */
-MPIN_API MPIN_CHECK mpin_status mpin_sdk_clear_trusted_domains(mpin_sdk *sdk);
+MPIN_API mpin_status mpin_sdk_clear_trusted_domains(mpin_sdk *sdk);
 
 /** A service that a web page offers to clients. */
 typedef struct mpin_service_details {
@@ -1100,7 +1102,7 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_get_session_details(
  *
  * In, returns, source: as mpin_sdk_get_session_details().
  */
-MPIN_API MPIN_CHECK mpin_status
+MPIN_API mpin_status
 mpin_sdk_abort_session(mpin_sdk *sdk, const char *access_code);
 
 /** Opens a session at an authorization endpoint, for a login on this device.

@@ -79,7 +79,9 @@ depends() {
 
 # What `make install` puts into a system, shared out between the two packages.
 install_library() {
-    DESTDIR=$work/installed PREFIX=/usr LIBDIR=/usr/lib/$triplet INCLUDEDIR=/usr/include "$here/install.sh" install
+    local file page
+    DESTDIR=$work/installed PREFIX=/usr LIBDIR=/usr/lib/$triplet INCLUDEDIR=/usr/include \
+        MANDIR=/usr/share/man "$here/install.sh" install
     package=libmpin1
     install -d "$package/usr/lib/$triplet"
     mv "installed/usr/lib/$triplet/$SONAME" "installed/usr/lib/$triplet/libmpin.so.$VERSION" "$package/usr/lib/$triplet"
@@ -93,6 +95,10 @@ install_library() {
 
     package=libmpin-dev
     mv installed "$package"
+    for page in "$package"/usr/share/man/man3/*.3; do
+        if [ -L "$page" ]; then ln -s "$(readlink "$page").gz" "$page.gz"; else gzip -9n <"$page" >"$page.gz"; fi
+        rm "$page"
+    done
     for file in Makefile mpin-example.c mpin_recorder.c mpin_recorder.h; do
         put 644 "$root/bindings/c/$file" "/usr/share/doc/$package/examples/$file"
     done

@@ -1,15 +1,20 @@
 #!/bin/sh
 # Installs or removes the library for C and C++ programs: shared library with its links, headers, pkg-config and CMake
-# files. The Makefile calls it with DESTDIR, PREFIX, LIBDIR, INCLUDEDIR, VERSION, SONAME in the environment.
+# files, and the manual pages in build/man. The Makefile calls it with DESTDIR, PREFIX, LIBDIR, INCLUDEDIR, MANDIR, VERSION,
+# SONAME in the environment.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 here=$root/Sources/Packaging
 real=libmpin.so.$VERSION
 cmake=$LIBDIR/cmake/mpin
+# The headers for C++, as they lie in include/cxx.
+cxx="mpin_sdk.h mpin_sdk_base.h mfa_sdk.h utils.h
+    json/elements.h json/reader.h json/visitor.h json/writer.h"
 files="$LIBDIR/$real $LIBDIR/$SONAME $LIBDIR/libmpin.so $LIBDIR/pkgconfig/mpin.pc
     $cmake/mpinConfig.cmake $cmake/mpinConfigVersion.cmake
-    $INCLUDEDIR/mpin.h $INCLUDEDIR/mpin_crypto.h
-    $INCLUDEDIR/mpin-cxx/mpin_sdk.h $INCLUDEDIR/mpin-cxx/mpin_sdk_base.h"
+    $INCLUDEDIR/mpin.h $INCLUDEDIR/mpin_crypto.h"
+for header in $cxx; do files="$files $INCLUDEDIR/mpin-cxx/$header"; done
+for page in "$root"/build/man/*.3; do files="$files $MANDIR/man3/${page##*/}"; done
 
 # fill TEMPLATE FILE: a template with its @words@ replaced.
 fill() {
@@ -22,12 +27,17 @@ fill() {
 install_all() {
     # From the CMake files up to the prefix, so that the tree can be moved.
     up=$(printf '%s' "${cmake#"$PREFIX"/}" | sed 's|[^/][^/]*|..|g')
-    install -d "$DESTDIR$LIBDIR/pkgconfig" "$DESTDIR$cmake" "$DESTDIR$INCLUDEDIR/mpin-cxx"
+    install -d "$DESTDIR$LIBDIR/pkgconfig" "$DESTDIR$cmake" "$DESTDIR$INCLUDEDIR/mpin-cxx/json"
     install -m 755 -s "$root/build/$SONAME" "$DESTDIR$LIBDIR/$real"
     ln -sf "$real" "$DESTDIR$LIBDIR/$SONAME"
     ln -sf "$SONAME" "$DESTDIR$LIBDIR/libmpin.so"
     install -m 644 "$root/include/mpin.h" "$root/include/mpin_crypto.h" "$DESTDIR$INCLUDEDIR"
-    install -m 644 "$root/include/cxx/mpin_sdk.h" "$root/include/cxx/mpin_sdk_base.h" "$DESTDIR$INCLUDEDIR/mpin-cxx"
+    for header in $cxx; do
+        install -m 644 "$root/include/cxx/$header" "$DESTDIR$INCLUDEDIR/mpin-cxx/$header"
+    done
+    install -d "$DESTDIR$MANDIR/man3"
+    # Links stay links: one for each function, to the page of its group.
+    cp -P "$root"/build/man/*.3 "$DESTDIR$MANDIR/man3"
     fill "$here/mpin.pc.in" "$LIBDIR/pkgconfig/mpin.pc"
     fill "$here/cmake/mpinConfig.cmake.in" "$cmake/mpinConfig.cmake"
     fill "$here/cmake/mpinConfigVersion.cmake.in" "$cmake/mpinConfigVersion.cmake"
@@ -35,7 +45,7 @@ install_all() {
 
 uninstall_all() {
     for file in $files; do rm -f "$DESTDIR$file"; done
-    for folder in "$cmake" "$INCLUDEDIR/mpin-cxx"; do
+    for folder in "$cmake" "$INCLUDEDIR/mpin-cxx/json" "$INCLUDEDIR/mpin-cxx"; do
         rmdir --ignore-fail-on-non-empty "$DESTDIR$folder" 2>/dev/null || true
     done
 }

@@ -1,22 +1,35 @@
 # From a built tree to what people install. Included by the Makefile.
 
-.PHONY: install uninstall install-test reproducible library-in dist sbom docs swift-test cli cli-test unit-file man-test \
+.PHONY: install uninstall man reference reference-test install-test reproducible library-in dist sbom docs swift-test cli cli-test unit-file man-test \
 	static deb deb-pack deb-lint deb-test wheel wheel-test
 
 PREFIX     ?= /usr/local
 LIBDIR     ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
+MANDIR     ?= $(PREFIX)/share/man
 
-TESTS += install-test cli-test man-test wheel-test dist sbom
+TESTS += install-test cli-test man-test reference-test wheel-test dist sbom
 LONG += docs swift-test reproducible deb-test
 
 ##@ Ship
 
-install: lib ## install library, headers, mpin.pc, CMake files: DESTDIR, PREFIX, LIBDIR, INCLUDEDIR
+install: lib ## install library, headers, manual pages, mpin.pc, CMake files: DESTDIR, PREFIX, LIBDIR, INCLUDEDIR, MANDIR
 uninstall: ## remove what `make install` puts there
-install uninstall:
-	@DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' LIBDIR='$(LIBDIR)' INCLUDEDIR='$(INCLUDEDIR)' VERSION=$(VERSION) \
-		SONAME=$(SONAME) Sources/Packaging/install.sh $@
+install uninstall: man
+	@DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' LIBDIR='$(LIBDIR)' INCLUDEDIR='$(INCLUDEDIR)' MANDIR='$(MANDIR)' \
+		VERSION=$(VERSION) SONAME=$(SONAME) Sources/Packaging/install.sh $@
+
+C_HEADERS = include/mpin.h include/mpin_crypto.h
+
+man: $(STAMP) ## make the manual pages of the C headers, mpin(3), in build/man
+	@$(PYTHON) -B Sources/Packaging/reference.py man build/man $(C_HEADERS)
+
+reference: $(STAMP) ## make the HTML reference of the C headers, in build/docs/c
+	@rm -rf build/docs/c && mkdir -p build/docs
+	doxygen Sources/Packaging/reference.doxyfile
+
+reference-test: man reference ## both name every function, and without a warning
+	Tests/Packaging/reference.py build/man build/docs/c $(C_HEADERS)
 
 install-test: lib ## build C and C++ programs from an installed copy, by pkg-config and by CMake
 	Tests/Packaging/install.sh
@@ -68,7 +81,7 @@ static: packages ## build mpind and mpin-cli that run without Swift, in .build-s
 	for program in mpind mpin-cli; do \
 		$(SWIFT) build -c release $(STATIC_FLAGS) --scratch-path .build-static --product $$program || exit; done
 
-deb: lib static ## make libmpin1, libmpin-dev, mpind and mpin-cli for Debian, in build/dist
+deb: lib static man ## make libmpin1, libmpin-dev, mpind and mpin-cli for Debian, in build/dist
 	$(MAKE) --no-print-directory deb-pack
 
 # What is built, as packages.

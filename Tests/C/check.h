@@ -38,7 +38,7 @@ static inline void check_status(int got, int expected, const char *call,
 }
 
 /* The last line of a test program; Tests/count.awk reads it. */
-static int report(const char *name)
+static inline int report(const char *name)
 {
     if (failures)
         printf("%s: %d of %d checks failed: 0 passed, 1 failed\n", name,

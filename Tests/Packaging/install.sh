@@ -40,8 +40,15 @@ cc -std=c99 -o "$work/self-test" "$root/Tests/C/self_test.c" $(pkg-config --cfla
 LD_LIBRARY_PATH=$lib "$work/self-test" >/dev/null
 links_to_the_copy "$work/by-pkg-config"
 ok "C example by pkg-config"
-c++ -std=c++11 -fsyntax-only -I"$(pkg-config --variable=cxxincludedir mpin)" "$root/Tests/C/old_core_test.cpp"
+for program in old_core_test old_mfa_test; do
+    c++ -std=c++11 -fsyntax-only -I"$(pkg-config --variable=cxxincludedir mpin)" -DRECORDING='""' "$root/Tests/C/$program.cpp"
+done
 ok "a program of the old core"
+
+man -M "$work/usr/share/man" mpin_sdk_confirm_registration >"$work/page"
+grep -q 'mpin_sdk_confirm_registration(mpin_sdk \*sdk, mpin_user \*user,' "$work/page"
+man -M "$work/usr/share/man" mpin | grep 'mpin_registration(3)' >/dev/null
+ok "manual pages"
 
 cat >"$work/CMakeLists.txt" <<CMAKE
 cmake_minimum_required(VERSION 3.13)

@@ -5,7 +5,7 @@
 /**
  * The class of the Milagro SDK core, over mpin.h: a program that was written
  * for the old core compiles with this header in the place of its own, and
- * links libmpin. C++11; everything is in this file.
+ * links libmpin. C++11; there is nothing to compile but headers.
  *
  * What differs from the old core:
  *
@@ -20,9 +20,6 @@
  */
 
 #include <algorithm>
-#include <cstdarg>
-#include <cstdint>
-#include <cstdio>
 #include <map>
 #include <memory>
 #include <set>
@@ -30,134 +27,7 @@
 #include <vector>
 
 #include "../mpin.h"
-
-/* The old headers mark parameters with these. */
-#ifndef IN
-#define IN
-#endif
-#ifndef OUT
-#define OUT
-#endif
-#ifndef INOUT
-#define INOUT
-#endif
-
-namespace util {
-
-/** A std::string that is overwritten when it goes. */
-class String : public std::string {
-public:
-    String() {}
-    String(const std::string &text) : std::string(text) {}
-    String(const char *text) : std::string(text ? text : "") {}
-    String(const String &text) : std::string(text) {}
-    String(const std::string &text, size_t pos, size_t size = npos)
-        : std::string(text, pos, size) {}
-    String(const char *text, size_t size) : std::string(text, size) {}
-    String(size_t size, char c) : std::string(size, c) {}
-    ~String() { Overwrite(); }
-
-    String &operator=(const String &text) {
-        assign(text);
-        return *this;
-    }
-    String &operator=(const std::string &text) {
-        assign(text);
-        return *this;
-    }
-    String &operator=(const char *text) {
-        assign(text ? text : "");
-        return *this;
-    }
-
-    /** As printf; the former text goes. */
-#ifdef __GNUC__
-    __attribute__((format(printf, 2, 3)))
-#endif
-    String &Format(const char *format, ...) {
-        va_list args, again;
-        va_start(args, format);
-        va_copy(again, args);
-        const int size = std::vsnprintf(NULL, 0, format, args);
-        va_end(args);
-        std::vector<char> text(size < 0 ? 1 : static_cast<size_t>(size) + 1);
-        if (size >= 0) std::vsnprintf(text.data(), text.size(), format, again);
-        va_end(again);
-        assign(text.data(), text.size() - 1);
-        return *this;
-    }
-
-    String &Trim(const std::string &chars = " \t\f\v\n\r") {
-        TrimLeft(chars);
-        return TrimRight(chars);
-    }
-
-    String &TrimLeft(const std::string &chars = " \t\f\v\n\r") {
-        erase(0, find_first_not_of(chars));
-        return *this;
-    }
-
-    String &TrimRight(const std::string &chars = " \t\f\v\n\r") {
-        const size_t last = find_last_not_of(chars);
-        erase(last == npos ? 0 : last + 1);
-        return *this;
-    }
-
-    String &ReplaceAll(const std::string &from, const std::string &to) {
-        if (from.empty()) return *this;
-        for (size_t at = find(from); at != npos; at = find(from, at + to.size()))
-            replace(at, from.size(), to);
-        return *this;
-    }
-
-    void Overwrite(char c = ' ') {
-        volatile char *text = empty() ? NULL : &(*this)[0];
-        for (size_t i = 0; i < size(); ++i) text[i] = c;
-    }
-
-    bool EndsWith(const std::string &end) const {
-        return size() >= end.size() &&
-               compare(size() - end.size(), npos, end) == 0;
-    }
-    /** A copy with the letters of ASCII in lower case. */
-    String ToLower() const {
-        String lower(*this);
-        for (size_t i = 0; i < lower.size(); ++i)
-            if (lower[i] >= 'A' && lower[i] <= 'Z')
-                lower[i] = static_cast<char>(lower[i] - 'A' + 'a');
-        return lower;
-    }
-
-    /** Java's hash: the sum of s[i] * 31^(n-1-i), in 32 bits. */
-    int GetHash() const {
-        uint32_t hash = 0;
-        for (const_iterator i = begin(); i != end(); ++i)
-            hash = hash * 31 + static_cast<uint32_t>(static_cast<int32_t>(*i));
-        return static_cast<int32_t>(hash);
-    }
-};
-
-class StringMap : public std::map<String, String> {
-public:
-    /** False, with nothing changed, if the key is there. */
-    bool Put(const String &key, const String &value) {
-        return insert(value_type(key, value)).second;
-    }
-
-    /** Values of `other` take the place of those that are there. */
-    void PutAll(const StringMap &other) {
-        for (const_iterator i = other.begin(); i != other.end(); ++i)
-            (*this)[i->first] = i->second;
-    }
-
-    /** "" if the key is not there. */
-    const char *Get(const String &key) const {
-        const const_iterator i = find(key);
-        return i == end() ? "" : i->second.c_str();
-    }
-};
-
-} // namespace util
+#include "utils.h"
 
 namespace mpin_cxx {
 
@@ -181,6 +51,11 @@ const char *HttpConstants<Unused>::TEXT_PLAIN_CONTENT_TYPE = "text/plain";
 template <typename Unused> struct ConfigConstants {
     static const char *CONFIG_BACKEND;
     static const char *CONFIG_RPS_PREFIX;
+    /* What User::GetVerificationType() may say. */
+    static const char *VERIFICATION_TYPE_EMAIL;
+    static const char *VERIFICATION_TYPE_CUSTOM;
+    static const char *VERIFICATION_TYPE_REG_CODE;
+    static const char *VERIFICATION_TYPE_DVS_REG_TOKEN;
 
 protected:
     static const char *DEFAULT_RPS_PREFIX;
@@ -189,6 +64,14 @@ template <typename Unused>
 const char *ConfigConstants<Unused>::CONFIG_BACKEND = "backend";
 template <typename Unused>
 const char *ConfigConstants<Unused>::CONFIG_RPS_PREFIX = "rps_prefix";
+template <typename Unused>
+const char *ConfigConstants<Unused>::VERIFICATION_TYPE_EMAIL = "em";
+template <typename Unused>
+const char *ConfigConstants<Unused>::VERIFICATION_TYPE_CUSTOM = "pv";
+template <typename Unused>
+const char *ConfigConstants<Unused>::VERIFICATION_TYPE_REG_CODE = "rc";
+template <typename Unused>
+const char *ConfigConstants<Unused>::VERIFICATION_TYPE_DVS_REG_TOKEN = "dvs";
 template <typename Unused>
 const char *ConfigConstants<Unused>::DEFAULT_RPS_PREFIX = "rps";
 
@@ -366,6 +249,11 @@ public:
             if (mpin_user_get_pin_length(m_user, &digits) != MPIN_OK) return 0;
             return digits;
         }
+        /** How the server has verified the user id; empty if it did not say. */
+        String GetVerificationType() const {
+            String type;
+            return Read(type, mpin_user_get_verification_type);
+        }
         State GetState() const {
             int32_t state = INVALID;
             if (mpin_user_get_state_legacy(m_user, &state) != MPIN_OK)
@@ -386,6 +274,7 @@ public:
 
     private:
         friend class MPinSDK;
+        friend class MfaSDK;
         typedef mpin_status (*Getter)(mpin_user *, char *, size_t *);
 
         User(const String &id, const String &deviceName)
@@ -433,6 +322,31 @@ public:
         Status status;
     };
 
+    /** A code that registers another device. */
+    class RegCode : public OTP {};
+
+    /** The PIN, then the further factors. */
+    class MultiFactor : public StringVector {
+    public:
+        MultiFactor() {}
+        MultiFactor(const char *pin) : StringVector(1, String(pin)) {}
+        MultiFactor(const std::string &pin) : StringVector(1, String(pin)) {}
+        bool IsEmpty() const { return empty() || front().empty(); }
+    };
+
+    class Signature {
+    public:
+        String hash;
+        /** Of the signer, as User::GetMPinId(). */
+        String mpinId;
+        /* Bytes. */
+        String u;
+        String v;
+        String publicKey;
+        /** Base64. */
+        String dtas;
+    };
+
     class SessionDetails {
     public:
         void Clear() { *this = SessionDetails(); }
@@ -450,7 +364,9 @@ public:
         String logoUrl;
     };
 
-    MPinSDK() : m_sdk(NULL), m_context(NULL), m_state(NOT_INITIALIZED) {
+    MPinSDK()
+        : m_sdk(NULL), m_context(NULL), m_state(NOT_INITIALIZED),
+          m_newCustomer(NULL) {
         if (mpin_sdk_new(&m_sdk) != MPIN_OK) m_sdk = NULL;
     }
     ~MPinSDK() {
@@ -751,6 +667,7 @@ public:
     }
 
 private:
+    friend class MfaSDK;
     enum State { NOT_INITIALIZED, INITIALIZED, BACKEND_SET };
     typedef std::vector<UserPtr> Users;
 
@@ -809,9 +726,9 @@ private:
             return Status();
         mpin_user_free(user->m_user);
         user->m_user = NULL;
-        Status status = Tell(mpin_sdk_make_new_user(
+        Status status = Tell(mpin_sdk_make_new_user_mfa(
             m_sdk, &user->m_user, user->m_id.c_str(),
-            OrNull(user->m_deviceName)));
+            OrNull(user->m_deviceName), m_newCustomer, m_newCustomer));
         if (status != Status::OK) return status;
         Forget(*user);
         m_users.push_back(user);
@@ -1021,6 +938,8 @@ private:
     mpin_sdk *m_sdk;
     IContext *m_context;
     State m_state;
+    /* Of new users: any (NULL), or the one that the server will name (""). */
+    const char *m_newCustomer;
     mutable Users m_users;
     /* What an old core's secure storage held, until it has been taken over. */
     String m_oldSecure;

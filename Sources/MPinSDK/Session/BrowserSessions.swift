@@ -20,7 +20,7 @@ extension Session {
 
     /// Every detail is empty where the backend does not know the question.
     func sessionDetails(_ accessCode: String, _ caller: Caller) throws(SDKError) -> SessionDetails {
-        try checkAccessNumber(accessCode)
+        try checkShownCode(accessCode)
         guard let answer = try report(CodeStatusRequest(status: "wid", wid: accessCode), caller) else {
             return SessionDetails()
         }
@@ -28,8 +28,13 @@ extension Session {
     }
 
     func abortSession(_ accessCode: String, _ caller: Caller) throws(SDKError) {
-        try checkAccessNumber(accessCode)
+        try checkShownCode(accessCode)
         _ = try report(CodeStatusRequest(status: "abort", wid: accessCode), caller)
+    }
+
+    /// What an empty code stands for is for the server to say, as with the old cores.
+    private func checkShownCode(_ accessCode: String) throws(SDKError) {
+        if !accessCode.isEmpty { try checkAccessNumber(accessCode) }
     }
 
     /// Nil where the backend has nowhere to report to.

@@ -4,6 +4,7 @@
     corpus.py VECTORS.json TRANSCRIPTS DIRECTORY
 """
 
+import itertools
 import json
 import pathlib
 import random
@@ -29,7 +30,9 @@ def bodies(transcripts):
     """What was sent by both sides, each kind of message once."""
     kinds = {}
     for path in sorted(transcripts.glob("*.json")):
-        for exchange in json.loads(path.read_text())["exchanges"]:
+        recording = json.loads(path.read_text())
+        exchanges = recording.get("exchanges") or itertools.chain.from_iterable(recording["contexts"].values())
+        for exchange in exchanges:
             for body in (exchange["request"].get("body"), exchange["response"].get("body")):
                 if isinstance(body, dict):
                     kinds.setdefault(tuple(body), json.dumps(body))

@@ -43,7 +43,17 @@ from ._errors import (
 )
 from ._context import Context, HTTPRequest, HTTPResponse, LogLevel, Storage, StorageKind
 from ._handles import Pin
-from ._results import OTP, Expiration, ImportFormat, ServiceDetails, SessionDetails, Signature, State, Verification
+from ._results import (
+    OTP,
+    Expiration,
+    ImportFormat,
+    LoginAnswer,
+    ServiceDetails,
+    SessionDetails,
+    Signature,
+    State,
+    Verification,
+)
 from ._signing import hash_document, verify_document
 from ._user import User
 from ._version import __version__
@@ -79,6 +89,7 @@ __all__ = [
     "InvalidArgumentError",
     "InvalidHandleError",
     "InvalidPointError",
+    "LoginAnswer",
     "LogLevel",
     "MPinError",
     "NetworkError",

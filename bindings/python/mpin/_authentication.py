@@ -9,7 +9,7 @@ from . import _structures as structures
 from ._errors import FlowError
 from ._handles import Calls, Pin, Secret, optional, sized, utf8
 from ._native import lib
-from ._results import OTP, SessionDetails
+from ._results import OTP, LoginAnswer, SessionDetails
 from ._user import User
 
 #: No authorization code is longer; a login must not be repeated for want of room.
@@ -23,19 +23,19 @@ class Authentication(Calls):
         """Fetches today's time permit, if the backend uses them."""
         self._check(lib.mpin_sdk_start_authentication(self._handle, user._handle))
 
-    def finish_authentication(self, user: User, pin: Pin) -> str:
+    def finish_authentication(self, user: User, pin: Pin) -> LoginAnswer:
         """Proves PIN and token to the server.
 
-        Returns: the answer of the application, JSON text. After IncorrectPinError look at user.state: the server may
-        have blocked the user.
+        Returns: the answer of the application, JSON text whose members can be asked for by name. After
+        IncorrectPinError look at user.state: the server may have blocked the user.
         """
         with Secret(pin) as secret:
             self._check(lib.mpin_sdk_finish_authentication(self._handle, user._handle, None, None, secret))
         return self.get_auth_data(user)
 
-    def get_auth_data(self, user: User) -> str:
+    def get_auth_data(self, user: User) -> LoginAnswer:
         """The answer of the application to the last login of this user; empty before one."""
-        return self._text(lib.mpin_sdk_get_auth_data, self._handle, user._handle)
+        return LoginAnswer(self._text(lib.mpin_sdk_get_auth_data, self._handle, user._handle))
 
     def start_authentication_mfa(self, user: User, access_code: str) -> None:
         """As start_authentication, for a browser's session, which is told the user first."""

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import enum
-from typing import NamedTuple
+import json
+from collections.abc import Iterator
+from typing import Any, ClassVar, SupportsIndex, TypeVar, overload
+
+_Self = TypeVar("_Self", bound="Answer")
 
 
 class State(enum.IntEnum):
@@ -16,6 +21,79 @@ class State(enum.IntEnum):
     REGISTERED = 4
     BLOCKED = 5
 
+    def __str__(self) -> str:
+        return self.name
+
+    def __format__(self, spec: str) -> str:
+        """The name; the number for a format of numbers, such as "d"."""
+        return format(int(self) if spec[-1:] in tuple("bcdeEfFgGnoxX%") else self.name, spec)
+
+
+class Answer:
+    """What the dataclasses below share: each is also the tuple of its fields, as it was before it was a dataclass.
+
+    dataclasses.asdict() makes a dict of one.
+    """
+
+    _fields: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls) -> None:
+        cls._fields = tuple(cls.__annotations__)
+
+    def _asdict(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self._fields}
+
+    def _replace(self: _Self, **changes: Any) -> _Self:
+        return dataclasses.replace(self, **changes)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (getattr(self, name) for name in self._fields)
+
+    def __len__(self) -> int:
+        return len(self._fields)
+
+    def __getitem__(self, index: Any) -> Any:
+        return tuple(self)[index]
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, tuple):
+            return tuple(self) == other
+        if isinstance(other, Answer):
+            return type(self) is type(other) and tuple(self) == tuple(other)
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+
+class LoginAnswer(str):
+    """What the application has answered to a login: its JSON text, and the members of that.
+
+    answer["userId"], answer.get("userId") and answer.data, a dict; where the text is no JSON object there is none.
+    """
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The members; empty if the text is no JSON object."""
+        try:
+            found = json.loads(self)
+        except ValueError:
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """A member, or the default if it is not there."""
+        return self.data.get(name, default)
+
+    @overload
+    def __getitem__(self, key: SupportsIndex | slice) -> str: ...
+
+    @overload
+    def __getitem__(self, key: str) -> Any: ...
+
+    def __getitem__(self, key: SupportsIndex | slice | str) -> Any:
+        return self.data[key] if isinstance(key, str) else super().__getitem__(key)
+
 
 class ImportFormat(enum.IntEnum):
     """Whose storage is imported."""
@@ -25,7 +103,8 @@ class ImportFormat(enum.IntEnum):
     CLIENT_JS = 3
 
 
-class ServiceDetails(NamedTuple):
+@dataclasses.dataclass(frozen=True, eq=False)
+class ServiceDetails(Answer):
     """A service that a web page offers to clients."""
 
     name: str
@@ -34,14 +113,16 @@ class ServiceDetails(NamedTuple):
     logo_url: str
 
 
-class Expiration(NamedTuple):
+@dataclasses.dataclass(frozen=True, eq=False)
+class Expiration(Answer):
     """When a registration ends, in seconds since 1970 of the server's clock."""
 
     expire_time: int
     now_time: int
 
 
-class Verification(NamedTuple):
+@dataclasses.dataclass(frozen=True, eq=False)
+class Verification(Answer):
     """What a verification gives; the activation token is for start_registration_mfa."""
 
     expire_time: int
@@ -49,8 +130,12 @@ class Verification(NamedTuple):
     activation_token: str
 
 
-class OTP(NamedTuple):
-    """A code that is good for a short time; times in seconds since 1970 of the server's clock, 0 where it left them out."""
+@dataclasses.dataclass(frozen=True, eq=False)
+class OTP(Answer):
+    """A code that is good for a short time.
+
+    Times in seconds since 1970 of the server's clock, 0 where it left them out.
+    """
 
     otp: str
     ttl_seconds: int
@@ -58,7 +143,8 @@ class OTP(NamedTuple):
     now_time: int
 
 
-class SessionDetails(NamedTuple):
+@dataclasses.dataclass(frozen=True, eq=False)
+class SessionDetails(Answer):
     """Who asks for a login. What the server does not say is empty."""
 
     register_only: bool
@@ -72,7 +158,8 @@ class SessionDetails(NamedTuple):
     redirect_uri: str
 
 
-class Signature(NamedTuple):
+@dataclasses.dataclass(frozen=True, eq=False)
+class Signature(Answer):
     """What the verifier needs beside the hash: seconds since 1970, G1 points, a G2 point, hex, base64."""
 
     timestamp: int

@@ -46,12 +46,23 @@ class SDK(Registration, Authentication, Signing):
     ) -> None:
         """Opens the store, creating it if need be, and sets the backend if one is given.
 
-        storage_path: the file of users and tokens; None only with a storage in `context`. storage_key_path: the file of
-        the store's key; by default storage_path + ".key". storage_passphrase: makes the key, instead of a file.
-        backend: a base URL. rps_prefix: by default "rps". ca_file: PEM file of the certificate authorities to trust; by
-        default the system's. proxy: http://host:port. pinned_keys: "sha256//BASE64;..." of the backend's public keys.
-        timeout: seconds that one call may take. allow_insecure: plain http to any host, for tests. context: callbacks
-        of the program's own. Where libcurl is not installed, requests go out by Python's own HTTP.
+        storage_path: the file that keeps users and tokens, mode 0600. None only where `context` has a storage.
+        storage_key_path: the file of the store's key, 64 hex digits, mode 0600. By default storage_path + ".key".
+        storage_passphrase: makes the store's key (Argon2id), in the place of a file. At most one of the two.
+        backend: base URL of the server, such as "https://login.example.com". None: set_backend() names it later.
+        rps_prefix: path of the service below the base URL. By default "rps".
+        ca_file: PEM file of the certificate authorities to trust. By default the system's.
+        proxy: "http://host:port" for requests that leave this machine. By default that of the environment.
+        pinned_keys: public keys that the backend's certificate may have, "sha256//BASE64;sha256//BASE64". By default
+            any that a trusted authority vouches for.
+        client_id: names the client to the server in a header of every request. By default no header.
+        timeout: seconds that one call may take, 0.001 to 4294967.
+        allow_insecure: plain http to any host. For tests; loopback addresses need it not.
+        context: functions of the program's own in the place of the built-in ones: see mpin.Context.
+
+        Where libcurl is not installed, requests go out by Python's own HTTP.
+
+        Raises: InvalidArgumentError, StorageError, UnsupportedFormatError; with a backend what set_backend() raises.
         """
         self._free = lib.mpin_sdk_free
         if not 0.001 <= timeout < 2**32 / 1000:

@@ -43,8 +43,10 @@ def test_the_right_pin_logs_in(open_sdk: Callable[[], mpin.SDK], pin: mpin.Pin) 
         assert sdk.get_auth_data(user) == ""
         sdk.start_authentication(user)
         answer = sdk.finish_authentication(user, pin)
-        assert isinstance(json.loads(answer), dict)
+        assert json.loads(answer) == answer.data != {}
+        assert all(answer[name] == value for name, value in answer.data.items())
         assert sdk.get_auth_data(user) == answer
+        assert str(user.state) == f"{user.state}" == "REGISTERED"
 
 
 def test_three_wrong_pins_block(open_sdk: Callable[[], mpin.SDK]) -> None:

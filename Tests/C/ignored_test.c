@@ -1,0 +1,18 @@
+/* Compiled only: results that a program may well ignore, and one that it may
+ * not. */
+#include <mpin.h>
+
+void end(mpin_sdk *sdk);
+void end(mpin_sdk *sdk)
+{
+    mpin_sdk_cancel(sdk);
+    mpin_sdk_abort_session(sdk, "abcdef");
+    mpin_sdk_clear_custom_headers(sdk);
+    mpin_sdk_clear_trusted_domains(sdk);
+    mpin_sdk_clear_users(sdk);
+    mpin_sdk_destroy(sdk);
+#ifdef MUST_BE_LOOKED_AT
+    mpin_sdk_init(sdk, NULL);
+#endif
+    mpin_sdk_free(sdk);
+}

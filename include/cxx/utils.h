@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MPIN_CXX_UTILS_H
+#define MPIN_CXX_UTILS_H
+
+/**
+ * Texts, maps, JSON objects and URLs, as programs for the Milagro and MIRACL
+ * cores use them. Programs rely on what the old header included, too.
+ */
+
+#include <algorithm>
+#include <cassert>
+#include <cctype>
+#include <cmath>
+#include <cstdarg>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "json/elements.h"
+#include "json/reader.h"
+#include "json/visitor.h"
+#include "json/writer.h"
+
+/* The old headers mark parameters with these. */
+#ifndef IN
+#define IN
+#endif
+#ifndef OUT
+#define OUT
+#endif
+#ifndef INOUT
+#define INOUT
+#endif
+
+namespace util {
+
+/** Not optimised away, as other assignments to a text that is not read. */
+inline void OverwriteString(std::string &text, char c = ' ') {
+    volatile char *start = text.empty() ? NULL : &text[0];
+    for (size_t i = 0; i < text.size(); ++i) start[i] = c;
+}
+
+/** A std::string that is overwritten when it goes. */
+class String : public std::string {
+public:
+    String() {}
+    String(const std::string &text) : std::string(text) {}
+    String(const char *text) : std::string(text ? text : "") {}
+    String(const String &text) : std::string(text) {}
+    String(const std::string &text, size_t pos, size_t size = npos)
+        : std::string(text, pos, size) {}
+    String(const char *text, size_t size) : std::string(text, size) {}
+    String(size_t size, char c) : std::string(size, c) {}
+    ~String() { Overwrite(); }
+
+    String &operator=(const String &text) {
+        assign(text);
+        return *this;
+    }
+    String &operator=(const std::string &text) {
+        assign(text);
+        return *this;
+    }
+    String &operator=(const char *text) {
+        assign(text ? text : "");
+        return *this;
+    }
+
+    /** As printf; the former text goes. */
+#ifdef __GNUC__
+    __attribute__((format(printf, 2, 3)))
+#endif
+    String &Format(const char *format, ...) {
+        va_list args, again;
+        va_start(args, format);
+        va_copy(again, args);
+        const int size = std::vsnprintf(NULL, 0, format, args);
+        va_end(args);
+        std::vector<char> text(size < 0 ? 1 : static_cast<size_t>(size) + 1);
+        if (size >= 0) std::vsnprintf(text.data(), text.size(), format, again);
+        va_end(again);
+        assign(text.data(), text.size() - 1);
+        return *this;
+    }
+
+    String &Trim(const std::string &chars = " \t\f\v\n\r") {
+        TrimLeft(chars);
+        return TrimRight(chars);
+    }
+
+    String &TrimLeft(const std::string &chars = " \t\f\v\n\r") {
+        erase(0, find_first_not_of(chars));
+        return *this;
+    }
+
+    String &TrimRight(const std::string &chars = " \t\f\v\n\r") {
+        const size_t last = find_last_not_of(chars);
+        erase(last == npos ? 0 : last + 1);
+        return *this;
+    }
+
+    String &ReplaceAll(const std::string &from, const std::string &to) {
+        if (from.empty()) return *this;
+        for (size_t at = find(from); at != npos;
+             at = find(from, at + to.size()))
+            replace(at, from.size(), to);
+        return *this;
+    }
+
+    void Overwrite(char c = ' ') { OverwriteString(*this, c); }
+
+    bool EndsWith(const std::string &end) const {
+        return size() >= end.size() &&
+               compare(size() - end.size(), npos, end) == 0;
+    }
+    /** A copy with the letters of ASCII in lower case. */
+    String ToLower() const {
+        String lower(*this);
+        for (size_t i = 0; i < lower.size(); ++i)
+            if (lower[i] >= 'A' && lower[i] <= 'Z')
+                lower[i] = static_cast<char>(lower[i] - 'A' + 'a');
+        return lower;
+    }
+
+    /** Java's hash: the sum of s[i] * 31^(n-1-i), in 32 bits. */
+    int GetHash() const {
+        uint32_t hash = 0;
+        for (const_iterator i = begin(); i != end(); ++i)
+            hash = hash * 31 + static_cast<uint32_t>(static_cast<int32_t>(*i));
+        return static_cast<int32_t>(hash);
+    }
+};
+
+/* ---- JSON ------------------------------------------------------------- */
+
+void OverwriteJsonValues(json::UnknownElement &element);
+
+inline void OverwriteJsonValues(json::Object &object) {
+    for (json::Object::iterator i = object.Begin(); i != object.End(); ++i)
+        OverwriteJsonValues(i->element);
+}
+
+inline void OverwriteJsonValues(json::Array &array) {
+    for (json::Array::iterator i = array.Begin(); i != array.End(); ++i)
+        OverwriteJsonValues(*i);
+}
+
+inline void OverwriteJsonValues(json::UnknownElement &element) {
+    struct Overwriter : json::Visitor {
+        virtual void Visit(json::Array &array) { OverwriteJsonValues(array); }
+        virtual void Visit(json::Object &object) {
+            OverwriteJsonValues(object);
+        }
+        virtual void Visit(json::String &string) {
+            OverwriteString(string.Value());
+        }
+        virtual void Visit(json::Number &number) { number.Value() = 0; }
+        virtual void Visit(json::Boolean &boolean) { boolean.Value() = false; }
+        virtual void Visit(json::Null &) {}
+    } overwriter;
+    element.Accept(overwriter);
+}
+
+/** A JSON object whose values are overwritten when it goes. */
+class JsonObject : public json::Object {
+public:
+    JsonObject() {}
+    JsonObject(const json::Object &other) : json::Object(other) {}
+    JsonObject(const JsonObject &other)
+        : json::Object(other), m_parseError(other.m_parseError) {}
+    ~JsonObject() { OverwriteJsonValues(*this); }
+
+    JsonObject &operator=(const json::Object &other) {
+        json::Object::operator=(other);
+        m_parseError.clear();
+        return *this;
+    }
+    JsonObject &operator=(const JsonObject &other) {
+        return *this = static_cast<const json::Object &>(other);
+    }
+
+    std::string ToString() const {
+        std::ostringstream text;
+        json::Writer::Write(*this, text);
+        return text.str();
+    }
+
+    /** False, and empty, if `text` is no JSON object; GetParseError() says why
+     * without the text. */
+    bool Parse(const char *text) {
+        Clear();
+        m_parseError.clear();
+        try {
+            std::istringstream stream(text ? text : "");
+            json::Reader::Read(*this, stream);
+            return true;
+        } catch (const json::Exception &error) {
+            m_parseError = error.what();
+            return false;
+        }
+    }
+    std::string GetParseError() const { return m_parseError; }
+
+    /* The default for a member that is not there or of another type. */
+
+    const char *
+    GetStringParam(const char *name, const char *defaultValue = "") const {
+        const json::String *found = Get<json::String>(name);
+        return found ? found->Value().c_str() : defaultValue;
+    }
+    int GetIntParam(const char *name, int defaultValue = 0) const {
+        const json::Number *found = Get<json::Number>(name);
+        return found && std::fabs(found->Value()) <= 2147483647.0
+                   ? static_cast<int>(found->Value())
+                   : defaultValue;
+    }
+    int64_t GetInt64Param(const char *name, int64_t defaultValue = 0) const {
+        const json::Number *found = Get<json::Number>(name);
+        return found && std::fabs(found->Value()) < 9.2e18
+                   ? static_cast<int64_t>(found->Value())
+                   : defaultValue;
+    }
+    bool GetBoolParam(const char *name, bool defaultValue = false) const {
+        const json::Boolean *found = Get<json::Boolean>(name);
+        return found ? found->Value() : defaultValue;
+    }
+
+    void PutIfNotEmpty(const std::string &name, const std::string &value) {
+        if (!value.empty()) (*this)[name] = json::String(value);
+    }
+
+private:
+    template <typename Value> const Value *Get(const char *name) const {
+        try {
+            const json::Object &object = *this;
+            return &static_cast<const Value &>(object[name]);
+        } catch (const json::Exception &) {
+            return NULL;
+        }
+    }
+
+    String m_parseError;
+};
+
+/** The default for a member that is not there; one of another type throws. */
+inline std::string GetOptionalStringParam(
+    const json::Object &object, const std::string &name,
+    const std::string &defaultValue = "") {
+    if (object.Find(name) == object.End()) return defaultValue;
+    return static_cast<const json::String &>(object[name]).Value();
+}
+
+inline int GetOptionalIntParam(
+    const json::Object &object, const std::string &name,
+    int defaultValue = 0) {
+    if (object.Find(name) == object.End()) return defaultValue;
+    const double value =
+        static_cast<const json::Number &>(object[name]).Value();
+    if (std::fabs(value) > 2147483647.0)
+        throw json::Exception("A number is out of range: " + name);
+    return static_cast<int>(value);
+}
+
+/* ---- Maps ------------------------------------------------------------- */
+
+class StringMap : public std::map<String, String> {
+public:
+    StringMap() {}
+    /** Throws json::Exception if a member is not a string. */
+    StringMap(const json::Object &object) {
+        for (json::Object::const_iterator i = object.Begin();
+             i != object.End(); ++i)
+            (*this)[i->name] =
+                static_cast<const json::String &>(i->element).Value();
+    }
+
+    json::Object ToJsonObject() const {
+        json::Object object;
+        for (const_iterator i = begin(); i != end(); ++i)
+            object[i->first] = json::String(i->second);
+        return object;
+    }
+
+    /** False, with nothing changed, if the key is there. */
+    bool Put(const String &key, const String &value) {
+        return insert(value_type(key, value)).second;
+    }
+
+    /** Values of `other` take the place of those that are there. */
+    void PutAll(const StringMap &other) {
+        for (const_iterator i = other.begin(); i != other.end(); ++i)
+            (*this)[i->first] = i->second;
+    }
+
+    /** "" if the key is not there. */
+    const char *Get(const String &key) const {
+        const const_iterator i = find(key);
+        return i == end() ? "" : i->second.c_str();
+    }
+};
+
+/* ---- Hex -------------------------------------------------------------- */
+
+/** Two lower-case digits a byte. */
+inline std::string HexEncode(const char *bytes, size_t size) {
+    static const char digits[] = "0123456789abcdef";
+    std::string hex;
+    hex.reserve(2 * size);
+    for (size_t i = 0; i < size; ++i) {
+        const unsigned char byte = static_cast<unsigned char>(bytes[i]);
+        hex += digits[byte >> 4];
+        hex += digits[byte & 15];
+    }
+    return hex;
+}
+
+inline std::string HexEncode(const std::string &bytes) {
+    return HexEncode(bytes.data(), bytes.size());
+}
+
+/** Empty if `hex` is not hex digits in pairs. */
+inline std::string HexDecode(const std::string &hex) {
+    static const std::string digits("0123456789abcdef0123456789ABCDEF");
+    std::string bytes;
+    for (size_t i = 0; i + 1 < hex.size(); i += 2) {
+        const size_t high = digits.find(hex[i]), low = digits.find(hex[i + 1]);
+        if (high == std::string::npos || low == std::string::npos) return "";
+        bytes += static_cast<char>(high % 16 * 16 + low % 16);
+    }
+    return hex.size() % 2 == 0 ? bytes : "";
+}
+
+/* ---- URLs ------------------------------------------------------------- */
+
+/** The parts of a URL; of what is none, what is left of it. Scheme and host in
+ * lower case, the path without its first "/" and with the query. */
+class Url {
+public:
+    Url(const std::string &url) {
+        std::string rest = url;
+        const size_t scheme = rest.find("://");
+        if (scheme != std::string::npos) {
+            m_scheme = String(rest, 0, scheme).ToLower();
+            rest = String(rest, scheme + 3).TrimLeft("/");
+        }
+        const size_t path = rest.find('/');
+        if (path != std::string::npos) {
+            m_path = rest.substr(path + 1);
+            rest.erase(path);
+        }
+        const size_t port = rest.find(':');
+        if (port != std::string::npos) {
+            m_port = rest.substr(port + 1);
+            rest.erase(port);
+        }
+        m_host = String(rest).ToLower();
+    }
+    Url(const std::string &scheme, const std::string &host,
+        const std::string &port, const std::string &path)
+        : m_scheme(scheme), m_host(host), m_port(port), m_path(path) {}
+
+    const String &GetScheme() const { return m_scheme; }
+    const String &GetHost() const { return m_host; }
+    const String &GetPort() const { return m_port; }
+    const String &GetPath() const { return m_path; }
+
+    bool operator==(const Url &other) const {
+        return m_scheme == other.m_scheme && m_host == other.m_host &&
+               m_port == other.m_port && m_path == other.m_path;
+    }
+    bool operator!=(const Url &other) const { return !(*this == other); }
+
+private:
+    String m_scheme;
+    String m_host;
+    String m_port;
+    String m_path;
+};
+
+} // namespace util
+
+#endif
