@@ -147,8 +147,8 @@ def main() -> int:
     if args.check:
         print(f"{len(mine) - 1} rows: 1 passed")
         return 0
-    said_of_unit = f" One U was {unit_of(measured):.1f} ns." if args.part == "bench" else ""
-    text = f"{circumstances()}{said_of_unit}\n\n{new}\n"
+    unit = unit_of(measured) if args.part == "bench" else measured["unitNanoseconds"]
+    text = f"{circumstances()} One U was {unit:.1f} ns.\n\n{new}\n"
     PAGE.write_text(part(args.part).sub(lambda _: text, page))
     return 0
 
