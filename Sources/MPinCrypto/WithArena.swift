@@ -21,9 +21,9 @@ func withArena<Value>(_ body: (inout Arena) throws(MPinError) -> Value) throws(M
 /// Wipes 4 KiB of the stack below the caller, where the field's functions put what does not fit into registers.
 @inline(never)
 private func wipeStackBelow() {
-    var room = InlineArray<4096, UInt8>(repeating: 0)
+    var room = InlineArray<512, UInt>(repeating: 0)
     var span = room.mutableSpan
     span.withUnsafeMutableBufferPointer { buffer in
-        if let base = buffer.baseAddress { explicit_bzero(base, buffer.count) }
+        if let base = buffer.baseAddress { explicit_bzero(base, 8 &* buffer.count) }
     }
 }
