@@ -64,6 +64,11 @@ class Server:
         if self.process is not None and self.process.poll() is None:
             self.end(signal.SIGKILL)
 
+    def close(self) -> None:
+        """Ends it for good."""
+        self.end(signal.SIGTERM)
+        self._log.close()
+
     def log_text(self) -> str:
         return Path(self._log.name).read_text()
 

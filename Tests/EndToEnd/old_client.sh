@@ -6,4 +6,4 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 export MPIN_LIBRARY=$root/build/libmpin.so PYTHONPATH=$root/bindings/python:$root/Tests/EndToEnd
 export PYTHONDONTWRITEBYTECODE=1 SWIFT_BACKTRACE=enable=no
 /usr/bin/python3 -m pytest -q -W error -p no:cacheprovider "$root/Tests/EndToEnd/test_old_client.py" \
-    "$root/Tests/EndToEnd/test_guide.py" "$@"
+    "$root/Tests/EndToEnd/test_guide.py" "$root/Tests/EndToEnd/test_old_peers.py" "$@"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import json
 import re
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -52,7 +51,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     running = Server(tmp_path_factory.mktemp("mpind"))
     running.start()
     yield running
-    running.end(signal.SIGTERM)
+    running.close()
 
 
 @pytest.fixture

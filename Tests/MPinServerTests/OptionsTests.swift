@@ -161,6 +161,21 @@ final class OptionsTests: XCTestCase {
         try SettingsReader(part).read(arguments: (Self.needed[part] ?? []) + arguments, environment: [:]).check()
     }
 
+    /// Without one old parts are believed: on one machine only.
+    func testAPrivateListenerWithoutAKeyIsForThisMachineOnly() throws {
+        let rpa = ["--key-file", "x", "--mail-dir", "m", "--private-listen"]
+        func check(_ arguments: [String]) throws {
+            try SettingsReader(.rpa).read(arguments: rpa + arguments, environment: [:]).check()
+        }
+        try check(["127.0.0.1:8012"])
+        XCTAssertThrowsError(try check(["10.0.0.1:8012", "--behind-proxy"])) {
+            XCTAssertTrue("\($0)".contains("--rps-key-file"), "\($0)")
+        }
+        XCTAssertThrowsError(try self.check(.rps, ["--private-listen", "10.0.0.1:8011", "--behind-proxy"])) {
+            XCTAssertTrue("\($0)".contains("--rpa-key-file"), "\($0)")
+        }
+    }
+
     /// Else links and cookies would be of plain HTTP, or of an address that nobody reaches, and nobody would be told.
     func testWhoIsReachedThroughAProxySaysUnderWhichURL() throws {
         let url = ["--public-url", "https://login.example.org"]

@@ -100,7 +100,8 @@ package struct RelyingPartyServiceConfig: Sendable {
     package var legacy: LegacyCredentials?
     /// Whole URL of the RPA's /mpinVerify.
     package var verifyURL: String
-    /// Shared with the RPA: it signs the bearer token of each direction. Nil: the RPA takes requests without a token.
+    /// Shared with the RPA: it signs the bearer token of each direction. Nil: an old RPA, or one without a key, on this
+    /// machine; an old one knows one URL, so the private listener has the public paths, too.
     package var rpaKey: SecretBytes?
     /// Whether the private listener demands the RPA's bearer token.
     package var privateNeedsToken = false
@@ -196,8 +197,9 @@ package struct RelyingPartyApplicationConfig: Sendable {
     package var rpsURL: String?
     /// Signs activation links; 32 bytes.
     package var linkKey: SecretBytes
-    /// Shared with the RPS; 32 bytes.
-    package var rpsKey: SecretBytes
+    /// Shared with the RPS; 32 bytes: it signs the bearer token of each direction. Nil: an old RPS, or one without a key,
+    /// on this machine; it has one listener for its public and its private paths.
+    package var rpsKey: SecretBytes?
     package var delivery: MailDelivery
     /// Origins of other sites' pages that may call the RPA; `*` stands for all.
     package var allowOrigin: [String] = []
@@ -214,7 +216,7 @@ package struct RelyingPartyApplicationConfig: Sendable {
 
     package init(
         listen: ListenAddress, privateListen: ListenAddress, publicURL: String, rpsPrivateURL: String,
-        linkKey: SecretBytes, rpsKey: SecretBytes, delivery: MailDelivery
+        linkKey: SecretBytes, rpsKey: SecretBytes?, delivery: MailDelivery
     ) {
         self.listen = listen
         self.privateListen = privateListen

@@ -221,8 +221,12 @@ extension Daemon {
                 throw StartError("\(address): a private listener that other machines reach needs --rpa-key-file")
             }
             let edge = address.isLoopback ? edge(address, limits).inside : edge(address, limits)
-            return try Listener("private", address, edge: edge, readiness: readiness, logger: logger) { router in
+            let isOpen = rps.map { $0.config.privateListen == address && $0.config.rpaKey == nil } ?? false
+            return try Listener(
+                "private", address, edge: edge, servesLogins: isOpen, readiness: readiness, logger: logger
+            ) { router in
                 if rps?.config.privateListen == address { rps?.addPrivateRoutes(to: router) }
+                if isOpen { rps?.addPublicRoutes(to: router) }
                 if rpa?.config.privateListen == address { rpa?.addPrivateRoutes(to: router) }
             }
         }

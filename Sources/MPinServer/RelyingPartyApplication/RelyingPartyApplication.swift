@@ -46,7 +46,7 @@ struct RelyingPartyApplication: Sendable {
     /// POST /mpinVerify (wire section 8.1). The link starts with the configured URL: nothing that a request carries can
     /// lead the user elsewhere.
     private func verify(_ request: Request, _ logger: Logger) async throws -> Response {
-        try request.requireBearer(.fromRPS, key: config.rpsKey)
+        try requireRPS(request)
         let wish = try await request.json(VerifyUserRequest.self, config.limits)
         guard config.delivery != .forceActivate else { return .json(VerifyUserResponse(forceActivate: true)) }
         let link = ActivationLink(id: wish.mpinId, expires: wish.expireTime, activateKey: wish.activateKey)
@@ -62,9 +62,14 @@ struct RelyingPartyApplication: Sendable {
         return .json(VerifyUserResponse(forceActivate: false))
     }
 
+    private func requireRPS(_ request: Request) throws {
+        guard let key = config.rpsKey else { return }
+        try request.requireBearer(.fromRPS, key: key)
+    }
+
     /// GET /mpinPermitUser (wire section 8.2): 410 for a user whom the operator has put on the list.
     private func permit(_ request: Request) throws -> Response {
-        try request.requireBearer(.fromRPS, key: config.rpsKey)
+        try requireRPS(request)
         guard let id = request.query("mpin_id").flatMap(MPinID.init(hex:)), let user = id.userID else {
             throw APIError.invalidID
         }

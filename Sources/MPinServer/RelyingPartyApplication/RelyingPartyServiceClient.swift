@@ -6,7 +6,9 @@ import MPinWire
 struct RelyingPartyServiceClient: Sendable {
     private let peer: Peer
     private let local: RelyingPartyService?
-    private let key: SecretBytes
+    private let key: SecretBytes?
+    /// What stands before the paths of browser sessions: an old RPS has them among its public ones only.
+    private let browserPath: String
     /// Whether the RPS waits for the RPA's verdict on each login.
     private let reportsResult: Bool
     private let revoked: RevokedUsers
@@ -15,6 +17,7 @@ struct RelyingPartyServiceClient: Sendable {
         self.local = local
         peer = Peer(url: config.rpsPrivateURL, seconds: config.limits.callSeconds)
         key = config.rpsKey
+        browserPath = config.rpsKey == nil ? "/" + config.prefix : ""
         reportsResult = config.reportLoginResult
         revoked = RevokedUsers(file: config.revokedUsersFile)
     }
@@ -79,7 +82,7 @@ struct RelyingPartyServiceClient: Sendable {
         switch answer.status {
         case 410: return true
         // An old RPS does not know the question.
-        case 200, 404: return false
+        case 200, 404, 405: return false
         default: throw Self.failure(answer)
         }
     }
@@ -93,12 +96,12 @@ struct RelyingPartyServiceClient: Sendable {
 
     /// A new access number or QR code, as `path` says.
     func browserSession(_ path: String) async throws -> BrowserSessionResponse {
-        try await value(path, [String: String](), mayRepeat: false)
+        try await value(browserPath + path, [String: String](), mayRepeat: false)
     }
 
     /// How far the phone is. Who asks twice hears the same.
     func access(webOTT: String) async throws -> AccessResponse {
-        try await value("/access", AccessRequest(webOTT: webOTT), mayRepeat: true)
+        try await value(browserPath + "/access", AccessRequest(webOTT: webOTT), mayRepeat: true)
     }
 
     private func value<T: Decodable>(
@@ -125,8 +128,8 @@ struct RelyingPartyServiceClient: Sendable {
     }
 
     /// `ask` gets the bearer token.
-    private func reach(_ ask: (String) async throws -> Peer.Answer) async throws -> Peer.Answer {
-        do { return try await ask(SignedMessage.fromRPA.signature(key: key)) } catch {
+    private func reach(_ ask: (String?) async throws -> Peer.Answer) async throws -> Peer.Answer {
+        do { return try await ask(key.map { SignedMessage.fromRPA.signature(key: $0) }) } catch {
             throw APIError(.badGateway, "The relying party service cannot be reached")
         }
     }

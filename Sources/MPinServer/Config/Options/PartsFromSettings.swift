@@ -89,7 +89,8 @@ extension Settings {
             listen: listen, privateListen: try address(ServerOptions.privateListen, "127.0.0.1:8012"),
             publicURL: try self[ServerOptions.publicURL]?.withoutSlashAtEnd ?? exposure().url(listen),
             rpsPrivateURL: self[ServerOptions.rpsPrivateURL], linkKey: try key(ServerOptions.keyFile),
-            rpsKey: try key(ServerOptions.rpsKeyFile), delivery: delivery)
+            rpsKey: self[ServerOptions.rpsKeyFile] == nil ? nil : try key(ServerOptions.rpsKeyFile),
+            delivery: delivery)
         config.allowOrigin = self[ServerOptions.allowOrigin]
         config.prefix = self[ServerOptions.prefix]
         config.rpsURL = self[ServerOptions.rpsURL]

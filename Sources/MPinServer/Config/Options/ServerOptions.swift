@@ -107,7 +107,8 @@ package enum ServerOptions {
     package static let keyFile = ServerOption<String?>.text(
         "key-file", .text("FILE"), "Key file of this part alone: seals, activates or signs links.")
     static let rpsKeyFile = ServerOption<String?>.text(
-        "rps-key-file", .text("FILE"), "Key file shared with the RPS and nobody else.")
+        "rps-key-file", .text("FILE"),
+        "Key file shared with the RPS and nobody else. An RPA needs none where the RPS has none: an old one.")
     static let name = ServerOption<String>.text("name", "dta", .text("NAME"), "Name in the log.")
 
     package static let passphraseFile = ServerOption<String?>.text(
@@ -143,7 +144,8 @@ package enum ServerOptions {
         "URL of the RPA's /mpinVerify; empty: nobody can register.")
     static let rpaKeyFile = ServerOption<String?>.text(
         "rpa-key-file", .text("FILE"),
-        "Key file shared with the RPA; both directions then carry a token. Without it none is sent or asked for.")
+        "Key file shared with the RPA; both directions then carry a token. Without it none is sent or asked for, and the private listener also has the public paths, for an old RPA."
+    )
     static let authenticateURL = ServerOption<String>.text(
         "authenticate-url", "/mpinAuthenticate", .text("URL"),
         "authenticateURL for clients, as path behind their base URL or as whole URL.")

@@ -20,7 +20,7 @@ extension Settings {
         case .dta: [ServerOptions.database, ServerOptions.rpsKeyFile]
         case .rps:
             [ServerOptions.database, ServerOptions.keyFile, ServerOptions.dta1KeyFile, ServerOptions.dta2KeyFile]
-        case .rpa: [ServerOptions.keyFile, ServerOptions.rpsKeyFile]
+        case .rpa: [ServerOptions.keyFile]
         }
     }
 
@@ -52,6 +52,9 @@ extension Settings {
         for address in [publicAddress, privateAddress].compactMap(\.self) { try exposure.require(address) }
         if part == .rps, self[ServerOptions.rpaKeyFile] == nil, privateAddress?.isLoopback == false {
             throw SettingsError("a private listener that other machines reach needs --rpa-key-file")
+        }
+        if part == .rpa, self[ServerOptions.rpsKeyFile] == nil, privateAddress?.isLoopback == false {
+            throw SettingsError("a private listener that other machines reach needs --rps-key-file")
         }
         try checkURLs(exposure, isEverywhere: publicAddress?.isEverywhere == true)
     }
