@@ -229,6 +229,23 @@ def test_a_phone_logs_a_browser_in_and_out(server: Server) -> None:
     assert not client.can_logout()
 
 
+def test_a_browsers_login_takes_a_page_of_this_site(server: Server) -> None:
+    client = server.register("page@example.com", "1234")
+    for code in (False, True):
+        browser = OldBrowser(server.url, client.settings, code)
+        phone = Phone(lambda: client.authenticate_wid("1234", browser.wid))
+        end = time.monotonic() + 60
+        while (answer := browser.poll())["status"] != "authenticate":
+            assert time.monotonic() < end and not phone.error
+        presented = {"mpinResponse": {"authOTT": answer["authOTT"]}}
+        assert send("POST", client.settings["authenticateURL"], presented).status == 403, "the token is not used up"
+        browser.redeem(answer["authOTT"])
+        phone.join()
+        assert b"page@example.com" in browser.get("/account").body
+        assert client.logout()
+        assert browser.get("/account").status == 303
+
+
 def test_the_phone_waits_for_the_websites_verdict(other: Callable[..., Server]) -> None:
     server = other("--wait-for-login-result")
     client = server.register("verdict@example.com", "1234")
