@@ -1091,7 +1091,8 @@ typedef struct mpin_session_details {
 /** Asks who shows this code; the page learns that it was read. Where the
  * backend knows no such question all details are empty.
  *
- * In: access_code: access number or the part of the QR URL after '#'.
+ * In: access_code: access number or the part of the QR URL after '#'; what an
+ *   empty one stands for is for the server to say.
  * Returns: as mpin_sdk_test_backend(), and MPIN_INCORRECT_ACCESS_NUMBER.
  * Source: wire section 6.12, TRUST wire section 4.13.
  */
