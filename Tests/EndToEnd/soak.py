@@ -156,7 +156,7 @@ def main() -> int:
     parser.add_argument("--pages", type=int, default=5000, help="login pages that wait at a split deployment")
     parser.add_argument("--people", type=int, default=20, help="identities that are attacked at two nodes")
     parser.add_argument("--guesses", type=int, default=100, help="PINs guessed for each of them")
-    parser.add_argument("--samples", type=int, default=10000, help="answers whose times are compared, of each kind")
+    parser.add_argument("--samples", type=int, default=20000, help="answers whose times are compared, of each kind")
     parser.add_argument("--short", action="store_true", help="all in less than a minute")
     parser.add_argument("--only", metavar="NAME", help="this check alone")
     options = parser.parse_args()

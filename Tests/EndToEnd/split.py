@@ -58,6 +58,10 @@ class Split:
         pages = {name: Path(f"/proc/{part.pid}/statm").read_text().split()[1] for name, part in self._parts.items()}
         return {name: int(count) * 4096 // 1_000_000 for name, count in pages.items()}
 
+    def files(self) -> int:
+        """Open files of the RPA."""
+        return len(list(Path(f"/proc/{self._parts['rpa'].pid}/fd").iterdir()))
+
     def log_text(self) -> str:
         return Path(self._log.name).read_text()
 

@@ -132,6 +132,7 @@ class Pages(threading.Thread):
         if answer is None:
             return
         self.answers[answer] += 1
+        assert answer in ("page", "new"), answer
         if answer == "page":
             page.poll()
         elif answer == "closed":
@@ -186,6 +187,8 @@ def with_pages(split: Split, count: int, own: int, seconds: float) -> tuple[Coun
         wait_until(lambda: pages.failure or pages.answers.total() >= 2 * count)
     finally:
         pages.end()
+    # The server finds out that a page has gone when it answers it.
+    wait_until(lambda: split.files() < 1000, 2 * WAIT)
     if pages.failure:
         raise pages.failure
     assert set(pages.answers) <= {"page", "new"}, f"{pages.answers}"
