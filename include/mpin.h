@@ -877,13 +877,15 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_restart_registration(
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_confirm_registration(
     mpin_sdk *sdk, mpin_user *user, const char *push_id);
 
-/** Makes the token from the client secret and the PIN, and stores it. Sends
- * nothing. State: STARTED_REGISTRATION or ACTIVATED -> REGISTERED.
+/** Makes the token from the client secret and the PIN, and stores it. Where
+ * the server wants to know that, it is told, for three seconds at most: it then
+ * hands the shares out to nobody any more. The result does not depend on it.
+ * State: STARTED_REGISTRATION or ACTIVATED -> REGISTERED.
  *
  * In: pin: 4 to 6 decimal digits; an empty one means that the user gave up.
  * Returns also: MPIN_PIN_INPUT_CANCELED, MPIN_PIN_INVALID, MPIN_CRYPTO_ERROR;
  *   MPIN_FLOW_ERROR if the shares are not there.
- * Source: wire section 12.
+ * Source: wire sections 6.4 and 12.
  */
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_finish_registration(
     mpin_sdk *sdk, mpin_user *user, const char *pin);

@@ -3,11 +3,15 @@
 #include "mpin_curl.h"
 
 #include <dlfcn.h>
+#include <malloc.h>
 #include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* X(function): every function that is called here. */
 #define FUNCTIONS(X) \
-    X(global_init) X(easy_init) X(easy_cleanup) X(easy_reset) X(easy_strerror) X(easy_setopt) X(easy_getinfo) \
+    X(global_init_mem) X(easy_init) X(easy_cleanup) X(easy_reset) X(easy_strerror) X(easy_setopt) X(easy_getinfo) \
     X(multi_init) X(multi_cleanup) X(multi_add_handle) X(multi_remove_handle) X(multi_perform) X(multi_poll) \
     X(multi_info_read) X(slist_append) X(slist_free_all)
 
@@ -17,6 +21,23 @@ static struct { FUNCTIONS(MEMBER) } curl_functions;
 
 static pthread_once_t loading = PTHREAD_ONCE_INIT;
 static int is_available;
+
+/* Memory for libcurl that is wiped when it is freed: URLs, headers and bodies that it has copied hold one-time tokens and
+ * shares. Where the program has initialised libcurl before, its own functions stay. */
+static void wiping_free(void *block) {
+    if (block) explicit_bzero(block, malloc_usable_size(block));
+    free(block);
+}
+
+static void *wiping_realloc(void *block, size_t size) {
+    if (!block) return malloc(size);
+    size_t former = malloc_usable_size(block);
+    void *larger = malloc(size);
+    if (!larger) return NULL;
+    memcpy(larger, block, former < size ? former : size);
+    wiping_free(block);
+    return larger;
+}
 
 /* An older library may lack a function; then it is as if there were none. It stays loaded: its threads and its TLS library
  * would not survive being unloaded. */
@@ -28,7 +49,8 @@ static void load(void) {
     if (!curl_functions.name) return;
     FUNCTIONS(FIND)
 #undef FIND
-    is_available = curl_functions.global_init(CURL_GLOBAL_ALL) == CURLE_OK;
+    is_available = curl_functions.global_init_mem(
+                       CURL_GLOBAL_ALL, malloc, wiping_free, wiping_realloc, strdup, calloc) == CURLE_OK;
 }
 
 int mpin_curl_is_available(void) {

@@ -21,7 +21,7 @@ extension MPinClient {
         try await perform { sdk throws(SDKError) in try sdk.confirmRegistration(user.core, pushID: pushID) }
     }
 
-    /// Makes the token with a PIN of the user's choice and stores it. Sends nothing.
+    /// Makes the token with a PIN of the user's choice and stores it; a server that wants to know that is told.
     public func finishRegistration(_ user: User, pin: PIN, factors: [PIN] = []) async throws(MPinError) {
         try await perform { sdk throws(SDKError) in
             try sdk.add(factors, to: user)

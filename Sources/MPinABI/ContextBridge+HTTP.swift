@@ -32,13 +32,16 @@ struct CallbackTransport: HTTPTransport {
     private func call(_ request: HTTPRequest, _ handle: OpaquePointer, _ milliseconds: UInt32) -> mpin_status {
         guard let execute = callbacks.context.http_execute else { return MPIN_NETWORK_ERROR }
         let headers = TextList(request.headers.flatMap { [$0.0, $0.1] })
-        let texts = TextList([request.method.rawValue, request.url])
-        return withExtendedLifetime((headers, texts)) {
-            (request.body ?? []).withUnsafeBufferPointer { body in
+        let method = TextList([request.method.rawValue])
+        let url = request.cString(request.url)
+        return withExtendedLifetime((headers, method, url)) {
+            request.withBody { body in
                 var view = mpin_http_request()
                 view.size = MemoryLayout<mpin_http_request>.size
-                view.method = texts.first[0]
-                view.url = texts.first[1]
+                view.method = method.first[0]
+                view.url = url.span.withUnsafeBufferPointer { text in
+                    text.baseAddress.map { UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self) }
+                }
                 view.headers = UnsafePointer(headers.first)
                 view.body = body.isEmpty ? nil : body.baseAddress
                 view.body_len = body.count

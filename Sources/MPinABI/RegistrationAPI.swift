@@ -3,6 +3,8 @@
 
 public import CMPin
 import MPinSDK
+import MPinSecrets
+import MPinWire
 
 @_cdecl("mpin_sdk_start_verification") @implementation
 public func mpin_sdk_start_verification(
@@ -64,8 +66,9 @@ public func mpin_sdk_set_registration_token(
     _ sdk: OpaquePointer?, _ user: OpaquePointer?, _ token: UnsafePointer<CChar>?
 ) -> mpin_status {
     guard let (sdk, user) = sdkAndUser(sdk, user) else { return MPIN_INVALID_HANDLE }
-    guard let token = text(token) else { return sdk.refuse("token is NULL or not UTF-8") }
-    return sdk.status { () throws(SDKError) in try sdk.setRegistrationToken(user, token: token) }
+    guard let token = secretOctets(token) else { return sdk.refuse("token is NULL") }
+    let secret = SecretText(SecretBytes(copying: token.span))
+    return sdk.status { () throws(SDKError) in try sdk.setRegistrationToken(user, token: secret) }
 }
 
 @_cdecl("mpin_sdk_restart_registration") @implementation

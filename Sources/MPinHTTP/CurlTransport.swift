@@ -1,5 +1,6 @@
 import CCurl
 import Glibc
+import MPinSecrets
 
 /// HTTP/1.1 over libcurl: TLS verified, no redirects, no compression, connections kept for the next request.
 package final class CurlTransport: HTTPTransport {
@@ -23,7 +24,7 @@ package final class CurlTransport: HTTPTransport {
         let session = try takeSession(request.reach)
         defer { giveBack(session) }
         let exchange = Exchange(limit: policy.maxAnswerBytes)
-        prepare(session, url, proxy)
+        prepare(session, request.cString(url.text), proxy)
         gate.attach(to: session)
         let outcome = withExtendedLifetime(gate) { perform(request, session, exchange, isCancelled) }
         if proxy == nil { session.addresses.formUnion(gate.opened) }
@@ -41,17 +42,20 @@ package final class CurlTransport: HTTPTransport {
         session.set(CURLOPT_HTTPHEADER, pointer: lines.first)
         exchange.attach(to: session)
         return withExtendedLifetime(lines) {
-            (request.body ?? []).withUnsafeBufferPointer { body in
+            request.withBody { body in
                 setMethod(request.method, body, session)
                 return session.run(until: request.deadline, isCancelled: isCancelled)
             }
         }
     }
 
-    private func prepare(_ session: CurlSession, _ url: RemoteURL, _ proxy: String?) {
+    /// `url`: a C string, which libcurl copies.
+    private func prepare(_ session: CurlSession, _ url: SecretBytes, _ proxy: String?) {
         session.reset()
         session.require(mpin_curl_set_http_only(session.easy))
-        session.set(CURLOPT_URL, url.text)
+        url.span.withUnsafeBufferPointer { text in
+            session.set(CURLOPT_URL, pointer: UnsafeMutableRawPointer(mutating: text.baseAddress))
+        }
         session.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
         session.set(CURLOPT_FOLLOWLOCATION, 0)
         if let agent = policy.userAgent { session.set(CURLOPT_USERAGENT, agent) }

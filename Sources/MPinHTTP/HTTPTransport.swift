@@ -11,10 +11,14 @@ package struct HTTPRequest: Sendable {
     package var method: Method
     /// Absolute, http or https, without user name and password.
     package var url: String
+    /// A query that holds a secret; it goes behind `url`, which has none then. Characters of a query only.
+    package var secretQuery: SecretBytes?
     /// Names and values; a line break in either is refused.
     package var headers: [(String, String)]
     /// Not with GET.
     package var body: [UInt8]?
+    /// The body, where it may hold a secret.
+    package var secretBody: SecretBytes?
     package var deadline: Deadline
     /// Whether the server may get it twice, where a kept connection turns out to be dead. When to try again is otherwise
     /// for the transport's caller.
@@ -33,6 +37,19 @@ package struct HTTPRequest: Sendable {
         self.body = body
         self.deadline = deadline
         self.mayRepeat = mayRepeat ?? (method == .get)
+    }
+
+    /// The whole URL of this request, given its beginning, as a C string.
+    package func cString(_ url: String) -> SecretBytes {
+        let parts = [url, secretQuery == nil ? "" : "?"].map { SecretBytes(utf8: $0) }
+        let end = SecretBytes(count: 1)
+        return SecretBytes(joining: parts + [secretQuery, end].compactMap(\.self))
+    }
+
+    /// The body, empty where there is none.
+    package func withBody<Result>(_ use: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        if let secretBody { return secretBody.span.withUnsafeBufferPointer(use) }
+        return (body ?? []).withUnsafeBufferPointer(use)
     }
 }
 

@@ -1,15 +1,31 @@
-import MPinSecrets
+package import MPinSecrets
 
 /// `text` as a part of a path or query: everything but unreserved characters (RFC 3986 section 2.3) is escaped.
 package func percentEncoded(_ text: String) -> String {
     var result = ""
     for byte in text.utf8 {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-            UInt8(ascii: "~"):
+        if isUnreserved(byte) {
             result.unicodeScalars.append(Unicode.Scalar(byte))
-        default: result += "%" + Hex.encode([byte]).uppercased()
+        } else {
+            result += "%" + Hex.encode([byte]).uppercased()
+        }
+    }
+    return result
+}
+
+/// The same for a secret.
+package func percentEncoded(_ text: SecretBytes) -> SecretBytes {
+    let bytes = text.span
+    let escapes = bytes.indices.reduce(0) { $0 + (isUnreserved(bytes[$1]) ? 0 : 1) }
+    let result = SecretBytes(count: bytes.count + 2 * escapes)
+    var octets = result.mutableSpan
+    var end = 0
+    for index in bytes.indices {
+        let byte = bytes[index]
+        let spelled = isUnreserved(byte) ? [byte] : [UInt8(ascii: "%"), digit(byte >> 4), digit(byte & 15)]
+        for character in spelled {
+            octets[end] = character
+            end += 1
         }
     }
     return result
@@ -19,3 +35,16 @@ package func percentEncoded(_ text: String) -> String {
 package func percentEncodedQuery(_ members: [(String, String)]) -> String {
     members.map { name, value in "\(name)=\(percentEncoded(value))" }.joined(separator: "&")
 }
+
+private func isUnreserved(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+        UInt8(ascii: "~"):
+        true
+    default: false
+    }
+}
+
+/// `0...9A...F`.
+private func digit(_ nibble: UInt8) -> UInt8 { nibble < 10 ? nibble + 48 : nibble + 55 }

@@ -19,6 +19,8 @@ struct Backend: Sendable {
     let mobileAuthenticateURL: String
     /// Where the fate of a browser's session is reported; empty where there is no such thing.
     let codeStatusURL: String
+    /// Where the end of a registration is reported; empty where there is no such thing.
+    let setupDoneURL: String
     let verificationURL: String
     let signingRegisterURL: String
     let appID: String
@@ -49,6 +51,7 @@ struct Backend: Sendable {
         timePermitsStorageURL = (try? text("timePermitsStorageURL")) ?? ""
         mobileAuthenticateURL = (try? text("mobileAuthenticateURL")) ?? ""
         codeStatusURL = (try? text("codeStatusURL")) ?? ""
+        setupDoneURL = (try? text("setupDoneURL")) ?? ""
         verificationURL = (try? text("verificationURL")) ?? "\(url)/verification"
         signingRegisterURL = (try? text("dvsRegisterURL")) ?? "\(mpinAuthServerURL)/dvsregister"
         usesPermits = members["usePermits"] != .bool(false)

@@ -33,9 +33,12 @@ struct Caller {
         return caller
     }
 
-    func get(_ call: ServerCall, _ url: String, until earlier: Deadline? = nil) throws(SDKError) -> SecretBytes {
-        let request = HTTPRequest(
+    func get(
+        _ call: ServerCall, _ url: String, secretQuery: SecretBytes? = nil, until earlier: Deadline? = nil
+    ) throws(SDKError) -> SecretBytes {
+        var request = HTTPRequest(
             url: url, headers: headers, deadline: earlier ?? deadline, mayRepeat: call.isIdempotent)
+        request.secretQuery = secretQuery
         return try send(call, request)
     }
 
@@ -46,9 +49,10 @@ struct Caller {
     ) throws(SDKError) -> SecretBytes {
         let body: SecretBytes
         do { body = try JSON.encode(message) } catch { throw SDKError(.invalidArgument, "\(call.name): no JSON text") }
-        let request = HTTPRequest(
+        var request = HTTPRequest(
             method: method, url: url, headers: [("Content-Type", "application/json; charset=UTF-8")] + headers + more,
-            body: body.plainBytes, deadline: earlier ?? deadline)
+            deadline: earlier ?? deadline)
+        request.secretBody = body
         return try send(call, request)
     }
 

@@ -1,4 +1,5 @@
 import MPinSecrets
+package import MPinWire
 
 /// Verification, registration and what changes a token. PINs and factors are ASCII.
 extension SDK {
@@ -36,7 +37,7 @@ extension SDK {
     }
 
     /// Completes the registration token by the part that the link carries. STARTED_REGISTRATION, unchanged.
-    package func setRegistrationToken(_ user: User, token: String) throws(SDKError) {
+    package func setRegistrationToken(_ user: User, token: SecretText) throws(SDKError) {
         try perform { session, _ throws(SDKError) in try session.setRegistrationToken(user, token: token) }
     }
 
@@ -54,10 +55,12 @@ extension SDK {
         }
     }
 
-    /// Makes and stores the token. STARTED_REGISTRATION or ACTIVATED -> REGISTERED.
+    /// Makes and stores the token, and lets a server know that wants to. STARTED_REGISTRATION or ACTIVATED -> REGISTERED.
     package func finishRegistration(_ user: User, pin: Span<UInt8>) throws(SDKError) {
         let pin = SecretBytes(copying: pin)
-        try perform(withPINOf: user) { session, _ throws(SDKError) in try session.finishRegistration(user, pin: pin) }
+        try perform(withPINOf: user) { session, caller throws(SDKError) in
+            try session.finishRegistration(user, pin: pin, caller)
+        }
     }
 
     /// Gives a further factor, 4 to 6 digits, for the next call of this user that takes a PIN.

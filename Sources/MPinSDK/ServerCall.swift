@@ -11,6 +11,7 @@ package enum ServerCall: Sendable, CaseIterable {
     /// ``signature`` at a MIRACL MFA server.
     case signatureMFA
     case secondClientSecret
+    case setupDone
     case timePermit
     case permitStorage
     case secondTimePermit
@@ -33,6 +34,7 @@ package enum ServerCall: Sendable, CaseIterable {
         case .register, .registerMFA: "register"
         case .signature, .signatureMFA: "first client secret share"
         case .secondClientSecret: "second client secret share"
+        case .setupDone: "end of the registration"
         case .timePermit: "first time permit share"
         case .permitStorage: "permit storage"
         case .secondTimePermit: "second time permit share"
@@ -53,7 +55,7 @@ package enum ServerCall: Sendable, CaseIterable {
         switch self {
         case .clientSettings, .service, .secondClientSecret, .timePermit, .secondTimePermit, .secondSigningShare: true
         case .verification, .verificationConfirmation, .register, .registerMFA, .signature, .signatureMFA,
-            .permitStorage, .codeStatus, .authorize, .pass1, .pass2, .authenticate, .logout, .signingRegister:
+            .setupDone, .permitStorage, .codeStatus, .authorize, .pass1, .pass2, .authenticate, .logout, .signingRegister:
             false
         }
     }

@@ -35,6 +35,8 @@ package final class User: Sendable {
         var params = ""
         /// Both shares added up.
         var clientSecret: SecretBytes?
+        /// Whether the server wants to hear of the registration's end.
+        var reportsEnd = false
     }
 
     /// What a login needs beyond the token.

@@ -12,8 +12,8 @@ package struct UserRecord: Codable, Sendable, Equatable {
     /// Lower-case hex of the M-Pin ID's exact bytes.
     package var mpinID: String?
     /// One-time token of a registration that is not finished, and the part of it that came with the link.
-    package var regOTT: String?
-    package var regOTTRest: String?
+    package var regOTT: SecretText?
+    package var regOTTRest: SecretText?
     /// The browser's session that the registration belongs to, until it is finished (MIRACL MFA).
     package var accessCode: String?
     /// When the registration ends and what the server's clock showed then, in seconds since 1970.
@@ -99,10 +99,10 @@ package struct UserRecord: Codable, Sendable, Equatable {
     var isMFA: Bool { registeredMFA == true || customerID?.isEmpty == false }
 
     /// Both parts of the registration token.
-    var registrationToken: String { (regOTT ?? "") + (regOTTRest ?? "") }
+    var registrationToken: SecretText { (regOTT ?? "") + (regOTTRest ?? "") }
 
     /// Whether there is a whole registration token: 16 bytes in hex at once, or what came with the link behind the rest.
-    var isRegistrationTokenWhole: Bool { regOTTRest != nil || (regOTT?.utf8.count ?? 0) >= 32 }
+    var isRegistrationTokenWhole: Bool { regOTTRest != nil || (regOTT?.count ?? 0) >= 32 }
 
     /// An identity with a key pair logs in and signs with one token.
     mutating func setToken(_ token: SecretHex, _ mapping: PINMapping) {

@@ -26,6 +26,22 @@ package final class SecretBytes: Sendable {
         bytes.withUnsafeBufferPointer { _ = storage.update(fromContentsOf: $0) }
     }
 
+    /// A copy of `text` in UTF-8. The original stays as it is.
+    package convenience init(utf8 text: String) {
+        let bytes = Array(text.utf8)
+        self.init(copying: bytes.span)
+    }
+
+    /// Copies of `parts`, one behind the other.
+    package convenience init(joining parts: [SecretBytes]) {
+        self.init(count: parts.reduce(0) { $0 + $1.count })
+        var end = 0
+        for part in parts {
+            _ = UnsafeMutableBufferPointer(rebasing: storage[end...]).update(fromContentsOf: part.storage)
+            end += part.count
+        }
+    }
+
     /// The bytes that `hex` spells, an even number of digits in either case; nil for anything else.
     package convenience init?(hex: Span<UInt8>) {
         self.init(count: hex.count / 2)

@@ -10,8 +10,8 @@ package struct RegisterRequest: Codable, Sendable {
     package var deviceName: String?
     /// Opaque to the RPS, handed to the RPA.
     package var userData: String?
-    /// 32 hex digits; required to restart a registration.
-    package var regOTT: String?
+    /// The `regOTT`, 32 hex digits; required to restart a registration.
+    package var registrationToken: SecretText?
     /// A registration code or an activation token; the oldest servers drop it.
     package var activateCode: String?
     /// A browser's session (MIRACL MFA).
@@ -20,17 +20,22 @@ package struct RegisterRequest: Codable, Sendable {
     package var pushToken: String?
 
     package init(
-        userId: String, mobile: Int = 1, deviceName: String? = nil, userData: String? = nil, regOTT: String? = nil,
-        activateCode: String? = nil, wid: String? = nil, pushToken: String? = nil
+        userId: String, mobile: Int = 1, deviceName: String? = nil, userData: String? = nil,
+        registrationToken: SecretText? = nil, activateCode: String? = nil, wid: String? = nil, pushToken: String? = nil
     ) {
         self.userId = userId
         self.mobile = LenientInt(mobile)
         self.deviceName = deviceName
         self.userData = userData
-        self.regOTT = regOTT
+        self.registrationToken = registrationToken
         self.activateCode = activateCode
         self.wid = wid
         self.pushToken = pushToken
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case userId, mobile, deviceName, userData, activateCode, wid, pushToken
+        case registrationToken = "regOTT"
     }
 }
 
@@ -38,8 +43,8 @@ package struct RegisterRequest: Codable, Sendable {
 package struct RegisterResponse: Codable, Sendable {
     /// Hex of the M-Pin ID's JSON text.
     package var mpinId: String
-    /// One-time token of this registration, 32 hex digits.
-    package var regOTT: String
+    /// One-time token of this registration, the `regOTT`: 32 hex digits.
+    package var registrationToken: SecretText
     /// Whether the identity is confirmed already.
     package var active: Bool
     /// ISO 8601 in UTC without a zone, with microseconds; see ``WireTime`` for what other servers write.
@@ -55,7 +60,7 @@ package struct RegisterResponse: Codable, Sendable {
 
     package init(mpinId: String, regOTT: String, active: Bool, expireTime: String, nowTime: String) {
         self.mpinId = mpinId
-        self.regOTT = regOTT
+        registrationToken = SecretText(regOTT)
         self.active = active
         self.expireTime = expireTime
         self.nowTime = nowTime
@@ -65,7 +70,7 @@ package struct RegisterResponse: Codable, Sendable {
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         mpinId = try container.decode(String.self, forKey: .mpinId)
-        regOTT = try container.decode(String.self, forKey: .regOTT)
+        registrationToken = try container.decode(SecretText.self, forKey: .registrationToken)
         active = (try? container.decode(Bool.self, forKey: .active)) ?? false
         expireTime = Self.text(container, .expireTime)
         nowTime = Self.text(container, .nowTime)
@@ -76,8 +81,12 @@ package struct RegisterResponse: Codable, Sendable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case mpinId, regOTT, active, expireTime, nowTime, customerId, appId, pinLength, verificationType
+        case mpinId, active, expireTime, nowTime, customerId, appId, pinLength, verificationType
+        case registrationToken = "regOTT"
     }
+
+    /// The token in memory that is not wiped.
+    package var regOTT: String { registrationToken.plainText }
 
     private static func text(_ container: KeyedDecodingContainer<CodingKeys>, _ key: CodingKeys) -> String? {
         if let text = try? container.decode(String.self, forKey: key) { return text }
@@ -92,11 +101,25 @@ package struct SignatureResponse: Codable, Sendable {
     package var clientSecretShare: SecretHex
     /// URL-encoded query that the client appends unread to `certivoxURL + "clientSecret?"`.
     package var params: String
+    /// True: the server wants to hear by ``SetupDoneRequest`` that the client has got everything. Old servers do not say.
+    package var setupDone: Bool?
 
-    package init(clientSecretShare: SecretHex, params: String) {
+    package init(clientSecretShare: SecretHex, params: String, setupDone: Bool? = nil) {
         self.clientSecretShare = clientSecretShare
         self.params = params
+        self.setupDone = setupDone
     }
+}
+
+/// POST setupDoneURL/<mpinId> (wire section 6.4): the client has its token, and nobody needs the shares any more. Old
+/// clients send other bodies, or none.
+package struct SetupDoneRequest: Codable, Sendable {
+    /// The `regOTT`.
+    package var registrationToken: SecretText
+
+    package init(registrationToken: SecretText) { self.registrationToken = registrationToken }
+
+    private enum CodingKeys: String, CodingKey { case registrationToken = "regOTT" }
 }
 
 /// What the hex of a M-Pin ID spells (wire section 4). Its hash is always taken over the bytes as they came, so an ID is

@@ -21,6 +21,41 @@ package struct SecretHex: Codable, Sendable, Equatable {
     }
 }
 
+/// A secret text, such as a one-time token. As with ``SecretHex`` the client core makes no `String` of it.
+package struct SecretText: Codable, Sendable, Equatable {
+    /// UTF-8.
+    package let secret: SecretBytes
+
+    package init(_ secret: SecretBytes) { self.secret = secret }
+
+    /// A copy of `text`, which is not wiped.
+    package init(_ text: String) { secret = SecretBytes(utf8: text) }
+
+    /// In UTF-8.
+    package var count: Int { secret.count }
+
+    /// A copy that is not wiped: for a server, whose requests lie in memory that is not wiped either.
+    package var plainText: String { secret.span.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) } }
+
+    /// Both texts, one behind the other.
+    package static func + (left: SecretText, right: SecretText) -> SecretText {
+        SecretText(SecretBytes(joining: [left.secret, right.secret]))
+    }
+
+    package init(from decoder: any Decoder) throws {
+        self.init(try decoder.singleValueContainer().decode(String.self))
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(plainText)
+    }
+}
+
+extension SecretText: ExpressibleByStringLiteral {
+    package init(stringLiteral text: String) { self.init(text) }
+}
+
 /// An integer that old peers may write as text (wire section 6.2).
 package struct LenientInt: Codable, Sendable, Equatable {
     package let value: Int

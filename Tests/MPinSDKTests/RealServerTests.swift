@@ -2,6 +2,7 @@ import Foundation
 import LoopbackServer
 import MPinHTTP
 import MPinSDK
+import Synchronization
 import XCTest
 
 /// The client core against the real server, which was built beside the tests and runs as a process of its own.
@@ -97,6 +98,28 @@ final class RealServerTests: FolderTestCase {
         XCTAssertNotEqual(sdk.lastError?.server.text, "")
         try sdk.deleteUser(user)
         XCTAssertNoThrow(try logIn(try registered("alice@example.com")))
+    }
+
+    /// Whoever reads the URL of a registration in a log gets nothing by it, once the client has its token.
+    func testTheURLOfARegistrationIsWorthNothingOnceTheClientHasItsToken() throws {
+        let recorder = Recorder()
+        sdk = SDK(environment: Environment(makeTransport: { _ in recorder }))
+        try sdk.initialize(SDKConfig(storagePath: path, backend: url))
+        let user = try sdk.makeNewUser("erin@example.com")
+        try sdk.startRegistration(user)
+        try sdk.confirmRegistration(user)
+        let logged = try XCTUnwrap(recorder.requests.last { $0.secretQuery != nil })
+        XCTAssertTrue(logged.url.hasPrefix(url + "/rps/signature/"))
+        func status() throws -> Int {
+            var request = HTTPRequest(url: logged.url, deadline: .after(milliseconds: 15_000))
+            request.secretQuery = logged.secretQuery
+            return try browser.execute(request).status
+        }
+        XCTAssertEqual(try status(), 200, "no PIN was chosen yet: the client may lose its memory and come again")
+        let pin = Array("1234".utf8)
+        try sdk.finishRegistration(user, pin: pin.span)
+        XCTAssertEqual(try status(), 400)
+        XCTAssertNoThrow(try logIn(user))
     }
 
     func testRegistrationByMail() throws {
@@ -236,5 +259,20 @@ final class RealServerTests: FolderTestCase {
         let pin = Array("1234".utf8)
         try sdk.finishRegistration(user, pin: pin.span)
         XCTAssertNoThrow(try logIn(user))
+    }
+}
+
+/// Real requests, of which it takes note.
+private final class Recorder: HTTPTransport {
+    private let transport = CurlTransport()
+    private let noted = Mutex<[HTTPRequest]>([])
+
+    var requests: [HTTPRequest] { noted.withLock { $0 } }
+
+    func execute(
+        _ request: HTTPRequest, isCancelled: @escaping @Sendable () -> Bool
+    ) throws(HTTPFailure) -> HTTPResponse {
+        noted.withLock { $0.append(request) }
+        return try transport.execute(request, isCancelled: isCancelled)
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import LoopbackServer
 import MPinSDK
+import MPinWire
 import XCTest
 
 /// What only a MIRACL MFA server has: the answers are written from its protocol's description, not recorded.
@@ -141,7 +142,7 @@ final class VerificationTests: FlowTestCase {
         XCTAssertFalse(user.isRegistrationTokenSet)
         for token in ["", "a b", "ü", "a\n", String(repeating: "a", count: 1025)] {
             XCTAssertEqual(
-                failure { () throws(SDKError) in try sdk.setRegistrationToken(user, token: token) }, .invalidArgument)
+                failure { () throws(SDKError) in try sdk.setRegistrationToken(user, token: SecretText(token)) }, .invalidArgument)
         }
         try sdk.setRegistrationToken(user, token: "ef2afe2c11966ec0")
         XCTAssertTrue(user.isRegistrationTokenSet)

@@ -177,6 +177,43 @@ final class RegistrationTests: XCTestCase {
         XCTAssertEqual(try client.signature(registration).status, 400, "not for ever, however often it was fetched")
     }
 
+    func testARightPINEndsTheTimeInWhichSharesCanBeFetchedAgain() throws {
+        let server = try InProcess().keep(in: self)
+        let client = TestClient(backend: server.backend)
+        let registration = try client.startRegistration("alice@example.com")
+        try client.confirm("alice@example.com")
+        let alice = try client.finishRegistration(registration, pin: "1234")
+        XCTAssertEqual(try client.login(alice, pin: "9999").status, 401)
+        XCTAssertEqual(try client.signature(registration).status, 200, "the user has proved nothing yet")
+        XCTAssertEqual(try client.login(alice, pin: "1234").status, 200)
+        XCTAssertEqual(try client.signature(registration).status, 400, "who reads the URL in a log gets nothing")
+        XCTAssertEqual(try client.login(alice, pin: "1234").status, 200)
+    }
+
+    /// Old clients send what they like, or nothing, and may fetch their shares again.
+    func testTheClientsWordThatItIsDoneEndsItAtOnceIfItBringsTheToken() throws {
+        let server = try InProcess().keep(in: self)
+        let client = TestClient(backend: server.backend)
+        let registration = try client.startRegistration("alice@example.com")
+        let token = "{\"regOTT\":\"\(registration.regOTT)\"}"
+        func report(_ body: String?) throws {
+            let answer = try server.backend.call("POST", "/rps/setupDone/" + registration.mpinId, body)
+            XCTAssertEqual(answer.status, 200)
+            XCTAssertTrue(answer.body.isEmpty)
+        }
+        try report(token)
+        try client.confirm("alice@example.com")
+        let alice = try client.finishRegistration(registration, pin: "1234")
+        for body in [nil, "", "{\"any\":1}", "no JSON", "{\"regOTT\":7}", "{\"regOTT\":\"00\"}"] {
+            try report(body)
+            XCTAssertEqual(try client.signature(registration).status, 200, body ?? "no body")
+        }
+        try report(token)
+        XCTAssertEqual(try client.signature(registration).status, 400)
+        try report(token)
+        XCTAssertEqual(try client.login(alice, pin: "1234").status, 200)
+    }
+
     /// Wire section 6.3: clients append the query unread to `certivoxURL + "clientSecret?"`.
     func testTheQueryForTheSecondShareHasTheMembersOfTheProtocolAndLivesAMinute() throws {
         let server = try InProcess()
@@ -185,7 +222,7 @@ final class RegistrationTests: XCTestCase {
         try client.confirm("alice@example.com")
         let target = "/rps/signature/\(registration.mpinId)?regOTT=\(registration.regOTT)&pmiToken=ignored"
         let answer = try server.backend.call("GET", target)
-        XCTAssertEqual(Set(answer.object.keys), ["clientSecretShare", "params"])
+        XCTAssertEqual(Set(answer.object.keys), ["clientSecretShare", "params", "setupDone"])
         let params = try answer.json(SignatureResponse.self).params
         let query = try XCTUnwrap(URLComponents(string: "?" + params)?.queryItems)
         XCTAssertEqual(

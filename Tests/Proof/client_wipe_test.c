@@ -2,19 +2,21 @@
  * and changes the PIN: after each step it frees its sdk and looks (search.h) for
  * what is left of
  *
- *     client secret shares, client secret, tokens, store key
+ *     client secret shares, client secret, tokens, store key, registration token
  *
  *     client_wipe_test ROUNDS
  *
- * The server is another process; the store is files, or storage of the
- * program's own, in turn. */
+ * The server is another process, which is asked by libcurl or by the program
+ * itself; the store is files, or storage of the program's own. */
 #define _DEFAULT_SOURCE
 
 #include "../C/milagro.h"
 #include "../C/store.h"
 #include "search.h"
 
+#include <arpa/inet.h>
 #include <mpin.h>
+#include <signal.h>
 #include <sys/socket.h>
 
 enum { STORED = 1 << 14, KEY_SIZE = 32 };
@@ -59,6 +61,9 @@ static void note(const struct milagro *m, const struct milagro_answer *a)
     static uint8_t share[2][MPIN_G1_SIZE];
     uint8_t secret[MPIN_G1_SIZE];
     const int i = a->call == MILAGRO_SECRET;
+    if (a->call == MILAGRO_REGISTER)
+        for (size_t at = 0; at + 8 <= strlen(m->reg_ott); at += 8)
+            needle("registration token", (const uint8_t *)m->reg_ott + at);
     const char *name = i ? "clientSecret" : "clientSecretShare";
     if (!i && a->call != MILAGRO_SIGNATURE)
         return;
@@ -72,24 +77,107 @@ static void note(const struct milagro *m, const struct milagro_answer *a)
     token(m, secret, new_pin);
 }
 
-static int line;
+/* Numbers of a counter would be found anywhere. */
+static void draw_token(struct milagro *m, struct milagro_answer *a)
+{
+    uint8_t scalar[MPIN_SCALAR_SIZE];
+    if (a->call != MILAGRO_REGISTER)
+        return;
+    char *text = strstr(a->body, "\"regOTT\":\"") + strlen("\"regOTT\":\"");
+    must(mpin_crypto_random_generate(ARG(scalar)));
+    milagro_to_hex(m->reg_ott, scalar + sizeof scalar / 2, sizeof scalar / 2);
+    memcpy(text, m->reg_ott, strlen(m->reg_ott));
+}
 
-static void serve(void)
+static void answer(struct milagro *m, struct milagro_answer *a,
+                   const struct request *r)
+{
+    milagro_answer(m, a, r->method, r->path, r->body);
+    draw_token(m, a);
+    note(m, a);
+}
+
+/* To the program itself, or to libcurl. */
+static int line, listener = -1;
+static char url[64];
+
+static void serve_line(void)
 {
     struct milagro m;
     struct milagro_answer a;
     struct request r;
     milagro_open(&m);
     while (read(line, &r, sizeof r) == sizeof r) {
-        milagro_answer(&m, &a, r.method, r.path, r.body);
-        note(&m, &a);
+        answer(&m, &a, &r);
         if (write(line, &a, sizeof a) != sizeof a)
             _exit(2);
     }
     milagro_close(&m);
 }
 
-static pid_t start_server(void)
+/* Header and body, as far as the header says that there is one. */
+static int receive(int peer, struct request *r)
+{
+    static char text[8192];
+    size_t size = 0, wanted = 0;
+    char *body = NULL;
+    memset(r, 0, sizeof *r);
+    while (!body || size < wanted) {
+        ssize_t n = read(peer, text + size, sizeof text - 1 - size);
+        if (n <= 0)
+            return -1;
+        text[size += (size_t)n] = '\0';
+        if (body || !(body = strstr(text, "\r\n\r\n")))
+            continue;
+        body += 4;
+        const char *length = strstr(text, "Content-Length: ");
+        wanted = (size_t)(body - text);
+        if (length && length < body)
+            wanted += (size_t)atol(length + strlen("Content-Length: "));
+    }
+    snprintf(r->body, sizeof r->body, "%s", body);
+    return sscanf(text, "%7s %1023s", r->method, r->path) == 2 ? 0 : -1;
+}
+
+static void serve_http(void)
+{
+    struct milagro m;
+    struct milagro_answer a;
+    struct request r;
+    char head[160];
+    int peer;
+    milagro_open(&m);
+    while ((peer = accept(listener, NULL, NULL)) >= 0) {
+        if (receive(peer, &r) == 0) {
+            answer(&m, &a, &r);
+            int n = snprintf(head, sizeof head,
+                             "HTTP/1.1 %d \r\nContent-Length: %zu\r\n"
+                             "Connection: close\r\n\r\n",
+                             a.status, strlen(a.body));
+            if (write(peer, head, (size_t)n) != n ||
+                write(peer, a.body, strlen(a.body)) < 0)
+                _exit(2);
+        }
+        close(peer);
+    }
+}
+
+static void listen_on_loopback(void)
+{
+    struct sockaddr_in address = {0};
+    socklen_t size = sizeof address;
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    listener = socket(AF_INET, SOCK_STREAM, 0);
+    if (listener < 0 ||
+        bind(listener, (struct sockaddr *)&address, size) != 0 ||
+        listen(listener, 16) != 0 ||
+        getsockname(listener, (struct sockaddr *)&address, &size) != 0)
+        perror("client_wipe_test"), exit(2);
+    snprintf(url, sizeof url, "http://127.0.0.1:%d", ntohs(address.sin_port));
+}
+
+static pid_t start_server(int is_http)
 {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) != 0)
@@ -98,7 +186,7 @@ static pid_t start_server(void)
     line = ends[child == 0];
     close(ends[child != 0]);
     if (child == 0) {
-        serve();
+        is_http ? serve_http() : serve_line();
         _exit(0);
     }
     return child;
@@ -223,10 +311,10 @@ static void *call(void *step)
     return NULL;
 }
 
-static void life(void *stack, int round)
+static void life(void *stack, int round, int is_http)
 {
     const char *name = "";
-    pid_t server = start_server();
+    pid_t server = start_server(is_http);
     needles->count = 0;
     for (enum step step = 0; step < STEPS; step++) {
         on_thread(stack, call, &step);
@@ -239,6 +327,8 @@ static void life(void *stack, int round)
     }
     CHECK(needles->count > 100, "%zu needles", needles->count);
     close(line);
+    if (is_http)
+        kill(server, SIGTERM);
     waitpid(server, NULL, 0);
 }
 
@@ -255,16 +345,18 @@ int main(int argc, char **argv)
     needles = pages(sizeof *needles, MAP_SHARED);
     void *stack = pages(STACK, MAP_PRIVATE);
     context.size = sizeof context;
-    context.http_execute = ask;
+    listen_on_loopback();
     config.size = sizeof config;
     config.context = &context;
     config.storage_path = store;
-    config.backend = "http://127.0.0.1:1";
+    config.backend = url;
     for (int round = 0; round < rounds; round++) {
+        const int is_http = round / 2 % 2;
+        context.http_execute = is_http ? NULL : ask;
         context.storage_get = round % 2 ? get : NULL;
         context.storage_set = round % 2 ? set : NULL;
         memset(stored, 0, sizeof stored);
-        life(stack, round);
+        life(stack, round, is_http);
         remove(store);
         remove(store_key);
     }

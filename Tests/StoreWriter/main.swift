@@ -2,6 +2,7 @@ import Foundation
 import MPinHTTP
 import MPinSDK
 import MPinSecrets
+import MPinWire
 
 // Saves in a loop, for tests that kill it or let several of it race:
 // StoreWriter STORE NAME ROUNDS. Each round stores its number with the user NAME and adds one to the user "shared",
@@ -18,7 +19,7 @@ func save(_ user: String, _ number: (Int) -> Int) throws(SDKError) {
     fresh.regOTT = "0"
     _ = try store.update(fresh.key) { record throws(SDKError) in
         var changed = record ?? fresh
-        changed.regOTT = String(number(Int(changed.regOTT ?? "") ?? 0))
+        changed.regOTT = SecretText(String(number(Int(changed.regOTT?.plainText ?? "") ?? 0)))
         record = changed
     }
 }

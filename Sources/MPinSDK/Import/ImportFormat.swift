@@ -70,7 +70,7 @@ struct ImportedUser {
     var state: UserState?
     var mapping: PINMapping
     var token: SecretHex?
-    var regOTT: String?
+    var regOTT: SecretText?
     var deviceName: String?
     var customerID: String?
     var appID: String?

@@ -60,7 +60,7 @@ struct MilagroSecrets {
     struct Secret: Decodable {
         /// G1 point, 65 bytes.
         var token: SecretHex?
-        var regOTT: String?
+        var regOTT: SecretText?
     }
 
     init(_ secrets: [String: Lenient<Secret>]) {
@@ -91,4 +91,5 @@ struct MFAStore: Decodable {
 }
 
 /// Old clients write an empty text for none.
+private func filled(_ text: SecretText?) -> SecretText? { text.flatMap { $0.count > 0 ? $0 : nil } }
 private func filled(_ text: String?) -> String? { text?.isEmpty == false ? text : nil }

@@ -31,8 +31,8 @@ extension Session {
         try check(user, allows: .registrationRestarted)
         let record = user.record
         let request = RegisterRequest(
-            userId: user.id, deviceName: record.deviceName, userData: userData, regOTT: record.registrationToken,
-            wid: record.accessCode)
+            userId: user.id, deviceName: record.deviceName, userData: userData,
+            registrationToken: record.registrationToken, wid: record.accessCode)
         let call: ServerCall = record.isMFA ? .registerMFA : .register
         let response = try register(call, "/\(user.mpinID)", request, caller)
         let input: UserLifecycle.Input = response.active ? .registrationRestartedActive : .registrationRestarted
@@ -52,11 +52,11 @@ extension Session {
         accessCode: String?
     ) throws(SDKError) {
         let mpinID = try MPinID.check(response.mpinId, userID: user.id)
-        guard !response.regOTT.isEmpty else { throw SDKError(.responseParseError, "register: empty regOTT") }
+        guard response.registrationToken.count > 0 else { throw SDKError(.responseParseError, "register: empty regOTT") }
         var record = user.record
         record.state = try next(user, input).name
         record.mpinID = mpinID
-        record.regOTT = response.regOTT
+        record.regOTT = response.registrationToken
         record.regOTTRest = nil
         record.accessCode = accessCode
         record.registeredMFA = call == .registerMFA ? true : nil
@@ -80,11 +80,11 @@ extension Session {
         return given
     }
 
-    func setRegistrationToken(_ user: User, token: String) throws(SDKError) {
+    func setRegistrationToken(_ user: User, token: SecretText) throws(SDKError) {
         try check(user, allows: .registrationTokenCompleted)
         guard !user.isRegistrationTokenSet else { throw SDKError(.flowError, "the registration token is whole") }
-        guard !token.isEmpty, token.utf8.count <= Self.maxTokenPart, token.utf8.allSatisfy({ $0 > 32 && $0 < 127 })
-        else {
+        let isVisible = token.secret.span.withUnsafeBufferPointer { $0.allSatisfy { $0 > 32 && $0 < 127 } }
+        guard (1...Self.maxTokenPart).contains(token.count), isVisible else {
             throw SDKError(.invalidArgument, "not a part of a registration token")
         }
         var record = user.record
@@ -106,23 +106,32 @@ extension Session {
             var sum = clientSecret.mutableSpan
             try Shares.recombineG1(first.span, second.span, into: &sum)
         }
-        user.update { $0.registration = User.Registration(clientSecret: clientSecret) }
+        user.update {
+            $0.registration = User.Registration(clientSecret: clientSecret, reportsEnd: registration.reportsEnd)
+        }
     }
 
     private func firstShare(_ user: User, pushID: String?, _ caller: Caller) throws(SDKError) -> User.Registration {
         if let registration = user.registration, registration.firstShare != nil { return registration }
-        var query = "regOTT=\(percentEncoded(user.record.registrationToken))"
-        if let pushID { query += "&pmiToken=\(percentEncoded(pushID))" }
         let call: ServerCall = user.record.isMFA ? .signatureMFA : .signature
-        let answer = try caller.get(call, "\(try currentBackend().signatureURL)/\(user.mpinID)?\(query)")
+        let answer = try caller.get(
+            call, "\(try currentBackend().signatureURL)/\(user.mpinID)",
+            secretQuery: signatureQuery(user.record.registrationToken, pushID: pushID))
         let response: SignatureResponse = try caller.decode(call, answer)
         let share = try checkedShare(response.clientSecretShare, call)
         guard response.params.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else {
             throw SDKError(.responseParseError, "\(call.name): params are no query")
         }
-        let registration = User.Registration(firstShare: share, params: response.params)
+        let registration = User.Registration(
+            firstShare: share, params: response.params, reportsEnd: response.setupDone == true)
         user.update { $0.registration = registration }
         return registration
+    }
+
+    private func signatureQuery(_ token: SecretText, pushID: String?) -> SecretBytes {
+        let more = pushID.map { "&pmiToken=" + percentEncoded($0) } ?? ""
+        return SecretBytes(
+            joining: [SecretBytes(utf8: "regOTT="), percentEncoded(token.secret), SecretBytes(utf8: more)])
     }
 
     private func secondShare(_ user: User, params: String, _ caller: Caller) throws(SDKError) -> SecretBytes {
@@ -140,13 +149,14 @@ extension Session {
         }
     }
 
-    func finishRegistration(_ user: User, pin: SecretBytes) throws(SDKError) {
+    func finishRegistration(_ user: User, pin: SecretBytes, _ caller: Caller) throws(SDKError) {
         let factors = user.takeFactors()
         let state = try next(user, .registrationFinished)
-        guard let clientSecret = user.registration?.clientSecret else {
+        guard let registration = user.registration, let clientSecret = registration.clientSecret else {
             throw SDKError(.flowError, "the registration is not confirmed yet: confirm_registration comes first")
         }
         var record = user.record
+        let registrationToken = record.registrationToken
         let mapping = PINMapping.decimal6
         let number = try PINNumber(pin, factors, mapping, length: record.pinLength)
         let token = try makeToken(id: MPinID.bytes(user.mpinID), number, clientSecret: clientSecret)
@@ -159,6 +169,17 @@ extension Session {
         record.permit = nil
         try save(user) { $0 = record }
         user.update { $0.registration = nil }
+        if registration.reportsEnd { reportEnd(user.mpinID, registrationToken, caller) }
+    }
+
+    /// The token is stored: a server that wants to know it hands the shares out to nobody any more. If the word gets
+    /// lost, the server still ends that by itself.
+    private func reportEnd(_ mpinID: String, _ token: SecretText, _ caller: Caller) {
+        guard let backend, !backend.setupDoneURL.isEmpty else { return }
+        let patience = UInt32(clamping: min(caller.deadline.remainingMilliseconds(), 3000))
+        _ = try? caller.send(
+            .setupDone, .post, "\(backend.setupDoneURL)/\(mpinID)", SetupDoneRequest(registrationToken: token),
+            until: .after(milliseconds: patience))
     }
 }
 

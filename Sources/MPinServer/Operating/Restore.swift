@@ -136,6 +136,7 @@ extension IdentityRecord {
     fileprivate mutating func keepStricter(_ other: IdentityRecord) {
         blocked = blocked || other.blocked
         revoked = revoked || other.revoked
+        isProven = isProven || other.isProven
         blockedUntil = [blockedUntil, other.blockedUntil].compactMap(\.self).max()
         attempts = max(attempts, other.attempts)
         failuresSinceSuccess = max(failuresSinceSuccess, other.failuresSinceSuccess)

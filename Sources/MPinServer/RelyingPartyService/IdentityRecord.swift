@@ -21,6 +21,8 @@ package struct IdentityRecord: Codable, Sendable, Equatable {
     package var blocked = false
     /// For good, by the operator.
     package var revoked = false
+    /// Whether its PIN was right at least once: its shares are handed out no more.
+    package var isProven = false
 
     package init(mpinID: String, userID: String, keyID: String, registered: Moment) {
         self.mpinID = mpinID
@@ -31,7 +33,7 @@ package struct IdentityRecord: Codable, Sendable, Equatable {
 
     private enum CodingKeys: String, CodingKey {
         case mpinID, userID, keyID, registered, attempts, inProgress, failuresSinceSuccess, refused, lastAttempt
-        case blockedUntil, blocked, revoked
+        case blockedUntil, blocked, revoked, isProven
     }
 
     /// Members that came later, or are at rest, may be missing.
@@ -49,6 +51,7 @@ package struct IdentityRecord: Codable, Sendable, Equatable {
         blockedUntil = try members.decodeIfPresent(Int64.self, forKey: .blockedUntil).map(Moment.init)
         blocked = try members.decodeIfPresent(Bool.self, forKey: .blocked) ?? false
         revoked = try members.decodeIfPresent(Bool.self, forKey: .revoked) ?? false
+        isProven = try members.decodeIfPresent(Bool.self, forKey: .isProven) ?? false
     }
 }
 
@@ -70,6 +73,7 @@ extension IdentityRecord {
         try members.encodeIfPresent(blockedUntil?.microseconds, forKey: .blockedUntil)
         try members.encode(blocked, forKey: .blocked)
         try members.encode(revoked, forKey: .revoked)
+        try members.encode(isProven, forKey: .isProven)
     }
 
     /// Takes one attempt before anything is judged: however many proofs come at once, no more of them are judged than
@@ -88,6 +92,7 @@ extension IdentityRecord {
     /// Settles a reserved attempt with a right PIN.
     package mutating func succeed() -> Verdict {
         inProgress = max(0, inProgress - 1)
+        isProven = true
         // Blocked or revoked since then, it stays so.
         if !blocked, blockedUntil == nil { (attempts, failuresSinceSuccess, refused) = (0, 0, 0) }
         return Verdict(status: revoked ? 410 : 200)

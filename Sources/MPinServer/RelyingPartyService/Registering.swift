@@ -127,8 +127,9 @@ extension RelyingPartyService {
     /// second.
     ///
     /// For a few minutes the same regOTT gets the same share again, so that a client that lost either share on the way
-    /// need not register anew. The regOTT stays one-time all the same: what it opens does not change, the identity is
-    /// registered once, and nobody gets anything who did not hold it the first time. A wrong regOTT harms nothing.
+    /// need not register anew. That ends before its time with the first right PIN, and when the client says that it is done
+    /// (``setupDone(_:_:)``): from then on nobody needs the shares, and a regOTT that was read in a log of URLs is worth
+    /// nothing. A wrong regOTT harms nothing.
     func signature(_ request: Request, _ id: MPinID) async throws -> Response {
         guard let regOTT = request.query("regOTT")?.lowercased() else { throw APIError(.badRequest, "Missing regOTT") }
         let now = config.clock()
@@ -136,7 +137,9 @@ extension RelyingPartyService {
             throw APIError(.badRequest, "No such registration")
         }
         guard registration.isActive else { throw APIError(.unauthorized, "The identity is not verified yet") }
-        let keyID = try await identities.find(id, at: now)?.keyID ?? keys.currentID
+        let identity = try await identities.find(id, at: now)
+        guard identity?.isProven != true else { throw APIError(.badRequest, "No such registration") }
+        let keyID = identity?.keyID ?? keys.currentID
         _ = try await keyRing.context(keyID)
         let share = try await authorityShare { try await dta1.clientSecretShare(id, keyID: keyID, expires: expires()) }
         let refetch = now.adding(seconds: limits.refetchSeconds)
@@ -149,7 +152,17 @@ extension RelyingPartyService {
         }
         config.audit.record(.registered(id, user: registration.userID, keyID: keyID))
         let params = dta2.clientSecretQuery(id, keyID: keyID, mobile: 1, expires: expires())
-        return .json(SignatureResponse(clientSecretShare: SecretHex(share), params: params))
+        return .json(SignatureResponse(clientSecretShare: SecretHex(share), params: params, setupDone: true))
+    }
+
+    /// POST /setupDone/<id> (wire section 6.4): with the regOTT, the end of a registration whose shares were handed out.
+    /// What else old clients send has no effect, and nobody learns from the answer which registrations there are.
+    func setupDone(_ request: Request, _ id: MPinID) async throws -> Response {
+        let body = try await request.bytes(limits)
+        if let report = try? request.decoded(SetupDoneRequest.self, from: body) {
+            try await registrations.end(id, regOTT: report.registrationToken.plainText.lowercased(), at: config.clock())
+        }
+        return Response(status: .ok)
     }
 
     func authorityShare(_ ask: () async throws -> SecretBytes) async throws -> SecretBytes {
@@ -186,6 +199,6 @@ private struct RegistrationWish {
         mobile = body.mobile?.value ?? 0
         deviceName = body.deviceName ?? ""
         userData = body.userData ?? ""
-        regOTT = body.regOTT?.lowercased()
+        regOTT = body.registrationToken?.plainText.lowercased()
     }
 }

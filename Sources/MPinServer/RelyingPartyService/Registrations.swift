@@ -66,6 +66,12 @@ package struct Registrations: Sendable {
         }
     }
 
+    /// Hands out no share any more, where they were handed out and `regOTT` is right.
+    func end(_ id: MPinID, regOTT: String, at now: Moment) async throws {
+        guard let found = try await find(id, at: now), found.isIssued, found.accepts(regOTT) else { return }
+        try await delete(id, at: now)
+    }
+
     package func delete(_ id: MPinID, at now: Moment) async throws { try await table.delete(id.key, at: now) }
 
     /// Confirms a registration that is neither issued nor expired; false when there is none.

@@ -74,11 +74,7 @@ struct RelyingPartyService: Sendable {
         router.serve(
             base + "/setupDone/{id}",
             [
-                .post: { request, context in
-                    // The browser client's report has no effect.
-                    _ = try request.mpinID(context)
-                    return Response(status: .ok)
-                }
+                .post: { request, context in try await setupDone(request, request.mpinID(context)) }
             ])
         router.serve(
             base + "/timePermit/{id}", [.get: { request, context in try await timePermit(request.mpinID(context)) }])

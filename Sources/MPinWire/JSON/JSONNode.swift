@@ -30,6 +30,7 @@ struct JSONNode: Decoder, SingleValueDecodingContainer {
         case is Bool.Type: result = bool
         case is String.Type: result = string
         case is SecretHex.Type: result = secret.map(SecretHex.init)
+        case is SecretText.Type: result = withText { SecretText(SecretBytes(copying: $0)) }
         case is Double.Type: result = double
         case is Float.Type: result = double.map { Float($0) }
         case let integer as any FixedWidthInteger.Type: result = self.integer(integer)

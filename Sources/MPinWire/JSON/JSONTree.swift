@@ -75,6 +75,7 @@ final class JSONTree: Encoder, SingleValueEncodingContainer {
         case let secret as SecretHex:
             let digits = secret.secret.hexDigits
             set(text: digits.span)
+        case let secret as SecretText: set(text: secret.secret.span)
         case let number as Double: set(json_real(number))
         case let number as Float: set(json_real(Double(number)))
         case let number as any FixedWidthInteger: try set(number: number)
