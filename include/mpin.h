@@ -125,7 +125,8 @@ typedef int32_t mpin_status;
 #define MPIN_REQUEST_EXPIRED 9
 /** The identity is suspended: it gets no time permit (HTTP 410). */
 #define MPIN_REVOKED 10
-/** Wrong PIN. The user may be BLOCKED now: ask mpin_user_get_state(). */
+/** Wrong PIN. The user may be BLOCKED now: ask mpin_user_get_state(). The token
+ * is kept: once the operator has unblocked the user, the next login works. */
 #define MPIN_INCORRECT_PIN 11
 /** Wrong check digit (nothing was sent), or no such session (HTTP 412). */
 #define MPIN_INCORRECT_ACCESS_NUMBER 12
@@ -920,17 +921,22 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_change_pin(
 /* ---- Authentication ------------------------------------------------- */
 
 /** Fetches today's time permit, if the backend uses them.
- * State: REGISTERED, unchanged.
+ * State: REGISTERED or BLOCKED, unchanged. A BLOCKED user may try again: whether
+ * the operator has unblocked it the server says in the end. (The old cores
+ * returned MPIN_FLOW_ERROR, for they had erased the token.)
  *
- * Returns also: MPIN_REVOKED, MPIN_CRYPTO_ERROR.
+ * Returns also: MPIN_REVOKED, MPIN_CRYPTO_ERROR; MPIN_FLOW_ERROR for a user
+ *   without a token, whom an old client has blocked.
  * Source: wire sections 6.5, 9 and 10.
  */
 MPIN_API MPIN_CHECK mpin_status
 mpin_sdk_start_authentication(mpin_sdk *sdk, mpin_user *user);
 
-/** Proves PIN and token to the server. State: REGISTERED; then BLOCKED, with
- * the token erased, when the server says that the last attempt is used up (the
- * result is then MPIN_INCORRECT_PIN, too).
+/** Proves PIN and token to the server. State: REGISTERED or BLOCKED; then
+ * BLOCKED when the server says that the last attempt is used up (the result is
+ * then MPIN_INCORRECT_PIN, too), else REGISTERED when it has judged the PIN,
+ * right or wrong. The token stays stored; what has to be started again after a
+ * block is the login.
  *
  * A MIRACL server whose master secret was changed may ask every login and
  * mpin_sdk_sign() for a new token: it is fetched and stored for the same PIN

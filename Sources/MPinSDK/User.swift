@@ -86,7 +86,9 @@ package final class User: Sendable {
         let record = record
         return record.verificationType ?? record.mpinID.flatMap(MPinID.verificationType) ?? ""
     }
-    package var canSign: Bool { content.withLock { $0.record.signing != nil } }
+    package var canSign: Bool {
+        content.withLock { $0.record.signing != nil && $0.lifecycle.state == .registered }
+    }
     package var canLogout: Bool { content.withLock { $0.logout != nil } }
     /// Whether the registration token is whole: the server keeps no part back until the user opens the link.
     package var isRegistrationTokenSet: Bool { content.withLock { $0.record.isRegistrationTokenWhole } }

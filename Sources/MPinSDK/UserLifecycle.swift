@@ -1,8 +1,10 @@
 /// The life of an identity as a plain value: no I/O, no clock, no randomness.
 ///
+/// The server blocks an identity; when it judges PINs again, the next login finds out.
+///
 ///     INVALID --> STARTED_VERIFICATION
 ///        |                |
-///        +----------------+--> STARTED_REGISTRATION --> REGISTERED --> BLOCKED
+///        +----------------+--> STARTED_REGISTRATION --> REGISTERED <-> BLOCKED
 ///                          \          |                /
 ///                           \--> ACTIVATED -----------/
 ///
@@ -57,7 +59,7 @@ package struct UserLifecycle: Sendable, Equatable {
         case .startedRegistration: fromStartedRegistration(input)
         case .activated: fromActivated(input)
         case .registered: fromRegistered(input)
-        case .blocked: input == .loggedOut ? .blocked : nil
+        case .blocked: fromBlocked(input)
         }
     }
 
@@ -92,6 +94,15 @@ package struct UserLifecycle: Sendable, Equatable {
         switch input {
         case .registrationConfirmed: .activated
         case .registrationFinished: .registered
+        default: nil
+        }
+    }
+
+    private static func fromBlocked(_ input: Input) -> UserState? {
+        switch input {
+        case .authenticationStarted, .blocked, .loggedOut: .blocked
+        // The PIN was judged, right or wrong.
+        case .authenticationFinished: .registered
         default: nil
         }
     }

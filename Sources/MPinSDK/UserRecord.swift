@@ -89,7 +89,8 @@ package struct UserRecord: Codable, Sendable, Equatable {
         case .startedRegistration, .activated: guard mpinID != nil, regOTT != nil else { return nil }
         case .registered: guard mpinID != nil, token != nil, mapping != nil else { return nil }
         case .startedVerification: guard mpinID == nil, token == nil else { return nil }
-        case .blocked: guard mpinID != nil, token == nil else { return nil }
+        // One that an old client has blocked has no token any more.
+        case .blocked: guard mpinID != nil, (token == nil) == (mapping == nil) else { return nil }
         case .invalid: return nil
         }
         return UserLifecycle(state: state)
@@ -124,12 +125,12 @@ package struct UserRecord: Codable, Sendable, Equatable {
         verificationType = former.verificationType
     }
 
-    /// The last attempt is used up: the token is of no use any more.
+    /// The last attempt is used up. The token stays: the operator may unblock the identity.
     mutating func block() {
         state = UserState.blocked.name
-        token = nil
-        mapping = nil
         permit = nil
-        signing = nil
     }
+
+    /// The server judges PINs again.
+    mutating func unblock() { if state == UserState.blocked.name { state = UserState.registered.name } }
 }

@@ -103,7 +103,6 @@ struct ChangePIN: AsyncParsableCommand {
 
 /// The last wrong PIN blocks: that is told apart from a wrong one.
 private func blockedOrNot(_ user: User, _ work: () async throws -> Report) async throws -> Report {
-    if user.state == .blocked { throw blocked(user) }
     do { return try await work() } catch let error as MPinError {
         if error.code == .incorrectPIN, user.state == .blocked { throw blocked(user) }
         throw error
@@ -112,7 +111,7 @@ private func blockedOrNot(_ user: User, _ work: () async throws -> Report) async
 
 private func blocked(_ user: User) -> Blocked { Blocked(user: user.id) }
 
-/// The token is gone after the last wrong PIN.
+/// The last attempt is used up.
 struct Blocked: Error {
     let user: String
 }

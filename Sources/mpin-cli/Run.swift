@@ -32,7 +32,7 @@ extension CommonOptions {
                     requestID: error.requestID.isEmpty ? nil : error.requestID, attemptsLeft: error.attemptsLeft))
             throw exitCode(error.code)
         } catch let error as Blocked {
-            write(Report(result: "BLOCKED", text: "\(error.user) must register again"))
+            write(Report(result: "BLOCKED", text: "\(error.user): ask the operator to unblock you, or register again"))
             throw ExitCode(4)
         } catch let error as Failure {
             write(Report(result: "FAILED", text: error.description))

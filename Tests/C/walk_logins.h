@@ -152,7 +152,7 @@ static void changed_pin(void)
     CHECK_STATUS(mpin_sdk_change_pin(sdk, user, "4321", "1234"), MPIN_OK);
 }
 
-/* The third wrong PIN in turn ends the token. */
+/* The third wrong PIN in turn blocks; whether that is over the server says. */
 static void blocked(void)
 {
     for (int i = 0; i < 3; i++) {
@@ -163,7 +163,14 @@ static void blocked(void)
             MPIN_INCORRECT_PIN);
     }
     expect_state(user, MPIN_USER_BLOCKED, 4);
-    CHECK_STATUS(mpin_sdk_start_authentication(sdk, user), MPIN_FLOW_ERROR);
+    CHECK_STATUS(
+        mpin_sdk_finish_authentication(sdk, user, NULL, NULL, "1234"),
+        MPIN_FLOW_ERROR);
+    start();
+    CHECK_STATUS(
+        mpin_sdk_finish_authentication(sdk, user, NULL, NULL, "1234"),
+        MPIN_INCORRECT_PIN);
+    expect_state(user, MPIN_USER_BLOCKED, 4);
 }
 
 #endif

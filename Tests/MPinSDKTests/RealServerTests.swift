@@ -122,6 +122,42 @@ final class RealServerTests: FolderTestCase {
         XCTAssertNoThrow(try logIn(user))
     }
 
+    /// The command of an operator, at the running server.
+    private func operate(_ arguments: [String]) throws {
+        let command = Process()
+        command.executableURL = process.executableURL
+        command.arguments = arguments + ["--state-dir", folder + "/state"]
+        command.standardOutput = FileHandle.nullDevice
+        try command.run()
+        command.waitUntilExit()
+        XCTAssertEqual(command.terminationStatus, 0, arguments.joined(separator: " "))
+    }
+
+    func testUnblockingBringsTheLoginBackWithoutARegistration() throws {
+        let id = "frank@example.com"
+        var user = try registered(id)
+        let mpinID = user.mpinID
+        for _ in 0..<3 { XCTAssertEqual(failure { () throws(SDKError) in try logIn(user, "4321") }, .incorrectPIN) }
+        XCTAssertEqual(user.state, .blocked)
+        XCTAssertEqual(failure { () throws(SDKError) in try logIn(user) }, .incorrectPIN)
+        XCTAssertEqual(user.state, .blocked, "nobody has unblocked it")
+        try operate(["user", "unblock", id])
+        // Another process, as after a restart of the phone.
+        sdk = SDK()
+        try sdk.initialize(SDKConfig(storagePath: path, backend: url))
+        user = try XCTUnwrap(sdk.user(id))
+        XCTAssertEqual(user.state, .blocked)
+        XCTAssertEqual(failure { () throws(SDKError) in try logIn(user, "4321") }, .incorrectPIN)
+        XCTAssertEqual(user.state, .registered, "the server judges PINs again")
+        XCTAssertNoThrow(try logIn(user))
+        XCTAssertEqual([user.mpinID, user.state.name], [mpinID, "REGISTERED"])
+        for _ in 0..<3 { XCTAssertEqual(failure { () throws(SDKError) in try logIn(user, "4321") }, .incorrectPIN) }
+        XCTAssertEqual(user.state, .blocked)
+        try operate(["user", "unblock", id])
+        XCTAssertNoThrow(try logIn(user))
+        XCTAssertEqual(user.state, .registered)
+    }
+
     func testRegistrationByMail() throws {
         stop()
         try start([])

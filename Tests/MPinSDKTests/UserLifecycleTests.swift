@@ -24,7 +24,10 @@ final class UserLifecycleTests: XCTestCase {
             .loggedOut: .registered, .signingStarted: .registered, .signingFinished: .registered,
             .signed: .registered, .blocked: .blocked, .deleted: .invalid,
         ],
-        .blocked: [.loggedOut: .blocked, .deleted: .invalid],
+        .blocked: [
+            .authenticationStarted: .blocked, .authenticationFinished: .registered, .blocked: .blocked,
+            .loggedOut: .blocked, .deleted: .invalid,
+        ],
     ]
 
     func testEveryStateHasARow() { XCTAssertEqual(Set(allowed.keys), Set(UserState.allCases)) }
@@ -57,7 +60,10 @@ final class UserLifecycleTests: XCTestCase {
         ]
         let place = { (state: UserState) in order.firstIndex(of: state) ?? -1 }
         if input == .deleted { return after == .invalid ? nil : "a deleted user is INVALID" }
-        if place(after) < place(before) { return "nothing but deletion leads back" }
+        if before == .blocked, input == .authenticationFinished {
+            return after == .registered ? nil : "a judged PIN ends a block"
+        }
+        if place(after) < place(before) { return "nothing but deletion and the end of a block leads back" }
         if after == .blocked && before != .blocked && !(before == .registered && input == .blocked) {
             return "only the server's verdict on a registered user blocks"
         }
@@ -89,10 +95,8 @@ final class UserLifecycleTests: XCTestCase {
         case .registrationTokenCompleted, .registrationRestarted, .registrationRestartedActive:
             state == .startedRegistration
         case .registrationConfirmed, .registrationFinished: state == .startedRegistration || state == .activated
-        case .authenticationStarted, .authenticationFinished, .pinChanged, .signingStarted, .signingFinished, .signed,
-            .blocked:
-            state == .registered
-        case .loggedOut: state == .registered || state == .blocked
+        case .pinChanged, .signingStarted, .signingFinished, .signed: state == .registered
+        case .authenticationStarted, .authenticationFinished, .blocked, .loggedOut: state == .registered || state == .blocked
         }
     }
 

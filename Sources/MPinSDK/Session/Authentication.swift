@@ -3,8 +3,12 @@ import MPinSecrets
 import MPinWire
 
 extension Session {
+    /// A blocked user may try as well: the operator may have unblocked the identity, which the server alone knows.
     func startAuthentication(_ user: User, _ caller: Caller) throws(SDKError) {
         try check(user, allows: .authenticationStarted)
+        guard user.record.token != nil else {
+            throw SDKError(.flowError, "not in state \(user.state.name) without a token: register again")
+        }
         user.update { content in
             content.login = nil
             content.provenPIN = nil
@@ -49,6 +53,7 @@ extension Session {
         let credential = try Credential(user.record)
         var number = try PINNumber(pin, factors, credential.mapping, length: user.record.pinLength)
         var answer = try proveOrBlock(user, credential, number, login, form, caller)
+        unblock(user)
         if let renewal = answer.renewal {
             number = try PINNumber(pin, factors, Self.renewedMapping, length: user.record.pinLength)
             answer = try logInRenewed(user, credential, number, renewal, form, caller)
@@ -84,8 +89,44 @@ extension Session {
         do throws(SDKError) {
             return try prove(credential, number, login, form, caller)
         } catch {
-            guard error.isLastAttempt else { throw error }
-            throw block(user, error)
+            guard error.status == .incorrectPIN else { throw error }
+            if error.isLastAttempt { throw block(user, error) }
+            unblock(user)
+            forgetPermit(user)
+            throw error
+        }
+    }
+
+    /// The PIN was judged: the server blocks the identity no more. A verdict is no worse for a full disk.
+    private func unblock(_ user: User) {
+        guard user.state == .blocked else { return }
+        change(user) { $0.unblock() }
+    }
+
+    /// Of a wrong share for the day, that a D-TA may have given, every right PIN would be a wrong one: the next login gets
+    /// another.
+    private func forgetPermit(_ user: User) {
+        guard user.record.permit != nil else { return }
+        change(user) { $0.permit = nil }
+    }
+
+    /// Changes the record in the store, or at least in memory.
+    @discardableResult
+    private func change(_ user: User, _ change: (inout UserRecord) -> Void) -> SDKError? {
+        let mpinID = user.mpinID
+        do throws(SDKError) {
+            try save(user) { record throws(SDKError) in
+                guard var changed = record, changed.mpinID == mpinID else { return }
+                change(&changed)
+                record = changed
+            }
+            return nil
+        } catch {
+            user.update { content in
+                change(&content.record)
+                content.lifecycle = content.record.lifecycle ?? content.lifecycle
+            }
+            return error
         }
     }
 
@@ -132,23 +173,11 @@ extension Session {
         return answer
     }
 
-    /// The last attempt is used up: the token is of no use any more. The verdict stands even if the disk is full.
+    /// The last attempt is used up. The verdict stands even if the disk is full.
     func block(_ user: User, _ verdict: SDKError) -> SDKError {
-        let mpinID = user.mpinID
-        do throws(SDKError) {
-            try save(user) { record throws(SDKError) in
-                guard record?.mpinID == mpinID else { return }
-                record?.block()
-            }
-            return verdict
-        } catch {
-            user.update { content in
-                content.record.block()
-                content.lifecycle = UserLifecycle(state: .blocked)
-                content.login = nil
-            }
-            return verdict.with(adding: error.text)
-        }
+        let failure = change(user) { $0.block() }
+        user.update { $0.login = nil }
+        return failure.map { verdict.with(adding: $0.text) } ?? verdict
     }
 }
 

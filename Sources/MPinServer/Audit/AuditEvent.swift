@@ -86,6 +86,11 @@ extension AuditEvent {
     /// A new master secret is in use at the RPS.
     static func keyInUse(_ keyID: String) -> AuditEvent { AuditEvent("key-in-use", nil, [("key_id", keyID)]) }
 
+    /// The time permits of that D-TA open nothing, or do so again.
+    static func permits(of authority: String, areRight: Bool) -> AuditEvent {
+        AuditEvent(areRight ? "permits-right" : "permits-wrong", nil, [("authority", authority)], isDurable: true)
+    }
+
     /// A D-TA gave out its share of the server secret.
     static func serverSecretShare(keyID: String) -> AuditEvent {
         AuditEvent("share", nil, [("of", "server-secret"), ("key_id", keyID)])

@@ -77,6 +77,8 @@ package struct Limits: Sendable {
     /// Seconds between two looks of the RPS at what the D-TAs serve: too few for three wrong PINs where one of them has
     /// lost its share.
     package var keyWatchSeconds = 10
+    /// Seconds between two looks at the D-TAs' time permits.
+    package var permitCheckSeconds = 30
     /// Tries, one a second, to get the server secret shares at start.
     package var gatherTries = 30
     /// Seconds between two collections of expired items.

@@ -111,6 +111,7 @@ package struct Daemon: Service {
                 services.append(
                     KeyWatch(ring: service.keyRing, seconds: service.limits.keyWatchSeconds, logger: daemon.logger))
             }
+            if let watch = service?.permitWatch { services.append(watch) }
             services += try daemon.privateListeners(service, application, readiness)
             services += try daemon.publicListeners(service, application, readiness)
             try await daemon.run(services)
@@ -158,17 +159,31 @@ extension Daemon {
         metrics.gauge(.liveSessions) { Double(sessions.count) }
         let appID = try await file.setting("app_id") { Hex.encode(try randomBytes(16)) }
         let seconds = config.limits.callSeconds
-        let authorities = [("D-TA 1", config.dta1), ("D-TA 2", config.dta2)].map { name, link in
-            TrustAuthorityClient(name, link, appID: appID, legacy: config.legacy, seconds: seconds)
+        // A path is that of ``AuthorityGate``, which asks as the RPS does.
+        let clientURL = config.dta2PublicURL.hasPrefix("/") ? config.dta2.url : config.dta2PublicURL
+        let authorities = [("D-TA 1", config.dta1, nil), ("D-TA 2", config.dta2, clientURL)].map { name, link, url in
+            TrustAuthorityClient(
+                name, link, clientURL: url, appID: appID, legacy: config.legacy, seconds: seconds)
         }
         let secrets = ServerSecrets(authorities: authorities, store: file, config: config, logger: logger)
         let keyRing = try await ServerKeyRing(secrets)
         health.add("keys") { keyRing.keys.isUsable }
+        let permitWatch = config.usePermits ? await permitWatch(authorities, keyRing, config) : nil
         return RelyingPartyService(
             config: config, appID: config.legacy?.appID ?? appID, store: store, sessions: sessions, keyRing: keyRing,
-            dta1: authorities[0], dta2: authorities[1],
+            permitWatch: permitWatch, dta1: authorities[0], dta2: authorities[1],
             rpa: Peer(url: config.verifyURL, seconds: seconds, isMailing: true),
             rates: rates, metrics: metrics)
+    }
+
+    /// Has looked at the D-TAs' permits once.
+    private func permitWatch(
+        _ authorities: [TrustAuthorityClient], _ keyRing: ServerKeyRing, _ config: RelyingPartyServiceConfig
+    ) async -> PermitWatch {
+        let watch = PermitWatch(authorities, ring: keyRing, config: config, logger: logger)
+        await watch.check()
+        health.add("permits") { watch.isRight }
+        return watch
     }
 
     /// Ready is who can write, and has the key to judge proofs with.

@@ -43,6 +43,9 @@ struct APIError: Error {
     /// A D-TA has lost its share: any judgement would call a right PIN a wrong one.
     static let masterSecretChanged = APIError(
         .serviceUnavailable, "The trust authorities do not have the master secret of this identity", retryAfter: 60)
+    /// A D-TA's time permits open nothing: any judgement would call a right PIN a wrong one.
+    static let permitsWrong = APIError(
+        .serviceUnavailable, "A trust authority gives wrong time permits", retryAfter: 30)
     static let overloaded = APIError(.serviceUnavailable, "Overloaded", retryAfter: 1)
     /// Of those that wait for a person, and of nobody else.
     static let tooManyWait = APIError(.serviceUnavailable, "Too many wait already", retryAfter: 5)

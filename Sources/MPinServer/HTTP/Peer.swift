@@ -25,11 +25,11 @@ struct Peer: Sendable {
     private let isMailing: Bool
     private let transport: CurlTransport
 
-    init(url: String, seconds: Int, isMailing: Bool = false) {
+    init(url: String, seconds: Int, isMailing: Bool = false, userAgent: String? = "mpind") {
         self.url = url.hasSuffix("/") ? String(url.dropLast()) : url
         self.seconds = seconds
         self.isMailing = isMailing
-        transport = CurlTransport(policy: HTTPPolicy(userAgent: "mpind"))
+        transport = CurlTransport(policy: HTTPPolicy(userAgent: userAgent))
     }
 
     func get(_ target: String, bearer: String? = nil) async throws -> Answer {

@@ -11,6 +11,7 @@ extension RelyingPartyService {
         let body = try await request.json(Pass1Request.self, limits, or: .forbidden)
         guard let id = MPinID(hex: body.mpin_id) else { throw APIError(.forbidden, "mpin_id is not hex") }
         try rates.admit(.login, identity: id.hash)
+        try permitWatch?.requireRight()
         let u = try point(body.U, "U")
         let ut = body.UT.isEmpty && !config.usePermits ? nil : try point(body.UT, "UT")
         var y = [UInt8](repeating: 0, count: MPinSize.scalar)
@@ -31,6 +32,7 @@ extension RelyingPartyService {
         let body = try await request.json(Pass2Request.self, limits, or: .forbidden)
         guard let id = MPinID(hex: body.mpin_id) else { throw APIError(.forbidden, "mpin_id is not hex") }
         try rates.admit(.login, identity: id.hash)
+        try permitWatch?.requireRight()
         guard body.WID.utf8.count <= 64 else { throw APIError(.forbidden, "WID is too long") }
         let proof = Proof(id: id, v: try point(body.V, "V"), wid: body.WID.lowercased(), wantsOTP: body.OTP.value)
         return .json(try await logIn(proof, logger))

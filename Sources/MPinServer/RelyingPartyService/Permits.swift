@@ -11,6 +11,8 @@ extension RelyingPartyService {
     /// times-test`).
     func timePermit(_ id: MPinID) async throws -> Response {
         try rates.admit(.login, identity: id.hash)
+        // Else clients would keep a wrong share for the rest of the day.
+        try permitWatch?.requireRight()
         let now = config.clock()
         let identity = try await identities.findAlike(id, at: now)
         try await requirePermission(id, identity)
@@ -121,13 +123,21 @@ extension RelyingPartyService {
         guard config.storePermits else { return }
         let kept = try await storedPermits.read(key, at: now)
         if permit.isStranger ? kept?.hasPrefix(name + "/") == true : kept != nil { return }
-        guard let share = try? await dta2.timePermitShare(permit.hash, signature: signature(permit, for: dta2)) else {
-            return
-        }
+        guard let share = try? await dta2.timePermitShare(permit.hash, signature: signature(permit, for: dta2)),
+            isRight(share, permit)
+        else { return }
         let text = permit.isStranger ? "\(name)/\(share.hex())" : share.hex()
         try await storedPermits.update(key, at: now) { entry in
             entry = .init(text, expires: Moment(startOfDay: permit.date &+ 1))
         }
+    }
+
+    /// What is kept for a whole day is looked at; that of a stranger for the sake of equal times.
+    private func isRight(_ share: SecretBytes, _ permit: Permit) -> Bool {
+        let stranger = SignedMessage.stranger(hashID: Hex.encode(permit.hash))
+        let holder = permit.isStranger ? stranger.tag(key: dta2.requestKey) : permit.hash
+        return keyRing.secretsInUse.first { $0.keyID == permit.keyID }?
+            .isPermit(share, date: permit.date, hash: holder, of: 1) ?? false
     }
 
     private func strangerKey(_ hash: [UInt8]) -> String { "stranger/" + slots.key(hash) }

@@ -13,6 +13,8 @@ struct RelyingPartyService: Sendable {
     /// The places of those who never registered.
     let slots: Slots
     let keyRing: ServerKeyRing
+    /// Nil: logins need no permits.
+    let permitWatch: PermitWatch?
     let registrations: Registrations
     let identities: Identities
     let challenges: Challenges
@@ -33,7 +35,7 @@ struct RelyingPartyService: Sendable {
     /// used before a restart can be used after it.
     init(
         config: RelyingPartyServiceConfig, appID: String, store: any Store, sessions: any Store, keyRing: ServerKeyRing,
-        dta1: TrustAuthorityClient, dta2: TrustAuthorityClient, rpa: Peer, rates: RateLimiter, metrics: Metrics
+        permitWatch: PermitWatch?, dta1: TrustAuthorityClient, dta2: TrustAuthorityClient, rpa: Peer, rates: RateLimiter, metrics: Metrics
     ) {
         let slots = Slots(bits: config.limits.strangerBits, key: config.activationKey)
         self.config = config
@@ -42,6 +44,7 @@ struct RelyingPartyService: Sendable {
         self.sessions = sessions
         self.slots = slots
         self.keyRing = keyRing
+        self.permitWatch = permitWatch
         self.dta1 = dta1
         self.dta2 = dta2
         self.rpa = rpa

@@ -25,10 +25,15 @@ final class ServerKeyRing: Sendable {
     /// The newest stays in use past its end: when only one D-TA was rotated and not the other, there is no next one,
     /// and nobody could register again who was told to.
     var keys: ServerKeys {
+        let inUse = secretsInUse
+        return ServerKeys(currentID: inUse.last?.keyID ?? ServerKeys.firstID, inUse)
+    }
+
+    /// Oldest first.
+    var secretsInUse: [ServerSecret] {
         let (secrets, now) = (held.withLockedValue { $0.secrets }, source.config.clock())
         let newest = secrets.last?.keyID ?? ServerKeys.firstID
-        let inUse = secrets.filter { secret in secret.keyID == newest || secret.servedUntil.map { now < $0 } ?? true }
-        return ServerKeys(currentID: newest, inUse)
+        return secrets.filter { secret in secret.keyID == newest || secret.servedUntil.map { now < $0 } ?? true }
     }
 
     /// What is in use for an identity registered under `keyID`. One that is newer than all that are known here was met by

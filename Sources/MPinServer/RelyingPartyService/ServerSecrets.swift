@@ -10,6 +10,8 @@ struct ServerSecret: Sendable {
     let context: ServerContext?
     /// Of the shares that it was made of (``MasterKeysResponse/Key/fingerprint``), in the order of the D-TAs.
     let fingerprints: [String]
+    /// These shares: what the D-TAs' time permits are held against.
+    let shares: [SecretBytes]
     /// When the first of the D-TAs stops to serve the master secret; nil while it is not being replaced.
     var servedUntil: Moment?
 
@@ -134,7 +136,8 @@ extension ServerSecrets {
             logger.error("\(changed(key.id))")
         }
         return ServerSecret(
-            keyID: key.id, context: context, fingerprints: shares.map(\.fingerprint), servedUntil: key.servedUntil)
+            keyID: key.id, context: context, fingerprints: shares.map(\.fingerprint), shares: shares,
+            servedUntil: key.servedUntil)
     }
 
     /// A D-TA that has lost its master share makes a new one, and no identity registered before could log in again:

@@ -7,16 +7,22 @@ import MPinWire
 struct TrustAuthorityClient: Sendable {
     let name: String
     let peer: Peer
+    /// Where clients ask it for their permit shares; nil: the RPS does that for them.
+    let clientPeer: Peer?
     let requestKey: SecretBytes
     let appID: String
     /// Not nil: an old D-TA, which has one master secret and understands the old signatures only.
     let legacy: LegacyCredentials?
 
-    init(_ name: String, _ link: TrustAuthorityLink, appID: String, legacy: LegacyCredentials?, seconds: Int) {
+    init(
+        _ name: String, _ link: TrustAuthorityLink, clientURL: String? = nil, appID: String,
+        legacy: LegacyCredentials?, seconds: Int
+    ) {
         self.name = name
         self.appID = legacy?.appID ?? appID
         self.legacy = legacy
         peer = Peer(url: link.url, seconds: seconds)
+        clientPeer = clientURL.map { Peer(url: $0, seconds: seconds, userAgent: nil) }
         requestKey = link.requestKey
     }
 
@@ -69,10 +75,23 @@ struct TrustAuthorityClient: Sendable {
         try await timePermitShare(hash, signature: permitSignature(hash, keyID: keyID, date: date))
     }
 
+    /// What a client gets, on the way that it takes and in its words.
+    func permitShareForClient(_ hash: [UInt8], keyID: String, date: Int32) async throws -> SecretBytes {
+        let signature = permitSignature(hash, keyID: keyID, date: date)
+        guard let clientPeer else { return try await timePermitShare(hash, signature: signature) }
+        let query = percentEncodedQuery([
+            ("hash_mpin_id", Hex.encode(hash)), ("app_id", appID), ("mobile", "1"), ("signature", signature),
+        ])
+        return try permitShare(await clientPeer.get("/timePermit?" + query))
+    }
+
     /// What the D-TA gives to who holds the signature.
     func timePermitShare(_ hash: [UInt8], signature: String) async throws -> SecretBytes {
-        let answer = try await peer.get(
-            "/timePermit?" + percentEncodedQuery([("hash_mpin_id", Hex.encode(hash)), ("signature", signature)]))
+        let query = percentEncodedQuery([("hash_mpin_id", Hex.encode(hash)), ("signature", signature)])
+        return try permitShare(await peer.get("/timePermit?" + query))
+    }
+
+    private func permitShare(_ answer: Peer.Answer) throws -> SecretBytes {
         let hex = answer.json(TimePermitResponse.self).flatMap { SecretBytes(hex: Array($0.timePermit.utf8).span) }
         return try share(hex, answer, MPinSize.g1)
     }

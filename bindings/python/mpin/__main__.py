@@ -34,12 +34,12 @@ FAILED, INCORRECT_PIN, BLOCKED, NOT_CONFIRMED, WRONG_USAGE = 1, 3, 4, 5, 64
 
 
 class Blocked(Failure):
-    """The token is gone after the last wrong PIN."""
+    """The last attempt is used up."""
 
     code = BLOCKED
 
     def __init__(self, user: mpin.User) -> None:
-        super().__init__(f"BLOCKED: {user.id} must register again")
+        super().__init__(f"BLOCKED: {user.id}: ask the operator to unblock you, or register again")
 
 
 class Parser(argparse.ArgumentParser):
@@ -151,8 +151,6 @@ def log_in(
 ) -> None:
     """Asks for the PIN. The last wrong one blocks: that is told apart from a wrong one."""
     user = known(sdk, args.user)
-    if is_blocked(user):
-        raise Blocked(user)
     # Who asks, and where the PIN will be proved, is shown before it is asked for: a code can be put before a person by
     # anybody.
     name = f"{sdk.get_session_details(code).app_name or 'an application without a name'}, " if code else ""

@@ -20,14 +20,18 @@ class Authentication(Calls):
     """Logins, one-time codes, and sessions of a browser."""
 
     def start_authentication(self, user: User) -> None:
-        """Fetches today's time permit, if the backend uses them."""
+        """Fetches today's time permit, if the backend uses them.
+
+        A blocked user may try again: once the operator has unblocked it, the login works.
+        """
         self._check(lib.mpin_sdk_start_authentication(self._handle, user._handle))
 
     def finish_authentication(self, user: User, pin: Pin) -> LoginAnswer:
         """Proves PIN and token to the server.
 
         Returns: the answer of the application, JSON text whose members can be asked for by name. After
-        IncorrectPinError look at user.state: the server may have blocked the user.
+        IncorrectPinError look at user.state: the server may have blocked the user. The token is kept for the day on
+        which the operator unblocks it.
         """
         with Secret(pin) as secret:
             self._check(lib.mpin_sdk_finish_authentication(self._handle, user._handle, None, None, secret))

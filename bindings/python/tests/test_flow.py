@@ -58,7 +58,11 @@ def test_three_wrong_pins_block(open_sdk: Callable[[], mpin.SDK]) -> None:
             assert "4321" not in str(raised.value)
             assert user.state is state
         with pytest.raises(mpin.FlowError):
-            sdk.start_authentication(user)
+            sdk.finish_authentication(user, "1234")
+        sdk.start_authentication(user)
+        with pytest.raises(mpin.IncorrectPinError):
+            sdk.finish_authentication(user, "1234")
+        assert user.state is State.BLOCKED
 
 
 @pytest.mark.parametrize("pin", ["123", "1234567", "12a4", "١٢٣٤"])

@@ -20,6 +20,9 @@ extension ServerOptions {
         "max-failures", AttemptPolicy().maxFailures, 1...10_000,
         "Wrong PINs without a right one that block for good, however many temporary blocks lie between them.")
     static let noTimePermits = ServerOption<Bool>.flag("no-time-permits", "Log in without time permits.")
+    static let permitCheckSeconds = ServerOption<Int>.integer(
+        "permit-check-seconds", Limits().permitCheckSeconds, 1...3600,
+        "Time between two looks at the D-TAs' time permits; while one gives wrong ones, logins get 503 and count nothing.")
     static let registrationSeconds = ServerOption<Int>.integer(
         "registration-seconds", Limits().registrationSeconds, 1...604_800,
         "How long a registration waits for its confirmation.")
@@ -70,7 +73,7 @@ extension ServerOptions {
 
     static let login: [OptionRow] = [
         prefix.row, maxAttempts.row, block.row, blockSeconds.row, maxFailures.row, noTimePermits.row,
-        registrationSeconds.row, baseURL.row, permitURL.row, permits.row, forwardUserHeaders.row, logoutURL.row,
+        permitCheckSeconds.row, registrationSeconds.row, baseURL.row, permitURL.row, permits.row, forwardUserHeaders.row, logoutURL.row,
         requestOTP.row, accessNumberSeconds.row, accessNumberGraceSeconds.row, noAccessNumberCheckSum.row,
         waitForLoginResult.row, mobileUseNative.row, mobileConfig.row, mobileService.row, serviceClients.row,
         serviceName.row, serviceIconURL.row, setDeviceName.row, tellAttemptsLeft.row, useNFC.row, seedBytes.row,
@@ -88,6 +91,7 @@ extension Settings {
             ? .temporary(seconds: self[ServerOptions.blockSeconds]) : .permanent
         config.usePermits = !self[ServerOptions.noTimePermits]
         config.allowOrigin = self[ServerOptions.allowOrigin]
+        config.limits.permitCheckSeconds = self[ServerOptions.permitCheckSeconds]
         config.limits.registrationSeconds = self[ServerOptions.registrationSeconds]
         config.baseURL = (self[ServerOptions.baseURL] ?? "").withoutSlashAtEnd
         config.permitURL = self[ServerOptions.permitURL] ?? config.permitURL
