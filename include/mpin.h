@@ -136,7 +136,8 @@ typedef int32_t mpin_status;
 #define MPIN_HTTP_REQUEST_ERROR 14
 /** HTTP 406. */
 #define MPIN_BAD_USER_AGENT 15
-/** The master secret was changed: register again (HTTP 409). */
+/** The master secret was changed, or the server has lost the registration with
+ * its database: register again (HTTP 409). */
 #define MPIN_CLIENT_SECRET_EXPIRED 16
 /** The service does not serve this client's version (HTTP 412). */
 #define MPIN_BAD_CLIENT_VERSION 17
@@ -816,7 +817,9 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_finish_verification(
  * State: INVALID -> STARTED_REGISTRATION, or ACTIVATED if the server asks for
  * no confirmation.
  *
- * In: activate_code: what the application gave the user, may be NULL;
+ * In: activate_code: what the application or another device gave the user, may
+ *   be NULL; a right one spares the confirmation, a wrong one is
+ *   MPIN_IDENTITY_NOT_AUTHORIZED;
  *   user_data: for the application, may be NULL.
  * Returns also: MPIN_IDENTITY_NOT_AUTHORIZED.
  * Source: wire section 6.2.
@@ -1051,15 +1054,17 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_finish_authentication_otp(
     mpin_sdk *sdk, mpin_user *user, mpin_otp *otp, const char *pin);
 
 /** As mpin_sdk_start_authentication(), for a registration code.
- * Returns: as mpin_sdk_start_authentication(). */
+ * Returns: as mpin_sdk_start_authentication(); MPIN_FLOW_ERROR where the server
+ *   gives no such codes: an old Milagro server's digits register nothing. */
 MPIN_API MPIN_CHECK mpin_status
 mpin_sdk_start_authentication_reg_code(mpin_sdk *sdk, mpin_user *user);
 
-/** Logs in and gets a code that registers another device of the same user.
+/** Logs in and gets a code that registers another device of the same user: it
+ * is the activate_code of mpin_sdk_start_registration() there.
  *
  * In: pin: as in mpin_sdk_finish_registration().
  * Returns also: as mpin_sdk_finish_authentication(), and
- *   MPIN_OPERATION_NOT_ALLOWED.
+ *   MPIN_OPERATION_NOT_ALLOWED, MPIN_FLOW_ERROR (no such codes).
  * Source: TRUST wire sections 4.12 and 7.4.
  */
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_finish_authentication_reg_code(

@@ -25,6 +25,8 @@ struct Backend: Sendable {
     let signingRegisterURL: String
     let appID: String
     let usesPermits: Bool
+    /// Whether a Milagro server gives codes that register another device.
+    let givesRegistrationCodes: Bool
     /// Whether access numbers of 7 digits end in a check digit.
     let checksAccessNumbers: Bool
     /// Where the URLs that it names may lead: to the Internet, and to the kind of network that it is in itself. So it
@@ -54,6 +56,7 @@ struct Backend: Sendable {
         setupDoneURL = (try? text("setupDoneURL")) ?? ""
         verificationURL = (try? text("verificationURL")) ?? "\(url)/verification"
         signingRegisterURL = (try? text("dvsRegisterURL")) ?? "\(mpinAuthServerURL)/dvsregister"
+        givesRegistrationCodes = members["registrationCodes"] == .bool(true)
         usesPermits = members["usePermits"] != .bool(false)
         timePermitsURL = usesPermits ? try text("timePermitsURL") : ""
         appID = usesPermits ? try text("appID") : ""

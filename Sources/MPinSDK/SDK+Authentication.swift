@@ -60,7 +60,12 @@ extension SDK {
     }
 
     /// As ``startAuthentication(_:)``, for a registration code.
-    package func startAuthenticationRegCode(_ user: User) throws(SDKError) { try startAuthentication(user) }
+    package func startAuthenticationRegCode(_ user: User) throws(SDKError) {
+        try perform { session, caller throws(SDKError) in
+            try session.checkRegistrationCodes(user)
+            try session.startAuthentication(user, caller)
+        }
+    }
 
     /// Logs in and gets a code that registers another device of the same user.
     package func finishAuthenticationRegCode(_ user: User, pin: Span<UInt8>) throws(SDKError) -> OTP {

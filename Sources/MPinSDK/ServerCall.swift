@@ -55,7 +55,8 @@ package enum ServerCall: Sendable, CaseIterable {
         switch self {
         case .clientSettings, .service, .secondClientSecret, .timePermit, .secondTimePermit, .secondSigningShare: true
         case .verification, .verificationConfirmation, .register, .registerMFA, .signature, .signatureMFA,
-            .setupDone, .permitStorage, .codeStatus, .authorize, .pass1, .pass2, .authenticate, .logout, .signingRegister:
+            .setupDone, .permitStorage, .codeStatus, .authorize, .pass1, .pass2, .authenticate, .logout,
+            .signingRegister:
             false
         }
     }

@@ -36,6 +36,8 @@ package struct ClientSettings: Codable, Sendable {
     package var seedValue: String?
     /// Absent means true: old servers never send it.
     package var usePermits: Bool?
+    /// True: a login of the scope `reg-code` gives digits that register another device. Old servers do not say it.
+    package var registrationCodes: Bool?
 
     package init(
         certivoxURL: String, signatureURL: String, registerURL: String, timePermitsURL: String,

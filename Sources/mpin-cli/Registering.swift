@@ -12,6 +12,9 @@ struct Register: AsyncParsableCommand {
     @Option(help: "Seconds to wait for the link to be opened; 0: do not wait, `confirm` goes on later.")
     var wait = 600
 
+    @Flag(help: "Ask for a code, from the operator or another device, that spares the mail.")
+    var withCode = false
+
     @Option(help: "Name of this device, for the server's lists.")
     var deviceName: String?
 
@@ -25,7 +28,7 @@ struct Register: AsyncParsableCommand {
             case .registered: throw Failure("\(user.id) is registered; to begin anew: mpin-cli delete \(user.id)")
             case .startedRegistration: try await client.restartRegistration(user)
             case .activated: break
-            default: try await client.startRegistration(user)
+            default: try await client.startRegistration(user, activateCode: code())
             }
             return try await finish(user, client, common, wait: wait)
         }
@@ -40,6 +43,12 @@ struct Register: AsyncParsableCommand {
             return nil
         default: return deviceName
         }
+    }
+}
+
+extension Register {
+    private func code() throws -> String? {
+        try withCode ? PINReader(descriptor: common.pinFd).readCode("Code") : nil
     }
 }
 

@@ -17,6 +17,11 @@ struct PINReader {
         return PIN(ascii: first)
     }
 
+    /// Asks for a code that is no PIN.
+    func readCode(_ prompt: String) throws -> String {
+        String(decoding: try descriptor.map(line) ?? ask(prompt), as: UTF8.self)
+    }
+
     private func ask(_ prompt: String) throws -> [UInt8] {
         let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
         guard terminal >= 0 else { throw Failure("no terminal to read the PIN from; use --pin-fd") }

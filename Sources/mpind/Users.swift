@@ -5,7 +5,8 @@ import MPinServer
 struct Users: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "user", abstract: "Show, unblock or revoke the identities of a user, at a running or stopped RPS.",
-        discussion: "Exit code 2: there is no such user.", subcommands: [Show.self, Unblock.self, Revoke.self])
+        discussion: "Exit code 2: there is no such user.",
+        subcommands: [Show.self, Unblock.self, Revoke.self, Code.self])
 
     struct Options: ParsableArguments {
         @Argument(help: "The user id, as registered.")
@@ -60,10 +61,41 @@ struct Users: ParsableCommand {
     struct Unblock: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract:
-                "Forget the wrong PINs of a user. Who is told 410 by an old client has lost its token all the same.")
+                "Forget the wrong PINs of a user: the login works again. An old client has erased its token; its user registers."
+        )
         @OptionGroup var options: Options
 
         func run() async throws { try await operate { try await options.change(.unblock) } }
+    }
+
+    struct Code: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract:
+                "Issue a one-time code that registers a device of a user without a mail; five wrong tries void it.")
+        @Argument(help: "The user id, as it will be registered.")
+        var user: String
+
+        @Option(help: "How long it is good.")
+        var seconds = 3600
+
+        @OptionGroup var config: ConfigOption
+        @OptionGroup var database: DatabaseOptions
+        @OptionGroup var audit: AuditOptions
+        @OptionGroup var output: OutputOptions
+
+        func validate() throws {
+            guard (1...604_800).contains(seconds) else { throw ValidationError("--seconds: 1 to 604800") }
+        }
+
+        func run() async throws {
+            try await operate {
+                let database = try config.fill(database)
+                let audit = try config.fill(audit).audit(stateDir: database.stateDir)
+                let users = try UserAdministration(database: database.path("rps"))
+                let code = try await users.issueCode(user: user, seconds: seconds, audit: audit)
+                output.print(["user": user, "code": code], code)
+            }
+        }
     }
 
     struct Revoke: AsyncParsableCommand {

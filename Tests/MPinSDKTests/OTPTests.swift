@@ -73,8 +73,26 @@ final class OTPTests: FlowTestCase {
 
     // MARK: Registration codes: written, not recorded
 
-    func testARegistrationCodeHasTheShapeOfAnOTP() throws {
+    /// An old Milagro server's digits would register nothing.
+    func testAServerThatKnowsNoRegistrationCodesIsNotAskedForOne() throws {
         let user = try registered()
+        server.forgetCalls()
+        XCTAssertEqual(failure { () throws(SDKError) in try sdk.startAuthenticationRegCode(user) }, .flowError)
+        try sdk.startAuthentication(user)
+        server.forgetCalls()
+        XCTAssertEqual(failure { () throws(SDKError) in _ = try finishRegCode(user) }, .flowError)
+        XCTAssertEqual(server.calls, [])
+    }
+
+    /// At a server that says that it gives them.
+    private func registeredForCodes() throws -> User {
+        server.state.withLock { $0.settings["registrationCodes"] = true }
+        try sdk.setBackend(server.url)
+        return try registered()
+    }
+
+    func testARegistrationCodeHasTheShapeOfAnOTP() throws {
+        let user = try registeredForCodes()
         try sdk.startAuthenticationRegCode(user)
         server.forgetCalls()
         XCTAssertEqual(members(try finishRegCode(user)), expected)
@@ -82,7 +100,7 @@ final class OTPTests: FlowTestCase {
     }
 
     func testAnIdentityFromARegistrationCodeMayNotMakeOne() throws {
-        let user = try registered()
+        let user = try registeredForCodes()
         try sdk.startAuthenticationRegCode(user)
         server.reply(
             .authenticate, .json(403, ["requestID": "r-1", "error": "LIMITED_QUICKCODE_GENERATION", "info": "no"]))

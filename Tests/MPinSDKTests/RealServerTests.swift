@@ -158,6 +158,35 @@ final class RealServerTests: FolderTestCase {
         XCTAssertEqual(user.state, .registered)
     }
 
+    func testADeviceRegistersAnotherByItsCode() throws {
+        stop()
+        try start(["--force-activate"])
+        let user = try registered("grace@example.com")
+        try sdk.startAuthenticationRegCode(user)
+        let pin = Array("1234".utf8)
+        let code = try sdk.finishAuthenticationRegCode(user, pin: pin.span)
+        XCTAssertEqual([code.status, code.code.count == 6 ? .ok : .flowError], [.ok, .ok])
+        let other = SDK()
+        try other.initialize(SDKConfig(storagePath: path + ".other", backend: url))
+        let same = try other.makeNewUser("grace@example.com")
+        XCTAssertEqual(
+            failure { () throws(SDKError) in try other.startRegistration(same, activateCode: "000000x") },
+            .identityNotAuthorized)
+        try other.startRegistration(same, activateCode: code.code)
+        XCTAssertEqual(same.state, .activated)
+        try other.confirmRegistration(same)
+        try other.finishRegistration(same, pin: pin.span)
+        try other.startAuthentication(same)
+        XCTAssertNoThrow(try other.finishAuthentication(same, pin: pin.span))
+    }
+
+    /// A public URL is all that a phone knows.
+    func testTheServiceTellsOfItselfWhereAPublicURLIsSet() throws {
+        let details = try sdk.serviceDetails(url)
+        XCTAssertEqual([details.backendURL, details.rpsPrefix], [url, "rps"])
+        XCTAssertFalse(details.name.isEmpty)
+    }
+
     func testRegistrationByMail() throws {
         stop()
         try start([])

@@ -23,7 +23,8 @@ final class StoreProcessTests: FolderTestCase {
         let store = UserStore(storage: FileStorage(path: path), key: try KeyFile.load(path + ".key"))
         let content = try store.load()
         XCTAssertEqual(content.damaged, 0)
-        return Dictionary(uniqueKeysWithValues: content.records.map { ($0.userID, Int($0.regOTT?.plainText ?? "") ?? -1) })
+        return Dictionary(
+            uniqueKeysWithValues: content.records.map { ($0.userID, Int($0.regOTT?.plainText ?? "") ?? -1) })
     }
 
     func testKillAtAnyMomentLosesNothingThatWasAcknowledged() throws {

@@ -96,7 +96,8 @@ final class UserLifecycleTests: XCTestCase {
             state == .startedRegistration
         case .registrationConfirmed, .registrationFinished: state == .startedRegistration || state == .activated
         case .pinChanged, .signingStarted, .signingFinished, .signed: state == .registered
-        case .authenticationStarted, .authenticationFinished, .blocked, .loggedOut: state == .registered || state == .blocked
+        case .authenticationStarted, .authenticationFinished, .blocked, .loggedOut:
+            state == .registered || state == .blocked
         }
     }
 

@@ -142,7 +142,8 @@ final class VerificationTests: FlowTestCase {
         XCTAssertFalse(user.isRegistrationTokenSet)
         for token in ["", "a b", "ü", "a\n", String(repeating: "a", count: 1025)] {
             XCTAssertEqual(
-                failure { () throws(SDKError) in try sdk.setRegistrationToken(user, token: SecretText(token)) }, .invalidArgument)
+                failure { () throws(SDKError) in try sdk.setRegistrationToken(user, token: SecretText(token)) },
+                .invalidArgument)
         }
         try sdk.setRegistrationToken(user, token: "ef2afe2c11966ec0")
         XCTAssertTrue(user.isRegistrationTokenSet)

@@ -210,6 +210,48 @@ final class OperatorTests: XCTestCase {
         mpind.stop(SIGTERM)
     }
 
+    /// Whoever asks: the answer depends on the time in the M-Pin ID alone, so it names no identity.
+    func testWhoRegisteredAfterTheBackupIsToldToRegisterAgain() throws {
+        var mpind = try started()
+        let alice = try client.register("alice@example.com", pin: "1234")
+        let waiting = try client.startRegistration("dave@example.com")
+        let before = Moment.now()
+        XCTAssertEqual(try run(["backup", copies, "--state-dir", state]).code, 0)
+        try client.confirm("dave@example.com")
+        let dave = try client.finishRegistration(waiting, pin: "1234")
+        // The rest of the newest registration's second is told like any other time.
+        let end = Date(timeIntervalSinceNow: 30)
+        while Moment.now().seconds <= before.seconds, Date() < end { usleep(10_000) }
+        let carol = try client.register("carol@example.com", pin: "1234")
+        for user in [carol, dave] { XCTAssertEqual(try client.login(user, pin: "1234").status, 200) }
+        let lost = Moment.now()
+        mpind.stop(SIGTERM)
+        let restore = try run(["restore", copies, "--state-dir", state])
+        XCTAssertEqual(restore.code, 0, restore.error)
+        mpind = try started()
+        for user in [carol, dave] {
+            // More often than the limit on wrong PINs.
+            for _ in 0..<4 {
+                let answer = try client.login(user, pin: "1234")
+                XCTAssertEqual(answer.status, 409, answer.text)
+                XCTAssertTrue(answer.text.contains("register again"), answer.text)
+            }
+        }
+        XCTAssertEqual(try client.login(alice, pin: "9999").status, 401)
+        XCTAssertEqual(try client.login(alice, pin: "1234").status, 200)
+        func status(_ issued: Moment?) throws -> Int {
+            let text = issued.map { $0.issued } ?? "yesterday"
+            let content = #"{"mobile": 1, "issued": "\#(text)", "userID": "eve", "salt": "00"}"#
+            let id = content.utf8.map { String(format: "%02x", $0) }.joined()
+            return try client.login(TestClient.User(id: id, token: alice.token), pin: "1234").status
+        }
+        XCTAssertEqual(try status(lost), 409, "an invented one of that time, too")
+        XCTAssertEqual(try [status(before.adding(seconds: -60)), status(.now()), status(nil)], [401, 401, 401])
+        let again = try client.register("carol@example.com", pin: "4321")
+        XCTAssertEqual(try client.login(again, pin: "4321").status, 200)
+        mpind.stop(SIGTERM)
+    }
+
     /// After a crash the log of the lost database lies there still: SQLite would play it into the restored one.
     func testWhatALostDatabaseLeftBehindDoesNotGetIntoTheRestoredOne() throws {
         var mpind = try started()

@@ -10,6 +10,7 @@ final class SettingsTests: XCTestCase {
         "certivoxURL", "signatureURL", "registerURL", "timePermitsURL", "timePermitsStorageURL", "setupDoneURL",
         "mpinAuthServerURL", "authenticateURL", "mobileAuthenticateURL", "setDeviceName", "accessNumberUseCheckSum",
         "appID", "requestOTP", "seedValue", "useWebSocket", "accessNumberDigits", "cSum", "useNFC", "usePermits",
+        "registrationCodes",
     ]
 
     func testTheSettingsHoldTheMembersThatTheOptionsAskFor() throws {

@@ -52,7 +52,9 @@ extension Session {
         accessCode: String?
     ) throws(SDKError) {
         let mpinID = try MPinID.check(response.mpinId, userID: user.id)
-        guard response.registrationToken.count > 0 else { throw SDKError(.responseParseError, "register: empty regOTT") }
+        guard response.registrationToken.count > 0 else {
+            throw SDKError(.responseParseError, "register: empty regOTT")
+        }
         var record = user.record
         record.state = try next(user, input).name
         record.mpinID = mpinID

@@ -161,17 +161,19 @@ extension Daemon {
         let seconds = config.limits.callSeconds
         // A path is that of ``AuthorityGate``, which asks as the RPS does.
         let clientURL = config.dta2PublicURL.hasPrefix("/") ? config.dta2.url : config.dta2PublicURL
-        let authorities = [("D-TA 1", config.dta1, nil), ("D-TA 2", config.dta2, clientURL)].map { name, link, url in
+        let authorities = [
+            TrustAuthorityClient("D-TA 1", config.dta1, appID: appID, legacy: config.legacy, seconds: seconds),
             TrustAuthorityClient(
-                name, link, clientURL: url, appID: appID, legacy: config.legacy, seconds: seconds)
-        }
+                "D-TA 2", config.dta2, clientURL: clientURL, appID: appID, legacy: config.legacy, seconds: seconds),
+        ]
         let secrets = ServerSecrets(authorities: authorities, store: file, config: config, logger: logger)
         let keyRing = try await ServerKeyRing(secrets)
         health.add("keys") { keyRing.keys.isUsable }
         let permitWatch = config.usePermits ? await permitWatch(authorities, keyRing, config) : nil
         return RelyingPartyService(
             config: config, appID: config.legacy?.appID ?? appID, store: store, sessions: sessions, keyRing: keyRing,
-            permitWatch: permitWatch, dta1: authorities[0], dta2: authorities[1],
+            permitWatch: permitWatch, lost: try await LostRegistrations(in: store, at: config.clock()),
+            dta1: authorities[0], dta2: authorities[1],
             rpa: Peer(url: config.verifyURL, seconds: seconds, isMailing: true),
             rates: rates, metrics: metrics)
     }

@@ -5,7 +5,8 @@ import MPinSecrets
 /// Puts a copy of the backup in the place of a database, which is moved aside.
 ///
 /// An older state would forgive what has happened since: so each identity keeps the blocks, the revocation and the wrong
-/// PINs that the old file knows of. What was registered after the backup is gone.
+/// PINs that the old file knows of. What was registered after the backup is gone, and its users are told so
+/// (``LostRegistrations``).
 ///
 /// Everything that can fail does so in `init`: of several restores none is done before all of them are ready.
 package final class Restore {
@@ -51,6 +52,7 @@ package final class Restore {
             }
         }
         if access(database, F_OK) == 0 { try await keepPresent(path, at: now) }
+        if kind == .rps { try await LostRegistrations.note(in: try SQLiteStore(path: draft), at: now) }
         try Backup.finish(draft)
     }
 

@@ -72,6 +72,15 @@ package struct UserAdministration: Sendable {
         return entries
     }
 
+    /// A new one-time code that registers a device of `user`, in the place of an earlier one.
+    package func issueCode(user: String, seconds: Int, audit: Audit) async throws -> String {
+        let (code, now) = (try ActivationCodes.random(), clock())
+        audit.record(.command("user code", user: user))
+        let codes = ActivationCodes(in: store)
+        try await codes.issue(code, user: user, until: now.adding(seconds: seconds), at: now)
+        return code
+    }
+
     /// Deletes expired items; the number of them.
     package func collect() async throws -> Int { try await store.collect(at: clock()) }
 

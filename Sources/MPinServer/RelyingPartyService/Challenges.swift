@@ -9,14 +9,17 @@ package struct Challenge: Codable, Sendable, Equatable {
     /// Hex of the server's challenge, 32 bytes.
     package var y: String
     package var expires: Moment
+    /// Whether the login is for a code that registers another device.
+    package var registersDevice: Bool
     /// Hashes of the proofs that have been brought for it: none is looked at twice.
     package var tried: [String] = []
 
-    package init(id: String, u: String, y: String, expires: Moment) {
+    package init(id: String, u: String, y: String, expires: Moment, registersDevice: Bool = false) {
         self.id = id
         self.u = u
         self.y = y
         self.expires = expires
+        self.registersDevice = registersDevice
     }
 }
 

@@ -14,8 +14,9 @@ extension RelyingPartyService {
         guard !claimed.isEmpty else { throw APIError(.forbidden, "Invalid pass one data") }
         let (reservation, identity) = try await reserve(proof.id, isKnown: isKnown)
         let login = Login(
-            proof: proof, isKnown: isKnown, identity: identity, claimed: claimed, reservation: reservation, now: now)
-        let (verdict, block) = try await judge(login, logger)
+            proof: proof, isKnown: isKnown, isLost: try await lost.contains(proof.id, at: now), identity: identity,
+            claimed: claimed, reservation: reservation, now: now)
+        let (verdict, block, answered) = try await judge(login, logger)
         config.audit.record(.login(proof.id, user: identity.userID, status: verdict.status))
         if isKnown { tell(block, proof.id, identity) }
         let authOTT = Hex.encode(try randomBytes(16))
@@ -24,7 +25,8 @@ extension RelyingPartyService {
             key: AuthToken.key(authOTT), id: proof.id.key, mpinID: isKnown ? identity.mpinID : "",
             userID: identity.userID, verdict: verdict, wid: proof.wid,
             // The digits that a wrong PIN gets are good for nothing.
-            otp: verdict.status == 200 ? otp ?? "" : "", expires: now.adding(seconds: limits.tokenSeconds))
+            otp: verdict.status == 200 ? otp ?? "" : "", expires: now.adding(seconds: limits.tokenSeconds),
+            registersDevice: answered?.registersDevice == true)
         // One for a browser is known as long as that may wait, so that a late phone hears what is wrong.
         let seconds = limits.accessNumberSeconds + limits.accessNumberGraceSeconds
         let end = proof.wid == "0" ? token.expires : max(token.expires, now.adding(seconds: seconds))
@@ -48,6 +50,8 @@ extension RelyingPartyService {
     private struct Login {
         let proof: Proof
         let isKnown: Bool
+        /// Whether it may have been registered before a restore.
+        let isLost: Bool
         let identity: IdentityRecord
         let claimed: [Challenge]
         let reservation: Reservation
@@ -61,7 +65,7 @@ extension RelyingPartyService {
         metrics.count(.blocked, [block.until == nil ? "permanent" : "temporary"])
     }
 
-    private func judge(_ login: Login, _ logger: Logger) async throws -> (Verdict, BegunBlock?) {
+    private func judge(_ login: Login, _ logger: Logger) async throws -> (Verdict, BegunBlock?, Challenge?) {
         let (id, isKnown, now) = (login.proof.id, login.isKnown, login.now)
         let context: ServerContext?
         let answered: Challenge?
@@ -82,12 +86,14 @@ extension RelyingPartyService {
         try await challenges.use(answered.map { [$0] } ?? login.claimed, for: id, isKnown: isKnown, at: now)
         if case .refused(let verdict) = login.reservation {
             try await identities.refuse(id, isKnown: isKnown, at: now)
-            return (verdict, nil)
+            return (!isKnown && login.isLost ? Verdict(status: 409) : verdict, nil, nil)
         }
-        guard context != nil else {
+        guard context != nil, isKnown || !login.isLost else {
             try await identities.refund(id, isKnown: isKnown, at: now)
-            return (Verdict(status: 409), nil)
+            return (Verdict(status: 409), nil, nil)
         }
-        return try await identities.settle(id, isKnown: isKnown, isRight: answered != nil, at: now)
+        let (verdict, block) = try await identities.settle(
+            id, isKnown: isKnown, isRight: answered != nil, at: now)
+        return (verdict, block, answered)
     }
 }

@@ -20,7 +20,8 @@ extension RelyingPartyService {
         let now = config.clock()
         let challenge = Challenge(
             id: id.key, u: Hex.encode(config.usePermits ? ut ?? u : u), y: Hex.encode(y),
-            expires: now.adding(seconds: limits.pass1Seconds))
+            expires: now.adding(seconds: limits.pass1Seconds),
+            registersDevice: body.scope?.contains("reg-code") == true)
         let isKnown = try await identities.isKnown(id, at: now)
         try await challenges.add(challenge, for: id, isKnown: isKnown, at: now)
         return .json(Pass1Response(y: challenge.y))
@@ -73,6 +74,9 @@ extension RelyingPartyService {
             try await identities.sync(token, at: now)
         } else if try await !redeem(token, request, at: now) {
             return LoginReport(answer: expired)
+        } else if token.registersDevice, !token.otp.isEmpty {
+            try await activationCodes.issue(
+                token.otp, user: token.userID, until: now.adding(seconds: limits.tokenSeconds), at: now)
         }
         return LoginReport(
             answer: RPAAuthenticateResponse(
@@ -95,7 +99,7 @@ extension Verdict {
     var message: String {
         switch status {
         case 200: "Authentication successful"
-        case 409: "Client secret expired"
+        case 409: "Client secret expired: register again"
         case 429: "Too many wrong PINs"
         default: "Wrong PIN."
         }

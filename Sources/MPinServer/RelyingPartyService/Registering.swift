@@ -7,7 +7,9 @@ extension RelyingPartyService {
     /// PUT /user and PUT /user/<id> (wire section 6.2): starts or restarts a registration.
     func register(_ request: Request, id: MPinID?) async throws -> Response {
         let wish = try await RegistrationWish(request, limits)
-        guard !config.verifyURL.isEmpty else { throw APIError(.badRequest, "Nobody can register here") }
+        guard !config.verifyURL.isEmpty || wish.activateCode != nil else {
+            throw APIError(.badRequest, "Nobody can register here")
+        }
         try rates.admit(.register, user: wish.userID)
         let now = config.clock()
         let expires = now.adding(seconds: limits.registrationSeconds)
@@ -21,7 +23,10 @@ extension RelyingPartyService {
             .registrationStarted(registration.id, user: registration.userID, isRestart: before != nil))
         let isForced: Bool
         do {
-            isForced = try await verify(registration, wish, expires: expires, isRestart: before != nil)
+            isForced =
+                if let code = wish.activateCode { try await redeem(code, registration, at: now) } else {
+                    try await verify(registration, wish, expires: expires, isRestart: before != nil)
+                }
         } catch {
             if let before {
                 try await registrations.undoRestart(expires, to: before, at: now)
@@ -67,6 +72,14 @@ extension RelyingPartyService {
             regOTT: regOTT)
         try await registrations.create(fresh, expires: expires, at: now)
         return (fresh, regOTT)
+    }
+
+    /// In the place of the RPA's word and its mail.
+    private func redeem(_ code: String, _ registration: Registration, at now: Moment) async throws -> Bool {
+        guard try await activationCodes.redeem(code, user: registration.userID, at: now) else {
+            throw APIError(.forbidden, "Wrong or expired activation code")
+        }
+        return true
     }
 
     /// Asks the RPA whether the user may register (wire section 8.1); true: without a further confirmation.
@@ -180,6 +193,8 @@ private struct RegistrationWish {
     let deviceName: String
     let userData: String
     let regOTT: String?
+    /// Nil where there is none.
+    let activateCode: String?
 
     init(_ request: Request, _ limits: Limits) async throws {
         let bytes = try await request.bytes(limits)
@@ -199,6 +214,7 @@ private struct RegistrationWish {
         mobile = body.mobile?.value ?? 0
         deviceName = body.deviceName ?? ""
         userData = body.userData ?? ""
+        activateCode = body.activateCode.flatMap { $0.isEmpty ? nil : $0 }
         regOTT = body.registrationToken?.plainText.lowercased()
     }
 }

@@ -17,6 +17,8 @@ struct RelyingPartyService: Sendable {
     let permitWatch: PermitWatch?
     let registrations: Registrations
     let identities: Identities
+    let lost: LostRegistrations
+    let activationCodes: ActivationCodes
     let challenges: Challenges
     let tokens: Tokens
     let browsers: BrowserSessions
@@ -35,7 +37,8 @@ struct RelyingPartyService: Sendable {
     /// used before a restart can be used after it.
     init(
         config: RelyingPartyServiceConfig, appID: String, store: any Store, sessions: any Store, keyRing: ServerKeyRing,
-        permitWatch: PermitWatch?, dta1: TrustAuthorityClient, dta2: TrustAuthorityClient, rpa: Peer, rates: RateLimiter, metrics: Metrics
+        permitWatch: PermitWatch?, lost: LostRegistrations, dta1: TrustAuthorityClient, dta2: TrustAuthorityClient,
+        rpa: Peer, rates: RateLimiter, metrics: Metrics
     ) {
         let slots = Slots(bits: config.limits.strangerBits, key: config.activationKey)
         self.config = config
@@ -45,6 +48,7 @@ struct RelyingPartyService: Sendable {
         self.slots = slots
         self.keyRing = keyRing
         self.permitWatch = permitWatch
+        self.lost = lost
         self.dta1 = dta1
         self.dta2 = dta2
         self.rpa = rpa
@@ -52,6 +56,7 @@ struct RelyingPartyService: Sendable {
         self.metrics = metrics
         registrations = Registrations(in: store)
         identities = Identities(in: store, slots: slots, policy: config.attempts)
+        activationCodes = ActivationCodes(in: store)
         challenges = Challenges(in: sessions, slots: slots, limit: config.limits.pass1Records)
         tokens = Tokens(in: sessions, slots: slots)
         browsers = BrowserSessions(in: sessions)

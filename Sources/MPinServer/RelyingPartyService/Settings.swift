@@ -24,6 +24,7 @@ extension RelyingPartyService {
         settings.useNFC = config.useNFC
         settings.seedValue = Hex.encode(try randomBytes(limits.seedBytes))
         settings.usePermits = config.usePermits
+        settings.registrationCodes = true
         addAccessNumbers(to: &settings, base: base)
         return .json(settings).uncached()
     }

@@ -15,10 +15,12 @@ package struct AuthToken: Codable, Sendable, Equatable {
     /// The six digits that the client shows; empty where none were asked for or the PIN was wrong.
     package var otp: String
     package var expires: Moment
+    /// Whether the digits are to register another device.
+    package var registersDevice: Bool
 
     package init(
         key: String, id: String, mpinID: String, userID: String, verdict: Verdict, wid: String, otp: String,
-        expires: Moment
+        expires: Moment, registersDevice: Bool = false
     ) {
         self.key = key
         self.id = id
@@ -28,6 +30,7 @@ package struct AuthToken: Codable, Sendable, Equatable {
         self.wid = wid
         self.otp = otp
         self.expires = expires
+        self.registersDevice = registersDevice
     }
 
     package var status: Int { verdict.status }

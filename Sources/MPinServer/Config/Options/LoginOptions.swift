@@ -22,7 +22,8 @@ extension ServerOptions {
     static let noTimePermits = ServerOption<Bool>.flag("no-time-permits", "Log in without time permits.")
     static let permitCheckSeconds = ServerOption<Int>.integer(
         "permit-check-seconds", Limits().permitCheckSeconds, 1...3600,
-        "Time between two looks at the D-TAs' time permits; while one gives wrong ones, logins get 503 and count nothing.")
+        "Time between two looks at the D-TAs' time permits; while one gives wrong ones, logins get 503 and count nothing."
+    )
     static let registrationSeconds = ServerOption<Int>.integer(
         "registration-seconds", Limits().registrationSeconds, 1...604_800,
         "How long a registration waits for its confirmation.")
@@ -52,7 +53,8 @@ extension ServerOptions {
         "mobile-config", .text("FILE"), "JSON list that phones get from /mobileConfig.")
     static let mobileService = ServerOption<String?>.text(
         "mobile-service", .text("FILE"),
-        "JSON object that phones get from /service: name, url, rps_prefix, logo_url, type.")
+        "JSON object that phones get from /service: name, url, rps_prefix, logo_url, type. (default: this service, where --public-url or --base-url is set)"
+    )
     static let serviceClients = ServerOption<[String]>(
         row: OptionRow(
             name: "service-client", kind: .serviceClient, fallback: nil,
@@ -73,7 +75,8 @@ extension ServerOptions {
 
     static let login: [OptionRow] = [
         prefix.row, maxAttempts.row, block.row, blockSeconds.row, maxFailures.row, noTimePermits.row,
-        permitCheckSeconds.row, registrationSeconds.row, baseURL.row, permitURL.row, permits.row, forwardUserHeaders.row, logoutURL.row,
+        permitCheckSeconds.row, registrationSeconds.row, baseURL.row, permitURL.row, permits.row,
+        forwardUserHeaders.row, logoutURL.row,
         requestOTP.row, accessNumberSeconds.row, accessNumberGraceSeconds.row, noAccessNumberCheckSum.row,
         waitForLoginResult.row, mobileUseNative.row, mobileConfig.row, mobileService.row, serviceClients.row,
         serviceName.row, serviceIconURL.row, setDeviceName.row, tellAttemptsLeft.row, useNFC.row, seedBytes.row,
@@ -115,8 +118,16 @@ extension Settings {
         config.serviceName = self[ServerOptions.serviceName] ?? config.serviceName
         config.serviceIconURL = self[ServerOptions.serviceIconURL] ?? config.serviceIconURL
         config.mobileConfig = try json(JSONValue.self, ServerOptions.mobileConfig)
-        config.mobileService = try json(ServiceResponse.self, ServerOptions.mobileService)
+        config.mobileService = try json(ServiceResponse.self, ServerOptions.mobileService) ?? ownService(config)
         config.serviceClients = self[ServerOptions.serviceClients].compactMap(ProductVersion.init)
+    }
+
+    /// What phones are told that know nothing but the public URL, where one is set.
+    private func ownService(_ config: RelyingPartyServiceConfig) -> ServiceResponse? {
+        let url = self[ServerOptions.publicURL]?.withoutSlashAtEnd ?? config.baseURL
+        guard !url.isEmpty else { return nil }
+        return ServiceResponse(
+            name: config.serviceName, url: url, rps_prefix: config.prefix, logo_url: config.serviceIconURL)
     }
 
     private func json<Value: Decodable>(_ type: Value.Type, _ option: ServerOption<String?>) throws -> Value? {
