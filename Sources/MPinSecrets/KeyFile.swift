@@ -4,8 +4,8 @@ import Glibc
 package enum KeyFileError: Error, Equatable, CustomStringConvertible {
     /// The file cannot be opened, read or written; `errno` says why.
     case system(path: String, errno: Int32)
-    /// A pipe, a device or a folder in the place of the file: reading it could wait for ever.
-    case notAFile(path: String)
+    /// A folder, FIFO, socket or device.
+    case notRegular(path: String)
     /// Others than its owner may read or write the file.
     case permissions(path: String)
     /// The file does not hold 64 hex digits.
@@ -19,7 +19,7 @@ package enum KeyFileError: Error, Equatable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .system(let path, let code): "\(path): \(String(cString: strerror(code)))"
-        case .notAFile(let path): "\(path): not a regular file"
+        case .notRegular(let path): "\(path): not a regular file"
         case .permissions(let path): "\(path): key file must be readable by its owner only (chmod 600)"
         case .content(let path): "\(path): key file must hold 64 hex digits"
         case .passphrase(let path): "\(path): passphrase file must hold one line of 12 to 1024 bytes"

@@ -2,16 +2,15 @@ import Glibc
 
 /// A secret of any form in a file that only its owner can read.
 package enum SecretFile {
-    /// The first `limit` bytes of the file. Refuses a file that group or others can read or write, and what is no regular
-    /// file.
+    /// The first `limit` bytes of the file. Refuses a file that group or others can read or write, and what is no file.
     package static func load(_ path: String, limit: Int) throws(KeyFileError) -> SecretBytes {
-        // The opening of a pipe would wait for its writer.
-        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard file >= 0 else { throw .system(path: path, errno: errno) }
+        let file: Int32
+        let status: stat
+        do { (file, status) = try PlainFile.open(path) } catch {
+            guard case .system(_, let code) = error else { throw .notRegular(path: path) }
+            throw .system(path: path, errno: code)
+        }
         defer { close(file) }
-        var status = stat()
-        guard fstat(file, &status) == 0 else { throw .system(path: path, errno: errno) }
-        guard status.st_mode & S_IFMT == S_IFREG else { throw .notAFile(path: path) }
         guard status.st_mode & 0o077 == 0 else { throw .permissions(path: path) }
         let buffer = SecretBytes(count: limit)
         var bytes = buffer.mutableSpan

@@ -50,12 +50,12 @@ final class KeyFileTests: XCTestCase {
     /// It would wait for a writer, past every deadline.
     func testAPipeInThePlaceOfTheFileIsRefusedAtOnce() throws {
         XCTAssertEqual(mkfifo(path, 0o600), 0)
-        XCTAssertEqual(failure { _ = try KeyFile.load(path) }, .notAFile(path: path))
-        XCTAssertEqual(failure { _ = try KeyFile.loadOrCreate(path) }, .notAFile(path: path))
-        XCTAssertEqual(failure { _ = try SecretFile.loadPassphrase(path) }, .notAFile(path: path))
-        XCTAssertEqual(failure { _ = try KeyFile.load(folder) }, .notAFile(path: folder))
-        XCTAssertEqual(failure { _ = try KeyFile.load("/dev/null") }, .notAFile(path: "/dev/null"))
-        XCTAssertEqual("\(KeyFileError.notAFile(path: "key"))", "key: not a regular file")
+        XCTAssertEqual(failure { _ = try KeyFile.load(path) }, .notRegular(path: path))
+        XCTAssertEqual(failure { _ = try KeyFile.loadOrCreate(path) }, .notRegular(path: path))
+        XCTAssertEqual(failure { _ = try SecretFile.loadPassphrase(path) }, .notRegular(path: path))
+        XCTAssertEqual(failure { _ = try KeyFile.load(folder) }, .notRegular(path: folder))
+        XCTAssertEqual(failure { _ = try KeyFile.load("/dev/null") }, .notRegular(path: "/dev/null"))
+        XCTAssertEqual("\(KeyFileError.notRegular(path: "key"))", "key: not a regular file")
     }
 
     func testFileThatOthersMayTouchIsRefused() throws {
@@ -69,6 +69,23 @@ final class KeyFileTests: XCTestCase {
             try write(text, mode: mode)
             XCTAssertNil(failure { _ = try KeyFile.load(path) }, String(mode, radix: 8))
         }
+    }
+
+    /// The opening of a FIFO would wait until somebody writes into it.
+    func testWhatIsNoFileIsRefusedAtOnce() throws {
+        try? FileManager.default.removeItem(atPath: path)
+        XCTAssertEqual(mkfifo(path, 0o600), 0)
+        let refused = expectation(description: "refused")
+        let path = path
+        Thread.detachNewThread {
+            do { _ = try KeyFile.load(path) } catch { XCTAssertEqual(error as? KeyFileError, .notRegular(path: path)) }
+            do { _ = try SecretFile.loadPassphrase(path) } catch {
+                XCTAssertEqual(error as? KeyFileError, .notRegular(path: path))
+            }
+            refused.fulfill()
+        }
+        wait(for: [refused], timeout: 30)
+        XCTAssertEqual(failure { _ = try KeyFile.load(self.folder) }, .notRegular(path: folder))
     }
 
     func testOnly64DigitsAndANewlineAreAKey() throws {
