@@ -13,8 +13,10 @@ package struct MPinID: Sendable, Equatable {
     /// What the ID's items are kept under: hex of ``hash``.
     package var key: String { Hex.encode(hash) }
 
-    /// The user id inside; nil where there is none. Nobody has vouched for it.
-    package var userID: String? { try? JSONDecoder().decode(MPinIDContent.self, from: Data(bytes)).userID }
+    /// The user id inside, in NFC; nil where there is none. Nobody has vouched for it.
+    package var userID: String? {
+        (try? JSONDecoder().decode(MPinIDContent.self, from: Data(bytes))).map { UserID.normal($0.userID) }
+    }
 
     /// Reads hex in either case; nil for an odd number of digits, other characters, or nothing.
     package init?(hex: String) {

@@ -57,13 +57,18 @@ package struct RegisterResponse: Codable, Sendable {
     package var pinLength: Int?
     /// How the user id was verified (MIRACL Trust).
     package var verificationType: String?
+    /// For the person who registers; no old server says anything here.
+    package var message: String?
 
-    package init(mpinId: String, regOTT: String, active: Bool, expireTime: String, nowTime: String) {
+    package init(
+        mpinId: String, regOTT: String, active: Bool, expireTime: String, nowTime: String, message: String? = nil
+    ) {
         self.mpinId = mpinId
         registrationToken = SecretText(regOTT)
         self.active = active
         self.expireTime = expireTime
         self.nowTime = nowTime
+        self.message = message
     }
 
     /// What a registration can do without may be missing or of any type. Without `active` it waits for a confirmation.
@@ -77,11 +82,12 @@ package struct RegisterResponse: Codable, Sendable {
         customerId = Self.text(container, .customerId)
         appId = Self.text(container, .appId)
         verificationType = Self.text(container, .verificationType)
+        message = Self.text(container, .message)
         pinLength = (try? container.decode(LenientInt.self, forKey: .pinLength))?.value
     }
 
     private enum CodingKeys: String, CodingKey {
-        case mpinId, active, expireTime, nowTime, customerId, appId, pinLength, verificationType
+        case mpinId, active, expireTime, nowTime, customerId, appId, pinLength, verificationType, message
         case registrationToken = "regOTT"
     }
 
@@ -172,8 +178,13 @@ package struct VerifyUserRequest: Codable, Sendable {
 /// The answer to ``VerifyUserRequest``; an empty body means not forced.
 package struct VerifyUserResponse: Codable, Sendable {
     package var forceActivate: Bool?
+    /// For the person who registers.
+    package var message: String?
 
-    package init(forceActivate: Bool) { self.forceActivate = forceActivate }
+    package init(forceActivate: Bool, message: String? = nil) {
+        self.forceActivate = forceActivate
+        self.message = message
+    }
 }
 
 /// Private POST /user/<mpinId>, from the RPA to the RPS (wire section 7).

@@ -15,7 +15,7 @@ struct AuditCommands: ParsableCommand {
                 Exit code 2: something was. A cut end is seen by the head of the log, which lies beside the key: so it \
                 is seen to the last line, unless somebody could put back that file, too. Write down the mark that this \
                 command prints, elsewhere, and give it as --expect later: a log without that line is then found out in \
-                any case.
+                any case. Files that were put aside are read where they lie beside the log; what was not seen is named.
                 """)
 
         @Option(help: "Folder of a server with all parts in one process.")
@@ -24,7 +24,8 @@ struct AuditCommands: ParsableCommand {
         @OptionGroup var config: ConfigOption
         @OptionGroup var audit: AuditOptions
 
-        @Option(help: "Earlier files of the log, oldest first; may be repeated.")
+        @Option(
+            help: "An earlier file of the log that lies elsewhere; may be repeated. Those beside the log are found.")
         var older: [String] = []
 
         @Option(help: "NUMBER:TAG, a mark that an earlier verification printed.")
@@ -43,17 +44,23 @@ struct AuditCommands: ParsableCommand {
                 for finding in found.findings {
                     output.print(finding, "\(finding.file):\(finding.line): \(finding.text)")
                 }
+                for text in found.unseen { output.print(["unseen": text], "not seen: \(text)") }
                 let last = found.last.map(\.description) ?? "none"
                 output.print(
-                    Summary(good: found.good, findings: found.findings.count, mark: last),
-                    "\(found.good) lines are good, \(found.findings.count) findings; mark \(last)")
+                    Summary(
+                        good: found.good, files: found.files.count, findings: found.findings.count,
+                        unseen: found.unseen.count, mark: last),
+                    "\(found.good) lines in \(found.files.count) files are good, \(found.findings.count) findings; mark \(last)"
+                )
                 guard found.findings.isEmpty else { throw ExitCode(2) }
             }
         }
 
         private struct Summary: Encodable {
             let good: Int
+            let files: Int
             let findings: Int
+            let unseen: Int
             let mark: String
         }
     }

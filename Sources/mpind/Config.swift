@@ -5,8 +5,9 @@ struct Config: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config", abstract: "Look at the configuration without running anything.",
         discussion: """
-            Options come from the defaults, the YAML file of --config, the environment (MPIND_MAX_ATTEMPTS, or
-            MPIND_SMTP_PASSWORD_FILE for a secret in a file) and the command line; later ones win.
+            Options come from the defaults, the YAML file of --config, the environment (MPIND_MAX_ATTEMPTS) and the
+            command line; later ones win. The SMTP password comes from a file of its own (--smtp-password-file,
+            MPIND_SMTP_PASSWORD_FILE), the systemd credential smtp-password, or a YAML file that nobody else may read.
             """,
         subcommands: [Check.self, Print.self])
 
@@ -17,7 +18,11 @@ struct Config: ParsableCommand {
         @Argument(parsing: .captureForPassthrough) var arguments: [String] = []
 
         func run() throws {
-            do { try read(arguments).check() } catch { throw failure(error) }
+            do {
+                let settings = try read(arguments)
+                try settings.check()
+                for warning in settings.warnings { print("warning: \(warning)") }
+            } catch { throw failure(error) }
             print("the configuration is good")
         }
     }

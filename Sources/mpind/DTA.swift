@@ -12,15 +12,12 @@ struct DTA: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Make a new master share; the one before it is served until a date.",
             discussion: """
-                Rotate both D-TAs: the RPS uses a new master secret only when both of them have it, within a minute. \
-                Identities of the old one log in until the date; then they must register again.
+                Rotate both D-TAs, which --state-dir does: the RPS uses a new master secret only when both of them have \
+                it, within a minute. Identities of the old one log in until the date; then they must register again.
                 """)
 
-        @Option(help: "SQLite file of the D-TA.")
-        var database: String?
-
         @OptionGroup var config: ConfigOption
-
+        @OptionGroup var database: DatabaseOptions
         @OptionGroup var seal: SealOptions
         @OptionGroup var audit: AuditOptions
 
@@ -33,18 +30,21 @@ struct DTA: ParsableCommand {
             try operate {
                 let now = Moment.now()
                 let end = try end(now)
-                let audit = try config.fill(audit).audit(stateDir: nil)
-                let shares = try config.masterShares(database, seal, now)
-                let share = try shares.rotate(serveOldUntil: end, at: now)
-                audit.record(.rotated(keyID: share.keyID, oldServedUntil: end))
-                output.print(
-                    Line(event: "rotated", keyID: share.keyID, oldServedUntil: end.iso),
-                    "master secret \(share.keyID) is the current one; the one before it is served until \(end.iso)")
+                let authorities = try config.authorities(database, seal, audit, now)
+                for (name, shares) in authorities.shares {
+                    let share = try shares.rotate(serveOldUntil: end, at: now)
+                    authorities.audit.record(.rotated(at: name, keyID: share.keyID, oldServedUntil: end))
+                    output.print(
+                        Line(event: "rotated", database: name, keyID: share.keyID, oldServedUntil: end.iso),
+                        "\(name): master secret \(share.keyID) is the current one; "
+                            + "the one before it is served until \(end.iso)")
+                }
             }
         }
 
         private struct Line: Encodable {
             let event: String
+            let database: String
             let keyID: String
             let oldServedUntil: String
         }
@@ -65,11 +65,8 @@ struct DTA: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "List the master shares: key id, when made, until when served.")
 
-        @Option(help: "SQLite file of the D-TA.")
-        var database: String?
-
         @OptionGroup var config: ConfigOption
-
+        @OptionGroup var database: DatabaseOptions
         @OptionGroup var seal: SealOptions
         @OptionGroup var audit: AuditOptions
         @OptionGroup var output: OutputOptions
@@ -77,21 +74,26 @@ struct DTA: ParsableCommand {
         func run() throws {
             try operate {
                 let now = Moment.now()
-                try config.fill(audit).audit(stateDir: nil).record(.command("dta shares"))
-                let shares = try config.masterShares(database, seal, now).shares()
-                for share in shares {
-                    let state = share.servedUntil == nil ? "current" : share.isServed(at: now) ? "old" : "retired"
-                    output.print(
-                        Line(
-                            keyID: share.keyID, state: state, made: share.startTime.iso,
-                            servedUntil: share.servedUntil?.iso),
-                        "\(share.keyID) \(state), made \(share.startTime.iso)"
-                            + (share.servedUntil.map { ", served until \($0.iso)" } ?? ""))
-                }
+                let authorities = try config.authorities(database, seal, audit, now)
+                authorities.audit.record(.command("dta shares"))
+                for (name, shares) in authorities.shares { try print(name, shares.shares(), now) }
+            }
+        }
+
+        private func print(_ name: String, _ shares: [MasterShare], _ now: Moment) throws {
+            for share in shares {
+                let state = share.servedUntil == nil ? "current" : share.isServed(at: now) ? "old" : "retired"
+                output.print(
+                    Line(
+                        database: name, keyID: share.keyID, state: state, made: share.startTime.iso,
+                        servedUntil: share.servedUntil?.iso),
+                    "\(name): \(share.keyID) \(state), made \(share.startTime.iso)"
+                        + (share.servedUntil.map { ", served until \($0.iso)" } ?? ""))
             }
         }
 
         private struct Line: Encodable {
+            let database: String
             let keyID: String
             let state: String
             let made: String
@@ -101,12 +103,34 @@ struct DTA: ParsableCommand {
 }
 
 extension ConfigOption {
-    fileprivate func masterShares(
-        _ database: String?, _ seal: SealOptions, _ now: Moment
-    ) throws -> MasterShareDatabase {
-        guard let path = try fill(database: database, stateDir: nil).database else {
-            throw StartError("give --database")
+    /// The D-TAs that the options name: one by its database, or both of a state folder. All are opened before anything is
+    /// done, and so is the audit log.
+    fileprivate func authorities(
+        _ database: DatabaseOptions, _ seal: SealOptions, _ audit: AuditOptions, _ now: Moment
+    ) throws -> (shares: [(name: String, shares: MasterShareDatabase)], audit: Audit) {
+        let database = try fill(database)
+        let names = database.stateDir == nil ? [""] : ["dta1", "dta2"]
+        let shares = try names.map { name in
+            let path = try database.path(name)
+            let own = try fill(seal).seal(forDatabase: path, stateDir: database.stateDir)
+            return (
+                name.isEmpty ? path : name,
+                try MasterShareDatabase(existing: path, seal: own ?? fill(seal).seal(), now: now)
+            )
         }
-        return try MasterShareDatabase(existing: path, seal: fill(seal).seal(), now: now)
+        return (shares, try self.audit(audit, stateDir: try database.stateDir ?? folder(of: database)))
+    }
+
+    /// Without a log this goes unrecorded, which the operator is told.
+    private func audit(_ options: AuditOptions, stateDir: String?) throws -> Audit {
+        let place = try fill(options).place(stateDir: stateDir)
+        if place == nil { complain(lines: "mpind: warning: no audit log is named, so this is not recorded\n") }
+        return Audit(try place.map { try AuditLog($0) }, part: "operator")
+    }
+
+    /// That of a database of a server with all parts in one process: it has the audit log of all of them.
+    private func folder(of options: DatabaseOptions) throws -> String? {
+        let state = MPinServer.folder(of: try options.path(""))
+        return FileManager.default.fileExists(atPath: state + "/audit/audit.jsonl") ? state : nil
     }
 }

@@ -86,7 +86,7 @@ struct RestoreBackup: AsyncParsableCommand {
             Identities keep the blocks, revocations and wrong PINs that the present database knows of. Who registered \
             after the backup must register again. Where the present database cannot be read, blocks and revocations \
             since the backup are lost: repeat them by the audit log. A D-TA's share that was made after the backup is \
-            lost: README.md says how to go on with both D-TAs.
+            lost: docs/operating.md says how to go on with both D-TAs.
             """)
 
     @Argument(help: "The copy; with --state-dir, the folder of the copies.")

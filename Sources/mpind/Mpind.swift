@@ -1,5 +1,7 @@
 import ArgumentParser
 import CMPin
+import Foundation
+import MPinServer
 
 /// The M-Pin server.
 @main
@@ -20,4 +22,46 @@ struct Mpind: AsyncParsableCommand {
             SaveBackup.self, RestoreBackup.self, AuditCommands.self,
         ],
         defaultSubcommand: Serve.self)
+
+    static func main() async {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        if arguments.isEmpty, !isConfiguredByEnvironment {
+            complain(lines: beginning)
+            Foundation.exit(64)
+        }
+        if printsOptions(arguments) { return }
+        await main(nil)
+    }
+
+    /// For who starts the program without anything.
+    private static let beginning = """
+        mpind is the M-Pin server. Begin with all its parts in one process, on this machine:
+            mpind --all-in-one --state-dir state --mail-dir mail
+        Open http://127.0.0.1:8005 then. Mails are files in the folder mail; real ones leave by --smtp-url and --mail-from.
+        All options: mpind help serve. The parts on machines of their own: mpind help dta, mpind help rps, mpind help rpa.
+        Users, master secrets, backups and the audit log: mpind --help.
+
+        """
+
+    /// A container may have all its options there.
+    private static var isConfiguredByEnvironment: Bool {
+        ProcessInfo.processInfo.environment.keys.contains { $0.hasPrefix("MPIND_") }
+    }
+
+    /// `mpind help PART`: the parts have option tables, of which the argument parser knows nothing.
+    private static func printsOptions(_ arguments: [String]) -> Bool {
+        guard arguments.first == "help" else { return false }
+        switch Array(arguments.dropFirst()) {
+        case ["serve"], ["all-in-one"]: Serve.printHelp()
+        case ["dta"]:
+            print(helpMessage(for: DTA.self))
+            print()
+            RunDTA.printHelp()
+        case ["dta", "run"]: RunDTA.printHelp()
+        case ["rps"]: RPS.printHelp()
+        case ["rpa"]: RPA.printHelp()
+        default: return false
+        }
+        return true
+    }
 }

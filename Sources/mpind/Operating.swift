@@ -22,6 +22,9 @@ func complain(_ text: String) {
     _ = line.withCString { write(STDERR_FILENO, $0, strlen($0)) }
 }
 
+/// A text of lines on standard error.
+func complain(lines text: String) { _ = text.withCString { write(STDERR_FILENO, $0, strlen($0)) } }
+
 /// Runs an operator's command: a failure is one line on standard error and exit code 1.
 func operate(_ command: () throws -> Void) throws {
     umask(0o077)

@@ -30,7 +30,7 @@ extension PartCommand {
         }
     }
 
-    private static func printHelp() {
+    static func printHelp() {
         print(
             """
             OVERVIEW: \(configuration.abstract)
@@ -80,6 +80,7 @@ private func serve(_ settings: Settings) async throws {
     // A reload, which comes before there is a certificate to read again, or where there is none.
     signal(SIGHUP, SIG_IGN)
     let logger = Logger.json(level: settings.logLevel)
+    for warning in settings.warnings { logger.warning("\(warning)") }
     var parts = try settings.parts()
     parts.version = MPIN_VERSION
     takeFiles(for: &parts, logger)

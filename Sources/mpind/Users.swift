@@ -4,9 +4,35 @@ import MPinServer
 
 struct Users: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "user", abstract: "Show, unblock or revoke the identities of a user, at a running or stopped RPS.",
+        commandName: "user",
+        abstract: "List users, or show, unblock or revoke the identities of one, at a running or stopped RPS.",
         discussion: "Exit code 2: there is no such user.",
-        subcommands: [Show.self, Unblock.self, Revoke.self, Code.self])
+        subcommands: [List.self, Show.self, Unblock.self, Revoke.self, Code.self])
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List all users, a line for each of their identities.")
+
+        @OptionGroup var config: ConfigOption
+        @OptionGroup var database: DatabaseOptions
+        @OptionGroup var audit: AuditOptions
+        @OptionGroup var output: OutputOptions
+
+        func run() async throws {
+            try await operate {
+                let database = try config.fill(database)
+                let audit = try config.fill(audit).audit(stateDir: database.stateDir)
+                let users = try UserAdministration(database: database.path("rps"))
+                audit.record(.command("user list"))
+                var count = 0
+                try await users.list { page in
+                    count += page.count
+                    for entry in page { output.print(entry, "\(entry.user.shown)  \(entry.line)") }
+                }
+                if count == 0, !output.json { print("nobody is registered") }
+            }
+        }
+    }
 
     struct Options: ParsableArguments {
         @Argument(help: "The user id, as registered.")
@@ -37,10 +63,7 @@ struct Users: ParsableCommand {
                 throw ExitCode(2)
             }
             for entry in entries {
-                output.print(
-                    entry,
-                    "\(entry.identity) \(entry.state), registered \(entry.registered), key \(entry.keyID), "
-                        + "wrong PINs \(entry.wrongPINs)")
+                output.print(entry, entry.line)
             }
         }
     }
@@ -104,5 +127,20 @@ struct Users: ParsableCommand {
         @OptionGroup var options: Options
 
         func run() async throws { try await operate { try await options.change(.revoke) } }
+    }
+}
+
+extension UserAdministration.Entry {
+    fileprivate var line: String {
+        "\(identity) \(state), registered \(registered), key \(keyID), wrong PINs \(wrongPINs)"
+    }
+}
+
+extension String {
+    /// For a terminal: without characters that move the cursor or turn the text around. Old servers let users have them.
+    fileprivate var shown: String {
+        String(
+            String.UnicodeScalarView(
+                unicodeScalars.map { [.control, .format].contains($0.properties.generalCategory) ? "?" : $0 }))
     }
 }

@@ -123,6 +123,64 @@ final class OperatorTests: XCTestCase {
         for event in ["rotated", "revoked"] { XCTAssertTrue(lines.contains("\"event\":\"\(event)\""), event) }
     }
 
+    func testAllUsersAreListed() throws {
+        let mpind = try started()
+        let empty = try run(["user", "list", "--state-dir", state])
+        XCTAssertEqual([empty.code == 0 ? "" : empty.error, empty.output], ["", "nobody is registered\n"])
+        let alice = try client.register("alice@example.com", pin: "1234")
+        _ = try client.register("alice@example.com", pin: "1234")
+        let bob = try client.register("bob@example.com", pin: "1234")
+        for _ in 0..<3 { _ = try client.login(bob, pin: "9999") }
+        let listed = try run(["user", "list", "--state-dir", state])
+        XCTAssertEqual(listed.code, 0, listed.error)
+        let lines = listed.output.split(separator: "\n")
+        XCTAssertEqual(lines.filter { $0.hasPrefix("alice@example.com  ") && $0.contains(" active") }.count, 2)
+        XCTAssertEqual(
+            lines.filter { $0.hasPrefix("bob@example.com  \(Hex.encode(bob.hash)) blocked") }.count, 1, listed.output)
+        XCTAssertEqual(lines.count, 3)
+        let json = try run(["user", "list", "--database", state + "/rps.sqlite", "--json"])
+        XCTAssertEqual(json.output.split(separator: "\n").count, 3)
+        XCTAssertTrue(json.output.contains("\"identity\":\"\(Hex.encode(alice.hash))\""), json.output)
+        let log = try String(contentsOfFile: state + "/audit/audit.jsonl", encoding: .utf8)
+        XCTAssertTrue(log.contains("\"command\":\"user list\""))
+        try requireGoodAudit()
+        mpind.stop(SIGTERM)
+    }
+
+    /// As the README for operators has it, with the folder or with the files in it.
+    func testARotationIsRecordedAndTakesTheStateFolder() throws {
+        let mpind = try started()
+        func rotated() throws -> [String] {
+            try String(contentsOfFile: state + "/audit/audit.jsonl", encoding: .utf8).split(separator: "\n")
+                .filter { $0.contains("\"event\":\"rotated\"") }.map(String.init)
+        }
+        let both = try run(["dta", "rotate", "--state-dir", state, "--serve-old-until", "2030-01-01"])
+        XCTAssertEqual(both.code, 0, both.error)
+        XCTAssertEqual(
+            both.output.split(separator: "\n").filter { $0.contains("master secret 2 is the current one") }.count, 2)
+        XCTAssertEqual(try rotated().count, 2)
+        for name in ["dta1", "dta2"] {
+            XCTAssertTrue(try rotated().contains { $0.contains("\"database\":\"\(name)\"") }, name)
+        }
+        let shares = try run(["dta", "shares", "--state-dir", state])
+        XCTAssertEqual(shares.output.split(separator: "\n").count, 4, shares.output + shares.error)
+        let files = ["--database", state + "/dta1.sqlite", "--key-file", state + "/dta1.key"]
+        let one = try run(["dta", "rotate", "--serve-old-until", "now"] + files)
+        XCTAssertEqual(one.code, 0, one.error)
+        XCTAssertEqual(one.error, "")
+        XCTAssertEqual(try rotated().count, 3)
+        try requireGoodAudit()
+        mpind.stop(SIGTERM)
+        for file in ["dta1.sqlite", "dta1.key"] {
+            try makeFolder(copies)
+            try FileManager.default.copyItem(atPath: "\(state)/\(file)", toPath: "\(copies)/\(file)")
+        }
+        let apart = ["--database", copies + "/dta1.sqlite", "--key-file", copies + "/dta1.key"]
+        let unrecorded = try run(["dta", "rotate", "--serve-old-until", "now"] + apart)
+        XCTAssertEqual(unrecorded.code, 0)
+        XCTAssertTrue(unrecorded.error.contains("no audit log is named"), unrecorded.error)
+    }
+
     func testAnUnknownUserIsExitCode2AndABadCallExitCode1() throws {
         try started().stop(SIGTERM)
         let unknown = try run(["user", "show", "nobody", "--state-dir", state])

@@ -122,21 +122,135 @@ final class OptionsTests: XCTestCase {
         XCTAssertTrue(try error(.serve, ["--config", "/none"]).description.contains("/none:1: cannot be read"))
     }
 
-    func testASecretMayLieInAFileOfItsOwnAndIsNeverShown() throws {
-        let secret = try file("hunter2-secret\n", "password")
+    private func secret(_ text: String, _ name: String, mode: mode_t = 0o600) throws -> String {
+        let path = try file(text, name)
+        XCTAssertEqual(chmod(path, mode), 0)
+        return path
+    }
+
+    func testASecretComesFromAFileOrACredentialAndIsNeverShown() throws {
+        let secret = try secret("hunter2-secret\n", "smtp-password")
         let path = try file("smtp-password-file: \(secret)\n")
         for (arguments, environment) in [
             (["--config", path], [:]), (["--smtp-password-file", secret], [:]),
-            ([], ["MPIND_SMTP_PASSWORD_FILE": secret]), ([], ["MPIND_SMTP_PASSWORD": "hunter2-secret"]),
+            ([], ["MPIND_SMTP_PASSWORD_FILE": secret]), ([], ["CREDENTIALS_DIRECTORY": folder]),
+            (["--config", try self.secret("smtp-password: hunter2-secret\n", "private.yaml")], [:]),
         ] as [([String], [String: String])] {
             let shown = try lines(.rpa, arguments, environment)
             XCTAssertTrue(shown.contains { $0.hasPrefix("smtp-password: (redacted)  # ") }, "\(shown)")
             XCTAssertFalse(shown.joined().contains("hunter2"))
         }
-        let both = try error(.rpa, [], ["MPIND_SMTP_PASSWORD": "a", "MPIND_SMTP_PASSWORD_FILE": secret])
-        XCTAssertTrue(both.description.contains("smtp-password: given twice"), both.description)
+        let both = try self.secret("smtp-password: a\nsmtp-password-file: \(secret)\n", "both.yaml")
+        XCTAssertTrue(try error(.rpa, ["--config", both]).description.contains("smtp-password: given twice"))
         XCTAssertTrue(
             try error(.rpa, ["--smtp-password-file", "/none"]).description.contains("cannot read /none"))
+    }
+
+    /// Every user of the machine can read arguments, and every program of the same user an environment.
+    func testASecretOnTheCommandLineOrInTheEnvironmentIsRefused() throws {
+        for row in ServerPart.allCases.flatMap(\.rows) where row.isSecret {
+            let name = row.name
+            for problem in [
+                try error(.rpa, ["--\(name)", "hunter2"]), try error(.rpa, ["--\(name)=hunter2"]),
+                try error(.rpa, [], [row.environmentName: "hunter2"]),
+            ] {
+                XCTAssertTrue(problem.description.contains("name a file that holds it by "), problem.description)
+                XCTAssertFalse(problem.description.contains("hunter2"), problem.description)
+            }
+        }
+        let inURL = try error(.rpa, ["--smtp-url", "smtp://me:hunter2@mail.example:25"])
+        XCTAssertTrue(inURL.description.contains("without user name and password"), inURL.description)
+        XCTAssertFalse(ServerPart.rpa.help.contains("--smtp-password "), ServerPart.rpa.help)
+    }
+
+    func testAFileWithASecretThatOthersMayReadIsAnError() throws {
+        for mode: mode_t in [0o644, 0o604, 0o602, 0o620] {
+            let config = try secret("smtp-password: hunter2\n", "mpind.yaml", mode: mode)
+            let password = try secret("hunter2\n", "password", mode: mode)
+            for arguments in [["--config", config], ["--smtp-password-file", password]] {
+                let problem = try error(.serve, arguments).description
+                XCTAssertTrue(problem.contains("others may read") && problem.contains("chmod 600"), problem)
+                XCTAssertFalse(problem.contains("hunter2"), problem)
+            }
+        }
+        let open = try secret("max-attempts: 4\n", "mpind.yaml", mode: 0o644)
+        XCTAssertTrue(
+            try lines(.serve, ["--config", open]).contains("max-attempts: 4  # \(open):1"), "no secret in it")
+        let config = try secret("smtp-password: hunter2\n", "mpind.yaml", mode: 0o644)
+        let mpind = try Mpind(["config", "check", "--all-in-one", "--state-dir", "x", "--config", config])
+        XCTAssertEqual(mpind.stop(0), 78, mpind.logText)
+    }
+
+    func testAFIFOInThePlaceOfAFileIsRefusedAtOnce() throws {
+        let fifo = folder + "/fifo"
+        XCTAssertEqual(mkfifo(fifo, 0o600), 0)
+        let keys = ["--database", folder + "/x", "--key-file", fifo, "--rps-key-file", fifo]
+        for arguments in [
+            ["config", "check", "--config", fifo], ["config", "check", "rpa", "--smtp-password-file", fifo],
+            ["dta"] + keys, ["dta", "shares", "--database", folder + "/x", "--key-file", fifo],
+        ] {
+            let mpind = try Mpind(arguments)
+            XCTAssertGreaterThan(mpind.stop(0), 0, "\(arguments): \(mpind.logText)")
+        }
+    }
+
+    func testAURLThatIsNoneOfTheWebIsRefused() throws {
+        for (part, option) in [
+            (.serve, "public-url"), (.rpa, "public-url"), (.rpa, "rps-url"), (.rpa, "rps-private-url"),
+            (.rps, "base-url"), (.rps, "dta1-url"), (.rps, "dta2-public-url"), (.rps, "verify-url"),
+            (.rps, "permit-url"), (.rps, "authenticate-url"), (.rps, "service-icon-url"), (.rps, "logout-url"),
+        ] as [(ServerPart, String)] {
+            for text in [
+                "javascript:1", "data:text/html,x", "file:///x", "https://", "http://a b/", "https://u:p@a.example",
+            ] {
+                let problem = try error(part, ["--\(option)", text]).description
+                XCTAssertTrue(problem.contains(option) && problem.contains("http"), problem)
+            }
+            XCTAssertNoThrow(try lines(part, ["--\(option)", "https://login.example.org/m"]), option)
+        }
+        let mpind = try Mpind(["config", "check", "--all-in-one", "--state-dir", "x", "--public-url", "javascript:1"])
+        XCTAssertEqual(mpind.stop(0), 64, mpind.logText)
+    }
+
+    /// The word of everybody about who calls would count.
+    func testATrustedProxyIsNoNetworkOfStrangers() throws {
+        let proxy = ["--behind-proxy", "--public-url", "https://a.example", "--trusted-proxy"]
+        for network in ["0.0.0.0/0", "::/0", "0.0.0.0/1", "128.0.0.0/1", "10.0.0.0/7", "::/8", "2000::/3", "::/64"] {
+            XCTAssertThrowsError(try check(.serve, proxy + [network]), network) { error in
+                XCTAssertTrue("\(error)".contains("trusted-proxy"), "\(error)")
+            }
+        }
+        for network in ["10.0.0.0/8", "192.0.2.1", "fc00::/7", "2001:db8::/32", "::1"] {
+            XCTAssertNoThrow(try check(.serve, proxy + [network]), network)
+        }
+    }
+
+    func testAStateFolderThatOthersMayWriteInIsRefused() throws {
+        let state = folder + "/state"
+        try makeFolder(state)
+        let given: [ServerPart: [String]] = [
+            .serve: ["--all-in-one", "--state-dir", state],
+            .dta: ["--database", state + "/x.sqlite", "--key-file", "x", "--rps-key-file", "x"],
+        ]
+        func problem(_ part: ServerPart) -> String? {
+            do { try SettingsReader(part).read(arguments: given[part] ?? [], environment: [:]).check() } catch {
+                return "\(error)"
+            }
+            return nil
+        }
+        for mode: mode_t in [0o770, 0o707, 0o720, 0o1777] {
+            XCTAssertEqual(chmod(state, mode), 0)
+            for part in [ServerPart.serve, .dta] {
+                XCTAssertTrue(
+                    problem(part)?.contains("others may write in the state folder") ?? false, "\(part) \(mode)")
+            }
+        }
+        let mpind = try Mpind(["--all-in-one", "--state-dir", state])
+        XCTAssertEqual(mpind.stop(0), 64, mpind.logText)
+        for mode: mode_t in [0o700, 0o755] {
+            XCTAssertEqual(chmod(state, mode), 0)
+            for part in [ServerPart.serve, .dta] { XCTAssertNil(problem(part)) }
+        }
     }
 
     func testExposureNeedsAllOfItsOptionsAndNoContradiction() throws {

@@ -97,6 +97,30 @@ final class RateLimitTests: XCTestCase {
         XCTAssertEqual(try server.backend.call("PUT", "/rps/user", "{\"userId\":\"bob@example.com\"}").status, 200)
     }
 
+    func testSpellingsThatProvidersDeliverToOneMailboxShareItsLimit() throws {
+        let server = try limited { $0.registerIdentity = RateLimit("2/600") }
+        func register(_ users: [String]) throws -> [Int] {
+            try users.map { user in
+                let answer = try server.backend.call("PUT", "/rps/user", "{\"userId\":\(user.quoted)}")
+                if answer.status == 200 {
+                    let id = try XCTUnwrap(answer.object["mpinId"] as? String)
+                    let text = String(decoding: Hex.decode(id) ?? [], as: UTF8.self)
+                    XCTAssertTrue(text.contains("\"userID\": \(user.quoted)"), "the user id stays as it is: \(text)")
+                }
+                return answer.status
+            }
+        }
+        for mailbox in [
+            ["alice@example.com", "Alice+1@Example.com", "alice+2+3@example.com."],
+            ["bob@example.org.", "bob@EXAMPLE.org", "bob+tag@example.org"],
+            ["carol.a@gmail.com", "carola@googlemail.com", "c.a.r.o.l.a+x@gmail.com"],
+        ] { XCTAssertEqual(try register(mailbox), [200, 200, 429], "\(mailbox)") }
+        let others = [
+            "carol.a@example.com", "carola@example.com", "car.ola@example.com", "+a@example.com", "+b@example.com",
+        ]
+        XCTAssertEqual(try register(others), [200, 200, 200, 200, 200], "other mailboxes")
+    }
+
     func testAWrongSignatureIsCountedAndAGoodOneAlwaysPasses() throws {
         let server = try limited { $0.authorityAddress = RateLimit("2/600") }
         let target = "/timePermit?hash_mpin_id=\(String(repeating: "0", count: 64))&signature=00"

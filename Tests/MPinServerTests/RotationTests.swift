@@ -117,7 +117,7 @@ final class RotationTests: XCTestCase {
         XCTAssertEqual(try status(params.replacing("&key_id=2", with: "")), 401)
     }
 
-    /// What README.md says of a D-TA that was restored from before a rotation.
+    /// What docs/operating.md says of a D-TA that was restored from before a rotation.
     func testAnAuthorityThatLostAShareIsRotatedUpToTheOtherAndOnlyItsIdentitiesRegisterAgain() throws {
         let server = try server()
         let (backend, client) = (server.backend, TestClient(backend: server.backend))

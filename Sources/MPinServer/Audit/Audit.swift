@@ -23,8 +23,19 @@ package struct Audit: Sendable {
     /// A log that cannot be written to does not stop logins: the failure goes to the other log.
     package func record(_ event: AuditEvent) {
         guard let log else { return }
-        do { try log.append(event, part: part, origin: Self.origin?.description) } catch {
-            logger.error("not in the audit log", metadata: ["event": "\(event.name)", "error": "\(error)"])
-        }
+        do { try log.append(event, part: part, origin: Self.origin?.description) } catch { report(error, event.name) }
+    }
+
+    /// The same without waiting until it is written.
+    func recordSoon(_ event: AuditEvent) {
+        log?.appendSoon(event, part: part, origin: Self.origin?.description) { report($0, event.name) }
+    }
+
+    /// Whether a log is kept that has lines already: this is not the first start.
+    var hasLines: Bool { log.map { (try? !$0.isEmpty()) ?? true } ?? false }
+
+    private func report(_ error: any Error, _ event: String) {
+        if case AuditError.notRotated = error { return logger.error("\(error)") }
+        logger.error("not in the audit log", metadata: ["event": "\(event)", "error": "\(error)"])
     }
 }

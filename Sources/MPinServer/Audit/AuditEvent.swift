@@ -62,7 +62,15 @@ extension AuditEvent {
         AuditEvent("confirmation-refused", Subject(identity: id.key, user: user))
     }
 
-    /// Whether a time permit was given: 200, or why not; 404: to a stranger, who gets one that is good for nothing.
+    /// Permits since then that have no line of their own: those of strangers, who get one that is good for nothing, and
+    /// further ones of the same identity with the same outcome.
+    static func permits(since: Moment, strangers: Int, repeated: Int) -> AuditEvent {
+        AuditEvent(
+            "permits", nil,
+            [("since", since.iso), ("strangers", String(strangers)), ("repeated", String(repeated))])
+    }
+
+    /// Whether a time permit was given: 200, or why not.
     static func permit(_ id: MPinID, user: String, status: Int) -> AuditEvent {
         AuditEvent("permit", Subject(identity: id.key, user: user), [("status", String(status))])
     }
@@ -104,9 +112,11 @@ extension AuditEvent {
     /// A D-TA had no database and has made one, with a first master share.
     static let shareMade = AuditEvent("share-made", isDurable: true)
 
-    /// A new master share at a D-TA.
-    package static func rotated(keyID: String, oldServedUntil: Moment) -> AuditEvent {
-        AuditEvent("rotated", nil, [("key_id", keyID), ("old_served_until", oldServedUntil.iso)], isDurable: true)
+    /// A new master share at a D-TA: the name of its database.
+    package static func rotated(at database: String, keyID: String, oldServedUntil: Moment) -> AuditEvent {
+        AuditEvent(
+            "rotated", nil, [("database", database), ("key_id", keyID), ("old_served_until", oldServedUntil.iso)],
+            isDurable: true)
     }
 
     package static func unblocked(_ id: MPinID, user: String) -> AuditEvent {

@@ -44,11 +44,14 @@ package enum AuditError: Error, Equatable, CustomStringConvertible {
     case system(String, Int32)
     case head(String)
     case keyBesideLog(String)
+    /// The line is written; a new file was not begun, as the text says.
+    case notRotated(String)
 
     package var description: String {
         switch self {
         case .system(let path, let code): "\(path): \(String(cString: strerror(code)))"
         case .head(let path): "\(path): not the head of an audit log"
+        case .notRotated(let reason): "no new file of the audit log was begun: \(reason)"
         case .keyBesideLog(let path):
             "\(path): the key of the audit log must lie outside the log's folder, or who can alter the one has the other"
         }

@@ -9,16 +9,27 @@ import Synchronization
 /// also on the disk.
 package final class AuditLog: Sendable {
     package let place: AuditPlace
+    /// A file that has grown to so many bytes is put aside, and a new one begun; nil: never.
+    private let fileBytes: Int?
     private let clock: Clock
     private let files: Mutex<Files>
+    /// What ``appendSoon(_:part:origin:failed:)`` has taken over.
+    private let waiting = Mutex<[Entry]>([])
+    private let queue = DispatchQueue(label: "audit log")
 
     private struct Files {
         var head: Int32
         var log: Int32
     }
 
-    package init(_ place: AuditPlace, clock: @escaping Clock = Moment.now) throws {
+    private struct Entry {
+        let members: [(String, String)]
+        let isDurable: Bool
+    }
+
+    package init(_ place: AuditPlace, fileBytes: Int? = nil, clock: @escaping Clock = Moment.now) throws {
         self.place = place
+        self.fileBytes = fileBytes
         self.clock = clock
         let head = try Self.open(place.head, O_RDWR)
         do {
@@ -40,28 +51,68 @@ package final class AuditLog: Sendable {
 
     /// `part` and `origin`: which part of the server says so, and who sent the request that it is about.
     package func append(_ event: AuditEvent, part: String, origin: String? = nil) throws {
+        try append(entry(event, part: part, origin: origin))
+    }
+
+    /// The same without waiting for the disk, for an answer whose time must not tell whether there is a line. What is
+    /// appended later stands behind it. `failed` hears why it could not be written.
+    func appendSoon(
+        _ event: AuditEvent, part: String, origin: String?, failed: @escaping @Sendable (any Error) -> Void
+    ) {
+        let entry = entry(event, part: part, origin: origin)
+        waiting.withLock { $0.append(entry) }
+        queue.async { [self] in
+            do { try append(nil) } catch { failed(error) }
+        }
+    }
+
+    /// Whether nothing has ever been written, in this file or an earlier one.
+    func isEmpty() throws -> Bool {
+        try append(nil)
+        return try files.withLock { try AuditHead(file: $0.head, path: place.head).number == 0 }
+    }
+
+    /// What waits, and `entry` behind it.
+    private func append(_ entry: Entry?) throws {
+        try locked { files, head in
+            let before = waiting.withLock { waiting in
+                defer { waiting = [] }
+                return waiting
+            }
+            for entry in before + [entry].compactMap(\.self) {
+                try write(entry.members, &head, files, isDurable: entry.isDurable)
+            }
+            guard let fileBytes, head.size >= fileBytes else { return }
+            do { try rotate(&files, &head, suffix: clock().isoWithMicroseconds) } catch {
+                throw AuditError.notRotated("\(error)")
+            }
+        }
+    }
+
+    private func entry(_ event: AuditEvent, part: String, origin: String?) -> Entry {
         var members = [("time", clock().isoWithMicroseconds + "Z"), ("part", part), ("event", event.name)]
         if let subject = event.subject {
             members.append(("identity", subject.identity))
             if !subject.user.isEmpty { members.append(("user", place.name(subject.user))) }
         }
         if let origin { members.append(("from", origin)) }
-        members += event.details
-        try locked { files, head in try write(members, &head, files, isDurable: event.isDurable) }
+        return Entry(members: members + event.details, isDurable: event.isDurable)
     }
 
     /// Begins a new file; the old one gets `suffix` behind its name.
     package func rotate(suffix: String) throws {
+        try locked { files, head in try rotate(&files, &head, suffix: suffix) }
+    }
+
+    private func rotate(_ files: inout Files, _ head: inout AuditHead, suffix: String) throws {
         let old = "\(place.log).\(suffix)"
-        try locked { files, head in
-            guard link(place.log, old) == 0 else { throw AuditError.system(old, errno) }
-            guard unlink(place.log) == 0 else { throw AuditError.system(place.log, errno) }
-            try reopen(&files)
-            head.size = 0
-            try head.save(files.head, path: place.head)
-            let previous = Hex.encode(head.tag)
-            try write(mark("continued", previous, []), &head, files, isDurable: true)
-        }
+        guard link(place.log, old) == 0 else { throw AuditError.system(old, errno) }
+        guard unlink(place.log) == 0 else { throw AuditError.system(place.log, errno) }
+        try reopen(&files)
+        head.size = 0
+        try head.save(files.head, path: place.head)
+        let previous = Hex.encode(head.tag)
+        try write(mark("continued", previous, []), &head, files, isDurable: true)
     }
 
     private static func open(_ path: String, _ flags: Int32) throws -> Int32 {

@@ -29,7 +29,8 @@ package struct AuditPlace: Sendable {
 
     /// What stands in a line for `user`.
     package func name(_ user: String) -> String {
-        switch users {
+        let user = UserID.normal(user)
+        return switch users {
         case .plain: user
         case .hashed: Hex.encode(Array(HMACSHA256.tag(Array("libmpin audit user\n\(user)".utf8), key: key).prefix(16)))
         }

@@ -37,29 +37,30 @@ package struct AuditVerification: Sendable, Equatable {
         package var description: String { "\(number):\(tag)" }
     }
 
+    /// What this look did not see, and so cannot vouch for.
+    package private(set) var unseen: [String] = []
+    /// The files that were read, oldest first.
+    package private(set) var files: [String] = []
+
     private var previous = AuditLine.noTag
     private var number = 0
 
-    /// Reads the files of one log, oldest first; the last one is the one that is being written.
+    /// Reads all files of a log: those that were put aside beside it, which it finds by their names, `older` ones
+    /// elsewhere, and the one that is being written.
     ///
     /// The head, beside the key, shows a tail that was cut, to the last line. Who could put back the head as well as the
     /// log is found out by `expected`, a mark that was written down elsewhere, and otherwise not.
     package init(_ place: AuditPlace, older: [String] = [], expected: Mark? = nil) throws {
         var isExpectedThere = expected == nil
-        // Before the log: what is written meanwhile is then in the log and not yet in this head.
-        let head = try Self.head(place)
-        for file in older + [place.log] {
-            let bytes: Data
-            do { bytes = try Data(contentsOf: URL(fileURLWithPath: file)) } catch {
-                throw StartError("\(file): cannot be read")
-            }
-            var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-            if lines.last?.isEmpty ?? false { lines.removeLast() }
-            for (index, text) in lines.enumerated() {
-                check(text, Finding(file: file, line: index + 1, text: ""), isFirst: index == 0, key: place.key)
+        let (head, found) = try AuditFiles.find(place, older: older)
+        for file in found.packed { unseen.append("\(file) is packed: unpack it and give it as --older") }
+        for file in found.files {
+            files.append(file.path)
+            for (index, text) in file.lines.enumerated() {
+                check(text, Finding(file: file.path, line: index + 1, text: ""), isFirst: index == 0, key: place.key)
                 if let expected, expected == last { isExpectedThere = true }
             }
-            if file == place.log { check(head, file, lines: lines.count) }
+            if file.path == place.log { check(head, file.path, lines: file.lines.count) }
         }
         if !isExpectedThere, let expected {
             findings.append(
@@ -78,8 +79,13 @@ package struct AuditVerification: Sendable, Equatable {
         } else if let resumption = line.resumes(key: key) {
             good += 1
             let isStart = isFirst && resumption.event == "continued"
-            // The start of the first file that was given stands for all before it.
-            if !(isStart && (number == 0 || (line.number == expected && Hex.decode(resumption.previous) == previous))) {
+            if isStart, last == nil, line.number > 1 {
+                // The start of the first file stands for all before it.
+                unseen.append("lines 1 to \(line.number - 1) are in files that are not here; give them as --older")
+            } else if isStart, line.number > expected {
+                findings.append(
+                    finding("lines \(expected) to \(line.number - 1) are missing: a file of the log is not here"))
+            } else if !(isStart && line.number == expected && Hex.decode(resumption.previous) == previous) {
                 findings.append(
                     finding("lines before number \(line.number) were lost; the server noticed it when it went on"))
             }
@@ -91,14 +97,6 @@ package struct AuditVerification: Sendable, Equatable {
         }
         (number, previous) = (line.number, line.tag)
         last = Mark(number: line.number, tag: Hex.encode(line.tag))
-    }
-
-    private static func head(_ place: AuditPlace) throws -> AuditHead {
-        let file = open(place.head, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { throw AuditError.system(place.head, errno) }
-        defer { close(file) }
-        flock(file, LOCK_SH)
-        return try AuditHead(file: file, path: place.head)
     }
 
     private mutating func check(_ head: AuditHead, _ file: String, lines: Int) {

@@ -201,6 +201,8 @@ package struct RelyingPartyApplicationConfig: Sendable {
     /// on this machine; it has one listener for its public and its private paths.
     package var rpsKey: SecretBytes?
     package var delivery: MailDelivery
+    /// Said to who registers, where nobody has said how mails leave; nil: nothing.
+    package var mailNotice: String?
     /// Origins of other sites' pages that may call the RPA; `*` stands for all.
     package var allowOrigin: [String] = []
     /// Path prefix of the RPS's public endpoints on this site, without slashes.

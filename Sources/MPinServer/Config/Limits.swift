@@ -83,6 +83,8 @@ package struct Limits: Sendable {
     package var gatherTries = 30
     /// Seconds between two collections of expired items.
     package var collectSeconds = 60
+    /// Seconds of time permits that one line of the audit log sums up.
+    package var permitAuditSeconds = 300
     /// Seconds that running requests get to end after SIGTERM.
     package var drainSeconds = 10
 

@@ -29,6 +29,8 @@ package struct AllInOne: Sendable {
     package var auditPlace: AuditPlace?
     /// How that log names users.
     package var auditUsers = AuditPlace.Users.plain
+    /// Bytes at which a new file of it is begun; nil: never.
+    package var auditFileBytes: Int?
     package var limits = Limits()
     package var clock: Clock = Moment.now
 
@@ -66,6 +68,7 @@ package struct AllInOne: Sendable {
             listen: listen, privateListen: privateListen, publicURL: publicURL,
             rpsPrivateURL: privateListen.url, linkKey: try key("rpa"), rpsKey: rpaKey, delivery: try mailDelivery())
         rpa.allowOrigin = allowOrigin
+        if delivery == nil { rpa.mailNotice = Self.mailNotice }
         rpa.revokedUsersFile = revokedUsersFile
         rpa.limits = limits
         rpa.clock = clock
@@ -81,6 +84,9 @@ package struct AllInOne: Sendable {
         parts.audit = audit
         return parts
     }
+
+    private static let mailNotice =
+        "This server sends no mails yet: its operator finds the link as a file in the folder mail of the state folder."
 
     private var isExposed: Bool { if case .loopback = exposure { false } else { true } }
 
@@ -108,12 +114,16 @@ package struct AllInOne: Sendable {
 
     /// One log for all parts. Its key lies in the folder above.
     private func audit() throws -> Audit {
-        if let auditPlace { return Audit(try AuditLog(auditPlace, clock: clock), part: "mpind") }
+        if let auditPlace { return try audit(auditPlace) }
         try makeFolder(path("audit"))
         _ = try key("audit")
         let place = try AuditPlace(
             log: path("audit/audit.jsonl"), keyFile: path("audit.key"), users: auditUsers)
-        return Audit(try AuditLog(place, clock: clock), part: "mpind")
+        return try audit(place)
+    }
+
+    private func audit(_ place: AuditPlace) throws -> Audit {
+        Audit(try AuditLog(place, fileBytes: auditFileBytes, clock: clock), part: "mpind")
     }
 
     private func mailDelivery() throws -> MailDelivery {
@@ -125,6 +135,12 @@ package struct AllInOne: Sendable {
     private func key(_ name: String) throws -> SecretBytes { try KeyFile.loadOrCreate(path(name + ".key")) }
 
     private func path(_ name: String) -> String { "\(stateFolder)/\(name)" }
+}
+
+/// The folder that the file lies in.
+package func folder(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
 }
 
 /// Creates a folder that nobody else can look into, and the folders above it, where there is none.

@@ -41,6 +41,7 @@ package struct Daemon: Service {
     private let metrics = Metrics()
     private let health = Health()
     private let rates: RateLimiter
+    private let hasRunBefore: Bool
 
     package init(_ parts: Parts, logger: Logger, onReady: @escaping @Sendable () -> Void = {}) {
         self.parts = parts
@@ -48,10 +49,11 @@ package struct Daemon: Service {
         metrics.count(.build, [parts.version])
         self.logger = logger
         self.onReady = onReady
+        hasRunBefore = parts.audit.hasLines
     }
 
     package func run() async throws {
-        let readiness = Readiness(listeners: listenerCount, logger: logger, onReady: onReady)
+        let readiness = Readiness(listeners: listenerCount, url: url, logger: logger, onReady: onReady)
         var services: [any Service] = try adminListener(readiness).map { [$0] } ?? []
         services += try parts.authorities.map { try authority($0, readiness) }
         if parts.rps != nil || parts.rpa != nil { services.append(RelyingParty(daemon: self, readiness: readiness)) }
@@ -106,7 +108,8 @@ package struct Daemon: Service {
             }
             let application = daemon.parts.rpa.map { RelyingPartyApplication($0, service: service) }
             let stores = [service?.store, service?.sessions, application?.store].compactMap(\.self)
-            var services: [any Service] = [Collector(stores: stores, daemon: daemon)]
+            var services: [any Service] = [Collector(stores: stores, permitAudit: service?.permitAudit, daemon: daemon)]
+            defer { service?.permitAudit.sumUp(isEnd: true) }
             if let service {
                 services.append(
                     KeyWatch(ring: service.keyRing, seconds: service.limits.keyWatchSeconds, logger: daemon.logger))
@@ -140,12 +143,17 @@ extension Daemon {
             rates: rates, readiness: readiness, logger: logger, routes: server.addRoutes)
     }
 
-    /// A missing database is that of a first start, or one that was lost, or not the one that was meant.
+    /// A missing database is that of a first start, or one that was lost, or not the one that was meant. An audit log
+    /// with lines shows that this is no first start.
     private func sayNew(_ config: TrustAuthorityConfig) {
         parts.audit.of(config.name).record(.shareMade)
+        let place: Logger.Metadata = ["part": "\(config.name)", "database": "\(config.database)"]
+        guard hasRunBefore else {
+            return logger.info("made a first master share, as at every first start", metadata: place)
+        }
         logger.warning(
-            "made a first master share; if this D-TA has run before, stop it and restore its database",
-            metadata: ["part": "\(config.name)", "database": "\(config.database)"])
+            "made a first master share, but this server has run before: if this D-TA has, stop it and restore its database",
+            metadata: place)
     }
 
     private func makeService(_ config: RelyingPartyServiceConfig) async throws -> RelyingPartyService {
@@ -261,6 +269,12 @@ extension Daemon {
     private var names: [String] {
         parts.authorities.map(\.name) + (parts.rps == nil ? [] : ["rps"]) + (parts.rpa == nil ? [] : ["rpa"])
     }
+    /// Where to begin: the website, else the service, else the D-TA.
+    private var url: String {
+        if let rpa = parts.rpa { return rpa.publicURL }
+        let listen = parts.rps?.listen ?? parts.authorities.first?.listen
+        return listen.map(parts.exposure.url) ?? ""
+    }
     private var publicAddresses: [ListenAddress] { parts.publicAddresses }
     private var privateAddresses: [ListenAddress] { parts.privateAddresses }
     private var listenerCount: Int {
@@ -277,12 +291,14 @@ extension Daemon {
 /// Deletes expired items now and then.
 private struct Collector: Service {
     let stores: [any Store]
+    let permitAudit: PermitAudit?
     let daemon: Daemon
 
     func run() async throws {
         try? await cancelWhenGracefulShutdown {
             while true {
                 try await Task.sleep(for: .seconds(daemon.limits.collectSeconds))
+                permitAudit?.sumUp(isEnd: false)
                 do {
                     var count = 0
                     for store in stores { count += try await store.collect(at: daemon.clock()) }

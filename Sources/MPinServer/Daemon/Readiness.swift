@@ -4,10 +4,13 @@ import NIOConcurrencyHelpers
 /// Says once, in the log and to a waiter, that every listener of this process is up.
 package final class Readiness: Sendable {
     private let missing: NIOLockedValueBox<Int>
+    /// Where people and programs find this process.
+    private let url: String
     private let logger: Logger
     private let onReady: @Sendable () -> Void
 
-    init(listeners: Int, logger: Logger, onReady: @escaping @Sendable () -> Void) {
+    init(listeners: Int, url: String, logger: Logger, onReady: @escaping @Sendable () -> Void) {
+        self.url = url
         missing = NIOLockedValueBox(listeners)
         self.logger = logger
         self.onReady = onReady
@@ -19,7 +22,7 @@ package final class Readiness: Sendable {
             return count
         }
         guard left == 0 else { return }
-        logger.info("mpind is ready")
+        logger.info("mpind is ready at \(url)")
         onReady()
     }
 }

@@ -92,4 +92,10 @@ package struct IPNetwork: Sendable, Equatable {
     }
 
     func contains(_ address: IPAddress) -> Bool { address.prefix(bits) == first }
+
+    /// Wider than any network that belongs to one owner: below /8 of IPv4, below /7 of IPv6, or of IPv6 with all of IPv4.
+    var isTooWide: Bool {
+        guard !first.isIPv4 else { return bits < 128 - 32 + 8 }
+        return bits < 7 || IPAddress("::ffff:0.0.0.0").map(contains) ?? true
+    }
 }

@@ -42,9 +42,9 @@ final class RateLimiter: Sendable {
         throw refusal(group, "identity", wait)
     }
 
-    /// Counts a request for a user id that has no M-Pin ID yet. In capitals it is the same mailbox almost everywhere.
+    /// Counts a request for a user id that has no M-Pin ID yet, by its mailbox.
     func admit(_ group: Group, user: String) throws(APIError) {
-        try admit(group, identity: SHA256.hash(Array(user.lowercased().utf8)))
+        try admit(group, identity: SHA256.hash(Array(UserID.mailbox(user).utf8)))
     }
 
     private func refusal(_ group: Group, _ scope: String, _ wait: Int) -> APIError {

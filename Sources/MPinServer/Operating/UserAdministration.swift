@@ -50,6 +50,18 @@ package struct UserAdministration: Sendable {
         return try await matching(user, identity, at: now).map { Entry($0.key, $0.value, at: now) }
     }
 
+    /// All identities, in the order of their hashes, page by page.
+    package func list(_ page: ([Entry]) throws -> Void) async throws {
+        let now = clock()
+        var last: String?
+        while true {
+            let found = try await records.list(after: last, limit: 500, at: now)
+            try page(found.filter { !$0.value.userID.isEmpty }.map { Entry($0.key, $0.value, at: now) })
+            guard let end = found.last else { return }
+            last = end.key
+        }
+    }
+
     /// Changes them, as one step each, and says how they are afterwards.
     package func change(
         _ change: Change, user: String, identity: String?, audit: Audit
@@ -88,6 +100,7 @@ package struct UserAdministration: Sendable {
         _ user: String, _ identity: String?, at now: Moment
     ) async throws -> [(key: String, value: IdentityRecord)] {
         var found: [(key: String, value: IdentityRecord)] = []
+        let user = UserID.normal(user)
         var last: String?
         while true {
             let page = try await records.list(after: last, limit: 500, at: now)

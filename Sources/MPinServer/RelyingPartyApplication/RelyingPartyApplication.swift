@@ -59,7 +59,7 @@ struct RelyingPartyApplication: Sendable {
             logger.error("mail was not sent", metadata: ["error": "\(error)"])
             throw APIError(.badGateway, "The mail could not be sent")
         }
-        return .json(VerifyUserResponse(forceActivate: false))
+        return .json(VerifyUserResponse(forceActivate: false, message: config.mailNotice))
     }
 
     private func requireRPS(_ request: Request) throws {

@@ -65,9 +65,12 @@ extension RelyingPartyService {
     func codeStatus(_ request: Request) async throws -> Response {
         let body = try await request.json(CodeStatusRequest.self, limits)
         guard Self.isReport(body.status) else { throw APIError(.badRequest, "Not a status that a phone may report") }
-        let userID = body.userId ?? ""
-        guard userID.utf8.count <= limits.userIDBytes, !userID.holdsControlCharacters else {
+        let userID = UserID.normal(body.userId ?? "")
+        guard userID.utf8.count <= limits.userIDBytes else {
             throw APIError(.badRequest, "userId must have at most \(limits.userIDBytes) bytes")
+        }
+        if let hidden = UserID.hiddenCharacters(in: userID) {
+            throw APIError(.badRequest, "userId must not hold \(hidden)")
         }
         let wid = (body.wid ?? "").lowercased()
         if wid.wholeMatch(of: /[0-9]{6,7}/) == nil {
@@ -90,8 +93,4 @@ extension RelyingPartyService {
 extension AccessResponse {
     /// Whether there is nothing more to wait for.
     fileprivate var isFinal: Bool { status == "authenticate" || status == "expired" }
-}
-
-extension String {
-    var holdsControlCharacters: Bool { unicodeScalars.contains { $0.properties.generalCategory == .control } }
 }

@@ -40,7 +40,7 @@ package struct IdentityRecord: Codable, Sendable, Equatable {
     package init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         mpinID = try members.decode(String.self, forKey: .mpinID)
-        userID = try members.decode(String.self, forKey: .userID)
+        userID = UserID.normal(try members.decode(String.self, forKey: .userID))
         keyID = try members.decode(String.self, forKey: .keyID)
         registered = Moment(microseconds: try members.decode(Int64.self, forKey: .registered))
         attempts = try members.decodeIfPresent(Int.self, forKey: .attempts) ?? 0

@@ -22,7 +22,7 @@ extension RelyingPartyService {
         let permit = Permit(hash: id.hash, isStranger: identity == nil, keyID: keyID, date: now.day)
         let share = try await authorityShare { try await firstShare(permit) }
         try await store(permit, at: now)
-        config.audit.record(.permit(id, user: identity?.userID ?? "", status: identity == nil ? 404 : 200))
+        permitAudit.note(id, identity, status: 200)
         return .json(
             RPSTimePermitResponse(
                 date: permit.date, signature: signature(permit, for: dta2), storageId: Hex.encode(permit.hash),
@@ -62,7 +62,7 @@ extension RelyingPartyService {
         } catch let refusal as APIError {
             // What the RPA says of a user is not for strangers: they can write any user id into an M-Pin ID.
             if identity == nil && refusal.status.code < 500 { return }
-            config.audit.record(.permit(id, user: identity?.userID ?? "", status: refusal.status.code))
+            permitAudit.note(id, identity, status: refusal.status.code)
             throw refusal
         }
     }

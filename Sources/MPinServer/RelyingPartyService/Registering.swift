@@ -21,9 +21,9 @@ extension RelyingPartyService {
             }
         config.audit.record(
             .registrationStarted(registration.id, user: registration.userID, isRestart: before != nil))
-        let isForced: Bool
+        let verdict: VerifyUserResponse
         do {
-            isForced =
+            verdict =
                 if let code = wish.activateCode { try await redeem(code, registration, at: now) } else {
                     try await verify(registration, wish, expires: expires, isRestart: before != nil)
                 }
@@ -39,12 +39,14 @@ extension RelyingPartyService {
             throw error
         }
         metrics.count(.registrations)
-        let isActive = isForced ? try await registrations.activate(registration.id, at: now) : false
+        let isActive =
+            verdict.forceActivate == true ? try await registrations.activate(registration.id, at: now) : false
         if isActive { config.audit.record(.registrationConfirmed(registration.id, user: registration.userID)) }
         return .json(
             RegisterResponse(
                 mpinId: registration.id.hex, regOTT: regOTT, active: isActive,
-                expireTime: expires.isoWithMicroseconds, nowTime: now.isoWithMicroseconds))
+                expireTime: expires.isoWithMicroseconds, nowTime: now.isoWithMicroseconds,
+                message: isActive ? nil : verdict.message))
     }
 
     /// Begins the pending registration of that ID anew, and gives what it was before; nil when there is none.
@@ -68,24 +70,24 @@ extension RelyingPartyService {
     ) async throws -> (Registration, regOTT: String) {
         let regOTT = Hex.encode(try randomBytes(16))
         let fresh = Registration(
-            id: try MPinID.issue(userID: wish.userID, mobile: wish.mobile, at: now), userID: wish.userID,
+            id: try MPinID.issue(userID: wish.writtenUserID, mobile: wish.mobile, at: now), userID: wish.userID,
             regOTT: regOTT)
         try await registrations.create(fresh, expires: expires, at: now)
         return (fresh, regOTT)
     }
 
     /// In the place of the RPA's word and its mail.
-    private func redeem(_ code: String, _ registration: Registration, at now: Moment) async throws -> Bool {
+    private func redeem(_ code: String, _ registration: Registration, at now: Moment) async throws -> VerifyUserResponse {
         guard try await activationCodes.redeem(code, user: registration.userID, at: now) else {
             throw APIError(.forbidden, "Wrong or expired activation code")
         }
-        return true
+        return VerifyUserResponse(forceActivate: true)
     }
 
-    /// Asks the RPA whether the user may register (wire section 8.1); true: without a further confirmation.
+    /// Asks the RPA whether the user may register (wire section 8.1), and whether without a further confirmation.
     private func verify(
         _ registration: Registration, _ wish: RegistrationWish, expires: Moment, isRestart: Bool
-    ) async throws -> Bool {
+    ) async throws -> VerifyUserResponse {
         let message = VerifyUserRequest(
             userId: registration.userID, mpinId: registration.id.hex, mobile: wish.mobile,
             activateKey: activation(registration).signature(key: config.activationKey),
@@ -101,10 +103,10 @@ extension RelyingPartyService {
             throw APIError(.internalServerError, "The relying party application cannot be reached")
         }
         switch answer.status {
-        case 200 where answer.body.count == 0: return false
+        case 200 where answer.body.count == 0: return VerifyUserResponse(forceActivate: false)
         case 200:
             guard let verdict = answer.json(VerifyUserResponse.self) else { break }
-            return verdict.forceActivate ?? false
+            return verdict
         // 401 is about our own bearer token, where there is one, and not about the user.
         case 400..<500 where answer.status != 401 || config.rpaKey == nil:
             throw APIError(.init(code: answer.status), "The relying party application refused the registration")
@@ -188,6 +190,9 @@ extension RelyingPartyService {
 /// A register request within the limits.
 private struct RegistrationWish {
     let headers: HTTPFields
+    /// As the client has written it, for the M-Pin ID.
+    let writtenUserID: String
+    /// In NFC.
     let userID: String
     let mobile: Int
     let deviceName: String
@@ -204,12 +209,13 @@ private struct RegistrationWish {
             throw APIError(.badRequest, "mobile must be an integer")
         }
         headers = request.headers
-        userID = body.userId
-        guard !userID.isEmpty, userID.utf8.count <= limits.userIDBytes else {
+        writtenUserID = body.userId
+        userID = UserID.normal(body.userId)
+        guard !userID.isEmpty, max(userID.utf8.count, writtenUserID.utf8.count) <= limits.userIDBytes else {
             throw APIError(.badRequest, "userId must have 1 to \(limits.userIDBytes) bytes")
         }
-        guard !userID.holdsControlCharacters else {
-            throw APIError(.badRequest, "userId must not hold control characters")
+        if let hidden = UserID.hiddenCharacters(in: writtenUserID) {
+            throw APIError(.badRequest, "userId must not hold \(hidden)")
         }
         mobile = body.mobile?.value ?? 0
         deviceName = body.deviceName ?? ""

@@ -30,6 +30,7 @@ struct RelyingPartyService: Sendable {
     let rpa: Peer
     /// The RPA's permit check, where it has one.
     let permitCheck: Peer?
+    let permitAudit: PermitAudit
     let rates: RateLimiter
     let metrics: Metrics
 
@@ -62,6 +63,7 @@ struct RelyingPartyService: Sendable {
         browsers = BrowserSessions(in: sessions)
         pendingLogins = PendingLogins(in: sessions, seconds: config.limits.tokenSeconds)
         storedPermits = Table("permit", in: sessions)
+        permitAudit = PermitAudit(config)
         permitCheck = config.permitURL.map { Peer(url: $0, seconds: config.limits.callSeconds) }
     }
 

@@ -9,7 +9,11 @@ extension ServerOptions {
         "audit-users", AuditPlace.Users.plain.rawValue, .choice(AuditPlace.Users.allCases.map(\.rawValue)),
         "How it names users; hashed: by a keyed hash, see `mpind audit name`.")
 
-    static let audit = [auditLog.row, auditKeyFile.row, auditUsers.row]
+    static let auditFileBytes = ServerOption<Int>.integer(
+        "audit-file-bytes", 64 << 20, 4096...(1 << 40),
+        "A file of it that has grown to this is put aside, as `mpind audit rotate` does, and a new one begun.")
+
+    static let audit = [auditLog.row, auditKeyFile.row, auditUsers.row, auditFileBytes.row]
 }
 
 extension Settings {
@@ -20,6 +24,8 @@ extension Settings {
         try auditFiles().map { try AuditPlace(log: $0.log, keyFile: $0.key, users: auditUsers) }
     }
 
+    var auditFileBytes: Int { self[ServerOptions.auditFileBytes] }
+
     /// Nil: no log is asked for.
     func auditFiles() throws(StartError) -> (log: String, key: String)? {
         switch (self[ServerOptions.auditLog], self[ServerOptions.auditKeyFile]) {
@@ -29,5 +35,7 @@ extension Settings {
         }
     }
 
-    func audit(_ part: String) throws -> Audit { Audit(try auditPlace().map { try AuditLog($0) }, part: part) }
+    func audit(_ part: String) throws -> Audit {
+        Audit(try auditPlace().map { try AuditLog($0, fileBytes: auditFileBytes) }, part: part)
+    }
 }

@@ -26,6 +26,11 @@ extension Settings {
             guard let network = IPNetwork(text) else {
                 throw SettingsError("trusted-proxy: \"\(text)\" is not ADDRESS or ADDRESS/BITS")
             }
+            guard !network.isTooWide else {
+                throw SettingsError(
+                    "trusted-proxy: \"\(text)\" would take the word of callers for who they are: name the proxies, by "
+                        + "networks of 8 bits or more (IPv6: 7)")
+            }
             networks.append(network)
         }
         return networks

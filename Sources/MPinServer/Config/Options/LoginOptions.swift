@@ -1,4 +1,5 @@
 import Foundation
+import MPinSecrets
 import MPinWire
 
 /// How people register and log in: the options that the RPS has, alone or with the other parts in one process.
@@ -29,15 +30,15 @@ extension ServerOptions {
         "How long a registration waits for its confirmation.")
 
     static let baseURL = ServerOption<String?>.text(
-        "base-url", .text("URL"),
+        "base-url", .baseURL,
         "What the URLs in the client settings start with. (default: none; clients put the base URL that they know)")
     static let permitURL = ServerOption<String?>.text(
-        "permit-url", .text("URL"), "URL of the RPA's /mpinPermitUser, asked before each time permit. (default: none)")
+        "permit-url", .endpoint, "URL of the RPA's /mpinPermitUser, asked before each time permit. (default: none)")
     static let permits = ServerOption<Bool>.flag("store-permits", "Keep D-TA 2's permit shares and hand them out.")
     static let forwardUserHeaders = ServerOption<[String]>.list(
         "forward-user-header", "NAME", "Header of a client's register request that the RPA gets too; * stands for all.")
     static let logoutURL = ServerOption<String?>.text(
-        "logout-url", .text("PATH"), "Where phones log out unless the RPA says so itself: a path at the RPA.")
+        "logout-url", .pathOrURL("PATH"), "Where phones log out unless the RPA says so itself: a path at the RPA.")
     static let requestOTP = ServerOption<Bool>.flag("request-otp", "Logins ask for one-time digits.")
     static let accessNumberSeconds = ServerOption<Int>.integer(
         "access-number-seconds", Limits().accessNumberSeconds, 10...86_400, "How long an access number is shown.")
@@ -67,7 +68,7 @@ extension ServerOptions {
         "tell-attempts-left", "Whoever types a wrong PIN learns how many tries are left before the block.")
     static let serviceName = ServerOption<String?>.text(
         "service-name", .text("NAME"), "Shown by a phone that has read a QR code.")
-    static let serviceIconURL = ServerOption<String?>.text("service-icon-url", .text("URL"), "And its picture.")
+    static let serviceIconURL = ServerOption<String?>.text("service-icon-url", .pathOrURL("URL"), "And its picture.")
     static let setDeviceName = ServerOption<Bool>.flag("set-device-name", "Clients ask for a device name.")
     static let useNFC = ServerOption<Bool>.flag("use-nfc", "Clients may use NFC.")
     static let seedBytes = ServerOption<Int>.integer(
@@ -132,7 +133,7 @@ extension Settings {
 
     private func json<Value: Decodable>(_ type: Value.Type, _ option: ServerOption<String?>) throws -> Value? {
         guard let path = self[option] else { return nil }
-        do { return try JSONDecoder().decode(type, from: Data(contentsOf: URL(fileURLWithPath: path))) } catch {
+        do { return try JSONDecoder().decode(type, from: Data(PlainFile.text(path).utf8)) } catch {
             throw StartError("\(option.row.name): \(path) is not the JSON that is expected")
         }
     }

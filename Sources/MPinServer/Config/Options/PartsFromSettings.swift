@@ -32,6 +32,7 @@ extension Settings {
         all.revokedUsersFile = self[ServerOptions.revokedUsers]
         all.auditPlace = try auditPlace()
         all.auditUsers = auditUsers
+        all.auditFileBytes = auditFileBytes
         apply(to: &all.limits)
         var parts = try all.parts()
         if var service = parts.rps {

@@ -51,7 +51,9 @@ package struct OptionRow: Sendable {
     /// Nil: not set.
     package let fallback: String?
     package let help: String
-    /// Never shown; may come from a file of its own, named by the option with `-file` at its end.
+    /// Never shown, and never on the command line or in the environment, where others could read it: it comes from the
+    /// configuration file, from a file of its own, named by the option with `-file` at its end, or from the systemd
+    /// credential of its name.
     package var isSecret = false
 
     /// `MPIND_` and the name in capitals.

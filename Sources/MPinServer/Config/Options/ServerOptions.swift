@@ -90,7 +90,7 @@ package enum ServerOptions {
     static let dta2Port = ServerOption<Int>.integer(
         "dta2-port", 8002, port, "Port of D-TA 2, where clients go for their second shares.")
     static let publicURL = ServerOption<String?>.text(
-        "public-url", .text("URL"),
+        "public-url", .baseURL,
         "Base URL of links in mails; needed behind a proxy and on all addresses. (default: the public listener's)")
 
     static let allInOne = [
@@ -130,24 +130,24 @@ package enum ServerOptions {
         "Where the other parts come; another than a loopback address needs a token. (default: 127.0.0.1 and port 8011 for the RPS, 8012 for the RPA)"
     )
     static let dta1URL = ServerOption<String>.text(
-        "dta1-url", "http://127.0.0.1:8001", .text("URL"), "Base URL of D-TA 1.")
+        "dta1-url", "http://127.0.0.1:8001", .baseURL, "Base URL of D-TA 1.")
     static let dta1KeyFile = ServerOption<String?>.text("dta1-key-file", .text("FILE"), "Key file shared with D-TA 1.")
     static let dta2URL = ServerOption<String>.text(
-        "dta2-url", "http://127.0.0.1:8002", .text("URL"), "Base URL of D-TA 2.")
+        "dta2-url", "http://127.0.0.1:8002", .baseURL, "Base URL of D-TA 2.")
     static let dta2KeyFile = ServerOption<String?>.text("dta2-key-file", .text("FILE"), "Key file shared with D-TA 2.")
     static let dta2PublicURL = ServerOption<String?>.text(
-        "dta2-public-url", .text("URL"),
+        "dta2-public-url", .baseURL,
         "Base URL of D-TA 2 for clients; needed with TLS or a proxy where --dta2-url is of this machine. (default: --dta2-url)"
     )
     static let verifyURL = ServerOption<String>.text(
-        "verify-url", "http://127.0.0.1:8012/mpinVerify", .text("URL"),
+        "verify-url", "http://127.0.0.1:8012/mpinVerify", .endpoint,
         "URL of the RPA's /mpinVerify; empty: nobody can register.")
     static let rpaKeyFile = ServerOption<String?>.text(
         "rpa-key-file", .text("FILE"),
         "Key file shared with the RPA; both directions then carry a token. Without it none is sent or asked for, and the private listener also has the public paths, for an old RPA."
     )
     static let authenticateURL = ServerOption<String>.text(
-        "authenticate-url", "/mpinAuthenticate", .text("URL"),
+        "authenticate-url", "/mpinAuthenticate", .pathOrURL("URL"),
         "authenticateURL for clients, as path behind their base URL or as whole URL.")
 
     static let service = [
@@ -157,10 +157,10 @@ package enum ServerOptions {
 
     // The RPA.
     static let rpsPrivateURL = ServerOption<String>.text(
-        "rps-private-url", "http://127.0.0.1:8011", .text("URL"), "Base URL of the RPS's private listener.")
+        "rps-private-url", "http://127.0.0.1:8011", .baseURL, "Base URL of the RPS's private listener.")
 
     static let rpsURL = ServerOption<String>.text(
-        "rps-url", "http://127.0.0.1:8010", .text("URL"),
+        "rps-url", "http://127.0.0.1:8010", .baseURL,
         "Base URL of the RPS's public listener, where what comes below the prefix is passed on to; it needs --behind-proxy to count callers."
     )
 
@@ -177,12 +177,13 @@ package enum ServerOptions {
     static let mailDir = ServerOption<String?>.text(
         "mail-dir", .text("FOLDER"), "Write mails as files into this folder instead of sending them.")
     static let smtpURL = ServerOption<String?>.text(
-        "smtp-url", .text("URL"),
+        "smtp-url", .mailServer,
         "Mail server: smtp://host:25 or smtps://host:465. TLS is a must, by STARTTLS with smtp, except on this machine."
     )
     static let smtpUser = ServerOption<String?>.text("smtp-user", .text("NAME"), "User name at the mail server.")
     static let smtpPassword = ServerOption<String?>.text(
-        "smtp-password", .text("PASSWORD"), "And its password.", isSecret: true)
+        "smtp-password", .text("PASSWORD"),
+        "And its password: the one line of this file, or of the systemd credential smtp-password.", isSecret: true)
     static let mailFrom = ServerOption<String?>.text("mail-from", .text("ADDRESS"), "Sender's address of mails.")
     package static let forceActivate = ServerOption<Bool>.flag(
         "force-activate", "Confirm every identity without a mail. FOR TESTS ONLY.")

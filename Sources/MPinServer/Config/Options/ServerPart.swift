@@ -20,7 +20,8 @@ package enum ServerPart: String, Sendable, CaseIterable {
     /// The options with their defaults, for `--help`.
     package var help: String {
         rows.map { row in
-            let head = row.kind.isFlag ? "--\(row.name)" : "--\(row.name) \(row.kind.placeholder)"
+            let value = row.isSecret ? "-file FILE" : row.kind.isFlag ? "" : " " + row.kind.placeholder
+            let head = "--\(row.name)\(value)"
             let fallback = row.kind.isFlag ? nil : row.fallback.map { " (default: \($0))" }
             let more = row.kind.isList ? " May be repeated." : ""
             return "  \(head)\n        \(row.help)\(more)\(fallback ?? "")"

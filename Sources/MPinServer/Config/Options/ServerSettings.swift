@@ -2,6 +2,7 @@
 package enum SettingSource: Sendable, Equatable, CustomStringConvertible {
     case fallback
     case file(String, line: Int)
+    case credential(String)
     case environment(String)
     case commandLine
 
@@ -9,6 +10,7 @@ package enum SettingSource: Sendable, Equatable, CustomStringConvertible {
         switch self {
         case .fallback: "default"
         case .file(let path, let line): "\(path):\(line)"
+        case .credential(let name): "credential \(name)"
         case .environment(let name): "environment \(name)"
         case .commandLine: "command line"
         }

@@ -8,10 +8,21 @@ extension Settings {
         for option in needed { _ = try require(option) }
         do {
             try checkParts()
+            try checkFolder()
             try checkAddresses(exposure)
         } catch let error as StartError {
             throw SettingsError(error.description)
         }
+    }
+
+    /// What could start, but hardly as it was meant.
+    package var warnings: [String] {
+        guard part == .serve, self[ServerOptions.mailDir] == nil, self[ServerOptions.smtpURL] == nil,
+            !self[ServerOptions.forceActivate], let folder = self[ServerOptions.stateDir]
+        else { return [] }
+        return [
+            "neither --smtp-url nor --mail-dir is given: no mail is sent, and links lie as files in \(folder)/mail"
+        ]
     }
 
     private var needed: [ServerOption<String?>] {
@@ -40,6 +51,18 @@ extension Settings {
         case .rpa: _ = try requiredDelivery()
         }
         _ = try auditFiles()
+    }
+
+    /// Whoever may write where keys and databases lie can put others in their place.
+    private func checkFolder() throws(StartError) {
+        let database = self[ServerOptions.database].map(MPinServer.folder(of:))
+        guard let folder = part == .serve ? self[ServerOptions.stateDir] : database else { return }
+        var status = stat()
+        guard stat(folder, &status) == 0 else { return }
+        guard status.st_mode & S_IFMT == S_IFDIR else { throw StartError("\(folder): not a folder") }
+        guard status.st_mode & 0o022 == 0 else {
+            throw StartError("\(folder): others may write in the state folder: chmod go-w \(folder)")
+        }
     }
 
     private func checkAddresses(_ exposure: Exposure) throws {

@@ -1,8 +1,9 @@
 import Foundation
+import MPinSecrets
 import Yams
 
-/// Reads the settings of a part from all their sources: defaults, file, environment, command line, each over the one
-/// before it. The value of a secret may lie in a file of its own: `NAME-file`, `MPIND_NAME_FILE`.
+/// Reads the settings of a part from all their sources: defaults, file, credentials, environment, command line, each over
+/// the one before it. The value of a secret may lie in a file of its own: `NAME-file`, `MPIND_NAME_FILE`.
 package struct SettingsReader: Sendable {
     let part: ServerPart
     private let rows: [OptionRow]
@@ -32,7 +33,7 @@ package struct SettingsReader: Sendable {
         let configFile = ServerOptions.config.row.name
         let path = commandLine.texts[configFile] ?? variables.texts[configFile]
         let file = try path.flatMap(\.texts.last).map { path throws(SettingsError) in try self.file(path) }
-        return Settings(part, [file ?? SettingsLayer(), variables, commandLine])
+        return Settings(part, [file ?? SettingsLayer(), try credentials(environment), variables, commandLine])
     }
 
     /// The row of that name, or of the secret whose file it names.
@@ -46,6 +47,7 @@ package struct SettingsReader: Sendable {
         _ name: String, _ text: String, to layer: inout SettingsLayer, _ source: SettingSource
     ) throws(SettingsError) {
         guard let found = row(name) else { throw unknown(name, source) }
+        if found.row.isSecret, !found.isFile { try requireHidden(name, source) }
         try layer.add(found.row, found.isFile ? secret(text, name, source) : text, source)
     }
 
@@ -54,12 +56,68 @@ package struct SettingsReader: Sendable {
         return SettingsError(source, "unknown option \(name); did you mean \(nearest)?")
     }
 
+}
+
+/// Where secrets may come from.
+extension SettingsReader {
+    /// Refuses the value of a secret where other users, or other programs of this one, can read it.
+    private func requireHidden(_ name: String, _ source: SettingSource) throws(SettingsError) {
+        let (inFile, advice) = ("name a file that holds it", "which only its owner may read")
+        switch source {
+        case .commandLine:
+            throw SettingsError(
+                source, "\(name): others can read the command line: \(inFile) by --\(name)-file, \(advice)")
+        case .environment(let variable):
+            throw SettingsError(
+                source, "\(name): a secret does not belong there: \(inFile) by \(variable)_FILE, \(advice)")
+        case .file(let path, _):
+            guard try !isPrivate(path, name, source) else { return }
+            throw SettingsError(
+                source, "\(name): others may read this file: chmod 600 \(path), or \(inFile) by \(name)-file")
+        case .credential, .fallback: return
+        }
+    }
+
+    /// Whether nobody reads it but its owner or, where that is root, the group that this program runs in.
+    private func isPrivate(_ path: String, _ name: String, _ source: SettingSource) throws(SettingsError) -> Bool {
+        let status: stat
+        do {
+            let file: Int32
+            (file, status) = try PlainFile.open(path)
+            close(file)
+        } catch { throw SettingsError(source, "\(name): \(error)") }
+        let isOfRoot = status.st_uid == 0 && geteuid() != 0
+        return status.st_mode & (isOfRoot ? 0o037 : 0o077) == 0
+    }
+
     /// The file's text without the line end that editors leave.
     private func secret(_ path: String, _ name: String, _ source: SettingSource) throws(SettingsError) -> String {
-        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-            throw SettingsError(source, "\(name): cannot read \(path)")
+        let text: String
+        do { text = try PlainFile.text(path, limit: 4096) } catch {
+            throw SettingsError(source, "\(name): cannot read \(error)")
+        }
+        guard try isPrivate(path, name, source) else {
+            throw SettingsError(source, "\(name): others may read \(path): chmod 600 \(path)")
         }
         return text.trimmingCharacters(in: .newlines)
+    }
+
+    /// What systemd hands over by `LoadCredential=`: files in a folder that only this program can look into.
+    private func credentials(_ environment: [String: String]) throws(SettingsError) -> SettingsLayer {
+        var layer = SettingsLayer()
+        guard let folder = environment["CREDENTIALS_DIRECTORY"], !folder.isEmpty else { return layer }
+        for row in rows where row.isSecret {
+            let path = "\(folder)/\(row.name)"
+            guard access(path, F_OK) == 0 else { continue }
+            let source = SettingSource.credential(row.name)
+            do {
+                try layer.add(
+                    row, PlainFile.text(path, limit: 4096).trimmingCharacters(in: .newlines), source)
+            } catch let error as SettingsError { throw error } catch {
+                throw SettingsError(source, "cannot be read: \(error)")
+            }
+        }
+        return layer
     }
 }
 
@@ -101,8 +159,9 @@ extension SettingsReader {
     }
 
     private func file(_ path: String) throws(SettingsError) -> SettingsLayer {
-        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-            throw SettingsError(.file(path, line: 1), "cannot be read")
+        let text: String
+        do { text = try PlainFile.text(path) } catch {
+            throw SettingsError(.file(path, line: 1), "cannot be read: \(error)")
         }
         let root: Node?
         do { root = try Yams.compose(yaml: text) } catch {

@@ -1,0 +1,65 @@
+import Foundation
+import Glibc
+import MPinSecrets
+
+/// The files of one audit log: those that were put aside, by their names or as they were given, and the one that is being
+/// written.
+struct AuditFiles {
+    struct File {
+        let path: String
+        let lines: [Data]
+
+        /// The number of the first line that has one: files follow each other in this order.
+        var start: Int { lines.lazy.compactMap { AuditLine($0)?.number }.first ?? 0 }
+    }
+
+    /// Oldest first.
+    private(set) var files: [File] = []
+    /// Files beside the log that a rotation tool has compressed.
+    private(set) var packed: [String] = []
+
+    private static let packers = [".gz", ".xz", ".bz2", ".zst", ".lz4"]
+
+    /// The files and the head that fits them. The head's lock is held until all of them are open, so that no rotation
+    /// comes between.
+    static func find(_ place: AuditPlace, older: [String]) throws -> (AuditHead, AuditFiles) {
+        let file = open(place.head, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { throw AuditError.system(place.head, errno) }
+        defer { close(file) }
+        flock(file, LOCK_SH)
+        let head = try AuditHead(file: file, path: place.head)
+        var found = AuditFiles()
+        let beside = try namesBeside(place)
+        found.packed = beside.filter { name in packers.contains { name.hasSuffix($0) } }
+        var known: Set<[UInt64]> = []
+        let opened = try (older + beside.filter { !found.packed.contains($0) } + [place.log]).compactMap { path in
+            let (file, status) = try PlainFile.open(path)
+            let handle = FileHandle(fileDescriptor: file, closeOnDealloc: true)
+            // Given and found.
+            return known.insert([UInt64(status.st_dev), UInt64(status.st_ino)]).inserted ? (path, handle) : nil
+        }
+        flock(file, LOCK_UN)
+        let all = try opened.map { path, handle in File(path: path, lines: try lines(path, handle)) }
+        // The one that is being written comes last, whatever stands in it.
+        found.files = all.dropLast().sorted { ($0.start, $0.path) < ($1.start, $1.path) } + all.suffix(1)
+        return (head, found)
+    }
+
+    private static func namesBeside(_ place: AuditPlace) throws -> [String] {
+        let folder = folder(of: place.log)
+        let start = URL(fileURLWithPath: place.log).lastPathComponent + "."
+        let names: [String]
+        do { names = try FileManager.default.contentsOfDirectory(atPath: folder) } catch {
+            throw StartError("\(folder): cannot be read")
+        }
+        return names.filter { $0.hasPrefix(start) }.sorted().map { "\(folder)/\($0)" }
+    }
+
+    private static func lines(_ path: String, _ handle: FileHandle) throws -> [Data] {
+        let bytes: Data
+        do { bytes = try handle.readToEnd() ?? Data() } catch { throw StartError("\(path): cannot be read") }
+        var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        if lines.last?.isEmpty ?? false { lines.removeLast() }
+        return lines
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import MPinSecrets
+import MPinServer
+import MPinWire
+import XCTest
+
+/// What a user id may hold, and that one name is one user however it was typed.
+final class UserIDTests: XCTestCase {
+    /// "José" with an accent of its own, as some systems type it, and composed.
+    private let decomposed = "jose\u{301}@example.com"
+    private let composed = "jos\u{e9}@example.com"
+
+    func testAUserIdThatHoldsWhatNobodySeesIsRefusedAndTheErrorNamesIt() throws {
+        let server = try InProcess { $0.delivery = .forceActivate }.keep(in: self)
+        for (character, named) in [
+            ("\u{1B}", "control characters"), ("\u{7F}", "control characters"), ("\u{85}", "control characters"),
+            ("\u{202E}", "bidirectional control characters"), ("\u{2066}", "bidirectional control characters"),
+            ("\u{61C}", "bidirectional control characters"), ("\u{200B}", "zero-width characters"),
+            ("\u{200D}", "zero-width characters"), ("\u{FEFF}", "zero-width characters"), ("\u{AD}", "soft hyphens"),
+            ("\u{E0041}", "invisible characters"),
+        ] {
+            let name = "ali\(character)ce@example.com"
+            let answer = try server.backend.call("PUT", "/rps/user", "{\"mobile\":1,\"userId\":\(name.quoted)}")
+            XCTAssertEqual(answer.status, 400, named)
+            XCTAssertEqual(answer.object["message"] as? String, "userId must not hold \(named)")
+        }
+        for name in ["alice@example.com", composed, "李雷@example.com", "ολγα", "😀@example.com", "a b"] {
+            let answer = try server.backend.call("PUT", "/rps/user", "{\"mobile\":1,\"userId\":\(name.quoted)}")
+            XCTAssertEqual(answer.status, 200, name)
+        }
+    }
+
+    /// Old clients compare the bytes in their M-Pin ID with those that they asked for; everything else is composed.
+    func testAUserIsOneHoweverTheNameIsTyped() throws {
+        let server = try InProcess {
+            $0.delivery = .forceActivate
+            $0.auditUsers = .hashed
+        }.keep(in: self)
+        let client = TestClient(backend: server.backend)
+        let user = try client.register(decomposed, pin: "1234")
+        let inside = try JSONDecoder().decode(MPinIDContent.self, from: Data(user.bytes))
+        XCTAssertEqual(Array(inside.userID.utf8), Array(decomposed.utf8), "as it was asked for")
+        let name = try XCTUnwrap(client.login(user, pin: "1234").object["userId"] as? String)
+        XCTAssertEqual(Array(name.utf8), Array(composed.utf8), "as the server keeps it")
+        let state = server.backend.stateFolder
+        let place = try AuditPlace(log: state + "/audit/audit.jsonl", keyFile: state + "/audit.key", users: .hashed)
+        XCTAssertEqual(place.name(decomposed), place.name(composed))
+        XCTAssertTrue(try String(contentsOfFile: place.log, encoding: .utf8).contains(place.name(decomposed)))
+    }
+
+    func testAUserIsFoundByTheOperatorHoweverTheNameIsTyped() async throws {
+        let server = try InProcess { $0.delivery = .forceActivate }.keep(in: self)
+        _ = try TestClient(backend: server.backend).register(decomposed, pin: "1234")
+        let users = try UserAdministration(database: server.backend.stateFolder + "/rps.sqlite")
+        for name in [decomposed, composed] {
+            let found = try await users.find(user: name)
+            XCTAssertEqual(found.map { Array($0.user.utf8) }, [Array(composed.utf8)])
+        }
+    }
+
+    func testLinesOfTheListOfRevokedUsersEndAtLFOrCRLFOnly() throws {
+        let path = NSTemporaryDirectory() + "revoked-" + UUID().uuidString
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let revoked = RevokedUsers(file: path)
+        func isRevoked(_ user: String, by list: String) throws -> Bool {
+            try Data(list.utf8).write(to: URL(fileURLWithPath: path))
+            return try revoked.contains("00", user: user)
+        }
+        for inside in ["\u{2028}", "\u{2029}", "\u{85}", "\u{B}", "\u{C}"] {
+            let name = "mallory\(inside)x@example.com"
+            XCTAssertTrue(try isRevoked(name, by: "alice\n\(name)\n"), "\(inside.debugDescription) hides the name")
+            XCTAssertFalse(try isRevoked("x@example.com", by: "alice\n\(name)\n"), "it is no name of its own")
+        }
+        for list in ["bob\r\nalice\r\n", "alice\nbob", "\u{FEFF}alice\nbob\n", "bob\n\n  ALICE\t\r\n"] {
+            XCTAssertTrue(try isRevoked("alice", by: list), list.debugDescription)
+        }
+        XCTAssertTrue(try isRevoked(composed, by: decomposed + "\n"))
+        XCTAssertTrue(try isRevoked(decomposed, by: composed.uppercased() + "\n"))
+        try FileManager.default.removeItem(atPath: path)
+        XCTAssertEqual(mkfifo(path, 0o600), 0)
+        XCTAssertThrowsError(try revoked.contains("00", user: "alice"), "and does not wait for a writer")
+    }
+}
