@@ -36,6 +36,9 @@ public struct User: Sendable, Hashable {
     public var state: State { State(rawValue: core.state.rawValue) ?? .invalid }
     /// Digits of a PIN at this backend; nil where 4 to 6 will do.
     public var pinLength: Int? { core.pinLength == 0 ? nil : core.pinLength }
+    /// What the server had to say to the person when the registration started, such as that it sends no mails yet; empty
+    /// where it said nothing.
+    public var notice: String { core.notice }
     /// How the server has verified the user id, such as `em` by mail; empty where it does not say.
     public var verificationType: String { core.verificationType }
     /// Whether the user can sign.

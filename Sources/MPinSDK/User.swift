@@ -15,6 +15,8 @@ package final class User: Sendable {
         var record: UserRecord
         var lifecycle: UserLifecycle
         var registration: Registration?
+        /// What the server had to say when the registration started.
+        var notice = ""
         var login: Login?
         /// Since this process has known the user.
         var hasLoggedIn = false
@@ -73,6 +75,8 @@ package final class User: Sendable {
     /// Lower-case hex; empty before the registration has started.
     package var mpinID: String { content.withLock { $0.record.mpinID ?? "" } }
     package var deviceName: String { content.withLock { $0.record.deviceName ?? "" } }
+    /// What the server had to say to the person when the registration started; empty where it said nothing.
+    package var notice: String { content.withLock { $0.notice } }
     /// The answer of the application to the last login, JSON text; empty before one.
     package var authData: String { content.withLock { $0.authData } }
 

@@ -50,9 +50,22 @@ struct Doctor: AsyncParsableCommand {
                 guard stat(file, &status) == 0 else { continue }
                 guard status.st_mode & 0o077 == 0 else { throw Failure("\(file) can be read by others: chmod 600") }
             }
-            say("store: \(path), \(try await client.users().count) users")
-            say(common.backend == nil ? "server: as configured, answers" : "server: answers")
+            let users = try await client.users()
+            say("store: \(path), \(users.count) users")
+            for server in try servers(users) {
+                let start = ContinuousClock.now
+                try await client.testBackend(server, prefix: common.prefix)
+                say("server: \(server) answers, in \((ContinuousClock.now - start) / .milliseconds(1)) ms")
+            }
             return Report()
         }
+    }
+
+    /// The one that is given, else those at which the users are registered.
+    private func servers(_ users: [User]) throws -> [String] {
+        if let given = common.backendURL { return [given] }
+        let known = Set(users.map(\.backend)).sorted()
+        guard !known.isEmpty else { throw Failure("no server to connect to: --backend or MPIN_BACKEND") }
+        return known
     }
 }

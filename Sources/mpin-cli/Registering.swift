@@ -30,6 +30,7 @@ struct Register: AsyncParsableCommand {
             case .activated: break
             default: try await client.startRegistration(user, activateCode: code())
             }
+            if !user.notice.isEmpty { say("The server says: \(user.notice)") }
             return try await finish(user, client, common, wait: wait)
         }
     }

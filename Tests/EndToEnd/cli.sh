@@ -93,7 +93,14 @@ expect 0 '' list
 grep -q "$user.registered" "$work/said"
 ok "list"
 expect 0 '' doctor
-ok "doctor"
+grep -q "^server: $backend answers" "$work/heard"
+ok "doctor connects, and says to what"
+env -u MPIN_BACKEND "$cli" doctor >"$work/said" 2>"$work/heard"
+grep -q "^server: $backend answers" "$work/heard"
+status=0
+env -u MPIN_BACKEND MPIN_STORE="$work/empty" "$cli" doctor >"$work/said" 2>"$work/heard" || status=$?
+[ "$status" -eq 1 ] && grep -q -e '--backend or MPIN_BACKEND' "$work/said"
+ok "doctor without a backend: those of the users, or none"
 chmod 644 "$MPIN_STORE"
 expect 1 '' doctor
 chmod 600 "$MPIN_STORE"
@@ -152,5 +159,6 @@ grep -q 'nobody' "$work/said"
 ok "delete"
 stop_server
 expect 1 '' doctor
+if grep -q answers "$work/said" "$work/heard"; then exit 1; fi
 ok "no server"
 echo "$passed passed, 0 failed"

@@ -47,17 +47,6 @@ final class KeyFileTests: XCTestCase {
         XCTAssertEqual(try KeyFile.load(path), key)
     }
 
-    /// It would wait for a writer, past every deadline.
-    func testAPipeInThePlaceOfTheFileIsRefusedAtOnce() throws {
-        XCTAssertEqual(mkfifo(path, 0o600), 0)
-        XCTAssertEqual(failure { _ = try KeyFile.load(path) }, .notRegular(path: path))
-        XCTAssertEqual(failure { _ = try KeyFile.loadOrCreate(path) }, .notRegular(path: path))
-        XCTAssertEqual(failure { _ = try SecretFile.loadPassphrase(path) }, .notRegular(path: path))
-        XCTAssertEqual(failure { _ = try KeyFile.load(folder) }, .notRegular(path: folder))
-        XCTAssertEqual(failure { _ = try KeyFile.load("/dev/null") }, .notRegular(path: "/dev/null"))
-        XCTAssertEqual("\(KeyFileError.notRegular(path: "key"))", "key: not a regular file")
-    }
-
     func testFileThatOthersMayTouchIsRefused() throws {
         let text = String(repeating: "ab", count: 32) + "\n"
         for mode in [0o640, 0o604, 0o620, 0o602, 0o660, 0o666, 0o610] {

@@ -71,6 +71,7 @@ extension Session {
         let usual = try currentBackend().pinLength
         record.pinLength = length ?? usual
         try save(user) { $0 = record }
+        user.update { $0.notice = response.message ?? "" }
     }
 
     /// What the server calls it; where it has no name for it, what the program does.

@@ -183,8 +183,14 @@ def doctor(sdk: mpin.SDK, args: argparse.Namespace) -> None:
     for path in (store(args), pathlib.Path(f"{store(args)}.key")):
         if path.exists() and stat.S_IMODE(path.stat().st_mode) & 0o077:
             raise Failure(f"{path} can be read by others: chmod 600")
-    say(f"store: {store(args)}, {len(sdk.list_all_users())} users")
-    say("server: answers" if args.backend else "server: none given")
+    users = sdk.list_all_users()
+    say(f"store: {store(args)}, {len(users)} users")
+    servers = [args.backend] if args.backend else sorted({user.backend for user in users})
+    if not servers:
+        raise Failure("no server to connect to: --backend or MPIN_BACKEND")
+    for server in servers:
+        sdk.test_backend(server, args.prefix)
+        say(f"server: {server} answers")
     print("OK")
 
 
