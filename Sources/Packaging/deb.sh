@@ -115,7 +115,7 @@ install_server() {
     put 644 "$here/systemd/mpind-tmpfiles.conf" /usr/lib/tmpfiles.d/mpind.conf
     for part in serve dta rps rpa; do put 644 "$here/config/$part.yaml" "/etc/mpind/$part.yaml"; done
     put_compressed "$here/man/mpind.8" /usr/share/man/man8/mpind.8.gz
-    put 644 "$root/Sources/mpind/README.md" "/usr/share/doc/$package/README.md"
+    put 644 "$root/docs/operating.md" "/usr/share/doc/$package/operating.md"
     put_licences "$here/debian/ICU/LICENSE" "$CHECKOUTS"/*/{LICENSE,NOTICE}* "$CHECKOUTS"/*/Sources/*/LICENSE*
     depends "$package/usr/bin/mpind"
     build

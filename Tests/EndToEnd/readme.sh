@@ -77,7 +77,7 @@ ok "what failed is printed"
 
 cd "$root"
 make --no-print-directory help >"$work/targets"
-for document in README.md SECURITY.md CHANGELOG.md Sources/NUMBERS.md {Sources,Sources/mpind,bindings}/README.md; do
+for document in README.md SECURITY.md CHANGELOG.md Sources/NUMBERS.md {Sources,bindings}/README.md docs/*.md; do
     for path in $(grep -o '](\([^)]*\))' "$document" | tr -d '()]' | grep -v '^http'); do
         [ -e "$(dirname "$document")/$path" ] || { echo "$document: no file $path"; exit 1; }
     done

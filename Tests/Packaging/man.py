@@ -76,7 +76,7 @@ def check_server(page: str, program: str) -> None:
 
 def documented_codes() -> str:
     """The sentence about exit codes in what operators read."""
-    text = (Path(__file__).parents[2] / "Sources/mpind/README.md").read_text()
+    text = (Path(__file__).parents[2] / "docs/operating.md").read_text()
     return text.partition("Exit codes:")[2].partition(".")[0]
 
 
