@@ -568,7 +568,9 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_get_service_details(
 #define MPIN_USER_BLOCKED 5
 
 /** Makes a user of the current backend, in state INVALID. Nothing is stored
- * or sent. For an id that is known here, the known user.
+ * or sent. For an id that is known here, the known user. Ids that Unicode
+ * calls canonically equivalent (a letter with its accent composed or not) are
+ * one here; on the wire goes the id as it was given first.
  *
  * Out: user: a handle, released by mpin_user_free().
  * In: id: an empty one is for the server to refuse, as in the old cores;

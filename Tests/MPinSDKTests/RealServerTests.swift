@@ -75,6 +75,18 @@ final class RealServerTests: FolderTestCase {
         return try sdk.finishAuthentication(user, pin: digits.span)
     }
 
+    /// The name as some systems type it, and composed.
+    func testAUserIsFoundByAnyFormOfTheName() throws {
+        let user = try registered("jose\u{301}@example.com")
+        XCTAssertTrue(try sdk.user("jos\u{e9}@example.com") === user)
+        try logIn(user)
+        let again = SDK()
+        try again.initialize(SDKConfig(storagePath: path))
+        try again.setBackend(url)
+        XCTAssertEqual(try again.user("jos\u{e9}@example.com")?.state, .registered)
+        XCTAssertEqual(try again.user("jose\u{301}@example.com")?.state, .registered)
+    }
+
     /// As a page of the site asks.
     private func post(_ path: String, _ body: [String: Any]) throws -> [String: Any] {
         let text = Array(try JSONSerialization.data(withJSONObject: body))

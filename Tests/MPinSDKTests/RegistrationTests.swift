@@ -29,6 +29,36 @@ final class RegistrationTests: FlowTestCase {
         XCTAssertEqual(try logIn(user), #"{"someUserData":"welcome ü"}"#)
     }
 
+    /// A server may compose a name that was typed with an accent of its own; another name is not the user's.
+    func testAnIDMayNameTheUserInAnotherUnicodeForm() throws {
+        func answer(_ name: String) throws {
+            let id: [String: Any] = ["mobile": 1, "issued": "", "userID": name, "salt": "00"]
+            let hex = try JSONSerialization.data(withJSONObject: id).map { String(format: "%02x", $0) }.joined()
+            server.state.withLock { $0.registration["mpinId"] = hex }
+        }
+        let user = try sdk.makeNewUser("jose\u{301}@example.com")
+        try answer("jose@example.com")
+        XCTAssertEqual(failure { () throws(SDKError) in try sdk.startRegistration(user) }, .responseParseError)
+        try answer("jos\u{e9}@example.com")
+        try sdk.startRegistration(user)
+        XCTAssertEqual(
+            (try XCTUnwrap(server.received.last).json["userId"] as? String).map { Array($0.utf8) },
+            Array("jose\u{301}@example.com".utf8), "sent as the program gave it")
+        XCTAssertTrue(try sdk.user("jos\u{e9}@example.com") === user)
+        XCTAssertTrue(try sdk.makeNewUser("jos\u{e9}@example.com") === user)
+    }
+
+    func testWhatTheServerSaysToThePersonIsKept() throws {
+        server.state.withLock {
+            $0.isForced = false
+            $0.registration["message"] = "no mails yet"
+        }
+        let user = try sdk.makeNewUser("alice@example.com")
+        XCTAssertEqual(user.notice, "")
+        try sdk.startRegistration(user)
+        XCTAssertEqual(user.notice, "no mails yet")
+    }
+
     func testForcedRegistrationIsActiveAtOnce() throws {
         let user = try sdk.makeNewUser("alice@example.com")
         try sdk.startRegistration(user)

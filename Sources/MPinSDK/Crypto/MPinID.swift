@@ -7,11 +7,12 @@ enum MPinID {
     /// Hex digits of the longest one that is taken: what `mpin_signature` of the C header has room for.
     private static let maxDigits = 4094
 
-    /// The ID that the server has made, in lower case. Its `userID` must be the one that was asked for.
+    /// The ID that the server has made, in lower case. Its `userID` must be the one that was asked for, in
+    /// whatever Unicode form.
     static func check(_ mpinID: String, userID: String) throws(SDKError) -> String {
         guard mpinID.utf8.count <= maxDigits, let bytes = Hex.decode(mpinID),
             let content = try? JSON.decode(JSONValue.self, from: bytes.span),
-            case .string(let named) = content["userID"], named.utf8.elementsEqual(userID.utf8)
+            case .string(let named) = content["userID"], named == userID
         else { throw SDKError(.responseParseError, "register: the M-Pin ID is not one of this user") }
         return Hex.encode(bytes)
     }
