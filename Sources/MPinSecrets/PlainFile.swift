@@ -39,6 +39,12 @@ package enum PlainFile {
         return (file, status)
     }
 
+    /// Whether there is something else than a file, whose reading may wait.
+    package static func mayWait(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
+    }
+
     /// The text of a file, at most `limit` bytes.
     package static func text(_ path: String, limit: Int = 64 << 20) throws(Failure) -> String {
         let (file, status) = try open(path)

@@ -186,7 +186,9 @@ final class OptionsTests: XCTestCase {
         XCTAssertEqual(mkfifo(fifo, 0o600), 0)
         let keys = ["--database", folder + "/x", "--key-file", fifo, "--rps-key-file", fifo]
         for arguments in [
-            ["config", "check", "--config", fifo], ["config", "check", "rpa", "--smtp-password-file", fifo],
+            ["config", "check", "--config", fifo],
+            ["config", "check", "--all-in-one", "--state-dir", "x", "--tls-cert", fifo, "--tls-key", fifo],
+            ["config", "check", "rpa", "--smtp-password-file", fifo],
             ["dta"] + keys, ["dta", "shares", "--database", folder + "/x", "--key-file", fifo],
         ] {
             let mpind = try Mpind(arguments)

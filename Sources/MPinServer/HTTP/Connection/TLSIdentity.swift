@@ -1,4 +1,5 @@
 import Foundation
+import MPinSecrets
 import NIOConcurrencyHelpers
 import NIOSSL
 
@@ -25,6 +26,9 @@ package final class TLSIdentity: Sendable {
     }
 
     private static func load(_ certificateFile: String, _ keyFile: String) throws(StartError) -> NIOSSLContext {
+        for file in [certificateFile, keyFile] where PlainFile.mayWait(file) {
+            throw StartError("\(file): not a regular file")
+        }
         let attributes = try? FileManager.default.attributesOfItem(atPath: keyFile)
         if let mode = attributes?[.posixPermissions] as? Int, mode & 0o007 != 0 {
             throw StartError("\(keyFile): every user of this machine can read the private key")
