@@ -26,18 +26,20 @@ final class PermitAudit: Sendable {
     /// `identity`: nil for a stranger. Strangers and the others take the same time: nothing is written here.
     func note(_ id: MPinID, _ identity: IdentityRecord?, status: Int) {
         sumUp(isEnd: false)
-        let now = clock()
+        let (now, name) = (clock(), "\(status) \(id.key)")
         let isNew = interval.withLock { interval in
             interval.start = interval.start ?? now
+            // Looked up for strangers, too.
+            let isSeen = interval.seen.contains(name)
             guard identity != nil else {
                 interval.strangers += 1
                 return false
             }
-            let name = "\(status) \(id.key)"
-            guard interval.seen.count < Self.capacity, interval.seen.insert(name).inserted else {
+            guard !isSeen, interval.seen.count < Self.capacity else {
                 interval.repeated += 1
                 return false
             }
+            interval.seen.insert(name)
             return true
         }
         if isNew, let identity { audit.recordSoon(.permit(id, user: identity.userID, status: status)) }
