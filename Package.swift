@@ -97,9 +97,11 @@ let package = Package(
             // Else every call of an async function asks the task where it may run.
             [.enableUpcomingFeature("NonisolatedNonsendingByDefault")],
             // The website's files are parts of the program.
-            resources: ["style.css", "live.js", "icon.svg"].map { name in
-                .embedInCode("RelyingPartyApplication/Website/Assets/" + name)
-            }, exclude: ["openapi.yaml"]),
+            resources: [
+                "Assets/style.css", "Assets/live.js", "Assets/times.js", "Assets/resend.js", "Assets/icon.svg",
+                "Assets/favicon.ico", "Assets/confirm.html", "Languages/en.json", "Languages/de.json",
+                "Languages/fr.json", "Languages/es.json",
+            ].map { .embedInCode("RelyingPartyApplication/Website/" + $0) }, exclude: ["openapi.yaml"]),
         .executableTarget(
             name: "mpind", dependencies: ["CMPin", "MPinServer", "MPinSecrets", argumentParser, logging],
             swiftSettings: strict),

@@ -1,7 +1,7 @@
 import Glibc
 import MPinSecrets
 
-/// A mail with plain text.
+/// A mail with plain text, and perhaps the same in HTML for programs that show that (RFC 2046 section 5.1.4).
 package struct Mail: Sendable {
     /// Addresses without display name, such as `alice@example.com`.
     package var from: String
@@ -9,12 +9,14 @@ package struct Mail: Sendable {
     package var subject: String
     /// Lines end in a line feed.
     package var text: String
+    package var html: String?
 
-    package init(from: String, to: String, subject: String, text: String) {
+    package init(from: String, to: String, subject: String, text: String, html: String? = nil) {
         self.from = from
         self.to = to
         self.subject = subject
         self.text = text
+        self.html = html
     }
 
     /// The message as RFC 5322 writes it, dated `date` (seconds since 1970, UTC). Throws where an address or the subject
@@ -24,7 +26,6 @@ package struct Mail: Sendable {
         guard subject.utf8.allSatisfy({ $0 >= 32 && $0 != 127 }) else { throw .invalidSubject }
         guard let unique = try? randomBytes(16) else { throw .noRandom }
         let domain = from.split(separator: "@").last ?? "localhost"
-        let body = MailBody(text)
         let headers = [
             "Date: \(mailDate(date))",
             "Message-ID: <\(Hex.encode(unique))@\(domain)>",
@@ -33,10 +34,22 @@ package struct Mail: Sendable {
             "Subject: \(encodedSubject(subject))",
             "Auto-Submitted: auto-generated",
             "MIME-Version: 1.0",
-            "Content-Type: text/plain; charset=utf-8",
-            "Content-Transfer-Encoding: \(body.encoding)",
         ]
-        return Array((headers.joined(separator: "\r\n") + "\r\n\r\n").utf8) + body.bytes
+        let plain = Self.part("text/plain", text)
+        let lines = headers.map { $0 + "\r\n" }.joined()
+        guard let html else { return Array(lines.utf8) + plain }
+        // Random, so that no text can hold it.
+        let boundary = "=_" + Hex.encode(unique)
+        let start = "Content-Type: multipart/alternative; boundary=\"\(boundary)\"\r\n\r\n--\(boundary)\r\n"
+        return Array((lines + start).utf8) + plain + Array("\r\n--\(boundary)\r\n".utf8)
+            + Self.part("text/html", html) + Array("\r\n--\(boundary)--\r\n".utf8)
+    }
+
+    private static func part(_ type: String, _ text: String) -> [UInt8] {
+        let body = MailBody(text)
+        let headers =
+            "Content-Type: \(type); charset=utf-8\r\nContent-Transfer-Encoding: \(body.encoding)\r\n\r\n"
+        return Array(headers.utf8) + body.bytes
     }
 
     /// One `@` with something on both sides, and nothing that ends a line or an address.

@@ -29,11 +29,15 @@ package struct AccessRequest: Codable, Sendable {
     package var wait: LenientInt?
     /// The status that the browser knows already: another one is answered at once. Absent: the one of now.
     package var status: String?
+    /// How many refusals of its phone the browser knows already: another number is answered at once. Absent, as of old
+    /// browsers: it hears of none.
+    package var refusals: LenientInt?
 
-    package init(webOTT: String, wait: Int? = nil, status: String? = nil) {
+    package init(webOTT: String, wait: Int? = nil, status: String? = nil, refusals: Int? = nil) {
         self.webOTT = webOTT
         self.wait = wait.map(LenientInt.init)
         self.status = status
+        self.refusals = refusals.map(LenientInt.init)
     }
 }
 
@@ -48,6 +52,11 @@ package struct AccessResponse: Codable, Sendable, Equatable {
     package var redirectURL = ""
     /// What the browser redeems at authenticateURL: 16 bytes in hex with the status `authenticate`, else empty.
     package var authOTT = ""
+    /// How often the phone was refused; only for who asks with ``AccessRequest/refusals``.
+    package var refusals: Int?
+    /// Why, the last time: 401 a wrong PIN, 409, 410 or 429 as the phone was told. Absent when the phone has reported
+    /// something since then.
+    package var refusal: Int?
 
     package init(status: String, userId: String = "", authOTT: String = "") {
         self.status = status

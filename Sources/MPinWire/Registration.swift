@@ -187,7 +187,26 @@ package struct VerifyUserResponse: Codable, Sendable {
     }
 }
 
-/// Private POST /user/<mpinId>, from the RPA to the RPS (wire section 7).
+/// Where a registration stands, for the page of its mail link.
+package enum RegistrationState: String, Codable, Sendable {
+    /// It waits for its confirmation.
+    case pending
+    /// It is confirmed, and the client has not fetched its shares.
+    case confirmed
+    /// The client has fetched them.
+    case finished
+    /// It has expired or was deleted, or never was.
+    case none
+}
+
+/// The answer to private GET /registration/<mpinId>, from the RPS to the RPA; old servers do not know it.
+package struct RegistrationStateResponse: Codable, Sendable {
+    package var state: RegistrationState
+
+    package init(state: RegistrationState) { self.state = state }
+}
+
+/// Private POST /user/<mpinId>, and POST /registration/<mpinId>, which deletes it instead, from the RPA to the RPS (wire section 7).
 package struct ActivateRequest: Codable, Sendable {
     package var activateKey: String
 

@@ -41,6 +41,11 @@ extension AuditEvent {
         AuditEvent("registration-confirmed", Subject(identity: id.key, user: user))
     }
 
+    /// Whoever has the mail's link has deleted it.
+    static func registrationDeleted(_ id: MPinID, user: String) -> AuditEvent {
+        AuditEvent("registration-deleted", Subject(identity: id.key, user: user))
+    }
+
     /// The client secret shares were handed out.
     static func registered(_ id: MPinID, user: String, keyID: String) -> AuditEvent {
         AuditEvent("registered", Subject(identity: id.key, user: user), [("key_id", keyID)])

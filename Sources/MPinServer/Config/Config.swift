@@ -212,6 +212,11 @@ package struct RelyingPartyApplicationConfig: Sendable {
     /// File with users who may not log in any more: a user id or an M-Pin ID in hex on each line; read for each permit
     /// and login.
     package var revokedUsersFile: String?
+    /// How the website looks.
+    package var brand = Brand()
+    /// Of the mails, and of the pages where a visitor asks for no language that there is.
+    package var language = Language.english
+    package var mail = MailTemplates()
     package var limits = Limits()
     package var audit = Audit.off
     package var clock: Clock = Moment.now

@@ -228,7 +228,7 @@ extension Daemon {
             ]
             return try Listener(
                 "public", address, edge: edge(address, limits), cors: cors.compactMap(\.self), rates: rates,
-                servesLogins: true,
+                servesLogins: true, errorPage: rpa?.website.errorPage,
                 readiness: readiness, logger: logger
             ) { router in
                 rps?.addPublicRoutes(to: router)

@@ -19,14 +19,16 @@ struct Listener: Service {
 
     init(
         _ name: String, _ address: ListenAddress, edge: Edge, cors: [CORSPolicy] = [], rates: RateLimiter? = nil,
-        servesLogins: Bool = false, readiness: Readiness, logger: Logger, routes: (Router<RequestContext>) -> Void
+        servesLogins: Bool = false, errorPage: ErrorPage? = nil, readiness: Readiness, logger: Logger, routes: (Router<RequestContext>) -> Void
     ) throws(StartError) {
         try edge.exposure.require(address)
         self.name = name
         self.address = address
         self.logger = logger
         let router = Router(context: RequestContext.self)
-        router.add(middleware: Surroundings(name, edge, cors: cors, rates: rates, servesLogins: servesLogins))
+        router.add(
+            middleware: Surroundings(
+                name, edge, cors: cors, rates: rates, servesLogins: servesLogins, errorPage: errorPage))
         routes(router)
         self.edge = edge
         self.readiness = readiness

@@ -6,35 +6,26 @@ import MPinSecrets
 struct Mailer: Sendable {
     let delivery: MailDelivery
     let seconds: Int
+    let templates: MailTemplates
+    let brand: Brand
 
     /// A user id that no mail can be addressed to.
     struct NoAddress: Error {}
 
-    func send(link: String, to userID: String, expires: String) async throws {
-        let text = """
-            Hello,
-
-            somebody, hopefully you, is registering \(userID) for M-Pin.
-            Open this link to confirm it:
-
-            \(link)
-
-            It is good until \(expires). If it was not you, do nothing.
-
-            """
+    func send(_ content: MailContent, in language: Language) async throws {
+        let filled = templates.mail(content, in: language, brand: brand)
         // The time in the queue counts.
         let deadline = Deadline.after(milliseconds: UInt32(seconds * 1000))
         do {
             try await Workers.mail {
                 switch delivery {
                 case .folder(let folder):
-                    let to = userID.contains("@") ? userID : userID + "@localhost"
-                    let mail = Mail(from: "mpind@localhost", to: to, subject: Self.subject, text: text)
+                    let to = content.user.contains("@") ? content.user : content.user + "@localhost"
+                    let mail = Mail(filled, from: "mpind@localhost", to: to)
                     try write(try mail.message(date: Moment.now().seconds), folder: folder)
                 case .smtp(let url, let from, let user, let password):
-                    let mail = Mail(from: from, to: userID, subject: Self.subject, text: text)
                     let server = SMTPServer(url: url, user: user, password: password)
-                    try SMTP.send(mail, server: server, deadline: deadline)
+                    try SMTP.send(Mail(filled, from: from, to: content.user), server: server, deadline: deadline)
                 case .forceActivate: break
                 }
             }
@@ -42,8 +33,6 @@ struct Mailer: Sendable {
             throw NoAddress()
         }
     }
-
-    static let subject = "Confirm your M-Pin registration"
 
     /// Whole or not at all: a reader of the folder never sees half a mail.
     private func write(_ message: [UInt8], folder: String) throws {
@@ -53,5 +42,11 @@ struct Mailer: Sendable {
         guard rename(draft, "\(folder)/\(name).eml") == 0 else {
             throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
         }
+    }
+}
+
+extension Mail {
+    fileprivate init(_ filled: FilledMail, from: String, to: String) {
+        self.init(from: from, to: to, subject: filled.subject, text: filled.text, html: filled.html)
     }
 }

@@ -11,18 +11,21 @@ struct RelyingPartyApplication: Sendable {
     let rps: RelyingPartyServiceClient
     let mailer: Mailer
     let store: any Store
+    let mails: PendingMails
     let website: Website
 
     /// `service`: the RPS, where it runs in this process.
     init(_ config: RelyingPartyApplicationConfig, service: RelyingPartyService?) {
         self.config = config
         rps = RelyingPartyServiceClient(config, local: service)
-        mailer = Mailer(delivery: config.delivery, seconds: config.limits.callSeconds)
+        mailer = Mailer(
+            delivery: config.delivery, seconds: config.limits.callSeconds, templates: config.mail, brand: config.brand)
         store = MemoryStore()
         let sessions = WebSessions(
             in: store, key: config.linkKey, isSecure: config.publicURL.hasPrefix("https://"), limits: config.limits,
             audit: config.audit)
-        website = Website(config: config, sessions: sessions, rps: rps)
+        mails = PendingMails(in: store)
+        website = Website(config: config, sessions: sessions, rps: rps, mails: mails, mailer: mailer)
     }
 
     func addPublicRoutes(to router: Router<RequestContext>) {
@@ -34,7 +37,10 @@ struct RelyingPartyApplication: Sendable {
         router.serve("/mpinLogout", [.post: { request, _ in try await logout(request) }])
         router.serve(
             "/mpinActivate",
-            [.get: { request, _ in showLink(request) }, .post: { request, _ in await openLink(request) }])
+            [
+                .get: { request, _ in await showLink(request) },
+                .post: { request, _ in try await answerLink(request) },
+            ])
     }
 
     /// For the RPS, on the private listener.
@@ -50,9 +56,12 @@ struct RelyingPartyApplication: Sendable {
         let wish = try await request.json(VerifyUserRequest.self, config.limits)
         guard config.delivery != .forceActivate else { return .json(VerifyUserResponse(forceActivate: true)) }
         let link = ActivationLink(id: wish.mpinId, expires: wish.expireTime, activateKey: wish.activateKey)
+        let language = Language.preferred(request.headers[.acceptLanguage]) ?? config.language
+        let content = MailContent(
+            link: link.url(base: config.publicURL, key: config.linkKey), user: wish.userId, expires: wish.expireTime)
         do {
-            try await mailer.send(
-                link: link.url(base: config.publicURL, key: config.linkKey), to: wish.userId, expires: wish.expireTime)
+            try await mailer.send(content, in: language)
+            try await mails.add(link, user: wish.userId, in: language, at: config.clock())
         } catch is Mailer.NoAddress {
             throw APIError(.forbidden, "No mail can be sent to that userId")
         } catch {
@@ -126,44 +135,72 @@ struct RelyingPartyApplication: Sendable {
 /// Activation (wire section 8.4).
 extension RelyingPartyApplication {
     private enum LinkState {
-        case good(ActivationLink)
+        case good(ActivationLink, user: String, until: Moment)
         case bad(Response)
     }
 
-    /// GET of an activation link: shows what is to be confirmed.
-    private func showLink(_ request: Request) -> Response {
-        switch link(in: request) {
+    /// GET of an activation link: shows what is to be confirmed, or that nothing is.
+    private func showLink(_ request: Request) async -> Response {
+        let pages = website.pages(request)
+        switch link(in: request, pages) {
         case .bad(let response): return response
-        case .good(let link):
-            guard let user = MPinID(hex: link.id)?.userID else { return Pages.invalid.response(.forbidden) }
-            return Pages.confirm(user: user).response()
+        case .good(let link, let user, let expires):
+            do {
+                return try await ended(link, pages) ?? pages.confirm(user: user, until: expires).response()
+            } catch { return pages.failed(error) }
         }
     }
 
-    /// POST on the same URL: hands the activation key to the RPS and shows its verdict. The signed link is more than a
-    /// token against forged forms: who has it may use it.
-    private func openLink(_ request: Request) async -> Response {
-        switch link(in: request) {
+    /// What the RPS says of a link that was used already or is good for nothing; nil: it waits, or an old RPS does not
+    /// say.
+    private func ended(_ link: ActivationLink, _ pages: Pages) async throws -> Response? {
+        guard let id = MPinID(hex: link.id) else { return pages.invalid.response(.forbidden) }
+        return switch try await rps.registration(id) {
+        case .pending, nil: nil
+        case .confirmed: pages.confirmedBefore.response()
+        case .finished: pages.used.response(.gone)
+        case .some(.none): pages.expired.response(.gone)
+        }
+    }
+
+    /// POST on the same URL: hands the activation key to the RPS and shows its verdict, or has it delete the registration.
+    /// The signed link is more than a token against forged forms: who has it may use it.
+    private func answerLink(_ request: Request) async throws -> Response {
+        let pages = website.pages(request)
+        switch link(in: request, pages) {
         case .bad(let response): return response
-        case .good(let link):
+        case .good(let link, let user, _):
+            let body = String(buffer: try await request.bytes(config.limits))
+            let form = try? URLEncodedFormDecoder().decode([String: String].self, from: body)
+            let isDelete = form?["delete"] == "1"
             do {
-                switch try await rps.activate(id: link.id, activateKey: link.activateKey) {
-                case 200: return Pages.activated.response()
-                case 401: return Pages.used.response(.gone)
-                case 400, 403, 404: return Pages.invalid.response(.forbidden)
-                default: return Pages.failed.response(.badGateway)
-                }
-            } catch { return Pages.failed(error) }
+                let status =
+                    isDelete
+                    ? try await rps.deleteRegistration(id: link.id, activateKey: link.activateKey)
+                    : try await rps.activate(id: link.id, activateKey: link.activateKey)
+                guard status == 200 else { return try await refused(link, status, pages) }
+                try await mails.remove(id: link.id, user: user, at: config.clock())
+                return (isDelete ? pages.deleted(user: user) : pages.activated).response()
+            } catch { return pages.failed(error) }
+        }
+    }
+
+    private func refused(_ link: ActivationLink, _ status: Int, _ pages: Pages) async throws -> Response {
+        switch status {
+        case 401: return try await ended(link, pages) ?? pages.expired.response(.gone)
+        case 400, 403, 404: return pages.invalid.response(.forbidden)
+        default: return pages.failed.response(.badGateway)
         }
     }
 
     /// The signature first: the expiry of a forged link is nobody's.
-    private func link(in request: Request) -> LinkState {
+    private func link(in request: Request, _ pages: Pages) -> LinkState {
         guard let i = request.query("i"), let e = request.query("e"), let s = request.query("s"),
-            let link = ActivationLink(i: i, e: e, s: s, key: config.linkKey), let expires = Moment(link.expires)
-        else { return .bad(Pages.invalid.response(.forbidden)) }
-        guard config.clock() < expires else { return .bad(Pages.expired.response(.gone)) }
-        return .good(link)
+            let link = ActivationLink(i: i, e: e, s: s, key: config.linkKey), let expires = Moment(link.expires),
+            let user = MPinID(hex: link.id)?.userID
+        else { return .bad(pages.invalid.response(.forbidden)) }
+        guard config.clock() < expires else { return .bad(pages.expired.response(.gone)) }
+        return .good(link, user: user, until: expires)
     }
 }
 

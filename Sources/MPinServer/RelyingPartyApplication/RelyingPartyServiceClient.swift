@@ -94,6 +94,23 @@ struct RelyingPartyServiceClient: Sendable {
         return answer.status
     }
 
+    /// How far a registration is; nil where the RPS is an old one and does not know the question.
+    func registration(_ id: MPinID) async throws -> RegistrationState? {
+        let answer = try await reach { try await peer.get("/registration/" + id.hex, bearer: $0) }
+        switch answer.status {
+        case 200: return answer.json(RegistrationStateResponse.self)?.state
+        case 404: return nil
+        default: throw Self.failure(answer)
+        }
+    }
+
+    /// Ends a registration that is not finished; the RPS's HTTP status.
+    func deleteRegistration(id: String, activateKey: String) async throws -> Int {
+        let answer = try await ask("/registration/" + id, ActivateRequest(activateKey: activateKey))
+        guard !Self.isBusy(answer) else { throw Self.failure(answer) }
+        return answer.status
+    }
+
     /// A new access number or QR code, as `path` says.
     func browserSession(_ path: String) async throws -> BrowserSessionResponse {
         try await value(browserPath + path, [String: String](), mayRepeat: false)
@@ -101,7 +118,7 @@ struct RelyingPartyServiceClient: Sendable {
 
     /// How far the phone is. Who asks twice hears the same.
     func access(webOTT: String) async throws -> AccessResponse {
-        try await value(browserPath + "/access", AccessRequest(webOTT: webOTT), mayRepeat: true)
+        try await value(browserPath + "/access", AccessRequest(webOTT: webOTT, refusals: 0), mayRepeat: true)
     }
 
     private func value<T: Decodable>(

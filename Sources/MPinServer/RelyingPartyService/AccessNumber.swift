@@ -9,6 +9,9 @@ package enum AccessNumber {
         }
     }
 
+    /// Whether that names a browser by a number, and not by the id in a QR code.
+    static func isNumber(_ wid: String) -> Bool { wid.wholeMatch(of: /[0-9]{6,7}/) != nil }
+
     /// The check digit, weights 7 to 2 modulo 11; nil for numbers that would need a digit ten.
     package static func checkDigit(_ digits: String) -> Int? {
         let sum = zip(digits.compactMap(\.wholeNumberValue), [7, 6, 5, 4, 3, 2]).reduce(0) { $0 + $1.0 * $1.1 }

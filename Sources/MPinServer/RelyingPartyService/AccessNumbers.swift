@@ -43,19 +43,24 @@ extension RelyingPartyService {
         guard let wid = try await browsers.wid(webOTT: webOTT, at: config.clock()) else {
             return .json(AccessResponse(status: "expired"))
         }
-        let first = try await status(wid, webOTT: webOTT)
+        let showsRefusals = body.refusals != nil
+        let first = try await status(wid, webOTT: webOTT, showsRefusals)
         let seconds = min(max(body.wait?.value ?? 0, 0), limits.pageWaitSeconds)
-        guard seconds > 0, !first.isFinal, first.status == body.status ?? first.status else { return .json(first) }
+        guard seconds > 0, !first.isFinal, first.status == body.status ?? first.status,
+            first.refusals == body.refusals?.value
+        else { return .json(first) }
         let changed = try await browsers.wait(wid, seconds: seconds) {
-            let now = try await status(wid, webOTT: webOTT)
-            return now.status == first.status ? nil : now
+            let now = try await status(wid, webOTT: webOTT, showsRefusals)
+            return now.status == first.status && now.refusals == first.refusals ? nil : now
         }
         return .json(changed ?? first)
     }
 
-    private func status(_ wid: String, webOTT: String) async throws -> AccessResponse {
+    private func status(_ wid: String, webOTT: String, _ showsRefusals: Bool) async throws -> AccessResponse {
         let now = config.clock()
-        return try await browsers.look(wid, webOTT: webOTT, at: now) { $0.show(at: now) }
+        return try await browsers.look(wid, webOTT: webOTT, at: now) {
+            $0.show(at: now, showsRefusals: showsRefusals)
+        }
             ?? AccessResponse(status: "expired")
     }
 
@@ -73,7 +78,7 @@ extension RelyingPartyService {
             throw APIError(.badRequest, "userId must not hold \(hidden)")
         }
         let wid = (body.wid ?? "").lowercased()
-        if wid.wholeMatch(of: /[0-9]{6,7}/) == nil {
+        if !AccessNumber.isNumber(wid) {
             let known: Void? = try await browsers.change(wid, at: config.clock()) {
                 $0.report(status: body.status, userID: userID)
             }

@@ -44,6 +44,9 @@ package struct BrowserSession: Codable, Sendable {
     private var login: Login?
     private var isRedeemed = false
     private var outcome: Outcome?
+    private var refusals = 0
+    /// HTTP status of the last one, until the phone reports something.
+    private var refusal: Int?
 
     init(webOTTHash: String) { self.webOTTHash = webOTTHash }
 
@@ -52,6 +55,14 @@ package struct BrowserSession: Codable, Sendable {
         guard login == nil else { return }
         phoneStatus = status
         self.userID = userID
+        refusal = nil
+    }
+
+    /// The phone was told that its login came to nothing.
+    mutating func turnDown(status: Int) {
+        guard login == nil else { return }
+        refusals = min(refusals + 1, 1000)
+        refusal = status
     }
 
     /// Takes in a right PIN. False when another one came first: of anybody else for good, of the same M-Pin ID unless the
@@ -66,8 +77,17 @@ package struct BrowserSession: Codable, Sendable {
         return true
     }
 
-    /// What the browser is told; with the status `authenticate` it has got the token.
-    package mutating func show(at now: Moment) -> AccessResponse {
+    /// What the browser is told; with the status `authenticate` it has got the token. Refusals are for browsers that
+    /// know of them.
+    package mutating func show(at now: Moment, showsRefusals: Bool = false) -> AccessResponse {
+        var answer = state(at: now)
+        guard showsRefusals else { return answer }
+        answer.refusals = refusals
+        answer.refusal = answer.authOTT.isEmpty ? refusal : nil
+        return answer
+    }
+
+    private mutating func state(at now: Moment) -> AccessResponse {
         guard !isRedeemed else { return AccessResponse(status: "expired") }
         let user = phoneStatus == "user" ? userID : ""
         guard let login, now < login.expires else { return AccessResponse(status: phoneStatus, userId: user) }

@@ -31,11 +31,15 @@ extension RelyingPartyService {
         return .json(MobileAuthenticateResponse(logoutURL: outcome.logoutURL, logoutData: outcome.logoutData ?? .null))
     }
 
-    /// A wrong PIN: as the private /authenticate tells it. The browser goes on waiting.
+    /// A wrong PIN: as the private /authenticate tells it. The browser goes on waiting, and may hear of it.
     private func refusal(_ token: AuthToken, _ authOTT: String) async throws -> Response {
         let now = config.clock()
         try await identities.sync(token, at: now)
         _ = try await tokens.take(authOTT, at: now)
+        // Anybody may find the live numbers, and write on their pages: there a note must cost a try of a PIN. Who has a
+        // code has seen the page.
+        let isShown = !AccessNumber.isNumber(token.wid) || token.isKnown && token.status == 401
+        _ = try await browsers.change(token.wid, at: now) { if isShown { $0.turnDown(status: token.status) } }
         // The RPA, whose question counts the others, never hears of it.
         metrics.count(.logins, [String(token.status)])
         let retryAfter = token.verdict.retryAt?.secondsFrom(now)

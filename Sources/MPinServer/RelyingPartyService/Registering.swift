@@ -134,6 +134,35 @@ extension RelyingPartyService {
         return Response(status: .ok)
     }
 
+    /// Private GET /registration/<id>: where it stands.
+    func registrationState(_ id: MPinID) async throws -> Response {
+        let now = config.clock()
+        let state: RegistrationState =
+            switch try await registrations.find(id, at: now) {
+            case let registration? where registration.isIssued: .finished
+            case let registration?: registration.isActive ? .confirmed : .pending
+            case nil: try await identities.find(id, at: now) == nil ? .none : .finished
+            }
+        return .json(RegistrationStateResponse(state: state))
+    }
+
+    /// Private POST /registration/<id>: whoever has the link of the mail ends a registration that is not finished.
+    func deleteRegistration(_ request: Request, _ id: MPinID) async throws -> Response {
+        let key = try await request.json(ActivateRequest.self, limits).activateKey
+        let now = config.clock()
+        guard let registration = try await registrations.find(id, at: now), !registration.isIssued else {
+            throw APIError(.unauthorized, "Unknown or expired registration")
+        }
+        guard activation(registration).isSigned(key, key: config.activationKey) else {
+            throw APIError(.forbidden, "Wrong activation key")
+        }
+        guard try await registrations.deleteUnfinished(id, at: now) else {
+            throw APIError(.unauthorized, "Unknown or expired registration")
+        }
+        config.audit.record(.registrationDeleted(id, user: registration.userID))
+        return Response(status: .ok)
+    }
+
     private func activation(_ registration: Registration) -> SignedMessage {
         .activation(id: registration.id, regOTTHash: Hex.decode(registration.regOTTHash) ?? [])
     }

@@ -74,6 +74,15 @@ package struct Registrations: Sendable {
 
     package func delete(_ id: MPinID, at now: Moment) async throws { try await table.delete(id.key, at: now) }
 
+    /// False when there is none, or its shares were handed out meanwhile.
+    func deleteUnfinished(_ id: MPinID, at now: Moment) async throws -> Bool {
+        try await table.update(id.key, at: now, durable: true) { entry in
+            guard entry?.value.isIssued == false else { return false }
+            entry = nil
+            return true
+        }
+    }
+
     /// Confirms a registration that is neither issued nor expired; false when there is none.
     package func activate(_ id: MPinID, at now: Moment) async throws -> Bool {
         try await table.update(id.key, at: now, durable: true) { entry in

@@ -120,6 +120,18 @@ struct RelyingPartyService: Sendable {
                 },
             ])
         router.serve(
+            "/registration/{id}",
+            [
+                .get: { request, context in
+                    try requireRPA(request)
+                    return try await registrationState(request.mpinID(context))
+                },
+                .post: { request, context in
+                    try requireRPA(request)
+                    return try await deleteRegistration(request, request.mpinID(context))
+                },
+            ])
+        router.serve(
             "/authenticate",
             [
                 .post: { request, _ in

@@ -67,7 +67,8 @@ extension ServerOptions {
     static let tellAttemptsLeft = ServerOption<Bool>.flag(
         "tell-attempts-left", "Whoever types a wrong PIN learns how many tries are left before the block.")
     static let serviceName = ServerOption<String?>.text(
-        "service-name", .text("NAME"), "Shown by a phone that has read a QR code.")
+        "service-name", .text("NAME"),
+        "Shown by a phone that has read a QR code, on the pages of the website and in mails.")
     static let serviceIconURL = ServerOption<String?>.text("service-icon-url", .pathOrURL("URL"), "And its picture.")
     static let setDeviceName = ServerOption<Bool>.flag("set-device-name", "Clients ask for a device name.")
     static let useNFC = ServerOption<Bool>.flag("use-nfc", "Clients may use NFC.")

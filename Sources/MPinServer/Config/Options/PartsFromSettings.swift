@@ -41,6 +41,12 @@ extension Settings {
             parts.rpa?.prefix = service.prefix
             parts.rpa?.reportLoginResult = service.waitForLoginResult
         }
+        if var application = parts.rpa {
+            try apply(to: &application)
+            parts.rpa = application
+            let icon = application.publicURL + application.brand.icon.path
+            if self[ServerOptions.serviceIconURL] == nil { parts.rps?.serviceIconURL = icon }
+        }
         return parts
     }
 
@@ -97,6 +103,7 @@ extension Settings {
         config.rpsURL = self[ServerOptions.rpsURL]
         config.revokedUsersFile = self[ServerOptions.revokedUsers]
         config.reportLoginResult = self[ServerOptions.waitForLoginResult]
+        try apply(to: &config)
         apply(to: &config.limits)
         var parts = Parts()
         config.audit = try audit("rpa")

@@ -170,7 +170,7 @@ package enum ServerOptions {
 
     static let application = [
         listen.row, privateListen.row, publicURL.row, rpsPrivateURL.row, rpsURL.row, keyFile.row, rpsKeyFile.row,
-        prefix.row, revokedUsers.row, waitForLoginResult.row,
+        prefix.row, revokedUsers.row, waitForLoginResult.row, serviceName.row,
     ]
 
     // How identities are confirmed.

@@ -9,10 +9,10 @@ package enum ServerPart: String, Sendable, CaseIterable {
     package var rows: [OptionRow] {
         let own =
             switch self {
-            case .serve: ServerOptions.allInOne + ServerOptions.login + ServerOptions.mail
+            case .serve: ServerOptions.allInOne + ServerOptions.login + ServerOptions.mail + ServerOptions.website
             case .dta: ServerOptions.authority
             case .rps: ServerOptions.service + ServerOptions.login
-            case .rpa: ServerOptions.application + ServerOptions.mail
+            case .rpa: ServerOptions.application + ServerOptions.mail + ServerOptions.website
             }
         return own + ServerOptions.audit + ServerOptions.edge
     }

@@ -51,6 +51,7 @@ extension Settings {
         case .rpa: _ = try requiredDelivery()
         }
         _ = try auditFiles()
+        if part == .serve || part == .rpa { _ = (try brand(), try mails()) }
     }
 
     /// Whoever may write where keys and databases lie can put others in their place.

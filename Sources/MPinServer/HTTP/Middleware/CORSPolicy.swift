@@ -40,7 +40,7 @@ struct CORSPolicy: Sendable {
         fields.append(HTTPField(name: .accessControlAllowMethods, value: methods))
         fields.append(HTTPField(name: .accessControlAllowHeaders, value: headers))
         guard let origin = request.headers[.origin] else { return }
-        fields[.vary] = "Origin"
+        fields.append(HTTPField(name: .vary, value: "Origin"))
         if origins.contains(origin) {
             fields[.accessControlAllowOrigin] = origin
         } else if origins.contains("*") {

@@ -28,7 +28,8 @@ struct RateLimiting: Sendable {
         let parts = path.split(separator: "/").suffix(2)
         switch (parts.first, parts.last) {
         case ("timePermit", _) where parts.count == 2: return .counted(.login)
-        case ("user", _), (_, "user"), ("signature", _), (_, "mpinActivate"): return .counted(.register)
+        case ("user", _), (_, "user"), ("signature", _), (_, "mpinActivate"), ("signup", "mail"):
+            return .counted(.register)
         case (_, "pass1"), (_, "pass2"), (_, "authenticate"), (_, "mpinAuthenticate"): return .counted(.login)
         // Each login page takes a number or a code.
         case (nil, "login"), ("login", "number"): return .counted(.access)

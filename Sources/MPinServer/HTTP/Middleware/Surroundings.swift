@@ -11,8 +11,14 @@ struct Surroundings: RouterMiddleware {
     private let checks: RequestChecks
     private let admission: Admission
     private let rates: RateLimiting?
+    private let errorPage: ErrorPage?
 
-    init(_ listener: String, _ edge: Edge, cors: [CORSPolicy], rates: RateLimiter?, servesLogins: Bool) {
+    /// `errorPage`: what a website shows to people instead of an error.
+    init(
+        _ listener: String, _ edge: Edge, cors: [CORSPolicy], rates: RateLimiter?, servesLogins: Bool,
+        errorPage: ErrorPage?
+    ) {
+        self.errorPage = errorPage
         forwarded = ForwardedHeaders(proxies: edge.exposure.proxies, isTLS: edge.exposure.identity != nil)
         log = RequestLog(listener: listener, metrics: edge.metrics)
         headers = StandardHeaders(cors: cors)
@@ -29,7 +35,7 @@ struct Surroundings: RouterMiddleware {
         let context = forwarded.read(request, context)
         var response = try await Audit.$origin.withValue(context.remoteAddress) {
             do { return try await answer(request, context, next) } catch {
-                return try renderedError(error, context)
+                return try renderedError(error, request, context, page: errorPage)
             }
         }
         log.record(request, context, response.status, since: start)

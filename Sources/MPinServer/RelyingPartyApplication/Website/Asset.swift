@@ -2,21 +2,52 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// A file of the website that is a part of the program.
+/// A file of the website: a part of the program, or the operator's.
 struct Asset: Sendable {
     let path: String
-    private let type: String
+    let type: String
     private let bytes: [UInt8]
 
-    static let all = [
-        Asset(path: "/style.css", type: "text/css; charset=UTF-8", bytes: PackageResources.style_css),
-        Asset(path: "/live.js", type: "text/javascript; charset=UTF-8", bytes: PackageResources.live_js),
-        Asset(path: "/icon.svg", type: "image/svg+xml", bytes: PackageResources.icon_svg),
-    ]
+    static let caching = "public, max-age=300"
+
+    init(path: String, type: String, bytes: [UInt8]) {
+        self.path = path
+        self.type = type
+        self.bytes = bytes
+    }
+
+    /// All but the favicon, as the operator wants the pages to look.
+    static func all(_ brand: Brand) -> [Asset] {
+        [
+            Asset(
+                path: "/style.css", type: "text/css; charset=UTF-8",
+                bytes: Array(brand.style.utf8) + PackageResources.style_css),
+            script("live", PackageResources.live_js), script("times", PackageResources.times_js),
+            script("resend", PackageResources.resend_js), icon(brand.accent),
+        ] + (brand.logo.map { [$0.asset] } ?? [])
+    }
+
+    private static func script(_ name: String, _ bytes: [UInt8]) -> Asset {
+        Asset(path: "/\(name).js", type: "text/javascript; charset=UTF-8", bytes: bytes)
+    }
+
+    /// Five dots on the accent.
+    static func icon(_ accent: Color) -> Asset {
+        let template = try? Template(String(decoding: PackageResources.icon_svg, as: UTF8.self))
+        let picture = template?.filled(["accent": accent.css, "dots": accent.textOnIt.css]) ?? ""
+        return Asset(path: "/icon.svg", type: "image/svg+xml", bytes: Array(picture.utf8))
+    }
+
+    static let favicon = Asset(path: "/favicon.ico", type: "image/x-icon", bytes: PackageResources.favicon_ico)
 
     var response: Response {
+        // A picture of the operator's may style itself, and do nothing else, where it is opened by itself.
         Response(
-            status: .ok, headers: [.contentType: type, .cacheControl: "public, max-age=300"],
+            status: .ok,
+            headers: [
+                .contentType: type, .cacheControl: Self.caching,
+                .contentSecurityPolicy: "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+            ],
             body: .init(byteBuffer: ByteBuffer(bytes: bytes)))
     }
 }

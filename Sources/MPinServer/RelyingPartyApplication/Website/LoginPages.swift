@@ -16,53 +16,83 @@ struct LoginOffer {
     let prefix: String
     let csrf: String
 
-    var page: Page? {
+    func page(_ pages: Pages) -> Page? {
+        let say = pages.language
         switch way {
         case .code:
-            guard let picture else { return nil }
-            return page(title: "Log in with a QR code", steps: "Scan this code with your M-Pin app.", shown: picture)
+            guard let picture = picture(say.plain(.loginCodePicture)) else { return nil }
+            return page(pages, .loginCodeTitle, .loginCodeStep, shown: picture)
         case .number:
             guard let number = session.accessNumber else { return nil }
             return page(
-                title: "Log in with an access number", steps: "Type this number into your M-Pin app.",
+                pages, .loginNumberTitle, .loginNumberStep,
                 shown: "<output id=\"number\" class=\"code\">\(number)</output>")
         }
     }
 
     /// The id alone is worth nothing to a phone that does not know the site: a whole URL tells any reader where it belongs.
-    private var picture: HTML? {
+    private func picture(_ label: String) -> HTML? {
         guard let url = session.qrUrl, let id = url.split(separator: "#").last else { return nil }
-        return QRCode.svg("\(publicURL)#\(id)")
+        return QRCode.svg("\(publicURL)#\(id)", label: label)
     }
 
-    private func page(title: String, steps: String, shown: HTML) -> Page {
-        Page(
-            title: title,
-            content: """
-                \(choice)
-                <section class="card login" id="login" data-web-ott="\(session.webOTT)" \
-                data-seconds="\(session.ttlSeconds)" data-access="/\(prefix)/access"\(asks)>
-                <p>\(steps)</p>
-                \(shown)
-                <p>Check that your phone shows <strong>\(host)</strong> before you enter your PIN.</p>
-                <p id="status" role="status">Waiting for your phone</p>
-                <p id="remaining"></p>
-                \(Pages.continueForm(way, webOTT: session.webOTT, csrf: csrf))
-                <p id="renew" hidden><a class="button" href="\(way.path)">Start again</a></p>
-                </section>
-                """, isLive: true)
+    private func page(_ pages: Pages, _ title: Phrase, _ step: Phrase, shown: HTML) -> Page {
+        let say = pages.language
+        return pages.page(
+            title,
+            """
+            \(choice(say))
+            <section class="card login" id="login" data-web-ott="\(session.webOTT)" \
+            data-seconds="\(session.ttlSeconds)" data-access="/\(prefix)/access"\(asks) \(texts(say))>
+            <p>\(say[step])</p>
+            \(shown)
+            <p>\(say[.loginHost, ["host": "<strong>\(host)</strong>"]])</p>
+            <p id="status" role="status">\(say[.statusWaiting])</p>
+            <p id="remaining"></p>
+            \(pages.continueForm(way, webOTT: session.webOTT, csrf: csrf))
+            <p id="renew" hidden><a class="button" href="\(way.path)">\(say[.startAgain])</a></p>
+            </section>
+            """, script: "live")
     }
 
-    private var choice: HTML {
+    /// What the script says, in attributes: it has no texts of its own.
+    private func texts(_ say: Language) -> HTML {
+        let texts: [(String, Phrase)] = [
+            ("waiting", .statusWaiting), ("wid", .statusRead), ("user", .statusUser), ("abort", .statusDeclined),
+            ("authenticate", .statusLoggingIn), ("offline", .statusOffline), ("refused", .statusRefused),
+            ("expired", .statusExpired), ("remaining", .loginRemaining), ("wrong-pin", .statusWrongPIN),
+            ("blocked", .statusBlocked), ("retired", .statusRegisterAgain),
+        ]
+        return texts.reduce("") { "\($0)data-text-\($1.0)=\"\(say.raw($1.1))\" " }
+    }
+
+    private func choice(_ say: Language) -> HTML {
         let (code, number): (HTML, HTML) =
             way == .code ? (" aria-current=\"page\"", "") : ("", " aria-current=\"page\"")
         return """
-            <nav class="choice" aria-label="Ways to log in"><a href="/login"\(code)>QR code</a>\
-            <a href="/login/number"\(number)>Access number</a></nav>
+            <nav class="choice" aria-label="\(say[.loginWays])"><a href="/login"\(code)>\(say[.loginWayCode])</a>\
+            <a href="/login/number"\(number)>\(say[.loginWayNumber])</a></nav>
             """
     }
 
     /// Whether a person confirms the login at its end.
     private var asks: HTML { way == .number ? " data-asks" : "" }
     private var host: String { publicURL.split(separator: "/").last.map(String.init) ?? publicURL }
+}
+
+/// What the phone has done so far, where it has not logged in.
+enum LoginState {
+    case open
+    case declined
+    /// A wrong PIN, or what it led to; the text that says so.
+    case refused(Phrase)
+
+    init(_ access: AccessResponse) {
+        switch access.refusal {
+        case 401: self = .refused(.statusWrongPIN)
+        case 409: self = .refused(.statusRegisterAgain)
+        case 410, 429: self = .refused(.statusBlocked)
+        default: self = access.status == "abort" ? .declined : .open
+        }
+    }
 }

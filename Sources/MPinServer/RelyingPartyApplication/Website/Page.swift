@@ -2,35 +2,39 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// One page of the website: what they all have around their content.
+/// One page of the website, whole.
 struct Page {
-    let title: String
-    let content: HTML
-    /// Whether ``Website/script`` works on it.
-    var isLive = false
+    private let document: HTML
+    private let language: String
 
-    private var document: HTML {
-        let script: HTML = isLive ? "<script src=\"/live.js\" defer></script>" : ""
-        return """
+    /// `script`: the name of the one that works on this page; the one for the times is on all of them.
+    init(_ pages: Pages, title: HTML, content: HTML, script: String?) {
+        let say = pages.language
+        let name = pages.brand.name
+        let icon = pages.brand.icon
+        let more: HTML = script.map { "<script src=\"/\($0).js\" defer></script>" } ?? ""
+        language = say.code
+        document = """
             <!DOCTYPE html>
-            <html lang="en">
+            <html lang="\(say.code)">
             <head>
             <meta charset="utf-8">
             <meta name="viewport" content="width=device-width, initial-scale=1">
             <meta name="color-scheme" content="light dark">
-            <title>\(title) · M-Pin</title>
+            <title>\(title) · \(name)</title>
             <link rel="stylesheet" href="/style.css">
-            <link rel="icon" href="/icon.svg" type="image/svg+xml">
-            \(script)
+            <link rel="icon" href="\(icon.path)" type="\(icon.type)">
+            <script src="/times.js" defer></script>
+            \(more)
             </head>
             <body>
-            <header><nav aria-label="Pages"><a class="brand" href="/"><img src="/icon.svg" alt="" width="28" height="28">\
-            M-Pin</a><a href="/signup">Sign up</a><a href="/login">Log in</a></nav></header>
+            <header><nav aria-label="\(say[.navPages])"><a class="brand" href="/"><img src="\(icon.path)" alt="">\
+            <span>\(name)</span></a><a href="/signup">\(say[.signUp])</a><a href="/login">\(say[.logIn])</a></nav></header>
             <main>
             <h1>\(title)</h1>
             \(content)
             </main>
-            <footer><p>Your PIN never leaves your phone.</p></footer>
+            <footer><p>\(say[.footer])</p></footer>
             </body>
             </html>
 
@@ -42,6 +46,8 @@ struct Page {
         response.headers[.contentSecurityPolicy] = Self.policy
         // A form's POST has a useful Origin only if this site may see its own referrers.
         response.headers[.referrerPolicy] = "same-origin"
+        response.headers[.contentLanguage] = language
+        response.headers[.vary] = "Accept-Language"
         return response
     }
 

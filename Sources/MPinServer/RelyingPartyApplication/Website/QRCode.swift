@@ -5,8 +5,8 @@ enum QRCode {
     /// Modules of empty space on each side that readers need.
     private static let quietZone = 4
 
-    /// An SVG image of the text, black on white; nil when it is too long for a code.
-    static func svg(_ text: String) -> HTML? {
+    /// An SVG image of the text, black on white, called `label`; nil when it is too long for a code.
+    static func svg(_ text: String, label: String) -> HTML? {
         let bytes = Array(text.utf8)
         guard let code = QRcode_encodeData(Int32(bytes.count), bytes, 0, QR_ECLEVEL_M) else { return nil }
         defer { QRcode_free(code) }
@@ -14,7 +14,7 @@ enum QRCode {
         let modules = UnsafeBufferPointer(start: code.pointee.data, count: width * width)
         let side = width + 2 * quietZone
         return """
-            <svg class="code" viewBox="0 0 \(side) \(side)" role="img" aria-label="QR code" shape-rendering="crispEdges">\
+            <svg class="code" viewBox="0 0 \(side) \(side)" role="img" aria-label="\(label)" shape-rendering="crispEdges">\
             <path fill="#fff" d="M0 0h\(side)v\(side)H0z"/><path fill="#000" d="\(path(modules, width))"/></svg>
             """
     }

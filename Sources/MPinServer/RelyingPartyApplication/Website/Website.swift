@@ -9,10 +9,18 @@ struct Website: Sendable {
     let config: RelyingPartyApplicationConfig
     let sessions: WebSessions
     let rps: RelyingPartyServiceClient
+    let mails: PendingMails
+    let mailer: Mailer
 
     func addRoutes(to router: Router<RequestContext>) {
         router.serve("/", [.get: { request, _ in try await home(request) }])
-        router.serve("/signup", [.get: { _, _ in Pages.signUp(backend: config.publicURL).response() }])
+        router.serve("/signup", [.get: { request, _ in signUp(request) }])
+        router.serve(
+            "/signup/mail",
+            [
+                .get: { request, _ in try awaitMail(request) },
+                .post: { request, context in try await resend(request, context.logger) },
+            ])
         router.serve(
             "/login",
             [
@@ -35,11 +43,39 @@ struct Website: Sendable {
             ])
         router.serve("/account", [.get: { request, _ in try await account(request) }])
         router.serve("/logout", [.post: { request, _ in try await logout(request) }])
-        for file in Asset.all { router.serve(file.path, [.get: { _, _ in file.response }]) }
+        for file in Asset.all(config.brand) { router.serve(file.path, [.get: { _, _ in file.response }]) }
+        router.serve("/favicon.ico", [.get: { _, _ in config.brand.favicon() }])
+    }
+
+    /// The pages as this visitor reads them.
+    func pages(_ request: Request) -> Pages {
+        let language = Language.preferred(request.headers[.acceptLanguage]) ?? config.language
+        return Pages(brand: config.brand, language: language)
+    }
+
+    /// People get a page, programs the error as it is: who asks for HTML, at no path that programs call.
+    var errorPage: ErrorPage {
+        { error, request in
+            let accepts = request.headers[values: .accept].joined(separator: ",")
+            guard accepts.contains("text/html"), !isCalledByPrograms(request.uri.path) else { return nil }
+            return pages(request).refusal(error)
+        }
+    }
+
+    private func isCalledByPrograms(_ path: String) -> Bool {
+        let first = path.split(separator: "/").first ?? ""
+        let names = [config.prefix, String(AuthorityGate.path.dropFirst()), "service", "mpinAuthenticate", "mpinLogout"]
+        return names.contains(String(first))
+    }
+
+    private func signUp(_ request: Request) -> Response {
+        let pages = pages(request)
+        let subject = config.mail.subject(in: config.language, brand: config.brand)
+        return pages.signUp(backend: config.publicURL, subject: subject).response()
     }
 
     private func home(_ request: Request) async throws -> Response {
-        Pages.home(user: try await session(request)?.userID).response()
+        try await pages(request).home(user: session(request)?.userID).response()
     }
 
     /// Who is logged in. The session of who has been revoked ends here.
@@ -56,21 +92,21 @@ struct Website: Sendable {
         guard let id = sessions.id(request), let session = try await session(request) else {
             return .seeOther("/login")
         }
-        return Pages.account(session, csrf: sessions.formToken(id)).response()
+        return pages(request).account(session, csrf: sessions.formToken(id)).response()
     }
 
     /// GET /login and /login/number: a new QR code or access number.
     private func offer(_ request: Request, _ way: LoginOffer.Way) async throws -> Response {
-        let old = sessions.id(request)
+        let (pages, old) = (pages(request), sessions.id(request))
         let id = try old ?? .random()
         let session: BrowserSessionResponse
         do {
             session = try await rps.browserSession(way == .code ? "/getQrUrl" : "/getAccessNumber")
-        } catch { return Pages.failed(error) }
+        } catch { return pages.failed(error) }
         let offer = LoginOffer(
             way: way, session: session, publicURL: config.publicURL, prefix: config.prefix,
             csrf: sessions.formToken(id))
-        guard let page = offer.page else { return Pages.failed.response(.badGateway) }
+        guard let page = offer.page(pages) else { return pages.failed.response(.badGateway) }
         var response = page.response()
         if old == nil { sessions.give(id, seconds: nil, to: &response) }
         return response
@@ -80,19 +116,20 @@ struct Website: Sendable {
     /// person at the browser must say first that the login is theirs: numbers are so few that somebody else with an account
     /// here finds one by trying. The id in a QR code, 128 random bits, has only who saw that screen.
     private func login(_ request: Request, _ way: LoginOffer.Way) async throws -> Response {
+        let pages = pages(request)
         guard let form = try await form(request, of: sessions.id(request)), let webOTT = form["webOTT"],
             let csrf = form["csrf"]
-        else { return Pages.refusedForm.response(.forbidden) }
+        else { return pages.refusedForm.response(.forbidden) }
         guard let access = try? await rps.access(webOTT: webOTT), access.status != "expired" else {
-            return Pages.tooLate.response()
+            return pages.tooLate.response()
         }
         guard access.status == "authenticate" else {
-            return Pages.notYet(way, webOTT: webOTT, csrf: csrf).response()
+            return pages.notYet(LoginState(access), way, webOTT: webOTT, csrf: csrf).response()
         }
         guard let login = try? await rps.login(authOTT: access.authOTT, ownPage: true, sessions),
             login.verdict.status == 200
         else {
-            return Pages.refusedLogin.response(.forbidden)
+            return pages.refusedLogin.response(.forbidden)
         }
         var response = Response.seeOther(way == .code ? "/account" : "/login/confirm")
         switch way {
@@ -109,26 +146,27 @@ struct Website: Sendable {
     private func showProposal(_ request: Request) async throws -> Response {
         guard let id = sessions.proposalID(request),
             let session = try await sessions.proposal(id, at: config.clock())
-        else { return Pages.tooLate.response() }
-        return Pages.proposal(user: session.userID, csrf: sessions.formToken(id)).response()
+        else { return pages(request).tooLate.response() }
+        return pages(request).proposal(user: session.userID, csrf: sessions.formToken(id)).response()
     }
 
     /// POST /login/confirm: the person's word.
     private func answerProposal(_ request: Request) async throws -> Response {
+        let pages = pages(request)
         guard let id = sessions.proposalID(request), let form = try await form(request, of: id) else {
-            return Pages.refusedForm.response(.forbidden)
+            return pages.refusedForm.response(.forbidden)
         }
         let now = config.clock()
         var response: Response
         if form["answer"] != "yes" {
             try await sessions.decline(id, at: now)
-            response = Pages.declined.response()
+            response = pages.declined.response()
         } else if try await sessions.accept(id, at: now) {
             if let old = sessions.id(request) { try await sessions.end(old, at: now) }
             response = .seeOther("/account")
             sessions.giveSession(id, to: &response)
         } else {
-            response = Pages.tooLate.response()
+            response = pages.tooLate.response()
         }
         sessions.forgetProposal(in: &response)
         return response
@@ -146,16 +184,16 @@ struct Website: Sendable {
 
     private func logout(_ request: Request) async throws -> Response {
         guard let id = sessions.id(request), try await form(request, of: id) != nil else {
-            return Pages.refusedForm.response(.forbidden)
+            return pages(request).refusedForm.response(.forbidden)
         }
         try await sessions.end(id, at: config.clock())
-        var response = Pages.loggedOut.response()
+        var response = pages(request).loggedOut.response()
         sessions.forget(in: &response)
         return response
     }
 
     /// The members of a form that this site has shown to the browser with that id; nil for any other.
-    private func form(_ request: Request, of id: WebSessionID?) async throws -> [String: String]? {
+    func form(_ request: Request, of id: WebSessionID?) async throws -> [String: String]? {
         guard request.isFromThisSite, let id else { return nil }
         let body = String(buffer: try await request.bytes(config.limits))
         guard let form = try? URLEncodedFormDecoder().decode([String: String].self, from: body),

@@ -1,0 +1,52 @@
+import Foundation
+
+/// How the website and its mails look.
+extension ServerOptions {
+    static let serviceLogo = ServerOption<String?>.text(
+        "service-logo", .text("FILE"), "Logo of the pages, also in the browser's tab: SVG, PNG, JPEG or WebP.")
+    static let accentColor = ServerOption<String>.text(
+        "accent-color", Color.indigo.css,
+        .form("RRGGBB", "a colour such as 4338ca") { Color($0) != nil },
+        "Colour of buttons and links; what stands on it is black or white, as it is read better.")
+    static let language = ServerOption<String>.text(
+        "language", Language.english.code, .choice(Language.all.map(\.code)),
+        "Language of the mails, and of the pages for visitors who ask for none of these.")
+    static let mailTemplates = ServerOption<String?>.text(
+        "mail-templates", .text("FOLDER"),
+        "Own mails: confirm.txt, with confirm.html as its other form, and confirm.de.txt and so on for a language.")
+
+    static let website = [serviceLogo.row, accentColor.row, language.row, mailTemplates.row]
+}
+
+extension Settings {
+    /// Reads logo and templates.
+    func brand() throws -> Brand {
+        var brand = Brand()
+        if let name = self[ServerOptions.serviceName] {
+            guard !name.holdsControlCharacters else {
+                throw SettingsError("service-name: must not hold control characters")
+            }
+            brand.name = name
+        }
+        brand.accent = Color(self[ServerOptions.accentColor]) ?? brand.accent
+        guard let path = self[ServerOptions.serviceLogo] else { return brand }
+        guard let bytes = FileManager.default.contents(atPath: path) else {
+            throw SettingsError("service-logo: \(path) cannot be read")
+        }
+        do { brand.logo = try Logo(Array(bytes)) } catch {
+            throw SettingsError("service-logo: \(path) \(error.reason)")
+        }
+        return brand
+    }
+
+    func mails() throws(StartError) -> MailTemplates {
+        guard let folder = self[ServerOptions.mailTemplates] else { return MailTemplates() }
+        return try MailTemplates(folder: folder)
+    }
+
+    func apply(to config: inout RelyingPartyApplicationConfig) throws {
+        config.brand = try brand()
+        config.mail = try mails()
+        config.language = Language.named(self[ServerOptions.language]) ?? config.language
+    }
+}

@@ -1,0 +1,153 @@
+import Foundation
+
+/// The mail with an activation link: ours in every language, or the operator's.
+package struct MailTemplates: Sendable {
+    /// By language; nil: for all that have none of their own. Empty: ours.
+    private let own: [String?: MailTemplate]
+
+    /// Ours.
+    package init() { own = [:] }
+
+    /// Reads `confirm.txt` and, where the mail shall have an HTML part too, `confirm.html` in the folder, and the same for
+    /// a language, such as `confirm.de.txt`.
+    package init(folder: String) throws(StartError) {
+        let names: [String]
+        do { names = try FileManager.default.contentsOfDirectory(atPath: folder) } catch {
+            throw StartError("mail-templates: \(folder) cannot be read")
+        }
+        let endings = [nil] + Language.all.map(\.code)
+        let known = endings.flatMap { [Self.name($0, "txt"), Self.name($0, "html")] }
+        for name in names where name.hasPrefix("confirm") && !known.contains(name) {
+            throw StartError("mail-templates: \(folder)/\(name) is none of \(known.joined(separator: ", "))")
+        }
+        var own: [String?: MailTemplate] = [:]
+        for language in endings {
+            own[language] = try Self.template(folder, language, names)
+        }
+        guard own[nil] != nil else { throw StartError("mail-templates: \(folder) has no confirm.txt") }
+        self.own = own
+    }
+
+    private static func name(_ language: String?, _ ending: String) -> String {
+        (["confirm"] + [language, ending].compactMap(\.self)).joined(separator: ".")
+    }
+
+    private static func template(
+        _ folder: String, _ language: String?, _ names: [String]
+    ) throws(StartError) -> MailTemplate? {
+        let (text, html) = (name(language, "txt"), name(language, "html"))
+        guard names.contains(text) else {
+            guard !names.contains(html) else { throw StartError("mail-templates: \(folder)/\(html) needs \(text)") }
+            return nil
+        }
+        return try MailTemplate(
+            text: file(folder, text), html: names.contains(html) ? file(folder, html) : nil,
+            name: "mail-templates: \(folder)/\(name(language, "*"))")
+    }
+
+    private static func file(_ folder: String, _ name: String) throws(StartError) -> String {
+        guard let text = try? String(contentsOfFile: folder + "/" + name, encoding: .utf8) else {
+            throw StartError("mail-templates: \(folder)/\(name) cannot be read as UTF-8")
+        }
+        return text
+    }
+
+    func subject(in language: Language, brand: Brand) -> String {
+        guard let template = own[language.code] ?? own[nil] else {
+            return language.plain(.mailSubject, ["service": brand.name])
+        }
+        return template.subject.filled(["service": brand.name])
+    }
+
+    func mail(_ content: MailContent, in language: Language, brand: Brand) -> FilledMail {
+        let subject = subject(in: language, brand: brand)
+        let (plain, markup) = content.values(brand)
+        guard let template = own[language.code] ?? own[nil] else {
+            return content.ours(subject: subject, in: language, brand: brand)
+        }
+        return FilledMail(
+            subject: subject, text: template.text.filled(plain), html: template.html?.filledMarkup(markup))
+    }
+}
+
+/// What a mail is about.
+struct MailContent {
+    let link: String
+    let user: String
+    let expires: String
+
+    /// What templates may name, for the text and for HTML.
+    func values(_ brand: Brand) -> (plain: [String: String], markup: [String: HTML]) {
+        let plain = [
+            "link": link, "user": user, "service": brand.name, "accent": brand.accent.css,
+            "accentText": brand.accent.textOnIt.css, "expires": Moment(expires)?.readable ?? expires,
+        ]
+        return (plain, plain.mapValues { "\($0)" })
+    }
+
+    /// The mail as it is unless the operator has another one.
+    fileprivate func ours(subject: String, in say: Language, brand: Brand) -> FilledMail {
+        var (plain, markup) = values(brand)
+        let phrases: [String: Phrase] = ["hello": .mailHello, "who": .mailWho, "open": .mailOpen, "until": .mailUntil]
+        for (name, phrase) in phrases {
+            plain[name] = say.plain(phrase, plain)
+            markup[name] = say[phrase, markup]
+        }
+        markup["language"] = "\(say.code)"
+        markup["subject"] = "\(subject)"
+        markup["button"] = say[.confirmButton]
+        let text = "{{hello}}\n\n{{who}}\n{{open}}\n\n{{link}}\n\n{{until}}\n"
+        let html = String(decoding: PackageResources.confirm_html, as: UTF8.self)
+        return FilledMail(
+            subject: subject, text: (try? Template(text))?.filled(plain) ?? "",
+            html: (try? Template(html))?.filledMarkup(markup))
+    }
+}
+
+/// What is sent.
+struct FilledMail {
+    let subject: String
+    let text: String
+    let html: String?
+}
+
+/// The operator's mail in one language, with nothing in it that mpind does not fill.
+private struct MailTemplate: Sendable {
+    let subject: Template
+    let text: Template
+    let html: Template?
+    private static let names: Set = ["service", "user", "link", "expires", "accent", "accentText"]
+
+    /// `text`: the line `Subject: …`, an empty line, and the text. `name`: for errors.
+    init(text: String, html: String?, name: String) throws(StartError) {
+        let text = text.replacing("\r\n", with: "\n")
+        let parts = text.split(separator: "\n\n", maxSplits: 1)
+        guard parts.count == 2, parts[0].hasPrefix("Subject:"), !parts[0].contains("\n") else {
+            throw StartError("\(name): the text must begin with a line \"Subject: …\" and an empty line")
+        }
+        do {
+            subject = try Template(
+                parts[0].dropFirst("Subject:".count).trimmingCharacters(in: .whitespaces), names: ["service"])
+            self.text = try Template(String(parts[1]), names: Self.names)
+            self.html = try html.map { text throws(Template.Failure) in try Template(text, names: Self.names) }
+        } catch { throw StartError("\(name): \(error)") }
+        guard self.text.names.contains("link"), self.html?.names.contains("link") ?? true else {
+            throw StartError("\(name): the text and the HTML must each have {{link}}")
+        }
+        if let html { try Self.check(html, name) }
+    }
+
+    /// What is escaped for an element is not safe everywhere: a user id stays out of tags, scripts and styles.
+    private static func check(_ html: String, _ name: String) throws(StartError) {
+        for place in html.ranges(of: "{{user}}") {
+            let before = html[..<place.lowerBound].lowercased()
+            let isInTag = before.lastIndex(of: "<") ?? before.startIndex > before.lastIndex(of: ">") ?? before.startIndex
+            let isInCode = ["script", "style"].contains {
+                before.ranges(of: "<" + $0).count > before.ranges(of: "</" + $0).count
+            }
+            guard !isInTag, !isInCode else {
+                throw StartError("\(name): {{user}} may stand in the HTML's text only, not in a tag, script or style")
+            }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import Foundation
+
+/// A colour of the screen (sRGB), and how well two of them can be told apart (WCAG 2.2).
+package struct Color: Sendable, Equatable {
+    /// Red, green and blue from 0 to 1.
+    private let parts: [Double]
+
+    static let black = Color(parts: [0, 0, 0])
+    static let white = Color(parts: [1, 1, 1])
+    /// That of the pages unless the operator has one.
+    package static let indigo = Color(bytes: [0x43, 0x38, 0xca])
+
+    private init(parts: [Double]) { self.parts = parts }
+
+    init(bytes: [UInt8]) { parts = bytes.map { Double($0) / 255 } }
+
+    /// Reads `RRGGBB`, with or without `#` before it: a shell takes what begins with `#` for a comment.
+    package init?(_ text: String) {
+        let digits = text.hasPrefix("#") ? text.dropFirst() : text[...]
+        guard digits.utf8.count == 6, digits.utf8.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
+            let number = UInt32(digits, radix: 16)
+        else { return nil }
+        self.init(bytes: [16, 8, 0].map { UInt8(number >> $0 & 255) })
+    }
+
+    /// `#rrggbb`.
+    package var css: String {
+        "#" + parts.map { part in
+            let text = String(Int((part * 255).rounded()), radix: 16)
+            return text.count == 1 ? "0" + text : text
+        }.joined()
+    }
+
+    /// Relative luminance.
+    private var luminance: Double {
+        let linear = parts.map { $0 <= 0.04045 ? $0 / 12.92 : pow(($0 + 0.055) / 1.055, 2.4) }
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    }
+
+    /// From 1, no difference, to 21, black on white.
+    package func contrast(_ other: Color) -> Double {
+        let (one, two) = (luminance, other.luminance)
+        return (max(one, two) + 0.05) / (min(one, two) + 0.05)
+    }
+
+    /// Black or white, whichever is read better on this colour: at least 4.58 for any colour.
+    package var textOnIt: Color { contrast(.white) >= contrast(.black) ? .white : .black }
+
+    /// The nearest on the way to `end` that can be read on all `papers`.
+    func readable(on papers: [Color], towards end: Color) -> Color {
+        for step in 0...100 {
+            let share = Double(step) / 100
+            let mixed = zip(parts, end.parts).map { $0 * (1 - share) + $1 * share }
+            // Through the text: what is rounded there must be readable, too.
+            guard let color = Color(Color(parts: mixed).css) else { continue }
+            if papers.allSatisfy({ color.contrast($0) >= 4.5 }) { return color }
+        }
+        return end
+    }
+}

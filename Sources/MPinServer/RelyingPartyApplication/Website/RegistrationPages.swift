@@ -1,0 +1,78 @@
+import HTTPTypes
+import Hummingbird
+
+/// Confirming a registration (wire section 8.4).
+extension Pages {
+    /// Opening a link must not activate by itself: mail scanners open links too.
+    func confirm(user: String, until expires: Moment) -> Page {
+        page(
+            .confirmTitle,
+            """
+            <section class="card">
+            <p class="lead">\(language[.confirmLead, ["user": "<strong>\(user)</strong>"]])</p>
+            <p>\(language[.confirmText])</p>
+            <p>\(language[.confirmUntil, ["time": time(expires)]])</p>
+            <form method="post" class="actions"><button type="submit">\(language[.confirmButton])</button>\
+            <button type="submit" class="quiet" name="delete" value="1">\(language[.confirmDelete])</button></form>
+            </section>
+            """)
+    }
+
+    var activated: Page { message(.confirmedTitle, language[.confirmedLead], way("/login", .signUpDone)) }
+
+    var confirmedBefore: Page {
+        message(.confirmedTitle, language[.alreadyConfirmedLead], way("/login", .signUpDone))
+    }
+
+    var used: Page { message(.usedTitle, language[.usedLead], way("/login", .logIn)) }
+
+    var expired: Page { message(.expiredTitle, language[.expiredLead], way("/signup", .signUp)) }
+
+    var invalid: Page { message(.invalidTitle, language[.invalidLead], way("/signup", .signUp)) }
+
+    func deleted(user: String) -> Page {
+        let name: HTML = "<strong>\(user)</strong>"
+        return message(.deletedTitle, language[.deletedLead, ["user": name]], way("/", .backToStart))
+    }
+}
+
+/// Waiting for the mail. Whether somebody is being registered is told to nobody but the owner of the address.
+extension Pages {
+    func awaitMail(csrf: String) -> Page {
+        mail(
+            """
+            <p>\(language[.mailLead])</p>
+            <form method="post" action="/signup/mail"><input type="hidden" name="csrf" value="\(csrf)">
+            <p><label for="address">\(language[.mailAddress])</label>
+            <input id="address" name="address" type="email" autocomplete="email" required maxlength="254"></p>
+            <button type="submit">\(language[.mailResend])</button></form>
+            """)
+    }
+
+    /// `isTooEarly`: this time nothing was sent.
+    func mailSent(to address: String, again: Moment, at now: Moment, csrf: String, isTooEarly: Bool) -> Page {
+        let name: HTML = "<strong>\(address)</strong>"
+        let lead: Phrase = isTooEarly ? .mailTooEarlyLead : .mailSentLead
+        return mail(
+            """
+            <p class="lead">\(language[lead, ["user": name]])</p>
+            <p>\(language[.mailLead])</p>
+            <p>\(language[.mailWait, ["time": time(again)]])</p>
+            <form method="post" action="/signup/mail"><input type="hidden" name="csrf" value="\(csrf)">\
+            <input type="hidden" name="address" value="\(address)">\
+            <button type="submit" id="resend" data-seconds="\(again.secondsFrom(now))" \
+            data-wait="\(language.raw(.mailResendIn))">\(language[.mailResend])</button></form>
+            """)
+    }
+
+    private func mail(_ content: HTML) -> Page {
+        page(
+            .mailTitle,
+            """
+            <section class="card">
+            \(content)
+            <p class="soft">\(language[.mailDeleteText])</p>
+            </section>
+            """, script: "resend")
+    }
+}
