@@ -131,13 +131,18 @@ times-test: lib server ## the time of an answer tells nothing: 20,000 of each ki
 	$(SOAK) --only "answer times" --samples 20000
 	$(SOAK) --only "permit times" --samples 20000
 
-browser-test: lib server build/mpin-example ## the website in headless Chromium, with a phone beside it; screenshots in build/browser
+browser-test: lib server build/mpin-example build/browser-venv/installed ## the website in headless Chromium, with a phone beside it; SCREENSHOTS=docs/screenshots
 	Tests/EndToEnd/browser.sh
 
 TESTS += contract runtimes-test numbers-test
 .PHONY: contract runtimes-test numbers-test
 contract: server build/contract-venv/installed ## what the server answers is what openapi.yaml says (schemathesis)
 	Tests/EndToEnd/contract.sh
+
+build/browser-venv/installed: Tests/EndToEnd/browser-requirements.txt | $(STAMP)
+	$(PYTHON) -m venv --system-site-packages build/browser-venv
+	build/browser-venv/bin/pip install --quiet --no-deps --requirement $<
+	@touch $@
 
 build/contract-venv/installed: Tests/EndToEnd/contract-requirements.txt | $(STAMP)
 	$(PYTHON) -m venv build/contract-venv

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The website in headless Chromium, against a real server. Screenshots are kept in build/browser.
+# The website in headless Chromium, against a real server. Screenshots are kept in build/browser; SCREENSHOTS=FOLDER keeps
+# a few for the documentation there, too.
 set -euo pipefail
 # shellcheck source=Tests/EndToEnd/server.sh
 . "$(dirname "$0")/server.sh"
@@ -7,8 +8,11 @@ set -euo pipefail
 start_server
 mkdir -p "$root/build/browser"
 export HOME=$work MPIN_BACKEND=$backend MPIN_MAILS=$work/mail MPIN_PICTURES=$root/build/browser
-export MPIN_EXAMPLE=$root/build/mpin-example
+export MPIN_EXAMPLE=$root/build/mpin-example MPIN_SERVER=$root/build/mpind
+[ -z "${SCREENSHOTS:-}" ] || SCREENSHOTS=$(realpath -m "$SCREENSHOTS")
 export MPIN_LIBRARY=$root/build/libmpin.so PYTHONPATH=$root/bindings/python PYTHONDONTWRITEBYTECODE=1
-/usr/bin/python3 -m pytest -q -W error -p no:cacheprovider "$(dirname "$0")/test_browser.py" "$@" | tee "$work/browser.log"
+folder=$(dirname "$0")
+"$root/build/browser-venv/bin/python" -m pytest -q -W error -p no:cacheprovider \
+    "$folder/test_browser.py" "$folder/test_pages.py" "$@" | tee "$work/browser.log"
 stop_server
 echo "$(grep -o '[0-9]* passed' "$work/browser.log" | tail -n 1), 0 failed"

@@ -60,6 +60,11 @@ class Browser:
         path = f"//a[normalize-space()='{text}'] | //button[normalize-space()='{text}']"
         self._element(By.XPATH, path, lambda element: element.click())
 
+    def shows(self, text: str) -> bool:
+        """Whether a button or link with that text can be seen."""
+        path = f"//a[normalize-space()='{text}'] | //button[normalize-space()='{text}']"
+        return any(element.is_displayed() for element in self.driver.find_elements(By.XPATH, path))
+
     def _element(self, by: str, selector: str, use: Callable[[WebElement], object]) -> object:
         """A page that is just being loaded has it in a moment; until then the driver complains in many ways."""
         wait = WebDriverWait(self.driver, 60, poll_frequency=0.02, ignored_exceptions=[WebDriverException])
@@ -137,7 +142,9 @@ def mailed_link(user: str) -> str:
         for file in MAILS.glob("*.eml"):
             mail = email.message_from_bytes(file.read_bytes(), policy=email.policy.default)
             if user in mail["To"]:
-                found = re.search(r"^http\S+", mail.get_content(), re.MULTILINE)
+                text = mail.get_body(("plain",))
+                assert text is not None
+                found = re.search(r"^http\S+", text.get_content(), re.MULTILINE)
                 assert found is not None
                 return found[0]
         return None
@@ -225,12 +232,13 @@ def test_a_phone_logs_the_browser_in_and_the_browser_logs_out(browser: Browser, 
 
 
 @pytest.mark.parametrize("way", ["code", "number"])
-def test_a_wrong_pin_shows_nothing_and_the_right_one_after_it_does(browser: Browser, alice: Phone, way: str) -> None:
+def test_a_wrong_pin_is_shown_and_the_right_one_after_it_logs_in(browser: Browser, alice: Phone, way: str) -> None:
     code = shown_code(browser, way)
     with pytest.raises(Refused) as refusal:
         alice.login_browser(WRONG_PIN, code)
     assert refusal.value.status == 401
-    assert browser.text("#status") == "Waiting for your phone"
+    browser.wait_for("Wrong PIN. Try again on your phone.")
+    browser.picture(f"wrong-pin-{way}")
     with ThreadPoolExecutor() as beside:
         login = beside.submit(alice.login_browser, PIN, code)
         say_yes(browser, alice.user, way)
@@ -300,6 +308,11 @@ def test_the_page_follows_the_phone(browser: Browser, alice: Phone) -> None:
     alice.report("user", code)
     browser.wait_for(f"Enter the PIN of {alice.user} on your phone")
     browser.picture("login-user")
+    assert not browser.shows("Start again")
+    alice.report("abort", code)
+    browser.wait_for("The login was declined on the phone")
+    browser.picture("declined")
+    assert browser.shows("Start again")
 
 
 def test_the_phone_logs_the_browser_out(browser: Browser, alice: Phone) -> None:
@@ -319,6 +332,13 @@ def test_a_login_needs_no_script(browser: Browser, alice: Phone, way: str) -> No
     browser.click("I have entered my PIN")
     browser.wait_for("Your phone has not logged in yet")
     browser.picture("not-yet")
+    with pytest.raises(Refused):
+        alice.login_browser(WRONG_PIN, code)
+    browser.click("I have entered my PIN")
+    browser.wait_for("Wrong PIN. Try again on your phone.")
+    alice.report("abort", code)
+    browser.click("I have entered my PIN")
+    browser.wait_for("The login was declined on the phone.")
     with ThreadPoolExecutor() as beside:
         login = beside.submit(alice.login_browser, PIN, code)
 

@@ -19,7 +19,8 @@ struct Listener: Service {
 
     init(
         _ name: String, _ address: ListenAddress, edge: Edge, cors: [CORSPolicy] = [], rates: RateLimiter? = nil,
-        servesLogins: Bool = false, errorPage: ErrorPage? = nil, readiness: Readiness, logger: Logger, routes: (Router<RequestContext>) -> Void
+        servesLogins: Bool = false, errorPage: ErrorPage? = nil, readiness: Readiness, logger: Logger,
+        routes: (Router<RequestContext>) -> Void
     ) throws(StartError) {
         try edge.exposure.require(address)
         self.name = name

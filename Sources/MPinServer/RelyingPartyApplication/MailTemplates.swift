@@ -141,7 +141,7 @@ private struct MailTemplate: Sendable {
     private static func check(_ html: String, _ name: String) throws(StartError) {
         for place in html.ranges(of: "{{user}}") {
             let before = html[..<place.lowerBound].lowercased()
-            let isInTag = before.lastIndex(of: "<") ?? before.startIndex > before.lastIndex(of: ">") ?? before.startIndex
+            let isInTag = before.last { $0 == "<" || $0 == ">" } == "<"
             let isInCode = ["script", "style"].contains {
                 before.ranges(of: "<" + $0).count > before.ranges(of: "</" + $0).count
             }

@@ -11,10 +11,11 @@ final class InProcess: Sendable {
     private let offset = Mutex<Int64>(0)
     private let task = Mutex<Task<Void, Never>?>(nil)
 
-    /// `change` alters what the parts have in common, `changeRPS` what the RPS has for itself.
+    /// `change` alters what the parts have in common, `changeRPS` and `changeRPA` what these have for themselves.
     init(
         _ backend: Backend = .onFreePorts(), change: (inout AllInOne) -> Void = { _ in },
-        changeRPS: (inout RelyingPartyServiceConfig) -> Void = { _ in }
+        changeRPS: (inout RelyingPartyServiceConfig) -> Void = { _ in },
+        changeRPA: (inout RelyingPartyApplicationConfig) -> Void = { _ in }
     ) throws {
         self.backend = backend
         log = URL(fileURLWithPath: backend.stateFolder + ".log")
@@ -33,6 +34,10 @@ final class InProcess: Sendable {
         if var rps = parts.rps {
             changeRPS(&rps)
             parts.rps = rps
+        }
+        if var rpa = parts.rpa {
+            changeRPA(&rpa)
+            parts.rpa = rpa
         }
         try start(parts)
     }

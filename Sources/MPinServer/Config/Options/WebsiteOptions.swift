@@ -5,7 +5,7 @@ extension ServerOptions {
     static let serviceLogo = ServerOption<String?>.text(
         "service-logo", .text("FILE"), "Logo of the pages, also in the browser's tab: SVG, PNG, JPEG or WebP.")
     static let accentColor = ServerOption<String>.text(
-        "accent-color", Color.indigo.css,
+        "accent-color", String(Color.indigo.css.dropFirst()),
         .form("RRGGBB", "a colour such as 4338ca") { Color($0) != nil },
         "Colour of buttons and links; what stands on it is black or white, as it is read better.")
     static let language = ServerOption<String>.text(

@@ -25,10 +25,11 @@ package struct Color: Sendable, Equatable {
 
     /// `#rrggbb`.
     package var css: String {
-        "#" + parts.map { part in
-            let text = String(Int((part * 255).rounded()), radix: 16)
-            return text.count == 1 ? "0" + text : text
-        }.joined()
+        "#"
+            + parts.map { part in
+                let text = String(Int((part * 255).rounded()), radix: 16)
+                return text.count == 1 ? "0" + text : text
+            }.joined()
     }
 
     /// Relative luminance.

@@ -47,7 +47,7 @@ package struct Language: Sendable {
 
 extension Language {
     /// The one that an `Accept-Language` (RFC 9110 section 12.5.4) likes best; of equals the first. Nil: it likes none.
-    static func preferred(_ header: String?) -> Language? {
+    package static func preferred(_ header: String?) -> Language? {
         var best: (language: Language, weight: Double)?
         for range in (header ?? "").split(separator: ",").prefix(32) {
             let parts = range.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }

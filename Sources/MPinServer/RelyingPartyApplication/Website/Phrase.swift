@@ -1,7 +1,5 @@
 /// A text that the pages or the mails show, by its name in the files of the languages.
-enum Phrase: String, CaseIterable, Sendable {
-    /// What a language calls itself.
-    case language
+package enum Phrase: String, CaseIterable, Sendable {
     case navPages
     case footer
     case logIn
@@ -93,7 +91,6 @@ enum Phrase: String, CaseIterable, Sendable {
     case mailResendIn
     case mailSentLead
     case mailWait
-    case mailTooEarlyTitle
     case mailTooEarlyLead
     case mailDeleteText
     case notFoundTitle

@@ -64,7 +64,9 @@ struct Website: Sendable {
 
     private func isCalledByPrograms(_ path: String) -> Bool {
         let first = path.split(separator: "/").first ?? ""
-        let names = [config.prefix, String(AuthorityGate.path.dropFirst()), "service", "mpinAuthenticate", "mpinLogout"]
+        let names = [
+            config.prefix, String(AuthorityGate.path.dropFirst()), "service", "mpinAuthenticate", "mpinLogout",
+        ]
         return names.contains(String(first))
     }
 
