@@ -38,7 +38,7 @@
         say(text(name), true, true);
         remaining.textContent = "";
         login.classList.add("over");
-        status.scrollIntoView({block: "nearest"});
+        renew.scrollIntoView({block: "nearest"});
     };
 
     // What the server said to the phone instead of a login.
