@@ -90,7 +90,7 @@ def test_axe_finds_no_violation_on_any_page(browser: Browser, language: str) -> 
     look_at_waiting_for_the_mail(browser, look, f"waiting.{language}@example.com")
     look_at_a_login(browser, look, phone)
     look_at_a_login_without_script(browser, look, phone)
-    assert len(look.seen) == len(set(look.seen)) >= 24
+    assert len(look.seen) == len(set(look.seen)) >= 26
     # Chromium complains of the pages whose status is an error; of nothing else.
     assert all("the server responded with a status of 4" in complaint for complaint in browser.complaints())
 
@@ -177,6 +177,18 @@ def look_at_a_login(browser: Browser, look: Look, phone: Phone) -> None:
     browser.open("/account")
     press(browser, "main button")
     look("logged-out")
+    for answer in ("no", "yes"):
+        number = shown_code(browser, "number")
+        with ThreadPoolExecutor() as beside:
+            login = beside.submit(phone.login_browser, PIN, number)
+            wait_until(lambda: browser.path == "/login/confirm")
+            login.result()
+        if answer == "no":
+            look("is-this-you")
+        press(browser, f"button[value={answer}]")
+        if answer == "no":
+            look("not-logged-in")
+    assert browser.path == "/account"
 
 
 def log_in(browser: Browser, phone: Phone) -> None:
@@ -334,7 +346,7 @@ def test_pictures_for_the_documentation(browser: Browser) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name in [
         "en-home-light", "en-login-code-light", "en-login-code-dark", "en-login-wrong-pin-phone", "en-confirm-phone",
-        "en-account-light", "de-login-number-phone",
+        "en-account-light", "en-is-this-you-phone", "de-login-number-phone",
     ]:  # fmt: skip
         picture = (Path(os.environ["MPIN_PICTURES"]) / f"{name}.png").read_bytes()
         assert len(picture) < 100_000, f"{name} has {len(picture)} bytes"

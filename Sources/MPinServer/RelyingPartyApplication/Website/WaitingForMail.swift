@@ -15,7 +15,8 @@ extension Website {
     /// answer is the same whether there is a registration or not, and as quick: the mail is sent behind it.
     func resend(_ request: Request, _ logger: Logger) async throws -> Response {
         let pages = pages(request)
-        guard let form = try await form(request, of: sessions.id(request)), let csrf = form["csrf"], let address = form["address"],
+        guard let form = try await form(request, of: sessions.id(request)), let csrf = form["csrf"],
+            let address = form["address"],
             (1...config.limits.userIDBytes).contains(address.utf8.count), !address.holdsControlCharacters
         else { return pages.refusedForm.response(.forbidden) }
         let now = config.clock()
