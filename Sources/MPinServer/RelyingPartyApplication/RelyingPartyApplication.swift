@@ -146,16 +146,17 @@ extension RelyingPartyApplication {
         case .bad(let response): return response
         case .good(let link, let user, let expires):
             do {
-                return try await ended(link, pages) ?? pages.confirm(user: user, until: expires).response()
+                let state = try await rps.registration(link.id)
+                return ended(state, pages)
+                    ?? pages.confirm(user: user, until: expires, canDelete: state != nil).response()
             } catch { return pages.failed(error) }
         }
     }
 
-    /// What the RPS says of a link that was used already or is good for nothing; nil: it waits, or an old RPS does not
-    /// say.
-    private func ended(_ link: ActivationLink, _ pages: Pages) async throws -> Response? {
-        guard let id = MPinID(hex: link.id) else { return pages.invalid.response(.forbidden) }
-        return switch try await rps.registration(id) {
+    /// A page for a link that was used already or is good for nothing; nil: it waits, or an old RPS, which does not know
+    /// the question, has not said.
+    private func ended(_ state: RegistrationState?, _ pages: Pages) -> Response? {
+        switch state {
         case .pending, nil: nil
         case .confirmed: pages.confirmedBefore.response()
         case .finished: pages.used.response(.gone)
@@ -187,7 +188,7 @@ extension RelyingPartyApplication {
 
     private func refused(_ link: ActivationLink, _ status: Int, _ pages: Pages) async throws -> Response {
         switch status {
-        case 401: return try await ended(link, pages) ?? pages.expired.response(.gone)
+        case 401: return ended(try await rps.registration(link.id), pages) ?? pages.expired.response(.gone)
         case 400, 403, 404: return pages.invalid.response(.forbidden)
         default: return pages.failed.response(.badGateway)
         }

@@ -95,11 +95,11 @@ struct RelyingPartyServiceClient: Sendable {
     }
 
     /// How far a registration is; nil where the RPS is an old one and does not know the question.
-    func registration(_ id: MPinID) async throws -> RegistrationState? {
-        let answer = try await reach { try await peer.get("/registration/" + id.hex, bearer: $0) }
+    func registration(_ id: String) async throws -> RegistrationState? {
+        let answer = try await reach { try await peer.get("/registration/" + id, bearer: $0) }
         switch answer.status {
         case 200: return answer.json(RegistrationStateResponse.self)?.state
-        case 404: return nil
+        case 404, 405: return nil
         default: throw Self.failure(answer)
         }
     }

@@ -4,8 +4,13 @@ import Hummingbird
 /// Confirming a registration (wire section 8.4).
 extension Pages {
     /// Opening a link must not activate by itself: mail scanners open links too.
-    func confirm(user: String, until expires: Moment) -> Page {
-        page(
+    /// `canDelete`: whether the RPS knows how.
+    func confirm(user: String, until expires: Moment, canDelete: Bool) -> Page {
+        let delete: HTML =
+            canDelete
+            ? "<button type=\"submit\" class=\"quiet\" name=\"delete\" value=\"1\">\(language[.confirmDelete])</button>"
+            : ""
+        return page(
             .confirmTitle,
             """
             <section class="card">
@@ -13,7 +18,7 @@ extension Pages {
             <p>\(language[.confirmText])</p>
             <p>\(language[.confirmUntil, ["time": time(expires)]])</p>
             <form method="post" class="actions"><button type="submit">\(language[.confirmButton])</button>\
-            <button type="submit" class="quiet" name="delete" value="1">\(language[.confirmDelete])</button></form>
+            \(delete)</form>
             </section>
             """)
     }
