@@ -88,6 +88,7 @@ class Browser:
 
     def forget_everything(self) -> None:
         self.driver.execute_cdp_cmd("Network.clearBrowserCookies", {})
+        self.driver.execute_cdp_cmd("Network.setExtraHTTPHeaders", {"headers": {}})
         self.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
         self.resize(DESK_SIZE)

@@ -58,7 +58,7 @@ class Look:
             assert not found, f"{name}, {self._language}, {scheme}: {found}"
             self.keep(name, scheme)
         self._driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
-        self._browser.resize(PHONE_SIZE)
+        self._browser.resize({**PHONE_SIZE, "deviceScaleFactor": 1.5})
         width = self._driver.execute_script("return document.documentElement.scrollWidth")
         assert width <= PHONE_SIZE["width"], f"{name}, {self._language}: {width} wide"
         self.keep(name, "phone")
