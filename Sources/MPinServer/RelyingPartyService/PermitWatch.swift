@@ -117,8 +117,9 @@ extension ServerSecret {
     /// Whether `share` is the one of the D-TA at that place of the permit of that day; `hash`: of the M-Pin ID, 32 bytes.
     func isPermit(_ share: SecretBytes, date: Int32, hash: [UInt8], of place: Int) -> Bool {
         guard shares.indices.contains(place) else { return false }
+        let secretShare = shares[place]
         let isPermit = try? PermitCheck.isTimePermit(
-            share.span, date: date, hashID: hash.span, serverSecretShare: shares[place].span)
+            share.span, date: date, hashID: hash.span, serverSecretShare: secretShare.span)
         return isPermit == true
     }
 }

@@ -23,8 +23,8 @@ extension Settings {
     func brand() throws -> Brand {
         var brand = Brand()
         if let name = self[ServerOptions.serviceName] {
-            guard !name.holdsControlCharacters else {
-                throw SettingsError("service-name: must not hold control characters")
+            guard UserID.hiddenCharacters(in: name) == nil else {
+                throw SettingsError("service-name: must not hold characters that nobody sees")
             }
             brand.name = name
         }
