@@ -926,9 +926,9 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_change_pin(
 /* ---- Authentication ------------------------------------------------- */
 
 /** Fetches today's time permit, if the backend uses them.
- * State: REGISTERED or BLOCKED, unchanged. A BLOCKED user may try again: whether
- * the operator has unblocked it the server says in the end. (The old cores
- * returned MPIN_FLOW_ERROR, for they had erased the token.)
+ * State: REGISTERED or BLOCKED, unchanged. A BLOCKED user may try again:
+ * whether the operator has unblocked it the server says in the end. (The old
+ * cores returned MPIN_FLOW_ERROR, for they had erased the token.)
  *
  * Returns also: MPIN_REVOKED, MPIN_CRYPTO_ERROR; MPIN_FLOW_ERROR for a user
  *   without a token, whom an old client has blocked.

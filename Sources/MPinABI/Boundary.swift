@@ -73,6 +73,12 @@ func secretOctets(_ start: UnsafePointer<CChar>?) -> UnsafeBufferPointer<UInt8>?
     return UnsafeBufferPointer(start: bytes, count: strlen(start))
 }
 
+/// Whether they are text, without a copy of them.
+func isUTF8(_ octets: UnsafeBufferPointer<UInt8>) -> Bool {
+    do { _ = try UTF8Span(validating: octets.span) } catch { return false }
+    return true
+}
+
 /// A text output: the size with its NUL into `length`, and the text into `out` if it is there and large enough.
 func copyOut(_ text: String, _ out: UnsafeMutablePointer<CChar>?, _ length: UnsafeMutablePointer<Int>?) -> mpin_status {
     guard let length else { return MPIN_INVALID_ARGUMENT }

@@ -66,7 +66,7 @@ public func mpin_sdk_set_registration_token(
     _ sdk: OpaquePointer?, _ user: OpaquePointer?, _ token: UnsafePointer<CChar>?
 ) -> mpin_status {
     guard let (sdk, user) = sdkAndUser(sdk, user) else { return MPIN_INVALID_HANDLE }
-    guard let token = secretOctets(token) else { return sdk.refuse("token is NULL") }
+    guard let token = secretOctets(token), isUTF8(token) else { return sdk.refuse("token is NULL or not UTF-8") }
     let secret = SecretText(SecretBytes(copying: token.span))
     return sdk.status { () throws(SDKError) in try sdk.setRegistrationToken(user, token: secret) }
 }

@@ -307,6 +307,8 @@ class OldRPS(StandIn):
                 return like.reply()
             case "GET", path if path.startswith("/user/"):
                 return Reply(405, {"version": "0.3", "message": "METHOD NOT ALLOWED"})
+            case _, path if path.startswith("/registration/"):
+                return Reply(404, {"version": "0.3", "message": "NOT FOUND"})
             case "GET", path if path.startswith("/timePermit/"):
                 return self._permit(request)
             case "POST", "/pass1" | "/pass2":

@@ -184,6 +184,7 @@ final class AuthenticationTests: FlowTestCase {
         XCTAssertEqual(failure { () throws(SDKError) in _ = try logIn(user, "1234") }, .incorrectPIN)
         XCTAssertEqual(user.state, .blocked)
         // A new registration starts at zero.
+        server.fail(.authenticate, status: nil)
         try sdk.deleteUser(user)
         XCTAssertNoThrow(try logIn(try registered()))
     }

@@ -328,10 +328,10 @@ final class RealServerTests: FolderTestCase {
         XCTAssertEqual(members(details), ["n", "http://127.0.0.1:1", "rps", "/l"])
     }
 
-    /// Our server takes the MFA clients' members and has no use for them.
+    /// Our server takes a browser's session and a push id of MFA clients and has no use for them.
     func testARegistrationInTheMannerOfMIRACLMFA() throws {
         let user = try sdk.makeNewUser("ivan@example.com")
-        try sdk.startRegistrationMFA(user, accessCode: "00", activateCode: "11", pushID: "22")
+        try sdk.startRegistrationMFA(user, accessCode: "00", activateCode: nil, pushID: "22")
         try sdk.confirmRegistration(user, pushID: "22")
         let pin = Array("1234".utf8)
         try sdk.finishRegistration(user, pin: pin.span)

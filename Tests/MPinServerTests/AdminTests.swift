@@ -33,7 +33,8 @@ final class AdminTests: XCTestCase {
         let ready = try ask("/health/ready")
         XCTAssertEqual(ready.status, 200)
         XCTAssertEqual(
-            ready.object["checks"] as? [String: String], ["dta1": "UP", "dta2": "UP", "keys": "UP", "store": "UP"])
+            ready.object["checks"] as? [String: String],
+            ["dta1": "UP", "dta2": "UP", "keys": "UP", "permits": "UP", "store": "UP"])
         for name in ["rps", "dta1"] {
             let path = "\(backend.stateFolder)/\(name).sqlite"
             try FileManager.default.moveItem(atPath: path, toPath: path + ".away")

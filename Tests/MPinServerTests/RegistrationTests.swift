@@ -36,7 +36,7 @@ final class RegistrationTests: XCTestCase {
     func testOldClientsExtraMembersAreTakenAndIgnored() throws {
         let server = try InProcess()
         let body = """
-            {"userId":"alice@example.com","mobile":1,"deviceName":"phone","userData":"{\\"k\\":1}","activateCode":"9",
+            {"userId":"alice@example.com","mobile":1,"deviceName":"phone","userData":"{\\"k\\":1}","activateCode":"",
              "unknown":[1,{"a":null}]}
             """
         XCTAssertEqual(try server.backend.call("PUT", "/rps/user", body).status, 200)

@@ -52,7 +52,7 @@ package final class Restore {
             }
         }
         if access(database, F_OK) == 0 { try await keepPresent(path, at: now) }
-        if kind == .rps { try await LostRegistrations.note(in: try SQLiteStore(path: draft), at: now) }
+        if kind == .rps { try await Self.noteLost(in: draft, at: now) }
         try Backup.finish(draft)
     }
 
@@ -110,8 +110,23 @@ extension Restore {
         unlink(aside + ".lock")
     }
 
+    private static func noteLost(in draft: String, at now: Moment) async throws {
+        let store = try SQLiteStore(path: draft)
+        try await LostRegistrations.note(in: store, at: now)
+        await store.drain()
+    }
+
     private static func carryOver(from old: String, to draft: String, at now: Moment) async throws -> Int {
-        let (old, new) = (try identities(old), try identities(draft))
+        let store = try SQLiteStore(path: draft)
+        let count = try await carryOver(
+            from: Table("identity", in: try SQLiteStore(path: old)), to: Table("identity", in: store), at: now)
+        await store.drain()
+        return count
+    }
+
+    private static func carryOver(
+        from old: Table<IdentityRecord>, to new: Table<IdentityRecord>, at now: Moment
+    ) async throws -> Int {
         var (count, key): (Int, String?) = (0, nil)
         while true {
             let page = try await old.list(after: key, limit: 500, at: now)
@@ -126,10 +141,6 @@ extension Restore {
             guard let last = page.last else { return count }
             key = last.key
         }
-    }
-
-    private static func identities(_ path: String) throws -> Table<IdentityRecord> {
-        Table("identity", in: try SQLiteStore(path: path))
     }
 }
 

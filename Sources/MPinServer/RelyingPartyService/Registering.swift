@@ -77,7 +77,9 @@ extension RelyingPartyService {
     }
 
     /// In the place of the RPA's word and its mail.
-    private func redeem(_ code: String, _ registration: Registration, at now: Moment) async throws -> VerifyUserResponse {
+    private func redeem(
+        _ code: String, _ registration: Registration, at now: Moment
+    ) async throws -> VerifyUserResponse {
         guard try await activationCodes.redeem(code, user: registration.userID, at: now) else {
             throw APIError(.forbidden, "Wrong or expired activation code")
         }

@@ -39,6 +39,9 @@ final class BatchWriter: Sendable {
         }
     }
 
+    /// Returns when no thread of the writer's holds the connection any more: a durable write is answered a little earlier.
+    func drain() async { await withCheckedContinuation { rest in syncing.async { rest.resume() } } }
+
     private func add(durable: Bool, _ job: @escaping Job) {
         let isServed = waiting.withLock { waiting in
             defer { waiting.isServed = true }

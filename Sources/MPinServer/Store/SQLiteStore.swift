@@ -19,6 +19,9 @@ package final class SQLiteStore: Store {
         reader = Mutex(try SQLiteConnection(path: path))
     }
 
+    /// Before the last reference to the store goes, where the file must then be closed.
+    func drain() async { await writer.drain() }
+
     private static func migrate(_ path: String) throws {
         var configuration = Configuration()
         configuration.busyMode = .timeout(5)
