@@ -7,7 +7,8 @@ package enum AddressClass: Sendable, Hashable, CaseIterable {
     /// This machine: 127.0.0.0/8 and ::1, and what systems take for it, 0.0.0.0/8 and ::.
     case loopback
     /// The networks of a house or a company: 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 and 100.64.0.0/10 (RFC 1918 and
-    /// 6598), fc00::/7 (ULA, RFC 4193) and the former fec0::/10. One class, for a host may have both kinds.
+    /// 6598), 198.18.0.0/15 and 192.0.0.0/24 (RFC 6890), fc00::/7 (ULA, RFC 4193), 64:ff9b:1::/48 (RFC 8215) and the
+    /// former fec0::/10. One class, for a host may have both kinds.
     case `private`
     /// 169.254.0.0/16 and fe80::/10, where clouds keep the secrets of their machines.
     case linkLocal
@@ -59,6 +60,7 @@ package enum AddressClass: Sendable, Hashable, CaseIterable {
         if isIn(0x0a00_0000, 8) || isIn(0xac10_0000, 12) || isIn(0xc0a8_0000, 16) || isIn(0x6440_0000, 10) {
             return .private
         }
+        if isIn(0xc612_0000, 15) || isIn(0xc000_0000, 24) { return .private }
         if isIn(0xa9fe_0000, 16) { return .linkLocal }
         return isIn(0xe000_0000, 3) ? .special : .global
     }
@@ -69,10 +71,11 @@ package enum AddressClass: Sendable, Hashable, CaseIterable {
         }
         let first = words[0]
         if first == 0, words[1] == 0, words[2] == 0, words[3] < 2 { return .loopback }
-        // IPv4 inside: mapped and compatible (RFC 4291), translated (RFC 6052), 6to4 (RFC 3056).
-        let isMapped = first == 0 && words[1] == 0 && (words[2] == 0xffff || words[2] == 0)
+        // IPv4 inside: mapped and compatible (RFC 4291), translated (RFC 2765 and 6052), 6to4 (RFC 3056).
+        let isMapped = first == 0 && words[1] == 0 && [0, 0xffff, 0xffff_0000].contains(words[2])
         if isMapped || (first == 0x0064_ff9b && words[1] == 0 && words[2] == 0) { return v4(words[3]) }
         if first >> 16 == 0x2002 { return v4(first << 16 | words[1] >> 16) }
+        if first == 0x0064_ff9b, words[1] >> 16 == 1 { return .private }
         if first >> 25 == 0xfc >> 1 || first >> 22 == 0xfec0 >> 6 { return .private }
         if first >> 22 == 0xfe80 >> 6 { return .linkLocal }
         return first >> 24 == 0xff ? .special : .global

@@ -22,11 +22,15 @@ package func percentEncoded(_ text: SecretBytes) -> SecretBytes {
     var end = 0
     for index in bytes.indices {
         let byte = bytes[index]
-        let spelled = isUnreserved(byte) ? [byte] : [UInt8(ascii: "%"), digit(byte >> 4), digit(byte & 15)]
-        for character in spelled {
-            octets[end] = character
+        guard !isUnreserved(byte) else {
+            octets[end] = byte
             end += 1
+            continue
         }
+        octets[end] = UInt8(ascii: "%")
+        octets[end + 1] = digit(byte >> 4)
+        octets[end + 2] = digit(byte & 15)
+        end += 3
     }
     return result
 }

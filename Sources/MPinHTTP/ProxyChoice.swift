@@ -43,5 +43,8 @@ enum ProxyChoice {
         return inet_pton(AF_INET6, text, &v6) == 1 ? withUnsafeBytes(of: &v6) { Array($0) } : nil
     }
 
-    private static let variable: @Sendable (String) -> String? = { name in getenv(name).map { String(cString: $0) } }
+    /// An empty one is none, as for libcurl.
+    private static let variable: @Sendable (String) -> String? = { name in
+        getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+    }
 }

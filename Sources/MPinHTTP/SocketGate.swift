@@ -25,7 +25,9 @@ final class SocketGate {
 
     private func open(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
         let (family, type, number) = (address.pointee.family, address.pointee.socktype, address.pointee.protocol)
-        let kind = withUnsafePointer(to: &address.pointee.addr) { AddressClass($0) }
+        // In place: libcurl's address is longer than the type of the member that begins it.
+        guard let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr) else { return mpin_curl_socket_bad }
+        let kind = AddressClass((UnsafeRawPointer(address) + offset).assumingMemoryBound(to: sockaddr.self))
         if let reach {
             guard let kind, reach.contains(kind) else {
                 refused = refused ?? kind ?? .special

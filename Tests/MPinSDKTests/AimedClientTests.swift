@@ -151,6 +151,8 @@ final class AimedClientTests: FolderTestCase {
             ("100.128.0.0", .global), ("169.253.255.255", .global), ("169.255.0.0", .global), ("126.0.0.1", .global),
             ("128.0.0.1", .global), ("1.1.1.1", .global), ("2606:4700::1", .global), ("fbff::1", .global),
             ("fe00::1", .global), ("::ffff:1.1.1.1", .global), ("64:ff9b::a9fe:a9fe", .linkLocal),
+            ("198.18.0.0", .private), ("198.19.255.255", .private), ("198.20.0.0", .global), ("192.0.0.8", .private),
+            ("192.0.1.0", .global), ("64:ff9b:1::a00:1", .private), ("::ffff:0:a00:1", .private),
             ("2002:7f00:1::", .loopback), ("2002:101:101::", .global),
         ]
         for (host, kind) in table { XCTAssertEqual(AddressClass(host: host), kind, host) }

@@ -274,6 +274,8 @@ final class OperatorTests: XCTestCase {
         let alice = try client.register("alice@example.com", pin: "1234")
         let waiting = try client.startRegistration("dave@example.com")
         let before = Moment.now()
+        let code = try run(["user", "code", "erin@example.com", "--state-dir", state])
+        XCTAssertEqual(code.code, 0, code.error)
         XCTAssertEqual(try run(["backup", copies, "--state-dir", state]).code, 0)
         try client.confirm("dave@example.com")
         let dave = try client.finishRegistration(waiting, pin: "1234")
@@ -305,6 +307,10 @@ final class OperatorTests: XCTestCase {
         }
         XCTAssertEqual(try status(lost), 409, "an invented one of that time, too")
         XCTAssertEqual(try [status(before.adding(seconds: -60)), status(.now()), status(nil)], [401, 401, 401])
+        let digits = code.output.trimmingCharacters(in: .newlines)
+        let erin = #"{"userId":"erin@example.com","mobile":1,"activateCode":"\#(digits)"}"#
+        let used = try client.backend.call("PUT", "/rps/user", erin)
+        XCTAssertEqual(used.status, 403, "it may have been used since the backup: \(used.text)")
         let again = try client.register("carol@example.com", pin: "4321")
         XCTAssertEqual(try client.login(again, pin: "4321").status, 200)
         mpind.stop(SIGTERM)

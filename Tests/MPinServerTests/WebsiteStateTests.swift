@@ -139,7 +139,9 @@ final class WebsiteStateTests: XCTestCase {
         // A stranger's address gets the same answers, and no mail.
         let (known, stranger) = (try resend(), try resend("bob@example.com"))
         XCTAssertEqual([known.status, stranger.status], [200, 200])
-        XCTAssertEqual(try resend("bob@example.com").status, 429)
+        for spelling in ["bob@example.com", "BOB@example.com.", "bob%2Bshop@example.com"] {
+            XCTAssertEqual(try resend(spelling).status, 429, "one mailbox: \(spelling)")
+        }
         try waitUntil { try mails(server) == 5 }
     }
 

@@ -262,7 +262,7 @@ inline int GetOptionalIntParam(
     if (object.Find(name) == object.End()) return defaultValue;
     const double value =
         static_cast<const json::Number &>(object[name]).Value();
-    if (std::fabs(value) > 2147483647.0)
+    if (!(std::fabs(value) <= 2147483647.0))
         throw json::Exception("A number is out of range: " + name);
     return static_cast<int>(value);
 }

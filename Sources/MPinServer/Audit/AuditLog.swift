@@ -75,13 +75,12 @@ package final class AuditLog: Sendable {
     /// What waits, and `entry` behind it.
     private func append(_ entry: Entry?) throws {
         try locked { files, head in
-            let before = waiting.withLock { waiting in
-                defer { waiting = [] }
-                return waiting
+            // One that cannot be written goes on waiting. Nobody else takes any meanwhile.
+            while let first = waiting.withLock({ $0.first }) {
+                try write(first.members, &head, files, isDurable: first.isDurable)
+                waiting.withLock { _ = $0.removeFirst() }
             }
-            for entry in before + [entry].compactMap(\.self) {
-                try write(entry.members, &head, files, isDurable: entry.isDurable)
-            }
+            if let entry { try write(entry.members, &head, files, isDurable: entry.isDurable) }
             guard let fileBytes, head.size >= fileBytes else { return }
             do { try rotate(&files, &head, suffix: clock().isoWithMicroseconds) } catch {
                 throw AuditError.notRotated("\(error)")

@@ -113,6 +113,7 @@ extension Restore {
     private static func noteLost(in draft: String, at now: Moment) async throws {
         let store = try SQLiteStore(path: draft)
         try await LostRegistrations.note(in: store, at: now)
+        try await ActivationCodes(in: store).clear(at: now)
         await store.drain()
     }
 

@@ -44,18 +44,19 @@ struct PendingMails: Sendable {
 
     /// Whether a mail to that address may be sent now, when the next one may be, and the mail, if there is one.
     func ask(for user: String, at now: Moment) async throws -> (isAllowed: Bool, again: Moment, mail: Pending?) {
-        let key = Self.key(user)
-        let (isAllowed, again) = try await asked.update(key, at: now) { entry -> (Bool, Moment) in
+        // Of all spellings that are one mailbox, as for registrations.
+        let mailbox = Self.hash(UserID.mailbox(user))
+        let (isAllowed, again) = try await asked.update(mailbox, at: now) { entry -> (Bool, Moment) in
             if let again = entry?.value.again, now < again { return (false, again) }
             let count = min(entry?.value.count ?? 0, 16)
             let again = now.adding(seconds: min(Self.firstWait << count, Self.longestWait))
             entry = .init(Asked(count: count + 1, again: again), expires: again.adding(seconds: Self.longestWait))
             return (true, again)
         }
-        return (isAllowed, again, isAllowed ? try await mails.read(key, at: now) : nil)
+        return (isAllowed, again, isAllowed ? try await mails.read(Self.key(user), at: now) : nil)
     }
 
-    private static func key(_ user: String) -> String {
-        Hex.encode(SHA256.hash(Array(user.lowercased().utf8)))
-    }
+    private static func key(_ user: String) -> String { hash(UserID.normal(user).lowercased()) }
+
+    private static func hash(_ text: String) -> String { Hex.encode(SHA256.hash(Array(text.utf8))) }
 }

@@ -32,6 +32,13 @@ package struct ActivationCodes: Sendable {
 
     package init(in store: any Store) { codes = Table("activation_code", in: store) }
 
+    /// Voids all, in a backup that takes the place of a database: some may have been used since.
+    func clear(at now: Moment) async throws {
+        while let (key, _) = try await codes.list(after: nil, limit: 1, at: now).first {
+            try await codes.delete(key, at: now)
+        }
+    }
+
     /// Keeps the code, in the place of an earlier one of that user.
     package func issue(_ code: String, user: String, until expires: Moment, at now: Moment) async throws {
         let kept = try Code(code)

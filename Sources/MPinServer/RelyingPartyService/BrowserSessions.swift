@@ -80,11 +80,13 @@ package struct BrowserSessions: Sendable {
 
     /// Ends a session whose login was refused and not redeemed; false, and nothing changed, for any other.
     func endIfRefused(_ wid: String, authOTT: String, at now: Moment) async throws -> Bool {
-        try await sessions.update(wid, at: now) { entry in
+        let isEnded = try await sessions.update(wid, at: now) { entry in
             guard entry?.value.isRefused(authOTT: authOTT) == true else { return false }
             entry = nil
             return true
         }
+        if isEnded { doorbell.ring(wid) }
+        return isEnded
     }
 
     func end(_ wid: String, at now: Moment) async throws { try await sessions.delete(wid, at: now) }

@@ -75,8 +75,7 @@ extension RelyingPartyService {
         } else if try await !redeem(token, request, at: now) {
             return LoginReport(answer: expired)
         } else if token.registersDevice, !token.otp.isEmpty {
-            try await activationCodes.issue(
-                token.otp, user: token.userID, until: now.adding(seconds: limits.tokenSeconds), at: now)
+            try await issueCode(token, at: now)
         }
         return LoginReport(
             answer: RPAAuthenticateResponse(
@@ -84,6 +83,17 @@ extension RelyingPartyService {
                 OTP: token.otp.isEmpty ? nil : token.otp,
                 attemptsLeft: config.tellAttemptsLeft ? token.verdict.attemptsLeft : nil),
             retryAfter: token.verdict.retryAt?.secondsFrom(now))
+    }
+}
+
+extension RelyingPartyService {
+    /// The digits of that login register another device of its user, unless the RPA refuses the user: who is on its list
+    /// must not come back under a new M-Pin ID.
+    private func issueCode(_ token: AuthToken, at now: Moment) async throws {
+        guard let id = MPinID(hex: token.mpinID) else { return }
+        do { try await askForPermit(id) } catch let refusal as APIError where refusal.status.code < 500 { return }
+        try await activationCodes.issue(
+            token.otp, user: token.userID, until: now.adding(seconds: limits.tokenSeconds), at: now)
     }
 }
 

@@ -79,7 +79,7 @@ extension RelyingPartyService {
     }
 
     /// Asks the RPA whether the user may still log in (wire section 8.2); its refusal is the client's.
-    private func askForPermit(_ id: MPinID) async throws {
+    func askForPermit(_ id: MPinID) async throws {
         guard let permitCheck else { return }
         let bearer = config.rpaKey.map { SignedMessage.fromRPS.signature(key: $0) }
         let status: Int
