@@ -79,7 +79,7 @@ cd "$root"
 make --no-print-directory help >"$work/targets"
 for document in README.md SECURITY.md CHANGELOG.md Sources/NUMBERS.md {Sources,bindings}/README.md docs/*.md; do
     for path in $(grep -o '](\([^)]*\))' "$document" | tr -d '()]' | grep -v '^http'); do
-        [ -e "$(dirname "$document")/$path" ] || { echo "$document: no file $path"; exit 1; }
+        [ -e "$(dirname "$document")/${path%%#*}" ] || { echo "$document: no file $path"; exit 1; }
     done
     for target in $(grep -oE '(`|^ *)make [a-z][a-z0-9 -]*' "$document" | sed 's/.*make //' | tr ' ' '\n' | sort -u); do
         grep -q "^  make $target " "$work/targets" || { echo "$document: no make target $target"; exit 1; }

@@ -176,7 +176,10 @@ extension Session {
     /// The last attempt is used up. The verdict stands even if the disk is full.
     func block(_ user: User, _ verdict: SDKError) -> SDKError {
         let failure = change(user) { $0.block() }
-        user.update { $0.login = nil }
+        user.update { content in
+            content.login = nil
+            content.hasLoggedIn = false
+        }
         return failure.map { verdict.with(adding: $0.text) } ?? verdict
     }
 }
