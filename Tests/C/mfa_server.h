@@ -240,7 +240,8 @@ static int authenticate(char *out)
              strcmp(member("scope"), "dvs") == 0
                  ? ",\"dvsRegister\":{\"token\":\"leave\",\"curve\":\"BN254CX\"}"
                  : "");
-    if (mfa.is_right)
+    /* The third wrong one blocks, and then a right one is as bad. */
+    if (mfa.is_right && mfa.wrong_pins < 3)
         return mfa.wrong_pins = 0, 200;
     snprintf(out, ANSWER, "{\"message\":\"wrong PIN\"}");
     return ++mfa.wrong_pins < 3 ? 401 : 410;

@@ -32,11 +32,11 @@ extension Session {
         return try logIn(user, pin, factors, startedLogin(user, caller), form, caller)
     }
 
-    /// Without time permits there is nothing that a start would fetch.
+    /// Without time permits there is nothing that a start would fetch. Who is blocked begins on purpose.
     private func startedLogin(_ user: User, _ caller: Caller) throws(SDKError) -> User.Login {
         if let login = user.login { return login }
         let usesPermits = try currentBackend().usesPermits
-        guard user.hasLoggedIn || !usesPermits else {
+        guard user.hasLoggedIn || !usesPermits, user.state != .blocked else {
             throw SDKError(.flowError, "the login has not been started: start_authentication comes first")
         }
         let login = try freshLogin(user, caller)
@@ -176,10 +176,7 @@ extension Session {
     /// The last attempt is used up. The verdict stands even if the disk is full.
     func block(_ user: User, _ verdict: SDKError) -> SDKError {
         let failure = change(user) { $0.block() }
-        user.update { content in
-            content.login = nil
-            content.hasLoggedIn = false
-        }
+        user.update { $0.login = nil }
         return failure.map { verdict.with(adding: $0.text) } ?? verdict
     }
 }
