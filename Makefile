@@ -93,7 +93,7 @@ c-test: lib server build/mpin-example ## the C programs, plain and under the add
 faults: lib ## networks, servers, disks and kills against the client core: every byte, every system call
 	$(MAKE) -C Tests/Faults all
 	$(SWIFT) build -c release --build-tests
-	FULL=1 $(SWIFT) test -c release --skip-build --filter 'StoreProcessTests|StoreTests'
+	FULL=1 $(SWIFT) test -c release --skip-build --filter 'StoreProcessTests|MPinSDKTests.StoreTests'
 
 faults-quick: lib ## a part of that, in a minute
 	$(MAKE) -C Tests/Faults quick

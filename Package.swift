@@ -8,6 +8,9 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
+/// An async function runs where its caller does: else every call asks the task where it may run.
+let callersPlace = SwiftSetting.enableUpcomingFeature("NonisolatedNonsendingByDefault")
+
 /// A library of the distribution, found by pkg-config.
 func system(_ name: String, pkgConfig: String, apt: String) -> Target {
     .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([apt])])
@@ -90,12 +93,12 @@ let package = Package(
         module("MPinSDK", ["MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets"]),
         module("MPin", ["MPinSDK", "MPinSecrets"]),
         module("MPinABI", ["CMPin", "MPinSDK", "MPinHTTP", "MPinCrypto", "MPinSecrets"]),
+        module("MPinStore", ["MPinWire", grdb, sqlite], [callersPlace]),
         module(
             "MPinServer",
-            ["MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets", "CQREncode", grdb, sqlite, yams, logging]
+            ["MPinStore", "MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets", "CQREncode", grdb, yams, logging]
                 + [asyncHTTPClient] + lifecycle + hummingbird + nio,
-            // Else every call of an async function asks the task where it may run.
-            [.enableUpcomingFeature("NonisolatedNonsendingByDefault")],
+            [callersPlace],
             // The website's files are parts of the program.
             resources: [
                 "Assets/style.css", "Assets/live.js", "Assets/times.js", "Assets/resend.js", "Assets/icon.svg",
@@ -103,7 +106,7 @@ let package = Package(
                 "Languages/fr.json", "Languages/es.json",
             ].map { .embedInCode("RelyingPartyApplication/Website/" + $0) }, exclude: ["openapi.yaml"]),
         .executableTarget(
-            name: "mpind", dependencies: ["CMPin", "MPinServer", "MPinSecrets", argumentParser, logging],
+            name: "mpind", dependencies: ["CMPin", "MPinServer", "MPinStore", "MPinSecrets", argumentParser, logging],
             swiftSettings: strict),
 
         .executableTarget(
@@ -132,11 +135,12 @@ let package = Package(
             "MPinSDKTests",
             ["MPinSDK", "MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets", "LoopbackServer", "StoreWriter"]),
         tests("MPinTests", ["MPin", "MPinSDK", "LoopbackServer"]),
+        tests("MPinStoreTests", ["MPinStore", grdb]),
         tests(
             "MPinServerTests",
             [
-                "MPinServer", "MPinCrypto", "BN254CX", "MPinWire", "MPinHTTP", "MPinSecrets", "LoopbackServer", grdb,
-                logging,
+                "MPinServer", "MPinStore", "MPinCrypto", "BN254CX", "MPinWire", "MPinHTTP", "MPinSecrets",
+                "LoopbackServer", grdb, logging,
             ]),
     ],
     swiftLanguageModes: [.v6]

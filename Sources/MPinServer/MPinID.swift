@@ -1,5 +1,6 @@
 import Foundation
 import MPinSecrets
+package import MPinStore
 import MPinWire
 
 /// An M-Pin ID: the bytes of its JSON text, which are hashed exactly as they came (wire section 4).

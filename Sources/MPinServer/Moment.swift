@@ -1,26 +1,14 @@
 import Foundation
+package import MPinStore
 
-/// A point in time in UTC, counted in microseconds since 1970, and the spellings that the wire uses (wire section 2).
-package struct Moment: Sendable, Comparable {
-    package let microseconds: Int64
-
-    package init(microseconds: Int64) { self.microseconds = microseconds }
-
-    /// The system clock's now.
-    package static func now() -> Moment {
-        Moment(microseconds: Int64((Date().timeIntervalSince1970 * 1_000_000).rounded(.down)))
-    }
-
+/// The spellings of time that the wire uses (wire section 2), and the days of time permits.
+extension Moment {
     /// Reads `YYYY-MM-DDTHH:MM:SSZ` and no other spelling.
     package init?(_ text: String) {
         guard text.utf8.count == 20, let date = try? Date(text, strategy: .iso8601) else { return nil }
         self.init(microseconds: Int64(date.timeIntervalSince1970) * 1_000_000)
         guard iso == text else { return nil }
     }
-
-    package static func < (left: Moment, right: Moment) -> Bool { left.microseconds < right.microseconds }
-
-    package func adding(seconds: Int) -> Moment { Moment(microseconds: microseconds + Int64(seconds) * 1_000_000) }
 
     /// Whole seconds since 1970.
     package var seconds: Int64 { microseconds / 1_000_000 }
@@ -62,19 +50,4 @@ package struct Moment: Sendable, Comparable {
 
     /// `2026-11-21 03:36:19.271581`: the member `issued` of a M-Pin ID.
     package var issued: String { isoWithMicroseconds.replacing("T", with: " ") }
-}
-
-/// Where the server takes the time from; tests hand in their own.
-package typealias Clock = @Sendable () -> Moment
-
-/// In JSON a moment is its microseconds since 1970.
-extension Moment: Codable {
-    package init(from decoder: any Decoder) throws {
-        self.init(microseconds: try decoder.singleValueContainer().decode(Int64.self))
-    }
-
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(microseconds)
-    }
 }

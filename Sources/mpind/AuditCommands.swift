@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import MPinSecrets
 import MPinServer
+import MPinStore
 
 struct AuditCommands: ParsableCommand {
     static let configuration = CommandConfiguration(

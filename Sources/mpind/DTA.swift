@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import MPinServer
+import MPinStore
 
 struct DTA: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -3,6 +3,7 @@ import GRDB
 import LoopbackServer
 import MPinSecrets
 import MPinServer
+import MPinStore
 import XCTest
 
 /// Health, metrics, and the way down.

@@ -1,6 +1,7 @@
 import Foundation
 import MPinSecrets
 import MPinServer
+import MPinStore
 import XCTest
 
 /// The rules of blocking, on the record of one identity.

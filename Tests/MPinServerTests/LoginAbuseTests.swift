@@ -1,6 +1,7 @@
 import Foundation
 import MPinSecrets
 import MPinServer
+import MPinStore
 import XCTest
 
 /// What somebody without the PIN can try: guess it, send again what was sent, find out who exists. FULL=1 for the long

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import MPinSecrets
 import MPinServer
+import MPinStore
 import XCTest
 
 /// The file of a D-TA: master shares at rest.

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import MPinSecrets
 import MPinServer
 import XCTest
@@ -39,33 +38,6 @@ final class MigrationTests: XCTestCase {
         XCTAssertEqual(try backend.call("GET", dave).status, 401)
         let eve = "/rps/signature/\(facts.dave.mpinID)?regOTT=\(try XCTUnwrap(facts.carol.regOTT))"
         XCTAssertEqual(try backend.call("GET", eve).status, 400)
-    }
-
-    func testMigratingTwiceIsMigratingOnce() async throws {
-        let (backend, facts) = try folder()
-        defer { try? FileManager.default.removeItem(atPath: backend.stateFolder) }
-        let path = backend.stateFolder + "/rps.sqlite"
-        let made = Moment(microseconds: facts.made * 1_000_000)
-        let old = try await DatabaseQueue(path: path).read { try String.fetchOne($0, sql: "SELECT value FROM setting") }
-        for _ in 0..<2 {
-            let store = try SQLiteStore(path: path)
-            let identities = try await store.list("identity", after: nil, limit: 10, at: made)
-            let registrations = try await store.list("registration", after: nil, limit: 10, at: made)
-            XCTAssertEqual([identities.count, registrations.count], [2, 4])
-            let appID = try await store.setting("app_id") { "another" }
-            XCTAssertEqual(appID, old)
-        }
-    }
-
-    func testASchemaFromANewerProgramIsRefused() async throws {
-        let (backend, _) = try folder()
-        defer { try? FileManager.default.removeItem(atPath: backend.stateFolder) }
-        let path = backend.stateFolder + "/rps.sqlite"
-        _ = try SQLiteStore(path: path)
-        try await DatabaseQueue(path: path).write {
-            try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('99: future')")
-        }
-        XCTAssertThrowsError(try SQLiteStore(path: path)) { XCTAssertTrue("\($0)".contains("newer version")) }
     }
 
     private func user(_ person: Facts.Person) throws -> TestClient.User {

@@ -1,5 +1,6 @@
 import Foundation
 import MPinServer
+import MPinStore
 import XCTest
 
 /// The wire's spellings of time, in UTC whatever the zone of the process (wire section 2, defect 20).

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import MPinSecrets
 import MPinServer
+import MPinStore
 import XCTest
 
 /// What an operator does at the command line, to the files of a running server.

@@ -1,3 +1,5 @@
+package import MPinStore
+
 /// Something that an operator may have to prove later. No event holds a secret.
 package struct AuditEvent: Sendable {
     /// Who it is about.

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import MPinSecrets
+package import MPinStore
 import Synchronization
 
 /// Appends to an audit log. Several processes may do so at the same time: a line is written under the lock of the head.

@@ -1,4 +1,5 @@
 package import MPinSecrets
+package import MPinStore
 package import MPinWire
 
 /// Where a listener binds.

@@ -1,5 +1,6 @@
 import Foundation
 import MPinSecrets
+package import MPinStore
 
 /// All parts in one process, each with its own keys and its own database in one folder, speaking HTTP with each other
 /// as separate processes would.

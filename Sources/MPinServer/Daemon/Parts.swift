@@ -2,6 +2,7 @@ import Foundation
 package import Logging
 import MPinCrypto
 import MPinSecrets
+import MPinStore
 import ServiceLifecycle
 
 /// What one process runs: any of the D-TAs, the RPS and the RPA.

@@ -1,4 +1,5 @@
 import HTTPTypes
+import MPinStore
 import Synchronization
 
 /// The header `Date` (RFC 9110 section 6.6.1), written once a second.

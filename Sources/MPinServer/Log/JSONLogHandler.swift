@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 package import Logging
+import MPinStore
 
 /// Writes one JSON object a line to standard error: `time`, `level`, `message` and the metadata beside them.
 ///

@@ -1,3 +1,5 @@
+import MPinStore
+
 /// A store whose operations are timed and whose failures are counted.
 struct MeteredStore: Store {
     private let store: any Store

@@ -1,6 +1,7 @@
 import Foundation
 import MPinHTTP
 import MPinSecrets
+import MPinStore
 
 /// Sends the mail with an activation link.
 struct Mailer: Sendable {

@@ -2,6 +2,7 @@ import HTTPTypes
 import Hummingbird
 import Logging
 import MPinSecrets
+import MPinStore
 import MPinWire
 
 /// The RPA (wire section 8): it verifies identities by mail, asks the RPS whether a login was right, and is the website

@@ -1,5 +1,6 @@
 import Foundation
 import MPinSecrets
+package import MPinStore
 
 /// One-time codes that confirm a registration in the place of a mail (`activateCode`, wire section 6.2). A user id has one
 /// at a time: of the operator, who hands it over on a way of his own, or of another device of the same user.

@@ -1,3 +1,5 @@
+package import MPinStore
+
 /// How many wrong PINs an identity has before it is blocked, and how.
 package struct AttemptPolicy: Sendable, Equatable {
     package enum Block: Sendable, Equatable {

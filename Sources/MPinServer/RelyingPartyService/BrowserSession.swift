@@ -1,3 +1,4 @@
+package import MPinStore
 package import MPinWire
 
 /// A browser that waits for a phone, named by an access number or the id in a QR code (wire section 11), and the rules of

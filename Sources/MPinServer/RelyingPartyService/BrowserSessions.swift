@@ -1,4 +1,5 @@
 import MPinSecrets
+package import MPinStore
 import ServiceLifecycle
 
 /// The browser sessions of one RPS: by number or id, and by webOTT.

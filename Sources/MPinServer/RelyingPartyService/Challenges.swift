@@ -1,4 +1,5 @@
 import MPinSecrets
+package import MPinStore
 
 /// What a pass 1 leaves for its pass 2.
 package struct Challenge: Codable, Sendable, Equatable {

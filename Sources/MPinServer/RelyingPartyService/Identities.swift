@@ -1,4 +1,5 @@
 import MPinSecrets
+package import MPinStore
 
 /// The identities of an RPS, and the tries on IDs that are none.
 ///

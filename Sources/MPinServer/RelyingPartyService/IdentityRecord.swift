@@ -1,3 +1,5 @@
+package import MPinStore
+
 /// An identity that this server registered, and its wrong PINs. No secret of it is here.
 package struct IdentityRecord: Codable, Sendable, Equatable {
     /// Hex of the M-Pin ID.

@@ -1,6 +1,7 @@
 import Logging
 import MPinCrypto
 import MPinSecrets
+import MPinStore
 import MPinWire
 
 extension RelyingPartyService {

@@ -2,6 +2,7 @@ import Hummingbird
 import Logging
 import MPinCrypto
 import MPinSecrets
+import MPinStore
 import MPinWire
 
 extension RelyingPartyService {

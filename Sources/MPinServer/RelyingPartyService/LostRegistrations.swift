@@ -1,4 +1,5 @@
 import Foundation
+package import MPinStore
 import MPinWire
 
 /// What a restore of the database has lost: its user hears that it must register again, and not that the PIN is wrong.

@@ -1,4 +1,5 @@
 import Hummingbird
+import MPinStore
 import MPinWire
 
 /// A login that a phone makes for a browser (wire sections 6.8 and 7).

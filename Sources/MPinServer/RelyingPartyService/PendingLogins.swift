@@ -1,3 +1,4 @@
+import MPinStore
 import MPinWire
 
 /// A login that the RPS has confirmed and the RPA has not yet.

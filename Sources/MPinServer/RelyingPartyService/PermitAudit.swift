@@ -1,3 +1,4 @@
+import MPinStore
 import Synchronization
 
 /// Brings time permits into the audit log. Anybody may ask for them, known or not and as often as the rate limits let

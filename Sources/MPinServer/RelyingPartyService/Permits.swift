@@ -1,5 +1,6 @@
 import Hummingbird
 import MPinSecrets
+import MPinStore
 import MPinWire
 
 /// Time permits: how the RPA and the operator take the right to log in away (wire sections 6.5 and 8.2).

@@ -1,6 +1,7 @@
 import HTTPTypes
 import Hummingbird
 import MPinSecrets
+import MPinStore
 import MPinWire
 
 extension RelyingPartyService {

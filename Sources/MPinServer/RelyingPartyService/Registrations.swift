@@ -1,4 +1,5 @@
 import MPinSecrets
+package import MPinStore
 
 /// A registration that waits for its confirmation, or has just been completed.
 package struct Registration: Codable, Sendable, Equatable {

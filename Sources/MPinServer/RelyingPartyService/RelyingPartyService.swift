@@ -2,6 +2,7 @@ import HTTPTypes
 import Hummingbird
 import MPinCrypto
 import MPinSecrets
+import MPinStore
 import MPinWire
 
 /// The RPS: its public endpoints (wire section 6) and its private ones (wire section 7).

@@ -1,6 +1,7 @@
 import Logging
 import MPinCrypto
 import MPinSecrets
+import MPinStore
 import MPinWire
 
 /// The server secret under one master secret, made ready.

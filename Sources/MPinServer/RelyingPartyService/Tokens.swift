@@ -1,4 +1,5 @@
 import MPinSecrets
+package import MPinStore
 
 /// The outcome of a pass 2, for who presents its one-time token.
 package struct AuthToken: Codable, Sendable, Equatable {

@@ -1,3 +1,4 @@
+import MPinStore
 import NIOConcurrencyHelpers
 
 /// The master shares that a running D-TA serves, kept open, and read again when somebody rotated them.

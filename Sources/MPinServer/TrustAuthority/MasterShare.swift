@@ -1,5 +1,6 @@
 import MPinCrypto
 package import MPinSecrets
+package import MPinStore
 
 /// A D-TA's share of one master secret.
 package struct MasterShare: Sendable {

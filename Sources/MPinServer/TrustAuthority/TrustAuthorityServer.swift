@@ -2,6 +2,7 @@ import HTTPTypes
 import Hummingbird
 import MPinCrypto
 import MPinSecrets
+import MPinStore
 import MPinWire
 
 /// The endpoints of a D-TA (wire section 9). Its only secrets are the master shares; it keeps nothing about identities.

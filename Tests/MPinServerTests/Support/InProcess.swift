@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import MPinServer
+import MPinStore
 import Synchronization
 import XCTest
 

@@ -3,6 +3,7 @@ import GRDB
 import Logging
 import MPinSecrets
 import MPinServer
+import MPinStore
 import XCTest
 
 /// The first D-TA's values of wire section 16.

@@ -1,4 +1,5 @@
 import Hummingbird
+import MPinStore
 import NIOCore
 import NIOHTTP1
 

@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import MPinStore
 
 /// What the pages say to one visitor.
 struct Pages {

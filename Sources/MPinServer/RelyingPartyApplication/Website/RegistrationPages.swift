@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import MPinStore
 
 /// Confirming a registration (wire section 8.4).
 extension Pages {

@@ -1,5 +1,6 @@
 import Hummingbird
 import MPinSecrets
+import MPinStore
 
 /// Somebody who is logged in with a browser.
 struct WebSession: Codable, Sendable {

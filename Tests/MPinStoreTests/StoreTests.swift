@@ -1,5 +1,5 @@
 import Foundation
-import MPinServer
+import MPinStore
 import XCTest
 
 /// The laws of every store, held against each of them: memory and a real file.
@@ -10,7 +10,7 @@ final class StoreTests: XCTestCase {
     override func setUp() { path = NSTemporaryDirectory() + "mpind-store-" + UUID().uuidString + ".sqlite" }
 
     override func tearDown() {
-        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+        for suffix in ["", "-wal", "-shm", ".lock"] { try? FileManager.default.removeItem(atPath: path + suffix) }
     }
 
     private func each(_ law: (any Store) async throws -> Void) async throws {

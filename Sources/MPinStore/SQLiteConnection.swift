@@ -2,15 +2,15 @@ import GRDBSQLite
 
 /// One connection to a SQLite file, its statements compiled once: for what happens several times a login, where GRDB's
 /// queues and rows cost more than SQLite's work. For one thread at a time.
-final class SQLiteConnection {
+package final class SQLiteConnection {
     enum Value {
         case text(String)
         case bytes([UInt8])
         case integer(Int64?)
     }
 
-    struct Failure: Error, CustomStringConvertible {
-        let description: String
+    package struct Failure: Error, CustomStringConvertible {
+        package let description: String
         /// Another process has the lock.
         var isBusy = false
     }

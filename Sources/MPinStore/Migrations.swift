@@ -1,8 +1,8 @@
-import GRDB
+package import GRDB
 
 /// The schema of rps.sqlite. A released migration is never changed: a new one goes behind it.
-enum Migrations {
-    static var rps: DatabaseMigrator {
+package enum Migrations {
+    package static var rps: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1: registration and login") { db in
             for statement in first { try db.execute(sql: statement) }

@@ -20,7 +20,7 @@ package final class SQLiteStore: Store {
     }
 
     /// Before the last reference to the store goes, where the file must then be closed.
-    func drain() async { await writer.drain() }
+    package func drain() async { await writer.drain() }
 
     private static func migrate(_ path: String) throws {
         var configuration = Configuration()
@@ -29,7 +29,7 @@ package final class SQLiteStore: Store {
         let pool = try DatabasePool(path: path, configuration: configuration)
         let migrator = Migrations.rps
         guard try !pool.read({ try migrator.hasBeenSuperseded($0) }) else {
-            throw StartError("\(path): made by a newer version of this program")
+            throw StoreError.unusable("made by a newer version of this program")
         }
         try migrator.migrate(pool)
         try pool.close()
