@@ -72,8 +72,8 @@ public:
     }
 
     Status GetAccessCode(const String &authzUrl, OUT String &accessCode) {
-        std::vector<char> code(1 << 12);
-        size_t size = code.size();
+        size_t size = 1 << 12;
+        mpin_cxx::Room code(size);
         Status status = Tell(mpin_sdk_get_access_code(
             m_sdk, code.data(), &size, authzUrl.c_str()));
         if (status == Status::OK) accessCode = code.data();
@@ -94,8 +94,7 @@ public:
     Status FinishVerification(
         INOUT UserPtr user, const String &code,
         OUT VerificationResult &verificationResult) {
-        mpin_verification result;
-        result.size = sizeof result;
+        mpin_cxx::Answer<mpin_verification> result;
         Status status = Tell(mpin_sdk_finish_verification(
             m_sdk, Handle(user), &result, code.c_str()));
         if (status != Status::OK) return status;
@@ -173,8 +172,8 @@ public:
     Status FinishAuthentication(
         INOUT UserPtr user, const MultiFactor &factors,
         const String &accessCode, OUT String &authzCode) {
-        std::vector<char> code(1 << 16);
-        size_t size = code.size();
+        size_t size = 1 << 16;
+        mpin_cxx::Room code(size);
         Status status = WithFactors(user, factors, [&](const char *pin) {
             return mpin_sdk_finish_authentication_mfa(
                 m_sdk, Handle(user), code.data(), &size, pin,
@@ -202,8 +201,7 @@ public:
 
     Status FinishAuthenticationRegCode(
         INOUT UserPtr user, const MultiFactor &factors, OUT RegCode &regCode) {
-        mpin_otp code;
-        code.size = sizeof code;
+        mpin_cxx::Answer<mpin_otp> code;
         Status status = WithFactors(user, factors, [&](const char *pin) {
             return mpin_sdk_finish_authentication_reg_code(
                 m_sdk, Handle(user), &code, pin);

@@ -75,6 +75,26 @@ const char *ConfigConstants<Unused>::VERIFICATION_TYPE_DVS_REG_TOKEN = "dvs";
 template <typename Unused>
 const char *ConfigConstants<Unused>::DEFAULT_RPS_PREFIX = "rps";
 
+/* Room for a text that the library writes, overwritten when it goes. */
+class Room {
+public:
+    explicit Room(size_t size) : m_text(size, '\0') {}
+    char *data() { return &m_text[0]; }
+
+private:
+    util::String m_text;
+};
+
+/* A structure that the library fills, overwritten when it goes. */
+template <typename Type> struct Answer : Type {
+    Answer() : Type() { this->size = sizeof(Type); }
+    ~Answer() {
+        Type *whole = this;
+        volatile char *start = reinterpret_cast<char *>(whole);
+        for (size_t i = 0; i < sizeof(Type); ++i) start[i] = 0;
+    }
+};
+
 } // namespace mpin_cxx
 
 class MPinSDK : public mpin_cxx::ConfigConstants<void> {
@@ -597,7 +617,7 @@ public:
         if (mpin_sdk_get_auth_data(m_sdk, Handle(user), NULL, &size) !=
             MPIN_OK)
             return status;
-        std::vector<char> text(size);
+        mpin_cxx::Room text(size);
         if (mpin_sdk_get_auth_data(
                 m_sdk, Handle(user), text.data(), &size) == MPIN_OK)
             authResultData = text.data();
@@ -606,8 +626,7 @@ public:
 
     Status FinishAuthenticationOTP(
         INOUT UserPtr user, const String &pin, OUT OTP &otp) {
-        mpin_otp code;
-        code.size = sizeof code;
+        mpin_cxx::Answer<mpin_otp> code;
         Status status = Tell(mpin_sdk_finish_authentication_otp(
             m_sdk, Handle(user), &code, pin.c_str()));
         if (status != Status::OK) return status;
@@ -631,8 +650,8 @@ public:
 
     Status FinishAuthenticationMFA(
         INOUT UserPtr user, const String &pin, OUT String &authzCode) {
-        std::vector<char> code(1 << 16);
-        size_t size = code.size();
+        size_t size = 1 << 16;
+        mpin_cxx::Room code(size);
         Status status = Tell(mpin_sdk_finish_authentication_mfa(
             m_sdk, Handle(user), code.data(), &size, pin.c_str(), NULL));
         if (status == Status::OK) authzCode = code.data();
@@ -869,7 +888,7 @@ private:
             if (!storage || !storage->GetData(text)) return MPIN_STORAGE_ERROR;
             if (IsOld(text)) return MPIN_OK;
             if (kind == MPIN_STORAGE_SECURE)
-                text = text.substr(0, text.find('\n'));
+                text = String(text, 0, text.find('\n'));
             return mpin_storage_data_append(
                 data, reinterpret_cast<const uint8_t *>(text.data()),
                 text.size());
@@ -884,7 +903,7 @@ private:
             const MPinSDK &sdk = *static_cast<MPinSDK *>(self);
             String text(reinterpret_cast<const char *>(bytes), bytes_len);
             if (kind == MPIN_STORAGE_SECURE && !sdk.m_oldSecure.empty())
-                text += "\n" + sdk.m_oldSecure;
+                text.append("\n").append(sdk.m_oldSecure);
             IStorage *storage = sdk.Storage(kind);
             return storage && storage->SetData(text) ? MPIN_OK
                                                      : MPIN_STORAGE_ERROR;
@@ -930,7 +949,7 @@ private:
         IStorage *secure = Storage(MPIN_STORAGE_SECURE);
         if (!secure->GetData(text)) return Status(Status::STORAGE_ERROR);
         const size_t end = text.find('\n');
-        if (end != String::npos && !secure->SetData(text.substr(0, end)))
+        if (end != String::npos && !secure->SetData(String(text, 0, end)))
             return Status(Status::STORAGE_ERROR, secure->GetErrorMessage());
         return status;
     }

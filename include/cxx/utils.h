@@ -19,6 +19,7 @@
 #include <iostream>
 #include <map>
 #include <sstream>
+#include <streambuf>
 #include <string>
 #include <vector>
 
@@ -46,7 +47,8 @@ inline void OverwriteString(std::string &text, char c = ' ') {
     for (size_t i = 0; i < text.size(); ++i) start[i] = c;
 }
 
-/** A std::string that is overwritten when it goes. */
+/** A std::string that is overwritten when it goes, when it gets another value,
+ * and when it moves because append() or += make it grow. */
 class String : public std::string {
 public:
     String() {}
@@ -57,20 +59,40 @@ public:
         : std::string(text, pos, size) {}
     String(const char *text, size_t size) : std::string(text, size) {}
     String(size_t size, char c) : std::string(size, c) {}
-    ~String() { Overwrite(); }
+    ~String() { json::Wipe(*this); }
 
     String &operator=(const String &text) {
-        assign(text);
-        return *this;
+        return *this = static_cast<const std::string &>(text);
     }
     String &operator=(const std::string &text) {
-        assign(text);
+        /* The copy comes first: `text` may be this one. */
+        const String copy(text);
+        json::Wipe(*this);
+        assign(copy);
         return *this;
     }
-    String &operator=(const char *text) {
-        assign(text ? text : "");
+    String &operator=(const char *text) { return *this = String(text); }
+
+    using std::string::append;
+    String &append(const char *text, size_t size) {
+        json::Append(*this, text, size);
         return *this;
     }
+    String &append(const char *text) {
+        return append(text, std::strlen(text));
+    }
+    String &append(const std::string &text) {
+        return append(text.data(), text.size());
+    }
+    String &append(const String &text) {
+        return append(text.data(), text.size());
+    }
+    using std::string::operator+=;
+    String &operator+=(const char *text) { return append(text); }
+    String &operator+=(const std::string &text) { return append(text); }
+    String &operator+=(const String &text) { return append(text); }
+    String &operator+=(char c) { return append(&c, 1); }
+    void push_back(char c) { append(&c, 1); }
 
     /** As printf; the former text goes. */
 #ifdef __GNUC__
@@ -82,11 +104,11 @@ public:
         va_copy(again, args);
         const int size = std::vsnprintf(NULL, 0, format, args);
         va_end(args);
-        std::vector<char> text(size < 0 ? 1 : static_cast<size_t>(size) + 1);
-        if (size >= 0) std::vsnprintf(text.data(), text.size(), format, again);
+        String text(size < 0 ? 1 : static_cast<size_t>(size) + 1, '\0');
+        if (size >= 0) std::vsnprintf(&text[0], text.size(), format, again);
         va_end(again);
-        assign(text.data(), text.size() - 1);
-        return *this;
+        text.resize(text.size() - 1);
+        return *this = text;
     }
 
     String &Trim(const std::string &chars = " \t\f\v\n\r") {
@@ -107,10 +129,14 @@ public:
 
     String &ReplaceAll(const std::string &from, const std::string &to) {
         if (from.empty()) return *this;
-        for (size_t at = find(from); at != npos;
-             at = find(from, at + to.size()))
-            replace(at, from.size(), to);
-        return *this;
+        String text;
+        size_t start = 0;
+        for (size_t at = find(from); at != npos; at = find(from, start)) {
+            text.append(data() + start, at - start).append(to);
+            start = at + from.size();
+        }
+        text.append(data() + start, size() - start);
+        return *this = text;
     }
 
     void Overwrite(char c = ' ') { OverwriteString(*this, c); }
@@ -185,10 +211,12 @@ public:
         return *this = static_cast<const json::Object &>(other);
     }
 
+    /** The text is the caller's to overwrite. */
     std::string ToString() const {
-        std::ostringstream text;
-        json::Writer::Write(*this, text);
-        return text.str();
+        Written text;
+        std::ostream stream(&text);
+        json::Writer::Write(*this, stream);
+        return text.text;
     }
 
     /** False, and empty, if `text` is no JSON object; GetParseError() says why
@@ -197,7 +225,8 @@ public:
         Clear();
         m_parseError.clear();
         try {
-            std::istringstream stream(text ? text : "");
+            Memory memory(text ? text : "");
+            std::istream stream(&memory);
             json::Reader::Read(*this, stream);
             return true;
         } catch (const json::Exception &error) {
@@ -236,6 +265,26 @@ public:
     }
 
 private:
+    /* Streams without a buffer of their own, which nobody could overwrite. */
+    class Memory : public std::streambuf {
+    public:
+        explicit Memory(const char *text) {
+            char *start = const_cast<char *>(text);
+            setg(start, start, start + std::strlen(text));
+        }
+    };
+
+    class Written : public std::streambuf {
+    public:
+        String text;
+
+    protected:
+        virtual int_type overflow(int_type c) {
+            text += traits_type::to_char_type(c);
+            return c;
+        }
+    };
+
     template <typename Value> const Value *Get(const char *name) const {
         try {
             const json::Object &object = *this;
@@ -343,7 +392,7 @@ inline std::string HexDecode(const std::string &hex) {
 class Url {
 public:
     Url(const std::string &url) {
-        std::string rest = url;
+        String rest = url;
         const size_t scheme = rest.find("://");
         if (scheme != std::string::npos) {
             m_scheme = String(rest, 0, scheme).ToLower();
@@ -351,15 +400,15 @@ public:
         }
         const size_t path = rest.find('/');
         if (path != std::string::npos) {
-            m_path = rest.substr(path + 1);
+            m_path = String(rest, path + 1);
             rest.erase(path);
         }
         const size_t port = rest.find(':');
         if (port != std::string::npos) {
-            m_port = rest.substr(port + 1);
+            m_port = String(rest, port + 1);
             rest.erase(port);
         }
-        m_host = String(rest).ToLower();
+        m_host = rest.ToLower();
     }
     Url(const std::string &scheme, const std::string &host,
         const std::string &port, const std::string &path)

@@ -12,8 +12,12 @@
  *
  * A constant UnknownElement that is read as another type than its own throws.
  * One that is not constant becomes an empty value of that type instead.
+ *
+ * Values may be secrets: each is overwritten when it goes, and so is whatever
+ * reader and writer make of a text on the way.
  */
 
+#include <algorithm>
 #include <cstddef>
 #include <deque>
 #include <list>
@@ -32,6 +36,34 @@ template <typename Value> class TrivialType_T;
 typedef TrivialType_T<double> Number;
 typedef TrivialType_T<bool> Boolean;
 typedef TrivialType_T<std::string> String;
+
+/** Empties a text, and overwrites all that its memory has room for. */
+inline void Wipe(std::string &text) {
+    text.resize(text.capacity());
+    volatile char *start = text.empty() ? NULL : &text[0];
+    for (size_t i = 0; i < text.size(); ++i) start[i] = 0;
+    text.clear();
+}
+
+inline void Wipe(double &value) { *const_cast<volatile double *>(&value) = 0; }
+inline void Wipe(bool &value) {
+    *const_cast<volatile bool *>(&value) = false;
+}
+
+/** Adds to a text. If it has to move, what it leaves behind is wiped. */
+inline void Append(std::string &text, const char *bytes, size_t size) {
+    if (size > text.capacity() - text.size()) {
+        std::string larger;
+        larger.reserve(std::max(2 * text.capacity(), text.size() + size));
+        larger.append(text);
+        /* Before the text moves: `bytes` may lie within it. */
+        larger.append(bytes, size);
+        Wipe(text);
+        text.swap(larger);
+    } else {
+        text.append(bytes, size);
+    }
+}
 
 class Exception : public std::runtime_error {
 public:
@@ -201,6 +233,14 @@ private:
 template <typename Type> class TrivialType_T {
 public:
     TrivialType_T(const Type &value = Type()) : m_value(value) {}
+    TrivialType_T(const TrivialType_T &other) : m_value(other.m_value) {}
+    ~TrivialType_T() { Wipe(m_value); }
+    TrivialType_T &operator=(const TrivialType_T &other) {
+        if (this == &other) return *this;
+        Wipe(m_value);
+        m_value = other.m_value;
+        return *this;
+    }
     operator Type &() { return m_value; }
     operator const Type &() const { return m_value; }
     Type &Value() { return m_value; }

@@ -2,10 +2,12 @@
 #ifndef MPIN_CXX_JSON_READER_H
 #define MPIN_CXX_JSON_READER_H
 
+#include <clocale>
+#include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <istream>
 #include <iterator>
-#include <locale>
 #include <sstream>
 
 #include "elements.h"
@@ -35,9 +37,10 @@ public:
     }
     static void Read(Null &null, std::istream &in) { ReadAny(null, in); }
     static void Read(UnknownElement &element, std::istream &in) {
-        const std::string text(
-            (std::istreambuf_iterator<char>(in)),
-            std::istreambuf_iterator<char>());
+        String text;
+        const std::istreambuf_iterator<char> end;
+        for (std::istreambuf_iterator<char> i(in); i != end; ++i)
+            Add(text, *i);
         element = Reader(text).Whole();
     }
 
@@ -71,7 +74,7 @@ private:
         switch (Peek()) {
         case '{': return Members();
         case '[': return Elements();
-        case '"': return String(Text());
+        case '"': return Text();
         case 't': return Word("true"), Boolean(true);
         case 'f': return Word("false"), Boolean(false);
         case 'n': return Word("null"), Null();
@@ -87,7 +90,7 @@ private:
         while (more) {
             SkipSpace();
             if (Peek() != '"') Fail("a member's name is missing");
-            const std::string name = Text();
+            const String name = Text();
             SkipSpace();
             if (!Take(':')) Fail("a colon is missing");
             object.Insert(Object::Member(name, Any()));
@@ -128,11 +131,24 @@ private:
             if (!Take('+')) Take('-');
             SkipDigits();
         }
-        std::istringstream number(m_text.substr(start, m_at - start));
-        number.imbue(std::locale::classic());
-        double value = 0;
-        if (!(number >> value)) Fail("a number is out of range");
+        const double value = Value(start);
+        if (!std::isfinite(value)) Fail("a number is out of range");
         return Number(value);
+    }
+
+    /* The locale of the program says which point strtod() knows. A stream of
+     * another locale would keep a copy of the digits. */
+    double Value(size_t start) const {
+        String digits;
+        for (size_t i = start; i < m_at; ++i) {
+            if (m_text[i] != '.') {
+                Add(digits, m_text[i]);
+                continue;
+            }
+            for (const char *c = std::localeconv()->decimal_point; *c; ++c)
+                Add(digits, *c);
+        }
+        return std::strtod(digits.Value().c_str(), NULL);
     }
 
     void SkipDigits() {
@@ -147,8 +163,8 @@ private:
         m_at += word.size();
     }
 
-    std::string Text() {
-        std::string text;
+    String Text() {
+        String text;
         ++m_at;
         for (;;) {
             if (m_at >= m_text.size()) Fail("a string does not end");
@@ -159,11 +175,11 @@ private:
             if (c == '\\')
                 Escape(text);
             else
-                text += c;
+                Add(text, c);
         }
     }
 
-    void Escape(std::string &text) {
+    void Escape(String &text) {
         static const std::string names("\"\\/bfnrt");
         static const char meanings[] = "\"\\/\b\f\n\r\t";
         const char c = Peek();
@@ -171,7 +187,7 @@ private:
         if (c == 'u') return AppendUTF8(text, CodePoint());
         const size_t found = c ? names.find(c) : std::string::npos;
         if (found == std::string::npos) Fail("an escape is unknown");
-        text += meanings[found];
+        Add(text, meanings[found]);
     }
 
     uint32_t CodePoint() {
@@ -197,14 +213,16 @@ private:
         return value;
     }
 
-    static void AppendUTF8(std::string &text, uint32_t c) {
+    static void Add(String &text, char c) { Append(text.Value(), &c, 1); }
+
+    static void AppendUTF8(String &text, uint32_t c) {
         static const uint32_t limits[] = {0x80, 0x800, 0x10000};
         static const uint32_t leads[] = {0, 0xc0, 0xe0, 0xf0};
         int more = 0;
         while (more < 3 && c >= limits[more]) ++more;
-        text += static_cast<char>(leads[more] | (c >> (6 * more)));
+        Add(text, static_cast<char>(leads[more] | (c >> (6 * more))));
         while (more-- > 0)
-            text += static_cast<char>(0x80 | ((c >> (6 * more)) & 0x3f));
+            Add(text, static_cast<char>(0x80 | ((c >> (6 * more)) & 0x3f)));
     }
 
     /* 0 at the end; a text has no NUL outside of strings. */
