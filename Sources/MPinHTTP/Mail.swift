@@ -84,11 +84,11 @@ private func wrapped(_ text: [UInt8]) -> [UInt8] {
     stride(from: 0, to: text.count, by: 76).flatMap { text[$0..<min($0 + 76, text.count)] + [13, 10] }
 }
 
-/// `subject`, in encoded words (RFC 2047) where it is not plain ASCII or too long for a line.
+/// `subject`, in encoded words (RFC 2047) where it is not plain ASCII, reads like one of them or is too long for a line.
 private func encodedSubject(_ subject: String) -> String {
-    guard subject.utf8.contains(where: { $0 > 126 }) || subject.utf8.count > 900 || subject.contains("=?") else {
-        return subject
-    }
+    let text = subject.utf8
+    let readsEncoded = zip(text, text.dropFirst()).contains { $0 == (UInt8(ascii: "="), UInt8(ascii: "?")) }
+    guard readsEncoded || text.count > 900 || text.contains(where: { $0 > 126 }) else { return subject }
     var words: [[UInt8]] = [[]]
     for character in subject.unicodeScalars {
         let bytes = Array(String(character).utf8)

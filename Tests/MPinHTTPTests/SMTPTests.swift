@@ -138,6 +138,16 @@ final class SMTPTests: XCTestCase {
         XCTAssertEqual(decoded.joined(), mail.subject)
     }
 
+    /// A program that reads mail would decode it, and show another subject than was sent.
+    func testASubjectThatReadsLikeAnEncodedWordIsEncodedItself() throws {
+        let server = try server()
+        var mail = mail
+        mail.subject = "=?utf-8?B?YQ==?="
+        XCTAssertNil(failure(mail, url: server.url))
+        let encoded = Data(mail.subject.utf8).base64EncodedString()
+        XCTAssertTrue(server.message.contains("Subject: =?utf-8?B?\(encoded)?="))
+    }
+
     func testLinesTooLongForMailTravelInBase64() throws {
         let server = try server()
         var mail = mail
