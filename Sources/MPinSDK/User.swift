@@ -18,8 +18,9 @@ package final class User: Sendable {
         /// What the server had to say when the registration started.
         var notice = ""
         var login: Login?
-        /// Since this process has known the user.
-        var hasLoggedIn = false
+        /// Whether a finish without a start begins a login by itself: one has ended since this process has known the
+        /// user.
+        var beginsAnew = false
         var authData = ""
         /// What the last login needs to be ended.
         var logout: Logout?
@@ -105,7 +106,7 @@ package final class User: Sendable {
     var lifecycle: UserLifecycle { content.withLock { $0.lifecycle } }
     var registration: Registration? { content.withLock { $0.registration } }
     var login: Login? { content.withLock { $0.login } }
-    var hasLoggedIn: Bool { content.withLock { $0.hasLoggedIn } }
+    var beginsAnew: Bool { content.withLock { $0.beginsAnew } }
     var factors: [SecretBytes] { content.withLock { $0.factors } }
 
     var logout: Logout? { content.withLock { $0.logout } }

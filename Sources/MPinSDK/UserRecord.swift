@@ -34,6 +34,9 @@ package struct UserRecord: Codable, Sendable, Equatable {
     package var mapping: PINMapping?
     /// The second time permit share of the last login's day.
     package var permit: CachedPermit?
+    /// The day, since 1970-01-01 UTC, of a login whose PIN was judged wrong. It may have been the permit that was wrong, so
+    /// the share of that day comes from the second D-TA itself, not from the static storage.
+    package var doubtedPermitDate: Int32?
     /// What the user signs with.
     package var signing: Signing?
 
@@ -126,9 +129,13 @@ package struct UserRecord: Codable, Sendable, Equatable {
     }
 
     /// The last attempt is used up. The token stays: the operator may unblock the identity.
-    mutating func block() {
-        state = UserState.blocked.name
+    mutating func block() { state = UserState.blocked.name }
+
+    /// Of a wrong share for the day, that a D-TA or the static storage may have given, every right PIN would be a wrong
+    /// one: the next login gets another.
+    mutating func forgetPermit(of date: Int32) {
         permit = nil
+        if date > 0 { doubtedPermitDate = date }
     }
 
     /// The server judges PINs again.

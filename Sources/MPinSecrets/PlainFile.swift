@@ -21,10 +21,16 @@ package enum PlainFile {
         }
     }
 
-    /// A descriptor for reading, and what the system says of the file. The caller closes it.
-    package static func open(_ path: String) throws(Failure) -> (file: Int32, status: stat) {
-        // Without O_NONBLOCK the opening of a FIFO waits for a writer.
-        let file = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+    /// A descriptor, for reading by default, and what the system says of the file. The caller closes it. `mode`: of a file
+    /// that `flags` let it make.
+    package static func open(
+        _ path: String, _ flags: Int32 = O_RDONLY, mode: mode_t = 0o600
+    ) throws(Failure) -> (file: Int32, status: stat) {
+        var file: Int32
+        repeat {
+            // Without O_NONBLOCK the opening of a FIFO waits for its other end.
+            file = Glibc.open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, mode)
+        } while file < 0 && errno == EINTR
         guard file >= 0 else { throw .system(path: path, errno: errno) }
         var status = stat()
         guard fstat(file, &status) == 0 else {

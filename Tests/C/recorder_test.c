@@ -206,6 +206,29 @@ static void add_answer(const char *path, const char *body)
                   "body", body));
 }
 
+/* Between the two logins of a recording whose first one is with a wrong PIN,
+ * where the old client went on with the permit that it had, and ours asks for
+ * another one: what is added after cut() and before paste(). */
+enum { EXCHANGES_OF_A_LOGIN = 3 };
+
+static json_t *cut(void)
+{
+    json_t *exchanges = json_object_get(script, "exchanges");
+    json_t *last = json_array();
+    const size_t first = json_array_size(exchanges) - EXCHANGES_OF_A_LOGIN;
+    while (json_array_size(exchanges) > first) {
+        json_array_append(last, json_array_get(exchanges, first));
+        json_array_remove(exchanges, first);
+    }
+    return last;
+}
+
+static void paste(json_t *last)
+{
+    json_array_extend(json_object_get(script, "exchanges"), last);
+    json_decref(last);
+}
+
 static mpin_sdk *begin_script(void)
 {
     const char *file = store_path("old.json");
@@ -276,6 +299,12 @@ static void forced_registration(void)
     mpin_user *user = NULL;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         add(names[i], ONLY_RUN);
+    json_t *login = cut();
+    add("std-04-timePermits-storage404-then-dta", ONLY_RUN);
+    /* The storage is not asked: its share may be what was wrong. */
+    json_t *exchanges = json_object_get(script, "exchanges");
+    json_array_remove(exchanges, json_array_size(exchanges) - 2);
+    paste(login);
     mpin_sdk *sdk = begin_script();
     CHECK_STATUS(mpin_sdk_test_backend(sdk, HOST "1", NULL), MPIN_OK);
     CHECK_STATUS(mpin_sdk_set_backend(sdk, HOST "1", NULL), MPIN_OK);
@@ -414,8 +443,11 @@ static void one_time_password(void)
 }
 
 /* The permit of that day, which came before the recording: its second share
- * from the storage for the first login, then from the client's own store. */
-static void add_permit(const char *id, int is_first)
+ * from the storage for the first login, then from the client's own store, and
+ * after a wrong PIN from the second D-TA. */
+enum { FROM_STORAGE, FROM_STORE, FROM_DTA };
+
+static void add_permit(const char *id, int second)
 {
     char path[1024], hash[2 * MPIN_DOCUMENT_HASH_SIZE + 1];
     uint8_t bytes[512], digest[MPIN_DOCUMENT_HASH_SIZE];
@@ -431,8 +463,14 @@ static void add_permit(const char *id, int is_first)
                      "\",\"signature\":\"00\",\"storageId\":\"00\"}");
     snprintf(path, sizeof path,
              "/tp/c0ffee00c98e11e4b69d02547e1fd4a1/20778/%s", hash);
-    if (is_first)
+    if (second == FROM_STORAGE)
         add_answer(path, POINT);
+    snprintf(path, sizeof path,
+             "/v3/timePermit?hash_mpin_id=%s&app_id="
+             "c0ffee00c98e11e4b69d02547e1fd4a1&mobile=1&signature=00",
+             hash);
+    if (second == FROM_DTA)
+        add_answer(path, "{\"timePermit\":\"" POINT "\"}");
 }
 
 static void access_numbers(void)
@@ -441,12 +479,15 @@ static void access_numbers(void)
     int32_t can = -1;
     id_in("std-10-access-number-login", id, sizeof id);
     add("std-01-clientSettings", ONLY_RUN);
-    add_permit(id, 1);
+    add_permit(id, FROM_STORAGE);
     add("std-10-access-number-login", ONLY_RUN);
     add("std-11-logout", ONLY_RUN);
-    add_permit(id, 0);
+    add_permit(id, FROM_STORE);
     add("std-14-access-number-wrong-number-412", ONLY_RUN);
     add("std-15-access-number-wrong-pin-401-then-ok", ONLY_RUN);
+    json_t *login = cut();
+    add_permit(id, FROM_DTA);
+    paste(login);
     mpin_sdk *sdk = begin_script();
     CHECK_STATUS(mpin_sdk_test_backend(sdk, HOST "1", NULL), MPIN_OK);
     CHECK_STATUS(mpin_sdk_set_backend(sdk, HOST "1", NULL), MPIN_OK);

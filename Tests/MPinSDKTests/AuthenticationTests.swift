@@ -35,12 +35,68 @@ final class AuthenticationTests: FlowTestCase {
         server.forgetCalls()
         XCTAssertEqual(failure { () throws(SDKError) in _ = try finishAuthentication(user, "4321") }, .incorrectPIN)
         XCTAssertNoThrow(try finishAuthentication(user, "1234"))
-        XCTAssertEqual(server.calls.filter { $0 == .timePermit }.count, 1)
+        XCTAssertEqual(server.calls.filter { $0 == .timePermit }.count, 2)
         // Another process has not logged in.
         let other = try newSDK()
         let again = try self.user(in: other)
         XCTAssertEqual(
             failure { () throws(SDKError) in _ = try finishAuthentication(again, "1234", sdk: other) }, .flowError)
+    }
+
+    func testAFinishAfterAWrongPINAsksForAnotherPermit() throws {
+        let user = try registered()
+        let foreign = try server.permitShare(try registered("bob@example.com").mpinID, second: true)
+        for call in [MilagroServer.Call.timePermit, .secondTimePermit] {
+            // A point, but another identity's.
+            server.reply(call, permitAnswer(foreign))
+            try sdk.startAuthentication(user)
+            XCTAssertEqual(failure { () throws(SDKError) in _ = try finishAuthentication(user, "1234") }, .incorrectPIN)
+            server.fail(call, status: nil)
+            server.forgetCalls()
+            XCTAssertNoThrow(try finishAuthentication(user, "1234"), "\(call)")
+            XCTAssertEqual(server.calls, [.timePermit, .secondTimePermit, .pass1, .pass2, .authenticate])
+            server.state.withLock { $0.date += 1 }
+        }
+    }
+
+    /// As first and as second share.
+    private func permitAnswer(_ share: String) -> Reply {
+        let date = server.state.withLock { Int($0.date) }
+        return .json(200, ["date": date, "signature": "a+b=&", "storageId": "00", "timePermit": share])
+    }
+
+    func testAfterAWrongShareInThePermitStorageTheSecondDTAIsAsked() throws {
+        let user = try registered()
+        let hash = Hex.encode(SHA256.hash(try XCTUnwrap(Hex.decode(user.mpinID))))
+        let foreign = try server.permitShare(try registered("bob@example.com").mpinID, second: true)
+        server.state.withLock { $0.stored = ["/tp/app%201/20778/\(hash)": foreign] }
+        XCTAssertEqual(failure { () throws(SDKError) in try logIn(user) }, .incorrectPIN)
+        XCTAssertFalse(server.calls.contains(.secondTimePermit))
+        // Nor does another process take it.
+        let other = try newSDK()
+        server.forgetCalls()
+        XCTAssertNoThrow(try logIn(try self.user(in: other), sdk: other))
+        XCTAssertEqual(server.calls, [.timePermit, .secondTimePermit, .pass1, .pass2, .authenticate])
+        // The next day is another one.
+        server.state.withLock { $0.date += 1 }
+        let share = try server.permitShare(user.mpinID, second: true)
+        server.state.withLock { $0.stored = ["/tp/app%201/20779/\(hash)": share] }
+        server.forgetCalls()
+        XCTAssertNoThrow(try logIn(user))
+        XCTAssertEqual(server.calls, [.timePermit, .permitStorage, .pass1, .pass2, .authenticate])
+    }
+
+    func testAfterAnUnblockingTheWrongShareInThePermitStorageIsNotTakenAgain() throws {
+        server.state.withLock { $0.maxAttempts = 1 }
+        let user = try registered()
+        let hash = Hex.encode(SHA256.hash(try XCTUnwrap(Hex.decode(user.mpinID))))
+        let foreign = try server.permitShare(try registered("bob@example.com").mpinID, second: true)
+        server.state.withLock { $0.stored = ["/tp/app%201/20778/\(hash)": foreign] }
+        XCTAssertEqual(failure { () throws(SDKError) in try logIn(user) }, .incorrectPIN)
+        XCTAssertEqual(user.state, .blocked)
+        server.state.withLock { $0.attempts = [:] }
+        XCTAssertNoThrow(try logIn(user))
+        XCTAssertEqual(user.state, .registered)
     }
 
     func testWithoutTimePermitsALoginNeedsNoStart() throws {

@@ -22,7 +22,8 @@ extension Session {
         try currentBackend().usesPermits ? timePermit(user, caller) : User.Login()
     }
 
-    /// A login that has been started. After a success the next one starts by itself, as the old cores had it.
+    /// A login that has been started. After a verdict the next one starts by itself: old programs start once, and neither
+    /// after a success nor after a wrong PIN anew.
     func logIn(
         _ user: User, pin: SecretBytes, _ form: LoginForm, _ caller: Caller
     ) throws(SDKError) -> LoginAnswer {
@@ -36,7 +37,7 @@ extension Session {
     private func startedLogin(_ user: User, _ caller: Caller) throws(SDKError) -> User.Login {
         if let login = user.login { return login }
         let usesPermits = try currentBackend().usesPermits
-        guard user.hasLoggedIn || !usesPermits, user.state != .blocked else {
+        guard user.beginsAnew || !usesPermits, user.state != .blocked else {
             throw SDKError(.flowError, "the login has not been started: start_authentication comes first")
         }
         let login = try freshLogin(user, caller)
@@ -62,7 +63,7 @@ extension Session {
         let provenPIN = ProvenPIN(number, random: random)
         user.update { content in
             content.login = nil
-            content.hasLoggedIn = true
+            content.beginsAnew = true
             content.authData = answer.text
             content.logout = answer.logout
             content.provenPIN = provenPIN
@@ -90,10 +91,19 @@ extension Session {
             return try prove(credential, number, login, form, caller)
         } catch {
             guard error.status == .incorrectPIN else { throw error }
-            if error.isLastAttempt { throw block(user, error) }
+            endLogin(user)
+            if error.isLastAttempt { throw block(user, error, permitDate: login.date) }
             unblock(user)
-            forgetPermit(user)
+            if login.date > 0 { change(user) { $0.forgetPermit(of: login.date) } }
             throw error
+        }
+    }
+
+    /// Its permit may be what was wrong, so that a further try gets another.
+    private func endLogin(_ user: User) {
+        user.update { content in
+            content.beginsAnew = content.beginsAnew || content.login != nil
+            content.login = nil
         }
     }
 
@@ -101,13 +111,6 @@ extension Session {
     private func unblock(_ user: User) {
         guard user.state == .blocked else { return }
         change(user) { $0.unblock() }
-    }
-
-    /// Of a wrong share for the day, that a D-TA may have given, every right PIN would be a wrong one: the next login gets
-    /// another.
-    private func forgetPermit(_ user: User) {
-        guard user.record.permit != nil else { return }
-        change(user) { $0.permit = nil }
     }
 
     /// Changes the record in the store, or at least in memory.
@@ -174,8 +177,11 @@ extension Session {
     }
 
     /// The last attempt is used up. The verdict stands even if the disk is full.
-    func block(_ user: User, _ verdict: SDKError) -> SDKError {
-        let failure = change(user) { $0.block() }
+    func block(_ user: User, _ verdict: SDKError, permitDate: Int32) -> SDKError {
+        let failure = change(user) { record in
+            record.block()
+            record.forgetPermit(of: permitDate)
+        }
         user.update { $0.login = nil }
         return failure.map { verdict.with(adding: $0.text) } ?? verdict
     }

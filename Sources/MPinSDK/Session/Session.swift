@@ -1,4 +1,3 @@
-import Glibc
 import MPinHTTP
 import MPinSecrets
 import MPinWire
@@ -55,15 +54,11 @@ final class Session {
             throw SDKError(
                 .invalidArgument, "config.proxy is no http URL, or config.pinned_keys no list of sha256//BASE64")
         }
-        if let caFile = config.caFile { try checkIsFile(caFile) }
+        // libcurl would wait for the writer of a pipe. What is not there is for the first request to tell.
+        if let caFile = config.caFile, PlainFile.mayWait(caFile) {
+            throw SDKError(.invalidArgument, "config.ca_file: \(caFile) is not a regular file")
+        }
         return policy
-    }
-
-    /// libcurl would wait for the writer of a pipe. What is not there is for the first request to tell.
-    private static func checkIsFile(_ caFile: String) throws(SDKError) {
-        var status = stat()
-        guard stat(caFile, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { return }
-        throw SDKError(.invalidArgument, "config.ca_file: \(caFile) is not a regular file")
     }
 
     // MARK: Backend

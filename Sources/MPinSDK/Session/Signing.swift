@@ -70,7 +70,7 @@ extension Session {
 
     /// The last attempt of the signing identity is used up. The login has attempts of its own, unless both are one.
     private func endSigning(_ user: User, _ signing: UserRecord.Signing, _ verdict: SDKError) -> SDKError {
-        if signing.mpinID == user.mpinID { return block(user, verdict) }
+        if signing.mpinID == user.mpinID { return block(user, verdict, permitDate: 0) }
         do throws(SDKError) {
             try save(user) { record throws(SDKError) in
                 if record?.signing == signing { record?.signing = nil }

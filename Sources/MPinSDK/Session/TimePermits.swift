@@ -5,7 +5,7 @@ import MPinWire
 
 extension Session {
     /// Both shares of today's time permit, added up (wire section 12). The first one is fetched for each login, for by
-    /// withholding it the server suspends an identity; the second one is kept for its day.
+    /// withholding it the server suspends an identity; the second one is kept for its day, or until a login fails.
     func timePermit(_ user: User, _ caller: Caller) throws(SDKError) -> User.Login {
         let url = "\(try currentBackend().timePermitsURL)/\(user.mpinID)"
         let response: RPSTimePermitResponse = try caller.decode(.timePermit, try caller.get(.timePermit, url))
@@ -16,7 +16,7 @@ extension Session {
             return try login(response.date, first, cached.share.secret)
         }
         let hash = Hex.encode(SHA256.hash(try MPinID.bytes(user.mpinID)))
-        if let second = try storedPermit(response.date, hash, caller),
+        if user.record.doubtedPermitDate != response.date, let second = try storedPermit(response.date, hash, caller),
             let login = try? login(response.date, first, second)
         {
             cache(second, response.date, user)

@@ -1,5 +1,6 @@
 import Glibc
 import MPinHTTP
+import MPinSecrets
 
 /// The blob in a file of mode 0600, beside it a lock file. Replaced by write, fsync, rename, fsync of the directory.
 package final class FileStorage: Storage {
@@ -20,14 +21,13 @@ package final class FileStorage: Storage {
     }
 
     package func read() throws(SDKError) -> [UInt8]? {
-        // The opening of a pipe would wait for its writer.
-        let file = untilDone { open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
-        guard file >= 0 else {
-            if errno == ENOENT { return nil }
-            throw failure("open")
+        let (file, status): (Int32, stat)
+        do { (file, status) = try PlainFile.open(path) } catch {
+            if case .system(_, ENOENT) = error { return nil }
+            throw SDKError(.storageError, "cannot open \(error)")
         }
         defer { close(file) }
-        guard try size(of: file, path) <= Self.maxBytes else { throw SDKError(.storageError, "\(path): not a store") }
+        guard status.st_size <= Self.maxBytes else { throw SDKError(.storageError, "\(path): not a store") }
         return try readAll(file)
     }
 
@@ -55,16 +55,6 @@ package final class FileStorage: Storage {
         hasher.combine(status.st_ctim.tv_sec)
         hasher.combine(status.st_ctim.tv_nsec)
         return UInt64(bitPattern: Int64(hasher.finalize())) | 1
-    }
-
-    /// In bytes. What is no regular file is refused.
-    private func size(of file: Int32, _ path: String) throws(SDKError) -> Int {
-        var status = stat()
-        guard fstat(file, &status) == 0 else { throw failure("stat") }
-        guard status.st_mode & S_IFMT == S_IFREG else {
-            throw SDKError(.storageError, "\(path): not a regular file")
-        }
-        return Int(status.st_size)
     }
 
     private func readAll(_ file: Int32) throws(SDKError) -> [UInt8] {
@@ -99,13 +89,9 @@ package final class FileStorage: Storage {
     }
 
     private func openLock() throws(SDKError) -> Int32 {
-        let lock = untilDone { open("\(path).lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o600) }
-        guard lock >= 0 else { throw failure("open the lock of") }
-        do throws(SDKError) { _ = try size(of: lock, "\(path).lock") } catch {
-            close(lock)
-            throw error
+        do { return try PlainFile.open("\(path).lock", O_RDWR | O_CREAT).file } catch {
+            throw SDKError(.storageError, "cannot open \(error)")
         }
-        return lock
     }
 
     /// Under the lock, so that the draft's name is this process's alone.
