@@ -250,6 +250,19 @@ def test_no_server(environment: None, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (code, said.startswith("NETWORK_ERROR: ")) == (1, True)
 
 
+def test_doctor_connects_to_the_servers_of_its_users(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MPIN_BACKEND", raising=False)
+    options = ["--store", str(tmp_path / "store")]
+    code, said = run("doctor", *options)
+    assert (code, said.endswith("no server to connect to: --backend or MPIN_BACKEND\n")) == (1, True), said
+    with serve(tmp_path, "--force-activate") as url:
+        assert run("register", USER, *options, "--backend", url, pins="1234\n") == (0, "OK\n")
+        code, said = run("doctor", *options)
+        assert (code, f"server: {url} answers\n" in said) == (0, True), said
+    code, said = run("doctor", *options)
+    assert (code, "NETWORK_ERROR" in said, f"{url} answers" in said) == (1, True, False), said
+
+
 @pytest.fixture(scope="module")
 def post_office(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[tuple[str, pathlib.Path]]":
     """A server that mails links, and where the mails are."""
