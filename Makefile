@@ -12,6 +12,9 @@ VERSION := $(shell sed -n 's/^\#define MPIN_VERSION "\(.*\)"/\1/p' include/mpin.
 SONAME = libmpin.so.1
 LIB    = build/libmpin.so
 SERVER = build/mpind
+BENCH  = .build/release/mpin-bench
+LOAD   = .build/release/mpin-load
+SWIFT_TESTS = .build/release/libmpinPackageTests.xctest
 STAMP  = build/packages.stamp
 SOAK   = MPIN_LIBRARY=$(abspath $(LIB)) PYTHONPATH=bindings/python $(PYTHON) -B Tests/EndToEnd/soak.py
 
@@ -27,9 +30,10 @@ LIB_FLAGS = --product mpin --disable-local-rpath -Xcc -gdwarf-4 \
 .DEFAULT_GOAL := help
 # Those of them that take longer than the rest of `make test` are left to `make check-all`.
 LONG = laws dudect tsan coverage faults faults-asan pages-test times-test
-TESTS = lint unit abi api-test c-test asan faults-quick python-test readme-test demo e2e browser-test soak-test unit-file ctime negative wipe fuzz
+# Those that take longest come first: two of them run at a time.
+TESTS = unit browser-test asan fuzz python-test faults-quick api-test c-test soak-test lint abi readme-test demo e2e ctime negative wipe unit-file
 
-.PHONY: help test check-all lib server examples bench load soak packages format clean $(TESTS) $(LONG) FORCE
+.PHONY: help test check-all built made programs lib server examples bench load soak packages format clean $(TESTS) $(LONG) FORCE
 
 ##@ Use
 
@@ -47,33 +51,37 @@ server: $(SERVER) ## build build/mpind
 examples: build/mpin-example build/venv/installed ## build the C example and the Python package
 
 # What is measured without flags becomes a part of Sources/NUMBERS.md, also where it breaks a limit.
-bench: packages ## time every operation, against GMP's own 4x4-limb product; BENCH_FLAGS=--json
-	$(SWIFT) build -c release --product mpin-bench
-	.build/release/mpin-bench $(or $(BENCH_FLAGS),--json-to .build/bench.json)
+bench: $(BENCH) ## time every operation, against GMP's own 4x4-limb product; BENCH_FLAGS=--json
+	$(BENCH) $(or $(BENCH_FLAGS),--json-to .build/bench.json)
 	$(if $(BENCH_FLAGS),,Sources/Packaging/numbers.py bench .build/bench.json)
 
-load: server ## full logins from a second process: logins/s, latency, CPU in U, memory; LOAD_FLAGS=--json
-	$(SWIFT) build -c release --product mpin-load
+load: server $(LOAD) ## full logins from a second process: logins/s, latency, CPU in U, memory; LOAD_FLAGS=--json
 	@rm -f .build/load.json
 	@Tests/EndToEnd/load.sh $(or $(LOAD_FLAGS),--json-to .build/load.json) || failed=$$?; \
 		[ ! -f .build/load.json ] || Sources/Packaging/numbers.py load .build/load.json; exit $${failed:-0}
 
-soak: lib server ## kills, restarts, overload, slow clients, two nodes, times of answers; SOAK_FLAGS="--cycles 100 --seconds 300"
-	$(SWIFT) build -c release --product mpin-load
+soak: lib server $(LOAD) $(SWIFT_TESTS) ## kills, restarts, overload, slow clients, two nodes, times of answers; SOAK_FLAGS="--cycles 100 --seconds 300"
 	$(SOAK) $(SOAK_FLAGS)
-	$(SWIFT) build -c release --build-tests
 	FULL=1 $(SWIFT) test -c release --skip-build --filter 'LoginAbuseTests|CrashTests'
 
 ##@ Check
 
-test: lib server examples ## everything that CI runs; ends in "N passed, N failed"
-	Tests/run.sh $(TESTS)
+test: ## everything that CI runs; ends in "N passed, N failed"
+	Tests/run.sh 2 $(TESTS)
 
-check-all: lib server examples ## all checks, the long ones too
-	Tests/run.sh $(TESTS) $(LONG)
+check-all: ## all checks, the long ones and those that measure time too
+	Tests/run.sh 2 $(TESTS) -- $(LONG)
 
-unit: packages ## Swift tests: laws, vectors, client core, server over sockets
-	$(SWIFT) build -c release --build-tests
+# What tests share is built once, before the first of them: two of them run at a time, and none compiles under another.
+MADE = lib server examples cli man programs $(LIB) $(SERVER) build/mpin-example $(LOAD) $(BENCH) $(SWIFT_TESTS) build/address/libmpin.so
+built: $(MADE)
+made:
+	@printf '%s\n' $(MADE)
+
+programs: lib # the C programs of Tests/C
+	$(MAKE) -C Tests/C --jobs=2 built
+
+unit: $(SWIFT_TESTS) ## Swift tests: laws, vectors, client core, server over sockets
 	$(SWIFT) test -c release --skip-build
 
 lint: packages ## formatting, what documents and sources cite, and headers under every dialect of C and C++
@@ -82,19 +90,18 @@ lint: packages ## formatting, what documents and sources cite, and headers under
 	Tests/count_test.sh
 	$(MAKE) -C Tests/C headers
 
-abi: lib ## exports equal headers, nothing else; same ABI as released; loads without Swift
+abi: lib programs ## exports equal headers, nothing else; same ABI as released; loads without Swift
 	$(MAKE) -C Tests/C abi
 	Tests/ABI/check.sh
 
-api-test: lib server ## all of mpin.h: wrong values for every parameter, and a walk through every function
+api-test: lib server programs ## all of mpin.h: wrong values for every parameter, and a walk through every function
 	$(MAKE) -C Tests/C api-test
 
-c-test: lib server build/mpin-example ## the C programs, plain and under the address sanitizer
+c-test: lib server programs build/mpin-example ## the C programs, plain and under the address sanitizer
 	$(MAKE) -C Tests/C --jobs=2 test
 
-faults: lib ## networks, servers, disks and kills against the client core: every byte, every system call
+faults: lib $(SWIFT_TESTS) ## networks, servers, disks and kills against the client core: every byte, every system call
 	$(MAKE) -C Tests/Faults all
-	$(SWIFT) build -c release --build-tests
 	FULL=1 $(SWIFT) test -c release --skip-build --filter 'StoreProcessTests|MPinSDKTests.StoreTests'
 
 faults-quick: lib ## a part of that, in a minute
@@ -107,10 +114,8 @@ python-test: lib server build/venv/installed ## the Python package, and its type
 runtimes-test: lib server ## the examples in Java and Ruby
 	Tests/EndToEnd/runtimes.sh
 
-numbers-test: server ## the rows of Sources/NUMBERS.md are those that bench and load measure
-	$(SWIFT) build -c release --product mpin-bench
-	$(SWIFT) build -c release --product mpin-load
-	.build/release/mpin-bench --json >.build/names.json
+numbers-test: server $(BENCH) $(LOAD) ## the rows of Sources/NUMBERS.md are those that bench and load measure
+	$(BENCH) --json >.build/names.json
 	Sources/Packaging/numbers.py --check bench .build/names.json
 	Tests/EndToEnd/load.sh --users 20 --seconds 1 --max-units 1e9 --json >.build/names.json
 	Sources/Packaging/numbers.py --check load .build/names.json
@@ -121,12 +126,10 @@ readme-test: lib server examples cli ## the README's snippets, as they stand the
 e2e: lib server ## the old client's flows, from its own words to the server's
 	Tests/EndToEnd/old_client.sh
 
-soak-test: lib server ## make soak in less than a minute
-	$(SWIFT) build -c release --product mpin-load
+soak-test: lib server $(LOAD) ## make soak in less than a minute, without what measures time
 	$(SOAK) --short
 
-pages-test: lib server ## 5,000 login pages wait at an RPA of its own, and logins take no longer
-	$(SWIFT) build -c release --product mpin-load
+pages-test: lib server $(LOAD) ## 5,000 login pages wait at an RPA of its own, and logins take no longer
 	$(SOAK) --only "waiting pages" --seconds 10
 
 times-test: lib server ## the time of an answer tells nothing: 20,000 of each kind
@@ -176,8 +179,7 @@ asan tsan:
 coverage: build/coverage/libmpin.so server ## the lines that tests reach, a line a module; 90 % of the client core's
 	Tests/coverage.sh build/coverage/libmpin.so .build-coverage
 
-laws: packages ## the laws of field, groups and pairing, 10,000 random cases each
-	$(SWIFT) build -c release --build-tests
+laws: $(SWIFT_TESTS) ## the laws of field, groups and pairing, 10,000 random cases each
 	FULL=1 $(SWIFT) test -c release --skip-build --filter LawTests
 
 include Sources/Packaging/packaging.mk
@@ -210,6 +212,12 @@ build/address/libmpin.so build/thread/libmpin.so: build/%/libmpin.so: FORCE | $(
 	@mkdir -p build/$*
 	@cmp -s .build-$*/release/libmpin.so build/$*/$(SONAME) || cp .build-$*/release/libmpin.so build/$*/$(SONAME)
 	@ln -sf $(SONAME) $@
+
+$(BENCH) $(LOAD): FORCE | $(STAMP)
+	$(SWIFT) build -c release --product $(@F)
+
+$(SWIFT_TESTS): FORCE | $(STAMP)
+	$(SWIFT) build -c release --build-tests
 
 $(SERVER): FORCE | $(STAMP)
 	$(SWIFT) build -c release --product mpind

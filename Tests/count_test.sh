@@ -43,9 +43,11 @@ same "small ones are whole" "999 tests, 1,000 cases, 12,345 faults, 1.0 million 
 
 mkdir "$work/Tests"
 cp run.sh count.awk amounts.sh "$work/Tests"
-printf 'good:\n\t@echo "5000 cases: 1 passed, 0 failed"\nquiet:\n\t@true\nbad:\n\t@echo "2 passed, 1 failed"; false\n' \
+printf 'packages built made:\n\t@true\ngood:\n\t@echo "5000 cases: 1 passed, 0 failed"\nquiet:\n\t@true\nbad:\n\t@echo "2 passed, 1 failed"; false\n' \
     >"$work/Makefile"
 same "run.sh ends in what passed and failed" $'2 tests, 5,000 cases\n2 passed, 0 failed' \
-    "$("$work/Tests/run.sh" good quiet | tail -n 2)"
+    "$("$work/Tests/run.sh" 2 good -- quiet | tail -n 2)"
 same "and a target that fails is a failure" "1 passed, 1 failed" "$({ "$work/Tests/run.sh" good bad || true; } | tail -n 1)"
+same "what could not be built fails all" "0 passed, 1 failed" \
+    "$({ printf 'packages:\nbuilt:\n\tfalse\n' >"$work/Makefile"; "$work/Tests/run.sh" good || true; } | tail -n 1)"
 echo "count_test: $passed passed, 0 failed"

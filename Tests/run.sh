@@ -1,46 +1,75 @@
 #!/usr/bin/env bash
-# Runs the named make targets one after the other, each to its end, and adds up what they counted (Tests/count.awk): the
-# last line is "N passed, N failed", of tests, and the one before tells how much these looked at.
+# Runs make targets, each to its end, and adds up what they counted (Tests/count.awk). The last line is "N passed, N failed",
+# of tests; the one before says how much these looked at, and how long installing, building and running took.
+# usage: run.sh [LANES] TARGET... [-- TARGET...]: LANES of the first ones at a time; of those behind "--", which measure
+# time, one.
 # Each output is kept in build/test-logs.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 logs=build/test-logs
 mkdir -p "$logs"
-passed=0
-failed=0
-cases=0
-faults=0
-inputs=0
-failures=()
+lanes=1
+case ${1:-} in [1-9]) lanes=$1 && shift ;; esac
+together=()
+while [ $# -gt 0 ] && [ "$1" != -- ]; do together+=("$1") && shift; done
+[ $# -eq 0 ] || shift
+alone=("$@")
+
+# What `built` has brought up to date: the targets need not ask for it again, and none compiles while another tests.
+made=()
+while read -r file; do made+=(-o "$file"); done < <(make --no-print-directory made 2>/dev/null)
+
+# usage: step NAME TARGET: a target without which no test can run
+step() {
+    local began=$SECONDS
+    if ! make --no-print-directory "$2" >"$logs/$2.log" 2>&1; then
+        tail -n 60 "$logs/$2.log"
+        printf '%s FAILED, see %s\n0 passed, 1 failed\n' "$2" "$logs/$2.log"
+        exit 1
+    fi
+    eval "$1=$((SECONDS - began))"
+}
+
+# usage: run TARGET: leaves its numbers beside its log
+run() {
+    local began=$SECONDS status good cases faults inputs word=ok
+    make --no-print-directory "${made[@]}" "$1" >"$logs/$1.log" 2>&1
+    status=$?
+    read -r good cases faults inputs < <(awk -f Tests/count.awk "$logs/$1.log")
+    [ "$good" -gt 0 ] || good=1
+    [ "$status" -eq 0 ] || { word=FAILED && good=0; }
+    echo "$status $good $cases $faults $inputs" >"$logs/$1.count"
+    printf '%-12s %-6s %5d tests  %4d s\n' "$1" "$word" "$good" "$((SECONDS - began))"
+}
 
 # Why a target failed, in at most 20 lines: what its tests say of it.
 reasons() {
     grep -E 'error:|FAIL|not ok|Error [0-9]|ERROR|[Aa]ssert' "$logs/$1.log" | cut -c 1-300 | tail -n 20
 }
 
-for target in "$@"; do
-    started=$SECONDS
-    make --no-print-directory "$target" >"$logs/$target.log" 2>&1
-    status=$?
-    read -r good more_cases more_faults more_inputs < <(awk -f Tests/count.awk "$logs/$target.log")
-    cases=$((cases + more_cases)) faults=$((faults + more_faults)) inputs=$((inputs + more_inputs))
-    if [ "$status" -eq 0 ]; then
-        [ "$good" -gt 0 ] || good=1
-        passed=$((passed + good))
-        printf '%-12s ok      %5d tests  %4d s\n' "$target" "$good" "$((SECONDS - started))"
-    else
-        failed=$((failed + 1))
-        failures+=("$target")
-        printf '%-12s FAILED  see %s; its last lines:\n' "$target" "$logs/$target.log"
-        tail -n 60 "$logs/$target.log"
-    fi
+step installing packages
+step building built
+began=$SECONDS
+for target in ${together[@]+"${together[@]}"}; do
+    while [ "$(jobs -rp | wc -l)" -ge "$lanes" ]; do wait -n; done
+    run "$target" &
 done
+wait
+for target in ${alone[@]+"${alone[@]}"}; do run "$target"; done
 
-# Said again at the end, where whoever sees only the end looks.
-for target in ${failures[@]+"${failures[@]}"}; do
-    printf '\n%s FAILED:\n' "$target"
+passed=0 failed=0 cases=0 faults=0 inputs=0
+for target in ${together[@]+"${together[@]}"} ${alone[@]+"${alone[@]}"}; do
+    read -r status good more_cases more_faults more_inputs <"$logs/$target.count"
+    passed=$((passed + good))
+    cases=$((cases + more_cases)) faults=$((faults + more_faults)) inputs=$((inputs + more_inputs))
+    [ "$status" -eq 0 ] && continue
+    failed=$((failed + 1))
+    printf '\n%s FAILED, see %s:\n' "$target" "$logs/$target.log"
+    tail -n 60 "$logs/$target.log"
+    echo "In short:"
     reasons "$target"
 done
+echo "installing $installing s, building $building s, running $((SECONDS - began)) s"
 Tests/amounts.sh "$((passed + failed)) tests" "$cases cases" "$faults faults" "$inputs inputs"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -18,6 +18,8 @@ STEPS = ["timePermit", "timePermit of D-TA 2"]
 #: The curve y^2 = x^3 + 2 is over the field of this prime (docs/curve.md).
 X = -0x4000000003C012B1
 FIELD = 36 * X**4 + 36 * X**3 + 24 * X**2 + 6 * X + 1
+#: Identities of each kind, which are asked for in turn.
+PEOPLE = 100
 #: Tries that the map of a hash to a point takes at least, for everybody here: who knows an ID can count them, and would see
 #: by the time whether it is that hash that was mapped.
 TRIES = 4
@@ -32,19 +34,19 @@ class Kind:
     times: list[list[float]] = field(default_factory=list)
 
 
-def permit_times(server: Server, samples: int, people: int) -> str:
-    """people: how many of each kind are asked for in turn."""
+def permit_times(server: Server, samples: int) -> str:
+    """`samples` answers for each kind."""
     settings = registered(server, "first@example.com").settings
     date = _ask_date(server)
     kinds = [
-        Kind("known", _slow(date, people, lambda n: _known(server, f"permit{n:05}@example.com"))),
-        Kind("unknown", _slow(date, people, lambda _: invented())),
+        Kind("known", _slow(date, PEOPLE, lambda n: _known(server, f"permit{n:05}@example.com"))),
+        Kind("unknown", _slow(date, PEOPLE, lambda _: invented())),
     ]
     rps = Connection(server.port)
     dta2 = Connection(urlsplit(settings["certivoxURL"]).port or 0)
     turns = {kind.name: itertools.cycle(kind.people) for kind in kinds}
     for kind in kinds:
-        for _ in range(people):
+        for _ in range(PEOPLE):
             _ask(rps, dta2, next(turns[kind.name]))
     gc.disable()
     try:
