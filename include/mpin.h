@@ -958,8 +958,9 @@ mpin_sdk_start_authentication(mpin_sdk *sdk, mpin_user *user);
  *   MPIN_IDENTITY_NOT_AUTHORIZED, MPIN_REQUEST_EXPIRED,
  *   MPIN_CLIENT_SECRET_EXPIRED, MPIN_CRYPTO_ERROR; MPIN_FLOW_ERROR if the
  *   backend uses time permits and mpin_sdk_start_authentication() has not been
- *   called for this user. After a successful login it need not be called
- *   again: the next one starts by itself.
+ *   called for this user. After a successful login and after a wrong PIN it
+ *   need not be called again: the next one starts by itself, and may return
+ *   what a start returns. After a block it must.
  * Source: wire sections 6.6, 6.7 and 8.3; TRUST wire sections 4.11 and 7.1.
  */
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_finish_authentication(
