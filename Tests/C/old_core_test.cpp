@@ -331,6 +331,12 @@ static void TestWrittenAnswers(const StringMap &config, Context &context, const 
     CHECK(sdk.Logout(user) && !sdk.CanLogout(user));
     CHECK(sent.method == HttpRequest::POST && sent.url == backend + "/leave" &&
           sent.content.find("\"session\"") != String::npos);
+
+    /* Its times are missing. */
+    MPinSDK::OTP otp;
+    CHECK(sdk.StartAuthentication(user) == Status::OK);
+    CHECK(sdk.FinishAuthenticationOTP(user, "1234", otp) == Status::OK && otp.otp.size() == 6);
+    CHECK(otp.status == Status::RESPONSE_PARSE_ERROR && otp.status.GetErrorMessage() == "a time is missing");
     written.clear();
     sdk.DeleteUser(user);
     CHECK(!sdk.IsUserExisting("mfa@example.com"));
