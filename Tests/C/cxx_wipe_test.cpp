@@ -3,6 +3,7 @@
 
 #include "mfa_sdk.h"
 
+#include <clocale>
 #include <malloc.h>
 #include <new>
 
@@ -181,6 +182,37 @@ static void TestWhatIsNoJson() {
     }) == 0);
 }
 
+/* The locale of a program that calls setlocale(): there need be none with a comma on this machine. */
+static bool has_comma;
+
+extern "C" struct lconv *localeconv(void) noexcept {
+    static char comma[] = ",", point[] = ".";
+    static struct lconv conventions;
+    conventions.decimal_point = has_comma ? comma : point;
+    return &conventions;
+}
+
+extern "C" double strtod(const char *text, char **end) noexcept {
+    std::string digits(text);
+    if (has_comma) {
+        CHECK(digits.find('.') == std::string::npos);
+        std::replace(digits.begin(), digits.end(), ',', '.');
+    }
+    const double value = static_cast<double>(std::strtold(digits.c_str(), NULL));
+    json::Wipe(digits);
+    CHECK(!end);
+    return value;
+}
+
+static void TestNumbersInALocaleWithAComma() {
+    util::JsonObject object;
+    has_comma = true;
+    CHECK(object.Parse("{\"n\":2.5}"));
+    has_comma = false;
+    const json::Object &read = object;
+    CHECK(static_cast<const json::Number &>(read["n"]) == json::Number(2.5));
+}
+
 static void TestMaps() {
     CHECK(LeftBehind([] {
         util::StringMap map;
@@ -211,6 +243,7 @@ int main() {
     TestShortTexts();
     TestJson();
     TestWhatIsNoJson();
+    TestNumbersInALocaleWithAComma();
     TestMaps();
     TestAnswers();
     std::cout << "cxx_wipe_test: " << passed << " cases: " << !failed << " passed, " << !!failed << " failed\n";

@@ -302,6 +302,15 @@ static void TestJsonObject() {
     EQUAL(util::GetOptionalStringParam(plain, "left", "default"), "default");
     EQUAL(util::GetOptionalIntParam(plain, "mobile"), 1);
     EQUAL(util::GetOptionalIntParam(plain, "left", 9), 9);
+    bool thrown = false;
+    try {
+        CHECK(again.Parse("{\"big\":3e9}"));
+        util::GetOptionalIntParam(again, "big");
+    } catch (const json::Exception &) {
+        thrown = true;
+    }
+    CHECK(thrown);
+    again = plain;
     util::OverwriteJsonValues(again);
     EQUAL(again.ToString(), "{\"userId\":\"     \",\"mobile\":0,\"third\":0,\"active\":false,"
                             "\"inner\":{\"a\":\" \"},\"kept\":\" \"}");
@@ -413,7 +422,7 @@ static void TestUtilities() {
 
     EQUAL(util::HexEncode(String("\x00\xff" "A", 3)), "00ff41");
     EQUAL(util::HexDecode("00fF41"), String("\x00\xff" "A", 3));
-    CHECK(util::HexDecode("0").empty() && util::HexDecode("0g").empty());
+    CHECK(util::HexDecode("000").empty() && util::HexDecode("0g").empty());
     CHECK(String("pin").EndsWith("in") && !String("in").EndsWith("pin"));
     EQUAL(String("HtTpS").ToLower(), "https");
     std::string secret = "1234";
