@@ -54,6 +54,7 @@ package final class LoopbackServer: Sendable {
     private let address: String
     private let listener: Int32
     private let handler: @Sendable (ReceivedRequest) -> Reply
+    private let onEnd: @Sendable () -> Void
     private let state = Locked(State())
 
     private struct State {
@@ -63,13 +64,15 @@ package final class LoopbackServer: Sendable {
         var isStopped = false
     }
 
-    /// `address`: an IPv4 one of this machine.
+    /// `address`: an IPv4 one of this machine. `onEnd` hears of the end of each connection.
     package init(
-        address: String = "127.0.0.1", handler: @escaping @Sendable (ReceivedRequest) -> Reply
+        address: String = "127.0.0.1", onEnd: @escaping @Sendable () -> Void = {},
+        handler: @escaping @Sendable (ReceivedRequest) -> Reply
     ) throws {
         self.address = address
         (listener, port) = try listenOnLoopback(address)
         self.handler = handler
+        self.onEnd = onEnd
         Thread.detachNewThread { [self] in acceptLoop() }
     }
 
@@ -113,6 +116,7 @@ package final class LoopbackServer: Sendable {
         defer {
             state.withLock { _ = $0.connections.remove(connection) }
             close(connection)
+            onEnd()
         }
         var reader = RequestReader(connection: connection)
         while let request = reader.next() {

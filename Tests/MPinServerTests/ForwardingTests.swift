@@ -13,17 +13,7 @@ final class ForwardingTests: XCTestCase {
     override func tearDown() { try? FileManager.default.removeItem(atPath: backend.stateFolder) }
 
     private func rpa(_ rpsURL: String, _ more: [String] = []) throws -> Mpind {
-        let state = backend.stateFolder
-        try makeFolder(state)
-        for key in ["rpa", "rps-rpa"] { _ = try KeyFile.create("\(state)/\(key).key") }
-        let mpind = try Mpind(
-            [
-                "rpa", "--listen", "127.0.0.1:\(backend.port)", "--private-listen", "127.0.0.1:\(backend.privatePort)",
-                "--key-file", state + "/rpa.key", "--rps-key-file", state + "/rps-rpa.key", "--mail-dir",
-                backend.mailFolder, "--rps-url", rpsURL, "--log-level", "debug", "--rate-limits", "off",
-            ] + more, backend.traffic)
-        try mpind.waitUntilReady()
-        return mpind
+        try Mpind.rpa(backend, over: rpsURL, more)
     }
 
     func testMethodPathQueryHeadersAndBodyArriveAndTheAnswerComesBack() throws {

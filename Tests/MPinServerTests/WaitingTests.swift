@@ -1,6 +1,5 @@
 import Foundation
 import LoopbackServer
-import MPinSecrets
 import MPinServer
 import MPinWire
 import XCTest
@@ -15,17 +14,7 @@ final class WaitingTests: XCTestCase {
     private static let few = ["--connections", "64", "--connections-per-address", "16"]
 
     private func rpa(_ rpsURL: String, _ more: [String] = []) throws -> Mpind {
-        let state = backend.stateFolder
-        try makeFolder(state)
-        for key in ["rpa", "rps-rpa"] { _ = try KeyFile.create("\(state)/\(key).key") }
-        let mpind = try Mpind(
-            [
-                "rpa", "--listen", "127.0.0.1:\(backend.port)", "--private-listen", "127.0.0.1:\(backend.privatePort)",
-                "--key-file", state + "/rpa.key", "--rps-key-file", state + "/rps-rpa.key", "--mail-dir",
-                backend.mailFolder, "--rps-url", rpsURL, "--log-level", "debug",
-            ] + more, backend.traffic)
-        try mpind.waitUntilReady()
-        return mpind
+        try Mpind.rpa(backend, over: rpsURL, more)
     }
 
     func testMorePagesThanMayWaitGet503AndNobodyElseDoes() throws {
@@ -91,6 +80,96 @@ final class WaitingTests: XCTestCase {
             XCTAssertEqual(try server.backend.call("POST", "/rps/codeStatus", report).status, 200)
         }
         for wait in waiting { XCTAssertEqual(try wait.get(), "user") }
+    }
+
+    /// A page that is closed, or a phone that loses its network, must not keep others out until its time is over.
+    func testWhoHasGoneLeavesItsPlaceAtTheRPAAtOnceAndItsRequestEnds() throws {
+        let (asked, ended) = (Count(), Count())
+        let rps = try LoopbackServer(onEnd: { ended.add() }) { _ in
+            asked.add()
+            return .stall()
+        }
+        defer { rps.stop() }
+        let mpind = try rpa(rps.url, Self.few)
+        for (path, places) in [("/rps/access", 12), ("/rps/authenticate", 2)] {
+            for _ in 0..<2 {
+                let before = asked.value
+                let waiting = try (0..<places).map { _ in try enter(path, asked) }
+                XCTAssertEqual(try backend.call("POST", path, "{}").status, 503, path)
+                for file in waiting { close(file) }
+                // The RPS hears of it long before it would have had to answer.
+                ended.wait(for: before + places, seconds: 15)
+                XCTAssertEqual(ended.value, before + places, path)
+            }
+        }
+        XCTAssertEqual(mpind.stop(SIGTERM), 0)
+    }
+
+    /// A connection whose request has come to the RPS: who is refused comes again.
+    private func enter(_ path: String, _ asked: Count) throws -> Int32 {
+        let (before, end) = (asked.value, Date(timeIntervalSinceNow: 15))
+        while Date() < end {
+            let file = try Sockets.post(backend.port, path, "{}")
+            while asked.value == before, !Sockets.hasAnswer(file), Date() < end { usleep(1_000) }
+            if asked.value > before { return file }
+            close(file)
+        }
+        throw Sockets.Failure(text: "no place for " + path)
+    }
+
+    func testAPageThatHasGoneLeavesItsPlaceAtTheRPSAtOnce() throws {
+        let server = try InProcess {
+            $0.limits.connections = 64
+            $0.limits.connectionsPerAddress = 16
+            $0.limits.pageWaitSeconds = 50
+        }.keep(in: self)
+        let tokens = try (0..<13).map { _ in try TestBrowser(code: server.backend).webOTT }
+        func wait(_ number: Int) throws -> Int32 {
+            let body = "{\"webOTT\":\"\(tokens[number])\",\"wait\":50}"
+            return try Sockets.post(server.backend.port, "/rps/access", body)
+        }
+        func isFree() throws -> Bool {
+            try server.backend.call("POST", "/rps/access", "{\"webOTT\":\"\(tokens[12])\"}").status == 200
+        }
+        for _ in 0..<3 {
+            let end = Date(timeIntervalSinceNow: 20)
+            var waiting = try (0..<12).map(wait)
+            while try isFree(), Date() < end {
+                // Who came in the moment in which another page was answered comes again.
+                for number in 0..<12 where Sockets.hasAnswer(waiting[number]) {
+                    close(waiting[number])
+                    waiting[number] = try wait(number)
+                }
+            }
+            XCTAssertFalse(try isFree(), "all places are taken")
+            for file in waiting { close(file) }
+            while try !isFree(), Date() < end { usleep(1_000) }
+            XCTAssertTrue(try isFree(), "they are free long before the pages would have been answered")
+        }
+    }
+
+    /// It asks for all phones (wire section 7), and where no key is shared it does so beside the public paths.
+    func testTheRPAsQuestionsAboutLoginsAreNoPhonesThatWait() throws {
+        let server = try InProcess(
+            change: {
+                $0.delivery = .forceActivate
+                $0.limits.connections = 64
+                $0.limits.connectionsPerAddress = 16
+                $0.limits.waitSeconds = 50
+            }, changeRPS: { $0.rpaKey = nil }, changeRPA: { $0.rpsKey = nil }
+        ).keep(in: self)
+        let client = TestClient(backend: server.backend)
+        let alice = try client.register("alice@example.com", pin: "1234")
+        let browsers = try (0..<2).map { _ in try TestBrowser(code: server.backend) }
+        let phones = try browsers.map { browser in
+            let authOTT = try client.prove(alice, wid: browser.wid)
+            let body = "{\"mpinResponse\":{\"pass\":2,\"authOTT\":\"\(authOTT)\"}}"
+            return Later { try server.backend.callPrivate("POST", "/rps/authenticate", body).status }
+        }
+        let tokens = try browsers.map { try $0.awaitToken() }
+        XCTAssertEqual(try server.backend.callPrivate("POST", "/rps/authenticate", "{}").status, 503, "no third phone")
+        for (browser, token) in zip(browsers, tokens) { XCTAssertEqual(try browser.redeem(token).status, 200) }
+        for phone in phones { XCTAssertEqual(try phone.get(), 200) }
     }
 
     /// Other failures of the RPS are 500 at the RPA, as old clients know them (`ForwardingTests`).

@@ -74,10 +74,14 @@ extension Request {
         var waits: Bool { self == .page || self == .phone }
     }
 
-    /// What the last word of its path says. With a slash at its end a path is the same to the router.
+    /// What the last word of its path says. With a slash at its end a path is the same to the router. A phone's
+    /// `authenticate` stands behind the RPS's prefix; without one it is the RPA's, which asks for all phones and waits for
+    /// none (wire section 7).
     var kind: Kind {
-        switch uri.path.split(separator: "/").last {
+        let words = uri.path.split(separator: "/")
+        return switch words.last {
         case "access": .page
+        case "authenticate" where words.count == 1: .endOfLogin
         case "authenticate": .phone
         case "pass2", "mpinAuthenticate": .endOfLogin
         default: .other

@@ -4,7 +4,6 @@ import Hummingbird
 import MPinHTTP
 import NIOCore
 import NIOHTTP1
-import ServiceLifecycle
 
 /// Passes what lies below the prefix on to the RPS (wire section 8.6): clients know the RPA's address and no other. Where
 /// RPS and RPA share a listener there is nothing to pass on.
@@ -51,15 +50,16 @@ struct Forwarding: Sendable {
         request.uri.path + (request.uri.query.map { "?" + $0 } ?? "")
     }
 
-    /// Whoever waits lets go when the server is to stop. A page may ask twice: it hears the same.
+    /// Whoever waits lets go when the server is to stop, and when the client has gone: a place is free again at once, here
+    /// and, as the connection to it ends, at the RPS. A page may ask twice: it hears the same.
     private func waited(_ request: HTTPClientRequest, _ kind: Request.Kind) async throws -> Response {
         let answer = Task(executorPreference: EventLoopExecutor.shared) {
             try await answered(request, kind, mayRepeat: kind == .page)
         }
         do {
-            return try await withTaskCancellationOrGracefulShutdownHandler {
+            return try await whileWanted {
                 try await answer.value
-            } onCancelOrGracefulShutdown: {
+            } onEnd: {
                 answer.cancel()
             }
         } catch  where answer.isCancelled { throw APIError.ending }

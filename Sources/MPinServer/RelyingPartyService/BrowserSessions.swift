@@ -1,6 +1,5 @@
 import MPinSecrets
 package import MPinStore
-import ServiceLifecycle
 
 /// The browser sessions of one RPS: by number or id, and by webOTT.
 package struct BrowserSessions: Sendable {
@@ -64,17 +63,18 @@ package struct BrowserSessions: Sendable {
     }
 
     /// What `look` finds, which is asked at once, whenever the session may have changed, and a last time after `seconds`;
-    /// nil then, or when the server is to stop. Only this process changes its sessions: a ring misses nothing.
+    /// nil then, or when the client has gone or the server is to stop. Only this process changes its sessions: a ring
+    /// misses nothing.
     func wait<Result: Sendable>(
         _ wid: String, seconds: Int, _ look: @Sendable () async throws -> Result?
     ) async throws -> Result? {
         let (rings, stop) = doorbell.rings(wid, seconds: seconds)
-        return try await withTaskCancellationOrGracefulShutdownHandler {
+        return try await whileWanted {
             for await _ in rings {
                 if let result = try await look() { return result }
             }
             return nil
-        } onCancelOrGracefulShutdown: {
+        } onEnd: {
             stop()
         }
     }

@@ -1,4 +1,6 @@
 import Foundation
+import MPinSecrets
+import MPinServer
 import XCTest
 
 /// The real program as a process of its own.
@@ -33,6 +35,21 @@ final class Mpind {
                 "\(backend.port)", "--private-port", "\(backend.privatePort)", "--dta1-port", "\(backend.dta1Port)",
                 "--dta2-port", "\(backend.dta2Port)", "--rate-limits", "off", "--log-level", "debug",
             ] + more, backend.traffic, files: files)
+    }
+
+    /// An RPA of its own on the backend's ports, with new keys, over the RPS at that URL.
+    static func rpa(_ backend: Backend, over rpsURL: String, _ more: [String] = []) throws -> Mpind {
+        let state = backend.stateFolder
+        try makeFolder(state)
+        for key in ["rpa", "rps-rpa"] { _ = try KeyFile.create("\(state)/\(key).key") }
+        let mpind = try Mpind(
+            [
+                "rpa", "--listen", "127.0.0.1:\(backend.port)", "--private-listen", "127.0.0.1:\(backend.privatePort)",
+                "--key-file", state + "/rpa.key", "--rps-key-file", state + "/rps-rpa.key", "--mail-dir",
+                backend.mailFolder, "--rps-url", rpsURL, "--log-level", "debug", "--rate-limits", "off",
+            ] + more, backend.traffic)
+        try mpind.waitUntilReady()
+        return mpind
     }
 
     var logText: String { (try? String(contentsOf: log, encoding: .utf8)) ?? "" }

@@ -20,11 +20,13 @@ func parallel<T: Sendable>(_ count: Int, _ work: @escaping @Sendable (Int) throw
 final class Count: Sendable {
     private let count = Mutex(0)
 
+    var value: Int { count.withLock { $0 } }
+
     func add() { count.withLock { $0 += 1 } }
 
-    /// Returns when there are so many, or after a minute.
-    func wait(for wanted: Int) {
-        let end = Date(timeIntervalSinceNow: 60)
+    /// Returns when there are so many, or when the time is over.
+    func wait(for wanted: Int, seconds: Double = 60) {
+        let end = Date(timeIntervalSinceNow: seconds)
         while count.withLock({ $0 }) < wanted, Date() < end { usleep(1_000) }
     }
 }

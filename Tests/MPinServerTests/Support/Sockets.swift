@@ -62,6 +62,12 @@ enum Sockets {
         }
     }
 
+    /// Whether an answer, or the end of the connection, is there to be read.
+    static func hasAnswer(_ file: Int32) -> Bool {
+        var ready = pollfd(fd: file, events: Int16(POLLIN), revents: 0)
+        return poll(&ready, 1, 0) == 1
+    }
+
     /// Everything until the other side closes.
     static func receiveAll(_ file: Int32) -> Data {
         var data = Data()
@@ -74,6 +80,14 @@ enum Sockets {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let count = recv(file, &buffer, buffer.count, 0)
         return count > 0 ? Data(buffer[..<count]) : nil
+    }
+
+    /// Sends a POST on a connection of its own, which stays open; nobody has read the answer.
+    static func post(_ port: Int, _ target: String, _ body: String) throws -> Int32 {
+        let file = try connect(port)
+        let head = "POST \(target) HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
+        send(file, Data((head + body).utf8))
+        return file
     }
 
     /// Sends `request` as it stands and reads until the server closes.

@@ -1,15 +1,25 @@
 import NIOCore
 import NIOHTTP1
 
-/// Decides whether a connection lives on after an answer, and refuses what two servers in a row may read in two ways.
+/// Decides whether a connection lives on after an answer, refuses what two servers in a row may read in two ways, and sees
+/// the client go.
 final class ConnectionHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
     typealias OutboundIn = HTTPServerResponsePart
     typealias OutboundOut = HTTPServerResponsePart
     private let clock: RequestClock
+    private let departure: Departure
 
-    init(_ clock: RequestClock) { self.clock = clock }
+    init(_ clock: RequestClock, _ departure: Departure) {
+        self.clock = clock
+        self.departure = departure
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        departure.come()
+        context.fireChannelInactive()
+    }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
@@ -27,6 +37,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     /// The framework would close a connection without a running request at once, and reset the request that may just be
     /// arriving.
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if event as? ChannelEvent == .inputClosed { departure.come() }
         guard event is ChannelShouldQuiesceEvent else { return context.fireUserInboundEventTriggered(event) }
         clock.finish()
     }

@@ -19,19 +19,21 @@ struct Connections: HTTPChannelHandler {
             if !counter.admit(channel) { channel.close(promise: nil) }
             let pipeline = channel.pipeline.syncOperations
             if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls.context)) }
-            let clock = RequestClock(limits)
+            let (clock, departure) = (RequestClock(limits), Departure())
             try pipeline.addHandler(ByteWatch(clock))
             try pipeline.configureHTTPServerPipeline(
                 withPipeliningAssistance: false, withErrorHandling: false, withOutboundHeaderValidation: false,
                 withEncoderConfiguration: .init(), withDecoderLimitConfiguration: decoderLimits)
             try pipeline.addHandlers([
-                ConnectionHandler(clock), HTTP1ToHTTPServerCodec(secure: tls != nil),
+                ConnectionHandler(clock, departure), HTTP1ToHTTPServerCodec(secure: tls != nil),
                 ExpectContinueHandler(bodyLimit: limits.bodyBytes), HTTPConnectionStateHandler(logger: logger),
             ])
             let parts = try NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>(
                 wrappingChannelSynchronously: channel, configuration: .init(isOutboundHalfClosureEnabled: true))
             return Arrival(channel) {
-                await handleHTTP(asyncChannel: parts, logger: logger)
+                await Departure.$ofClient.withValue(departure) {
+                    await handleHTTP(asyncChannel: parts, logger: logger)
+                }
             } left: {
                 queue.left()
             }
