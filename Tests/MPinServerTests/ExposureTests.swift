@@ -103,6 +103,19 @@ final class ExposureTests: XCTestCase {
         }
     }
 
+    /// An RPA on another machine speaks TLS to the RPS, and brings many callers.
+    func testBesideACertificateTheWordOfANamedProxyAboutTheCallerCounts() throws {
+        for (more, caller) in [(["--trusted-proxy", "127.0.0.1"], "203.0.113.9"), ([], "127.0.0.1")] {
+            let mpind = try Mpind(backend, tls + more)
+            try mpind.waitUntilReady()
+            let request = Self.ping.replacing("Connection:", with: "X-Forwarded-For: 203.0.113.9\r\nConnection:")
+            XCTAssertTrue(try connect(["-tls1_3", "-ign_eof"], request).output.contains("200 OK"))
+            mpind.waitForLog("\"request\"")
+            XCTAssertTrue(mpind.logText.contains("\"remote\":\"\(caller)\""), mpind.logText)
+            XCTAssertEqual(mpind.stop(SIGTERM), 0)
+        }
+    }
+
     private static let ping = "GET /rps/clientSettings HTTP/1.1\r\nHost: first.localhost\r\nConnection: close\r\n\r\n"
 
     func testSIGHUPBringsTheNewCertificateAndABadOneChangesNothing() throws {

@@ -312,6 +312,22 @@ final class OptionsTests: XCTestCase {
         try check(.dta, ["--behind-proxy", "--key-file", "x"])
     }
 
+    /// An RPS that only its own machine reaches is asked by an RPA or a proxy, and counts that as one caller.
+    func testAnRPSThatCountsAllCallersAsOneWarnsOfIt() throws {
+        func warnings(_ part: ServerPart, _ more: [String]) throws -> [String] {
+            try SettingsReader(part).read(arguments: (Self.needed[part] ?? []) + more, environment: [:]).warnings
+        }
+        XCTAssertEqual(try warnings(.rps, []).count, 1)
+        XCTAssertTrue(try warnings(.rps, [])[0].contains("--behind-proxy"))
+        for more in [["--behind-proxy"], ["--tls-cert", "a", "--tls-key", "b"]] {
+            XCTAssertEqual(try warnings(.rps, more), [], "\(more)")
+        }
+        XCTAssertEqual(try warnings(.rpa, []), [])
+        XCTAssertEqual(try warnings(.serve, ["--mail-dir", "m"]), [])
+        let check = try Mpind(["config", "check", "rps"] + (Self.needed[.rps] ?? []))
+        XCTAssertEqual(check.stop(0), 0, check.logText)
+    }
+
     /// The systemd unit does not try again what cannot get better, and knows it by the exit code.
     func testWhatCannotStartIsNoGoodConfiguration() throws {
         for (part, arguments, problem) in [

@@ -2,14 +2,19 @@
 package enum Exposure: Sendable {
     /// Not at all: loopback addresses only.
     case loopback
-    /// TLS 1.2 or later, ended here.
-    case tls(TLSIdentity)
+    /// TLS 1.2 or later, ended here. Of these proxies, such as an RPA on another machine, the word about a caller counts.
+    case tls(TLSIdentity, TrustedProxies = TrustedProxies())
     /// TLS ends at these proxies.
     case behindProxy(TrustedProxies)
 
-    var identity: TLSIdentity? { if case .tls(let identity) = self { identity } else { nil } }
+    var identity: TLSIdentity? { if case .tls(let identity, _) = self { identity } else { nil } }
 
-    var proxies: TrustedProxies { if case .behindProxy(let proxies) = self { proxies } else { TrustedProxies() } }
+    var proxies: TrustedProxies {
+        switch self {
+        case .loopback: TrustedProxies()
+        case .tls(_, let proxies), .behindProxy(let proxies): proxies
+        }
+    }
 
     /// The base URL of a listener, without a slash at its end.
     func url(_ address: ListenAddress) -> String { (identity == nil ? "http://" : "https://") + address.description }

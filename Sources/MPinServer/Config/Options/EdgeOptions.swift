@@ -12,10 +12,11 @@ extension Settings {
         case (nil, nil, true):
             let loopback = ["127.0.0.0/8", "::1"].compactMap { IPNetwork($0) }
             return .behindProxy(TrustedProxies(proxies.isEmpty ? loopback : proxies))
-        case (let certificate?, let key?, false) where proxies.isEmpty:
-            return .tls(try TLSIdentity(certificateFile: certificate, keyFile: key))
+        case (let certificate?, let key?, false):
+            return .tls(try TLSIdentity(certificateFile: certificate, keyFile: key), TrustedProxies(proxies))
         case (_?, _?, true): throw SettingsError("give either --tls-cert and --tls-key, or --behind-proxy")
-        case (nil, nil, false), (_?, _?, false): throw SettingsError("--trusted-proxy needs --behind-proxy")
+        case (nil, nil, false):
+            throw SettingsError("--trusted-proxy needs --behind-proxy, or --tls-cert and --tls-key")
         default: throw SettingsError("--tls-cert and --tls-key go together")
         }
     }

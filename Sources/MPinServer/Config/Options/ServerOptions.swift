@@ -17,7 +17,7 @@ package enum ServerOptions {
     static let behindProxy = ServerOption<Bool>.flag("behind-proxy", "TLS ends at a proxy in front of this server.")
     static let trustedProxy = ServerOption<[String]>.list(
         "trusted-proxy", "ADDRESS[/BITS]",
-        "Proxy whose X-Forwarded-For, X-Forwarded-Proto and X-Request-Id count; with --behind-proxy. (default: loopback)"
+        "Proxy whose X-Forwarded-For, X-Forwarded-Proto and X-Request-Id count. (default: with --behind-proxy loopback)"
     )
     static let allowOrigin = ServerOption<[String]>.list(
         "allow-origin", "ORIGIN",
@@ -161,7 +161,7 @@ package enum ServerOptions {
 
     static let rpsURL = ServerOption<String>.text(
         "rps-url", "http://127.0.0.1:8010", .baseURL,
-        "Base URL of the RPS's public listener, where what comes below the prefix is passed on to; it needs --behind-proxy to count callers."
+        "Base URL of the RPS's public listener, where what comes below the prefix is passed on to; it needs --behind-proxy or --trusted-proxy to count callers."
     )
 
     static let revokedUsers = ServerOption<String?>.text(

@@ -16,13 +16,20 @@ extension Settings {
     }
 
     /// What could start, but hardly as it was meant.
-    package var warnings: [String] {
+    package var warnings: [String] { [noMails, oneCaller].compactMap(\.self) }
+
+    private var noMails: String? {
         guard part == .serve, self[ServerOptions.mailDir] == nil, self[ServerOptions.smtpURL] == nil,
             !self[ServerOptions.forceActivate], let folder = self[ServerOptions.stateDir]
-        else { return [] }
-        return [
-            "neither --smtp-url nor --mail-dir is given: no mail is sent, and links lie as files in \(folder)/mail"
-        ]
+        else { return nil }
+        return "neither --smtp-url nor --mail-dir is given: no mail is sent, and links lie as files in \(folder)/mail"
+    }
+
+    /// An RPS that only this machine reaches is asked by an RPA or a proxy. Their word about who calls is not taken unasked:
+    /// a proxy that nobody has set up for it may hand on whatever its clients claim.
+    private var oneCaller: String? {
+        guard part == .rps, self[ServerOptions.tlsCert] == nil, !self[ServerOptions.behindProxy] else { return nil }
+        return "without --behind-proxy all who come through the RPA at 127.0.0.1 count as one caller, with its limits"
     }
 
     private var needed: [ServerOption<String?>] {
