@@ -1,6 +1,7 @@
 import Foundation
 import MPinSecrets
 import MPinServer
+import MPinStore
 import Synchronization
 import XCTest
 
@@ -213,6 +214,63 @@ final class AuditTests: XCTestCase {
             ["\(log).0.gz is packed: unpack it and give it as --older"])
         let command = try Mpind(["audit", "verify", "--audit-log", log, "--audit-key-file", folder + "/audit.key"])
         XCTAssertEqual(command.stop(0), 0, command.logText)
+    }
+
+    /// A hard link may be somebody's, or what an end of the machine has left of a rotation.
+    func testAnotherNameOfTheLogBesideItHidesNoCutEnd() throws {
+        for (name, make) in [("hard", link), ("symbolic", symlink)] {
+            try write(3)
+            XCTAssertEqual(make(log, log + "." + name), 0)
+            let whole = try lines()
+            let found = try AuditVerification(place())
+            XCTAssertEqual([found.files.count, found.findings.count], [1, 0], name)
+            try save(whole.dropLast())
+            XCTAssertEqual(try findings().map(\.file), [log], name)
+            XCTAssertTrue(try findings().allSatisfy { $0.text.contains("cut off") }, name)
+            try save(whole)
+            XCTAssertEqual(unlink(log + "." + name), 0)
+        }
+    }
+
+    func testANewFileThatCannotBeBegunIsTriedAgainWhenTheLogHasGrownAndSaidOnce() throws {
+        let start = try XCTUnwrap(Moment("2026-01-01T00:00:00Z"))
+        let now = Mutex(start)
+        let audit = try AuditLog(place(), fileBytes: 16_384) { now.withLock { $0 } }
+        let inTheWay = log + "." + start.isoWithMicroseconds
+        try Data().write(to: URL(fileURLWithPath: inTheWay))
+        var said = 0
+        func append() throws -> Int {
+            do { try audit.append(.command("test"), part: "test") } catch AuditError.notRotated { said += 1 }
+            return try Data(contentsOf: URL(fileURLWithPath: log)).count
+        }
+        var size = 0
+        while said == 0, size < 20_000 { size = try append() }
+        XCTAssertEqual(said, 1)
+        let full = size
+        // It could be begun from now on, but nobody tries at every line.
+        now.withLock { $0 = start.adding(seconds: 1) }
+        var last = full
+        while size >= last, size < 40_000 {
+            last = size
+            size = try append()
+        }
+        XCTAssertTrue((full + 2048 - 512...full + 2048).contains(last), "\(full) \(last)")
+        XCTAssertEqual(said, 1)
+        XCTAssertEqual(unlink(inTheWay), 0)
+        let found = try AuditVerification(place())
+        XCTAssertEqual([found.files.count, found.findings.count], [2, 0])
+    }
+
+    func testANewFileThatCannotBeBegunAgainAndAgainIsSaidOnce() throws {
+        let time = try XCTUnwrap(Moment("2026-01-01T00:00:00Z"))
+        let audit = try AuditLog(place(), fileBytes: 4096) { time }
+        try Data().write(to: URL(fileURLWithPath: log + "." + time.isoWithMicroseconds))
+        var said = 0
+        for _ in 0..<100 {
+            do { try audit.append(.command("test"), part: "test") } catch AuditError.notRotated { said += 1 }
+        }
+        XCTAssertEqual(said, 1)
+        XCTAssertEqual(try lines().count, 100, "every line is written")
     }
 
     func testALogThatHasGrownIsPutAsideByItselfAndStaysOneChain() throws {

@@ -23,7 +23,7 @@ struct AuditFiles {
     /// The files and the head that fits them. The head's lock is held until all of them are open, so that no rotation
     /// comes between.
     static func find(_ place: AuditPlace, older: [String]) throws -> (AuditHead, AuditFiles) {
-        let file = open(place.head, O_RDONLY | O_CLOEXEC)
+        let file = Glibc.open(place.head, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { throw AuditError.system(place.head, errno) }
         defer { close(file) }
         flock(file, LOCK_SH)
@@ -31,18 +31,24 @@ struct AuditFiles {
         var found = AuditFiles()
         let beside = try namesBeside(place)
         found.packed = beside.filter { name in packers.contains { name.hasSuffix($0) } }
-        var known: Set<[UInt64]> = []
-        let opened = try (older + beside.filter { !found.packed.contains($0) } + [place.log]).compactMap { path in
-            let (file, status) = try PlainFile.open(path)
-            let handle = FileHandle(fileDescriptor: file, closeOnDealloc: true)
-            // Given and found.
-            return known.insert([UInt64(status.st_dev), UInt64(status.st_ino)]).inserted ? (path, handle) : nil
-        }
+        // The one that is being written is opened first: another name of it, which anybody may have made or an end of the
+        // machine in a rotation left, is not one of the older files.
+        let opened = try open([place.log] + older + beside.filter { !found.packed.contains($0) })
         flock(file, LOCK_UN)
         let all = try opened.map { path, handle in File(path: path, lines: try lines(path, handle)) }
-        // The one that is being written comes last, whatever stands in it.
-        found.files = all.dropLast().sorted { ($0.start, $0.path) < ($1.start, $1.path) } + all.suffix(1)
+        // It comes last, whatever stands in it.
+        found.files = all.dropFirst().sorted { ($0.start, $0.path) < ($1.start, $1.path) } + all.prefix(1)
         return (head, found)
+    }
+
+    /// Each file once, under the first of its names.
+    private static func open(_ paths: [String]) throws -> [(path: String, handle: FileHandle)] {
+        var known: Set<[UInt64]> = []
+        return try paths.compactMap { path in
+            let (file, status) = try PlainFile.open(path)
+            let handle = FileHandle(fileDescriptor: file, closeOnDealloc: true)
+            return known.insert([UInt64(status.st_dev), UInt64(status.st_ino)]).inserted ? (path, handle) : nil
+        }
     }
 
     private static func namesBeside(_ place: AuditPlace) throws -> [String] {

@@ -21,6 +21,8 @@ package final class AuditLog: Sendable {
     private struct Files {
         var head: Int32
         var log: Int32
+        /// Bytes of the log at which a new file is tried again, when one could not be begun.
+        var nextTry: Int?
     }
 
     private struct Entry {
@@ -82,10 +84,21 @@ package final class AuditLog: Sendable {
                 waiting.withLock { _ = $0.removeFirst() }
             }
             if let entry { try write(entry.members, &head, files, isDurable: entry.isDurable) }
-            guard let fileBytes, head.size >= fileBytes else { return }
-            do { try rotate(&files, &head, suffix: clock().isoWithMicroseconds) } catch {
-                throw AuditError.notRotated("\(error)")
-            }
+            try rotateIfFull(&files, &head)
+        }
+    }
+
+    /// What keeps a new file from being begun hardly goes away between two lines: it is tried again when the file has grown
+    /// by an eighth of what it may have, and said the first time.
+    private func rotateIfFull(_ files: inout Files, _ head: inout AuditHead) throws {
+        guard let fileBytes, head.size >= max(fileBytes, files.nextTry ?? 0) else { return }
+        let isFirstTry = files.nextTry == nil
+        do {
+            try rotate(&files, &head, suffix: clock().isoWithMicroseconds)
+        } catch {
+            files.nextTry = head.size + max(fileBytes / 8, 1)
+            guard isFirstTry else { return }
+            throw AuditError.notRotated("\(error)")
         }
     }
 
@@ -107,7 +120,11 @@ package final class AuditLog: Sendable {
     private func rotate(_ files: inout Files, _ head: inout AuditHead, suffix: String) throws {
         let old = "\(place.log).\(suffix)"
         guard link(place.log, old) == 0 else { throw AuditError.system(old, errno) }
-        guard unlink(place.log) == 0 else { throw AuditError.system(place.log, errno) }
+        guard unlink(place.log) == 0 else {
+            let code = errno
+            unlink(old)
+            throw AuditError.system(place.log, code)
+        }
         try reopen(&files)
         head.size = 0
         try head.save(files.head, path: place.head)
@@ -151,7 +168,7 @@ extension AuditLog {
     private func reopen(_ files: inout Files) throws {
         let file = try Self.open(place.log, O_RDWR | O_APPEND)
         close(files.log)
-        files.log = file
+        (files.log, files.nextTry) = (file, nil)
     }
 
     private func size(_ file: Int32) throws -> Int {
