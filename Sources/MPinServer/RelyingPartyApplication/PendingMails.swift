@@ -19,9 +19,12 @@ struct PendingMails: Sendable {
 
     private let mails: Table<Pending>
     private let asked: Table<Asked>
-    /// Seconds from the first mail to the second; each further time it is twice as long.
+    /// Seconds from the first mail to the second; each further time it is twice as long, up to the longest. That is short:
+    /// anybody who knows an address may ask, and its owner waits with them.
     private static let firstWait = 60
-    private static let longestWait = 3600
+    private static let longestWait = 300
+    /// Seconds after which it begins anew.
+    private static let memory = 3600
 
     init(in store: any Store) {
         mails = Table("pending_mail", in: store)
@@ -51,7 +54,7 @@ struct PendingMails: Sendable {
             if let again = entry?.value.again, now < again { return (false, again) }
             let count = min(entry?.value.count ?? 0, 16)
             let again = now.adding(seconds: min(Self.firstWait << count, Self.longestWait))
-            entry = .init(Asked(count: count + 1, again: again), expires: again.adding(seconds: Self.longestWait))
+            entry = .init(Asked(count: count + 1, again: again), expires: again.adding(seconds: Self.memory))
             return (true, again)
         }
         return (isAllowed, again, isAllowed ? try await mails.read(Self.key(user), at: now) : nil)
