@@ -9,27 +9,23 @@ struct CollectGarbage: AsyncParsableCommand {
         commandName: "gc",
         abstract: "Delete expired items of an RPS, or erase the master shares of a D-TA that are no longer served.")
 
-    @OptionGroup var config: ConfigOption
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var operating: OperatorOptions
     @OptionGroup var seal: SealOptions
-    @OptionGroup var audit: AuditOptions
-    @OptionGroup var output: OutputOptions
 
     func run() async throws {
         try await operate {
-            let database = try config.fill(database)
-            let audit = try config.fill(audit).audit(stateDir: database.stateDir)
+            let (database, audit) = try operating.open()
             for (name, path) in try database.paths() {
                 let count: Int
                 switch try DatabaseKind(checking: path) {
                 case .rps: count = try await UserAdministration(database: path).collect()
                 case .dta:
-                    let seal = try config.fill(seal).seal(forDatabase: path, stateDir: database.stateDir)
+                    let seal = try operating.config.fill(seal).seal(forDatabase: path, stateDir: database.stateDir)
                     guard let seal else { throw StartError("\(path): give --key-file or --passphrase-file") }
                     count = try MasterShareDatabase(existing: path, seal: seal, now: .now()).eraseRetired(at: .now())
                 }
                 audit.record(.command("gc", [("database", name), ("deleted", String(count))]))
-                output.print(Line(database: path, deleted: count), "\(path): deleted \(count)")
+                operating.output.print(Line(database: path, deleted: count), "\(path): deleted \(count)")
             }
         }
     }
@@ -51,21 +47,17 @@ struct SaveBackup: ParsableCommand {
     @Argument(help: "New file for the copy; with --state-dir, new folder for the copies of all parts.")
     var path: String
 
-    @OptionGroup var config: ConfigOption
-    @OptionGroup var database: DatabaseOptions
-    @OptionGroup var audit: AuditOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var operating: OperatorOptions
 
     func run() throws {
         try operate {
-            let database = try config.fill(database)
-            let audit = try config.fill(audit).audit(stateDir: database.stateDir)
+            let (database, audit) = try operating.open()
             if database.stateDir != nil { try makeFolder(path) }
             for (name, source) in try database.paths() {
                 let target = database.stateDir == nil ? path : "\(path)/\(name)"
                 let kind = try Backup.save(source, to: target)
                 audit.record(.command("backup", [("database", name)]))
-                output.print(
+                operating.output.print(
                     Line(database: source, backup: target, kind: kind.rawValue), "\(source): copied to \(target)")
             }
         }
@@ -92,26 +84,22 @@ struct RestoreBackup: AsyncParsableCommand {
     @Argument(help: "The copy; with --state-dir, the folder of the copies.")
     var path: String
 
-    @OptionGroup var config: ConfigOption
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var operating: OperatorOptions
     @OptionGroup var seal: SealOptions
-    @OptionGroup var audit: AuditOptions
-    @OptionGroup var output: OutputOptions
 
     func run() async throws {
         try await operate {
-            let database = try config.fill(database)
-            let audit = try config.fill(audit).audit(stateDir: database.stateDir)
+            let (database, audit) = try operating.open()
             var restores: [(name: String, target: String, restore: Restore)] = []
             for (name, target) in try database.paths() {
                 let source = database.stateDir == nil ? path : "\(path)/\(name)"
-                let seal = try config.fill(seal).seal(forDatabase: target, stateDir: database.stateDir)
+                let seal = try operating.config.fill(seal).seal(forDatabase: target, stateDir: database.stateDir)
                 restores.append((name, target, try await Restore(source, to: target, seal: seal, at: .now())))
             }
             for (name, target, restore) in restores {
                 let restored = try restore.run()
                 audit.record(.command("restore", [("database", name)]))
-                output.print(Line(target, restored), text(target, restored))
+                operating.output.print(Line(target, restored), text(target, restored))
             }
         }
     }

@@ -48,6 +48,20 @@ struct ConfigOption: ParsableArguments {
     }
 }
 
+/// What a command is told that works on databases and leaves a line in the audit log.
+struct OperatorOptions: ParsableArguments {
+    @OptionGroup var config: ConfigOption
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var audit: AuditOptions
+    @OptionGroup var output: OutputOptions
+
+    /// With what options do not name taken from the server's configuration.
+    func open() throws -> (database: DatabaseOptions, audit: Audit) {
+        let database = try config.fill(database)
+        return (database, try config.fill(audit).audit(stateDir: database.stateDir))
+    }
+}
+
 /// Which database an operator's command works on.
 struct DatabaseOptions: ParsableArguments {
     @Option(help: "SQLite file of the part; its server may be running.")

@@ -13,23 +13,18 @@ struct Users: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "List all users, a line for each of their identities.")
 
-        @OptionGroup var config: ConfigOption
-        @OptionGroup var database: DatabaseOptions
-        @OptionGroup var audit: AuditOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var operating: OperatorOptions
 
         func run() async throws {
             try await operate {
-                let database = try config.fill(database)
-                let audit = try config.fill(audit).audit(stateDir: database.stateDir)
-                let users = try UserAdministration(database: database.path("rps"))
+                let (users, audit) = try operating.openUsers()
                 audit.record(.command("user list"))
                 var count = 0
                 try await users.list { page in
                     count += page.count
-                    for entry in page { output.print(entry, "\(entry.user.shown)  \(entry.line)") }
+                    for entry in page { operating.output.print(entry, "\(entry.user.shown)  \(entry.line)") }
                 }
-                if count == 0, !output.json { print("nobody is registered") }
+                if count == 0, !operating.output.json { print("nobody is registered") }
             }
         }
     }
@@ -41,19 +36,10 @@ struct Users: ParsableCommand {
         @Option(help: "Only the identity with this hash, as `user show` prints it; a user has one for each device.")
         var identity: String?
 
-        @OptionGroup var config: ConfigOption
-        @OptionGroup var database: DatabaseOptions
-        @OptionGroup var audit: AuditOptions
-        @OptionGroup var output: OutputOptions
-
-        func open() throws -> (users: UserAdministration, audit: Audit) {
-            let database = try config.fill(database)
-            let audit = try config.fill(audit).audit(stateDir: database.stateDir)
-            return (try UserAdministration(database: database.path("rps")), audit)
-        }
+        @OptionGroup var operating: OperatorOptions
 
         func change(_ change: UserAdministration.Change) async throws {
-            let (users, audit) = try open()
+            let (users, audit) = try operating.openUsers()
             try show(await users.change(change, user: user, identity: identity, audit: audit))
         }
 
@@ -63,7 +49,7 @@ struct Users: ParsableCommand {
                 throw ExitCode(2)
             }
             for entry in entries {
-                output.print(entry, entry.line)
+                operating.output.print(entry, entry.line)
             }
         }
     }
@@ -74,7 +60,7 @@ struct Users: ParsableCommand {
 
         func run() async throws {
             try await operate {
-                let (users, audit) = try options.open()
+                let (users, audit) = try options.operating.openUsers()
                 audit.record(.command("user show", user: options.user))
                 try options.show(await users.find(user: options.user, identity: options.identity))
             }
@@ -101,10 +87,7 @@ struct Users: ParsableCommand {
         @Option(help: "How long it is good.")
         var seconds = 3600
 
-        @OptionGroup var config: ConfigOption
-        @OptionGroup var database: DatabaseOptions
-        @OptionGroup var audit: AuditOptions
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var operating: OperatorOptions
 
         func validate() throws {
             guard (1...604_800).contains(seconds) else { throw ValidationError("--seconds: 1 to 604800") }
@@ -112,11 +95,9 @@ struct Users: ParsableCommand {
 
         func run() async throws {
             try await operate {
-                let database = try config.fill(database)
-                let audit = try config.fill(audit).audit(stateDir: database.stateDir)
-                let users = try UserAdministration(database: database.path("rps"))
+                let (users, audit) = try operating.openUsers()
                 let code = try await users.issueCode(user: user, seconds: seconds, audit: audit)
-                output.print(["user": user, "code": code], code)
+                operating.output.print(["user": user, "code": code], code)
             }
         }
     }
@@ -127,6 +108,13 @@ struct Users: ParsableCommand {
         @OptionGroup var options: Options
 
         func run() async throws { try await operate { try await options.change(.revoke) } }
+    }
+}
+
+extension OperatorOptions {
+    fileprivate func openUsers() throws -> (users: UserAdministration, audit: Audit) {
+        let (database, audit) = try open()
+        return (try UserAdministration(database: database.path("rps")), audit)
     }
 }
 
