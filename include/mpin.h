@@ -356,7 +356,9 @@ typedef struct mpin_config {
      * MPIN_INVALID_ARGUMENT. */
     const char *storage_passphrase;
     /** Proxy of all requests that leave this machine: http://host:port; NULL:
-     * that of the environment (https_proxy, no_proxy). */
+     * that of the environment (https_proxy, no_proxy). It looks names up, so
+     * behind it only hosts that are written as addresses are checked for
+     * loopback and private ones (SECURITY.md, "A bad backend"). */
     const char *proxy;
     /** Public keys that the backend's certificate may have:
      * "sha256//BASE64;sha256//BASE64" of the SubjectPublicKeyInfo; NULL: any
