@@ -62,7 +62,9 @@ struct Forwarding: Sendable {
             } onEnd: {
                 answer.cancel()
             }
-        } catch  where answer.isCancelled { throw APIError.ending }
+        } catch  where answer.isCancelled {
+            throw Departure.ofClient?.hasCome == true ? APIError.gone : APIError.ending
+        }
     }
 
     private func answered(

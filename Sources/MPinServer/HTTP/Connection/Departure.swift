@@ -15,6 +15,8 @@ final class Departure: Sendable {
 
     private let state = NIOLockedValueBox(State())
 
+    var hasCome: Bool { state.withLockedValue(\.hasCome) }
+
     /// The client has gone. Those who listen hear it once.
     func come() {
         let listeners = state.withLockedValue { state in
