@@ -51,7 +51,7 @@ cli: packages ## build build/mpin-cli
 	@mkdir -p build
 	@ln -sf ../.build/release/mpin-cli build/mpin-cli
 
-cli-test: cli server ## the command line client against a real server
+cli-test: cli lib server ## the command line client against a real server
 	Tests/EndToEnd/cli.sh
 
 swift-test: packages server ## register and log in from a Swift program of its own package

@@ -35,8 +35,19 @@ browser() {
     wait "$browser"
 }
 
+# device_name USER: as it is kept in the store.
+device_name() {
+    MPIN_LIBRARY=$root/build/libmpin.so PYTHONPATH=$root/bindings/python python3 -B - "$1" <<'PY'
+import os, sys, mpin
+with mpin.SDK(os.environ["MPIN_STORE"], backend=os.environ["MPIN_BACKEND"]) as sdk:
+    print(sdk.get_user(sys.argv[1]).device_name)
+PY
+}
+
 start_server --tell-attempts-left
-expect 5 '' register "$user" --wait 0
+expect 5 '' register "$user" --wait 0 --device-name "carol's"
+grep -q 'keeps no device names: --device-name is not sent' "$work/heard"
+[ "$(device_name "$user")" = "" ]
 ok "register without waiting: not confirmed yet"
 open_mailed_link
 expect 0 '1234\n' confirm "$user"
@@ -101,6 +112,17 @@ status=0
 env -u MPIN_BACKEND MPIN_STORE="$work/empty" "$cli" doctor >"$work/said" 2>"$work/heard" || status=$?
 [ "$status" -eq 1 ] && grep -q -e '--backend or MPIN_BACKEND' "$work/said"
 ok "doctor without a backend: those of the users, or none"
+stop_server
+status=0
+env -u MPIN_BACKEND "$cli" doctor >"$work/said" 2>"$work/heard" || status=$?
+[ "$status" -eq 1 ] && grep -q NETWORK_ERROR "$work/said"
+if grep -q "$backend answers" "$work/heard"; then exit 1; fi
+start_server --tell-attempts-left --set-device-name
+ok "doctor notices that the server of its users is gone"
+expect 5 '' register dora@example.com --wait 0
+[ "$(device_name dora@example.com)" = "$(hostname)" ]
+expect 0 '' delete dora@example.com
+ok "a server that wants the device's name gets this machine's"
 chmod 644 "$MPIN_STORE"
 expect 1 '' doctor
 chmod 600 "$MPIN_STORE"

@@ -51,7 +51,6 @@ package enum Reply: Sendable {
 /// An HTTP server on a real loopback socket that does as a test says, one thread a connection.
 package final class LoopbackServer: Sendable {
     package let port: UInt16
-    private let address: String
     private let listener: Int32
     private let handler: @Sendable (ReceivedRequest) -> Reply
     private let onEnd: @Sendable () -> Void
@@ -64,19 +63,17 @@ package final class LoopbackServer: Sendable {
         var isStopped = false
     }
 
-    /// `address`: an IPv4 one of this machine. `onEnd` hears of the end of each connection.
+    /// `onEnd` hears of the end of each connection.
     package init(
-        address: String = "127.0.0.1", onEnd: @escaping @Sendable () -> Void = {},
-        handler: @escaping @Sendable (ReceivedRequest) -> Reply
+        onEnd: @escaping @Sendable () -> Void = {}, handler: @escaping @Sendable (ReceivedRequest) -> Reply
     ) throws {
-        self.address = address
-        (listener, port) = try listenOnLoopback(address)
+        (listener, port) = try listenOnLoopback()
         self.handler = handler
         self.onEnd = onEnd
         Thread.detachNewThread { [self] in acceptLoop() }
     }
 
-    package var url: String { "http://\(address):\(port)" }
+    package var url: String { "http://127.0.0.1:\(port)" }
     package var received: [ReceivedRequest] { state.withLock { $0.received } }
     /// Connections accepted so far.
     package var accepted: Int { state.withLock { $0.accepted } }
@@ -155,12 +152,12 @@ package final class LoopbackServer: Sendable {
     }
 }
 
-/// A listening socket on 127.0.0.1, or another address of this machine, and its port.
-package func listenOnLoopback(_ host: String = "127.0.0.1") throws -> (socket: Int32, port: UInt16) {
+/// A listening socket on 127.0.0.1, and its port.
+package func listenOnLoopback() throws -> (socket: Int32, port: UInt16) {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = inet_addr(host)
+    address.sin_addr.s_addr = inet_addr("127.0.0.1")
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     let isListening = withUnsafeMutablePointer(to: &address) { pointer in
         pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in

@@ -118,6 +118,7 @@ final class TLSTests: XCTestCase {
         let url = try serve("self")
         let result = get(url)
         XCTAssertTrue(isRefused(result), "\(result)")
+        XCTAssertTrue("\(result)".contains("certificate not trusted: name its authority by ca_file, --ca-file"))
     }
 
     func testSelfSignedCertificateIsRefusedEvenWhereInsecureHTTPIsAllowed() throws {
@@ -137,7 +138,9 @@ final class TLSTests: XCTestCase {
         try makeCertificate("other", alternativeNames: "IP:127.0.0.1")
         let url = try serve("self")
         XCTAssertTrue(isRefused(get(url, caFile: "\(folder)/other.pem")))
-        XCTAssertTrue(isRefused(get(url, caFile: "\(folder)/missing.pem")))
+        let missing = get(url, caFile: "\(folder)/missing.pem")
+        XCTAssertTrue(isRefused(missing), "\(missing)")
+        XCTAssertTrue("\(missing)".contains("the file of authorities (ca_file, --ca-file) cannot be read"))
     }
 
     func testCertificateForAnotherHostIsRefused() throws {
