@@ -20,12 +20,21 @@ blocks() {
 . "$root/Tests/ok.sh"
 
 # A person opens the link of the mail that comes next, while the command that runs waits for that.
-with_mail() { # command
-    local reader
-    open_mailed_link &
+with_mail() { # opener, command
+    local opener=$1 reader
+    shift
+    "$opener" &
     reader=$!
     "$@" || { echo "$* failed" >&2; return 1; }
     wait "$reader" || { echo "$* sent no mail" >&2; return 1; }
+}
+# Not before the program has said that it waits for it.
+open_when_asked_to() {
+    for _ in $(seq 600); do
+        grep -q '^waiting: open the link' waiting 2>/dev/null && break
+        sleep 0.1
+    done
+    open_mailed_link
 }
 register_from_the_command_line() { eval "$line --pin-fd 0" <<<1234; }
 
@@ -43,11 +52,12 @@ blocks python >login.py
 while read -r line; do
     case $line in
         make* | build/mpind*) continue ;;
-        *" register "*) with_mail register_from_the_command_line ;;
+        *" register "*) with_mail open_mailed_link register_from_the_command_line ;;
         build/mpin-cli*) eval "$line --pin-fd 0" <<<1234 ;;
         # They wait for the mail at first, and log in at once the second time.
         ./login | "python3 login.py")
-            [ "$(with_mail $line 2>waiting)" = "logged in" ]
+            : >waiting
+            [ "$(with_mail open_when_asked_to $line 2>waiting)" = "logged in" ]
             grep '^waiting: open the link' waiting >/dev/null
             [ "$($line)" = "logged in" ]
             ;;
