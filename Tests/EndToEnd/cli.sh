@@ -110,12 +110,14 @@ env -u MPIN_BACKEND "$cli" doctor >"$work/said" 2>"$work/heard"
 grep -q "^server: $backend answers" "$work/heard"
 status=0
 env -u MPIN_BACKEND MPIN_STORE="$work/empty" "$cli" doctor >"$work/said" 2>"$work/heard" || status=$?
-[ "$status" -eq 1 ] && grep -q -e '--backend or MPIN_BACKEND' "$work/said"
+[ "$status" -eq 1 ]
+grep -q -e '--backend or MPIN_BACKEND' "$work/said"
 ok "doctor without a backend: those of the users, or none"
 stop_server
 status=0
 env -u MPIN_BACKEND "$cli" doctor >"$work/said" 2>"$work/heard" || status=$?
-[ "$status" -eq 1 ] && grep -q NETWORK_ERROR "$work/said"
+[ "$status" -eq 1 ]
+grep -q NETWORK_ERROR "$work/said"
 if grep -q "$backend answers" "$work/heard"; then exit 1; fi
 start_server --tell-attempts-left --set-device-name
 ok "doctor notices that the server of its users is gone"

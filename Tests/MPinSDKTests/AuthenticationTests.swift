@@ -222,6 +222,18 @@ final class AuthenticationTests: FlowTestCase {
         XCTAssertEqual(failure { () throws(SDKError) in try logIn(user, "0000") }, .incorrectPIN)
     }
 
+    func testAWrongPINSaysHowManyTriesAreLeft() throws {
+        let user = try registered()
+        for (left, words) in [(2, ": 2 tries are left"), (1, ": 1 try is left")] {
+            server.reply(.authenticate, .json(401, ["message": "Wrong PIN.", "attemptsLeft": left]))
+            XCTAssertEqual(failure { () throws(SDKError) in try logIn(user) }, .incorrectPIN)
+            XCTAssertEqual(sdk.lastError?.text.hasSuffix(words), true)
+        }
+        server.reply(.authenticate, .json(401, ["message": "Wrong PIN."]))
+        XCTAssertEqual(failure { () throws(SDKError) in try logIn(user) }, .incorrectPIN)
+        XCTAssertEqual(sdk.lastError?.text.contains("left"), false)
+    }
+
     func testThreeWrongPINsBlockAndKeepTheToken() throws {
         let user = try registered()
         for _ in 0..<3 {
@@ -382,6 +394,7 @@ final class AuthenticationTests: FlowTestCase {
         let user = try registered()
         server.fail(.authenticate, status: 409)
         XCTAssertEqual(failure { () throws(SDKError) in try logIn(user) }, .clientSecretExpired)
+        XCTAssertEqual(sdk.lastError?.text.hasSuffix(": register again"), true)
         XCTAssertEqual(user.state, .registered)
         server.fail(.authenticate, status: nil)
         try sdk.deleteUser(user)

@@ -19,6 +19,8 @@ final class RegistrationTests: FlowTestCase {
                 "activateCode": "code",
             ])
         XCTAssertEqual(failure { () throws(SDKError) in try sdk.confirmRegistration(user) }, .identityNotVerified)
+        let hint = ": the mail link has not been opened yet: confirm, or restart the registration"
+        XCTAssertEqual(sdk.lastError?.text.hasSuffix(hint), true)
         XCTAssertEqual(failure { () throws(SDKError) in try finishRegistration(user, "1234") }, .flowError)
         server.activate(user.mpinID)
         try sdk.confirmRegistration(user, pushID: "push id&")
