@@ -109,6 +109,46 @@ final class AimedClientTests: FolderTestCase {
         XCTAssertEqual(inner.received.count, 1)
     }
 
+    /// Only the lookup shows where `x.localhost` lies (libcurl answers it itself): what refuses is the opening of a socket,
+    /// and, once the program has been there, that its open connection is not used.
+    func testANameMayNotStandForThisMachineNorAnOpenConnectionToIt() throws {
+        let inner = try LoopbackServer { _ in .json(200, [:]) }
+        defer { inner.stop() }
+        let transport = CurlTransport(policy: HTTPPolicy(allowInsecure: true))
+        let url = "http://x.localhost:\(inner.port)/"
+        XCTAssertEqual(status(url, [.global], transport), nil)
+        XCTAssertEqual(inner.accepted, 0)
+        XCTAssertEqual(status(url, nil, transport), 200)
+        XCTAssertEqual(status(url, [.global], transport), nil)
+        XCTAssertEqual(status(url, [.global, .loopback], transport), 200)
+        XCTAssertEqual(inner.received.count, 2)
+    }
+
+    /// A proxy would look names up, but addresses need no lookup.
+    func testAProxyIsNotAskedForAddressesThatMayNotBeReached() throws {
+        let proxy = try LoopbackServer { _ in .json(200, [:]) }
+        defer { proxy.stop() }
+        var policy = HTTPPolicy(allowInsecure: true)
+        policy.proxy = proxy.url
+        let transport = CurlTransport(policy: policy)
+        XCTAssertEqual(status("http://10.1.2.3/", [.global], transport), nil)
+        XCTAssertEqual(proxy.accepted, 0)
+        XCTAssertEqual(status("http://10.1.2.3/", [.global, .private], transport), 200)
+    }
+
+    /// Nil: the address is refused.
+    private func status(_ url: String, _ reach: Set<AddressClass>?, _ transport: CurlTransport) -> Int? {
+        var request = HTTPRequest(url: url, deadline: .after(milliseconds: 10_000))
+        request.reach = reach
+        do throws(HTTPFailure) { return try transport.execute(request, isCancelled: { false }).status } catch {
+            guard case .forbiddenAddress = error else {
+                XCTFail("\(error)")
+                return 0
+            }
+            return nil
+        }
+    }
+
     func testARedirectLeadsNowhere() throws {
         let inner = try LoopbackServer { _ in .json(200, [:]) }
         let target = inner.url
