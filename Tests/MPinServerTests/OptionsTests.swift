@@ -1,5 +1,7 @@
 import Foundation
+import MPinSecrets
 import MPinServer
+import MPinWire
 import XCTest
 
 /// The sources of the options, and what is said about a wrong one.
@@ -50,6 +52,32 @@ final class OptionsTests: XCTestCase {
         XCTAssertEqual([rps.logoutURL, rps.serviceName, rps.serviceIconURL], ["/out", "S", "/i"])
         XCTAssertEqual([rps.forwardUserHeaders, rps.allowOrigin], [["X-A"], ["https://a"]])
         XCTAssertEqual([rps.accessNumberUseCheckSum, rps.useNFC, rps.setDeviceName], [false, true, false])
+    }
+
+    /// Phones ask there that know nothing but that URL.
+    func testWhereAPublicURLIsSetTheServiceDescribesItself() throws {
+        let key = folder + "/a.key"
+        _ = try KeyFile.create(key)
+        let given: [(ServerPart, [String], String)] = [
+            (.serve, ["--all-in-one", "--state-dir", folder + "/state", "--mail-dir", folder], "--public-url"),
+            (
+                .rps, ["--database", "x", "--key-file", key, "--dta1-key-file", key, "--dta2-key-file", key],
+                "--base-url"
+            ),
+        ]
+        for (part, arguments, option) in given {
+            func service(_ more: [String]) throws -> ServiceResponse? {
+                try SettingsReader(part).read(arguments: arguments + more, environment: [:]).parts().rps?.mobileService
+            }
+            XCTAssertNil(try service([]))
+            let own = try XCTUnwrap(service([option, "https://login.example.org/", "--service-name", "Acme"]))
+            XCTAssertEqual([own.name, own.url, own.rps_prefix], ["Acme", "https://login.example.org", "rps"])
+            let other = try file(
+                "{\"name\":\"Other\",\"url\":\"https://a.example\",\"rps_prefix\":\"r\",\"logo_url\":\"\",\"type\":\"online\"}"
+            )
+            let chosen = try service([option, "https://login.example.org", "--mobile-service", other])
+            XCTAssertEqual(chosen?.name, "Other")
+        }
     }
 
     func testALaterSourceWinsAndEachValueNamesItsSource() throws {
@@ -193,6 +221,7 @@ final class OptionsTests: XCTestCase {
         ] {
             let mpind = try Mpind(arguments)
             XCTAssertGreaterThan(mpind.stop(0), 0, "\(arguments): \(mpind.logText)")
+            XCTAssertTrue(mpind.logText.contains("fifo: not a regular file"), "\(arguments): \(mpind.logText)")
         }
     }
 
