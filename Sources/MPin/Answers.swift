@@ -1,17 +1,18 @@
 import MPinSDK
 
-/// A code that is good for a short time.
+/// A one-time code, which is valid for a short time.
 public struct OneTimeCode: Sendable, Equatable {
     /// The digits.
     public let code: String
-    /// Seconds since 1970 of the server's clock; 0, as the others, where the server does not say.
+    /// When the code expires, in seconds since 1970 on the server's clock. This and the next two are 0 if the server
+    /// does not send them.
     public let expireTime: Int64
-    /// The server's clock at the answer.
+    /// The time of the answer on the server's clock, in seconds since 1970.
     public let nowTime: Int64
-    /// Seconds from the one to the other.
+    /// How long the code is valid, in seconds.
     public let secondsToLive: Int32
 
-    /// Nil where the server issued no code.
+    /// Nil if the server issued no code.
     init?(_ otp: OTP) {
         guard !otp.code.isEmpty else { return nil }
         code = otp.code
@@ -21,13 +22,13 @@ public struct OneTimeCode: Sendable, Equatable {
     }
 }
 
-/// Who asks for a login; what the server does not say is empty.
+/// The browser session that asks for a login. Texts that the server does not send are empty.
 public struct Session: Sendable, Equatable {
-    /// The user id that the page proposes.
+    /// The user id that the page suggests.
     public let proposedUserID: String
-    /// The application that shows the code.
+    /// The name of the application that shows the code.
     public let applicationName: String
-    /// Its icon.
+    /// The URL of the application's icon.
     public let applicationIconURL: String
     /// Whether the session is for registration only.
     public let isRegistrationOnly: Bool
@@ -42,13 +43,13 @@ public struct Session: Sendable, Equatable {
 
 /// A service that a web page offers to clients.
 public struct Service: Sendable, Equatable {
-    /// For a person.
+    /// The name of the service, to show to the user.
     public let name: String
-    /// For ``MPinClient/setBackend(_:prefix:)``, with ``prefix``.
+    /// The base URL for ``MPinClient/setBackend(_:prefix:)``, together with ``prefix``.
     public let backend: String
-    /// Prefix of the service under the base URL.
+    /// The prefix of the service's paths under the base URL.
     public let prefix: String
-    /// Its logo.
+    /// The URL of the service's logo.
     public let logoURL: String
 
     init(_ details: ServiceDetails) {
@@ -59,19 +60,19 @@ public struct Service: Sendable, Equatable {
     }
 }
 
-/// A signature for a designated verifier, with what the verifier needs beside the hash.
+/// A signature for a designated verifier, with what the verifier needs in addition to the hash.
 public struct Signature: Sendable, Equatable {
-    /// Seconds since 1970, as signed.
+    /// The time that was signed, in seconds since 1970.
     public let timestamp: Int64
-    /// G1 point, 65 bytes.
+    /// The commitment U: a G1 point, 65 bytes.
     public let u: [UInt8]
-    /// G1 point, 65 bytes.
+    /// The proof V: a G1 point, 65 bytes.
     public let v: [UInt8]
-    /// G2 point, 128 bytes.
+    /// The signer's public key: a G2 point, 128 bytes.
     public let publicKey: [UInt8]
-    /// Hex.
+    /// The signer's M-Pin ID in hex.
     public let mpinID: String
-    /// Which D-TAs made the key: base64.
+    /// The names of the D-TAs that made the key, in base64.
     public let dtas: String
 
     init(_ signature: MPinSDK.Signature) {

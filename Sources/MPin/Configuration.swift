@@ -1,27 +1,27 @@
 import MPinSDK
 
-/// What a client is told when it is made.
+/// The settings of a client.
 public struct Configuration: Sendable {
-    /// The file that keeps users and tokens, encrypted; created with mode 0600.
+    /// The path of the encrypted file for users and tokens. A new file gets mode 0600.
     public var storagePath: String
-    /// The file that holds the store's key; nil: the storage path followed by `.key`.
+    /// The path of the file with the store's key; nil means the storage path followed by `.key`.
     public var keyPath: String?
-    /// Base URL of the backend to set at once.
+    /// The base URL of the backend to use from the start; nil means none.
     public var backend: String?
-    /// Prefix of the service under the base URL.
+    /// The prefix of the service's paths under the base URL.
     public var prefix = "rps"
-    /// PEM file of the certificate authorities to trust; nil: the system's.
+    /// A PEM file with the certificate authorities to trust; nil means those of the system.
     public var caFile: String?
-    /// Public keys that the backend's certificate may have, `sha256//BASE64;…`; nil: any.
+    /// The public keys that the backend's certificate may have, as `sha256//BASE64;…`; nil means any.
     public var pinnedKeys: String?
-    /// `http://host:port` of a proxy; nil: that of the environment.
+    /// The proxy, `http://host:port`; nil means the proxy that the environment names.
     public var proxy: String?
-    /// Milliseconds that one call may take.
+    /// The time limit of one call, in milliseconds.
     public var timeoutMilliseconds: UInt32 = 30_000
-    /// Plain http to hosts that are not loopback. For tests.
+    /// Whether plain http to hosts other than loopback ones is allowed. For tests.
     public var allowsInsecureHTTP = false
 
-    /// The least that a client needs.
+    /// Makes a configuration with default values for everything else.
     public init(storagePath: String, backend: String? = nil) {
         self.storagePath = storagePath
         self.backend = backend

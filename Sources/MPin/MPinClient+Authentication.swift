@@ -2,7 +2,8 @@ import MPinSDK
 
 /// Logins.
 extension MPinClient {
-    /// Logs in on this device and returns the application's answer, JSON text.
+    /// Logs in on this device and returns the application's answer, a JSON text. `factors` are those of the
+    /// registration.
     public func logIn(_ user: User, pin: PIN, factors: [PIN] = []) async throws(MPinError) -> String {
         try await perform { sdk throws(SDKError) in
             try sdk.startAuthentication(user.core)
@@ -11,7 +12,8 @@ extension MPinClient {
         }
     }
 
-    /// Logs a browser in that shows an access number or, in a QR code, a URL whose part after `#` is `accessCode`.
+    /// Logs in a browser that shows an access number or a QR code. `accessCode` is that number or, of the QR code's
+    /// URL, the part after `#`.
     public func logIn(_ user: User, pin: PIN, accessCode: String) async throws(MPinError) {
         try await perform { sdk throws(SDKError) in
             try sdk.checkAccessNumber(accessCode)
@@ -20,7 +22,7 @@ extension MPinClient {
         }
     }
 
-    /// Logs in and gets a one-time code that the user types elsewhere; nil where the server issues none.
+    /// Logs in and gets a one-time code, which the user types elsewhere. Nil if the server issues none.
     public func oneTimeCode(_ user: User, pin: PIN) async throws(MPinError) -> OneTimeCode? {
         try await perform { sdk throws(SDKError) in
             try sdk.startAuthenticationOTP(user.core)
@@ -28,7 +30,7 @@ extension MPinClient {
         }
     }
 
-    /// Asks who shows this code; the page learns that it was read.
+    /// Asks which browser session shows this code. The page learns that a device has read the code.
     public func session(_ accessCode: String) async throws(MPinError) -> Session {
         try await perform { sdk throws(SDKError) in Session(try sdk.sessionDetails(accessCode)) }
     }
@@ -43,7 +45,7 @@ extension MPinClient {
         try await perform { sdk throws(SDKError) in try sdk.logout(user.core) }
     }
 
-    /// Logs in with the login PIN and registers a signing key under a signing PIN.
+    /// Logs in with the login PIN, then registers a signing key with a signing PIN.
     public func enableSigning(_ user: User, pin: PIN, signingPIN: PIN) async throws(MPinError) {
         try await perform { sdk throws(SDKError) in
             try sdk.startRegistrationDVS(user.core, pin: pin.bytes.span)
@@ -51,7 +53,7 @@ extension MPinClient {
         }
     }
 
-    /// Signs a hash of 1 to 256 bytes now, with the signing PIN, which the server checks first.
+    /// Signs a hash of 1 to 256 bytes with the current time. The server checks the signing PIN first.
     public func sign(_ user: User, hash: [UInt8], signingPIN: PIN) async throws(MPinError) -> Signature {
         try await perform { sdk throws(SDKError) in
             Signature(try sdk.sign(user.core, hash: hash.span, pin: signingPIN.bytes.span))

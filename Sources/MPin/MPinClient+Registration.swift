@@ -1,8 +1,8 @@
 import MPinSDK
 
-/// Registration, and what changes a token.
+/// Registration, and changes of a token.
 extension MPinClient {
-    /// Asks for a registration; the server then mails the user a link.
+    /// Asks for a registration. The server then mails a link to the user.
     public func startRegistration(
         _ user: User, activateCode: String? = nil, userData: String? = nil
     ) async throws(MPinError) {
@@ -11,17 +11,19 @@ extension MPinClient {
         }
     }
 
-    /// Asks for the mail again, for the same registration.
+    /// Asks the server to mail the link again, for the same registration.
     public func restartRegistration(_ user: User, userData: String? = nil) async throws(MPinError) {
         try await perform { sdk throws(SDKError) in try sdk.restartRegistration(user.core, userData: userData) }
     }
 
-    /// Fetches the client secret's shares; ``MPinError/Code/identityNotVerified`` until the user has opened the link.
+    /// Fetches the shares of the client secret. The error is ``MPinError/Code/identityNotVerified`` until the user has
+    /// opened the link.
     public func confirmRegistration(_ user: User, pushID: String? = nil) async throws(MPinError) {
         try await perform { sdk throws(SDKError) in try sdk.confirmRegistration(user.core, pushID: pushID) }
     }
 
-    /// Makes the token with a PIN of the user's choice and stores it; a server that wants to know that is told.
+    /// Makes the token with the PIN that the user chose, and stores it. If the server's settings request it, the server
+    /// is told.
     public func finishRegistration(_ user: User, pin: PIN, factors: [PIN] = []) async throws(MPinError) {
         try await perform { sdk throws(SDKError) in
             try sdk.add(factors, to: user)
@@ -29,7 +31,7 @@ extension MPinClient {
         }
     }
 
-    /// Replaces the PIN without the server, straight after a login with the old one.
+    /// Replaces the PIN without the server. It is only possible directly after a login with the old PIN.
     public func changePIN(_ user: User, from old: PIN, to new: PIN) async throws(MPinError) {
         try await perform { sdk throws(SDKError) in
             try sdk.changePIN(user.core, old: old.bytes.span, new: new.bytes.span)
@@ -38,7 +40,7 @@ extension MPinClient {
 }
 
 extension SDK {
-    /// Gives the factors beside the PIN of the next call: all of them or none.
+    /// Adds the factors for the next call. If one of them is refused, none is used.
     func add(_ factors: [PIN], to user: User) throws(SDKError) {
         do throws(SDKError) {
             for factor in factors { try addFactor(user.core, factor: factor.bytes.span) }

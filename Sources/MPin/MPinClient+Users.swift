@@ -2,35 +2,38 @@ import MPinSDK
 
 /// Backend and users.
 extension MPinClient {
-    /// Asks a backend for its settings and keeps nothing. `prefix` nil: the configured one.
+    /// Requests the settings of a backend to test it, and does not store them. If `prefix` is nil, the configured one
+    /// is used.
     public func testBackend(_ url: String, prefix: String? = nil) async throws(MPinError) {
         try await perform { sdk throws(SDKError) in try sdk.testBackend(url, prefix: prefix) }
     }
 
-    /// Uses a backend from now on; on failure the former one stays.
+    /// Uses a backend from now on. After an error, the previous one stays in use.
     public func setBackend(_ url: String, prefix: String? = nil) async throws(MPinError) {
         try await perform { sdk throws(SDKError) in try sdk.setBackend(url, prefix: prefix) }
     }
 
-    /// The service that a web page offers.
+    /// Asks a web page which service it offers.
     public func service(at url: String) async throws(MPinError) -> Service {
         try await perform { sdk throws(SDKError) in Service(try sdk.serviceDetails(url)) }
     }
 
-    /// A member of the backend's settings as text, such as `setDeviceName`; empty where there is none.
+    /// One of the backend's settings as text, such as `setDeviceName`; empty if there is none.
     public func setting(_ name: String) async throws(MPinError) -> String {
         try await perform { sdk throws(SDKError) in try sdk.clientParam(name) }
     }
 
-    /// Adds a domain to the trusted ones, which are compared by whole labels; then https is demanded.
+    /// Adds a domain to the trusted ones. Requests then go only to trusted domains and their subdomains, and only by
+    /// https.
     public func trustDomain(_ domain: String) async throws(MPinError) {
         try await perform { sdk throws(SDKError) in try sdk.addTrustedDomain(domain) }
     }
 
-    /// The user of that id at the current backend; a new one, in state invalid, where none is known.
+    /// The user with that id at the current backend. An unknown user is made, in state invalid.
     ///
-    /// At a server of several customers the same id at another customer, or another of its applications, is another user:
-    /// nil means any, an empty text the one that the server will name.
+    /// A server may have several customers with several applications; the same id at another customer or application is
+    /// another user. For `customerID` and `appID`, nil means any, and an empty text means the one that the server will
+    /// name.
     public func makeUser(
         _ id: String, deviceName: String? = nil, customerID: String? = nil, appID: String? = nil
     ) async throws(MPinError) -> User {
@@ -39,8 +42,7 @@ extension MPinClient {
         }
     }
 
-    /// The user of that id at the current backend, of any customer and application unless they are named; nil where none
-    /// is known.
+    /// The user with that id at the current backend, or nil. A customer or application that is nil means any.
     public func user(
         _ id: String, customerID: String? = nil, appID: String? = nil
     ) async throws(MPinError) -> User? {
@@ -49,17 +51,17 @@ extension MPinClient {
         }
     }
 
-    /// The users of all backends, by id, then by backend, customer and application.
+    /// The users of all backends, sorted by id, then by backend, customer and application.
     public func users() async throws(MPinError) -> [User] {
         try await perform { sdk throws(SDKError) in try sdk.listAllUsers().map(User.init(core:)) }
     }
 
-    /// Erases the users of all backends with their tokens here. The servers are not told.
+    /// Erases all users of all backends, with their tokens, from this device. The servers are not told.
     public func deleteUsers() async throws(MPinError) {
         try await perform { sdk throws(SDKError) in try sdk.deleteUsers() }
     }
 
-    /// Erases a user with its token here. The server is not told.
+    /// Erases a user and its token from this device. The server is not told.
     public func delete(_ user: User) async throws(MPinError) {
         try await perform { sdk throws(SDKError) in try sdk.deleteUser(user.core) }
     }

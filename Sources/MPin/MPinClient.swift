@@ -2,18 +2,18 @@ import Dispatch
 import MPinSDK
 import Synchronization
 
-/// A client of M-Pin servers: one store, one backend at a time, users.
+/// A client of M-Pin servers. It has one store, many users, and one backend at a time.
 ///
-/// Calls may come from any task; they run one after the other, off the cooperative threads. A task that is cancelled ends
-/// its call with ``MPinError/Code/canceled``.
+/// Any task may call it. The calls run one after another, and not on the threads of Swift's cooperative pool. If a task
+/// is cancelled, its call ends with ``MPinError/Code/canceled``.
 public final class MPinClient: Sendable {
     private let sdk: SDK
     private let queue = DispatchQueue(label: "libmpin.client")
 
-    /// That of the task whose call this thread runs: a task that is cancelled ends no other one's.
+    /// The flag of the task whose call this thread runs. Cancelling one task thereby does not end the calls of others.
     @TaskLocal private static var cancellation: Flag?
 
-    /// Opens the store, loads its users, and sets the backend if one is given.
+    /// Opens the store, loads its users, and sets the backend if there is one.
     public init(_ configuration: Configuration) async throws(MPinError) {
         var environment = Environment()
         environment.isCancelled = { Self.cancellation?.isSet ?? false }
@@ -22,12 +22,12 @@ public final class MPinClient: Sendable {
         try await perform { sdk throws(SDKError) in try sdk.initialize(config) }
     }
 
-    /// Checks the arithmetic against known answers, without network or storage.
+    /// Checks the arithmetic against known answers. It needs neither network nor storage.
     public static func selfTest() throws(MPinError) {
         do { try SDK.selfTest() } catch { throw MPinError(error) }
     }
 
-    /// Runs a call of the core, which blocks, on a thread of its own.
+    /// Runs a blocking call of the core outside of Swift's cooperative threads.
     func perform<Answer: Sendable>(
         _ call: @escaping @Sendable (SDK) throws(SDKError) -> Answer
     ) async throws(MPinError) -> Answer {
@@ -48,7 +48,7 @@ public final class MPinClient: Sendable {
     }
 }
 
-/// Says that a task was cancelled.
+/// A flag that is set when a task is cancelled.
 private final class Flag: Sendable {
     private let value = Atomic(false)
 

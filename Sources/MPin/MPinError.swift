@@ -4,34 +4,35 @@ package import MPinSDK
 public struct MPinError: Error, Sendable, Equatable, CustomStringConvertible {
     /// What went wrong.
     public let code: Code
-    /// For a person: what went wrong where; never a PIN, a token or another secret.
+    /// A description for the user. It never contains a PIN, a token or another secret.
     public let text: String
-    /// The HTTP status, where a server answered.
+    /// The HTTP status, if a server answered.
     public let httpStatus: Int?
-    /// The server's own words; may be empty.
+    /// The server's error text; may be empty.
     public let serverText: String
-    /// The server's name of the request; may be empty.
+    /// The server's id of the request; may be empty.
     public let requestID: String
-    /// Seconds that the server asks to wait.
+    /// How many seconds the server asks to wait.
     public let retryAfter: Int64?
-    /// Of a wrong PIN: how many more may be wrong before the block; nil where the server does not tell.
+    /// After a wrong PIN: how many more wrong PINs the server accepts before it blocks the user. Nil if the server does
+    /// not say.
     public let attemptsLeft: Int?
 
-    /// The results that are failures, with the numbers of `mpin.h`.
+    /// The reasons, with the numbers of `mpin.h`.
     public enum Code: Int32, Sendable, CaseIterable {
-        /// The PIN is empty: the user gave up.
+        /// The PIN is empty: the user cancelled.
         case pinInputCanceled = 1
-        /// A primitive refused its input, or the user has no token.
+        /// A cryptographic operation refused its input, or the user has no token.
         case cryptoError = 2
         /// The store could not be read or written.
         case storageError = 3
-        /// No HTTP answer, or a redirect.
+        /// There was no HTTP answer, or it was a redirect.
         case networkError = 4
         /// The answer is not JSON or lacks a member.
         case responseParseError = 5
-        /// Wrong order, wrong state of the user, no backend set.
+        /// The call came in the wrong order, the user is in the wrong state, or no backend is set.
         case flowError = 6
-        /// The server does not want this identity.
+        /// The server does not accept this identity.
         case identityNotAuthorized = 7
         /// The identity is not confirmed yet, or its registration has ended.
         case identityNotVerified = 8
@@ -39,25 +40,25 @@ public struct MPinError: Error, Sendable, Equatable, CustomStringConvertible {
         case requestExpired = 9
         /// The identity is suspended.
         case revoked = 10
-        /// Wrong PIN. The user may be blocked now: see ``User/state``.
+        /// The PIN is wrong. The user may be blocked now: see ``User/state``.
         case incorrectPIN = 11
-        /// Wrong check digit, or no such session.
+        /// The check digit of the number is wrong, or there is no such session.
         case incorrectAccessNumber = 12
-        /// Any other HTTP 5xx.
+        /// Any other HTTP status 5xx.
         case httpServerError = 13
-        /// Any other HTTP 4xx.
+        /// Any other HTTP status 4xx.
         case httpRequestError = 14
-        /// HTTP 406.
+        /// HTTP status 406: the server refuses this client's User-Agent.
         case badUserAgent = 15
-        /// The master secret was changed: register again.
+        /// The master secret was changed: the user must register again.
         case clientSecretExpired = 16
-        /// The service does not serve this client's version.
+        /// The service does not support this client's version.
         case badClientVersion = 17
-        /// A host that may not be spoken to; nothing was sent.
+        /// The rules forbid requests to this host. Nothing was sent.
         case untrustedDomainError = 18
-        /// The registration or its code is no longer known.
+        /// The server no longer knows the registration or its code.
         case registrationExpired = 19
-        /// An identity that was made from a registration code asks for one.
+        /// The identity was made from a registration code and asks for another one, which is not allowed.
         case operationNotAllowed = 20
         /// The server refused to verify the user id.
         case verificationFailed = 21
@@ -65,7 +66,7 @@ public struct MPinError: Error, Sendable, Equatable, CustomStringConvertible {
         case invalidArgument = 33
         /// The task was cancelled.
         case canceled = 35
-        /// The deadline ended the call.
+        /// The call took longer than its time limit.
         case timedOut = 36
         /// The PIN is not 4 to 6 decimal digits; nothing was sent.
         case pinInvalid = 37
@@ -77,7 +78,8 @@ public struct MPinError: Error, Sendable, Equatable, CustomStringConvertible {
         case randomFailed = 40
     }
 
-    /// A status without a code of its own is about what no Swift program sees: handles and buffers of the C API.
+    /// Converts an error of the core. Statuses for handles and buffers of the C API have no code here, because they
+    /// cannot occur.
     package init(_ error: SDKError) {
         code = Code(rawValue: error.status.rawValue) ?? .flowError
         text = error.text
@@ -88,6 +90,6 @@ public struct MPinError: Error, Sendable, Equatable, CustomStringConvertible {
         attemptsLeft = error.status == .incorrectPIN ? error.server.attemptsLeft.map(Int.init) : nil
     }
 
-    /// One line: code and text.
+    /// The code and the text, in one line.
     public var description: String { "\(code): \(text)" }
 }

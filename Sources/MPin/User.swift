@@ -1,24 +1,25 @@
 import MPinSDK
 
-/// An identity: a user id at a backend, of one customer and application where the server has several.
+/// An identity: a user id at a backend and, if the server has several, at a customer and an application.
 ///
-/// A value of this type is a name for the identity, not a copy of it: its properties show what is known at the moment.
+/// A value of this type refers to the identity and is not a copy of it. Its properties show the current values.
 public struct User: Sendable, Hashable {
     let core: MPinSDK.User
 
-    /// Where an identity stands.
+    /// The state of an identity.
     public enum State: Int32, Sendable, CaseIterable {
-        /// Made, or deleted.
+        /// The identity was just made, or was deleted.
         case invalid = 0
-        /// A verification code is on its way.
+        /// The server has been asked to send a verification code.
         case startedVerification = 1
-        /// The server waits for the confirmation.
+        /// The server waits until the user confirms the registration.
         case startedRegistration = 2
-        /// Confirmed without a mail.
+        /// The server has confirmed the registration without a mail.
         case activated = 3
-        /// Able to log in.
+        /// The user can log in.
         case registered = 4
-        /// Without a token after the last wrong PIN.
+        /// The last allowed PIN was wrong, so the server refuses logins. The token is kept: once the
+        /// operator has unblocked the user, logins work again.
         case blocked = 5
     }
 
@@ -32,23 +33,23 @@ public struct User: Sendable, Hashable {
     public var appID: String { core.appID }
     /// The M-Pin ID in hex; empty before the registration has started.
     public var mpinID: String { core.mpinID }
-    /// Where the identity stands.
+    /// The state of the identity.
     public var state: State { State(rawValue: core.state.rawValue) ?? .invalid }
-    /// Digits of a PIN at this backend; nil where 4 to 6 will do.
+    /// The number of digits of a PIN at this backend; nil if 4 to 6 are allowed.
     public var pinLength: Int? { core.pinLength == 0 ? nil : core.pinLength }
-    /// What the server had to say to the person when the registration started, such as that it sends no mails yet; empty
-    /// where it said nothing.
+    /// What the server tells the user when the registration starts, for example that it sends no mails yet; may be
+    /// empty.
     public var notice: String { core.notice }
-    /// How the server has verified the user id, such as `em` by mail; empty where it does not say.
+    /// How the server has verified the user id, for example `em` for mail; empty if it does not say.
     public var verificationType: String { core.verificationType }
     /// Whether the user can sign.
     public var canSign: Bool { core.canSign }
-    /// Whether the last login can be ended from here.
+    /// Whether the session of the last login can be ended from this device.
     public var canLogOut: Bool { core.canLogout }
 
-    /// Two values are equal when they name the same identity of the same client.
+    /// Whether both values refer to the same identity of the same client.
     public static func == (left: User, right: User) -> Bool { left.core === right.core }
 
-    /// Feeds the identity to a hasher.
+    /// Hashes the reference to the identity.
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(core)) }
 }

@@ -134,7 +134,7 @@ private func set(_ output: inout StructureOutput<mpin_otp>, _ otp: OTP) {
 }
 
 extension SDK {
-    /// Runs a login, whose answer may be unwanted. A buffer that is too small does not undo the login.
+    /// Runs a login. The caller may not want its answer. If the buffer is too small for it, the login still counts.
     fileprivate func login(
         _ out: UnsafeMutablePointer<CChar>?, _ length: UnsafeMutablePointer<Int>?, _ call: () throws(SDKError) -> String
     ) -> mpin_status {

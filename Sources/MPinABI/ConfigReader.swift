@@ -2,7 +2,7 @@ import CMPin
 import MPinSDK
 import MPinSecrets
 
-/// What the caller's `mpin_config` says, with its context. An error names the member that is malformed.
+/// Reads the caller's `mpin_config` and its context. An error names the malformed member.
 func readConfig(_ config: UnsafePointer<mpin_config>?) throws(SDKError) -> (SDKConfig, Environment) {
     guard let config else { throw malformed("config is NULL") }
     let known = try knownPart(config, size: config.pointee.size, of: mpin_config(), "config", "mpin_config")
@@ -39,7 +39,7 @@ private func readTexts(_ config: mpin_config) throws(SDKError) -> SDKConfig {
     return result
 }
 
-/// The store has one key: whoever names two would not know which one is used.
+/// Refuses a configuration that names more than one key, because the store has only one.
 private func checkOneKey(_ config: mpin_config, _ context: mpin_context) throws(SDKError) {
     let named = [config.storage_key_path != nil, config.storage_passphrase != nil, context.storage_key != nil]
     guard named.filter({ $0 }).count <= 1 else {
@@ -49,7 +49,7 @@ private func checkOneKey(_ config: mpin_config, _ context: mpin_context) throws(
     }
 }
 
-/// All callbacks NULL where there is no context.
+/// Reads the context. If there is none, all callbacks are NULL.
 private func readContext(_ context: UnsafePointer<mpin_context>?) throws(SDKError) -> mpin_context {
     guard let context else { return mpin_context() }
     let known = try knownPart(context, size: context.pointee.size, of: mpin_context(), "context", "mpin_context")
@@ -59,14 +59,15 @@ private func readContext(_ context: UnsafePointer<mpin_context>?) throws(SDKErro
     return known
 }
 
-/// More than any version of the structures will have: a larger size is not one.
+/// The largest size of a structure that is accepted. No version will have a larger one.
 private let largestSize = 1 << 12
 
-/// The structure as this version knows it, `empty` where the caller's has no such member.
+/// Copies the caller's structure into this version's structure. Members that the caller's does not have are as in
+/// `empty`.
 ///
-/// The caller may have been compiled against another version of the header. An older one has a shorter structure: what
-/// is missing is zero. A newer one has a longer structure: what is unknown here must be zero, since it would otherwise
-/// be ignored in silence.
+/// The caller may have been compiled with another version of the header. A structure of an older version is shorter, so
+/// its missing members are zero. A structure of a newer version is longer; members that this version does not know must
+/// be zero, because ignoring them silently would be wrong.
 private func knownPart<Structure>(
     _ structure: UnsafePointer<Structure>, size: Int, of empty: Structure, _ name: String, _ type: String
 ) throws(SDKError) -> Structure {
@@ -78,7 +79,7 @@ private func knownPart<Structure>(
         throw malformed("\(name) has a member that this library does not know: it is older than the header")
     }
     var known = empty
-    // Half a pointer is none: a size within a member ends before it.
+    // A size may end inside a member. That member is not copied, because half a pointer is useless.
     withUnsafeMutableBytes(of: &known) {
         $0.baseAddress?.copyMemory(from: start, byteCount: min(whole, size / word * word))
     }

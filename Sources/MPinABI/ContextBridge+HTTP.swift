@@ -8,7 +8,7 @@ import MPinSecrets
 
 private let answers = HandleTable<CallbackAnswer>(.httpResponse)
 
-/// HTTP by the program's own http_execute.
+/// Sends requests through the program's http_execute.
 struct CallbackTransport: HTTPTransport {
     let callbacks: Callbacks
     let policy: HTTPPolicy
@@ -22,7 +22,7 @@ struct CallbackTransport: HTTPTransport {
         guard left > 0 else { throw .timedOut }
         let answer = CallbackAnswer(
             limit: policy.maxAnswerBytes, reach: request.reach, origin: request.origin, isCanceled: isCancelled)
-        // The handle is good during the callback only.
+        // The handle is valid only during the callback.
         guard let handle = answers.insert(answer) else { throw .network("too many requests at once") }
         let status = call(request, handle, left)
         _ = answers.remove(handle)
@@ -52,7 +52,7 @@ struct CallbackTransport: HTTPTransport {
     }
 }
 
-/// Texts as C wants them: pointers, ended by NULL.
+/// An array of C strings that ends with NULL.
 private final class TextList {
     let first: UnsafeMutablePointer<UnsafePointer<CChar>?>
     private let count: Int
@@ -70,14 +70,15 @@ private final class TextList {
     }
 }
 
-/// What http_execute has filled in so far.
+/// The answer as far as http_execute has filled it in.
 private final class CallbackAnswer: Sendable {
     private struct Content {
         var status = 0
         var headers: [(String, String)] = []
         var headerBytes = 0
         var isTooLarge = false
-        /// Of the last address that the program was allowed to connect to, and of the first that it was not.
+        /// `peer` is the class of the last address that the program was allowed to connect to, `refused` that of the
+        /// first address that was refused.
         var peer: AddressClass?
         var refused: AddressClass?
     }
@@ -107,7 +108,7 @@ private final class CallbackAnswer: Sendable {
 
     func set(status: Int) { content.withLock { $0.status = status } }
 
-    /// False where the limit would be passed.
+    /// Adds a header. False if that would exceed the limit.
     func add(_ name: String, _ value: String) -> Bool {
         content.withLock { content in
             let size = name.utf8.count + value.utf8.count + 4
@@ -121,14 +122,15 @@ private final class CallbackAnswer: Sendable {
         }
     }
 
-    /// False where the limit would be passed.
+    /// Appends to the body. False if that would exceed the limit.
     func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
         if body.withLock({ $0.append(bytes) }) { return true }
         content.withLock { $0.isTooLarge = true }
         return false
     }
 
-    /// The answer, or why there is none. One that came too late is none: the deadline is a promise.
+    /// Returns the answer, or throws why there is none. An answer after the deadline is `timedOut`, because callers
+    /// rely on the deadline.
     func response(_ status: mpin_status, _ deadline: Deadline) throws(HTTPFailure) -> HTTPResponse {
         let content = content.withLock { $0 }
         if status == MPIN_CANCELED || (status != MPIN_OK && isCanceled()) { throw .cancelled }

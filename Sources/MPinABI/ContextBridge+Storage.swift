@@ -8,30 +8,30 @@ import MPinSecrets
 
 private let stored = HandleTable<StoredData>(.storageData)
 
-/// What storage_get has appended so far.
+/// The data that storage_get has appended so far.
 private final class StoredData: Sendable {
     private let buffer = Locked(WipedBuffer(limit: StoredData.limit))
-    /// As large as the largest file of the built-in store.
+    /// The limit in bytes, as for a file of the built-in store.
     private static let limit = 64 << 20
 
     private let isTooLong = Locked(false)
 
-    /// False where the limit would be passed.
+    /// Appends bytes. False if that would exceed the limit.
     func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
         if buffer.withLock({ $0.append(bytes) }) { return true }
         isTooLong.withLock { $0 = true }
         return false
     }
 
-    /// Nil for more than there may be.
+    /// The data; nil if it was too long.
     var secret: SecretBytes? { isTooLong.withLock { $0 } ? nil : buffer.withLock { $0.secret() } }
 }
 
 extension Callbacks {
-    /// What is stored under that kind; empty for nothing.
+    /// What the program has stored under that kind; empty if there is nothing.
     fileprivate func get(_ kind: Int32) throws(SDKError) -> SecretBytes {
         let data = StoredData()
-        // The handle is good during the callback only.
+        // The handle is valid only during the callback.
         guard let handle = stored.insert(data) else { throw SDKError(.storageError, "too many reads at once") }
         let status = context.storage_get?(context.user, handle, kind) ?? MPIN_STORAGE_ERROR
         _ = stored.remove(handle)
@@ -48,7 +48,8 @@ extension Callbacks {
     }
 }
 
-/// The sealed text in the program's care, for one sdk at a time: nothing tells that another one has changed it.
+/// The program's storage of the encrypted store. Only one sdk may use it at a time, because an sdk is not told of
+/// changes by another one.
 struct CallbackStorage: Storage {
     let callbacks: Callbacks
 
@@ -66,7 +67,7 @@ struct CallbackStorage: Storage {
         try callbacks.set(MPIN_STORAGE_USERS, blob.span)
     }
 
-    /// There is no place beside the program's own for what cannot be read.
+    /// Logs a warning. The program's storage has no second place for damaged records, so the next save drops them.
     func setAside() throws(SDKError) {
         callbacks.log(.warning, "damaged records are left out of what is stored from now on")
     }
@@ -74,7 +75,7 @@ struct CallbackStorage: Storage {
     func version() -> UInt64 { 1 }
 }
 
-/// The store's key in the program's safe place: made once, 64 hex digits.
+/// The store's key in the program's secure storage, as 64 hex digits. The key is made once.
 struct CallbackVault: KeySource {
     let callbacks: Callbacks
 
@@ -99,7 +100,7 @@ struct CallbackVault: KeySource {
     }
 }
 
-/// The store's key as the program supplies it.
+/// The store's key from the program's callback storage_key.
 struct CallbackKey: KeySource {
     let callbacks: Callbacks
 

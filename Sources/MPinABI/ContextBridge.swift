@@ -2,7 +2,7 @@ import CMPin
 import MPinSDK
 import MPinSecrets
 
-/// The client core's surroundings as the program's callbacks supply them; the built-ins where they are NULL.
+/// The environment of the client core: the program's callbacks, or the built-in function where a callback is NULL.
 func environment(_ context: mpin_context, hasKeyPath: Bool) -> Environment {
     let callbacks = Callbacks(context)
     var result = Environment()
@@ -20,7 +20,7 @@ func environment(_ context: mpin_context, hasKeyPath: Bool) -> Environment {
     return result
 }
 
-/// The program's callbacks. They run in the thread that called the library and are the program's to make safe.
+/// The program's callbacks. They run in the thread that called the library. The program must make them thread-safe.
 struct Callbacks: @unchecked Sendable {
     let context: mpin_context
 
@@ -37,7 +37,8 @@ struct Callbacks: @unchecked Sendable {
         return milliseconds
     }
 
-    /// False also for a callback that says OK and writes nothing: so many random bytes are never all zero.
+    /// Fills the bytes with random ones. It also returns false if the callback succeeds but leaves 16 or more bytes all
+    /// zero, which random bytes never are in practice.
     func fill(_ bytes: inout MutableSpan<UInt8>) -> Bool {
         let enough = 16
         return bytes.withUnsafeMutableBufferPointer { buffer in

@@ -135,7 +135,7 @@ public func mpin_crypto_recombine_g2(
     }
 }
 
-/// The mapping that C names by a number.
+/// The mapping for its number in the C header. Nil for any other number.
 private func pinMapping(_ number: Int32) -> PINMapping? {
     switch number {
     case MPIN_PIN_DECIMAL6: .decimal6

@@ -2,7 +2,7 @@ import CMPin
 import MPinCrypto
 
 extension MPinError {
-    /// The number that C callers see.
+    /// The number of the error in the C header.
     var code: Int32 {
         switch self {
         case .wrongParameter: MPIN_CRYPTO_WRONG_PARAMETER
@@ -15,7 +15,7 @@ extension MPinError {
     }
 }
 
-/// Runs a primitive and tells its result in C's numbers.
+/// Runs a cryptographic operation and returns its result as a number of the C header.
 func crypto(_ primitive: () throws(MPinError) -> Void) -> Int32 {
     do {
         try primitive()

@@ -1,8 +1,9 @@
-// Handles are keys, never addresses, so that a wrong one is refused instead of followed.
+// Handles are keys into a table and never addresses, so an invalid handle is detected and never dereferenced.
 
 import MPinHTTP
 
-/// What a handle stands for; part of the key, so that a handle of one kind is foreign to the others.
+/// The kind of object that a handle refers to. It is a part of the key, so that a handle of one kind is invalid for all
+/// others.
 enum HandleKind: UInt64 {
     case sdk = 1
     case user = 2
@@ -11,11 +12,11 @@ enum HandleKind: UInt64 {
     case storageData = 5
 }
 
-/// The objects of one kind that C holds.
+/// The objects of one kind for which C code holds handles.
 ///
-/// A key is 64 bits: 1, the kind (3 bits), the slot's generation (32), the slot (28). The first bit is that of no
-/// address in user space, so a pointer to something else is never taken for a key; the generation grows whenever a
-/// slot is freed, so neither is a handle that was freed. A slot whose generations are used up is never used again.
+/// A key has 64 bits: 1, the kind (3 bits), the slot's generation (32), the slot (28). Addresses in user space never
+/// have the first bit, so a pointer to something else is not a valid key. Freeing a slot increments its generation, so
+/// a freed handle is not a valid key either. A slot whose generations are used up is not used again.
 final class HandleTable<Object: AnyObject & Sendable>: Sendable {
     private struct Slot {
         var generation: UInt64 = 0
@@ -38,7 +39,7 @@ final class HandleTable<Object: AnyObject & Sendable>: Sendable {
         prefix = 1 << 63 | kind.rawValue << 60
     }
 
-    /// A new handle; nil if 2^28 handles are in use.
+    /// Adds an object and returns its new handle. Nil if 2^28 handles are in use.
     func insert(_ object: Object) -> OpaquePointer? {
         slots.withLock { slots in
             if slots.free.isEmpty {
@@ -52,12 +53,12 @@ final class HandleTable<Object: AnyObject & Sendable>: Sendable {
         }
     }
 
-    /// What the handle stands for; nil for NULL and for a stale or foreign handle.
+    /// The object of the handle. Nil for NULL, for a freed handle and for one of another kind.
     func object(_ handle: OpaquePointer?) -> Object? {
         slots.withLock { slots in index(handle, in: slots).flatMap { slots.all[$0].object } }
     }
 
-    /// Makes the handle stale and returns what it stood for.
+    /// Invalidates the handle and returns its object.
     func remove(_ handle: OpaquePointer?) -> Object? {
         slots.withLock { slots in
             guard let index = index(handle, in: slots), let object = slots.all[index].object else { return nil }

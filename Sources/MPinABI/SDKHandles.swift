@@ -5,7 +5,7 @@ import MPinSDK
 private let sdks = HandleTable<SDK>(.sdk)
 private let users = HandleTable<UserOfSDK>(.user)
 
-/// A user and the handle of its sdk, which it must not outlive.
+/// A user together with the handle of its sdk. The user's handle is invalid once the sdk is freed.
 private final class UserOfSDK: Sendable {
     let user: User
     let sdk: UInt
@@ -20,16 +20,16 @@ func makeHandle(_ sdk: SDK) -> OpaquePointer? { sdks.insert(sdk) }
 
 func makeHandle(_ user: User, of sdk: OpaquePointer?) -> OpaquePointer? { users.insert(UserOfSDK(user, sdk)) }
 
-/// Nil for a handle that is no sdk's.
+/// The sdk of the handle. Nil for any other handle.
 func sdk(_ handle: OpaquePointer?) -> SDK? { sdks.object(handle) }
 
-/// Nil for a handle that is no user's, and for one whose sdk is gone.
+/// The user of the handle. Nil for any other handle, and if the user's sdk was freed.
 func user(_ handle: OpaquePointer?) -> User? {
     guard let entry = users.object(handle), sdks.object(OpaquePointer(bitPattern: entry.sdk)) != nil else { return nil }
     return entry.user
 }
 
-/// An sdk and a user of its own; nil for anything else.
+/// The sdk and the user of two handles. Nil unless the user belongs to that sdk.
 func sdkAndUser(_ sdkHandle: OpaquePointer?, _ userHandle: OpaquePointer?) -> (SDK, User)? {
     guard let sdk = sdks.object(sdkHandle), let entry = users.object(userHandle),
         entry.sdk == UInt(bitPattern: sdkHandle)
@@ -42,7 +42,7 @@ func removeSDK(_ handle: OpaquePointer?) -> SDK? { sdks.remove(handle) }
 func removeUser(_ handle: OpaquePointer?) { _ = users.remove(handle) }
 
 extension SDK {
-    /// Runs a call and tells its result in C's numbers. The caller's errno stays as it was.
+    /// Runs a call and returns its status for C. The caller's errno is preserved.
     func status(_ call: () throws(SDKError) -> Void) -> mpin_status {
         let number = errno
         defer { errno = number }
@@ -54,7 +54,7 @@ extension SDK {
         }
     }
 
-    /// Runs a call that gives a text.
+    /// Runs a call that returns a text.
     func status(
         _ out: UnsafeMutablePointer<CChar>?, _ length: UnsafeMutablePointer<Int>?, _ call: () throws(SDKError) -> String
     ) -> mpin_status {
@@ -81,7 +81,7 @@ extension SDK {
         }
     }
 
-    /// The result for arguments that do not get as far as a call.
+    /// Records why the arguments were refused, and returns the status for it.
     func refuse(_ reason: String) -> mpin_status {
         record(SDKError(.invalidArgument, reason))
         return MPIN_INVALID_ARGUMENT

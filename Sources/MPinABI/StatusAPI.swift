@@ -5,7 +5,7 @@ public import CMPin
 import Glibc
 import MPinSDK
 
-// One copy of each text for the life of the process: the pointers that are returned stay valid.
+// Each text is copied once and never freed, so that the returned pointers stay valid.
 nonisolated(unsafe) private let version = strdup(MPIN_VERSION)
 nonisolated(unsafe) private let unknown = strdup("UNKNOWN")
 nonisolated(unsafe) private let names = Dictionary(

@@ -1,16 +1,16 @@
 import MPinSecrets
 
-/// A structure of outputs, which begins with its size as the caller was compiled. It is filled aside and handed over
-/// when the whole call has succeeded.
+/// An output structure. It begins with its size in the header that the caller was compiled with. It is filled in
+/// separate memory, which is copied to the caller when the whole call has succeeded.
 ///
-/// The caller may have been compiled against another version of the header: what lies outside a shorter structure is
-/// left out, and what a longer one has in addition becomes zero.
+/// The caller may have been compiled with another version of the header. Members beyond the end of a shorter structure
+/// are left out. Members of a longer structure that this version does not know become zero.
 struct StructureOutput<Structure: BitwiseCopyable>: ~Copyable {
     private let target: UnsafeMutableRawPointer
-    /// Bytes that the caller has.
+    /// The size of the caller's structure in bytes.
     private let size: Int
     private let room: UnsafeMutableBufferPointer<UInt8>
-    /// The end of the last member that was set.
+    /// The end of the last member that was set, in bytes from the beginning.
     private var known = MemoryLayout<Int>.size
     private var fits = true
 
@@ -33,22 +33,22 @@ struct StructureOutput<Structure: BitwiseCopyable>: ~Copyable {
         UnsafeMutableRawBufferPointer(place).storeBytes(of: number, as: Number.self)
     }
 
-    /// Sets bytes; others than the array has do not fit.
+    /// Sets an array of bytes. It does not fit unless it has exactly the size of the member.
     mutating func set<Array>(_ member: KeyPath<Structure, Array>, bytes: Span<UInt8>) {
         guard let place = place(member) else { return }
         guard bytes.count == place.count else { return fits = false }
         for index in bytes.indices { place[index] = bytes[index] }
     }
 
-    /// Sets a text and its NUL; one that is too long does not fit.
+    /// Sets a text and its NUL. A text that is too long does not fit.
     mutating func set<Array>(_ member: KeyPath<Structure, Array>, text: String) {
         guard let place = place(member) else { return }
-        // A NUL within would cut the text.
+        // A text with a NUL inside does not fit either, because C would read only its beginning.
         guard text.utf8.count < place.count, !text.utf8.contains(0) else { return fits = false }
         _ = place.update(fromContentsOf: text.utf8)
     }
 
-    /// Sets as much of a text as there is room for, in whole characters.
+    /// Sets a text, cut at a character boundary if it is too long.
     mutating func set<Array>(_ member: KeyPath<Structure, Array>, cutText text: String) {
         var room = MemoryLayout<Array>.size - 1
         let cut = text.unicodeScalars.lazy.filter { $0 != "\0" }.prefix { scalar in
@@ -58,7 +58,7 @@ struct StructureOutput<Structure: BitwiseCopyable>: ~Copyable {
         set(member, text: String(String.UnicodeScalarView(cut)))
     }
 
-    /// Writes the caller's structure; false, with nothing written, where something does not fit.
+    /// Writes the caller's structure. False, with nothing written, if a member does not fit.
     func handOver() -> Bool {
         guard fits, let source = room.baseAddress else { return false }
         let start = MemoryLayout<Int>.size
@@ -67,7 +67,7 @@ struct StructureOutput<Structure: BitwiseCopyable>: ~Copyable {
         return true
     }
 
-    /// Where the member lies; nil outside of the caller's structure.
+    /// The memory of the member. Nil if it is outside of the caller's structure.
     private mutating func place<Member>(_ member: KeyPath<Structure, Member>) -> UnsafeMutableBufferPointer<UInt8>? {
         guard let offset = MemoryLayout<Structure>.offset(of: member), offset + MemoryLayout<Member>.size <= size else {
             return nil

@@ -97,7 +97,7 @@ public func mpin_user_get_registration_expiration(
     return output.handOver() ? MPIN_OK : MPIN_INVALID_ARGUMENT
 }
 
-/// A text of a user.
+/// Runs a getter of a user's text.
 func get(
     _ user: OpaquePointer?, _ out: UnsafeMutablePointer<CChar>?, _ out_len: UnsafeMutablePointer<Int>?,
     _ text: (User) -> String
@@ -106,7 +106,7 @@ func get(
     return copyOut(text(user), out, out_len)
 }
 
-/// A number of a user.
+/// Runs a getter of a user's number.
 func get(
     _ user: OpaquePointer?, _ out: UnsafeMutablePointer<Int32>?, _ number: (User) -> Int32
 ) -> mpin_status {

@@ -76,7 +76,7 @@ public func mpin_sdk_list_backend_users(
     return list(sdk, users, count) { core throws(SDKError) in try core.listUsers(backend: backend) }
 }
 
-/// Hands out a handle for each user, or none at all and their number.
+/// Writes a handle for each user. If there is too little room, it writes only their number.
 private func list(
     _ sdk: OpaquePointer?, _ users: UnsafeMutablePointer<OpaquePointer?>?, _ count: UnsafeMutablePointer<Int>?,
     _ find: (SDK) throws(SDKError) -> [User]

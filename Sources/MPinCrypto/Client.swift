@@ -1,8 +1,10 @@
 import BN254CX
 
-/// The client's part (wire section 3). PIN scalars come from `PINMapping.scalar` with the width of their mapping.
+/// The client's side of a login (wire section 3). IDs have any length, points 65 bytes, scalars 32 bytes. A PIN scalar
+/// comes from `PINMapping.scalar`; `pinBits` is the width of that mapping in bits. A wrong length or range is
+/// `wrongParameter`.
 package enum Client {
-    /// The token, 65 bytes: client secret - e A for the PIN scalar e < 2^pinBits.
+    /// Writes the token, 65 bytes: the client secret (65 bytes) minus e A, for the PIN scalar e < 2^pinBits.
     package static func extractPIN(
         id: Span<UInt8>, pinScalar: Span<UInt8>, pinBits: Int, clientSecret: Span<UInt8>,
         into token: inout MutableSpan<UInt8>
@@ -19,10 +21,10 @@ package enum Client {
         }
     }
 
-    /// Pass 1: sec = token + e A [+ permit], u = x A and, with a date, ut = x (A + D(date)); 65 bytes each.
+    /// Pass 1: sec = token + e A [+ permit], u = x A and, with a date, ut = x (A + D(date)); 65 bytes each, x in 1..<r.
     ///
-    /// Without time permits the date is 0, there is no permit and `ut` has length 0; with them all three are there.
-    /// An output at infinity, which a token of another identity can bring about, is `invalidPoint`.
+    /// A date above 0 requires `permit` and 65 bytes for `ut`. A date of 0 requires that `permit` is nil and `ut` has
+    /// length 0. The error is `invalidPoint` if an output is at infinity; the token of another identity can cause this.
     package static func pass1(
         date: Int32, id: Span<UInt8>, x: Span<UInt8>, pinScalar: Span<UInt8>, pinBits: Int, token: Span<UInt8>,
         permit: Span<UInt8>?, sec: inout MutableSpan<UInt8>, u: inout MutableSpan<UInt8>,
@@ -59,7 +61,8 @@ package enum Client {
         }
     }
 
-    /// The server's y mod r, 32 bytes: some servers send 256 random bits (TRUST wire section 1.2).
+    /// Writes y mod r, 32 bytes, for the server's challenge y of 32 bytes: some servers send 256 random bits, which may
+    /// exceed r (TRUST wire section 1.2).
     package static func challenge(_ y: Span<UInt8>, into reduced: inout MutableSpan<UInt8>) throws(MPinError) {
         try withArena { arena throws(MPinError) in
             let value = arena.scalar()
@@ -69,7 +72,7 @@ package enum Client {
         }
     }
 
-    /// Pass 2: v = -(x + y) sec, 65 bytes.
+    /// Pass 2: v = -(x + y) sec, 65 bytes, for x and y in 1..<r and `sec` from pass 1.
     package static func pass2(
         x: Span<UInt8>, y: Span<UInt8>, sec: Span<UInt8>, into v: inout MutableSpan<UInt8>
     ) throws(MPinError) {
@@ -87,7 +90,7 @@ package enum Client {
 }
 
 extension Arena {
-    /// The table of a point that is multiplied more than once.
+    /// A table of multiples of `point`, for a point that is multiplied more than once.
     mutating func multiples(of point: G1) -> G1Multiples {
         let multiples = G1Multiples(take(G1Multiples.count))
         multiples.fill(point, scratch)

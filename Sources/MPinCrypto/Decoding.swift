@@ -1,8 +1,8 @@
 import BN254CX
 
-// Octets to values in an arena: one place for the rule which fault gives which error.
+// Conversion between octets and values in an arena. It is all here, so that each fault gives the same error everywhere.
 extension Arena {
-    /// A point of G1 from 65 bytes.
+    /// Reads a point of G1 from 65 bytes.
     mutating func decodeG1(_ octets: Span<UInt8>) throws(MPinError) -> G1 {
         guard octets.count == MPinSize.g1 else { throw .wrongParameter }
         let point = g1()
@@ -10,7 +10,7 @@ extension Arena {
         return point
     }
 
-    /// A point of G2 from 128 bytes; on the twist but outside the subgroup is `wrongOrder`.
+    /// Reads a point of G2 from 128 bytes. A point on the twist but outside the subgroup is `wrongOrder`.
     mutating func decodeG2(_ octets: Span<UInt8>) throws(MPinError) -> G2 {
         guard octets.count == MPinSize.g2 else { throw .wrongParameter }
         let point = g2()
@@ -21,7 +21,7 @@ extension Arena {
         }
     }
 
-    /// A value of the pairing from 384 bytes; an element of Fp12 of another order is `wrongOrder`.
+    /// Reads a value of the pairing from 384 bytes. An element of Fp12 with another order is `wrongOrder`.
     mutating func decodeGT(_ octets: Span<UInt8>) throws(MPinError) -> GT {
         guard octets.count == MPinSize.gt else { throw .wrongParameter }
         let value = gt()
@@ -32,50 +32,50 @@ extension Arena {
         }
     }
 
-    /// A scalar in 1..<r from 32 bytes.
+    /// Reads a scalar in 1..<r from 32 bytes.
     mutating func decodeScalar(_ octets: Span<UInt8>) throws(MPinError) -> Scalar {
         let value = scalar()
         guard value.decode(octets, scratch) else { throw .wrongParameter }
         return value
     }
 
-    /// A scalar in 0..<r from 32 bytes.
+    /// Reads a scalar in 0..<r from 32 bytes.
     mutating func decodeScalarOrZero(_ octets: Span<UInt8>) throws(MPinError) -> Scalar {
         let value = scalar()
         guard value.decodeBelowOrder(octets, scratch) else { throw .wrongParameter }
         return value
     }
 
-    /// A scalar below 2^bits from 32 bytes.
+    /// Reads a scalar below 2^bits from 32 bytes.
     mutating func decodeScalar(_ octets: Span<UInt8>, bits: Int) throws(MPinError) -> Scalar {
         let value = scalar()
         guard value.decode(octets, bits: bits) else { throw .wrongParameter }
         return value
     }
 
-    /// Writes a point of G1; infinity has no encoding.
+    /// Writes a point of G1, 65 bytes. Infinity has no encoding and is `invalidPoint`.
     func encode(_ point: G1, into octets: inout MutableSpan<UInt8>) throws(MPinError) {
         guard octets.count == MPinSize.g1 else { throw .wrongParameter }
         guard point.encode(into: &octets, scratch) else { throw .invalidPoint }
     }
 
-    /// Writes a point of G1 with Z = 1.
+    /// Writes a point of G1 with Z = 1, 65 bytes.
     func encodeAffine(_ point: G1, into octets: inout MutableSpan<UInt8>) throws(MPinError) {
         guard point.encodeAffine(into: &octets, scratch) else { throw .wrongParameter }
     }
 
-    /// Brings points that lie one after another to Z = 1; infinity has no encoding.
+    /// Normalises `count` consecutive points to Z = 1, with one inversion for all. Infinity is `invalidPoint`.
     func makeAffine(_ points: Limbs, count: Int) throws(MPinError) {
         guard declassify(G1.makeAffine(points, count: count, scratch)) != 0 else { throw .invalidPoint }
     }
 
-    /// Writes a point of G2; infinity has no encoding.
+    /// Writes a point of G2, 128 bytes. Infinity has no encoding and is `invalidPoint`.
     func encode(_ point: G2, into octets: inout MutableSpan<UInt8>) throws(MPinError) {
         guard octets.count == MPinSize.g2 else { throw .wrongParameter }
         guard point.encode(into: &octets, scratch) else { throw .invalidPoint }
     }
 
-    /// Writes a value of the pairing.
+    /// Writes a value of the pairing, 384 bytes.
     func encode(_ value: GT, into octets: inout MutableSpan<UInt8>) throws(MPinError) {
         guard value.encode(into: &octets, scratch) else { throw .wrongParameter }
     }

@@ -1,14 +1,14 @@
 import BN254CX
 package import MPinSecrets
 
-/// Points as strings that look random, for a channel on which nobody shall see that M-Pin is spoken: 65 bytes,
-/// (su + 2 sv) || u || v, for P = f(u, su) + f(v, sv) with the map f of `G1.mapVartime` (Tibouchi, "Elligator squared",
-/// eprint 2014/043). Variable time: the points are public.
+/// Encodes points as strings that look random, for channels where an observer must not recognise M-Pin. An encoding has
+/// 65 bytes, (su + 2 sv) || u || v, where P = f(u, su) + f(v, sv) and f is the map of `G1.mapVartime` (Tibouchi,
+/// "Elligator squared", eprint 2014/043). Variable time, because the points are public.
 package enum ElligatorSquared {
     /// Bytes of an encoded point.
     package static let size = 65
 
-    /// A random one of the encodings of a point of 65 bytes.
+    /// Writes one of the encodings of a point of 65 bytes, chosen at random.
     package static func encode(
         point: Span<UInt8>, random: RandomSource, into encoded: inout MutableSpan<UInt8>
     ) throws(MPinError) {
@@ -21,10 +21,10 @@ package enum ElligatorSquared {
         }
     }
 
-    /// The encoding with given u, 32 bytes, su = `isOdd`, and that v of all possible ones which `choose` names when it is
-    /// told their number: 0 is the smallest.
+    /// Writes the encoding with the given u, 32 bytes, and su = `isOdd`. Several v are possible: `choose` receives
+    /// their number and returns the index of the one to use, where index 0 is the smallest v.
     ///
-    /// When f(u, su) is the point itself nothing is left to encode: `invalidPoint`.
+    /// If f(u, su) is the point itself, no v exists: `invalidPoint`.
     package static func encode(
         point: Span<UInt8>, u: Span<UInt8>, isOdd: Bool, into encoded: inout MutableSpan<UInt8>,
         choose: (Int) throws(MPinError) -> Int
@@ -52,8 +52,8 @@ package enum ElligatorSquared {
         }
     }
 
-    /// The point, 65 bytes, of an encoding; u and v are taken modulo p. `invalidPoint` for a first byte above 3 and for a
-    /// sum at infinity.
+    /// Writes the point, 65 bytes, of an encoding of 65 bytes; u and v are reduced modulo p. A first byte above 3 or a
+    /// sum at infinity is `invalidPoint`.
     package static func decode(_ encoded: Span<UInt8>, into point: inout MutableSpan<UInt8>) throws(MPinError) {
         guard encoded.count == size, point.count == MPinSize.g1 else { throw .wrongParameter }
         let signs = encoded[0]
@@ -68,7 +68,7 @@ package enum ElligatorSquared {
 }
 
 extension Arena {
-    /// f(u, isOdd) for u of 32 bytes.
+    /// The point f(u, isOdd) for u of 32 bytes.
     fileprivate mutating func mapToG1(u: Span<UInt8>, isOdd: Bool) throws(MPinError) -> G1 {
         let point = g1()
         guard point.mapVartime(u: u, isOdd: isOdd, scratch) else { throw .wrongParameter }
@@ -77,7 +77,7 @@ extension Arena {
 }
 
 extension RandomScalar {
-    /// 32 bytes, uniform below p; candidates as in `generate`.
+    /// Writes 32 bytes, uniform below p. It tests candidates, as `RandomScalar.generate` does.
     fileprivate static func generateFieldElement(
         into element: inout MutableSpan<UInt8>, random: RandomSource
     ) throws(MPinError) {
@@ -91,7 +91,7 @@ extension RandomScalar {
         }
     }
 
-    /// A number, uniform below `count`, which is in 1...256.
+    /// A random number, uniform in 0..<count, for `count` in 1...256.
     fileprivate static func generate(below count: Int, random: RandomSource) throws(MPinError) -> Int {
         guard count >= 1, count <= 256 else { throw .wrongParameter }
         let fair = 256 &- 256 % count
@@ -106,7 +106,7 @@ extension RandomScalar {
 }
 
 extension Arena {
-    /// Whether 32 bytes are below p.
+    /// Whether the 32 bytes, as a big-endian number, are below p.
     fileprivate func isFieldElement(_ octets: Span<UInt8>) -> Bool {
         octets.withUnsafeBufferPointer { buffer in
             guard let base = buffer.baseAddress, buffer.count == 32 else { return false }

@@ -1,18 +1,19 @@
 import BN254CX
 
-/// Factors besides the PIN: each is a number f, and f A is taken off the token and added back. Factors commute.
+/// Factors besides the PIN. A factor is a number f: f A is subtracted from the token and added back at a login. The
+/// order of several factors does not matter.
 ///
-/// Constant time in the factors, each below 2^bits, bits in 1...256. All points are 65 bytes; a token at infinity is
-/// `invalidPoint`.
+/// Factors are 32 bytes, below 2^bits, with bits in 1...256; all functions run in constant time in them. All points are
+/// 65 bytes. A result at infinity is `invalidPoint`.
 package enum Factor {
-    /// token - f A.
+    /// Writes token - f A.
     package static func extract(
         id: Span<UInt8>, factor: Span<UInt8>, bits: Int, token: Span<UInt8>, into result: inout MutableSpan<UInt8>
     ) throws(MPinError) {
         try Client.extractPIN(id: id, pinScalar: factor, pinBits: bits, clientSecret: token, into: &result)
     }
 
-    /// token + f A, what `extract` took off.
+    /// Writes token + f A, which undoes `extract`.
     package static func restore(
         id: Span<UInt8>, factor: Span<UInt8>, bits: Int, token: Span<UInt8>, into result: inout MutableSpan<UInt8>
     ) throws(MPinError) {
@@ -27,9 +28,10 @@ package enum Factor {
         }
     }
 
-    /// The token for a new PIN: token + old A - new A. The PINs may be of different mappings, each with its own width.
+    /// Writes the token for a new PIN: token + old A - new A. The two PINs may have different mappings, each with its
+    /// own width in bits.
     ///
-    /// Nobody can tell here whether the old PIN is right: a wrong one gives a token that no PIN in the user's head fits.
+    /// This function cannot check the old PIN. After a wrong one, neither the old nor the new PIN fits the token.
     package static func changePIN(
         id: Span<UInt8>, old: Span<UInt8>, oldBits: Int, new: Span<UInt8>, newBits: Int, token: Span<UInt8>,
         into result: inout MutableSpan<UInt8>

@@ -1,15 +1,15 @@
 import BN254CX
 import MPinSecrets
 
-/// From an identity to points of G1 (wire section 3): A = map(SHA-256(ID)) and, for a day, D = map(SHA-256(date ||
-/// SHA-256(ID))). An identity and a date are public.
+/// Maps an identity to points of G1 (wire section 3): A = map(SHA-256(ID)) and, for a day, D = map(SHA-256(date ||
+/// SHA-256(ID))). Variable time, because identities and dates are public.
 package enum Identity {
-    /// The 32 bytes of SHA-256 of the M-Pin ID, whose bytes are taken as they are.
+    /// Writes SHA-256 of the M-Pin ID, 32 bytes. The bytes of the ID are hashed as they are.
     package static func hash(id: Span<UInt8>, into hash: inout MutableSpan<UInt8>) throws(MPinError) {
         guard SHA256.hash(id, into: &hash) else { throw .wrongParameter }
     }
 
-    /// The point (65 bytes) of a hash (32 bytes).
+    /// Writes the point (65 bytes) of a hash (32 bytes).
     package static func mapToG1(hash: Span<UInt8>, into point: inout MutableSpan<UInt8>) throws(MPinError) {
         guard hash.count == MPinSize.hash, point.count == MPinSize.g1 else { throw .wrongParameter }
         try withArena { arena throws(MPinError) in
@@ -18,7 +18,7 @@ package enum Identity {
         }
     }
 
-    /// SHA-256(date as four big-endian bytes || hash of the ID), 32 bytes; a date of zero or below is left out.
+    /// Writes SHA-256(date as four big-endian bytes || hash of the ID), 32 bytes. A date of zero or below is omitted.
     package static func hashDate(
         date: Int32, hashID: Span<UInt8>, into hash: inout MutableSpan<UInt8>
     ) throws(MPinError) {
@@ -40,7 +40,7 @@ extension Arena {
         return point
     }
 
-    /// A = map(SHA-256(id)) and, when the date is above zero, D = map(SHA-256(date || SHA-256(id))).
+    /// The points A = map(SHA-256(id)) and, if the date is above zero, D = map(SHA-256(date || SHA-256(id))).
     mutating func identityPoints(id: Span<UInt8>, date: Int32) throws(MPinError) -> (a: G1, d: G1?) {
         guard date >= 0 else { throw .wrongParameter }
         var hash = InlineArray<32, UInt8>(repeating: 0)
@@ -51,7 +51,7 @@ extension Arena {
         return (a, try permitPoint(date: date, hashID: hash.span))
     }
 
-    /// D = map(SHA-256(date || hashID)).
+    /// The point D = map(SHA-256(date || hashID)).
     mutating func permitPoint(date: Int32, hashID: Span<UInt8>) throws(MPinError) -> G1 {
         var hash = InlineArray<32, UInt8>(repeating: 0)
         var hashSpan = hash.mutableSpan

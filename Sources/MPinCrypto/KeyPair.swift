@@ -1,13 +1,14 @@
 import BN254CX
 package import MPinSecrets
 
-/// The key pair of an identity that signs (designated verifier signature, as on the MIRACL Trust platform): z and
-/// Pa = z^-1 Q. No D-TA can act for such an identity, because its client secret is z (s1 A + s2 A).
+/// The key pair of an identity that signs (designated verifier signature, as on the MIRACL Trust platform): z and Pa =
+/// z^-1 Q. No D-TA can impersonate such an identity, because its client secret is z (s1 A + s2 A) and only the client
+/// knows z.
 ///
-/// A is the point of the M-Pin ID followed by the 128 bytes of the public key: this concatenation is the `id` of every
-/// function. In the check of a proof the public key stands in the place of Q.
+/// A is the point of the M-Pin ID followed by the 128 bytes of the public key. This concatenation is the `id` of every
+/// function. To verify a proof, the server uses the public key in place of Q.
 package enum KeyPair {
-    /// A new pair: z, 32 bytes, and the public key, 128 bytes.
+    /// Writes a new key pair: z, 32 bytes, and the public key, 128 bytes.
     package static func generate(
         z: inout MutableSpan<UInt8>, publicKey: inout MutableSpan<UInt8>, random: RandomSource
     ) throws(MPinError) {
@@ -16,7 +17,7 @@ package enum KeyPair {
         try KeyPair.publicKey(z: z.span, into: &publicKey)
     }
 
-    /// The public key z^-1 Q, 128 bytes, for z in 1..<r.
+    /// Writes the public key z^-1 Q, 128 bytes, for z in 1..<r, 32 bytes.
     package static func publicKey(z: Span<UInt8>, into key: inout MutableSpan<UInt8>) throws(MPinError) {
         guard key.count == MPinSize.g2 else { throw .wrongParameter }
         try withArena { arena throws(MPinError) in
@@ -29,8 +30,8 @@ package enum KeyPair {
         }
     }
 
-    /// z P, 65 bytes, for a point P and z in 1..<r: the client secret of an identity with a key pair from the sum of its
-    /// shares, and the commitments Z = r A and T = w A of M-Pin Full.
+    /// Writes z P, 65 bytes, for a point P of 65 bytes and z in 1..<r. With P the sum of the shares, this is the client
+    /// secret of an identity with a key pair; with P = A, it is a commitment of M-Pin Full, Z = r A or T = w A.
     package static func multiple(
         z: Span<UInt8>, of point: Span<UInt8>, into product: inout MutableSpan<UInt8>
     ) throws(MPinError) {

@@ -1,16 +1,16 @@
-/// Why an operation gave no result. The numbers that C callers see are fixed by the C header.
+/// Why an operation failed. The C header fixes the numbers that C callers see.
 package enum MPinError: Error, Equatable {
     /// A length, a scalar or a date outside its domain (-11).
     case wrongParameter
-    /// Octets that are no point of the curve, or the point at infinity where none may be (-14).
+    /// The octets do not encode a point of the curve, or the point is at infinity where that is not allowed (-14).
     case invalidPoint
     /// A point of the twist outside the group of order r (-18).
     case wrongOrder
-    /// The proof does not fit: a wrong PIN, token or permit (-19).
+    /// The proof is wrong: another PIN, token or permit (-19).
     case badPIN
     /// The random generator failed (-32).
     case randomFailed
-    /// An output of a C caller has too little room (-33).
+    /// The buffer of a C caller is too small for the output (-33).
     case bufferTooSmall
 }
 

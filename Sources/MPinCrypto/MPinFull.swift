@@ -1,18 +1,18 @@
 import BN254CX
 import MPinSecrets
 
-/// M-Pin Full: besides the proof, both sides agree on a key (Scott, "M-Pin: a multi-factor zero knowledge authentication
-/// protocol", the section on M-Pin FULL). The client sends Z = r A, the server T = w A (T = w (A + D) with a time
-/// permit); both are `KeyPair.multiple`.
+/// M-Pin Full: in addition to the proof, both sides agree on a key (Scott, "M-Pin: a multi-factor zero knowledge
+/// authentication protocol", the section on M-Pin FULL). The client sends Z = r A, the server sends T = w A (T = w (A +
+/// D) with a time permit); `KeyPair.multiple` computes both.
 ///
-/// The key is the first 16 bytes of SHA-256(trace || W.x || W.y): the trace to Fp4, 128 bytes, of a value of the pairing
-/// and the point W = x T = w U, 64 bytes.
+/// The key is the first 16 bytes of SHA-256(trace || W.x || W.y). The trace is that of a value of the pairing to Fp4,
+/// 128 bytes; the point is W = x T = w U, 64 bytes.
 package enum MPinFull {
-    /// Bytes of a key.
+    /// The size of a key in bytes.
     package static let keySize = 16
 
-    /// What the client can have computed before the user enters the PIN: g1 = e(Q, token), which is as secret as the
-    /// token, and g2 = e(Q, A) for the hash of its ID; 384 bytes each.
+    /// Writes what the client can compute before the user enters the PIN, 384 bytes each: g1 = e(Q, token), which is as
+    /// secret as the token, and g2 = e(Q, A) for the hash of its ID (32 bytes).
     package static func precompute(
         token: Span<UInt8>, hashID: Span<UInt8>, g1: inout MutableSpan<UInt8>, g2: inout MutableSpan<UInt8>
     ) throws(MPinError) {
@@ -31,11 +31,11 @@ package enum MPinFull {
         }
     }
 
-    /// The client's key, 16 bytes: of (g1 g2^pin)^r and x T.
+    /// Writes the client's key, 16 bytes, derived from (g1 g2^pin)^r and x T.
     ///
-    /// The PIN is the scalar of `PINMapping`, reduced as in every other function; the old library left it unreduced here.
-    /// `r` is below the group order and may be 0: for small ones the old library never came back. A client that draws 0
-    /// only fails to agree with its server. Constant time in all but `pinBits`.
+    /// The PIN is the scalar of `PINMapping`, reduced as in every other function; the old library did not reduce it
+    /// here. `r` is in 0..<r. The value 0 is accepted, but then the key differs from the server's; the old library did
+    /// not terminate for small values. Constant time in all but `pinBits`.
     package static func clientKey(
         g1: Span<UInt8>, g2: Span<UInt8>, pinScalar: Span<UInt8>, pinBits: Int, r: Span<UInt8>, x: Span<UInt8>,
         t: Span<UInt8>, into key: inout MutableSpan<UInt8>
@@ -56,7 +56,8 @@ package enum MPinFull {
         }
     }
 
-    /// The server's key, 16 bytes: of e(sQ, Z) and w U, with UT in the place of U when there is a time permit.
+    /// Writes the server's key, 16 bytes, derived from e(sQ, Z) and w U. With a time permit, `ut` takes the place of
+    /// `u`.
     package static func serverKey(
         z: Span<UInt8>, serverSecret: Span<UInt8>, w: Span<UInt8>, u: Span<UInt8>, ut: Span<UInt8>?,
         into key: inout MutableSpan<UInt8>
@@ -77,7 +78,7 @@ package enum MPinFull {
 }
 
 extension Arena {
-    /// The first 16 bytes of SHA-256(trace || W.x || W.y).
+    /// Writes the first 16 bytes of SHA-256(trace || W.x || W.y).
     fileprivate mutating func deriveKey(
         _ value: GT, _ w: G1, into key: inout MutableSpan<UInt8>
     ) throws(MPinError) {

@@ -1,13 +1,14 @@
 import BN254CX
 import MPinSecrets
 
-/// The one-pass protocol: the client makes y itself from the time, its commitment and a message, so that the proof is a
-/// signature of the message for the holder of the server secret (who could also have made it).
+/// The one-pass protocol: the client computes y itself from the time, its commitment and a message. The proof is then a
+/// signature of the message that convinces the holder of the server secret. It convinces nobody else, because that
+/// holder could have made it too.
 package enum OnePass {
-    /// y = SHA-256(time as four big-endian bytes || U || message) mod r, 32 bytes.
+    /// Writes y = SHA-256(time as four big-endian bytes || U || message) mod r, 32 bytes.
     ///
-    /// The time is in seconds since 1970, 1 to 2^32 - 1: milliseconds do not fit and are refused. U is the commitment of
-    /// 65 bytes (UT when there is a time permit), the message any bytes.
+    /// The time is in seconds since 1970, 1 to 2^32 - 1; a time in milliseconds is larger and is refused. `u` is the
+    /// commitment U of 65 bytes (UT with a time permit). The message has any length.
     package static func y(
         time: Int64, u: Span<UInt8>, message: Span<UInt8>, into y: inout MutableSpan<UInt8>
     ) throws(MPinError) {
@@ -27,7 +28,8 @@ package enum OnePass {
         }
     }
 
-    /// The client's proof: u, ut as in `Client.pass1`, v as in `Client.pass2` with the y of this time and message.
+    /// Writes the client's proof: `u` and `ut` as in `Client.pass1`, `v` as in `Client.pass2` with the y of this time
+    /// and message.
     package static func prove(
         date: Int32, id: Span<UInt8>, x: Span<UInt8>, pinScalar: Span<UInt8>, pinBits: Int, token: Span<UInt8>,
         permit: Span<UInt8>?, time: Int64, message: Span<UInt8>, u: inout MutableSpan<UInt8>,
@@ -53,10 +55,11 @@ package enum OnePass {
 }
 
 extension ServerContext {
-    /// The check of a proof of `OnePass.prove`: throws `badPIN` when it fails, with `e` and `f` as in `pass2`.
+    /// Verifies a proof of `OnePass.prove`. If it is wrong, the error is `badPIN` and `e` and `f` are written as in
+    /// `pass2`.
     ///
-    /// With a date above 0 `ut` must be there, otherwise `u`, which is also needed when `e` and `f` are wanted. An
-    /// identity with a key pair is checked with its public key.
+    /// A date above 0 requires `ut`, otherwise `u` is required; `u` is also required if `e` and `f` are wanted.
+    /// `publicKey`, 128 bytes, is that of an identity with a key pair; nil for any other.
     package func onePass(
         date: Int32, id: Span<UInt8>, u: Span<UInt8>?, ut: Span<UInt8>?, v: Span<UInt8>, time: Int64,
         message: Span<UInt8>, publicKey: Span<UInt8>?, e: inout MutableSpan<UInt8>, f: inout MutableSpan<UInt8>

@@ -1,26 +1,27 @@
 import BN254CX
 
-/// How the digits of a PIN become the scalar that is taken off a client secret. A token remembers its mapping.
+/// How the digits of a PIN become the scalar that is subtracted from a client secret. Each token is stored with its
+/// mapping.
 package enum PINMapping: String, Codable, Sendable, CaseIterable {
-    /// The digits as a decimal number mod 10^6, 20 bits: the default, as in the JavaScript client.
+    /// The digits as a decimal number mod 10^6, 20 bits. The default, as in the JavaScript client.
     case decimal6
-    /// The digits as a decimal number mod 10^4, 14 bits: native clients of the Trust platform.
+    /// The digits as a decimal number mod 10^4, 14 bits. Native clients of the Trust platform use it.
     case decimal4
-    /// The string hash h = 31 h + c over signed bytes in 32 bits, then as `legacy14`: tokens of the old SDK core. It
-    /// folds the 10,000 PINs of four digits onto 6,331 values and is there to read old tokens only.
+    /// The string hash h = 31 h + c over signed bytes in 32 bits, then as `legacy14`. The old SDK core made such
+    /// tokens. It maps the 10,000 PINs of four digits to only 6,331 values, so use it to read old tokens only.
     case legacyHash
-    /// A decimal integer, perhaps with a minus sign, its C remainder by 10,000, of that the low 14 bits of the two's
-    /// complement: what the old cryptographic library did with the number it was given.
+    /// A decimal integer with an optional minus sign, then its C remainder by 10,000, then the low 14 bits of the two's
+    /// complement. The old cryptographic library treated its integer argument in this way.
     case legacy14
 
-    /// The width of the scalar in bits; the time of a multiplication by it depends on nothing else.
+    /// The width of the scalar in bits. The time of a multiplication by the scalar depends only on this width.
     package var bits: Int { self == .decimal6 ? 20 : 14 }
 
-    /// The scalar, 32 bytes big-endian, of a PIN in UTF-8. Constant time in the PIN; not hidden are its length and, for
-    /// `legacy14`, whether there is a minus sign.
+    /// Writes the scalar, 32 bytes big-endian, of a PIN in UTF-8. Constant time in the PIN, except for its length and,
+    /// for `legacy14`, whether it has a minus sign.
     ///
-    /// The decimal mappings take 1 to 32 ASCII digits, `legacy14` 1 to 10 after the sign; `legacyHash` takes any bytes,
-    /// also none (its callers refuse an empty PIN).
+    /// The decimal mappings take 1 to 32 ASCII digits, `legacy14` takes 1 to 10 digits after the sign. `legacyHash`
+    /// takes any bytes and also an empty PIN, which its callers refuse. Other input is `wrongParameter`.
     package func scalar(pin: Span<UInt8>, into scalar: inout MutableSpan<UInt8>) throws(MPinError) {
         guard scalar.count == MPinSize.scalar else { throw .wrongParameter }
         let value: UInt32 =
@@ -37,10 +38,11 @@ package enum PINMapping: String, Codable, Sendable, CaseIterable {
         scalar[31] = UInt8(truncatingIfNeeded: value)
     }
 
-    /// 1...32 ASCII digits as a decimal number mod `modulus`. Whether all are digits is decided once, at the end.
+    /// The value of 1...32 ASCII digits as a decimal number mod `modulus`. The digits are checked once, at the end, so
+    /// that the time does not depend on them.
     ///
-    /// Always inlined: with a literal modulus the remainder is a multiplication, and not a division, whose time depends
-    /// on its operands.
+    /// Always inlined: for a literal modulus, the compiler makes a multiplication from the remainder. A division would
+    /// take a time that depends on its operands.
     @inline(__always)
     private static func decimal(_ pin: Span<UInt8>, modulus: UInt32) throws(MPinError) -> UInt32 {
         guard pin.count >= 1, pin.count <= 32 else { throw .wrongParameter }
@@ -55,7 +57,7 @@ package enum PINMapping: String, Codable, Sendable, CaseIterable {
         return value
     }
 
-    /// A decimal integer of 1...10 digits with an optional minus sign.
+    /// The value of a decimal integer of 1...10 digits with an optional minus sign.
     private static func integer(_ pin: Span<UInt8>) throws(MPinError) -> Int64 {
         let isNegative = pin.count > 0 && declassify(0 &- UInt((UInt32(pin[0] ^ 45) &- 1) >> 31)) != 0
         let first = isNegative ? 1 : 0
@@ -71,7 +73,7 @@ package enum PINMapping: String, Codable, Sendable, CaseIterable {
         return isNegative ? 0 &- value : value
     }
 
-    /// h = 31 h + c in 32 bits, the bytes of the UTF-8 taken as signed.
+    /// The hash h = 31 h + c in 32 bits, over the bytes of the UTF-8 as signed numbers.
     private static func stringHash(_ text: Span<UInt8>) -> Int32 {
         var hash: Int32 = 0
         for i in 0..<text.count { hash = hash &* 31 &+ Int32(Int8(bitPattern: text[i])) }

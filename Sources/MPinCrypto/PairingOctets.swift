@@ -1,8 +1,8 @@
 import BN254CX
 
-/// The pairing itself on octets: points of G2 128, of G1 65, values 384 bytes.
+/// The pairing on octets. Points of G2 are 128 bytes, points of G1 65 bytes, values of the pairing 384 bytes.
 package enum PairingOctets {
-    /// e(q, p).
+    /// Writes e(q, p).
     package static func pairing(
         q: Span<UInt8>, p: Span<UInt8>, into value: inout MutableSpan<UInt8>
     ) throws(MPinError) {
@@ -16,7 +16,7 @@ package enum PairingOctets {
         }
     }
 
-    /// e(q1, p1) e(q2, p2).
+    /// Writes e(q1, p1) e(q2, p2).
     package static func product(
         q1: Span<UInt8>, p1: Span<UInt8>, q2: Span<UInt8>, p2: Span<UInt8>, into value: inout MutableSpan<UInt8>
     ) throws(MPinError) {

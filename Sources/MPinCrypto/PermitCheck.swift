@@ -1,12 +1,12 @@
 import BN254CX
 
-/// Whether a D-TA tells the truth: its share of a time permit, held against its share of the server secret.
+/// Checks a D-TA's share of a time permit against its share of the server secret.
 package enum PermitCheck {
-    /// Whether `share`, 65 bytes, is s D(date) for the s in `serverSecretShare` = s Q, 128 bytes: e(Q, s D) = e(s Q, D).
-    /// False for what is no point of G1, too.
+    /// Whether `share`, 65 bytes, is s D(date) for the s in `serverSecretShare` = s Q, 128 bytes: e(Q, s D) = e(s Q,
+    /// D). It is also false if `share` is not a point of G1.
     ///
-    /// `date` is a day counted from 1970-01-01, 1 or later; `hashID` the hash of an M-Pin ID, 32 bytes. Variable time:
-    /// a permit share is handed out to everybody who asks.
+    /// `date` is a day counted from 1970-01-01, 1 or later. `hashID` is the hash of an M-Pin ID, 32 bytes. Variable
+    /// time, because permit shares are public: a D-TA gives them to everybody.
     package static func isTimePermit(
         _ share: Span<UInt8>, date: Int32, hashID: Span<UInt8>, serverSecretShare: Span<UInt8>
     ) throws(MPinError) -> Bool {

@@ -1,8 +1,9 @@
 import BN254CX
 
-/// The server's first pass; the second is `ServerContext`'s.
+/// The server's first pass. `ServerContext` has the second.
 package enum Server {
-    /// hid = A and, with a date, htid = A + D(date); 65 bytes each. Without a date `htid` has length 0.
+    /// Writes hid = A and, with a date above 0, htid = A + D(date); 65 bytes each. With a date of 0, `htid` has length
+    /// 0.
     package static func pass1(
         date: Int32, id: Span<UInt8>, hid: inout MutableSpan<UInt8>, htid: inout MutableSpan<UInt8>
     ) throws(MPinError) {
@@ -16,7 +17,8 @@ package enum Server {
         }
     }
 
-    /// Whether what a client sends as U, UT or V is a point of G1: 65 bytes, `04`, both coordinates below p, on the curve.
+    /// Whether the octets that a client sent as U, UT or V are a point of G1: 65 bytes, `04`, both coordinates below p,
+    /// on the curve.
     package static func isPoint(_ octets: Span<UInt8>) -> Bool {
         do throws(MPinError) {
             _ = try withArena { arena throws(MPinError) in try arena.decodeG1(octets) }

@@ -1,12 +1,12 @@
 import BN254CX
 
-/// A server secret made ready: the lines of both points of G2 of the check, the generator Q and the secret sQ, are
-/// prepared once. Safe to use from many threads at the same time.
+/// A server secret prepared for verification. It keeps the line functions of the two points of G2 that every check
+/// needs, the generator Q and the secret sQ. It can be used from many threads at the same time.
 package final class ServerContext: Sendable {
     private let generator: PreparedG2
     private let secret: PreparedG2
 
-    /// Reads a server secret of 128 bytes strictly, subgroup included.
+    /// Reads a server secret of 128 bytes. A point outside the subgroup is `wrongOrder`.
     package init(serverSecret: Span<UInt8>) throws(MPinError) {
         (generator, secret) = try withArena { arena throws(MPinError) in
             let q = try arena.decodeG2(serverSecret)
@@ -16,12 +16,13 @@ package final class ServerContext: Sendable {
         }
     }
 
-    /// Whether V proves the PIN for `id`: e(Q, V) e(sQ, U' + y T) = 1 with T = A or, for a date above 0, T = A + D(date)
-    /// (wire section 3). `u` is U without and UT with a date. False is a wrong PIN, token or permit.
+    /// Whether V proves the PIN for `id`: e(Q, V) e(sQ, U' + y T) = 1, with T = A or, for a date above 0, T = A +
+    /// D(date) (wire section 3). `u` is U' : U without a date, UT with a date. False means a wrong PIN, token or
+    /// permit.
     ///
-    /// An identity with a key pair (`KeyPair`) has its public key, 128 bytes, in the place of Q.
+    /// `publicKey`, 128 bytes, takes the place of Q for an identity with a key pair (`KeyPair`).
     ///
-    /// Sizes: u 65, v 65, y 32 bytes in 1..<r.
+    /// Sizes: `u` and `v` 65 bytes, `y` 32 bytes in 1..<r.
     package func verify(
         id: Span<UInt8>, date: Int32, u: Span<UInt8>, y: Span<UInt8>, v: Span<UInt8>, publicKey: Span<UInt8>? = nil
     ) throws(MPinError) -> Bool {
@@ -37,13 +38,13 @@ package final class ServerContext: Sendable {
         }
     }
 
-    /// The check on points that pass 1 has left: throws `badPIN` when it fails, after it has written
-    /// e = e(Q, V) e(sQ, U' + y T) and f = e(Q, y A + U), from which `Kangaroo` finds by how much the PIN was wrong
-    /// (e = f^-(entered - registered)).
+    /// Verifies V with the points that pass 1 has computed. If the proof is wrong, it writes e = e(Q, V) e(sQ, U' + y
+    /// T) and f = e(Q, y A + U) and throws `badPIN`. From these, `Kangaroo` computes how far the PIN was from the right
+    /// one (e = f^-(entered - registered)).
     ///
-    /// With a date above 0 `htid` = T and `ut` = UT must be there, otherwise `u`. `e` and `f` are both 384 bytes or both
-    /// of length 0; when they are wanted `u` must be there too. A public key stands in the place of Q, as in `verify`.
-    /// All inputs are checked strictly.
+    /// A date above 0 requires `htid` = T and `ut` = UT, otherwise `u` is required. `e` and `f` are both 384 bytes or
+    /// both of length 0; with 384 bytes, `u` is required too. `publicKey` takes the place of Q, as in `verify`. A point
+    /// that is not valid is `invalidPoint` or `wrongOrder`.
     package func pass2(
         date: Int32, hid: Span<UInt8>, htid: Span<UInt8>?, y: Span<UInt8>, u: Span<UInt8>?, ut: Span<UInt8>?,
         v: Span<UInt8>, publicKey: Span<UInt8>? = nil, e: inout MutableSpan<UInt8>, f: inout MutableSpan<UInt8>
@@ -74,7 +75,7 @@ package final class ServerContext: Sendable {
         }
     }
 
-    /// e(key, V) e(sQ, point); without a key Q is in its place.
+    /// The value e(key, V) e(sQ, point); if `key` is nil, Q takes its place.
     private func check(_ arena: inout Arena, point: G1, v: G1, key: G2?) -> GT {
         let value = arena.gt()
         if let key {
@@ -87,7 +88,7 @@ package final class ServerContext: Sendable {
 }
 
 extension Arena {
-    /// commitment + y identity. Variable time: all three went over the wire.
+    /// The point commitment + y identity. Variable time, because all three values were sent over the wire.
     fileprivate mutating func challenged(_ identity: G1, y: Scalar, commitment: G1) -> G1 {
         let point = g1()
         point.multiplyVartime(identity, by: y, scratch)
@@ -95,7 +96,7 @@ extension Arena {
         return point
     }
 
-    /// T and UT for a date above 0, nil otherwise.
+    /// T and UT for a date above 0, else nil.
     fileprivate mutating func decodeTimed(
         date: Int32, htid: Span<UInt8>?, ut: Span<UInt8>?
     ) throws(MPinError) -> (G1, G1?)? {

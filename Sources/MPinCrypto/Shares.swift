@@ -1,8 +1,8 @@
 import BN254CX
 
-/// Sums of shares. A sum at infinity has no encoding and is refused as `invalidPoint`.
+/// Adds shares. A sum at infinity has no encoding and is `invalidPoint`.
 package enum Shares {
-    /// The sum, 65 bytes, of two shares of a client secret or a time permit.
+    /// Writes the sum, 65 bytes, of two shares of a client secret or of a time permit.
     package static func recombineG1(
         _ first: Span<UInt8>, _ second: Span<UInt8>, into sum: inout MutableSpan<UInt8>
     ) throws(MPinError) {
@@ -15,7 +15,7 @@ package enum Shares {
         }
     }
 
-    /// The sum, 128 bytes, of two shares of the server secret.
+    /// Writes the sum, 128 bytes, of two shares of the server secret.
     package static func recombineG2(
         _ first: Span<UInt8>, _ second: Span<UInt8>, into sum: inout MutableSpan<UInt8>
     ) throws(MPinError) {

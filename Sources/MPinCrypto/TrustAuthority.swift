@@ -1,8 +1,8 @@
 import BN254CX
 
-/// What a D-TA makes from its master share s (32 bytes, 1..<r).
+/// What a D-TA computes from its master share s (32 bytes, 1..<r).
 package enum TrustAuthority {
-    /// The share s A of a client secret, 65 bytes, for the hash of an M-Pin ID.
+    /// Writes the share s A of a client secret, 65 bytes, for the hash of an M-Pin ID (32 bytes).
     package static func clientSecretShare(
         master: Span<UInt8>, hashID: Span<UInt8>, into share: inout MutableSpan<UInt8>
     ) throws(MPinError) {
@@ -15,7 +15,7 @@ package enum TrustAuthority {
         }
     }
 
-    /// The share s Q of the server secret, 128 bytes; Q generates G2.
+    /// Writes the share s Q of the server secret, 128 bytes. Q is the generator of G2.
     package static func serverSecretShare(
         master: Span<UInt8>, into share: inout MutableSpan<UInt8>
     ) throws(MPinError) {
@@ -29,7 +29,8 @@ package enum TrustAuthority {
         }
     }
 
-    /// The share s D(date) of a time permit, 65 bytes, for a day counted from 1970-01-01 (1 or later).
+    /// Writes the share s D(date) of a time permit, 65 bytes, for the hash of an M-Pin ID (32 bytes) and a day counted
+    /// from 1970-01-01 (1 or later).
     package static func timePermitShare(
         master: Span<UInt8>, date: Int32, hashID: Span<UInt8>, into share: inout MutableSpan<UInt8>
     ) throws(MPinError) {

@@ -1,8 +1,8 @@
 import BN254CX
 import Glibc
 
-/// Lends `body` 4,096 limbs of the stack (32 KiB) for one operation and wipes them afterwards, whatever happens, and with
-/// them what the functions that it called have left below: no heap, and nothing secret is left behind.
+/// Gives `body` an arena of 4,096 limbs (32 KiB) on the stack. Afterwards, also after an error, it wipes the arena and
+/// the stack that the called functions have used. Secrets therefore never reach the heap and none remain on the stack.
 @inline(__always)
 func withArena<Value>(_ body: (inout Arena) throws(MPinError) -> Value) throws(MPinError) -> Value {
     var storage = InlineArray<4096, UInt>(repeating: 0)
@@ -18,7 +18,7 @@ func withArena<Value>(_ body: (inout Arena) throws(MPinError) -> Value) throws(M
     }
 }
 
-/// Wipes 4 KiB of the stack below the caller, where the field's functions put what does not fit into registers.
+/// Wipes 4 KiB of the stack below the caller. The field's functions keep values there that do not fit into registers.
 @inline(never)
 private func wipeStackBelow() {
     var room = InlineArray<512, UInt>(repeating: 0)

@@ -1,21 +1,21 @@
 import Glibc
 
-/// Where an address lies, as far as it says who can be reached there.
+/// The kind of network that an address belongs to. It tells which machines can be reached there.
 package enum AddressClass: Sendable, Hashable, CaseIterable {
-    /// Anywhere on the Internet.
+    /// The public Internet.
     case global
-    /// This machine: 127.0.0.0/8 and ::1, and what systems take for it, 0.0.0.0/8 and ::.
+    /// This machine: 127.0.0.0/8 and ::1, and also 0.0.0.0/8 and ::, which systems treat as this machine.
     case loopback
-    /// The networks of a house or a company: 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 and 100.64.0.0/10 (RFC 1918 and
+    /// Networks of a home or a company: 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 and 100.64.0.0/10 (RFC 1918 and
     /// 6598), 198.18.0.0/15 and 192.0.0.0/24 (RFC 6890), fc00::/7 (ULA, RFC 4193), 64:ff9b:1::/48 (RFC 8215) and the
-    /// former fec0::/10. One class, for a host may have both kinds.
+    /// former fec0::/10. They are one class, because one host may have addresses of several of them.
     case `private`
-    /// 169.254.0.0/16 and fe80::/10, where clouds keep the secrets of their machines.
+    /// 169.254.0.0/16 and fe80::/10. Cloud providers serve the credentials of their machines there.
     case linkLocal
-    /// Multicast, and what is reserved.
+    /// Multicast and reserved addresses.
     case special
 
-    /// Nil for a socket that is no network's.
+    /// Nil if the socket address is neither IPv4 nor IPv6.
     init?(_ address: UnsafePointer<sockaddr>) {
         switch Int32(address.pointee.sa_family) {
         case AF_INET:
@@ -26,7 +26,7 @@ package enum AddressClass: Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Of a host that is an address or `localhost`; nil for other names.
+    /// The class of a host that is an IP address or `localhost`. Nil for other names.
     package init?(host: String) {
         var v4 = in_addr()
         var v6 = in6_addr()
@@ -41,7 +41,7 @@ package enum AddressClass: Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// For a person.
+    /// The name of the class for error messages.
     package var name: String {
         switch self {
         case .global: "global"
@@ -71,7 +71,8 @@ package enum AddressClass: Sendable, Hashable, CaseIterable {
         }
         let first = words[0]
         if first == 0, words[1] == 0, words[2] == 0, words[3] < 2 { return .loopback }
-        // IPv4 inside: mapped and compatible (RFC 4291), translated (RFC 2765 and 6052), 6to4 (RFC 3056).
+        // IPv6 addresses that contain an IPv4 one: mapped and compatible (RFC 4291), translated (RFC 2765 and 6052),
+        // 6to4 (RFC 3056).
         let isMapped = first == 0 && words[1] == 0 && [0, 0xffff, 0xffff_0000].contains(words[2])
         if isMapped || (first == 0x0064_ff9b && words[1] == 0 && words[2] == 0) { return v4(words[3]) }
         if first >> 16 == 0x2002 { return v4(first << 16 | words[1] >> 16) }

@@ -1,16 +1,17 @@
 import CCurl
 import Glibc
 
-/// A libcurl handle with the connections that it keeps open. Used by one thread at a time.
+/// A libcurl handle with its open connections. Only one thread may use it at a time.
 final class CurlSession: @unchecked Sendable {
     let easy: UnsafeMutableRawPointer
     private let multi: UnsafeMutableRawPointer
     private let errorText: UnsafeMutablePointer<CChar>
-    /// The first option that this libcurl refused, since the last reset: without a pin or an authority nothing is sent.
+    /// The code of the first option that libcurl refused since the last reset. A request without its key pin or CA file
+    /// must not be sent.
     private var refusal: CURLcode?
-    /// Where its connections may lead to.
+    /// The classes of the addresses that its connections lead to.
     var addresses: Set<AddressClass> = []
-    /// After a fork the connections belong to the parent.
+    /// The process that made the session. After a fork, the connections belong to the parent.
     let process = getpid()
 
     /// How a transfer ended.
@@ -21,7 +22,7 @@ final class CurlSession: @unchecked Sendable {
         case failed(CURLcode, text: String)
     }
 
-    /// Why there is no session.
+    /// Why a session could not be made.
     enum Unavailable: String, Error {
         case noLibrary = "libcurl.so.4 is not installed: install it or set the HTTP callback"
         case noMemory = "libcurl has no memory"
@@ -41,14 +42,15 @@ final class CurlSession: @unchecked Sendable {
     }
 
     deinit {
-        // Closing a parent's TLS connection would write to it: its sessions are left alone.
+        // In a forked child, the session is not closed: closing a TLS connection would write to the parent's
+        // connection.
         guard process == getpid() else { return }
         mpin_curl_easy_cleanup(easy)
         mpin_curl_multi_cleanup(multi)
         errorText.deallocate()
     }
 
-    /// Forgets every option; connections stay.
+    /// Clears every option. The connections stay open.
     func reset() {
         mpin_curl_easy_reset(easy)
         refusal = nil
@@ -67,25 +69,25 @@ final class CurlSession: @unchecked Sendable {
         require(mpin_curl_set_pointer(easy, option, pointer))
     }
 
-    /// Keeps what setting an option came to.
+    /// Records the result of setting an option.
     func require(_ code: CURLcode) {
         if code != CURLE_OK, refusal == nil { refusal = code }
     }
 
-    /// Trusts the authorities in `file` and no others; nil: those of the system.
+    /// Trusts only the authorities in `file`; nil means those of the system.
     func trust(_ file: String?) {
         guard let file else { return }
         set(CURLOPT_CAINFO, file)
         set(CURLOPT_CAPATH, pointer: nil)
     }
 
-    /// Where the address of the last connection lies; nil without one.
+    /// The class of the server's address in the last transfer; nil if there was no connection.
     var peer: AddressClass? {
         mpin_curl_get_primary_ip(easy).flatMap { AddressClass(host: String(cString: $0).lowercased()) }
     }
 
-    /// Runs the transfer that the options describe. libcurl's own loop looks at a cancel once a second; this one every
-    /// 50 ms.
+    /// Runs the transfer that the options describe. It checks for a cancel every 50 ms, because libcurl's own loop
+    /// checks only once a second.
     func run(until deadline: Deadline, isCancelled: () -> Bool) -> Outcome {
         if let refusal { return failure(refusal) }
         guard mpin_curl_multi_add_handle(multi, easy) == CURLM_OK else { return failure(CURLE_FAILED_INIT) }
@@ -110,7 +112,7 @@ final class CurlSession: @unchecked Sendable {
         return code == CURLE_OK ? .done : failure(code)
     }
 
-    /// What to do about it, where that is for the person in front.
+    /// Advice for errors that the user can solve, else nil.
     private static func hint(_ code: CURLcode) -> String? {
         switch code {
         case CURLE_PEER_FAILED_VERIFICATION: "certificate not trusted: name its authority by ca_file, --ca-file"
@@ -127,8 +129,8 @@ final class CurlSession: @unchecked Sendable {
     }
 }
 
-/// Blocks SIGPIPE in this thread while `body` runs: with CURLOPT_NOSIGNAL libcurl does not guard TLS writes to a closed
-/// connection, and the signal would end the host process.
+/// Blocks SIGPIPE in this thread while `body` runs. With CURLOPT_NOSIGNAL, libcurl does not prevent this signal when
+/// TLS writes to a closed connection, and the signal would end the host process.
 private func withoutBrokenPipeSignal<Result>(_ body: () -> Result) -> Result {
     var pipe = sigset_t()
     var former = sigset_t()

@@ -2,11 +2,12 @@ import CCurl
 import Glibc
 import MPinSecrets
 
-/// HTTP/1.1 over libcurl: TLS verified, no redirects, no compression, connections kept for the next request.
+/// HTTP/1.1 over libcurl. TLS certificates are verified, redirects are not followed, answers are not compressed, and
+/// connections are kept for later requests.
 package final class CurlTransport: HTTPTransport {
     private let policy: HTTPPolicy
     private let idle = Locked<[CurlSession]>([])
-    /// Sessions kept beyond their request.
+    /// The largest number of idle sessions that are kept.
     private static let maxIdle = 8
 
     package init(policy: HTTPPolicy = HTTPPolicy()) { self.policy = policy }
@@ -19,7 +20,8 @@ package final class CurlTransport: HTTPTransport {
         guard !isCancelled() else { throw .cancelled }
         if let refusal = url.refusal(request.reach) { throw refusal }
         let proxy = ProxyChoice.proxy(for: url, configured: policy.proxy)
-        // A proxy looks the name up, and its own address is nobody's else.
+        // A proxy resolves the host name itself, and the address of the proxy is not the server's. So the gate checks
+        // nothing then.
         let gate = SocketGate(reach: proxy == nil ? request.reach : nil)
         let session = try takeSession(request.reach)
         defer { giveBack(session) }
@@ -35,8 +37,8 @@ package final class CurlTransport: HTTPTransport {
     private func perform(
         _ request: HTTPRequest, _ session: CurlSession, _ exchange: Exchange, _ isCancelled: () -> Bool
     ) -> CurlSession.Outcome {
-        // Where a kept connection turns out to be dead, libcurl sends the request again on a new one, although the server may
-        // have read it. On a new connection it never does.
+        // If a kept connection turns out to be dead, libcurl repeats the request on a new one, although the server may
+        // have received it. On a new connection libcurl never repeats a request.
         if !request.mayRepeat { session.set(CURLOPT_FRESH_CONNECT, 1) }
         let lines = HeaderList(request.headers + [("Expect", "")])
         session.set(CURLOPT_HTTPHEADER, pointer: lines.first)
@@ -49,7 +51,7 @@ package final class CurlTransport: HTTPTransport {
         }
     }
 
-    /// `url`: a C string, which libcurl copies.
+    /// Sets the options that do not depend on the body. `url` is a C string, which libcurl copies.
     private func prepare(_ session: CurlSession, _ url: SecretBytes, _ proxy: String?) {
         session.reset()
         session.require(mpin_curl_set_http_only(session.easy))
@@ -61,7 +63,7 @@ package final class CurlTransport: HTTPTransport {
         if let agent = policy.userAgent { session.set(CURLOPT_USERAGENT, agent) }
         session.trust(policy.caFile)
         if let keys = policy.pinnedKeys { session.set(CURLOPT_PINNEDPUBLICKEY, keys) }
-        // Whatever the environment says: it has been asked.
+        // Both options are always set, so that libcurl does not read the environment: `ProxyChoice` has done that.
         session.set(CURLOPT_PROXY, proxy ?? "")
         session.set(CURLOPT_NOPROXY, "")
     }
@@ -80,7 +82,7 @@ package final class CurlTransport: HTTPTransport {
         if method == .put { session.set(CURLOPT_CUSTOMREQUEST, method.rawValue) }
     }
 
-    /// Without a connection that leads where the request may not go.
+    /// A kept session or a new one. A session is not used if one of its connections leads outside `reach`.
     private func takeSession(_ reach: Set<AddressClass>?) throws(HTTPFailure) -> CurlSession {
         let kept = idle.withLock { idle -> CurlSession? in
             let fitting = idle.lastIndex { session in reach.map { session.addresses.isSubset(of: $0) } ?? true }
@@ -93,10 +95,10 @@ package final class CurlTransport: HTTPTransport {
     }
 
     private func giveBack(_ session: CurlSession) {
-        // Its options point into the request that is over.
+        // The options contain pointers to the finished request.
         session.reset()
         idle.withLock { idle in
-            // The oldest one goes: the newest fit what is asked now.
+            // The oldest session is removed, because a newer one is more likely to suit the next request.
             if idle.count >= Self.maxIdle { idle.removeFirst() }
             idle.append(session)
         }
@@ -104,19 +106,21 @@ package final class CurlTransport: HTTPTransport {
 }
 
 extension HTTPRequest {
-    /// No control characters in headers, names that are tokens (RFC 9110 section 5.6.2), and no body with GET.
+    /// Whether the headers have no control characters and their names are tokens (RFC 9110 section 5.6.2), and a GET
+    /// has no body.
     fileprivate var isWellFormed: Bool {
         guard method != .get || body == nil else { return false }
         return headers.allSatisfy { name, value in HeaderField.isName(name) && HeaderField.isValue(value) }
     }
 }
 
-/// Header lines in libcurl's list.
+/// Owns the header lines in libcurl's list format.
 private final class HeaderList {
     private(set) var first: UnsafeMutablePointer<curl_slist>?
 
     init(_ headers: [(String, String)]) {
-        // "Name;" is libcurl's way to send an empty value; "Expect:" keeps its own header from being sent.
+        // libcurl sends a header with an empty value if it is written as "Name;". "Expect:" suppresses the header that
+        // libcurl would add itself.
         for (name, value) in headers {
             let line = value.isEmpty ? (name == "Expect" ? "Expect:" : "\(name);") : "\(name): \(value)"
             first = mpin_curl_slist_append(first, line) ?? first

@@ -15,7 +15,7 @@ final class Exchange {
         headerLimit = limit
     }
 
-    /// Lets the session call this object; it must live until the session has run.
+    /// Makes this object the target of the session's callbacks. It must live until the session has run.
     func attach(to session: CurlSession) {
         let context = Unmanaged.passUnretained(self).toOpaque()
         session.set(CURLOPT_WRITEDATA, pointer: context)
@@ -28,7 +28,7 @@ final class Exchange {
         }
     }
 
-    /// The answer, or why there is none.
+    /// Returns the answer, or throws why there is none.
     func answer(
         _ outcome: CurlSession.Outcome, _ session: CurlSession, origin: String, isDirect: Bool
     ) throws(HTTPFailure) -> HTTPResponse {
@@ -36,7 +36,7 @@ final class Exchange {
         case .cancelled: throw .cancelled
         case .timedOut, .failed(CURLE_OPERATION_TIMEDOUT, _): throw .timedOut
         case .failed(_, let text): throw isTooLarge ? .answerTooLarge : .network("\(origin): \(text)")
-        // libcurl takes a connection that closes within the header for an answer without body.
+        // If the connection closes within the header, libcurl reports success with an empty body.
         case .done where !isHeaderComplete: throw .network("\(origin): the answer breaks off")
         case .done:
             var status = 0
@@ -58,7 +58,8 @@ final class Exchange {
         return bytes.count
     }
 
-    /// One header line, status lines of interim answers included: an endless row of them is too large as well.
+    /// Receives one header line. Status lines of interim answers count towards the limit, so that a server cannot send
+    /// them without end.
     private func receiveHeader(_ bytes: UnsafeRawBufferPointer) -> Int {
         guard bytes.count <= headerLimit - headerBytes else {
             isTooLarge = true
@@ -78,7 +79,7 @@ final class Exchange {
     }
 }
 
-/// Without blanks, tabs and line breaks at both ends.
+/// The text without spaces, tabs and line breaks at both ends.
 private func trimmed(_ text: Substring) -> String {
     let start = text.drop { $0.isWhitespace }
     guard let last = start.lastIndex(where: { !$0.isWhitespace }) else { return "" }

@@ -1,7 +1,8 @@
 import Glibc
 
-/// A date of HTTP in any of its three forms (RFC 9110 section 5.6.7): "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday,
-/// 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"; nil: it is none.
+/// The time of an HTTP date, in seconds since 1970, in any of its three forms (RFC 9110 section 5.6.7): "Sun, 06 Nov
+/// 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994". Nil if the text is not such a
+/// date.
 func secondsSince1970(httpDate text: String) -> Int64? {
     let words = text.split(separator: " ")
     switch words.count {
@@ -29,7 +30,7 @@ private func seconds(day: Substring, month: Substring, year: Int32?, clock: Subs
     return Int64(timegm(&parts))
 }
 
-/// The year of this century, unless that lies more than 50 years ahead: then of the last one.
+/// The full year of two digits. It is in this century, or in the last one if it would be more than 50 years ahead.
 private func year(twoDigits text: Substring) -> Int32? {
     guard text.utf8.count == 2, let digits = number(text, 0...99) else { return nil }
     var now = time(nil)

@@ -1,19 +1,20 @@
-/// What a transport allows.
+/// The rules for the requests of a transport.
 package struct HTTPPolicy: Sendable {
-    /// Plain http to hosts other than loopback ones.
+    /// Whether plain http is allowed to hosts other than loopback ones.
     package var allowInsecure: Bool
-    /// PEM file with the certificate authorities to trust instead of the system's.
+    /// A PEM file with the certificate authorities to trust; nil means those of the system.
     package var caFile: String?
-    /// The largest answer in bytes, headers and body each.
+    /// The limit in bytes for the headers of an answer, and also for its body.
     package var maxAnswerBytes: Int
-    /// None is sent when nil.
+    /// The User-Agent header; nil means none.
     package var userAgent: String?
-    /// Where requests may go.
+    /// The domains that requests may go to.
     package var trustedDomains = TrustedDomains()
-    /// `http://host:port` for all requests that leave this machine; nil: that of the environment.
+    /// The proxy, `http://host:port`, of all requests that leave this machine; nil means the proxy that the environment
+    /// names.
     package var proxy: String?
-    /// Public keys that a server's certificate may have: `sha256//BASE64;sha256//BASE64` of the SubjectPublicKeyInfo;
-    /// nil: any that a trusted authority vouches for.
+    /// The public keys that a server's certificate may have, as `sha256//BASE64;sha256//BASE64` of the
+    /// SubjectPublicKeyInfo; nil means any key that a trusted authority certifies.
     package var pinnedKeys: String?
 
     package init(
@@ -25,14 +26,15 @@ package struct HTTPPolicy: Sendable {
         self.userAgent = userAgent
     }
 
-    /// Why `url` may not be asked, whoever would carry the request; nil: it may, as far as can be told before a lookup.
+    /// Why no transport may request `url`. Nil if it may, as far as this can be decided without resolving the host
+    /// name.
     package func refusal(of url: String, reach: Set<AddressClass>? = nil) -> HTTPFailure? {
         do throws(HTTPFailure) {
             return try checked(url).refusal(reach)
         } catch { return error }
     }
 
-    /// `text` as a URL that may be asked.
+    /// Parses `text` as a URL that may be requested. Throws if it may not.
     func checked(_ text: String) throws(HTTPFailure) -> RemoteURL {
         guard let url = RemoteURL(text, schemes: ["http", "https"]) else { throw .invalidURL }
         guard trustedDomains.allows(url) else { throw .untrustedDomain }
@@ -40,12 +42,12 @@ package struct HTTPPolicy: Sendable {
         return url
     }
 
-    /// Whether ``proxy`` and ``pinnedKeys`` are what they should be. libcurl would take other text for a file's name.
+    /// Whether ``proxy`` and ``pinnedKeys`` have the right form. libcurl would treat other text as a file name.
     package var isWellFormed: Bool {
         if let proxy, RemoteURL(proxy, schemes: ["http", "https"]) == nil { return false }
         guard let pinnedKeys else { return true }
         return pinnedKeys.split(separator: ";", omittingEmptySubsequences: false).allSatisfy { pin in
-            // 32 bytes in base64 (RFC 4648 section 4).
+            // A SHA-256 hash, 32 bytes, in base64 (RFC 4648 section 4).
             pin.hasPrefix("sha256//") && pin.utf8.count == 52 && pin.hasSuffix("=")
                 && pin.utf8.dropFirst(8).dropLast().allSatisfy(isBase64Digit)
         }

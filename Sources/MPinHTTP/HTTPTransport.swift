@@ -1,6 +1,6 @@
 package import MPinSecrets
 
-/// One request. A redirect is never followed: the caller sees the 3xx.
+/// An HTTP request. Redirects are not followed: the caller receives the answer with status 3xx.
 package struct HTTPRequest: Sendable {
     package enum Method: String, Sendable {
         case get = "GET"
@@ -9,24 +9,25 @@ package struct HTTPRequest: Sendable {
     }
 
     package var method: Method
-    /// Absolute, http or https, without user name and password.
+    /// An absolute http or https URL without user name and password.
     package var url: String
-    /// A query that holds a secret; it goes behind `url`, which has none then. Characters of a query only.
+    /// A query that contains a secret. It is appended to `url`, which must have no query then. It may only contain
+    /// characters that are allowed in a query.
     package var secretQuery: SecretBytes?
-    /// Names and values; a line break in either is refused.
+    /// Names and values. A line break in either is refused.
     package var headers: [(String, String)]
-    /// Not with GET.
+    /// The body. A GET must have none.
     package var body: [UInt8]?
-    /// The body, where it may hold a secret.
+    /// The body if it may contain a secret. It takes precedence over `body`.
     package var secretBody: SecretBytes?
     package var deadline: Deadline
-    /// Whether the server may get it twice, where a kept connection turns out to be dead. When to try again is otherwise
-    /// for the transport's caller.
+    /// Whether the transport may send the request twice, which it does if a kept connection turns out to be dead. All
+    /// other retries are up to the caller.
     package var mayRepeat: Bool
-    /// Where the host's address may lie; nil: anywhere. For URLs that a server has named.
+    /// The classes of addresses that the host may have; nil means all. It is set for URLs that a server has sent.
     package var reach: Set<AddressClass>?
 
-    /// `mayRepeat` nil: a GET may, others may not.
+    /// Makes a request. If `mayRepeat` is nil, only a GET may be repeated.
     package init(
         method: Method = .get, url: String, headers: [(String, String)] = [], body: [UInt8]? = nil, deadline: Deadline,
         mayRepeat: Bool? = nil
@@ -39,27 +40,27 @@ package struct HTTPRequest: Sendable {
         self.mayRepeat = mayRepeat ?? (method == .get)
     }
 
-    /// The whole URL of this request, given its beginning, as a C string.
+    /// The URL `url` followed by the secret query, as a C string.
     package func cString(_ url: String) -> SecretBytes {
         let parts = [url, secretQuery == nil ? "" : "?"].map { SecretBytes(utf8: $0) }
         let end = SecretBytes(count: 1)
         return SecretBytes(joining: parts + [secretQuery, end].compactMap(\.self))
     }
 
-    /// The body, empty where there is none.
+    /// Calls `use` with the body, which is empty if there is none.
     package func withBody<Result>(_ use: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
         if let secretBody { return secretBody.span.withUnsafeBufferPointer(use) }
         return (body ?? []).withUnsafeBufferPointer(use)
     }
 }
 
-/// One answer.
+/// An HTTP answer.
 package struct HTTPResponse: Sendable {
     package let status: Int
     package let headers: [(String, String)]
-    /// Wiped when the last reference to it is gone, for it may hold a share.
+    /// The body. It is wiped when the last reference to it is gone, because it may contain a share.
     package let body: SecretBytes
-    /// Where the server's address lies; nil where the transport does not know.
+    /// The class of the server's address; nil if the transport does not know it.
     package let peer: AddressClass?
 
     package init(status: Int, headers: [(String, String)] = [], body: SecretBytes, peer: AddressClass? = nil) {
@@ -72,7 +73,7 @@ package struct HTTPResponse: Sendable {
     /// The body as an array, for answers without secrets.
     package var bytes: [UInt8] { body.span.withUnsafeBufferPointer { Array($0) } }
 
-    /// The value of the first header of that name in any case, nil without one.
+    /// The value of the first header of that name, in upper or lower case; nil if there is none.
     package func header(_ name: String) -> String? {
         headers.first { $0.0.lowercased() == name.lowercased() }?.1
     }
@@ -80,25 +81,26 @@ package struct HTTPResponse: Sendable {
 
 /// Why there is no answer.
 package enum HTTPFailure: Error, Equatable, CustomStringConvertible {
-    /// Not an absolute http or https URL, or one with a user name.
+    /// The URL is not an absolute http or https URL, or contains a user name.
     case invalidURL
     /// Plain http to a host that is not loopback.
     case insecureURL
-    /// Not https to a host of the list, where there is one.
+    /// There is a list of trusted domains, and the URL is not https or its host is not in the list.
     case untrustedDomain
-    /// The address of the host, of which the text names the origin, lies where the request may not go.
+    /// The address of the host is of a class that the request must not reach. The text is the origin.
     case forbiddenAddress(String, AddressClass)
-    /// A line break or another control character in a header, or a body with GET.
+    /// A header contains a line break or another control character, or a GET has a body.
     case invalidRequest
-    /// No connection, no trust, or an answer that breaks off; the text names the host, never path or query.
+    /// There was no connection, the certificate is not trusted, or the answer is incomplete. The text names the host,
+    /// but never path or query.
     case network(String)
-    /// Nothing on this machine can send requests, now or later.
+    /// This machine cannot send requests, for example because libcurl is missing. A retry is useless.
     case unavailable(String)
     case timedOut
     case cancelled
     case answerTooLarge
 
-    /// One line for a person; it carries neither path nor query.
+    /// One line for the user. It contains neither path nor query.
     package var description: String {
         switch self {
         case .invalidURL: "not a URL that begins with https:// or http://"
@@ -115,16 +117,17 @@ package enum HTTPFailure: Error, Equatable, CustomStringConvertible {
     }
 }
 
-/// Carries out requests, one at a time for each caller; callers may come from any thread.
+/// Sends requests. It may be called from any thread, and each call sends one request.
 package protocol HTTPTransport: Sendable {
-    /// Blocks until there is an answer, the deadline is over or `isCancelled` says true (asked every 50 ms or so).
+    /// Blocks until there is an answer, the deadline has passed, or `isCancelled` returns true. It calls `isCancelled`
+    /// about every 50 ms.
     func execute(
         _ request: HTTPRequest, isCancelled: @escaping @Sendable () -> Bool
     ) throws(HTTPFailure) -> HTTPResponse
 }
 
 extension HTTPTransport {
-    /// As ``execute(_:isCancelled:)``, for callers that never cancel.
+    /// Calls ``execute(_:isCancelled:)`` without a way to cancel.
     package func execute(_ request: HTTPRequest) throws(HTTPFailure) -> HTTPResponse {
         try execute(request, isCancelled: { false })
     }

@@ -7,14 +7,15 @@ package enum HeaderField {
         !name.isEmpty && name.utf8.allSatisfy { $0 > 32 && $0 < 127 && !":;,\"()<>@[]{}/\\?=".utf8.contains($0) }
     }
 
-    /// Whether `value` has no control characters but tabs.
+    /// Whether `value` contains no control characters other than tabs.
     package static func isValue(_ value: String) -> Bool {
         value.utf8.allSatisfy { $0 >= 32 && $0 != 127 || $0 == 9 }
     }
 }
 
 extension HTTPResponse {
-    /// Seconds that the server asks to wait (RFC 9110 section 10.2.3), in numbers or as a date; nil where it does not.
+    /// The seconds to wait that the server asks for (RFC 9110 section 10.2.3), as a number or as a date. Nil if it does
+    /// not ask.
     package var retryAfter: Int64? {
         guard let text = header("Retry-After") else { return nil }
         if let seconds = Int64(text) { return seconds >= 0 ? seconds : nil }

@@ -1,7 +1,7 @@
 import Glibc
 
-/// A value that one thread at a time may touch. A pthread lock: thread sanitizers understand it, unlike the futex of
-/// the standard library's `Mutex`.
+/// A value that only one thread at a time can access. It uses a pthread lock, because thread sanitizers do not
+/// understand the futex of the standard library's `Mutex`.
 package final class Locked<Value>: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private var value: Value
@@ -16,7 +16,7 @@ package final class Locked<Value>: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// Runs `body` on the value, alone. Not to be entered again from within.
+    /// Calls `body` with exclusive access to the value. `body` must not call this function of the same object.
     package func withLock<Result, Failure>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {

@@ -1,13 +1,13 @@
 import Glibc
 import MPinSecrets
 
-/// A mail with plain text, and perhaps the same in HTML for programs that show that (RFC 2046 section 5.1.4).
+/// A mail with plain text and, optionally, the same content in HTML for programs that show it (RFC 2046 section 5.1.4).
 package struct Mail: Sendable {
-    /// Addresses without display name, such as `alice@example.com`.
+    /// The sender's address, without display name, such as `alice@example.com`.
     package var from: String
     package var to: String
     package var subject: String
-    /// Lines end in a line feed.
+    /// The plain text. Its lines end in a line feed.
     package var text: String
     package var html: String?
 
@@ -19,8 +19,8 @@ package struct Mail: Sendable {
         self.html = html
     }
 
-    /// The message as RFC 5322 writes it, dated `date` (seconds since 1970, UTC). Throws where an address or the subject
-    /// could smuggle in a header, or there is no randomness for the message id.
+    /// The message in the format of RFC 5322, dated `date` (seconds since 1970, UTC). Throws if an address or the
+    /// subject could insert a header, or if the random generator fails.
     package func message(date: Int64) throws(SMTPFailure) -> [UInt8] {
         guard Self.isAddress(from), Self.isAddress(to) else { throw .invalidAddress }
         guard subject.utf8.allSatisfy({ $0 >= 32 && $0 != 127 }) else { throw .invalidSubject }
@@ -38,7 +38,7 @@ package struct Mail: Sendable {
         let plain = Self.part("text/plain", text)
         let lines = headers.map { $0 + "\r\n" }.joined()
         guard let html else { return Array(lines.utf8) + plain }
-        // Random, so that no text can hold it.
+        // The boundary is random, so that no text can contain it.
         let boundary = "=_" + Hex.encode(unique)
         let start = "Content-Type: multipart/alternative; boundary=\"\(boundary)\"\r\n\r\n--\(boundary)\r\n"
         return Array((lines + start).utf8) + plain + Array("\r\n--\(boundary)\r\n".utf8)
@@ -52,7 +52,7 @@ package struct Mail: Sendable {
         return Array(headers.utf8) + body.bytes
     }
 
-    /// One `@` with something on both sides, and nothing that ends a line or an address.
+    /// Whether the text is one `@` with text on both sides, without characters that end a line or an address.
     static func isAddress(_ text: String) -> Bool {
         let parts = text.split(separator: "@", omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty, text.utf8.count <= 254 else { return false }
@@ -60,8 +60,8 @@ package struct Mail: Sendable {
     }
 }
 
-/// A text with CR LF line ends, as it is where its lines are short enough for SMTP (RFC 5321 section 4.5.3.1.6), else
-/// in base64.
+/// A text with CR LF line ends. It is not encoded if its lines are short enough for SMTP (RFC 5321 section 4.5.3.1.6),
+/// otherwise it is in base64.
 private struct MailBody {
     let encoding: String
     let bytes: [UInt8]
@@ -79,12 +79,13 @@ private struct MailBody {
     }
 }
 
-/// Lines of 76 characters (RFC 2045 section 6.8).
+/// The text in lines of 76 characters (RFC 2045 section 6.8).
 private func wrapped(_ text: [UInt8]) -> [UInt8] {
     stride(from: 0, to: text.count, by: 76).flatMap { text[$0..<min($0 + 76, text.count)] + [13, 10] }
 }
 
-/// `subject`, in encoded words (RFC 2047) where it is not plain ASCII, reads like one of them or is too long for a line.
+/// The subject. It becomes encoded words (RFC 2047) if it is not plain ASCII, looks like an encoded word or is too long
+/// for a line.
 private func encodedSubject(_ subject: String) -> String {
     let text = subject.utf8
     let readsEncoded = zip(text, text.dropFirst()).contains { $0 == (UInt8(ascii: "="), UInt8(ascii: "?")) }
@@ -92,14 +93,14 @@ private func encodedSubject(_ subject: String) -> String {
     var words: [[UInt8]] = [[]]
     for character in subject.unicodeScalars {
         let bytes = Array(String(character).utf8)
-        // 45 bytes become 60 characters; with the frame of a word they stay within its 75.
+        // 45 bytes become 60 characters. With its prefix and suffix, the word stays below the limit of 75.
         if words[words.count - 1].count + bytes.count > 45 { words.append([]) }
         words[words.count - 1] += bytes
     }
     return words.map { "=?utf-8?B?\(String(decoding: base64($0), as: UTF8.self))?=" }.joined(separator: "\r\n ")
 }
 
-/// RFC 4648 section 4.
+/// The bytes in base64 (RFC 4648 section 4).
 private func base64(_ bytes: [UInt8]) -> [UInt8] {
     let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     var result: [UInt8] = []
@@ -113,7 +114,8 @@ private func base64(_ bytes: [UInt8]) -> [UInt8] {
     return result
 }
 
-/// RFC 5322 section 3.3, in UTC. Not by `strftime`: its names follow the locale.
+/// The date in the format of RFC 5322 section 3.3, in UTC. `strftime` is not used, because its names depend on the
+/// locale.
 private func mailDate(_ seconds: Int64) -> String {
     let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
     let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]

@@ -1,6 +1,6 @@
 package import MPinSecrets
 
-/// `text` as a part of a path or query: everything but unreserved characters (RFC 3986 section 2.3) is escaped.
+/// `text` as a part of a path or query. Every byte is escaped, except unreserved characters (RFC 3986 section 2.3).
 package func percentEncoded(_ text: String) -> String {
     var result = ""
     for byte in text.utf8 {
@@ -13,7 +13,7 @@ package func percentEncoded(_ text: String) -> String {
     return result
 }
 
-/// The same for a secret.
+/// A secret as a part of a path or query, escaped in the same way, in memory that is wiped.
 package func percentEncoded(_ text: SecretBytes) -> SecretBytes {
     let bytes = text.span
     let escapes = bytes.indices.reduce(0) { $0 + (isUnreserved(bytes[$1]) ? 0 : 1) }
@@ -35,7 +35,7 @@ package func percentEncoded(_ text: SecretBytes) -> SecretBytes {
     return result
 }
 
-/// The members of a query with their values escaped; the names are ours and need no escaping.
+/// A query of names and escaped values. The names must not need escaping.
 package func percentEncodedQuery(_ members: [(String, String)]) -> String {
     members.map { name, value in "\(name)=\(percentEncoded(value))" }.joined(separator: "&")
 }
@@ -50,5 +50,5 @@ private func isUnreserved(_ byte: UInt8) -> Bool {
     }
 }
 
-/// `0...9A...F`.
+/// The digit `0...9A...F` of a number below 16.
 private func digit(_ nibble: UInt8) -> UInt8 { nibble < 10 ? nibble + 48 : nibble + 55 }

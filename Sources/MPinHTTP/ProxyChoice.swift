@@ -1,14 +1,14 @@
 import Glibc
 
-/// Which proxy carries a request. libcurl would look into the environment itself, but does not tell which way it has
-/// taken, and the address of a proxy is not the address that a server has named.
+/// Decides which proxy carries a request. libcurl could read the environment itself, but it does not tell whether it
+/// used a proxy. We must know, because the address of a proxy is not the address of the server.
 enum ProxyChoice {
-    /// Nil: none. `configured` comes before the environment, and is for all hosts but this machine: a proxy would carry
-    /// plain http beyond it.
+    /// The proxy for `url`; nil if there is none. `configured` takes precedence over the environment and is used for
+    /// every host except this machine, because plain http to this machine must not leave it.
     static func proxy(for url: RemoteURL, configured: String?, environment: (String) -> String? = variable) -> String? {
         if url.isLoopback { return nil }
         if let configured { return configured }
-        // HTTP_PROXY is what a web server calls a header of its client.
+        // HTTP_PROXY in upper case is not read: in a CGI program, it is the client's header `Proxy`.
         let names = url.scheme == "https" ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]
         let found = (names + ["all_proxy", "ALL_PROXY"]).lazy.compactMap(environment).first
         guard let found, !found.isEmpty else { return nil }
@@ -16,7 +16,8 @@ enum ProxyChoice {
         return isExcepted(url.host, exceptions) ? nil : found
     }
 
-    /// Names with or without a leading dot stand for their subdomains, too; `10.0.0.0/8` for a network; `*` for all.
+    /// Whether `exceptions` (`no_proxy`) contain the host. A name, with or without a leading dot, includes its
+    /// subdomains; `10.0.0.0/8` is a network; `*` is every host.
     private static func isExcepted(_ host: String, _ exceptions: String) -> Bool {
         exceptions.split { $0 == "," || $0 == " " || $0 == "\t" }.contains { entry in
             let name = entry.drop { $0 == "." }.lowercased()
@@ -36,14 +37,14 @@ enum ProxyChoice {
         }
     }
 
-    /// Of an address.
+    /// The bytes of an IP address, 4 or 16; nil if the text is not one.
     private static func bytes(_ text: String) -> [UInt8]? {
         var (v4, v6) = (in_addr(), in6_addr())
         if inet_pton(AF_INET, text, &v4) == 1 { return withUnsafeBytes(of: &v4) { Array($0) } }
         return inet_pton(AF_INET6, text, &v6) == 1 ? withUnsafeBytes(of: &v6) { Array($0) } : nil
     }
 
-    /// An empty one is none, as for libcurl.
+    /// The value of an environment variable. An empty one counts as unset, as in libcurl.
     private static let variable: @Sendable (String) -> String? = { name in
         getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
     }

@@ -1,22 +1,23 @@
 import Glibc
 
-/// A URL, read so strictly that no program can read it otherwise: what is checked is what is fetched, by whomever.
+/// A URL that was parsed strictly. A text that two programs could interpret differently is refused, so the host that is
+/// checked is always the host that is contacted.
 struct RemoteURL {
-    /// In lower case.
+    /// The scheme in lower case.
     let scheme: String
-    /// In lower case and without the brackets of an IPv6 address.
+    /// The host in lower case, without the brackets of an IPv6 address.
     let host: String
     let port: UInt16
-    /// ":" and the port as they were given, or nothing.
+    /// The port as it was given, with its ":"; empty if there is none.
     private let givenPort: Substring
-    /// Path, query and fragment as they were given; empty, or from "/", "?" or "#" on.
+    /// Path, query and fragment as they were given. The text is empty or begins with "/", "?" or "#".
     private let rest: Substring
 
-    /// Nil unless `text` is an absolute URL of one of `schemes` (RFC 3986 section 3), without user name, password, control
-    /// characters and percent signs in the host. A host in another script is to be given as it is asked for (`xn--`), an
-    /// address as four decimal numbers or in brackets.
+    /// Nil unless `text` is an absolute URL with one of `schemes` (RFC 3986 section 3), without user name, password,
+    /// control characters and percent signs in the host. A host name with non-ASCII letters must be in its ASCII form
+    /// (`xn--`). An address must be four decimal numbers or an IPv6 address in brackets.
     init?(_ text: String, schemes: [String]) {
-        // By scalars: a letter's accent must not hide the "/" before it.
+        // The text is compared by Unicode scalars: as a character, a "/" with a combining accent would not equal "/".
         let scalars = text.unicodeScalars
         guard scalars.allSatisfy({ $0.value > 32 && $0.value != 127 }), let colon = scalars.firstIndex(of: ":"),
             scalars[colon...].starts(with: "://".unicodeScalars)
@@ -33,15 +34,16 @@ struct RemoteURL {
         self.port = port
     }
 
-    /// As it is to be fetched.
+    /// The URL to request.
     var text: String { "\(scheme)://\(hostInURL)\(givenPort)\(rest)" }
 
-    /// `scheme://host:port`, for messages: path and query may hold one-time tokens.
+    /// The origin `scheme://host:port` for messages. Path and query are left out, because they may contain one-time
+    /// tokens.
     var origin: String { "\(scheme)://\(hostInURL):\(port)" }
 
     private var hostInURL: String { host.contains(":") ? "[\(host)]" : host }
 
-    /// Whether the host is this machine: 127.0.0.0/8, ::1 or localhost (which libcurl never asks a name server for).
+    /// Whether the host is this machine: 127.0.0.0/8, ::1 or localhost. libcurl never asks a name server for localhost.
     var isLoopback: Bool {
         if host == "localhost" { return true }
         var v4 = in_addr()
@@ -51,7 +53,7 @@ struct RemoteURL {
         return withUnsafeBytes(of: &v6) { $0.last == 1 && $0.dropLast().allSatisfy { $0 == 0 } }
     }
 
-    /// Where the host is an address that a request may not reach.
+    /// The failure if the host is an address whose class is not in `reach`, else nil.
     func refusal(_ reach: Set<AddressClass>?) -> HTTPFailure? {
         guard let reach, let kind = AddressClass(host: host), !reach.contains(kind) else { return nil }
         return .forbiddenAddress(origin, kind)
@@ -71,7 +73,7 @@ struct RemoteURL {
             return inet_pton(AF_INET6, address, &v6) == 1 ? address : nil
         }
         guard !text.isEmpty, text.utf8.allSatisfy(isHostCharacter) else { return nil }
-        // "127.1" and "0x7f.0.0.1" are addresses to some programs and names to others.
+        // Some programs treat "127.1" and "0x7f.0.0.1" as addresses, others as names.
         var v4 = in_addr()
         return inet_aton(text, &v4) == 0 || inet_pton(AF_INET, text, &v4) == 1 ? text.lowercased() : nil
     }
@@ -85,7 +87,7 @@ struct RemoteURL {
         }
     }
 
-    /// `text`: what follows the host. Without digits the port is the scheme's.
+    /// The port in `text`, which is what follows the host; the scheme's default port if `text` has no digits.
     private static func port(_ text: Substring, _ scheme: String) -> UInt16? {
         guard text.isEmpty || text.first == ":" else { return nil }
         let digits = text.dropFirst()

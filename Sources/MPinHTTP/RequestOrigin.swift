@@ -1,5 +1,5 @@
 extension AddressClass {
-    /// Of the URL's host, where that is an address or `localhost`.
+    /// The class of the URL's host, if the host is an address or `localhost`; else nil.
     package init?(url: String) {
         guard let host = RemoteURL(url, schemes: ["http", "https"])?.host else { return nil }
         self.init(host: host)
@@ -7,6 +7,6 @@ extension AddressClass {
 }
 
 extension HTTPRequest {
-    /// `scheme://host:port`, for logs: path and query may hold one-time tokens.
+    /// The origin `scheme://host:port` for logs. Path and query are left out, because they may contain one-time tokens.
     package var origin: String { RemoteURL(url, schemes: ["http", "https"])?.origin ?? "no URL" }
 }

@@ -2,14 +2,14 @@ import CCurl
 import Glibc
 import MPinSecrets
 
-/// Where mail is handed in.
+/// The server to which mail is submitted.
 package struct SMTPServer: Sendable {
-    /// `smtp://host:port` or `smtps://host:port`. TLS is a must, except on this machine: there STARTTLS is used where it
-    /// is offered.
+    /// `smtp://host:port` or `smtps://host:port`. TLS is required, except on this machine: there, STARTTLS is used if
+    /// the server offers it.
     package var url: String
     package var user: String?
     package var password: String?
-    /// PEM file with the certificate authorities to trust instead of the system's.
+    /// A PEM file with the certificate authorities to trust; nil means those of the system.
     package var caFile: String?
 
     package init(url: String, user: String? = nil, password: String? = nil, caFile: String? = nil) {
@@ -20,19 +20,19 @@ package struct SMTPServer: Sendable {
     }
 }
 
-/// Why a mail was not handed in.
+/// Why a mail was not submitted.
 package enum SMTPFailure: Error, Equatable, CustomStringConvertible {
     case invalidURL
-    /// No address, or one that could smuggle in a header or a command.
+    /// The text is not an address, or could insert a header or an SMTP command.
     case invalidAddress
-    /// A line break or another control character.
+    /// The subject contains a line break or another control character.
     case invalidSubject
     case noRandom
-    /// No connection, no trust, or the server said no; the text names the host.
+    /// There was no connection, the certificate is not trusted, or the server refused. The text names the host.
     case network(String)
     case timedOut
 
-    /// One line for a person.
+    /// One line for the user.
     package var description: String {
         switch self {
         case .invalidURL: "the mail server's URL is not an smtp or smtps URL"
@@ -45,9 +45,9 @@ package enum SMTPFailure: Error, Equatable, CustomStringConvertible {
     }
 }
 
-/// Hands mail to a server (RFC 5321) over libcurl.
+/// Submits mail to a server (RFC 5321) over libcurl.
 package enum SMTP {
-    /// Blocks until the server has taken the mail or the deadline is over.
+    /// Blocks until the server has accepted the mail or the deadline has passed.
     package static func send(_ mail: Mail, server: SMTPServer, deadline: Deadline) throws(SMTPFailure) {
         guard let url = RemoteURL(server.url, schemes: ["smtp", "smtps"]) else { throw .invalidURL }
         let upload = Upload(try mail.message(date: Int64(time(nil))))
@@ -80,7 +80,7 @@ package enum SMTP {
     }
 }
 
-/// Bytes that libcurl fetches piece by piece.
+/// The bytes of a mail, which libcurl reads in pieces.
 private final class Upload {
     private let bytes: [UInt8]
     private var position = 0

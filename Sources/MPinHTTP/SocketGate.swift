@@ -1,19 +1,19 @@
 import CCurl
 import Glibc
 
-/// Opens libcurl's sockets, and none to an address that the request may not reach: after the lookup, so that no name can
-/// stand for such an address.
+/// Opens libcurl's sockets and refuses addresses that the request must not reach. The check comes after the name
+/// lookup, so a host name cannot be used to reach such an address.
 final class SocketGate {
     private let reach: Set<AddressClass>?
-    /// Of the sockets that were opened.
+    /// The classes of the addresses for which sockets were opened.
     private(set) var opened: Set<AddressClass> = []
-    /// Of the first address that was refused.
+    /// The class of the first address that was refused.
     private(set) var refused: AddressClass?
 
-    /// `reach` nil: every address.
+    /// `reach` is the set of classes that are allowed; nil means all.
     init(reach: Set<AddressClass>?) { self.reach = reach }
 
-    /// Lets the session call this object; it must live until the session has run.
+    /// Makes this object the target of the session's socket callback. It must live until the session has run.
     func attach(to session: CurlSession) {
         session.set(CURLOPT_OPENSOCKETDATA, pointer: Unmanaged.passUnretained(self).toOpaque())
         session.require(
@@ -25,7 +25,7 @@ final class SocketGate {
 
     private func open(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
         let (family, type, number) = (address.pointee.family, address.pointee.socktype, address.pointee.protocol)
-        // In place: libcurl's address is longer than the type of the member that begins it.
+        // The pointer is computed by offset: libcurl's address is longer than the declared type of its member `addr`.
         guard let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr) else { return mpin_curl_socket_bad }
         let kind = AddressClass((UnsafeRawPointer(address) + offset).assumingMemoryBound(to: sockaddr.self))
         if let reach {

@@ -1,15 +1,16 @@
 import Glibc
 
-/// Domains that requests may go to: a host equals one of them or ends in one by whole labels. With none in the list
+/// The domains that requests may go to. A host must equal one of them or be a subdomain of one. If the list is empty,
 /// every host is allowed.
 package struct TrustedDomains: Sendable, Equatable {
-    /// Lower case, without the dot of the root.
+    /// The domains in lower case, without the final dot.
     private var domains: Set<String> = []
 
     package init() {}
 
-    /// False, with nothing added, where `domain` is no host name: letters, digits, hyphens and underscores in labels that
-    /// dots part. A name in another script is to be given as it is asked for (`xn--`): its letters may look like others.
+    /// Adds a domain. False, with nothing added, if `domain` is not a host name: labels of letters, digits, hyphens and
+    /// underscores, separated by dots. A name with non-ASCII letters must be in its ASCII form (`xn--`), because its
+    /// letters may look like others.
     package mutating func add(_ domain: String) -> Bool {
         let name = Self.withoutRoot(domain.lowercased())
         guard domain.utf8.count <= 254, Self.isHostName(name) else { return false }
@@ -19,18 +20,18 @@ package struct TrustedDomains: Sendable, Equatable {
 
     package mutating func removeAll() { domains = [] }
 
-    /// Whether requests may go to `url`: by https only, where there is a list.
+    /// Whether requests may go to `url`. If the list is not empty, the URL must be https.
     func allows(_ url: RemoteURL) -> Bool {
         if domains.isEmpty { return true }
         guard url.scheme == "https" else { return false }
         let host = Self.withoutRoot(url.host)
         if domains.contains(host) { return true }
-        // The digits behind the first dot of an address are no parent of it.
+        // An IP address has no parent domain, although it contains dots.
         guard !Self.isAddress(host) else { return false }
         return domains.contains { host.hasSuffix(".\($0)") && !Self.isAddress($0) }
     }
 
-    /// "api.example." is what "api.example" means in full.
+    /// The host without its final dot: "api.example." and "api.example" are the same name.
     private static func withoutRoot(_ host: String) -> String { host.hasSuffix(".") ? String(host.dropLast()) : host }
 
     private static func isHostName(_ text: String) -> Bool {

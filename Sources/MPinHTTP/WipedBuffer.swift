@@ -1,12 +1,12 @@
 package import MPinSecrets
 
-/// Grows as an answer arrives, up to a limit, and leaves no copy behind.
+/// A buffer for an answer. It grows up to a limit and wipes the memory that it gives up.
 package final class WipedBuffer {
     private var storage: UnsafeMutableBufferPointer<UInt8>
     package private(set) var count = 0
     private let limit: Int
 
-    /// Holds at most `limit` bytes.
+    /// Makes a buffer for at most `limit` bytes.
     package init(limit: Int) {
         self.limit = limit
         storage = .allocate(capacity: min(limit, 4096))
@@ -15,7 +15,7 @@ package final class WipedBuffer {
 
     deinit { release(storage) }
 
-    /// False, with nothing added, where the limit would be passed.
+    /// Appends bytes. False, with nothing added, if that would exceed the limit.
     package func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard bytes.count <= limit - count else { return false }
         if bytes.count > storage.count - count { grow(to: count + bytes.count) }
@@ -24,7 +24,7 @@ package final class WipedBuffer {
         return true
     }
 
-    /// A copy of what has arrived.
+    /// A copy of all bytes that were appended.
     package func secret() -> SecretBytes { SecretBytes(copying: storage.span.extracting(0..<count)) }
 
     private func grow(to needed: Int) {

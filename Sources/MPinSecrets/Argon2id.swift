@@ -1,7 +1,7 @@
 import CSodium
 
-/// A key made from a passphrase: Argon2id version 1.3 (RFC 9106), one lane, as libsodium computes it. The parameters
-/// are no secret and are kept with what the key seals, so that those of tomorrow can be larger.
+/// Derives a key from a passphrase: Argon2id version 1.3 (RFC 9106), one lane, by libsodium. The parameters are not
+/// secret. They are stored with the sealed data, so that a later version can use larger ones.
 package struct Argon2id: Sendable, Equatable {
     /// Passes over the memory.
     package let passes: UInt32
@@ -13,13 +13,13 @@ package struct Argon2id: Sendable, Equatable {
     /// Bytes of a salt.
     package static let saltSize = 16
     private static let keySize = 32
-    /// What a store may ask for: beyond it, a damaged header would hold up the caller for minutes.
+    /// The largest number of passes that is accepted: with more, a damaged header would block the caller for minutes.
     private static let passesAllowed: ClosedRange<UInt32> = 1...20
     private static let kibibytesAllowed: ClosedRange<UInt32> = 8...1 << 20
-    /// The second choice of RFC 9106 section 4: three passes over 64 MiB.
+    /// The second recommendation of RFC 9106 section 4: three passes over 64 MiB.
     private static let recommended: (passes: UInt32, kibibytes: UInt32) = (3, 1 << 16)
 
-    /// Nil for parameters that are out of range.
+    /// Nil if a parameter is out of range.
     package init?(passes: UInt32, kibibytes: UInt32, salt: [UInt8]) {
         guard Self.passesAllowed.contains(passes), Self.kibibytesAllowed.contains(kibibytes),
             salt.count == Self.saltSize
@@ -29,16 +29,16 @@ package struct Argon2id: Sendable, Equatable {
         self.salt = salt
     }
 
-    /// The parameters of today with a salt of their own.
+    /// The recommended parameters with a new random salt.
     package init(random: RandomSource = systemRandom) throws(RandomFailure) {
         (passes, kibibytes) = Self.recommended
         salt = try randomBytes(Self.saltSize, from: random)
     }
 
-    /// Whether those of today ask for more work.
+    /// Whether the recommended parameters cost more than these.
     package var isOutdated: Bool { passes < Self.recommended.passes || kibibytes < Self.recommended.kibibytes }
 
-    /// 32 bytes; nil when there is not enough memory.
+    /// The key of the passphrase, 32 bytes. Nil if there is not enough memory.
     package func key(_ passphrase: SecretBytes) -> SecretBytes? {
         let key = SecretBytes(count: Self.keySize)
         var bytes = key.mutableSpan

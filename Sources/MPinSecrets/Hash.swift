@@ -2,17 +2,17 @@ import CSodium
 
 /// SHA-256 (FIPS 180-4).
 package enum SHA256 {
-    /// Bytes of a digest.
+    /// The size of a digest in bytes.
     package static let size = 32
 
-    /// The digest of `message` into `digest`, 32 bytes. False when `digest` has another length.
+    /// Writes the digest of `message` into `digest`, 32 bytes. False if `digest` has another length.
     @discardableResult
     package static func hash(_ message: Span<UInt8>, into digest: inout MutableSpan<UInt8>) -> Bool {
         let empty: [UInt8] = []
         return hash(message, empty.span, into: &digest)
     }
 
-    /// The digest of `first || second` into `digest`, 32 bytes. False when `digest` has another length.
+    /// Writes the digest of `first || second` into `digest`, 32 bytes. False if `digest` has another length.
     @discardableResult
     package static func hash(
         _ first: Span<UInt8>, _ second: Span<UInt8>, into digest: inout MutableSpan<UInt8>
@@ -29,7 +29,7 @@ package enum SHA256 {
         return true
     }
 
-    /// The 32 bytes of the digest of `message`.
+    /// The digest of `message`, 32 bytes.
     package static func hash(_ message: [UInt8]) -> [UInt8] {
         var result = [UInt8](repeating: 0, count: size)
         var digest = result.mutableSpan
@@ -40,10 +40,10 @@ package enum SHA256 {
 
 /// HMAC-SHA256 (RFC 2104) with a key of any length.
 package enum HMACSHA256 {
-    /// Bytes of a tag.
+    /// The size of a tag in bytes.
     package static let size = 32
 
-    /// The 32 bytes of the tag of `message`.
+    /// The tag of `message`, 32 bytes.
     package static func tag(_ message: [UInt8], key: SecretBytes) -> [UInt8] {
         var state = crypto_auth_hmacsha256_state()
         key.span.withBytes { _ = crypto_auth_hmacsha256_init(&state, $0, Int($1)) }

@@ -1,6 +1,6 @@
-/// Octet strings as the wire writes them (wire section 2): lower-case hex; both cases are read.
+/// Octet strings in hex, as on the wire (wire section 2). Writing gives lower case, reading accepts both cases.
 package enum Hex {
-    /// Two lower-case digits a byte.
+    /// The bytes in hex, two lower-case digits each.
     package static func encode(_ bytes: Span<UInt8>) -> String {
         String(unsafeUninitializedCapacity: bytes.count * 2) { text in
             for index in bytes.indices {
@@ -12,7 +12,7 @@ package enum Hex {
         }
     }
 
-    /// Writes two lower-case digits a byte at the beginning of `digits`.
+    /// Writes two lower-case digits for each byte at the beginning of `digits`.
     package static func encode(_ bytes: Span<UInt8>, into digits: inout MutableSpan<UInt8>) {
         for index in bytes.indices {
             digits[2 * index] = digit(bytes[index] >> 4)
@@ -20,10 +20,10 @@ package enum Hex {
         }
     }
 
-    /// Two lower-case digits a byte.
+    /// The bytes in hex, two lower-case digits each.
     package static func encode(_ bytes: [UInt8]) -> String { encode(bytes.span) }
 
-    /// The bytes that `text` spells; nil for an odd number of digits or any other character.
+    /// The bytes that `text` encodes. Nil for an odd number of digits or any other character.
     package static func decode(_ text: String) -> [UInt8]? {
         let digits = [UInt8](text.utf8)
         var result = [UInt8](repeating: 0, count: digits.count / 2)
@@ -31,7 +31,8 @@ package enum Hex {
         return decode(digits.span, into: &bytes) ? result : nil
     }
 
-    /// Writes the bytes that `digits` spells; false, with `bytes` undefined, unless there are exactly two a byte.
+    /// Decodes `digits` into `bytes`. False, with `bytes` undefined, unless `digits` has exactly two hex digits for
+    /// each byte.
     package static func decode(_ digits: Span<UInt8>, into bytes: inout MutableSpan<UInt8>) -> Bool {
         guard digits.count == bytes.count &* 2 else { return false }
         var bad: UInt8 = 0
@@ -44,14 +45,14 @@ package enum Hex {
         return bad == 0
     }
 
-    /// `0...9a...f` without a branch on the value.
+    /// The digit `0...9a...f` of a number below 16, without a branch on the value.
     private static func digit(_ nibble: UInt8) -> UInt8 {
         // 39 is the distance from ":" (behind "9") to "a"; the mask is all ones for 10...15.
         let isLetter = UInt8(truncatingIfNeeded: (Int16(9) &- Int16(nibble)) >> 8)
         return nibble &+ 48 &+ (isLetter & 39)
     }
 
-    /// The value of a digit and a mask that is not zero for a character that is none, without a branch.
+    /// The value of a digit, without a branch. `bad` is not zero if the character is not a hex digit.
     private static func value(_ character: UInt8) -> (value: UInt8, bad: UInt8) {
         let isDigit = mask(character, from: 48, through: 57)
         let folded = character | 32

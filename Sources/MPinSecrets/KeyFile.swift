@@ -2,20 +2,20 @@ import Glibc
 
 /// Why a key file was refused.
 package enum KeyFileError: Error, Equatable, CustomStringConvertible {
-    /// The file cannot be opened, read or written; `errno` says why.
+    /// The file cannot be opened, read or written; `errno` has the reason.
     case system(path: String, errno: Int32)
-    /// A folder, FIFO, socket or device.
+    /// The path names a folder, FIFO, socket or device.
     case notRegular(path: String)
-    /// Others than its owner may read or write the file.
+    /// Somebody other than the owner may read or write the file.
     case permissions(path: String)
     /// The file does not hold 64 hex digits.
     case content(path: String)
     /// The file does not hold one line of 12 to 1024 bytes.
     case passphrase(path: String)
-    /// The random generator did not deliver a new key.
+    /// The random generator failed, so there is no new key.
     case random
 
-    /// One line for a person, without any part of a key.
+    /// One line for the user. It contains no part of a key.
     package var description: String {
         switch self {
         case .system(let path, let code): "\(path): \(String(cString: strerror(code)))"
@@ -33,7 +33,7 @@ package enum KeyFile {
     private static let keySize = 32
     private static let fileSize = 2 * keySize + 1
 
-    /// The key in the file. Refuses a file that group or others can read or write.
+    /// The key in the file, 32 bytes. It refuses a file that the group or others can read or write.
     package static func load(_ path: String) throws(KeyFileError) -> SecretBytes {
         let text = try SecretFile.load(path, limit: fileSize + 1)
         guard text.count == fileSize || text.count == fileSize - 1,
@@ -42,13 +42,14 @@ package enum KeyFile {
         return key
     }
 
-    /// A new random key in a new file; an existing file is an error.
+    /// Writes a new random key of 32 bytes to a new file and returns it. An existing file is an error.
     package static func create(_ path: String, random: RandomSource = systemRandom) throws(KeyFileError) -> SecretBytes
     {
         let key: SecretBytes
         do { key = try .random(count: keySize, from: random) } catch { throw .random }
-        // Written beside and linked into place: a crash leaves no half key, and two starters agree on one.
-        // Not by process id: threads share it, and a container gives the same one to every start.
+        // The key is written to a temporary file and then linked to its name. So a crash leaves no partial key, and if
+        // two processes create the key at once, both use the same one. The temporary name is random. A process id would
+        // not do, because threads share it and a container uses the same one at every start.
         let unique: [UInt8]
         do { unique = try randomBytes(8, from: random) } catch { throw .random }
         let draft = "\(path).\(Hex.encode(unique)).new"
@@ -68,7 +69,7 @@ package enum KeyFile {
         return key
     }
 
-    /// The key in the file, made first where there is no file.
+    /// The key in the file. If there is no file, it is created first.
     package static func loadOrCreate(
         _ path: String, random: RandomSource = systemRandom
     ) throws(KeyFileError) -> SecretBytes {
@@ -79,7 +80,7 @@ package enum KeyFile {
         }
     }
 
-    /// False, with `errno` set, for less than all of it.
+    /// False, with `errno` set, if not all bytes were written.
     private static func writeAll(_ text: SecretBytes, to file: Int32) -> Bool {
         text.span.withUnsafeBytes { bytes in
             var written = 0
@@ -92,7 +93,7 @@ package enum KeyFile {
         }
     }
 
-    /// What a key has sealed may not outlive its file's name.
+    /// Makes the new file name durable. Otherwise a power failure could lose the key while data that it sealed remains.
     private static func syncDirectory(of path: String) throws(KeyFileError) {
         let slash = path.lastIndex(of: "/")
         let directory = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."

@@ -1,17 +1,18 @@
 package import Glibc
 
-/// Opens files that somebody has named: a FIFO, or anything else whose opening or reading may wait, is refused.
+/// Opens files whose paths come from a user. It refuses a FIFO and any other object on which opening or reading may
+/// block.
 package enum PlainFile {
     /// Why a file cannot be read.
     package enum Failure: Error, Equatable, CustomStringConvertible {
-        /// `errno` says why.
+        /// The system refused; `errno` has the reason.
         case system(path: String, errno: Int32)
-        /// A folder, FIFO, socket or device.
+        /// The path names a folder, FIFO, socket or device.
         case notRegular(path: String)
-        /// More than the bytes that are allowed, or no UTF-8.
+        /// The file is larger than allowed, or is not UTF-8.
         case content(path: String)
 
-        /// One line for a person.
+        /// One line for the user.
         package var description: String {
             switch self {
             case .system(let path, let code): "\(path): \(String(cString: strerror(code)))"
@@ -21,14 +22,14 @@ package enum PlainFile {
         }
     }
 
-    /// A descriptor, for reading by default, and what the system says of the file. The caller closes it. `mode`: of a file
-    /// that `flags` let it make.
+    /// Opens a file, by default for reading, and returns its descriptor and what `fstat` reports. The caller closes the
+    /// descriptor. If `flags` create the file, it gets the mode `mode`.
     package static func open(
         _ path: String, _ flags: Int32 = O_RDONLY, mode: mode_t = 0o600
     ) throws(Failure) -> (file: Int32, status: stat) {
         var file: Int32
         repeat {
-            // Without O_NONBLOCK the opening of a FIFO waits for its other end.
+            // Without O_NONBLOCK, opening a FIFO waits until another process opens its other end.
             file = Glibc.open(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, mode)
         } while file < 0 && errno == EINTR
         guard file >= 0 else { throw .system(path: path, errno: errno) }
@@ -45,13 +46,13 @@ package enum PlainFile {
         return (file, status)
     }
 
-    /// Whether there is something else than a file, whose reading may wait.
+    /// Whether the path names something other than a regular file, so that reading it may block.
     package static func mayWait(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
     }
 
-    /// The text of a file, at most `limit` bytes.
+    /// The text of a file of at most `limit` bytes.
     package static func text(_ path: String, limit: Int = 64 << 20) throws(Failure) -> String {
         let (file, status) = try open(path)
         defer { close(file) }

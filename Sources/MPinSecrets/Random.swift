@@ -1,12 +1,12 @@
 import CSodium
 
-/// Fills the bytes with random ones; false when it could not.
+/// A function that fills the bytes with random ones. It returns false on failure.
 package typealias RandomSource = @Sendable (inout MutableSpan<UInt8>) -> Bool
 
-/// The random generator did not deliver.
+/// The random generator failed.
 package struct RandomFailure: Error {}
 
-/// The system's generator, by libsodium (getrandom on Linux).
+/// The system's random generator, through libsodium (getrandom on Linux).
 package let systemRandom: RandomSource = { bytes in
     guard sodium_init() >= 0 else { return false }
     bytes.withUnsafeMutableBufferPointer { buffer in
@@ -16,7 +16,7 @@ package let systemRandom: RandomSource = { bytes in
 }
 
 extension SecretBytes {
-    /// `count` random bytes.
+    /// New secret memory with `count` random bytes.
     package static func random(count: Int, from source: RandomSource = systemRandom) throws(RandomFailure)
         -> SecretBytes
     {
@@ -27,7 +27,7 @@ extension SecretBytes {
     }
 }
 
-/// `count` random bytes that are not secret for long: a salt, a nonce, a one-time token.
+/// `count` random bytes in ordinary memory, for a salt, a nonce or a one-time token.
 package func randomBytes(_ count: Int, from source: RandomSource = systemRandom) throws(RandomFailure) -> [UInt8] {
     var result = [UInt8](repeating: 0, count: count)
     var bytes = result.mutableSpan

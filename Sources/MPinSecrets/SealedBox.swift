@@ -1,25 +1,27 @@
 import CSodium
 
-/// Authenticated encryption at rest: XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha-03) under a random 24-byte nonce.
+/// Authenticated encryption of stored data: XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha-03) with a random nonce of 24
+/// bytes.
 ///
-/// A box is `nonce (24) || ciphertext || tag (16)`.
+/// The format of a box is `nonce (24) || ciphertext || tag (16)`.
 package enum SealedBox {
-    /// Bytes of a key.
+    /// The size of a key in bytes.
     package static let keySize = 32
     private static let nonceSize = 24
     private static let tagSize = 16
 
     /// Why a box could not be made or opened.
     package enum Failure: Error {
-        /// The key has not 32 bytes.
+        /// The key is not 32 bytes long.
         case keySize
-        /// The random generator did not deliver.
+        /// The random generator failed.
         case random
-        /// Damaged, cut, sealed under another key, or for another purpose.
+        /// The box is damaged or cut, or was sealed with another key or for another purpose.
         case notAuthentic
     }
 
-    /// Seals `plaintext`. `associatedData` names the purpose and place of the box; the same must be given to open it.
+    /// Seals `plaintext` under a key of 32 bytes. `associatedData` names the purpose and place of the box; `open` needs
+    /// the same value. The box is 40 bytes longer than the plaintext.
     package static func seal(
         _ plaintext: Span<UInt8>, key: SecretBytes, associatedData: [UInt8], random: RandomSource = systemRandom
     ) throws(Failure) -> [UInt8] {
@@ -38,7 +40,7 @@ package enum SealedBox {
         return box
     }
 
-    /// Opens a box that ``seal(_:key:associatedData:)`` made.
+    /// Opens a box that ``seal(_:key:associatedData:)`` made and returns the plaintext.
     package static func open(
         _ box: [UInt8], key: SecretBytes, associatedData: [UInt8]
     ) throws(Failure) -> SecretBytes {

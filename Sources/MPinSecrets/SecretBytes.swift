@@ -1,9 +1,9 @@
 import CSodium
 
-/// Bytes that must not outlive their use: a PIN, a token, a share, a key.
+/// Bytes that must be erased after use: a PIN, a token, a share, a key.
 ///
-/// The memory lies between guard pages, is kept out of swap and core dumps where the system allows it, is wiped when
-/// the object is freed, compared in constant time, and never printed.
+/// The memory is between guard pages. Where the system allows it, it is excluded from swap and core dumps. It is wiped
+/// when the object is freed, compared in constant time, and never printed.
 package final class SecretBytes: Sendable {
     nonisolated(unsafe) private let storage: UnsafeMutableBufferPointer<UInt8>
     private let isGuarded: Bool
@@ -11,28 +11,29 @@ package final class SecretBytes: Sendable {
     /// The number of bytes.
     package var count: Int { storage.count }
 
-    /// `count` zero bytes.
+    /// Makes `count` zero bytes.
     package init(count: Int) {
-        // sodium_malloc fails when the process has used up its memory mappings: plain memory is better than no login.
+        // sodium_malloc fails when the process has used up its memory mappings. Then plain memory is used, so that
+        // logins still work.
         let guarded = sodium_init() >= 0 ? sodium_malloc(count)?.assumingMemoryBound(to: UInt8.self) : nil
         isGuarded = guarded != nil
         storage = .init(start: guarded ?? .allocate(capacity: count), count: count)
         storage.initialize(repeating: 0)
     }
 
-    /// A copy of `bytes`. The original stays the caller's to wipe.
+    /// Copies `bytes`. The caller wipes the original.
     package convenience init(copying bytes: Span<UInt8>) {
         self.init(count: bytes.count)
         bytes.withUnsafeBufferPointer { _ = storage.update(fromContentsOf: $0) }
     }
 
-    /// A copy of `text` in UTF-8. The original stays as it is.
+    /// Copies `text` in UTF-8. The original is not wiped.
     package convenience init(utf8 text: String) {
         let bytes = Array(text.utf8)
         self.init(copying: bytes.span)
     }
 
-    /// Copies of `parts`, one behind the other.
+    /// Copies `parts` in order, without separators.
     package convenience init(joining parts: [SecretBytes]) {
         self.init(count: parts.reduce(0) { $0 + $1.count })
         var end = 0
@@ -42,7 +43,7 @@ package final class SecretBytes: Sendable {
         }
     }
 
-    /// The bytes that `hex` spells, an even number of digits in either case; nil for anything else.
+    /// Decodes `hex`, an even number of digits in either case. Nil for anything else.
     package convenience init?(hex: Span<UInt8>) {
         self.init(count: hex.count / 2)
         var bytes = mutableSpan
@@ -54,17 +55,17 @@ package final class SecretBytes: Sendable {
         if isGuarded { sodium_free(storage.baseAddress) } else { storage.deallocate() }
     }
 
-    /// The bytes, to read.
+    /// The bytes for reading.
     package var span: Span<UInt8> {
         @_lifetime(borrow self) get { _overrideLifetime(storage.span, borrowing: self) }
     }
 
-    /// The bytes, to fill. Only the code that has just made the object may use it.
+    /// The bytes for writing. Only the code that has just made the object may use it.
     package var mutableSpan: MutableSpan<UInt8> {
         @_lifetime(borrow self) get { _overrideLifetime(storage.mutableSpan, borrowing: self) }
     }
 
-    /// Lower-case hex, two digits a byte.
+    /// The bytes in lower-case hex, two digits each, in memory that is wiped.
     package var hexDigits: SecretBytes {
         let text = SecretBytes(count: 2 * count)
         var digits = text.mutableSpan
@@ -72,32 +73,32 @@ package final class SecretBytes: Sendable {
         return text
     }
 
-    /// Lower-case hex where no wiped memory will do: the text itself is not wiped.
+    /// The bytes in lower-case hex as a text, for callers that need a String. The text is not wiped.
     package func hex() -> String { Hex.encode(span) }
 }
 
 extension SecretBytes: Equatable {
-    /// Constant time in the content; the lengths are not secret.
+    /// Compares in a time that depends only on the lengths, which are not secret.
     package static func == (left: SecretBytes, right: SecretBytes) -> Bool {
         constantTimeEqual(left.span, right.span)
     }
 }
 
 extension SecretBytes: CustomStringConvertible, CustomReflectable {
-    /// Says the length and nothing else.
+    /// The length only.
     package var description: String { "SecretBytes(\(count))" }
 
-    /// Hides the content from `dump` and debuggers' summaries.
+    /// Hides the content from `dump` and debuggers.
     package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// Whether two byte strings are equal, in time that depends on their lengths alone.
+/// Whether two byte strings are equal. The time depends only on their lengths.
 package func constantTimeEqual(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
     guard left.count == right.count else { return false }
     return left.withBytes { left, count in right.withBytes { right, _ in sodium_memcmp(left, right, Int(count)) == 0 } }
 }
 
-/// Overwrites bytes with zeros in a way that the compiler may not leave out.
+/// Overwrites bytes with zeros; the compiler cannot remove this.
 package func wipe(_ bytes: inout MutableSpan<UInt8>) {
     bytes.withUnsafeMutableBufferPointer { buffer in
         if let base = buffer.baseAddress { sodium_memzero(base, buffer.count) }
@@ -105,7 +106,7 @@ package func wipe(_ bytes: inout MutableSpan<UInt8>) {
 }
 
 extension Span<UInt8> {
-    /// The address and number of the bytes, for C functions that take no null pointer even for no bytes.
+    /// Passes the address and number of the bytes to C functions that reject a null pointer even for no bytes.
     func withBytes<Result>(_ body: (UnsafePointer<UInt8>, UInt64) -> Result) -> Result {
         withUnsafeBufferPointer { buffer in
             if let base = buffer.baseAddress { return body(base, UInt64(buffer.count)) }

@@ -1,8 +1,9 @@
 import Glibc
 
-/// A secret of any form in a file that only its owner can read.
+/// A secret of any format in a file that only its owner can read.
 package enum SecretFile {
-    /// The first `limit` bytes of the file. Refuses a file that group or others can read or write, and what is no file.
+    /// The first `limit` bytes of the file. It refuses anything but a regular file, and a file that the group or others
+    /// can read or write.
     package static func load(_ path: String, limit: Int) throws(KeyFileError) -> SecretBytes {
         let file: Int32
         let status: stat
@@ -19,7 +20,7 @@ package enum SecretFile {
         return SecretBytes(copying: buffer.span.extracting(first: length))
     }
 
-    /// A passphrase: the one line of the file, 12 to 1024 bytes, without the newline behind it.
+    /// A passphrase: the only line of the file, 12 to 1024 bytes, without its newline.
     package static func loadPassphrase(_ path: String) throws(KeyFileError) -> SecretBytes {
         let text = try load(path, limit: 1026)
         var length = text.count

@@ -2,7 +2,7 @@ import CAllocations
 
 /// Counts heap allocations.
 enum AllocationCounter {
-    /// Heap allocations during `body`, those of the Swift runtime and of C libraries included.
+    /// The number of heap allocations during `body`, including those of the Swift runtime and of C libraries.
     @inline(never)
     static func count(_ body: () -> Void) -> Int {
         let before = mpin_bench_allocations()
@@ -10,7 +10,7 @@ enum AllocationCounter {
         return Int(mpin_bench_allocations() &- before)
     }
 
-    /// Whether known allocations are seen: two blocks and an object.
+    /// Whether the counter detects three known allocations: two blocks and an object.
     static func works() -> Bool {
         let seen = count {
             let block = UnsafeMutableRawPointer.allocate(byteCount: 48, alignment: 8)
@@ -25,7 +25,7 @@ enum AllocationCounter {
 }
 
 private final class Probe {
-    /// Never inlined, so that the object is made on the heap.
+    /// The address of the object. Never inlined, so that the object is made on the heap.
     var address: ObjectIdentifier {
         @inline(never) get { ObjectIdentifier(self) }
     }

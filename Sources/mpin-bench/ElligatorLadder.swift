@@ -2,7 +2,7 @@ import MPinCrypto
 import MPinSecrets
 
 extension ProtocolBench {
-    /// Points as strings that look random.
+    /// Times the encoding of points as strings that look random.
     func climbElligator(_ ladder: inout Ladder) throws(MPinError) {
         ladder.time("encoding") {
             let user = turn()

@@ -1,6 +1,6 @@
 import BN254CX
 
-/// The curve: field, groups, pairing.
+/// Times the curve: field, groups, pairing.
 func climbEngine(_ ladder: inout Ladder) {
     let base = Limbs.allocate(capacity: 2 * Arena.capacity)
     base.initialize(repeating: 0, count: 2 * Arena.capacity)
@@ -12,7 +12,7 @@ func climbEngine(_ ladder: inout Ladder) {
     base.deallocate()
 }
 
-/// Operands of the rungs.
+/// The operands of the engine's operations.
 private struct EngineValues {
     let p: G1, q: G2, value: GT, k: Scalar, hashes: [[UInt8]]
     let point: G1, twistPoint: G2, result: GT, secondPoint: G1

@@ -1,7 +1,7 @@
 import MPinCrypto
 
 extension ProtocolBench {
-    /// Factors of a token: one of 256 bits, and PINs.
+    /// Times the factors of a token: one of 256 bits, and PINs.
     func climbFactors(_ ladder: inout Ladder) {
         let factor = Sample.scalar(seed: 11), newPIN = Sample.bytes(2, seed: 12)
         let newScalar = [UInt8](repeating: 0, count: 30) + [newPIN[0] & 0x3F, newPIN[1]]

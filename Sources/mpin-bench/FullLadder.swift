@@ -1,7 +1,7 @@
 import MPinCrypto
 
 extension ProtocolBench {
-    /// M-Pin Full: the key that both sides agree on.
+    /// Times M-Pin Full, where both sides agree on a key.
     func climbFull(_ ladder: inout Ladder) throws(MPinError) {
         var agreements: [Agreement] = []
         for user in sessions { agreements.append(try Agreement(user)) }
@@ -35,7 +35,7 @@ extension ProtocolBench {
     }
 }
 
-/// What both sides of one session have when they derive the key.
+/// The inputs of both sides of one session for deriving the key.
 private struct Agreement {
     let user: Session
     let r: [UInt8], w: [UInt8], z: [UInt8], t: [UInt8], g1: [UInt8], g2: [UInt8]

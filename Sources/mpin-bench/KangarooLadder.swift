@@ -1,7 +1,7 @@
 import BN254CX
 import MPinCrypto
 
-/// The search for the error of a PIN: 16 errors spread evenly over the range take turns.
+/// Times the search for the error of a PIN, with 16 errors spread evenly over the range in turn.
 func climbKangaroo(_ ladder: inout Ladder) throws(MPinError) {
     try climb(&ladder, "kangaroo", range: 9_999)
     try climb(&ladder, "kangaroo_1e6", range: 999_999)
@@ -19,7 +19,7 @@ private func climb(_ ladder: inout Ladder, _ name: String, range: Int32) throws(
     }
 }
 
-/// F = e(Q, P) and for each error n an E = F^-n.
+/// F = e(Q, P) and, for each error n, E = F^-n.
 private struct Puzzle {
     let f: [UInt8]
     let e: [[UInt8]]

@@ -2,7 +2,7 @@ import MPinCrypto
 import MPinSecrets
 
 extension ProtocolBench {
-    /// Identities with a key pair of their own.
+    /// Times identities with a key pair of their own.
     func climbKeyPair(_ ladder: inout Ladder) throws(MPinError) {
         var signers: [Signer] = []
         for (number, user) in sessions.enumerated() {
@@ -34,7 +34,7 @@ extension ProtocolBench {
     }
 }
 
-/// A proof of an identity with the key pair of `z`.
+/// A proof of an identity whose key pair has the secret `z`.
 private struct Signer {
     let publicKey: [UInt8], id: [UInt8], u: [UInt8], y: [UInt8], v: [UInt8]
 

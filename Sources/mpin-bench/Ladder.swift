@@ -1,22 +1,23 @@
 import CGMP
 import Glibc
 
-/// One rung: an operation and what it costs.
+/// One row of the results: an operation and its cost.
 struct Rung {
     let name: String
-    /// Nanoseconds of processor time of one operation.
+    /// The processor time of one operation, in nanoseconds.
     let nanoseconds: Double
-    /// Nanoseconds of a unit U, a product of 4x4 limbs by GMP's mpn_sec_mul, timed in turn with the operation.
+    /// The time of one unit U in nanoseconds, measured alternately with the operation. U is a product of 4x4 limbs by
+    /// GMP's mpn_sec_mul.
     let unit: Double
-    /// The operation in units.
+    /// The time of the operation in units.
     let ratio: Double
-    /// Heap allocations of one operation.
+    /// The number of heap allocations of one operation.
     let allocations: Int
 }
 
-/// Times operations and keeps the results. Before and behind each of several batches runs a batch of the unit, and each is
-/// compared with those two; the median counts. So a machine that slows down for a while changes the nanoseconds, not the
-/// ratio: rungs are compared by their ratios.
+/// Times operations and collects the results. It measures each operation in several batches, runs a batch of the unit
+/// before and after each, and takes the median of the ratios. A machine that is slower for a while then changes the
+/// nanoseconds, but not the ratio, so compare results by their ratios.
 struct Ladder {
     private(set) var rungs: [Rung] = []
     private let onRung: (Rung) -> Void
@@ -51,7 +52,7 @@ struct Ladder {
                 ratio: Ladder.median(ratios), allocations: allocations))
     }
 
-    /// The first rung: the unit itself.
+    /// Times the unit itself, which is the first row.
     mutating func timeUnit() {
         let times = (0..<Ladder.batches).map { _ in unit() }
         let time = Ladder.median(times)
@@ -69,7 +70,8 @@ struct Ladder {
             of: { __gmpn_sec_mul(operands + 8, operands, 4, operands + 4, 4, nil) }, Ladder.unitsOfBatch)
     }
 
-    /// Nanoseconds of one of `repetitions` operations. Never inlined: an operation must not be moved out of the loop.
+    /// The nanoseconds of one of `repetitions` operations. Never inlined, so that the compiler cannot move an operation
+    /// out of the loop.
     @inline(never)
     private static func nanoseconds(of operation: () -> Void, _ repetitions: Int) -> Double {
         let start = now()
@@ -77,7 +79,7 @@ struct Ladder {
         return (now() - start) / Double(repetitions)
     }
 
-    /// Processor time of this thread in nanoseconds.
+    /// The processor time of this thread in nanoseconds.
     private static func now() -> Double {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

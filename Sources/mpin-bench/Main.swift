@@ -1,6 +1,6 @@
 import Glibc
 
-/// mpin-bench: what every step of the engine costs, in nanoseconds and in products of GMP.
+/// mpin-bench: measures the cost of each operation, in nanoseconds and in products of GMP.
 @main
 enum Main {
     static func main() {

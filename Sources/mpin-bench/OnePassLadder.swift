@@ -1,8 +1,8 @@
 import MPinCrypto
 
 extension ProtocolBench {
-    /// The proof without a question of the server's, with the right PIN and no time permit. As for `server_2`,
-    /// the server's context is there already: what making one costs is `server_context_new`.
+    /// Times the proof without a challenge of the server, with the right PIN and without a time permit. The server's
+    /// context already exists, as for `server_2`; `server_context_new` has the cost of making one.
     func climbOnePass(_ ladder: inout Ladder) throws(MPinError) {
         let message = Sample.bytes(32, seed: 14)
         var proofs: [[UInt8]] = []
@@ -26,7 +26,7 @@ extension ProtocolBench {
         }
     }
 
-    /// Seconds since 1970.
+    /// The time of the proof, in seconds since 1970.
     private var time: Int64 { 1_700_000_000 }
 
     private func prove(

@@ -2,8 +2,8 @@ import BN254CX
 import MPinCrypto
 import MPinSecrets
 
-/// Every operation of M-Pin, as its callers call it: octets in, octets out. Several users take turns, so that the
-/// number of tries of the hash to G1 is that of an average identity.
+/// Times every operation of M-Pin in the form in which callers use it, from octets to octets. It uses several users in
+/// turn, so that the hash to G1 needs an average number of tries.
 func climbProtocol(_ ladder: inout Ladder) throws(MPinError) {
     let bench = try ProtocolBench()
     try bench.climbShares(&ladder)
@@ -18,7 +18,7 @@ func climbProtocol(_ ladder: inout Ladder) throws(MPinError) {
     bench.climbLogin(&ladder)
 }
 
-/// Users, their server, and room for what the operations write.
+/// Users, their server, and buffers for the results of the operations.
 final class ProtocolBench {
     let master = Sample.scalar(seed: 7)
     let sessions: [Session]
@@ -46,13 +46,14 @@ final class ProtocolBench {
 
     func turn() -> Session { sessions[turnIndex()] }
 
-    /// Whose turn it is, for values that are kept beside the sessions.
+    /// The index of the current user, for values that are stored outside of the sessions.
     func turnIndex() -> Int {
         next &+= 1
         return next & 15
     }
 
-    /// An output of `count` bytes, at most 128. A refusal ends the bench: times of refusals mean nothing.
+    /// Lends a buffer of `count` bytes, at most 128. An error ends the program, because the time of a refused operation
+    /// is meaningless.
     func write(_ count: Int, _ body: (inout MutableSpan<UInt8>) throws(MPinError) -> Void) {
         var span = UnsafeMutableBufferPointer(rebasing: output[..<count]).mutableSpan
         do throws(MPinError) { try body(&span) } catch { fatalError("refused: \(error)") }
@@ -182,7 +183,7 @@ final class ProtocolBench {
         if isRight != true { fatalError("a right PIN was refused") }
     }
 
-    /// All that one login costs each side, without a time permit.
+    /// Times all that one login costs each side, without a time permit.
     func climbLogin(_ ladder: inout Ladder) {
         ladder.time("login_server") {
             write(32) { y throws(MPinError) in

@@ -1,6 +1,6 @@
-/// How rungs are printed.
+/// Formats the results.
 enum Report {
-    /// `name  ns/op  ratio`, in columns.
+    /// One row, `name  ns/op  ratio`, in columns.
     static func line(_ rung: Rung) -> String {
         let time = rung.nanoseconds < 1000 ? decimal(rung.nanoseconds, digits: 1) : String(Int(rung.nanoseconds))
         let ratio = rung.ratio < 1000 ? decimal(rung.ratio, digits: 2) : String(Int(rung.ratio))
@@ -8,7 +8,7 @@ enum Report {
         return rung.allocations == 0 ? line : line + "  \(rung.allocations) allocations"
     }
 
-    /// One JSON array of objects `name`, `ns`, `unit` (in ns, too), `ratio`, `allocations`. Names need no escapes.
+    /// A JSON array of objects `name`, `ns`, `unit` (in ns, too), `ratio`, `allocations`. The names need no escaping.
     static func json(_ rungs: [Rung]) -> String {
         let objects = rungs.map { rung in
             "{\"name\": \"\(rung.name)\", \"ns\": \(decimal(rung.nanoseconds, digits: 1)), "
@@ -17,7 +17,7 @@ enum Report {
         return "[\n  " + objects.joined(separator: ",\n  ") + "\n]"
     }
 
-    /// Fills with spaces up to a width, on the left when it is negative.
+    /// Pads the text with spaces to a width; on the left if the width is negative.
     private static func padded(_ text: String, _ width: Int) -> String {
         let spaces = String(repeating: " ", count: max(0, abs(width) - text.count))
         return width < 0 ? spaces + text : text + spaces

@@ -23,7 +23,7 @@ enum Sample {
     }
 }
 
-/// A new array of `count` bytes that `body` fills.
+/// A new array of `count` bytes, filled by `body`.
 func filled(
     _ count: Int, _ body: (inout MutableSpan<UInt8>) throws(MPinError) -> Void
 ) throws(MPinError) -> [UInt8] {
@@ -33,7 +33,7 @@ func filled(
     return result
 }
 
-/// A user halfway through a login, without and with a time permit, and with a wrong PIN.
+/// A user in the middle of a login: without a time permit, with one, and with a wrong PIN.
 struct Session {
     static let date: Int32 = 20_000
 
@@ -87,7 +87,7 @@ struct Session {
         }
     }
 
-    /// Both passes of the client; `u` is UT when there is a permit.
+    /// Computes both passes of the client. `u` is UT if there is a permit.
     static func login(
         _ id: [UInt8], _ x: [UInt8], _ y: [UInt8], _ pin: [UInt8], _ token: [UInt8], _ permit: [UInt8]?
     ) throws(MPinError) -> (sec: [UInt8], u: [UInt8], v: [UInt8]) {

@@ -61,7 +61,7 @@ struct Doctor: AsyncParsableCommand {
         }
     }
 
-    /// The one that is given, else those at which the users are registered.
+    /// The backend that is given, otherwise the backends at which the users are registered.
     private func servers(_ users: [User]) throws -> [String] {
         if let given = common.backendURL { return [given] }
         let known = Set(users.map(\.backend)).sorted()

@@ -42,8 +42,8 @@ struct Login: AsyncParsableCommand {
         }
     }
 
-    /// Who asks, and where the PIN will be proved, is shown before it is asked for: a code can be put before a person by
-    /// anybody.
+    /// Shows who asks for the login and which server will check the PIN, before the PIN is asked for. The user needs
+    /// this, because an attacker can show a code of his own.
     private func introduce(_ user: User, _ code: String?, _ client: MPinClient) async throws {
         guard let code else { return say("Login at \(user.backend) as \(user.id)") }
         let name = try await client.session(code).applicationName
@@ -101,7 +101,8 @@ struct ChangePIN: AsyncParsableCommand {
     }
 }
 
-/// The last wrong PIN blocks: that is told apart from a wrong one.
+/// Runs a login. If it fails and the user is blocked now, it throws `Blocked`, so that the exit code differs from that
+/// of a wrong PIN.
 private func blockedOrNot(_ user: User, _ work: () async throws -> Report) async throws -> Report {
     do { return try await work() } catch let error as MPinError {
         if error.code == .incorrectPIN, user.state == .blocked { throw blocked(user) }
@@ -111,7 +112,7 @@ private func blockedOrNot(_ user: User, _ work: () async throws -> Report) async
 
 private func blocked(_ user: User) -> Blocked { Blocked(user: user.id) }
 
-/// The last attempt is used up.
+/// The user is blocked, because the last attempt was used up.
 struct Blocked: Error {
     let user: String
 }

@@ -27,7 +27,7 @@ struct MPinCLI: AsyncParsableCommand {
         ])
 }
 
-/// What every command takes.
+/// The options of all commands.
 struct CommonOptions: ParsableArguments {
     @Option(help: "Base URL of the server. (default: $MPIN_BACKEND)")
     var backend: String?

@@ -1,15 +1,16 @@
 import Foundation
 import MPin
 
-/// The URL in a QR code that a page shows: `https://host/#code`. Anybody can put one before a person.
+/// The URL in a QR code that a page shows: `https://host/#code`. It is not trusted, because anybody can show a QR code.
 struct QRCode {
-    /// What the login is for, behind the `#`.
+    /// The access code, which is the part after the `#`.
     let code: String
-    /// `https://host:port`, the port where it is given; empty where the code is of the backend, whatever that is called.
+    /// The page's origin, `https://host:port`, with the port if the URL has one. Empty if the text is only `#code`,
+    /// which stands for the current backend.
     let origin: String
     private let url: URLComponents
 
-    /// Nil for what is no http URL with a fragment, and no fragment alone.
+    /// Nil unless the text is an http URL with a fragment, or a fragment alone.
     init?(_ text: String) {
         guard let hash = text.lastIndex(of: "#"), hash < text.index(before: text.endIndex),
             let url = URLComponents(string: String(text[..<hash])),
@@ -20,8 +21,8 @@ struct QRCode {
         self.url = url
     }
 
-    /// Makes the page's service the backend where the page is not the backend's own: after a yes, or without a question
-    /// where both lie in a trusted domain.
+    /// If the page is not of the current backend, asks the page for its service and makes that the backend. The user
+    /// must agree first, unless the page and the service are both in a trusted domain.
     func settle(_ client: MPinClient, backend: String, trusted: [String]) async throws {
         guard !origin.isEmpty, let current = URLComponents(string: backend), !url.isSameOrigin(as: current) else {
             return
@@ -62,7 +63,7 @@ extension URLComponents {
         place == other.place && scheme?.lowercased() == other.scheme?.lowercased()
     }
 
-    /// By whole labels, and by https only.
+    /// Whether the URL is https and its host is the domain or a subdomain of it.
     fileprivate func isWithin(_ domain: String) -> Bool {
         guard scheme?.lowercased() == "https", let host = host?.lowercased() else { return false }
         return host == domain.lowercased() || host.hasSuffix(".\(domain.lowercased())")

@@ -35,7 +35,8 @@ struct Register: AsyncParsableCommand {
         }
     }
 
-    /// What the server's setting `setDeviceName` asks for: without one, that of the option.
+    /// The device name to send. The server's setting `setDeviceName` decides; if it is not set, it is the name of the
+    /// option.
     private func wantedDeviceName(_ client: MPinClient) async throws -> String? {
         switch try await client.setting("setDeviceName") {
         case "true": return deviceName ?? ProcessInfo.processInfo.hostName
@@ -68,7 +69,7 @@ struct Confirm: AsyncParsableCommand {
     }
 }
 
-/// Waits for the link, then asks for the PIN.
+/// Waits until the link has been opened, then asks for the PIN.
 private func finish(
     _ user: User, _ client: MPinClient, _ common: CommonOptions, wait: Int
 ) async throws -> Report {

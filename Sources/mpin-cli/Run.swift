@@ -2,9 +2,9 @@ import ArgumentParser
 import FoundationEssentials
 import MPin
 
-/// What a command has to say at its end.
+/// What a command prints at its end.
 struct Report: Encodable {
-    /// `OK`, or the name of the failure.
+    /// `OK`, or the name of the error.
     var result = "OK"
     var text: String?
     var user: String?
@@ -15,12 +15,12 @@ struct Report: Encodable {
     var answer: String?
     var httpStatus: Int?
     var requestID: String?
-    /// Of a wrong PIN, where the server tells.
+    /// After a wrong PIN, how many attempts are left, if the server says so.
     var attemptsLeft: Int?
 }
 
 extension CommonOptions {
-    /// Runs a command's work, writes what it reports, and ends the program with the documented exit code.
+    /// Runs a command's work, prints its report, and ends the program with the documented exit code.
     func run(needsBackend: Bool = true, _ work: (MPinClient) async throws -> Report) async throws {
         do {
             if needsBackend, backendURL == nil { throw Failure("no backend: --backend or MPIN_BACKEND") }
@@ -48,10 +48,10 @@ extension CommonOptions {
         return try await MPinClient(configuration)
     }
 
-    /// Nil where none is named.
+    /// The URL of the backend; nil if neither the option nor the environment names one.
     var backendURL: String? { backend ?? environment("MPIN_BACKEND") }
 
-    /// The file's folder is made where it does not exist.
+    /// The path of the store. It creates the default folder if that does not exist.
     func storePath() throws -> String {
         if let path = store ?? environment("MPIN_STORE") { return path }
         let folder = URL.homeDirectory.appending(path: ".mpin")
@@ -62,7 +62,7 @@ extension CommonOptions {
         return folder.appending(path: "store").path
     }
 
-    /// The user of that id, who must be known.
+    /// The user with that id. Throws if the store has no such user.
     func known(_ id: String, _ client: MPinClient) async throws -> User {
         guard let user = try await client.user(id) else { throw Failure("\(id) is not registered here") }
         return user
@@ -93,7 +93,7 @@ extension CommonOptions {
 }
 
 extension Report {
-    /// For a person.
+    /// The report as text for the user.
     fileprivate var lines: String {
         if let users {
             return users.isEmpty

@@ -2,14 +2,14 @@ import Glibc
 import MPin
 import Synchronization
 
-/// Set by a signal while a PIN is being typed.
+/// A signal sets this while the user types a PIN.
 private let isInterrupted = Atomic(false)
 
-/// Where PINs come from: the terminal without echo, or a file descriptor.
+/// Reads PINs from the terminal without echo, or from a file descriptor.
 struct PINReader {
     let descriptor: Int32?
 
-    /// Asks for a PIN. One that is new is asked for twice on a terminal.
+    /// Asks for a PIN. On a terminal, a new PIN is asked for twice.
     func read(_ prompt: String, isNew: Bool = false) throws -> PIN {
         if let descriptor { return PIN(ascii: try line(descriptor)) }
         let first = try ask(prompt)
@@ -17,7 +17,7 @@ struct PINReader {
         return PIN(ascii: first)
     }
 
-    /// Asks for a code that is no PIN.
+    /// Asks for a code that is not a PIN.
     func readCode(_ prompt: String) throws -> String {
         String(decoding: try descriptor.map(line) ?? ask(prompt), as: UTF8.self)
     }
@@ -31,7 +31,8 @@ struct PINReader {
         return try withoutEcho(terminal) { try line(terminal) }
     }
 
-    /// A signal that would end the program ends the reading instead, so that the echo comes back.
+    /// Turns the echo off while `body` runs. Signals that would end the program end only the reading, so that the echo
+    /// can be restored.
     private func withoutEcho<Result>(_ terminal: Int32, _ body: () throws -> Result) throws -> Result {
         var former = termios()
         guard tcgetattr(terminal, &former) == 0 else { throw Failure("/dev/tty is no terminal") }
@@ -49,7 +50,7 @@ struct PINReader {
         return try body()
     }
 
-    /// Lets a signal do nothing but leave word of it; returns what it did before.
+    /// Makes a signal set `isInterrupted` and do nothing else. Returns the previous action.
     private func interrupting(_ signal: Int32) -> sigaction {
         var action = sigaction()
         action.__sigaction_handler.sa_handler = { _ in isInterrupted.store(true, ordering: .relaxed) }
@@ -58,12 +59,13 @@ struct PINReader {
         return former
     }
 
-    /// Byte by byte: what follows the line is the next PIN.
+    /// Reads a line, one byte at a time, because the next line may be the next PIN.
     private func line(_ descriptor: Int32) throws -> [UInt8] {
         var bytes: [UInt8] = []
         var byte: UInt8 = 0
         while bytes.count < 64 {
-            // The signal may come in another thread, where it ends no read here.
+            // The read has a time limit, because the signal may arrive in another thread and then does not interrupt
+            // it.
             var input = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             let ready = poll(&input, 1, 100)
             guard !isInterrupted.load(ordering: .relaxed) else { throw Failure("interrupted") }
@@ -77,7 +79,7 @@ struct PINReader {
     }
 }
 
-/// A yes of the person in front; without a terminal a no.
+/// Asks the user a question. False without a terminal.
 func isWanted(_ question: String) -> Bool {
     let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
     guard terminal >= 0 else { return false }
@@ -88,17 +90,18 @@ func isWanted(_ question: String) -> Bool {
     return count > 0 && (answer[0] | 0x20) == UInt8(ascii: "y")
 }
 
-/// What went wrong on this side, in one line.
+/// An error of this program, described in one line.
 struct Failure: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
 }
 
-/// Writes a line for a person to standard error. It may hold a server's words, which do not steer the terminal.
+/// Writes a line to standard error. The text may come from a server, so control characters are removed.
 func say(_ text: String) { write(STDERR_FILENO, printable(text) + "\n") }
 
-/// The text without what would steer the terminal or turn its direction; lines and columns stay.
+/// The text without control and format characters, which could change the terminal or the direction of text. Line feeds
+/// and tabs stay.
 func printable(_ text: String) -> String {
     let scalars = text.unicodeScalars.filter { scalar in
         switch scalar.properties.generalCategory {

@@ -1,15 +1,16 @@
 import Glibc
 
-/// One keep-alive HTTP/1.1 connection over plain TCP: the cheapest client there is, so that the load is the server's.
+/// A keep-alive HTTP/1.1 connection over plain TCP. It is as cheap as possible, so that the measured load is that of
+/// the server.
 final class Connection {
     struct Answer {
         let status: Int
         let body: [UInt8]
-        /// Seconds after which it says to come again.
+        /// How many seconds the server asks to wait.
         let retryAfter: Double?
     }
 
-    /// The server cannot be reached, hung up, or said something that is not HTTP.
+    /// The server could not be reached, closed the connection, or sent something that is not HTTP.
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
@@ -26,7 +27,8 @@ final class Connection {
 
     deinit { hangUp() }
 
-    /// Sends a request and reads its answer. A connection that the server has closed in the meantime is opened anew.
+    /// Sends a request and reads its answer. If the server has closed the connection in the meantime, it opens a new
+    /// one.
     func send(_ method: String, _ target: String, body: String? = nil) throws(Failure) -> Answer {
         if file < 0 { try connect() }
         var text = "\(method) \(target) HTTP/1.1\r\nHost: \(host):\(port)\r\n"
@@ -104,7 +106,7 @@ final class Connection {
         return Answer(status: status, body: body, retryAfter: retryAfter)
     }
 
-    /// Everything before the empty line, which is read too.
+    /// The bytes before the empty line. It also reads that line.
     private func readHead() throws(Failure) -> [UInt8] {
         var searched = 0
         while true {
@@ -128,7 +130,7 @@ final class Connection {
     }
 }
 
-/// Host, an IPv4 address, and port of a plain `http://` URL.
+/// Host, which is an IPv4 address, and port of a plain `http://` URL.
 struct Endpoint: Sendable {
     let host: String
     let port: UInt16

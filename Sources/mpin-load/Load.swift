@@ -1,20 +1,20 @@
 import Foundation
 import Synchronization
 
-/// Many phones at once, a thread and a connection each.
+/// Many simulated phones that run at once, each with its own thread and connection.
 struct Load: Sendable {
     let endpoint: Endpoint
     let connections: Int
 
-    /// What the logins of one stretch of time were like.
+    /// The results of the logins during one period.
     struct Result: Sendable {
-        /// Milliseconds of each login that succeeded, sorted.
+        /// The time of each successful login in milliseconds, sorted.
         var latencies: [Double] = []
-        /// Logins that ended otherwise, by what was said.
+        /// The number of failed logins for each reason.
         var failures: [String: Int] = [:]
         var seconds = 0.0
 
-        /// The share `part` (0...1) of logins took at most as many milliseconds.
+        /// The time in milliseconds within which the fraction `part` (0...1) of the logins ended.
         func percentile(_ part: Double) -> Double {
             latencies.isEmpty ? 0 : latencies[min(latencies.count - 1, Int(Double(latencies.count) * part))]
         }
@@ -25,7 +25,7 @@ struct Load: Sendable {
         }
     }
 
-    /// Registers so many identities; any failure ends it.
+    /// Registers `count` identities. Any error ends the run.
     func register(_ count: Int) throws -> [Identity] {
         let next = Atomic(0)
         let results = Mutex<[Identity]>([])
@@ -47,9 +47,10 @@ struct Load: Sendable {
         return results.withLock { $0 }
     }
 
-    /// Logs the identities in, the one that rests longest first, for so many seconds: as fast as the connections allow,
-    /// or `rate` a second whatever the server does. Then the time of a login counts from when it was due. At least one
-    /// identity a connection: each has one login at a time, as phones do.
+    /// Logs in for `seconds` seconds. The identity whose last login is the longest ago comes next. If `rate` is nil,
+    /// logins run as fast as the connections allow. Otherwise `rate` logins are started each second, however slow the
+    /// server is, and the time of a login counts from its planned start. There must be at least one identity for each
+    /// connection, because an identity has only one login at a time, as on a phone.
     func login(_ identities: [Identity], seconds: Double, rate: Double?) -> Result {
         let next = Atomic(0)
         let resting = Mutex(Ring(identities))
@@ -72,7 +73,8 @@ struct Load: Sendable {
                     mine.latencies.append((now() - due) * 1000)
                 } catch {
                     mine.failures["\(error)", default: 0] += 1
-                    // As phones do: else they would take the processor from the server that refuses them.
+                    // Wait as a phone does. Otherwise this program would take processor time from the server that
+                    // refuses it.
                     if let wanted = (error as? Phone.Refused)?.retryAfter { Thread.sleep(forTimeInterval: wanted) }
                 }
             }
@@ -85,7 +87,7 @@ struct Load: Sendable {
         return result
     }
 
-    /// A queue of identities, of which never more are taken than there are.
+    /// A queue of the identities that have no login at the moment.
     private struct Ring {
         private var identities: [Identity]
         private var first = 0
@@ -116,6 +118,6 @@ struct Load: Sendable {
         group.wait()
     }
 
-    /// Seconds of a clock that nobody sets.
+    /// The seconds of a monotonic clock.
     private func now() -> Double { ProcessInfo.processInfo.systemUptime }
 }

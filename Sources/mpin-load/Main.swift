@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// mpin-load: full logins against a running server, and what they cost it.
+/// mpin-load: logs in at a running server and measures the cost.
 @main
 struct LoadCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -57,11 +57,11 @@ struct LoadCommand: ParsableCommand {
 
     private func measure(_ load: Load, _ server: ServerProcess) throws -> Report {
         let start = Date()
-        // By few at once: a server may refuse what is too much at once, and registering is not what is measured.
+        // Registrations use at most eight connections, because a server may refuse more and they are not measured.
         let identities = try Load(endpoint: load.endpoint, connections: min(connections, 8)).register(users)
         let registering = Date().timeIntervalSince(start)
         guard let megabytes = server.megabytes else { throw ValidationError("no process \(pid)") }
-        // The server's caches and ours are warm after a moment.
+        // Run for a moment first, to warm the caches of both sides.
         _ = load.login(identities, seconds: min(1, seconds / 4), rate: rate)
         let sampler = UnitSampler()
         let before = server.cpuNanoseconds

@@ -3,18 +3,18 @@ import MPinCrypto
 import MPinSecrets
 import MPinWire
 
-/// What one phone has after its registration, and what it can compute before a login.
+/// The data of one phone after its registration, and what it computes before a login.
 struct Identity: Sendable {
     let id: String
     let x: [UInt8]
     let sec: [UInt8]
-    /// The body of pass 1.
+    /// The body of the request for pass 1.
     let pass1: String
 }
 
-/// Registers and logs in over connections of its own; belongs to one thread.
+/// Registers and logs in over its own connections. Only one thread may use it.
 final class Phone {
-    /// The server answered something else than 200.
+    /// The server's status was not 200.
     struct Refused: Error, CustomStringConvertible {
         let step: String
         let status: Int
@@ -38,8 +38,8 @@ final class Phone {
         authority = Connection(second)
     }
 
-    /// The whole registration with a server that confirms at once, and the first half of every login: the commitment.
-    /// One x serves all logins of an identity, which would betray a real user's secret and saves us the arithmetic.
+    /// Registers with a server that confirms at once, and computes the commitment, the first half of every login. All
+    /// logins of an identity use the same x. That saves arithmetic here, but would reveal the secret of a real user.
     func register(_ user: String) throws -> Identity {
         let registration = try server.send("PUT", "/rps/user", body: "{\"mobile\":1,\"userId\":\"\(user)\"}")
             .decoded(RegisterResponse.self, "register")
@@ -54,7 +54,7 @@ final class Phone {
         return try commitment(registration.mpinId, id, pin: pin, token: token)
     }
 
-    /// Pass 1, pass 2 and authenticate.
+    /// Logs in: pass 1, pass 2 and authenticate.
     func login(_ identity: Identity) throws {
         let y = try server.send("POST", "/rps/pass1", body: identity.pass1).decoded(Pass1Response.self, "pass1").y
         let challenge = try Hex.decode(y).orFail("y")
@@ -139,7 +139,7 @@ extension Optional {
     }
 }
 
-/// `count` bytes that `fill` writes.
+/// A new array of `count` bytes, filled by `fill`.
 private func filled(
     _ count: Int, _ fill: (inout MutableSpan<UInt8>) throws(MPinError) -> Void
 ) throws(MPinError) -> [UInt8] {

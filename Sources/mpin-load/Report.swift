@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a run found.
+/// The results of a run.
 struct Report: Encodable {
     let registrations: Int
     let registrationsPerSecond: Double
@@ -9,14 +9,14 @@ struct Report: Encodable {
     let p50Milliseconds: Double
     let p95Milliseconds: Double
     let p99Milliseconds: Double
-    /// Processor time of the server's threads for one login.
+    /// The processor time of the server's threads for one login, in microseconds.
     let cpuMicroseconds: Double
-    /// The same in U.
+    /// The same time in units U.
     let cpuUnits: Double
     let unitNanoseconds: Double
     let megabytesAfterRegistrations: Double
     let megabytesAtEnd: Double
-    /// Logins that did not succeed, by reason.
+    /// The number of failed logins for each reason.
     let failures: [String: Int]
 
     var text: String {
@@ -37,7 +37,7 @@ struct Report: Encodable {
         return String(decoding: try encoder.encode(self), as: UTF8.self)
     }
 
-    /// What is not as it must be.
+    /// Describes each result that breaks a limit.
     func complaints(maxUnits: Double, maxMegabytes: Double) -> [String] {
         var complaints = failures.sorted { $0.key < $1.key }.map { "\($0.value) logins failed: \($0.key)" }
         if logins == 0 { complaints.append("no login succeeded") }

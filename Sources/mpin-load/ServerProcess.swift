@@ -1,6 +1,6 @@
 import Glibc
 
-/// What the kernel says of the server's process.
+/// What the kernel reports about the server's process.
 struct ServerProcess: Sendable {
     let pid: Int32
 

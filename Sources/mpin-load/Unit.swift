@@ -2,8 +2,8 @@ import CGMP
 import Foundation
 import Synchronization
 
-/// The unit of cost U: one product of 4x4 limbs by GMP's `mpn_sec_mul`. Timed again and again while the load runs, so
-/// that a machine that slows down slows both down.
+/// The unit of cost U: one product of 4x4 limbs by GMP's `mpn_sec_mul`. It is measured repeatedly while the load runs,
+/// so that a slower machine slows down both measurements.
 struct Unit: ~Copyable {
     private static let products = 20_000
     private let limbs: UnsafeMutablePointer<UInt>
@@ -16,17 +16,17 @@ struct Unit: ~Copyable {
 
     deinit { limbs.deallocate() }
 
-    /// Takes one more sample, about 0.2 ms.
+    /// Takes one more sample, which takes about 0.2 ms.
     mutating func sample() {
         let start = Self.threadTime()
         for _ in 0..<Self.products { __gmpn_sec_mul(limbs + 8, limbs, 4, limbs + 4, 4, nil) }
         times.append((Self.threadTime() - start) / Double(Self.products))
     }
 
-    /// The median in nanoseconds.
+    /// The median of the samples in nanoseconds.
     var nanoseconds: Double { times.sorted()[times.count / 2] }
 
-    /// Processor time of this thread in nanoseconds.
+    /// The processor time of this thread in nanoseconds.
     private static func threadTime() -> Double {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
@@ -34,7 +34,7 @@ struct Unit: ~Copyable {
     }
 }
 
-/// Takes samples of ``Unit`` on a thread of its own until it is told to stop.
+/// Takes samples of ``Unit`` on its own thread until it is stopped.
 final class UnitSampler: Sendable {
     private let isStopping = Atomic(false)
     private let result = Mutex<Double?>(nil)
@@ -53,7 +53,7 @@ final class UnitSampler: Sendable {
         }
     }
 
-    /// The median of the samples in nanoseconds.
+    /// Stops the thread and returns the median of the samples in nanoseconds.
     func stop() -> Double {
         isStopping.store(true, ordering: .relaxed)
         done.wait()
