@@ -1,4 +1,4 @@
-import MPinSDK
+public import MPinSDK
 
 /// A one-time code, which is valid for a short time.
 public struct OneTimeCode: Sendable, Equatable {
@@ -22,65 +22,11 @@ public struct OneTimeCode: Sendable, Equatable {
     }
 }
 
-/// The browser session that asks for a login. Texts that the server does not send are empty.
-public struct Session: Sendable, Equatable {
-    /// The user id that the page suggests.
-    public let proposedUserID: String
-    /// The name of the application that shows the code.
-    public let applicationName: String
-    /// The URL of the application's icon.
-    public let applicationIconURL: String
-    /// Whether the session is for registration only.
-    public let isRegistrationOnly: Bool
-
-    init(_ details: SessionDetails) {
-        proposedUserID = details.prerollID
-        applicationName = details.appName
-        applicationIconURL = details.appIconURL
-        isRegistrationOnly = details.registerOnly
-    }
-}
+/// Who asks for a login: the session of a browser.
+public typealias Session = MPinSDK.Session
 
 /// A service that a web page offers to clients.
-public struct Service: Sendable, Equatable {
-    /// The name of the service, to show to the user.
-    public let name: String
-    /// The base URL for ``MPinClient/setBackend(_:prefix:)``, together with ``prefix``.
-    public let backend: String
-    /// The prefix of the service's paths under the base URL.
-    public let prefix: String
-    /// The URL of the service's logo.
-    public let logoURL: String
+public typealias Service = MPinSDK.Service
 
-    init(_ details: ServiceDetails) {
-        name = details.name
-        backend = details.backendURL
-        prefix = details.rpsPrefix
-        logoURL = details.logoURL
-    }
-}
-
-/// A signature for a designated verifier, with what the verifier needs in addition to the hash.
-public struct Signature: Sendable, Equatable {
-    /// The time that was signed, in seconds since 1970.
-    public let timestamp: Int64
-    /// The commitment U: a G1 point, 65 bytes.
-    public let u: [UInt8]
-    /// The proof V: a G1 point, 65 bytes.
-    public let v: [UInt8]
-    /// The signer's public key: a G2 point, 128 bytes.
-    public let publicKey: [UInt8]
-    /// The signer's M-Pin ID in hex.
-    public let mpinID: String
-    /// The names of the D-TAs that made the key, in base64.
-    public let dtas: String
-
-    init(_ signature: MPinSDK.Signature) {
-        timestamp = signature.timestamp
-        u = signature.u
-        v = signature.v
-        publicKey = signature.publicKey
-        mpinID = signature.mpinID
-        dtas = signature.dtas
-    }
-}
+/// A signature for a designated verifier.
+public typealias Signature = MPinSDK.Signature

@@ -1,4 +1,4 @@
-import MPinSDK
+public import MPinSDK
 
 /// Logins.
 extension MPinClient {
@@ -32,7 +32,7 @@ extension MPinClient {
 
     /// Asks which browser session shows this code. The page learns that a device has read the code.
     public func session(_ accessCode: String) async throws(MPinError) -> Session {
-        try await perform { sdk throws(SDKError) in Session(try sdk.sessionDetails(accessCode)) }
+        try await perform { sdk throws(SDKError) in try sdk.sessionDetails(accessCode) }
     }
 
     /// Tells the page that the user declined.
@@ -56,7 +56,7 @@ extension MPinClient {
     /// Signs a hash of 1 to 256 bytes with the current time. The server checks the signing PIN first.
     public func sign(_ user: User, hash: [UInt8], signingPIN: PIN) async throws(MPinError) -> Signature {
         try await perform { sdk throws(SDKError) in
-            Signature(try sdk.sign(user.core, hash: hash.span, pin: signingPIN.bytes.span))
+            try sdk.sign(user.core, hash: hash.span, pin: signingPIN.bytes.span)
         }
     }
 }

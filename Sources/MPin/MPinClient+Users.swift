@@ -1,4 +1,4 @@
-import MPinSDK
+public import MPinSDK
 
 /// Backend and users.
 extension MPinClient {
@@ -15,7 +15,7 @@ extension MPinClient {
 
     /// Asks a web page which service it offers.
     public func service(at url: String) async throws(MPinError) -> Service {
-        try await perform { sdk throws(SDKError) in Service(try sdk.serviceDetails(url)) }
+        try await perform { sdk throws(SDKError) in try sdk.serviceDetails(url) }
     }
 
     /// One of the backend's settings as text, such as `setDeviceName`; empty if there is none.

@@ -1,4 +1,4 @@
-import MPinSDK
+public import MPinSDK
 
 /// An identity: a user id at a backend and, if the server has several, at a customer and an application.
 ///
@@ -7,21 +7,7 @@ public struct User: Sendable, Hashable {
     let core: MPinSDK.User
 
     /// The state of an identity.
-    public enum State: Int32, Sendable, CaseIterable {
-        /// The identity was just made, or was deleted.
-        case invalid = 0
-        /// The server has been asked to send a verification code.
-        case startedVerification = 1
-        /// The server waits until the user confirms the registration.
-        case startedRegistration = 2
-        /// The server has confirmed the registration without a mail.
-        case activated = 3
-        /// The user can log in.
-        case registered = 4
-        /// The last allowed PIN was wrong, so the server refuses logins. The token is kept: once the
-        /// operator has unblocked the user, logins work again.
-        case blocked = 5
-    }
+    public typealias State = UserState
 
     /// The user id.
     public var id: String { core.id }
@@ -34,7 +20,7 @@ public struct User: Sendable, Hashable {
     /// The M-Pin ID in hex; empty before the registration has started.
     public var mpinID: String { core.mpinID }
     /// The state of the identity.
-    public var state: State { State(rawValue: core.state.rawValue) ?? .invalid }
+    public var state: State { core.state }
     /// The number of digits of a PIN at this backend; nil if 4 to 6 are allowed.
     public var pinLength: Int? { core.pinLength == 0 ? nil : core.pinLength }
     /// What the server tells the user when the registration starts, for example that it sends no mails yet; may be

@@ -18,7 +18,7 @@ public func mpin_sdk_finish_authentication(
     guard let (sdk, user) = sdkAndUser(sdk, user) else { return MPIN_INVALID_HANDLE }
     guard let pin = secretOctets(pin) else { return sdk.refuse("pin is NULL") }
     guard auth_data == nil || auth_data_len != nil else { return sdk.refuse("auth_data_len is NULL") }
-    return sdk.login(auth_data, auth_data_len) { () throws(SDKError) in
+    return sdk.status(auth_data, auth_data_len, isWanted: auth_data_len != nil) { () throws(SDKError) in
         try sdk.finishAuthentication(user, pin: pin.span)
     }
 }
@@ -69,7 +69,7 @@ public func mpin_sdk_finish_authentication_mfa(
     guard let pin = secretOctets(pin) else { return sdk.refuse("pin is NULL") }
     guard let accessCode = optionalText(access_code) else { return sdk.refuse("access_code is not UTF-8") }
     guard authz_code == nil || authz_code_len != nil else { return sdk.refuse("authz_code_len is NULL") }
-    return sdk.login(authz_code, authz_code_len) { () throws(SDKError) in
+    return sdk.status(authz_code, authz_code_len, isWanted: authz_code_len != nil) { () throws(SDKError) in
         try sdk.finishAuthenticationMFA(user, pin: pin.span, accessCode: accessCode)
     }
 }
@@ -131,14 +131,4 @@ private func set(_ output: inout StructureOutput<mpin_otp>, _ otp: OTP) {
     output.set(\.expire_time, otp.expireTime)
     output.set(\.now_time, otp.nowTime)
     output.set(\.otp, text: otp.code)
-}
-
-extension SDK {
-    /// Runs a login. The caller may not want its answer. If the buffer is too small for it, the login still counts.
-    fileprivate func login(
-        _ out: UnsafeMutablePointer<CChar>?, _ length: UnsafeMutablePointer<Int>?, _ call: () throws(SDKError) -> String
-    ) -> mpin_status {
-        var unwanted = 0
-        return withUnsafeMutablePointer(to: &unwanted) { status(out, length ?? $0, call) }
-    }
 }

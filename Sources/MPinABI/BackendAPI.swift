@@ -79,8 +79,8 @@ public func mpin_sdk_get_service_details(
     return sdk.status(details) { output throws(SDKError) in
         let service = try sdk.serviceDetails(url)
         output.set(\.name, text: service.name)
-        output.set(\.backend_url, text: service.backendURL)
-        output.set(\.rps_prefix, text: service.rpsPrefix)
+        output.set(\.backend_url, text: service.backend)
+        output.set(\.rps_prefix, text: service.prefix)
         output.set(\.logo_url, text: service.logoURL)
     }
 }

@@ -34,21 +34,22 @@ struct CallbackTransport: HTTPTransport {
         let headers = TextList(request.headers.flatMap { [$0.0, $0.1] })
         let method = TextList([request.method.rawValue])
         let url = request.cString(request.url)
-        return withExtendedLifetime((headers, method, url)) {
-            request.withBody { body in
-                var view = mpin_http_request()
-                view.size = MemoryLayout<mpin_http_request>.size
-                view.method = method.first[0]
-                view.url = url.span.withUnsafeBufferPointer { text in
-                    text.baseAddress.map { UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self) }
-                }
-                view.headers = UnsafePointer(headers.first)
-                view.body = body.isEmpty ? nil : body.baseAddress
-                view.body_len = body.count
-                view.timeout_ms = milliseconds
-                return execute(callbacks.context.user, &view, handle)
+        defer { withExtendedLifetime((headers, method, url)) {} }
+        var status = MPIN_NETWORK_ERROR
+        request.withBody { body in
+            var view = mpin_http_request()
+            view.size = MemoryLayout<mpin_http_request>.size
+            view.method = method.first[0]
+            view.url = url.span.withUnsafeBufferPointer { text in
+                text.baseAddress.map { UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self) }
             }
+            view.headers = UnsafePointer(headers.first)
+            view.body = body.isEmpty ? nil : body.baseAddress
+            view.body_len = body.count
+            view.timeout_ms = milliseconds
+            status = execute(callbacks.context.user, &view, handle)
         }
+        return status
     }
 }
 

@@ -54,14 +54,21 @@ extension SDK {
         }
     }
 
-    /// Runs a call that returns a text.
+    /// Runs a call that gives a text. If `isWanted` is false, the caller asks neither for the text nor for its length. If
+    /// the buffer is too small for it, the call still counts.
     func status(
-        _ out: UnsafeMutablePointer<CChar>?, _ length: UnsafeMutablePointer<Int>?, _ call: () throws(SDKError) -> String
+        _ out: UnsafeMutablePointer<CChar>?, _ length: UnsafeMutablePointer<Int>?, isWanted: Bool = true,
+        _ call: () throws(SDKError) -> String
     ) -> mpin_status {
-        guard length != nil else { return refuse("the length of an output is NULL") }
-        var result = MPIN_OK
-        let status = status { () throws(SDKError) in result = copyOut(try call(), out, length) }
-        return status == MPIN_OK ? result : status
+        guard length != nil || !isWanted else { return refuse("the length of an output is NULL") }
+        let number = errno
+        defer { errno = number }
+        do {
+            let text = try call()
+            return isWanted ? copyOut(text, out, length) : MPIN_OK
+        } catch {
+            return error.status.rawValue
+        }
     }
 
     /// Runs a call that fills a structure.
@@ -72,13 +79,17 @@ extension SDK {
         guard var output = StructureOutput(target) else {
             return refuse("a structure of outputs is NULL, or its size is not set")
         }
-        return status { () throws(SDKError) in
+        let number = errno
+        defer { errno = number }
+        do {
             try call(&output)
-            guard !output.handOver() else { return }
-            let error = SDKError(.responseParseError, "a text of the answer is too long")
-            record(error)
-            throw error
+        } catch {
+            return error.status.rawValue
         }
+        if output.handOver() { return MPIN_OK }
+        let error = SDKError(.responseParseError, "a text of the answer is too long")
+        record(error)
+        return error.status.rawValue
     }
 
     /// Records why the arguments were refused, and returns the status for it.

@@ -43,3 +43,29 @@ package enum TrustAuthority {
         }
     }
 }
+
+/// Checks a D-TA's share of a time permit against its share of the server secret.
+package enum PermitCheck {
+    /// Whether `share`, 65 bytes, is s D(date) for the s in `serverSecretShare` = s Q, 128 bytes: e(Q, s D) = e(s Q,
+    /// D). It is also false if `share` is not a point of G1.
+    ///
+    /// `date` is a day counted from 1970-01-01, 1 or later. `hashID` is the hash of an M-Pin ID, 32 bytes. Variable
+    /// time, because permit shares are public: a D-TA gives them to everybody.
+    package static func isTimePermit(
+        _ share: Span<UInt8>, date: Int32, hashID: Span<UInt8>, serverSecretShare: Span<UInt8>
+    ) throws(MPinError) -> Bool {
+        guard date > 0, hashID.count == MPinSize.hash else { throw .wrongParameter }
+        guard Server.isPoint(share) else { return false }
+        return try withArena { arena throws(MPinError) in
+            let secret = try arena.decodeG2(serverSecretShare)
+            let permit = try arena.decodeG1(share)
+            let day = try arena.permitPoint(date: date, hashID: hashID)
+            day.negate(day)
+            let generator = arena.g2()
+            generator.setGenerator()
+            let value = arena.gt()
+            Pairing.product(value, generator, permit, secret, day, arena.scratch)
+            return value.isOne(arena.scratch)
+        }
+    }
+}

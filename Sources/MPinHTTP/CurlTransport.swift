@@ -6,8 +6,8 @@ import MPinSecrets
 /// connections are kept for later requests.
 package final class CurlTransport: HTTPTransport {
     private let policy: HTTPPolicy
-    private let idle = Locked<[CurlSession]>([])
-    /// The largest number of idle sessions that are kept.
+    private let idle = Locked<[CurlHandle]>([])
+    /// The largest number of idle handles that are kept.
     private static let maxIdle = 8
 
     package init(policy: HTTPPolicy = HTTPPolicy()) { self.policy = policy }
@@ -23,84 +23,86 @@ package final class CurlTransport: HTTPTransport {
         // A proxy resolves the host name itself, and the address of the proxy is not the server's. So the gate checks
         // nothing then.
         let gate = SocketGate(reach: proxy == nil ? request.reach : nil)
-        let session = try takeSession(request.reach)
-        defer { giveBack(session) }
+        let handle = try takeHandle(request.reach)
+        defer { giveBack(handle) }
         let exchange = Exchange(limit: policy.maxAnswerBytes)
-        prepare(session, request.cString(url.text), proxy)
-        gate.attach(to: session)
-        let outcome = withExtendedLifetime(gate) { perform(request, session, exchange, isCancelled) }
-        if proxy == nil { session.addresses.formUnion(gate.opened) }
+        prepare(handle, request.cString(url.text), proxy)
+        gate.attach(to: handle)
+        let outcome = perform(request, handle, exchange, isCancelled)
+        withExtendedLifetime(gate) {}
+        if proxy == nil { handle.addresses.formUnion(gate.opened) }
         if case .failed = outcome, let refused = gate.refused { throw .forbiddenAddress(url.origin, refused) }
-        return try exchange.answer(outcome, session, origin: url.origin, isDirect: proxy == nil)
+        return try exchange.answer(outcome, handle, origin: url.origin, isDirect: proxy == nil)
     }
 
     private func perform(
-        _ request: HTTPRequest, _ session: CurlSession, _ exchange: Exchange, _ isCancelled: () -> Bool
-    ) -> CurlSession.Outcome {
+        _ request: HTTPRequest, _ handle: CurlHandle, _ exchange: Exchange, _ isCancelled: () -> Bool
+    ) -> CurlHandle.Outcome {
         // If a kept connection turns out to be dead, libcurl repeats the request on a new one, although the server may
         // have received it. On a new connection libcurl never repeats a request.
-        if !request.mayRepeat { session.set(CURLOPT_FRESH_CONNECT, 1) }
+        if !request.mayRepeat { handle.set(CURLOPT_FRESH_CONNECT, 1) }
         let lines = HeaderList(request.headers + [("Expect", "")])
-        session.set(CURLOPT_HTTPHEADER, pointer: lines.first)
-        exchange.attach(to: session)
-        return withExtendedLifetime(lines) {
-            request.withBody { body in
-                setMethod(request.method, body, session)
-                return session.run(until: request.deadline, isCancelled: isCancelled)
-            }
+        handle.set(CURLOPT_HTTPHEADER, pointer: lines.first)
+        exchange.attach(to: handle)
+        defer { withExtendedLifetime(lines) {} }
+        var outcome = CurlHandle.Outcome.cancelled
+        request.withBody { body in
+            setMethod(request.method, body, handle)
+            outcome = handle.run(until: request.deadline, isCancelled: isCancelled)
         }
+        return outcome
     }
 
     /// Sets the options that do not depend on the body. `url` is a C string, which libcurl copies.
-    private func prepare(_ session: CurlSession, _ url: SecretBytes, _ proxy: String?) {
-        session.reset()
-        session.require(mpin_curl_set_http_only(session.easy))
+    private func prepare(_ handle: CurlHandle, _ url: SecretBytes, _ proxy: String?) {
+        handle.reset()
+        handle.require(mpin_curl_set_http_only(handle.easy))
         url.span.withUnsafeBufferPointer { text in
-            session.set(CURLOPT_URL, pointer: UnsafeMutableRawPointer(mutating: text.baseAddress))
+            handle.set(CURLOPT_URL, pointer: UnsafeMutableRawPointer(mutating: text.baseAddress))
         }
-        session.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
-        session.set(CURLOPT_FOLLOWLOCATION, 0)
-        if let agent = policy.userAgent { session.set(CURLOPT_USERAGENT, agent) }
-        session.trust(policy.caFile)
-        if let keys = policy.pinnedKeys { session.set(CURLOPT_PINNEDPUBLICKEY, keys) }
+        handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
+        handle.set(CURLOPT_FOLLOWLOCATION, 0)
+        if let agent = policy.userAgent { handle.set(CURLOPT_USERAGENT, agent) }
+        handle.trust(policy.caFile)
+        if let keys = policy.pinnedKeys { handle.set(CURLOPT_PINNEDPUBLICKEY, keys) }
         // Both options are always set, so that libcurl does not read the environment: `ProxyChoice` has done that.
-        session.set(CURLOPT_PROXY, proxy ?? "")
-        session.set(CURLOPT_NOPROXY, "")
+        handle.set(CURLOPT_PROXY, proxy ?? "")
+        handle.set(CURLOPT_NOPROXY, "")
     }
 
     private func setMethod(
-        _ method: HTTPRequest.Method, _ body: UnsafeBufferPointer<UInt8>, _ session: CurlSession
+        _ method: HTTPRequest.Method, _ body: UnsafeBufferPointer<UInt8>, _ handle: CurlHandle
     ) {
-        guard method != .get else { return session.set(CURLOPT_HTTPGET, 1) }
-        session.set(CURLOPT_POST, 1)
-        session.set(CURLOPT_POSTFIELDSIZE, body.count)
+        guard method != .get else { return handle.set(CURLOPT_HTTPGET, 1) }
+        handle.set(CURLOPT_POST, 1)
+        handle.set(CURLOPT_POSTFIELDSIZE, body.count)
         if let base = body.baseAddress {
-            session.set(CURLOPT_POSTFIELDS, pointer: UnsafeMutableRawPointer(mutating: base))
+            handle.set(CURLOPT_POSTFIELDS, pointer: UnsafeMutableRawPointer(mutating: base))
         } else {
-            session.set(CURLOPT_COPYPOSTFIELDS, "")
+            handle.set(CURLOPT_COPYPOSTFIELDS, "")
         }
-        if method == .put { session.set(CURLOPT_CUSTOMREQUEST, method.rawValue) }
+        if method == .put { handle.set(CURLOPT_CUSTOMREQUEST, method.rawValue) }
     }
 
-    /// A kept session or a new one. A session is not used if one of its connections leads outside `reach`.
-    private func takeSession(_ reach: Set<AddressClass>?) throws(HTTPFailure) -> CurlSession {
-        let kept = idle.withLock { idle -> CurlSession? in
-            let fitting = idle.lastIndex { session in reach.map { session.addresses.isSubset(of: $0) } ?? true }
+    /// A kept handle or a new one. A handle is not used if one of its connections leads outside `reach`.
+    private func takeHandle(_ reach: Set<AddressClass>?) throws(HTTPFailure) -> CurlHandle {
+        let kept = idle.withLock { idle -> CurlHandle? in
+            let fitting = idle.lastIndex { handle in reach.map { handle.addresses.isSubset(of: $0) } ?? true }
             return fitting.map { idle.remove(at: $0) }
         }
         if let kept, kept.process == getpid() { return kept }
-        do throws(CurlSession.Unavailable) {
-            return try CurlSession()
+        do throws(CurlHandle.Unavailable) {
+            return try CurlHandle()
         } catch { throw error == .noLibrary ? .unavailable(error.rawValue) : .network(error.rawValue) }
     }
 
-    private func giveBack(_ session: CurlSession) {
+    private func giveBack(_ handle: CurlHandle) {
         // The options contain pointers to the finished request.
-        session.reset()
+        handle.reset()
         idle.withLock { idle in
-            // The oldest session is removed, because a newer one is more likely to suit the next request.
+            // The oldest handle is removed, because a newer one is more likely to suit the next request.
             if idle.count >= Self.maxIdle { idle.removeFirst() }
-            idle.append(session)
+            idle.append(handle)
         }
     }
 }

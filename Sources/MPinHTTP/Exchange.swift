@@ -15,22 +15,22 @@ final class Exchange {
         headerLimit = limit
     }
 
-    /// Makes this object the target of the session's callbacks. It must live until the session has run.
-    func attach(to session: CurlSession) {
+    /// Makes this object the target of the handle's callbacks. It must live until the handle has run.
+    func attach(to handle: CurlHandle) {
         let context = Unmanaged.passUnretained(self).toOpaque()
-        session.set(CURLOPT_WRITEDATA, pointer: context)
-        session.set(CURLOPT_HEADERDATA, pointer: context)
-        _ = mpin_curl_set_data_callback(session.easy, CURLOPT_WRITEFUNCTION) { data, size, count, context in
+        handle.set(CURLOPT_WRITEDATA, pointer: context)
+        handle.set(CURLOPT_HEADERDATA, pointer: context)
+        _ = mpin_curl_set_data_callback(handle.easy, CURLOPT_WRITEFUNCTION) { data, size, count, context in
             Exchange.from(context)?.receiveBody(UnsafeRawBufferPointer(start: data, count: size &* count)) ?? 0
         }
-        _ = mpin_curl_set_data_callback(session.easy, CURLOPT_HEADERFUNCTION) { data, size, count, context in
+        _ = mpin_curl_set_data_callback(handle.easy, CURLOPT_HEADERFUNCTION) { data, size, count, context in
             Exchange.from(context)?.receiveHeader(UnsafeRawBufferPointer(start: data, count: size &* count)) ?? 0
         }
     }
 
     /// Returns the answer, or throws why there is none.
     func answer(
-        _ outcome: CurlSession.Outcome, _ session: CurlSession, origin: String, isDirect: Bool
+        _ outcome: CurlHandle.Outcome, _ handle: CurlHandle, origin: String, isDirect: Bool
     ) throws(HTTPFailure) -> HTTPResponse {
         switch outcome {
         case .cancelled: throw .cancelled
@@ -40,9 +40,9 @@ final class Exchange {
         case .done where !isHeaderComplete: throw .network("\(origin): the answer breaks off")
         case .done:
             var status = 0
-            _ = mpin_curl_get_long(session.easy, CURLINFO_RESPONSE_CODE, &status)
+            _ = mpin_curl_get_long(handle.easy, CURLINFO_RESPONSE_CODE, &status)
             return HTTPResponse(
-                status: status, headers: headers, body: body.secret(), peer: isDirect ? session.peer : nil)
+                status: status, headers: headers, body: body.secret(), peer: isDirect ? handle.peer : nil)
         }
     }
 

@@ -1,3 +1,4 @@
+import Glibc
 package import MPinSecrets
 
 /// An HTTP request. Redirects are not followed: the caller receives the answer with status 3xx.
@@ -48,9 +49,9 @@ package struct HTTPRequest: Sendable {
     }
 
     /// Calls `use` with the body, which is empty if there is none.
-    package func withBody<Result>(_ use: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+    package func withBody(_ use: (UnsafeBufferPointer<UInt8>) -> Void) {
         if let secretBody { return secretBody.span.withUnsafeBufferPointer(use) }
-        return (body ?? []).withUnsafeBufferPointer(use)
+        (body ?? []).withUnsafeBufferPointer(use)
     }
 }
 
@@ -130,5 +131,28 @@ extension HTTPTransport {
     /// Calls ``execute(_:isCancelled:)`` without a way to cancel.
     package func execute(_ request: HTTPRequest) throws(HTTPFailure) -> HTTPResponse {
         try execute(request, isCancelled: { false })
+    }
+}
+
+/// Header names and values of a request.
+package enum HeaderField {
+    /// Whether `name` is a token (RFC 9110 section 5.6.2).
+    package static func isName(_ name: String) -> Bool {
+        !name.isEmpty && name.utf8.allSatisfy { $0 > 32 && $0 < 127 && !":;,\"()<>@[]{}/\\?=".utf8.contains($0) }
+    }
+
+    /// Whether `value` contains no control characters other than tabs.
+    package static func isValue(_ value: String) -> Bool {
+        value.utf8.allSatisfy { $0 >= 32 && $0 != 127 || $0 == 9 }
+    }
+}
+
+extension HTTPResponse {
+    /// The seconds to wait that the server asks for (RFC 9110 section 10.2.3), as a number or as a date. Nil if it does
+    /// not ask.
+    package var retryAfter: Int64? {
+        guard let text = header("Retry-After") else { return nil }
+        if let seconds = Int64(text) { return seconds >= 0 ? seconds : nil }
+        return secondsSince1970(httpDate: text).map { max(0, $0 &- Int64(time(nil))) }
     }
 }

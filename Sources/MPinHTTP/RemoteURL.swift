@@ -98,3 +98,20 @@ struct RemoteURL {
 
     private static let defaultPorts: [String: UInt16] = ["http": 80, "https": 443, "smtp": 25, "smtps": 465]
 }
+
+extension AddressClass {
+    /// The class of the URL's host, if the host is an address or `localhost`; else nil.
+    package init?(url: String) {
+        guard let host = RemoteURL(url, schemes: ["http", "https"])?.host else { return nil }
+        self.init(host: host)
+    }
+}
+
+extension HTTPRequest {
+    /// The origin `scheme://host:port` for logs. Path and query are left out, because they may contain one-time tokens.
+    package var origin: String { RemoteURL(url, schemes: ["http", "https"])?.origin ?? "no URL" }
+}
+
+/// Whether `text` is an absolute URL with one of `schemes`, without user name and password, that all programs parse in
+/// the same way.
+package func isURL(_ text: String, schemes: [String]) -> Bool { RemoteURL(text, schemes: schemes) != nil }

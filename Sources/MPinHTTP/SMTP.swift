@@ -51,15 +51,15 @@ package enum SMTP {
     package static func send(_ mail: Mail, server: SMTPServer, deadline: Deadline) throws(SMTPFailure) {
         guard let url = RemoteURL(server.url, schemes: ["smtp", "smtps"]) else { throw .invalidURL }
         let upload = Upload(try mail.message(date: Int64(time(nil))))
-        let session: CurlSession
-        do throws(CurlSession.Unavailable) { session = try CurlSession() } catch { throw .network(error.rawValue) }
-        prepare(session, server, url)
-        session.set(CURLOPT_MAIL_FROM, "<\(mail.from)>")
+        let handle: CurlHandle
+        do throws(CurlHandle.Unavailable) { handle = try CurlHandle() } catch { throw .network(error.rawValue) }
+        prepare(handle, server, url)
+        handle.set(CURLOPT_MAIL_FROM, "<\(mail.from)>")
         let recipients = mpin_curl_slist_append(nil, "<\(mail.to)>")
         defer { mpin_curl_slist_free_all(recipients) }
-        session.set(CURLOPT_MAIL_RCPT, pointer: recipients)
-        upload.attach(to: session)
-        let outcome = withExtendedLifetime(upload) { session.run(until: deadline, isCancelled: { false }) }
+        handle.set(CURLOPT_MAIL_RCPT, pointer: recipients)
+        upload.attach(to: handle)
+        let outcome = withExtendedLifetime(upload) { handle.run(until: deadline, isCancelled: { false }) }
         switch outcome {
         case .done: return
         case .timedOut, .cancelled, .failed(CURLE_OPERATION_TIMEDOUT, _): throw .timedOut
@@ -67,15 +67,15 @@ package enum SMTP {
         }
     }
 
-    private static func prepare(_ session: CurlSession, _ server: SMTPServer, _ url: RemoteURL) {
-        session.reset()
-        _ = mpin_curl_set_smtp_only(session.easy)
-        session.set(CURLOPT_URL, url.text)
-        session.trust(server.caFile)
-        session.set(CURLOPT_USE_SSL, Int((url.isLoopback ? CURLUSESSL_TRY : CURLUSESSL_ALL).rawValue))
+    private static func prepare(_ handle: CurlHandle, _ server: SMTPServer, _ url: RemoteURL) {
+        handle.reset()
+        _ = mpin_curl_set_smtp_only(handle.easy)
+        handle.set(CURLOPT_URL, url.text)
+        handle.trust(server.caFile)
+        handle.set(CURLOPT_USE_SSL, Int((url.isLoopback ? CURLUSESSL_TRY : CURLUSESSL_ALL).rawValue))
         if let user = server.user {
-            session.set(CURLOPT_USERNAME, user)
-            session.set(CURLOPT_PASSWORD, server.password ?? "")
+            handle.set(CURLOPT_USERNAME, user)
+            handle.set(CURLOPT_PASSWORD, server.password ?? "")
         }
     }
 }
@@ -87,10 +87,10 @@ private final class Upload {
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    func attach(to session: CurlSession) {
-        session.set(CURLOPT_UPLOAD, 1)
-        session.set(CURLOPT_READDATA, pointer: Unmanaged.passUnretained(self).toOpaque())
-        _ = mpin_curl_set_data_callback(session.easy, CURLOPT_READFUNCTION) { buffer, size, count, context in
+    func attach(to handle: CurlHandle) {
+        handle.set(CURLOPT_UPLOAD, 1)
+        handle.set(CURLOPT_READDATA, pointer: Unmanaged.passUnretained(self).toOpaque())
+        _ = mpin_curl_set_data_callback(handle.easy, CURLOPT_READFUNCTION) { buffer, size, count, context in
             guard let buffer, let context else { return 0 }
             let upload = Unmanaged<Upload>.fromOpaque(context).takeUnretainedValue()
             return upload.next(UnsafeMutableRawBufferPointer(start: buffer, count: size &* count))

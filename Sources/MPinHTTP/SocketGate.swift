@@ -13,11 +13,11 @@ final class SocketGate {
     /// `reach` is the set of classes that are allowed; nil means all.
     init(reach: Set<AddressClass>?) { self.reach = reach }
 
-    /// Makes this object the target of the session's socket callback. It must live until the session has run.
-    func attach(to session: CurlSession) {
-        session.set(CURLOPT_OPENSOCKETDATA, pointer: Unmanaged.passUnretained(self).toOpaque())
-        session.require(
-            mpin_curl_set_socket_callback(session.easy) { context, _, address in
+    /// Makes this object the target of the handle's socket callback. It must live until the handle has run.
+    func attach(to handle: CurlHandle) {
+        handle.set(CURLOPT_OPENSOCKETDATA, pointer: Unmanaged.passUnretained(self).toOpaque())
+        handle.require(
+            mpin_curl_set_socket_callback(handle.easy) { context, _, address in
                 guard let context, let address else { return mpin_curl_socket_bad }
                 return Unmanaged<SocketGate>.fromOpaque(context).takeUnretainedValue().open(address)
             })

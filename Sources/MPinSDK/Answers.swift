@@ -1,27 +1,32 @@
-/// What the operations of ``SDK`` answer with.
+// What the operations of ``SDK`` answer with. What is public is so as part of the module MPin.
 
-/// A service that a web page offers.
-package struct ServiceDetails: Sendable, Equatable {
-    package var name: String
-    /// For ``SDK/setBackend(_:prefix:)``.
-    package var backendURL: String
-    package var rpsPrefix: String
-    package var logoURL: String
+/// A service that a web page offers to clients.
+public struct Service: Sendable, Equatable {
+    /// The name of the service, to show to the user.
+    public let name: String
+    /// The base URL of the backend to set, together with ``prefix``.
+    public let backend: String
+    /// The prefix of the service's paths under the base URL.
+    public let prefix: String
+    /// The URL of the service's logo.
+    public let logoURL: String
 }
 
-/// Who asks for a login; what the server does not say is empty.
-package struct SessionDetails: Sendable, Equatable {
-    /// The session is for registration only.
-    package var registerOnly = false
-    /// The user id that the page proposes.
-    package var prerollID = ""
-    package var appName = ""
-    package var appIconURL = ""
-    package var customerID = ""
-    package var customerName = ""
-    package var customerIconURL = ""
-    package var clientID = ""
-    package var redirectURI = ""
+/// The browser session that asks for a login. Texts that the server does not send are empty.
+public struct Session: Sendable, Equatable {
+    /// Whether the session is for registration only.
+    public internal(set) var isRegistrationOnly = false
+    /// The user id that the page suggests.
+    public internal(set) var proposedUserID = ""
+    /// The name of the application that shows the code.
+    public internal(set) var applicationName = ""
+    /// The URL of the application's icon.
+    public internal(set) var applicationIconURL = ""
+    package internal(set) var customerID = ""
+    package internal(set) var customerName = ""
+    package internal(set) var customerIconURL = ""
+    package internal(set) var clientID = ""
+    package internal(set) var redirectURI = ""
 }
 
 /// What a verification gives.
@@ -53,17 +58,18 @@ package struct OTP: Sendable, Equatable {
     package var ttlSeconds: Int32 = 0
 }
 
-/// A signature and what its verifier needs beside the hash.
-package struct Signature: Sendable, Equatable {
-    /// Seconds since 1970, as signed.
-    package var timestamp: Int64
-    /// G1 points, 65 bytes each.
-    package var u: [UInt8]
-    package var v: [UInt8]
-    /// G2 point, 128 bytes.
-    package var publicKey: [UInt8]
-    /// Hex.
-    package var mpinID: String
-    /// Which D-TAs made the key: base64.
-    package var dtas: String
+/// A signature for a designated verifier, with what the verifier needs in addition to the hash.
+public struct Signature: Sendable, Equatable {
+    /// The time that was signed, in seconds since 1970.
+    public package(set) var timestamp: Int64
+    /// The commitment U: a G1 point, 65 bytes.
+    public package(set) var u: [UInt8]
+    /// The proof V: a G1 point, 65 bytes.
+    public package(set) var v: [UInt8]
+    /// The signer's public key: a G2 point, 128 bytes.
+    public package(set) var publicKey: [UInt8]
+    /// The signer's M-Pin ID in hex.
+    public package(set) var mpinID: String
+    /// The names of the D-TAs that made the key, in base64.
+    public package(set) var dtas: String
 }

@@ -9,7 +9,7 @@ package final class SDK: @unchecked Sendable {
     private let errors = LastErrors()
     private let timeoutMilliseconds = Locked<UInt32>(SDK.defaultTimeout)
     /// Nil until initialised. Touched by the thread that is in the gate only, as the next ones.
-    private var session: Session?
+    private var core: Core?
     private var settings = RequestSettings()
     /// Takes note of failures.
     private var log: Log?
@@ -24,16 +24,16 @@ package final class SDK: @unchecked Sendable {
     package func initialize(_ config: SDKConfig, _ environment: Environment? = nil) throws(SDKError) {
         let environment = environment ?? self.environment
         let timeout = config.timeoutMilliseconds == 0 ? Self.defaultTimeout : config.timeoutMilliseconds
-        try enter(timeout) { limits throws(SDKError) in
-            guard session == nil else { return }
+        try alone(timeout) { limits throws(SDKError) in
+            guard core == nil else { return }
             log = environment.log
-            let session = try Session(config, environment)
+            let core = try Core(config, environment)
             var settings = settings
             if let clientID = config.clientID { try settings.setClientID(clientID) }
             if let backend = config.backend {
-                try session.setBackend(backend, prefix: nil, session.caller(limits, settings))
+                try core.setBackend(backend, prefix: nil, core.caller(limits, settings))
             }
-            self.session = session
+            self.core = core
             self.settings = settings
             timeoutMilliseconds.withLock { $0 = timeout }
         }
@@ -41,8 +41,8 @@ package final class SDK: @unchecked Sendable {
 
     /// Forgets store, users, backend, headers and trusted domains in memory.
     package func destroy() throws(SDKError) {
-        try enter(timeoutMilliseconds.withLock { $0 }) { _ throws(SDKError) in
-            session = nil
+        try alone(timeoutMilliseconds.withLock { $0 }) { _ throws(SDKError) in
+            core = nil
             settings = RequestSettings()
             log = nil
             timeoutMilliseconds.withLock { $0 = Self.defaultTimeout }
@@ -61,68 +61,67 @@ package final class SDK: @unchecked Sendable {
     /// Takes note of a failure before the call: an argument that the C boundary refused.
     package func record(_ error: SDKError) { errors.record(error) }
 
-    /// Records of the store that were damaged when it was last read.
-    package func damagedRecords() throws(SDKError) -> Int {
-        try perform { session, _ throws(SDKError) in session.damagedRecords }
-    }
-
     /// Computes known answers: shares, token, both passes, a right and a wrong PIN.
     package static func selfTest() throws(SDKError) { try SelfTest.run() }
 
     // MARK: Entering
 
-    /// Runs `body` on the initialised session, alone.
-    func perform<Result>(_ body: (Session, Caller) throws(SDKError) -> Result) throws(SDKError) -> Result {
-        try enter(timeoutMilliseconds.withLock { $0 }) { limits throws(SDKError) in
-            guard let session else { throw SDKError(.flowError, "not initialised: call init first") }
-            session.limits = limits
-            try session.refresh()
-            return try body(session, session.caller(limits, settings))
-        }
-    }
-
-    /// As ``perform(_:)``, for an operation that takes a PIN of `user`: no factor is left for the next one, even if this one
-    /// did not begin.
+    /// Runs a flow on the initialised core, alone. Of a `user` whose PIN it takes no factor is left for the next one, even
+    /// if this one did not begin.
     func perform<Result>(
-        withPINOf user: User, _ body: (Session, Caller) throws(SDKError) -> Result
+        pinOf user: User? = nil, _ flow: (Core, Caller) throws(SDKError) -> Result
     ) throws(SDKError) -> Result {
-        do throws(SDKError) { return try perform(body) } catch {
-            user.forgetFactors()
+        do throws(SDKError) {
+            let limits = try enter(timeoutMilliseconds.withLock { $0 })
+            defer { gate.leave() }
+            do throws(SDKError) {
+                guard let core else { throw SDKError(.flowError, "not initialised: call init first") }
+                core.limits = limits
+                try core.refresh()
+                return try flow(core, core.caller(limits, settings))
+            } catch { throw logged(error) }
+        } catch {
+            user?.forgetFactors()
+            errors.record(error)
             throw error
         }
     }
 
     /// Changes what is wanted of every request, initialised or not.
     func configure(_ change: (inout RequestSettings) throws(SDKError) -> Void) throws(SDKError) {
-        try enter(timeoutMilliseconds.withLock { $0 }) { _ throws(SDKError) in try change(&settings) }
+        try alone(timeoutMilliseconds.withLock { $0 }) { _ throws(SDKError) in try change(&settings) }
     }
 
-    private func enter<Result>(
-        _ timeout: UInt32, _ body: (CallLimits) throws(SDKError) -> Result
-    ) throws(SDKError) -> Result {
+    /// Runs what needs no initialised core.
+    private func alone(_ timeout: UInt32, _ body: (CallLimits) throws(SDKError) -> Void) throws(SDKError) {
         do throws(SDKError) {
-            let deadline = Deadline.after(milliseconds: timeout)
-            try gate.enter(until: deadline)
+            let limits = try enter(timeout)
             defer { gate.leave() }
-            return try logged { () throws(SDKError) in
-                let isCancelled = environment.isCancelled
-                guard !isCancelled() else { throw SDKError(.canceled, "cancelled before it began") }
-                return try body(
-                    CallLimits(deadline: deadline) { [gate] in gate.isCancelRequested || isCancelled() })
-            }
+            do throws(SDKError) { try body(limits) } catch { throw logged(error) }
         } catch {
             errors.record(error)
             throw error
         }
     }
 
-    private func logged<Result>(_ body: () throws(SDKError) -> Result) throws(SDKError) -> Result {
-        do { return try body() } catch {
-            log?(error.status.logLevel, error.description)
-            // After a failed initialisation the program may release what its log stands on.
-            if session == nil { log = nil }
-            throw error
+    /// Waits for its turn. Followed by `gate.leave()`.
+    private func enter(_ timeout: UInt32) throws(SDKError) -> CallLimits {
+        let deadline = Deadline.after(milliseconds: timeout)
+        try gate.enter(until: deadline)
+        let isCancelled = environment.isCancelled
+        guard !isCancelled() else {
+            defer { gate.leave() }
+            throw logged(SDKError(.canceled, "cancelled before it began"))
         }
+        return CallLimits(deadline: deadline) { [gate] in gate.isCancelRequested || isCancelled() }
+    }
+
+    /// Within the gate, which the log may not be looked at without.
+    private func logged(_ error: SDKError) -> SDKError {
+        log?(error.status.logLevel, error.description)
+        // After a failed initialisation the program may release what its log stands on.
+        if core == nil { log = nil }
+        return error
     }
 }
 

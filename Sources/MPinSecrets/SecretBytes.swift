@@ -115,3 +115,11 @@ extension Span<UInt8> {
         }
     }
 }
+
+/// Copies that are not wiped: for what turned out to hold no secret.
+extension SecretBytes {
+    /// The bytes.
+    package var plainBytes: [UInt8] { span.withUnsafeBufferPointer { Array($0) } }
+    /// The UTF-8 text that they are; what is none becomes replacement characters.
+    package var plainText: String { span.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) } }
+}

@@ -1,11 +1,13 @@
 /* mpin_context: every callback works, fails at every call in turn, calls the
  * library again, hands over garbage and too much, and takes too long. */
-#define _DEFAULT_SOURCE
+#define _GNU_SOURCE
 
 #include "check.h"
 #include "program.h"
 #include "store.h"
 
+#include <dlfcn.h>
+#include <execinfo.h>
 #include <time.h>
 
 #define PIN "83917"
@@ -92,6 +94,46 @@ static void works(void)
     CHECK(!strstr(p.stored[0], "alice") && !strstr(p.stored[0], "616c696365"),
           "the store can be read");
     log_in_after_restart();
+    end();
+}
+
+/* ---- The way of a PIN ----------------------------------------------- */
+
+static int deepest;
+
+/* How many frames of the library lie between the program and http_execute,
+ * that of the C function among them. */
+static mpin_status count_frames(struct program *self,
+                                const mpin_http_request *request,
+                                mpin_http_response *response)
+{
+    void *frames[64];
+    Dl_info of;
+    struct milagro_answer a;
+    char body[4096] = "";
+    int found = 0;
+    const int count = backtrace(frames, 64);
+    for (int i = 0; i < count; i++)
+        found += dladdr(frames[i], &of) && strstr(of.dli_fname, "libmpin.so");
+    deepest = found > deepest ? found : deepest;
+    memcpy(body, request->body,
+           request->body_len < sizeof body ? request->body_len : 0);
+    milagro_answer(&self->server, &a, request->method,
+                   strchr(strstr(request->url, "://") + 3, '/'), body);
+    return program_reply(response, a.status, a.body, strlen(a.body));
+}
+
+/* A PIN goes through few hands on its way to the wire. */
+static void short_way(void)
+{
+    program_forget(&p);
+    begin();
+    walk(INIT, BEGIN);
+    deepest = 0;
+    p.answer = count_frames;
+    walk(LOGIN, LOGIN);
+    CHECK(deepest >= 3, "%d frames: they are not seen", deepest);
+    CHECK(deepest <= 12, "%d frames", deepest);
     end();
 }
 
@@ -781,6 +823,7 @@ int main(void)
         return perror("context_test"), 1;
     program_open(&p);
     works();
+    short_way();
     fails_at_every_call();
     strange_answers();
     wrong_arguments();

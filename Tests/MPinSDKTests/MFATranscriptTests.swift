@@ -106,15 +106,15 @@ final class MFATranscriptTests: FolderTestCase {
         let test = "ServiceAndSessionDetails"
         let service = try play("@\(test)") { try sdk.serviceDetails(page) }
         XCTAssertEqual(service.name, "MIRACL Trust [dev]")
-        XCTAssertEqual([service.backendURL, service.rpsPrefix], [backend, "rps"])
+        XCTAssertEqual([service.backend, service.prefix], [backend, "rps"])
         try session(try accessCode("GetAccessCode001@\(test)"), test)
     }
 
     private func session(_ code: String, _ test: String) throws {
         let details = try play("\(code)-GetSessionDetails@\(test)") { try sdk.sessionDetails(code) }
-        XCTAssertEqual(details.appName, "TCB Demo")
+        XCTAssertEqual(details.applicationName, "TCB Demo")
         XCTAssertEqual(details.customerID, "8b382b4e-6f35-4475-88c3-1548e4d3248f")
-        XCTAssertEqual([details.prerollID, details.appIconURL], ["", ""])
+        XCTAssertEqual([details.proposedUserID, details.applicationIconURL], ["", ""])
         try play("\(code)-AbortSession@\(test)") { try sdk.abortSession(code) }
     }
 

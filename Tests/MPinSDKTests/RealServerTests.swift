@@ -195,7 +195,7 @@ final class RealServerTests: FolderTestCase {
     /// A public URL is all that a phone knows.
     func testTheServiceTellsOfItselfWhereAPublicURLIsSet() throws {
         let details = try sdk.serviceDetails(url)
-        XCTAssertEqual([details.backendURL, details.rpsPrefix], [url, "rps"])
+        XCTAssertEqual([details.backend, details.prefix], [url, "rps"])
         XCTAssertFalse(details.name.isEmpty)
     }
 
@@ -285,7 +285,7 @@ final class RealServerTests: FolderTestCase {
         let qrURL = try XCTUnwrap(shown["qrUrl"] as? String)
         let code = try XCTUnwrap(qrURL.split(separator: "#").last.map(String.init))
         func page() throws -> [String: Any] { try post("/rps/access", ["webOTT": shown["webOTT"] ?? ""]) }
-        XCTAssertEqual(try sdk.sessionDetails(code).appName, "Service ü")
+        XCTAssertEqual(try sdk.sessionDetails(code).applicationName, "Service ü")
         XCTAssertEqual(try page()["status"] as? String, "wid")
         try sdk.startAuthenticationMFA(user, accessCode: code)
         XCTAssertEqual(try page()["status"] as? String, "user")

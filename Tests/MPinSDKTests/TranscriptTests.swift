@@ -342,8 +342,8 @@ final class TranscriptTests: FolderTestCase {
         let code = "f75dfd7607ec4213b177a3bd04651736"
         try play("native-04-qr-login") {
             let details = try sdk.sessionDetails(code)
-            XCTAssertEqual(details.appName, "Interop service")
-            XCTAssertEqual(details.appIconURL, "http://127.0.0.1/icon.png")
+            XCTAssertEqual(details.applicationName, "Interop service")
+            XCTAssertEqual(details.applicationIconURL, "http://127.0.0.1/icon.png")
             try sdk.startAuthenticationMFA(user, accessCode: code)
             try finishAN(user, code)
         }

@@ -14,6 +14,9 @@ struct Credential {
     var publicKey: String?
     var dtas: String?
 
+    /// G2 point, 128 bytes: the end of what is hashed; empty without a key pair.
+    var publicKeyOctets: [UInt8] { publicKey == nil ? [] : Array(id.suffix(MPinSize.g2)) }
+
     /// For logins. An identity that an old client made with a key pair does both.
     init(_ record: UserRecord) throws(SDKError) {
         guard let mpinID = record.mpinID, let token = record.token?.secret, let mapping = record.mapping else {

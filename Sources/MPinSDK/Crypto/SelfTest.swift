@@ -7,7 +7,7 @@ enum SelfTest {
     static func run() throws(SDKError) {
         let id = Array(KnownAnswers.mpinID.utf8)
         let hash = SHA256.hash(id)
-        let masters = (try secret(KnownAnswers.master1), try secret(KnownAnswers.master2))
+        let masters = [try secret(KnownAnswers.master1), try secret(KnownAnswers.master2)]
         let clientSecret = try sum("client secret", KnownAnswers.clientSecret, masters) {
             master, share throws(MPinError) in
             try TrustAuthority.clientSecretShare(master: master.span, hashID: hash.span, into: &share)
@@ -53,36 +53,40 @@ enum SelfTest {
         guard verdict == isRight else { throw SDKError(.cryptoError, "self test: the server's verdict is wrong") }
     }
 
-    private static func serverContext(_ masters: (SecretBytes, SecretBytes)) throws(SDKError) -> ServerContext {
-        let share1 = SecretBytes(count: MPinSize.g2)
-        let share2 = SecretBytes(count: MPinSize.g2)
+    private static func serverContext(_ masters: [SecretBytes]) throws(SDKError) -> ServerContext {
+        let (first, second) = (try serverShare(masters[0]), try serverShare(masters[1]))
         let secret = SecretBytes(count: MPinSize.g2)
         try cryptoStep("server secret") { () throws(MPinError) in
-            var octets1 = share1.mutableSpan
-            try TrustAuthority.serverSecretShare(master: masters.0.span, into: &octets1)
-            var octets2 = share2.mutableSpan
-            try TrustAuthority.serverSecretShare(master: masters.1.span, into: &octets2)
             var octets = secret.mutableSpan
-            try Shares.recombineG2(share1.span, share2.span, into: &octets)
+            try Shares.recombineG2(first.span, second.span, into: &octets)
         }
         try expect("server secret", secret.plainBytes, KnownAnswers.serverSecret)
         return try cryptoStep("server secret") { () throws(MPinError) in try ServerContext(serverSecret: secret.span) }
     }
 
-    /// Both D-TAs' shares added up.
-    private static func sum(
-        _ name: String, _ expected: String, _ masters: (SecretBytes, SecretBytes),
-        _ share: (SecretBytes, inout MutableSpan<UInt8>) throws(MPinError) -> Void
-    ) throws(SDKError) -> SecretBytes {
-        let share1 = SecretBytes(count: MPinSize.g1)
-        let share2 = SecretBytes(count: MPinSize.g1)
-        return try point(name, expected) { sum throws(MPinError) in
-            var octets1 = share1.mutableSpan
-            try share(masters.0, &octets1)
-            var octets2 = share2.mutableSpan
-            try share(masters.1, &octets2)
-            try Shares.recombineG1(share1.span, share2.span, into: &sum)
+    private static func serverShare(_ master: SecretBytes) throws(SDKError) -> SecretBytes {
+        let share = SecretBytes(count: MPinSize.g2)
+        try cryptoStep("server secret") { () throws(MPinError) in
+            var octets = share.mutableSpan
+            try TrustAuthority.serverSecretShare(master: master.span, into: &octets)
         }
+        return share
+    }
+
+    /// The D-TAs' shares added up.
+    private static func sum(
+        _ name: String, _ expected: String, _ masters: [SecretBytes],
+        _ make: (SecretBytes, inout MutableSpan<UInt8>) throws(MPinError) -> Void
+    ) throws(SDKError) -> SecretBytes {
+        let shares = try masters.enumerated().map { index, master throws(SDKError) in
+            let share = SecretBytes(count: MPinSize.g1)
+            try cryptoStep(name) { () throws(MPinError) in
+                var octets = share.mutableSpan
+                try make(master, &octets)
+            }
+            return Share(index: index + 1, share)
+        }
+        return try point(name, expected) { sum throws(MPinError) in try Shares.assemble(shares, into: &sum) }
     }
 
     /// A point of G1, which must be the expected one.

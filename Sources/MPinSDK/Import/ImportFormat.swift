@@ -34,7 +34,7 @@ package struct ImportSource: Sendable {
             let backend: String
             if let own = entry.backend { backend = own } else { backend = try currentBackend() }
             guard var record = entry.record(backend: Backend.base(backend)) else { continue }
-            if format == .mfa { record.registeredMFA = true }
+            if format == .mfa { record.wire = .mfa }
             result.append(record)
         }
         return result
@@ -96,7 +96,9 @@ struct ImportedUser {
             guard token == nil else { return nil }
             record.regOTT = regOTT
         case .registered:
-            guard regOTT == nil, let token, isPoint(token.secret), addToken(token, to: &record) else { return nil }
+            guard regOTT == nil, let token, Server.isPoint(token.secret.span), addToken(token, to: &record) else {
+                return nil
+            }
         case .invalid, .startedVerification, .blocked: break
         }
         return record.lifecycle == nil || state == .invalid ? nil : record

@@ -1,3 +1,7 @@
+import Glibc
+import MPinHTTP
+import MPinSecrets
+
 /// Keeps one blob of bytes. A failure is ``Status/storageError``.
 package protocol Storage: Sendable {
     /// The blob; nil where none was saved yet.
@@ -12,4 +16,152 @@ package protocol Storage: Sendable {
     func setAside() throws(SDKError)
     /// Differs after every change of the blob; 0 where there is none.
     func version() -> UInt64
+}
+
+/// The blob in a file of mode 0600, beside it a lock file. Replaced by write, fsync, rename, fsync of the directory.
+package final class FileStorage: Storage {
+    private let path: String
+    /// How long another process may hold the lock.
+    private static let lockMilliseconds = 10_000
+    /// And how long beyond a call's deadline: what the server has done by then must not be lost lightly.
+    private static let lateMilliseconds = 500
+    package let mayBeEmptied = false
+    /// No store of a client is larger.
+    private static let maxBytes = 64 << 20
+
+    /// A relative path is taken from the working directory of this moment, wherever the host goes later.
+    package init(path: String) {
+        let directory = path.hasPrefix("/") ? nil : getcwd(nil, 0)
+        defer { free(directory) }
+        self.path = directory.map { String(cString: $0) + "/" + path } ?? path
+    }
+
+    package func read() throws(SDKError) -> [UInt8]? {
+        let (file, status): (Int32, stat)
+        do { (file, status) = try PlainFile.open(path) } catch {
+            if case .system(_, ENOENT) = error { return nil }
+            throw SDKError(.storageError, "cannot open \(error)")
+        }
+        defer { close(file) }
+        guard status.st_size <= Self.maxBytes else { throw SDKError(.storageError, "\(path): not a store") }
+        return try readAll(file)
+    }
+
+    package func update(
+        within limits: CallLimits? = nil, _ change: ([UInt8]?) throws(SDKError) -> [UInt8]
+    ) throws(SDKError) {
+        let lock = try takeLock(limits)
+        // Closing the file gives the lock back; so does the end of the process.
+        defer { close(lock) }
+        try replace(by: change(read()))
+    }
+
+    package func setAside() throws(SDKError) {
+        // A link to the damaged file stays when a new file takes its name.
+        for number in 1...99 where link(path, "\(path).damaged-\(number)") == 0 { return }
+        throw failure("link")
+    }
+
+    package func version() -> UInt64 {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return 0 }
+        var hasher = Hasher()
+        hasher.combine(status.st_ino)
+        hasher.combine(status.st_size)
+        hasher.combine(status.st_ctim.tv_sec)
+        hasher.combine(status.st_ctim.tv_nsec)
+        return UInt64(bitPattern: Int64(hasher.finalize())) | 1
+    }
+
+    private func readAll(_ file: Int32) throws(SDKError) -> [UInt8] {
+        var content: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65536)
+        while true {
+            let count = Glibc.read(file, &chunk, chunk.count)
+            if count == 0 { return content }
+            guard count > 0 || errno == EINTR else { throw failure("read") }
+            if count > 0 { content += chunk.prefix(count) }
+        }
+    }
+
+    /// A lock that is free is taken even after the deadline and a cancel.
+    private func takeLock(_ limits: CallLimits?) throws(SDKError) -> Int32 {
+        let lock = try openLock()
+        let left = limits.map { $0.deadline.remainingMilliseconds() &+ Self.lateMilliseconds } ?? .max
+        let deadline = Deadline.after(milliseconds: UInt32(clamping: min(left, Self.lockMilliseconds)))
+        while flock(lock, LOCK_EX | LOCK_NB) != 0 {
+            let mayRetry = errno == EWOULDBLOCK || errno == EINTR
+            guard mayRetry, deadline.remainingMilliseconds() > 0 else {
+                defer { close(lock) }
+                throw failure("lock")
+            }
+            guard limits?.isCancelled() != true else {
+                close(lock)
+                throw SDKError(.canceled, "another process holds the lock of \(path)")
+            }
+            usleep(1000)
+        }
+        return lock
+    }
+
+    private func openLock() throws(SDKError) -> Int32 {
+        do { return try PlainFile.open("\(path).lock", O_RDWR | O_CREAT).file } catch {
+            throw SDKError(.storageError, "cannot open \(error)")
+        }
+    }
+
+    /// Under the lock, so that the draft's name is this process's alone.
+    private func replace(by content: [UInt8]) throws(SDKError) {
+        let draft = "\(path).new"
+        do throws(SDKError) {
+            try write(content, to: draft)
+            guard untilDone({ rename(draft, path) }) == 0 else { throw failure("rename") }
+        } catch {
+            unlink(draft)
+            throw error
+        }
+        try syncDirectory()
+    }
+
+    private func write(_ content: [UInt8], to draft: String) throws(SDKError) {
+        // A draft that is there was left by a crash.
+        unlink(draft)
+        let file = untilDone { open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600) }
+        guard file >= 0 else { throw failure("create") }
+        var isOpen = true
+        defer { if isOpen { close(file) } }
+        var written = 0
+        while written < content.count {
+            let count = content.withUnsafeBytes { bytes in
+                Glibc.write(file, bytes.baseAddress.map { $0 + written }, bytes.count - written)
+            }
+            guard count > 0 || (count < 0 && errno == EINTR) else { throw failure("write") }
+            written += max(count, 0)
+        }
+        guard untilDone({ fsync(file) }) == 0 else { throw failure("sync") }
+        isOpen = false
+        // After an interrupted close the file is closed.
+        guard close(file) == 0 || errno == EINTR else { throw failure("close") }
+    }
+
+    private func syncDirectory() throws(SDKError) {
+        let slash = path.lastIndex(of: "/")
+        let directory = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        let file = untilDone { open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+        guard file >= 0 else { throw failure("open the directory of") }
+        defer { close(file) }
+        guard untilDone({ fsync(file) }) == 0 else { throw failure("sync the directory of") }
+    }
+
+    private func failure(_ action: String) -> SDKError {
+        SDKError(.storageError, "cannot \(action) \(path): \(String(cString: strerror(errno)))")
+    }
+}
+
+/// Calls again where a signal has interrupted the call.
+private func untilDone(_ call: () -> Int32) -> Int32 {
+    while true {
+        let result = call()
+        if result >= 0 || errno != EINTR { return result }
+    }
 }

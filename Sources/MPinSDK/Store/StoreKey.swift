@@ -52,3 +52,16 @@ package final class StoreKey: Sendable {
             ? "wrong passphrase, or the store is damaged" : "the store is damaged or was written under another key"
     }
 }
+
+/// The store's key in a file of its own.
+struct KeyFileSource: KeySource {
+    let path: String
+
+    func key(forNewStore isNew: Bool, random: RandomSource) throws(SDKError) -> SecretBytes {
+        do {
+            return isNew ? try KeyFile.loadOrCreate(path, random: random) : try KeyFile.load(path)
+        } catch .random {
+            throw SDKError(.randomFailed, "the random generator failed")
+        } catch { throw SDKError(.storageError, "\(error)") }
+    }
+}

@@ -1,0 +1,237 @@
+import MPinCrypto
+import MPinHTTP
+import MPinSecrets
+import MPinWire
+
+/// Logins on this device, and what they are for. PINs and factors are ASCII.
+extension SDK {
+    /// Gets today's time permit. REGISTERED or BLOCKED, unchanged. A blocked user may try as well: the operator may have
+    /// unblocked the identity, which the server alone knows.
+    package func startAuthentication(_ user: User) throws(SDKError) {
+        try perform { core, caller throws(SDKError) in try core.startLogin(user, caller) }
+    }
+
+    /// Proves PIN and token. REGISTERED, or BLOCKED after the last attempt. Returns the answer of the application, JSON
+    /// text.
+    package func finishAuthentication(_ user: User, pin: Span<UInt8>) throws(SDKError) -> String {
+        let pin = SecretBytes(copying: pin)
+        return try perform(pinOf: user) { core, caller throws(SDKError) in
+            try core.logIn(user, pin, .plain, caller).text
+        }
+    }
+
+    /// As ``startAuthentication(_:)``, for a one-time password.
+    package func startAuthenticationOTP(_ user: User) throws(SDKError) { try startAuthentication(user) }
+
+    /// Logs in and gets a one-time password.
+    package func finishAuthenticationOTP(_ user: User, pin: Span<UInt8>) throws(SDKError) -> OTP {
+        let pin = SecretBytes(copying: pin)
+        return try perform(pinOf: user) { core, caller throws(SDKError) in
+            try core.logIn(user, pin, .otp, caller).otp
+        }
+    }
+
+    /// As ``startAuthentication(_:)``, for a registration code.
+    package func startAuthenticationRegCode(_ user: User) throws(SDKError) {
+        try perform { core, caller throws(SDKError) in
+            try core.checkRegistrationCodes(user)
+            try core.startLogin(user, caller)
+        }
+    }
+
+    /// Logs in and gets a code that registers another device of the same user. Some servers give none to an identity that
+    /// was made from such a code.
+    package func finishAuthenticationRegCode(_ user: User, pin: Span<UInt8>) throws(SDKError) -> OTP {
+        let pin = SecretBytes(copying: pin)
+        return try perform(pinOf: user) { core, caller throws(SDKError) in
+            try core.checkRegistrationCodes(user)
+            do throws(SDKError) {
+                return try core.logIn(user, pin, .registrationCode, caller).otp
+            } catch {
+                guard error.server.code == "LIMITED_QUICKCODE_GENERATION" else { throw error }
+                throw error.with(.operationNotAllowed)
+            }
+        }
+    }
+
+    /// Ends the session that the last login began; once. Whether there is one: ``User/canLogout``. Forgotten as soon as
+    /// the server has answered, whatever it said.
+    package func logout(_ user: User) throws(SDKError) {
+        try perform { core, caller throws(SDKError) in
+            try core.check(user, allows: .loggedOut)
+            guard let logout = user.logout else { throw SDKError(.flowError, "there is no session to end") }
+            do throws(SDKError) {
+                try core.wire(of: user).logOut(logout, caller)
+            } catch {
+                if error.httpStatus != nil { user.update { $0.logout = nil } }
+                throw error
+            }
+            user.update { $0.logout = nil }
+        }
+    }
+
+    /// Gives a further factor, 4 to 6 digits, for the next call of this user that takes a PIN.
+    package func addFactor(_ user: User, factor: Span<UInt8>) throws(SDKError) {
+        let factor = SecretBytes(copying: factor)
+        try perform { _, _ throws(SDKError) in
+            guard factor.count > 0 else { throw SDKError(.pinInvalid, "the factor is empty") }
+            try PINDigits.check(factor, length: nil)
+            guard user.factors.count < PINDigits.maxFactors else {
+                throw SDKError(.flowError, "\(PINDigits.maxFactors) factors are there")
+            }
+            user.update { $0.factors.append(factor) }
+        }
+    }
+}
+
+extension Core {
+    func startLogin(_ user: User, _ caller: Caller) throws(SDKError) {
+        try check(user, allows: .authenticationStarted)
+        guard user.record.token != nil else {
+            throw SDKError(.flowError, "not in state \(user.state.name) without a token: register again")
+        }
+        user.update { content in
+            content.login = nil
+            content.provenPIN = nil
+        }
+        let login = try freshLogin(user, caller)
+        user.update { $0.login = login }
+    }
+
+    /// Today's time permit, if the backend uses them.
+    func freshLogin(_ user: User, _ caller: Caller) throws(SDKError) -> User.Login {
+        let wire = try wire(of: user)
+        return wire.usesPermits ? try timePermit(user, wire, caller) : User.Login()
+    }
+
+    /// A login that has been started. After a verdict the next one starts by itself: old programs start once, and neither
+    /// after a success nor after a wrong PIN anew.
+    func logIn(
+        _ user: User, _ pin: SecretBytes, _ form: LoginForm, _ caller: Caller
+    ) throws(SDKError) -> LoginAnswer {
+        let factors = user.takeFactors()
+        try check(user, allows: .authenticationFinished)
+        if let accessCode = form.accessCode { try checkAccessNumber(accessCode) }
+        return try logIn(user, pin, factors, startedLogin(user, caller), form, caller)
+    }
+
+    /// Without time permits there is nothing that a start would fetch. Who is blocked begins on purpose.
+    private func startedLogin(_ user: User, _ caller: Caller) throws(SDKError) -> User.Login {
+        if let login = user.login { return login }
+        let usesPermits = try wire(of: user).usesPermits
+        guard user.beginsAnew || !usesPermits, user.state != .blocked else {
+            throw SDKError(.flowError, "the login has not been started: start_authentication comes first")
+        }
+        let login = try freshLogin(user, caller)
+        user.update { $0.login = login }
+        return login
+    }
+
+    /// With the login token.
+    func logIn(
+        _ user: User, _ pin: SecretBytes, _ factors: [SecretBytes], _ login: User.Login, _ form: LoginForm,
+        _ caller: Caller
+    ) throws(SDKError) -> LoginAnswer {
+        user.update { $0.provenPIN = nil }
+        let credential = try Credential(user.record)
+        var number = try PINNumber(pin, factors, credential.mapping, length: user.record.pinLength)
+        var answer: LoginAnswer
+        do throws(SDKError) {
+            let proof = try Proof(credential, number, login, random: random)
+            answer = try wire(of: user).logIn(proof, credential, form, caller)
+        } catch { throw judged(user, login, error) }
+        unblock(user)
+        if let renewal = answer.renewal {
+            number = try PINNumber(pin, factors, Self.renewedMapping, length: user.record.pinLength)
+            answer = try logInRenewed(user, credential, number, renewal, form, caller)
+        }
+        // The generator may be the program's, which may ask for the user.
+        let provenPIN = ProvenPIN(number, random: random)
+        user.update { content in
+            content.login = nil
+            content.beginsAnew = true
+            content.authData = answer.text
+            content.logout = answer.logout
+            content.provenPIN = provenPIN
+        }
+        return answer
+    }
+
+    /// Takes note of what the server said about the PIN; other errors change nothing.
+    private func judged(_ user: User, _ login: User.Login, _ error: SDKError) -> SDKError {
+        guard error.status == .incorrectPIN else { return error }
+        endLogin(user)
+        if error.isLastAttempt { return block(user, error, permitDate: login.date) }
+        unblock(user)
+        if login.date > 0 { change(user) { $0.forgetPermit(of: login.date) } }
+        return error
+    }
+
+    /// Its permit may be what was wrong, so that a further try gets another.
+    private func endLogin(_ user: User) {
+        user.update { content in
+            content.beginsAnew = content.beginsAnew || content.login != nil
+            content.login = nil
+        }
+    }
+
+    /// The last attempt is used up. The verdict stands even if the disk is full.
+    func block(_ user: User, _ verdict: SDKError, permitDate: Int32) -> SDKError {
+        let failure = change(user) { record in
+            record.block()
+            record.forgetPermit(of: permitDate)
+        }
+        user.update { $0.login = nil }
+        return failure.map { verdict.with(adding: $0.text) } ?? verdict
+    }
+
+    /// The PIN was judged: the server blocks the identity no more. A verdict is no worse for a full disk.
+    private func unblock(_ user: User) {
+        guard user.state == .blocked else { return }
+        change(user) { $0.unblock() }
+    }
+
+    /// Changes the record in the store, or at least in memory.
+    @discardableResult
+    private func change(_ user: User, _ change: (inout UserRecord) -> Void) -> SDKError? {
+        let mpinID = user.mpinID
+        do throws(SDKError) {
+            try save(user) { record throws(SDKError) in
+                guard var changed = record, changed.mpinID == mpinID else { return }
+                change(&changed)
+                record = changed
+            }
+            return nil
+        } catch {
+            user.update { content in
+                change(&content.record)
+                content.lifecycle = content.record.lifecycle ?? content.lifecycle
+            }
+            return error
+        }
+    }
+
+    /// A server that does not say so would give digits that register nothing.
+    fileprivate func checkRegistrationCodes(_ user: User) throws(SDKError) {
+        guard try wire(of: user).givesRegistrationCodes else {
+            throw SDKError(.flowError, "the server gives no codes that register another device")
+        }
+    }
+}
+
+extension User {
+    /// Forgets the factors with the operation that begins, however it ends.
+    func takeFactors() -> [SecretBytes] {
+        let factors = factors
+        forgetFactors()
+        return factors
+    }
+
+    /// For a call that gave some of them and could not go on.
+    package func forgetFactors() { update { $0.factors = [] } }
+}
+
+extension SDKError {
+    /// The server's verdict that there will be no further attempt.
+    var isLastAttempt: Bool { status == .incorrectPIN && httpStatus == 410 }
+}

@@ -1,0 +1,190 @@
+import MPinCrypto
+import MPinHTTP
+import MPinSecrets
+package import MPinWire
+
+/// Verification and registration. PINs are ASCII.
+extension SDK {
+    /// Asks the server to mail a code that verifies the user id. INVALID -> STARTED_VERIFICATION.
+    package func startVerification(_ user: User, clientID: String, accessCode: String? = nil) throws(SDKError) {
+        try perform { core, caller throws(SDKError) in
+            let state = try core.next(user, .verificationStarted)
+            let request = VerificationRequest(
+                userId: user.id, clientId: clientID, accessId: accessCode, deviceName: user.record.deviceName)
+            try core.wire(of: user).startVerification(request, caller)
+            var record = user.record
+            record.state = state.name
+            try core.save(user) { $0 = record }
+        }
+    }
+
+    /// Proves the code of the mail. STARTED_VERIFICATION, unchanged.
+    package func finishVerification(_ user: User, code: String) throws(SDKError) -> Verification {
+        try perform { core, caller throws(SDKError) in
+            try core.check(user, allows: .verificationFinished)
+            let request = ConfirmationRequest(userId: user.id, code: code)
+            let response = try core.wire(of: user).finishVerification(request, caller)
+            return Verification(
+                expireTime: response.expireTime.flatMap(WireTime.seconds) ?? 0, accessID: response.accessId ?? "",
+                activationToken: response.actToken)
+        }
+    }
+
+    /// Asks for a registration. INVALID -> STARTED_REGISTRATION, or ACTIVATED.
+    package func startRegistration(
+        _ user: User, activateCode: String? = nil, userData: String? = nil
+    ) throws(SDKError) {
+        try perform { core, caller throws(SDKError) in
+            try core.check(user, allows: .registrationStarted)
+            let request = RegisterRequest(
+                userId: user.id, deviceName: user.record.deviceName, userData: userData, activateCode: activateCode)
+            let response = try core.currentBackend().wire(.milagro).register(request, again: nil, caller)
+            let input: UserLifecycle.Input = response.active ? .registrationStartedActive : .registrationStarted
+            try core.accept(response, user, input, over: .milagro, accessCode: nil)
+        }
+    }
+
+    /// The same at a MIRACL MFA server. INVALID or STARTED_VERIFICATION -> STARTED_REGISTRATION, or ACTIVATED.
+    package func startRegistrationMFA(
+        _ user: User, accessCode: String? = nil, activateCode: String? = nil, pushID: String? = nil
+    ) throws(SDKError) {
+        try perform { core, caller throws(SDKError) in
+            try core.check(user, allows: .registrationStartedMFA)
+            let request = RegisterRequest(
+                userId: user.id, deviceName: user.record.deviceName, activateCode: activateCode, wid: accessCode,
+                pushToken: pushID)
+            let response = try core.currentBackend().wire(.mfa).register(request, again: nil, caller)
+            let input: UserLifecycle.Input = response.active ? .registrationStartedActiveMFA : .registrationStartedMFA
+            try core.accept(response, user, input, over: .mfa, accessCode: accessCode)
+        }
+    }
+
+    /// Completes the registration token by the part that the link carries. STARTED_REGISTRATION, unchanged.
+    package func setRegistrationToken(_ user: User, token: SecretText) throws(SDKError) {
+        try perform { core, _ throws(SDKError) in
+            try core.check(user, allows: .registrationTokenCompleted)
+            guard !user.isRegistrationTokenSet else { throw SDKError(.flowError, "the registration token is whole") }
+            let isVisible = token.secret.span.withUnsafeBufferPointer { $0.allSatisfy { $0 > 32 && $0 < 127 } }
+            guard 1...maxTokenPart ~= token.count, isVisible else {
+                throw SDKError(.invalidArgument, "not a part of a registration token")
+            }
+            var record = user.record
+            record.regOTTRest = token
+            try core.save(user) { $0 = record }
+        }
+    }
+
+    /// Asks for the confirmation mail again. STARTED_REGISTRATION -> STARTED_REGISTRATION or ACTIVATED.
+    package func restartRegistration(_ user: User, userData: String? = nil) throws(SDKError) {
+        try perform { core, caller throws(SDKError) in
+            try core.check(user, allows: .registrationRestarted)
+            let record = user.record
+            let request = RegisterRequest(
+                userId: user.id, deviceName: record.deviceName, userData: userData,
+                registrationToken: record.registrationToken, wid: record.accessCode)
+            let response = try core.wire(of: user).register(request, again: user.mpinID, caller)
+            let input: UserLifecycle.Input = response.active ? .registrationRestartedActive : .registrationRestarted
+            try core.accept(response, user, input, over: record.wire, accessCode: record.accessCode)
+            user.update { $0.registration = nil }
+        }
+    }
+
+    /// Fetches the client secret's shares. STARTED_REGISTRATION or ACTIVATED, unchanged. The first share is handed out
+    /// once: it is kept in memory until all are there.
+    package func confirmRegistration(_ user: User, pushID: String? = nil) throws(SDKError) {
+        try perform { core, caller throws(SDKError) in
+            try core.check(user, allows: .registrationConfirmed)
+            if user.registration?.clientSecret != nil { return }
+            let wire = try core.wire(of: user)
+            var offer: ShareOffer
+            if let known = user.registration?.offer {
+                offer = known
+            } else {
+                offer = try wire.clientSecret(user.mpinID, user.record.registrationToken, pushID: pushID, caller)
+                user.update { $0.registration = User.Registration(offer: offer) }
+            }
+            let secret = try core.secret(of: offer, user, wire, caller)
+            user.update {
+                $0.registration = User.Registration(clientSecret: secret, reportsEnd: offer.reportsEnd)
+            }
+        }
+    }
+
+    /// Makes and stores the token, and lets a server know that wants to. STARTED_REGISTRATION or ACTIVATED -> REGISTERED.
+    package func finishRegistration(_ user: User, pin: Span<UInt8>) throws(SDKError) {
+        let pin = SecretBytes(copying: pin)
+        try perform(pinOf: user) { core, caller throws(SDKError) in
+            let factors = user.takeFactors()
+            let state = try core.next(user, .registrationFinished)
+            guard let registration = user.registration, let clientSecret = registration.clientSecret else {
+                throw SDKError(.flowError, "the registration is not confirmed yet: confirm_registration comes first")
+            }
+            let registrationToken = user.record.registrationToken
+            let mapping = PINMapping.decimal6
+            let number = try PINNumber(pin, factors, mapping, length: user.record.pinLength)
+            let token = try makeToken(id: MPinID.bytes(user.mpinID), number, clientSecret: clientSecret)
+            let record = user.record.finished(state, SecretHex(token), mapping)
+            try core.save(user) { $0 = record }
+            user.update { $0.registration = nil }
+            guard registration.reportsEnd else { return }
+            // The token is stored: a server that wants to know it hands the shares out to nobody any more. If the word
+            // gets lost, the server still ends that by itself.
+            let patience = UInt32(clamping: min(caller.deadline.remainingMilliseconds(), 3000))
+            try? core.wire(of: user).reportEnd(
+                user.mpinID, registrationToken, until: .after(milliseconds: patience), caller)
+        }
+    }
+}
+
+/// The most characters of the part that a link carries.
+private let maxTokenPart = 1024
+
+extension Core {
+    /// Stores the identity that the server has made over that wire.
+    fileprivate func accept(
+        _ response: RegisterResponse, _ user: User, _ input: UserLifecycle.Input, over wire: WireName,
+        accessCode: String?
+    ) throws(SDKError) {
+        var record = user.record
+        record.mpinID = try MPinID.check(response.mpinId, userID: user.id)
+        record.state = try next(user, input).name
+        record.regOTT = response.registrationToken
+        record.regOTTRest = nil
+        record.accessCode = accessCode
+        record.wire = wire
+        record.expireTime = response.expireTime.flatMap(WireTime.seconds)
+        record.nowTime = response.nowTime.flatMap(WireTime.seconds)
+        record.customerID = try name(response.customerId, sameAs: record.customerID, "customer")
+        record.appID = try name(response.appId, sameAs: record.appID, "application")
+        record.verificationType = response.verificationType
+        let length = response.pinLength.flatMap { PINDigits.lengths.contains($0) ? $0 : nil }
+        let usual = try currentBackend().wire(wire).pinLength
+        record.pinLength = length ?? usual
+        try save(user) { $0 = record }
+        user.update { $0.notice = response.message ?? "" }
+    }
+
+    /// What the server calls it; where it has no name for it, what the program does.
+    private func name(_ given: String?, sameAs expected: String?, _ what: String) throws(SDKError) -> String? {
+        guard let given, !given.isEmpty else { return expected }
+        guard expected == nil || expected == "" || expected == given else {
+            throw SDKError(.responseParseError, "register: the answer is of another \(what)")
+        }
+        return given
+    }
+
+    /// The client secret, when every ticket is redeemed.
+    fileprivate func secret(
+        of offer: ShareOffer, _ user: User, _ wire: any Wire, _ caller: Caller
+    ) throws(SDKError) -> SecretBytes {
+        do throws(SDKError) {
+            return try assemble(offer.redeemed(over: wire, caller), "client secret shares")
+        } catch {
+            // The ticket was refused, so it will be again: only a new offer can help.
+            if error.status == .requestExpired || error.status == .httpRequestError {
+                user.update { $0.registration = nil }
+            }
+            throw error
+        }
+    }
+}

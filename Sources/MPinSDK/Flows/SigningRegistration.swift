@@ -1,0 +1,129 @@
+import MPinCrypto
+import MPinHTTP
+import MPinSecrets
+import MPinWire
+
+/// Identities that sign (TRUST wire sections 1.4 and 7.4): with a key pair of their own, which no D-TA can use. PINs are
+/// ASCII.
+extension SDK {
+    /// Logs in with the login PIN, makes a key pair and fetches all shares of its client secret, so that the PIN is all
+    /// that is missing. REGISTERED, unchanged.
+    package func startRegistrationDVS(_ user: User, pin: Span<UInt8>) throws(SDKError) {
+        let pin = SecretBytes(copying: pin)
+        try perform(pinOf: user) { core, caller throws(SDKError) in
+            let factors = user.takeFactors()
+            try core.check(user, allows: .signingStarted)
+            try core.checkNoKeyPair(user.record)
+            user.update { $0.signingRegistration = nil }
+            let login = try core.freshLogin(user, caller)
+            let answer = try core.logIn(user, pin, factors, login, .signingRegistration, caller)
+            let registration = try core.registerKey(core.grant(answer), user, caller)
+            user.update { $0.signingRegistration = registration }
+        }
+    }
+
+    /// Makes the signing token with the signing PIN and stores it; sends nothing.
+    package func finishRegistrationDVS(_ user: User, pin: Span<UInt8>) throws(SDKError) {
+        let pin = SecretBytes(copying: pin)
+        try perform(pinOf: user) { core, _ throws(SDKError) in
+            let factors = user.takeFactors()
+            try core.check(user, allows: .signingFinished)
+            guard let registration = user.signingRegistration else {
+                throw SDKError(.flowError, "the registration of a signing key has not been started")
+            }
+            let mapping = PINMapping.decimal6
+            let number = try PINNumber(pin, factors, mapping, length: user.record.pinLength)
+            let signing = try registration.signing(number, mapping)
+            let mpinID = user.mpinID
+            try core.save(user) { record throws(SDKError) in
+                guard let known = record, known.mpinID == mpinID else {
+                    throw SDKError(.flowError, "the user was registered anew")
+                }
+                try core.checkNoKeyPair(known)
+                record?.signing = signing
+            }
+            user.update { $0.signingRegistration = nil }
+        }
+    }
+}
+
+extension User.SigningRegistration {
+    /// What the user signs with from now on: the token of the PIN with that number.
+    func signing(_ number: PINNumber, _ mapping: PINMapping) throws(SDKError) -> UserRecord.Signing {
+        let id = try MPinID.bytes(mpinID, publicKey: publicKey)
+        let token = SecretHex(try makeToken(id: id, number, clientSecret: clientSecret))
+        return UserRecord.Signing(mpinID: mpinID, publicKey: publicKey, dtas: dtas, token: token, mapping: mapping)
+    }
+}
+
+extension Core {
+    /// A key pair and the client secret for it.
+    func registerKey(
+        _ grant: SigningLeave.Grant, _ user: User, _ caller: Caller
+    ) throws(SDKError) -> User.SigningRegistration {
+        guard !grant.token.isEmpty else { throw SDKError(.responseParseError, "authenticate: an empty leave") }
+        try checkCurve(grant.curve, .authenticate)
+        let pair = try SigningKeyPair(random: random)
+        let request = SigningRegisterRequest(
+            publicKey: pair.publicKey, deviceName: user.record.deviceName, dvsRegisterToken: grant.token)
+        let wire = try wire(of: user)
+        let key = try wire.registerKey(request, caller)
+        let mpinID = try MPinID.check(key.mpinID, userID: user.id)
+        let dtas = try checkedDTAs(key.dtas)
+        let sum = try assemble(key.offer.redeemed(over: wire, caller), "signing secret shares")
+        return User.SigningRegistration(
+            mpinID: mpinID, publicKey: pair.publicKey, dtas: dtas, clientSecret: try pair.clientSecret(sum))
+    }
+
+    /// A second key pair would take the place of the one that the login needs.
+    fileprivate func checkNoKeyPair(_ record: UserRecord) throws(SDKError) {
+        guard record.signing == nil || record.signing?.mpinID != record.mpinID else {
+            throw SDKError(.flowError, "the user signs with the key pair and the PIN of its logins")
+        }
+    }
+
+    fileprivate func grant(_ answer: LoginAnswer) throws(SDKError) -> SigningLeave.Grant {
+        let text = SecretBytes(copying: Array(answer.text.utf8).span)
+        guard let grant = (try? JSON.decode(SigningLeave.self, from: text.span))?.dvsRegister else {
+            throw SDKError(.responseParseError, "authenticate: no leave to register a signing key")
+        }
+        return grant
+    }
+
+    /// Text that fits into the signatures that will carry it.
+    private func checkedDTAs(_ dtas: String) throws(SDKError) -> String {
+        guard dtas.utf8.count < 1024, dtas.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else {
+            throw SDKError(.responseParseError, "\(ServerCall.signingRegister.name): dtas")
+        }
+        return dtas
+    }
+}
+
+/// z and z^-1 Q, for one registration.
+private struct SigningKeyPair {
+    private let z: SecretBytes
+    /// 128 bytes in hex.
+    let publicKey: String
+
+    init(random: RandomSource) throws(SDKError) {
+        let z = SecretBytes(count: MPinSize.scalar)
+        var key = [UInt8](repeating: 0, count: MPinSize.g2)
+        try cryptoStep("key pair") { () throws(MPinError) in
+            var octets = z.mutableSpan
+            var keyOctets = key.mutableSpan
+            try KeyPair.generate(z: &octets, publicKey: &keyOctets, random: random)
+        }
+        self.z = z
+        publicKey = Hex.encode(key)
+    }
+
+    /// z times the sum of the shares, 65 bytes.
+    func clientSecret(_ sum: SecretBytes) throws(SDKError) -> SecretBytes {
+        let secret = SecretBytes(count: MPinSize.g1)
+        try cryptoStep("signing secret shares") { () throws(MPinError) in
+            var octets = secret.mutableSpan
+            try KeyPair.multiple(z: z.span, of: sum.span, into: &octets)
+        }
+        return secret
+    }
+}

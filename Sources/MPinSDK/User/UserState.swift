@@ -1,0 +1,56 @@
+/// Where an identity stands, with the numbers of the C header (those of the MIRACL MFA core). The names are what the
+/// store keeps.
+public enum UserState: Int32, Sendable, CaseIterable {
+    /// The identity was just made, or was deleted.
+    case invalid = 0
+    /// The server has been asked to send a code that verifies the user id (MIRACL MFA).
+    case startedVerification = 1
+    /// The server waits until the user confirms the registration.
+    case startedRegistration = 2
+    /// The server has confirmed the registration without a mail.
+    case activated = 3
+    /// The user can log in.
+    case registered = 4
+    /// The last allowed PIN was wrong, so the server refuses logins. The token is kept: once the operator has unblocked
+    /// the user, logins work again.
+    case blocked = 5
+
+    /// As the store and the old cores write it.
+    package var name: String {
+        switch self {
+        case .invalid: "INVALID"
+        case .startedVerification: "STARTED_VERIFICATION"
+        case .startedRegistration: "STARTED_REGISTRATION"
+        case .activated: "ACTIVATED"
+        case .registered: "REGISTERED"
+        case .blocked: "BLOCKED"
+        }
+    }
+
+    /// What a program can do with a user who is there, for an error text.
+    var wayOn: String {
+        switch self {
+        case .invalid: "the user is not registered, start a registration"
+        case .startedVerification: "finish the verification, then start a registration"
+        case .startedRegistration, .activated: "the registration is not finished, confirm and finish it"
+        case .registered: "the user is registered, log in, or delete the user to begin anew"
+        case .blocked: "the last wrong PIN has blocked the user, register anew, or ask the operator"
+        }
+    }
+
+    /// In the numbers of the Milagro cores, which know no STARTED_VERIFICATION.
+    package var legacyNumber: Int32 {
+        switch self {
+        case .invalid, .startedVerification: 0
+        case .startedRegistration: 1
+        case .activated: 2
+        case .registered: 3
+        case .blocked: 4
+        }
+    }
+
+    package init?(name: String) {
+        guard let state = Self.allCases.first(where: { $0.name == name }) else { return nil }
+        self = state
+    }
+}

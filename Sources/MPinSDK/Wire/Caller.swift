@@ -1,0 +1,179 @@
+package import MPinHTTP
+import MPinSecrets
+import MPinWire
+
+/// When an operation must end.
+package struct CallLimits: Sendable {
+    let deadline: Deadline
+    let isCancelled: @Sendable () -> Bool
+
+    package init(deadline: Deadline, isCancelled: @escaping @Sendable () -> Bool) {
+        self.deadline = deadline
+        self.isCancelled = isCancelled
+    }
+}
+
+/// Sends the requests of one operation: each under the operation's deadline, each open to its cancel.
+struct Caller {
+    let transport: any HTTPTransport
+    /// Held against every URL here, too: a transport of the program's own need not know it.
+    let policy: HTTPPolicy
+    /// Client id and what the program has added.
+    let headers: [(String, String)]
+    let limits: CallLimits
+    /// Where the URLs that the backend names may lead; nil: anywhere.
+    var reach: Set<AddressClass>?
+    let retryMilliseconds: UInt32
+    let log: Log?
+    var deadline: Deadline { limits.deadline }
+
+    /// For URLs that the program itself has named.
+    var anywhere: Caller {
+        var caller = self
+        caller.reach = nil
+        return caller
+    }
+
+    func get(
+        _ call: ServerCall, _ url: String, secretQuery: SecretBytes? = nil, until earlier: Deadline? = nil
+    ) throws(SDKError) -> SecretBytes {
+        var request = HTTPRequest(
+            url: url, headers: headers, deadline: earlier ?? deadline, mayRepeat: call.isIdempotent)
+        request.secretQuery = secretQuery
+        return try answer(call, request).body
+    }
+
+    /// `more` are headers of this request alone.
+    func send(
+        _ call: ServerCall, _ method: HTTPRequest.Method, _ url: String, _ message: some Encodable,
+        _ more: [(String, String)] = [], until earlier: Deadline? = nil
+    ) throws(SDKError) -> SecretBytes {
+        let body: SecretBytes
+        do { body = try JSON.encode(message) } catch { throw SDKError(.invalidArgument, "\(call.name): no JSON text") }
+        var request = HTTPRequest(
+            method: method, url: url, headers: [("Content-Type", "application/json; charset=UTF-8")] + headers + more,
+            deadline: earlier ?? deadline)
+        request.secretBody = body
+        return try answer(call, request).body
+    }
+
+    /// `answer` as a message of the wire.
+    func decode<Message: Decodable>(_ call: ServerCall, _ answer: SecretBytes) throws(SDKError) -> Message {
+        do {
+            return try JSON.decode(from: answer.span)
+        } catch { throw SDKError(.responseParseError, "\(call.name): \(error)", httpStatus: 200) }
+    }
+
+    /// Where the address lies that answers a GET.
+    func peer(_ call: ServerCall, _ url: String) throws(SDKError) -> (AddressClass?, SecretBytes) {
+        let request = HTTPRequest(url: url, headers: headers, deadline: deadline, mayRepeat: call.isIdempotent)
+        let response = try answer(call, request)
+        return (response.peer, response.body)
+    }
+
+    /// The answer to a request, which is sent again while that is worth it.
+    private func answer(_ call: ServerCall, _ request: HTTPRequest) throws(SDKError) -> HTTPResponse {
+        if let refusal = policy.refusal(of: request.url, reach: reach) { throw Self.error(call, refusal) }
+        var request = request
+        request.reach = reach
+        var retries = Retries(deadline: request.deadline, firstPauseMilliseconds: retryMilliseconds)
+        while true {
+            let failure: SDKError
+            let start = monotonicNanoseconds()
+            do throws(HTTPFailure) {
+                let response = try transport.execute(request, isCancelled: limits.isCancelled)
+                tell(.debug, request, since: start, "HTTP \(response.status), \(response.body.count) bytes")
+                let status = call.status(http: response.status)
+                if status == .ok { return response }
+                failure = Self.error(call, status, response)
+            } catch {
+                tell(.warning, request, since: start, "\(error)")
+                failure = Self.error(call, error)
+            }
+            guard call.isIdempotent, let pause = retries.pause(after: failure) else { throw failure }
+            try wait(pause, call)
+        }
+    }
+
+    /// Tells the log of an exchange, without anything that may hold a token: no path, query, header or body.
+    private func tell(
+        _ level: LogLevel, _ request: HTTPRequest, since start: UInt64, _ outcome: @autoclosure () -> String
+    ) {
+        guard let log else { return }
+        let milliseconds = (monotonicNanoseconds() &- start) / 1_000_000
+        log(level, "\(request.method.rawValue) \(request.origin): \(outcome()) in \(milliseconds) ms")
+    }
+
+    private static func error(_ call: ServerCall, _ status: Status, _ response: HTTPResponse) -> SDKError {
+        let report = SDKError.ServerReport(response)
+        let words = report.text.isEmpty ? "" : ": \(report.text)"
+        let id = report.requestID.isEmpty ? "" : " (request \(report.requestID))"
+        let hint = hint(status, report).map { ": \($0)" } ?? ""
+        return SDKError(
+            status, "\(call.name): HTTP \(response.status)\(words)\(id)\(hint)", httpStatus: response.status,
+            server: report)
+    }
+
+    /// What to do next, where the status alone does not say it.
+    private static func hint(_ status: Status, _ report: SDKError.ServerReport) -> String? {
+        switch status {
+        case .identityNotVerified:
+            "the mail link has not been opened yet: confirm, or restart the registration"
+        case .registrationExpired: "begin the registration anew"
+        case .clientSecretExpired: "register again"
+        case .badUserAgent: "the server does not know this program, or its client id"
+        case .incorrectPIN: report.attemptsLeft.map { "\($0) \($0 == 1 ? "try is" : "tries are") left" }
+        default: nil
+        }
+    }
+
+    /// Waits, open to a cancel; the end of the wait lies before the deadline.
+    private func wait(_ pause: Deadline, _ call: ServerCall) throws(SDKError) {
+        while pause.remainingMilliseconds() > 0 {
+            guard !limits.isCancelled() else { throw Self.error(call, .cancelled) }
+            pause.sleep(atMost: 50)
+        }
+    }
+
+    private static func error(_ call: ServerCall, _ failure: HTTPFailure) -> SDKError {
+        let status: Status =
+            switch failure {
+            case .invalidURL, .insecureURL, .untrustedDomain, .forbiddenAddress: .untrustedDomainError
+            case .invalidRequest: .invalidArgument
+            case .network, .unavailable: .networkError
+            case .timedOut: .timedOut
+            case .cancelled: .canceled
+            case .answerTooLarge: .responseParseError
+            }
+        if case .unavailable = failure { return SDKError(status, "\(call.name): \(failure)", isFinal: true) }
+        return SDKError(status, "\(call.name): \(failure)")
+    }
+}
+
+extension SDKError.ServerReport {
+    private static let maxText = 200
+    private static let maxRequestID = 100
+
+    init(_ response: HTTPResponse) {
+        self.init()
+        retryAfter = response.retryAfter
+        let detail = (try? JSON.decode(JSONValue.self, from: response.body.span)).map(ErrorDetail.init)
+        // MIRACL's servers say it in plain text (TRUST wire section 7.2).
+        let isText = response.header("Content-Type")?.lowercased().hasPrefix("text/plain") == true
+        code = Self.line(detail?.code ?? "", Self.maxText)
+        text = Self.line(detail?.text ?? (isText ? response.body.plainText : ""), Self.maxText)
+        attemptsLeft = detail?.attemptsLeft.map { Int32(clamping: $0) }
+        requestID = Self.line(response.header("X-Request-Id") ?? detail?.requestID ?? "", Self.maxRequestID)
+    }
+
+    /// One line and not long, whatever the server wrote, of which nothing steers a terminal.
+    private static func line(_ text: String, _ limit: Int) -> String {
+        let scalars = text.unicodeScalars.prefix(limit).map { scalar -> Unicode.Scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator: " "
+            default: scalar
+            }
+        }
+        return String(String.UnicodeScalarView(scalars))
+    }
+}

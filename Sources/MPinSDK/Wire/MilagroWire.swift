@@ -1,0 +1,282 @@
+import MPinCrypto
+import MPinHTTP
+import MPinSecrets
+import MPinWire
+
+/// The wire of Milagro's servers and of ours, and in another dialect that of MIRACL's MFA servers: client settings name the
+/// URLs, two authorities make the secrets, and the server passes the share of the first one on.
+struct MilagroWire: Wire {
+    let settings: WireSettings
+    let dialect: Dialect
+
+    /// What differs.
+    struct Dialect: Sendable {
+        /// What the statuses of a registration mean.
+        let register: ServerCall
+        let signature: ServerCall
+        /// Whether codes that register another device need no word of the server's: elsewhere such digits would register
+        /// nothing.
+        let hasRegistrationCodes: Bool
+
+        static let milagro = Dialect(register: .register, signature: .signature, hasRegistrationCodes: false)
+        /// The status 404 tells that a registration is over.
+        static let mfa = Dialect(register: .registerMFA, signature: .signatureMFA, hasRegistrationCodes: true)
+    }
+
+    var pinLength: Int? { settings.pinLength }
+    var usesPermits: Bool { settings.usesPermits }
+    var checksAccessNumbers: Bool { settings.checksAccessNumbers }
+    var givesRegistrationCodes: Bool { dialect.hasRegistrationCodes || settings.givesRegistrationCodes }
+
+    // MARK: Registration
+
+    func startVerification(_ request: VerificationRequest, _ caller: Caller) throws(SDKError) {
+        _ = try caller.send(.verification, .post, settings.verificationURL, request)
+    }
+
+    func finishVerification(
+        _ request: ConfirmationRequest, _ caller: Caller
+    ) throws(SDKError) -> ConfirmationResponse {
+        let call = ServerCall.verificationConfirmation
+        let url = "\(settings.verificationURL)/confirmation"
+        let response: ConfirmationResponse = try caller.decode(call, try caller.send(call, .post, url, request))
+        guard !response.actToken.isEmpty else { throw SDKError(.responseParseError, "\(call.name): empty token") }
+        return response
+    }
+
+    func register(
+        _ request: RegisterRequest, again mpinID: String?, _ caller: Caller
+    ) throws(SDKError) -> RegisterResponse {
+        let url = settings.registerURL + (mpinID.map { "/\($0)" } ?? "")
+        let response: RegisterResponse = try caller.decode(
+            dialect.register, try caller.send(dialect.register, .put, url, request))
+        guard response.registrationToken.count > 0 else {
+            throw SDKError(.responseParseError, "register: empty regOTT")
+        }
+        return response
+    }
+
+    func clientSecret(
+        _ mpinID: String, _ token: SecretText, pushID: String?, _ caller: Caller
+    ) throws(SDKError) -> ShareOffer {
+        let more = pushID.map { "&pmiToken=" + percentEncoded($0) } ?? ""
+        let query = SecretBytes(
+            joining: [SecretBytes(utf8: "regOTT="), percentEncoded(token.secret), SecretBytes(utf8: more)])
+        let answer = try caller.get(dialect.signature, "\(settings.signatureURL)/\(mpinID)", secretQuery: query)
+        let response: SignatureResponse = try caller.decode(dialect.signature, answer)
+        let share = try checkedShare(1, response.clientSecretShare, dialect.signature)
+        guard response.params.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else {
+            throw SDKError(.responseParseError, "\(dialect.signature.name): params are no query")
+        }
+        let url = "\(settings.certivoxURL)clientSecret?\(response.params)"
+        return ShareOffer(
+            shares: [share], tickets: [Ticket(index: 2, call: .secondClientSecret, url: url)],
+            reportsEnd: response.setupDone == true)
+    }
+
+    func reportEnd(
+        _ mpinID: String, _ token: SecretText, until deadline: Deadline, _ caller: Caller
+    ) throws(SDKError) {
+        guard !settings.setupDoneURL.isEmpty else { return }
+        let request = SetupDoneRequest(registrationToken: token)
+        _ = try caller.send(.setupDone, .post, "\(settings.setupDoneURL)/\(mpinID)", request, until: deadline)
+    }
+
+    func registerKey(_ request: SigningRegisterRequest, _ caller: Caller) throws(SDKError) -> KeyOffer {
+        let call = ServerCall.signingRegister
+        let response: SigningRegisterResponse = try caller.decode(
+            call, try caller.send(call, .post, settings.signingRegisterURL, request))
+        try checkCurve(response.curve, call)
+        let offer = ShareOffer(
+            shares: [try checkedShare(1, response.dvsClientSecretShare, call)],
+            tickets: [Ticket(index: 2, call: .secondSigningShare, url: response.cs2url)])
+        return KeyOffer(mpinID: response.mpinId, dtas: response.dtas, offer: offer)
+    }
+
+    func renewedSecret(_ share: RenewalAnswer.Share) throws(SDKError) -> ShareOffer {
+        try checkCurve(share.curve, .authenticate)
+        return ShareOffer(
+            shares: [try checkedShare(1, share.clientSecretShare, .authenticate)],
+            tickets: [Ticket(index: 2, call: .secondClientSecret, url: share.cs2url)])
+    }
+
+    // MARK: Shares
+
+    func timePermit(_ mpinID: String, _ caller: Caller) throws(SDKError) -> (date: Int32, offer: ShareOffer) {
+        let response: RPSTimePermitResponse = try caller.decode(
+            .timePermit, try caller.get(.timePermit, "\(settings.timePermitsURL)/\(mpinID)"))
+        guard response.date > 0, let first = response.timePermit.point else {
+            throw SDKError(.responseParseError, "\(ServerCall.timePermit.name): no date or no point")
+        }
+        let hash = Hex.encode(SHA256.hash(try MPinID.bytes(mpinID)))
+        let query = percentEncodedQuery([
+            ("hash_mpin_id", hash), ("app_id", settings.appID), ("mobile", "1"), ("signature", response.signature),
+        ])
+        var ticket = Ticket(index: 2, call: .secondTimePermit, url: "\(settings.certivoxURL)timePermit?\(query)")
+        if !settings.timePermitsStorageURL.isEmpty {
+            let path = "\(percentEncoded(settings.appID))/\(response.date)/\(hash)"
+            ticket.storageURL = "\(settings.timePermitsStorageURL)/\(path)"
+        }
+        return (response.date, ShareOffer(shares: [Share(index: 1, first)], tickets: [ticket]))
+    }
+
+    func share(_ ticket: Ticket, _ caller: Caller) throws(SDKError) -> Share {
+        let answer = try caller.get(ticket.call, ticket.url)
+        switch ticket.call {
+        case .secondTimePermit:
+            let response: TimePermitResponse = try caller.decode(ticket.call, answer)
+            guard let share = response.timePermit.point else {
+                throw SDKError(.responseParseError, "\(ticket.call.name): no point")
+            }
+            return Share(index: ticket.index, share)
+        case .secondSigningShare:
+            let response: SigningShareResponse = try caller.decode(ticket.call, answer)
+            return try checkedShare(ticket.index, response.dvsClientSecret, ticket.call)
+        default:
+            let response: ClientSecretResponse = try caller.decode(ticket.call, answer)
+            return try checkedShare(ticket.index, response.clientSecret, ticket.call)
+        }
+    }
+
+    /// The bare hex of the share.
+    func storedShare(_ ticket: Ticket, until deadline: Deadline, _ caller: Caller) throws(SDKError) -> Share? {
+        guard let url = ticket.storageURL else { return nil }
+        let text = try caller.get(.permitStorage, url, until: deadline)
+        return text.point.map { Share(index: ticket.index, $0) }
+    }
+
+    // MARK: Logins
+
+    func logIn(
+        _ proof: consuming Proof, _ credential: Credential, _ form: LoginForm, _ caller: Caller
+    ) throws(SDKError) -> LoginAnswer {
+        let url = try authenticateURL(form)
+        let y = try pass1(proof.u, proof.ut, credential, form, caller)
+        let pass2 = try pass2(try proof.answer(y), credential, form, caller)
+        let request = AuthenticateRequest(
+            mpinResponse: pass2, authzRequest: form.wantsCode ? true : nil, scope: form.authenticateScope)
+        let headers = form.authorization.map { [("Authorization", $0)] } ?? []
+        let body = try caller.send(.authenticate, .post, url, request, headers)
+        // The application may have nothing to say.
+        if body.count == 0 { return LoginAnswer(text: "", content: .null, pass2: pass2) }
+        var renewal: RenewalAnswer = try caller.decode(.authenticate, body)
+        if form.wantsLeave { renewal.dvsRegister = nil }
+        // It may hold a share, which becomes no text.
+        if renewal.renewSecret != nil || renewal.dvsRegister != nil {
+            return LoginAnswer(text: "", content: .null, pass2: pass2, renewal: renewal)
+        }
+        return LoginAnswer(text: body.plainText, content: try caller.decode(.authenticate, body), pass2: pass2)
+    }
+
+    /// The server's challenge y, 32 bytes, to the commitments.
+    private func pass1(
+        _ u: [UInt8], _ ut: [UInt8], _ credential: Credential, _ form: LoginForm, _ caller: Caller
+    ) throws(SDKError) -> [UInt8] {
+        let request = Pass1Request(
+            mpin_id: credential.mpinID, U: Hex.encode(u), UT: Hex.encode(ut), scope: form.scope.map { [$0] },
+            publicKey: credential.publicKey, dtas: credential.dtas)
+        let response: Pass1Response = try caller.decode(
+            .pass1, try caller.send(.pass1, .post, "\(settings.mpinAuthServerURL)/pass1", request))
+        guard let y = Hex.decode(response.y), y.count == MPinSize.scalar else {
+            throw SDKError(.responseParseError, "pass 1: y is not \(MPinSize.scalar) bytes in hex")
+        }
+        return y
+    }
+
+    /// The answer to the second pass, right PIN or wrong.
+    private func pass2(
+        _ v: [UInt8], _ credential: Credential, _ form: LoginForm, _ caller: Caller
+    ) throws(SDKError) -> JSONValue {
+        let request = Pass2Request(
+            mpin_id: credential.mpinID, V: Hex.encode(v), WID: form.accessCode ?? "0", OTP: form.wantsOTP)
+        let answer: JSONValue = try caller.decode(
+            .pass2, try caller.send(.pass2, .post, "\(settings.mpinAuthServerURL)/pass2", request))
+        guard case .object = answer else { throw SDKError(.responseParseError, "pass 2: not a JSON object") }
+        return answer
+    }
+
+    /// Where a login is redeemed.
+    private func authenticateURL(_ form: LoginForm) throws(SDKError) -> String {
+        guard form.accessCode != nil else { return settings.authenticateURL }
+        guard !settings.mobileAuthenticateURL.isEmpty else {
+            throw SDKError(.flowError, "the backend has no logins for a browser")
+        }
+        return settings.mobileAuthenticateURL
+    }
+
+    func logOut(_ logout: User.Logout, _ caller: Caller) throws(SDKError) {
+        _ = try caller.send(.logout, .post, settings.base + logout.path, logout.data)
+    }
+
+    func session(_ accessCode: String, _ caller: Caller) throws(SDKError) -> Session? {
+        guard !settings.codeStatusURL.isEmpty else { return nil }
+        let request = CodeStatusRequest(status: "wid", wid: accessCode)
+        return try Session(
+            caller.decode(.codeStatus, try caller.send(.codeStatus, .post, settings.codeStatusURL, request)))
+    }
+
+    func report(_ request: CodeStatusRequest, until deadline: Deadline?, _ caller: Caller) throws(SDKError) {
+        guard !settings.codeStatusURL.isEmpty else { return }
+        _ = try caller.send(.codeStatus, .post, settings.codeStatusURL, request, until: deadline)
+    }
+}
+
+/// A share that is no point must not be kept: no later answer would fit it.
+private func checkedShare(_ index: Int, _ share: SecretHex, _ call: ServerCall) throws(SDKError) -> Share {
+    guard share.secret.count == MPinSize.g1 else {
+        throw SDKError(.responseParseError, "\(call.name): the share has not \(MPinSize.g1) bytes")
+    }
+    guard Server.isPoint(share.secret.span) else {
+        throw SDKError(.cryptoError, "\(call.name): the share is no point")
+    }
+    return Share(index: index, share.secret)
+}
+
+/// Keys are on one curve only.
+func checkCurve(_ name: String?, _ call: ServerCall) throws(SDKError) {
+    guard name == nil || name == "BN254CX" else {
+        throw SDKError(.cryptoError, "\(call.name): keys on another curve than BN254CX")
+    }
+}
+
+extension String {
+    /// The octets of a share that the text spells.
+    fileprivate var point: SecretBytes? { SecretBytes(utf8: self).point }
+}
+
+extension SecretBytes {
+    /// The octets of a share that the text spells, without regard to white space around it.
+    fileprivate var point: SecretBytes? {
+        let digits = span
+        var (start, end) = (0, digits.count)
+        while start < end, digits[start] <= 32 { start += 1 }
+        while end > start, digits[end - 1] <= 32 { end -= 1 }
+        guard end - start == 2 * MPinSize.g1 else { return nil }
+        return SecretBytes(hex: digits.extracting(start..<end))
+    }
+}
+
+extension Session {
+    /// Old servers and old clients spell the members differently: their case does not matter, and what is empty may stand
+    /// under another name.
+    init(_ answer: JSONValue) throws(SDKError) {
+        guard case .object(let members) = answer else {
+            throw SDKError(.responseParseError, "\(ServerCall.codeStatus.name): not a JSON object")
+        }
+        func text(_ names: String...) -> String {
+            for (name, value) in members {
+                if case .string(let text) = value, !text.isEmpty, names.contains(name.lowercased()) { return text }
+            }
+            return ""
+        }
+        isRegistrationOnly = members["registerOnly"] == .bool(true)
+        proposedUserID = text("prerollid")
+        applicationName = text("appname")
+        applicationIconURL = text("applogourl", "appiconurl")
+        customerID = text("customerid")
+        customerName = text("customername")
+        customerIconURL = text("customerlogourl", "customericonurl")
+        clientID = text("clientid")
+        redirectURI = text("redirecturi")
+    }
+}
