@@ -108,6 +108,7 @@ faults-quick: lib ## a part of that, in a minute
 	$(MAKE) -C Tests/Faults quick
 
 python-test: lib server build/venv/installed ## the Python package, and its types
+	$(MAKE) -C Tests/C fake
 	cd bindings/python && mypy
 	MPIN_LIBRARY=$(abspath $(LIB)) build/venv/bin/python -m pytest -q -W error bindings/python/tests
 

@@ -99,7 +99,7 @@ install_library() {
         if [ -L "$page" ]; then ln -s "$(readlink "$page").gz" "$page.gz"; else gzip -9n <"$page" >"$page.gz"; fi
         rm "$page"
     done
-    for file in Makefile mpin-example.c mpin_recorder.c mpin_recorder.h; do
+    for file in Makefile mpin-example.c; do
         put 644 "$root/bindings/c/$file" "/usr/share/doc/$package/examples/$file"
     done
     : >"$package.substvars"

@@ -10,7 +10,7 @@
 #include "json/visitor.h"
 #include "json/writer.h"
 
-#include "mfa_host.h"
+#include "fake_host.h"
 
 #include <curl/curl.h>
 #include <fstream>
@@ -210,17 +210,18 @@ private:
     int m_missing;
 };
 
-/* The server of mfa_server.h, which judges proofs. */
-class WrittenHost : public Host {
+/* The server of fake_server.h, which judges proofs. */
+class FakeHost : public Host {
 public:
-    explicit WrittenHost(const char *user) : m_user(user) { mfa_host_start(); }
-    ~WrittenHost() { CHECK(mfa_host_stop() == 0); }
-    virtual Answer Serve(const String &, const String &url, const StringMap &headers, const String &body) {
-        vector<char> answer(MFA_HOST_ANSWER);
+    explicit FakeHost(const char *user) : m_server(fake_host_new()), m_user(user) {}
+    ~FakeHost() { fake_host_free(m_server); }
+    virtual Answer Serve(const String &method, const String &url, const StringMap &headers, const String &body) {
+        vector<char> answer(FAKE_HOST_ANSWER);
         sentHeaders = headers;
         sent = util::JsonObject();
         if (!body.empty()) CHECK(sent.Parse(body.c_str()));
-        const int status = mfa_host_serve(url.c_str(), body.c_str(), m_user.c_str(), answer.data(), answer.size());
+        const int status =
+            fake_host_serve(m_server, method.c_str(), url.c_str(), body.c_str(), m_user.c_str(), answer.data());
         return Answer(true, "", status, StringMap(), answer.data());
     }
 
@@ -228,6 +229,10 @@ public:
     util::JsonObject sent;
 
 private:
+    FakeHost(const FakeHost &);
+    void operator=(const FakeHost &);
+
+    void *m_server;
     String m_user;
 };
 
@@ -789,11 +794,11 @@ static void TestRecording(const char *path) {
 /* ---- The written server --------------------------------------------------------------------------------------- */
 
 static void TestWrittenServer() {
-    WrittenHost host("alice@example.com");
+    FakeHost host("alice@example.com");
     Context context(host);
     MfaSDK sdk;
     StringMap config, headers;
-    config.Put(MfaSDK::CONFIG_BACKEND, MFA_HOST_URL);
+    config.Put(MfaSDK::CONFIG_BACKEND, FAKE_HOST_URL);
     headers.Put("X-Program", "test");
     sdk.SetCID("client");
     sdk.AddCustomHeaders(headers);
@@ -801,7 +806,7 @@ static void TestWrittenServer() {
     EQUAL(host.sentHeaders.Get("X-MIRACL-CID"), String("client"));
     EQUAL(host.sentHeaders.Get("X-Program"), String("test"));
     sdk.ClearCustomHeaders();
-    EQUAL(sdk.TestBackend(MFA_HOST_URL), Status::OK);
+    EQUAL(sdk.TestBackend(FAKE_HOST_URL), Status::OK);
     CHECK(host.sentHeaders.count("X-Program") == 0 && String(host.sentHeaders.Get("X-MIRACL-CID")) == "client");
 
     const UserPtr user = sdk.MakeNewUser("alice@example.com", "phone");
@@ -837,7 +842,7 @@ static void TestWrittenServer() {
     EQUAL(sdk.FinishAuthentication(user, factors, "", code), Status::OK);
     EQUAL(code, "authz-code");
     CHECK(sdk.CanLogout(user) && sdk.Logout(user) && !sdk.CanLogout(user));
-    EQUAL(sdk.GetAccessCode(MFA_HOST_URL "/authorize", code), Status::OK);
+    EQUAL(sdk.GetAccessCode(FAKE_HOST_URL "/authorize", code), Status::OK);
     EQUAL(code, "abcdef");
     MfaSDK::SessionDetails session;
     EQUAL(sdk.GetSessionDetails(code, session), Status::OK);

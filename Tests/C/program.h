@@ -1,11 +1,11 @@
-/* A program that supplies everything itself: an mpin_context over milagro.h
+/* A program that supplies everything itself: an mpin_context over fake_server.h
  * with storage in memory. Its callbacks count their calls; the one that is to
  * fail, fails. */
 #ifndef PROGRAM_H
 #define PROGRAM_H
 
 #include "check.h"
-#include "milagro.h"
+#include "fake_server.h"
 
 #include <mpin.h>
 #include <pthread.h>
@@ -15,7 +15,7 @@
 enum { PROGRAM_STORE = 1 << 16, PROGRAM_LOG = 1 << 18 };
 
 struct program {
-    struct milagro server;
+    struct fake server;
     mpin_context context;
     /* What is stored, by kind. */
     char stored[2][PROGRAM_STORE];
@@ -35,7 +35,7 @@ struct program {
     mpin_status (*answer)(struct program *p, const mpin_http_request *request,
                           mpin_http_response *response);
     /* Changes what the server has answered. */
-    void (*change)(struct program *p, struct milagro_answer *answer);
+    void (*change)(struct program *p, struct fake_answer *answer);
 };
 
 static int program_fails(struct program *p, char kind)
@@ -64,7 +64,7 @@ static mpin_status program_http(void *user, const mpin_http_request *request,
                                 mpin_http_response *response)
 {
     struct program *p = user;
-    struct milagro_answer a;
+    struct fake_answer a;
     char body[8192] = "";
     const char *path = strstr(request->url, "://");
     path = path ? strchr(path + 3, '/') : NULL;
@@ -78,7 +78,7 @@ static mpin_status program_http(void *user, const mpin_http_request *request,
         return MPIN_INVALID_ARGUMENT;
     if (request->body_len)
         memcpy(body, request->body, request->body_len);
-    milagro_answer(&p->server, &a, request->method, path, body);
+    fake_serve(&p->server, &a, request->method, path, body);
     if (p->change)
         p->change(p, &a);
     return program_reply(response, a.status, a.body, strlen(a.body));
@@ -140,7 +140,7 @@ static void program_open(struct program *p)
 {
     memset(p, 0, sizeof *p);
     p->random_state = PROGRAM_SEED;
-    milagro_open(&p->server);
+    fake_open(&p->server);
     p->context.size = sizeof p->context;
     p->context.user = p;
     p->context.http_execute = program_http;
@@ -165,7 +165,7 @@ static void program_log_tells_no_secret(const struct program *p)
 static void program_close(struct program *p)
 {
     program_log_tells_no_secret(p);
-    milagro_close(&p->server);
+    fake_close(&p->server);
 }
 
 /* Forgets what is stored, as on a new device. */

@@ -131,7 +131,7 @@ static void measures(void)
     mfa_start();
     CHECK_STATUS(mpin_sdk_new(&sdk), MPIN_OK);
     CHECK_STATUS(mpin_sdk_init(sdk, &with), MPIN_OK);
-    mfa.user = "alice";
+    mfa.server.user = "alice";
     user = confirmed("alice");
     CHECK_STATUS(mpin_sdk_finish_registration(sdk, user, "1234"), MPIN_OK);
     newcomer = confirmed("newcomer");

@@ -74,7 +74,7 @@ static void registration(void)
     verification.size = sizeof verification;
     expiration.size = sizeof expiration;
     CHECK_STATUS(mpin_sdk_make_new_user(sdk, &user, "alice", "phone"), MPIN_OK);
-    mfa.user = "alice";
+    mfa.server.user = "alice";
     CHECK_STATUS(mpin_sdk_start_verification(sdk, user, "client", NULL),
                  MPIN_OK);
     expect_state(user, MPIN_USER_STARTED_VERIFICATION, 0);
@@ -157,11 +157,11 @@ static void customers(void)
     CHECK_STATUS(
         mpin_sdk_start_registration_mfa(sdk, other, NULL, "code", NULL),
         MPIN_RESPONSE_PARSE_ERROR);
-    mfa.customer = "another";
+    mfa.server.customer = "another";
     CHECK_STATUS(
         mpin_sdk_start_registration_mfa(sdk, other, NULL, "code", NULL),
         MPIN_OK);
-    mfa.customer = "customer";
+    mfa.server.customer = "customer";
     CHECK_STATUS(mpin_sdk_confirm_registration(sdk, other, NULL), MPIN_OK);
     CHECK_STATUS(mpin_sdk_finish_registration(sdk, other, "9999"), MPIN_OK);
     CHECK_STATUS(mpin_sdk_start_authentication(sdk, other), MPIN_OK);
@@ -276,15 +276,15 @@ static void signing(void)
                  MPIN_OK);
     CHECK(strstr(mfa.headers, "leave") != NULL, "%s", mfa.headers);
     CHECK(s.timestamp == 1893456000, "another clock");
-    CHECK(strcmp(s.mpin_id, mfa.signing_id) == 0, "%s", s.mpin_id);
+    CHECK(strcmp(s.mpin_id, mfa.server.signing_id) == 0, "%s", s.mpin_id);
     CHECK(strcmp(s.dtas, "WyJhIl0=") == 0, "%s", s.dtas);
-    size_t size = from_hex(s.mpin_id, id, 1024);
+    size_t size = fake_from_hex(id, 1024, s.mpin_id);
     memcpy(id + size, s.public_key, sizeof s.public_key);
     size += sizeof s.public_key;
     CHECK_STATUS(mpin_crypto_get_y(ARG(y), s.timestamp, ARG(s.u), ARG(hash)),
                  0);
     CHECK_STATUS(mpin_crypto_server_context_verify_dvs(
-                     mfa.context, ARG(s.public_key), id, size, ARG(s.u), ARG(y),
+                     mfa.server.context, ARG(s.public_key), id, size, ARG(s.u), ARG(y),
                      ARG(s.v)),
                  0);
 }

@@ -34,13 +34,13 @@ static mpin_status reply_at_length(struct program *program,
                                    const mpin_http_request *request,
                                    mpin_http_response *response)
 {
-    struct milagro_answer a;
+    struct fake_answer a;
     char body[8192] = "";
     const char *path = strchr(strstr(request->url, "://") + 3, '/');
     if (request->body_len < sizeof body)
         memcpy(body, request->body_len ? (const void *)request->body : "",
                request->body_len);
-    milagro_answer(&program->server, &a, request->method, path, body);
+    fake_serve(&program->server, &a, request->method, path, body);
     size_t n = strlen(a.body);
     if ((int)a.call != fault.call)
         return program_reply(response, a.status, a.body, n);
@@ -75,7 +75,7 @@ static void try_fault(int step, mpin_status expected)
     p.answer = NULL;
     CHECK(expected >= 0 ? status == expected : is_allowed(step, status),
           "%s, answer %s, cut or flip %zu ^ %02x, text %.40s: %s",
-          steps[step].name, milagro_names[fault.call], fault.at, fault.flip,
+          steps[step].name, fake_names[fault.call], fault.at, fault.flip,
           fault.text ? fault.text : "", mpin_status_name(status));
     CHECK(took < 1, "%s took %.3f s", steps[step].name, took);
     if (status == MPIN_OK || status == MPIN_INCORRECT_PIN) {
@@ -95,7 +95,7 @@ static void cut_and_changed(int step, size_t stride)
     for (fault.call = steps[step].first; fault.call <= steps[step].last;
          fault.call++) {
         /* No answer is longer; beyond its end a cut leaves it whole. */
-        const size_t longest = fault.call == MILAGRO_STORAGE ? 40 : 620;
+        const size_t longest = fault.call == FAKE_STORAGE ? 40 : 620;
         fault.text = NULL;
         fault.status = 200;
         for (size_t at = 0; at < longest; at += stride) {
@@ -138,7 +138,7 @@ static void no_message(int step)
         "{\"timePermit\":\"04\",\"signature\":1}"};
     /* Pass 2 takes any object, and the application any JSON or nothing. */
     const mpin_status expected =
-        fault.call >= MILAGRO_PASS_2 || fault.call == MILAGRO_STORAGE
+        fault.call >= FAKE_PASS_2 || fault.call == FAKE_STORAGE
             ? -1
             : MPIN_RESPONSE_PARSE_ERROR;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
@@ -154,7 +154,7 @@ static void abuse(int step)
 {
     static char big[(1 << 20) + 1];
     const mpin_status expected =
-        fault.call == MILAGRO_STORAGE ? -1 : MPIN_RESPONSE_PARSE_ERROR;
+        fault.call == FAKE_STORAGE ? -1 : MPIN_RESPONSE_PARSE_ERROR;
     memset(big, '[', sizeof big);
     say(big, 10000, 200);
     try_fault(step, expected);
@@ -179,33 +179,33 @@ static mpin_status meaning(int call, int http)
     case 406: return MPIN_BAD_USER_AGENT;
     case 429: return MPIN_TOO_MANY_REQUESTS;
     case 403:
-        if (call == MILAGRO_REGISTER || call == MILAGRO_AUTHENTICATE)
+        if (call == FAKE_REGISTER || call == FAKE_AUTHENTICATE)
             return MPIN_IDENTITY_NOT_AUTHORIZED;
         break;
     case 400:
-        if (call == MILAGRO_SIGNATURE)
+        if (call == FAKE_SIGNATURE)
             return MPIN_IDENTITY_NOT_VERIFIED;
         break;
     case 401:
-        if (call == MILAGRO_SIGNATURE)
+        if (call == FAKE_SIGNATURE)
             return MPIN_IDENTITY_NOT_VERIFIED;
-        if (call == MILAGRO_AUTHENTICATE)
+        if (call == FAKE_AUTHENTICATE)
             return MPIN_INCORRECT_PIN;
         break;
     case 408:
-        if (call == MILAGRO_SECRET || call == MILAGRO_AUTHENTICATE)
+        if (call == FAKE_SECRET || call == FAKE_AUTHENTICATE)
             return MPIN_REQUEST_EXPIRED;
         break;
     case 409:
-        if (call == MILAGRO_AUTHENTICATE)
+        if (call == FAKE_AUTHENTICATE)
             return MPIN_CLIENT_SECRET_EXPIRED;
         break;
     case 410:
-        if (call == MILAGRO_PERMIT || call == MILAGRO_SECOND_PERMIT)
+        if (call == FAKE_PERMIT || call == FAKE_SECOND_PERMIT)
             return MPIN_REVOKED;
         break;
     case 412:
-        if (call == MILAGRO_AUTHENTICATE)
+        if (call == FAKE_AUTHENTICATE)
             return MPIN_INCORRECT_ACCESS_NUMBER;
         break;
     }
@@ -223,14 +223,14 @@ static void statuses(int step)
                                 413, 418, 422, 429, 451, 499, 500, 501, 505,
                                 511, 599};
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-        if (table[i] == 410 && fault.call == MILAGRO_AUTHENTICATE)
+        if (table[i] == 410 && fault.call == FAKE_AUTHENTICATE)
             continue; /* the last attempt, below */
         say("{\"message\":\"no\"}", 16, table[i]);
-        try_fault(step, fault.call == MILAGRO_STORAGE
+        try_fault(step, fault.call == FAKE_STORAGE
                             ? MPIN_OK
                             : meaning(fault.call, table[i]));
     }
-    if (fault.call != MILAGRO_AUTHENTICATE)
+    if (fault.call != FAKE_AUTHENTICATE)
         return;
     /* The last attempt: the token is erased, and that is stored. */
     CHECK_STATUS(run(BEGIN), MPIN_OK);

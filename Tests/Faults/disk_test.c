@@ -301,7 +301,7 @@ static int update(void *argument)
     const struct updater *updater = argument;
     mpin_sdk *sdk = NULL;
     mpin_user *user = NULL;
-    char id[16], last[MILAGRO_HEX_ID] = "", seen[MILAGRO_HEX_ID];
+    char id[16], last[FAKE_HEX_ID] = "", seen[FAKE_HEX_ID];
     size_t n;
     p.server.mailed = 1;
     snprintf(id, sizeof id, "user%d", updater->number);

@@ -40,7 +40,7 @@ static mpin_status faulty_execute(void *unused,
     char out[ANSWER] = "";
     (void)unused;
     mfa_note(request);
-    const int status = mfa_serve(out);
+    const int status = mfa_serve(request->method, out);
     size_t n = strlen(out);
     if (mfa.requests == fault.request) {
         fault.length = n;
@@ -198,7 +198,7 @@ static mpin_status with_signing_pin(void)
 static mpin_status start_renewal(int kind)
 {
     const mpin_status status = start();
-    mfa.renewal = kind;
+    mfa.server.renewal = kind;
     return status;
 }
 static mpin_status start_shares(void)
@@ -212,7 +212,7 @@ static mpin_status start_key_pair(void)
 static mpin_status renewed(void)
 {
     const mpin_status status = login();
-    CHECK(status != MPIN_OK || fault.request || mfa.renewal == NO_RENEWAL,
+    CHECK(status != MPIN_OK || fault.request || mfa.server.renewal == NO_RENEWAL,
           "nothing was renewed");
     return status;
 }
@@ -307,7 +307,7 @@ static void come_back(void)
     open_mfa(&sdk, faulty_execute);
     CHECK_STATUS(settings(), MPIN_OK);
     CHECK_STATUS(mpin_sdk_make_new_user(sdk, &user, "alice", NULL), MPIN_OK);
-    mfa.user = "alice";
+    mfa.server.user = "alice";
 }
 
 static int32_t stored_state(void)
@@ -322,7 +322,7 @@ static int32_t stored_state(void)
 static void run_well(int flow)
 {
     fault.request = 0;
-    mfa.wrong_pins = 0;
+    mfa.server.failed = 0;
     mpin_status status = flows[flow].prepare();
     if (status == MPIN_OK)
         status = flows[flow].run();
@@ -335,7 +335,7 @@ static void try_fault(int flow, int request)
     static int count;
     faults++;
     fault.request = 0;
-    mfa.wrong_pins = 0;
+    mfa.server.failed = 0;
     CHECK_STATUS(flows[flow].prepare(), MPIN_OK);
     const int32_t state = state_of(user), stored = stored_state();
     mfa.requests = 0;

@@ -118,13 +118,13 @@ static void disturb(int peer, const struct fault *f, const char *good, size_t n,
 static void serve(int peer)
 {
     static char request[16384], answer[8192];
-    struct milagro_answer a;
+    struct fake_answer a;
     char method[8] = "", path[4096] = "", *body;
     if (receive(peer, request, sizeof request, &body) != 0 ||
         sscanf(request, "%7s %4095s", method, path) != 2)
         return;
     pthread_mutex_lock(&lock);
-    milagro_answer(&p.server, &a, method, path, body);
+    fake_serve(&p.server, &a, method, path, body);
     const int n =
         snprintf(answer, sizeof answer,
                  "HTTP/1.1 %d Status\r\nContent-Type: application/json\r\n"
@@ -230,10 +230,10 @@ static void try_fault(int step, int expected)
     set_fault(NONE, 0, NULL);
     /* A busy machine may be late, but not often (main). The second D-TA stands in for the
      * permit storage. */
-    if (fault.call == MILAGRO_STORAGE)
+    if (fault.call == FAKE_STORAGE)
         expected = GOOD;
     CHECK(bit(status) & (expected | LATE), "%s, %s, kind %d at %zu, \"%s\": %s",
-          steps[step].name, milagro_names[fault.call], kind, at, raw,
+          steps[step].name, fake_names[fault.call], kind, at, raw,
           mpin_status_name(status));
     tried++;
     late += status == MPIN_TIMED_OUT && !(expected & LATE);
@@ -378,7 +378,7 @@ int main(int argc, char **argv)
              fault.call++) {
             cut_off(step, stride ? stride : 1);
             lies(step);
-            if (fault.call != MILAGRO_STORAGE)
+            if (fault.call != FAKE_STORAGE)
                 redirected(step);
         }
         refused(step);

@@ -25,14 +25,14 @@ static const struct {
     /* State of the user before it. */
     int32_t before;
 } steps[STEPS] = {
-    {"set_backend", MILAGRO_SETTINGS, MILAGRO_SETTINGS, -1},
-    {"start_registration", MILAGRO_REGISTER, MILAGRO_REGISTER,
+    {"set_backend", FAKE_SETTINGS, FAKE_SETTINGS, -1},
+    {"start_registration", FAKE_REGISTER, FAKE_REGISTER,
      MPIN_USER_INVALID},
-    {"confirm_registration", MILAGRO_SIGNATURE, MILAGRO_SECRET,
+    {"confirm_registration", FAKE_SIGNATURE, FAKE_SECRET,
      MPIN_USER_ACTIVATED},
-    {"start_authentication", MILAGRO_PERMIT, MILAGRO_SECOND_PERMIT,
+    {"start_authentication", FAKE_PERMIT, FAKE_SECOND_PERMIT,
      MPIN_USER_REGISTERED},
-    {"finish_authentication", MILAGRO_PASS_1, MILAGRO_AUTHENTICATE,
+    {"finish_authentication", FAKE_PASS_1, FAKE_AUTHENTICATE,
      MPIN_USER_REGISTERED},
 };
 
@@ -70,7 +70,7 @@ static inline double now(void)
 }
 
 static struct {
-    struct milagro server;
+    struct fake server;
     char stored[2][PROGRAM_STORE];
     size_t stored_len[2];
 } kept;

@@ -1,6 +1,6 @@
 /* No secret of a user stays in the memory of a process that registers, logs in
- * and changes the PIN: after each step it frees its sdk and looks (search.h) for
- * what is left of
+ * and changes the PIN: after each step it looks (search.h) for what is left of
+ * PINs and factors, and when it has freed its sdk for what is left of
  *
  *     client secret shares, client secret, tokens, store key, registration token
  *
@@ -10,7 +10,7 @@
  * itself; the store is files, or storage of the program's own. */
 #define _DEFAULT_SOURCE
 
-#include "../C/milagro.h"
+#include "../C/fake_server.h"
 #include "../C/store.h"
 #include "search.h"
 
@@ -20,7 +20,21 @@
 #include <sys/socket.h>
 
 enum { STORED = 1 << 14, KEY_SIZE = 32 };
-static const char pin[] = "1234", new_pin[] = "4321";
+
+/* The PINs 839174 and 506283 and the factor 947150, masked so that the program
+ * itself holds no copy. */
+enum { PIN, NEW_PIN, FACTOR, TYPED, DIGITS = 6 };
+static const uint8_t masked[TYPED][DIGITS] = {
+    {'8' ^ 0x55, '3' ^ 0x55, '9' ^ 0x55, '1' ^ 0x55, '7' ^ 0x55, '4' ^ 0x55},
+    {'5' ^ 0x55, '0' ^ 0x55, '6' ^ 0x55, '2' ^ 0x55, '8' ^ 0x55, '3' ^ 0x55},
+    {'9' ^ 0x55, '4' ^ 0x55, '7' ^ 0x55, '1' ^ 0x55, '5' ^ 0x55, '0' ^ 0x55}};
+static char typed[TYPED][DIGITS + 1];
+
+static void type_all(void)
+{
+    for (int i = 0; i < TYPED; i++)
+        mask(typed[i], masked[i], DIGITS);
+}
 
 struct request {
     char method[8], path[1024], body[2048];
@@ -42,57 +56,62 @@ static void point(const char *name, const uint8_t *secret)
     octets(name, secret + 1, MPIN_G1_SIZE - 1);
 }
 
-static void token(const struct milagro *m, const uint8_t *secret,
-                  const char *digits_of_pin)
+/* The token of a PIN beside the factor. */
+static void token(const struct fake *m, const uint8_t *secret, int which)
 {
-    uint8_t id[MILAGRO_HEX_ID / 2], number[MPIN_SCALAR_SIZE];
-    uint8_t point_of_pin[MPIN_G1_SIZE];
+    uint8_t id[FAKE_HEX_ID / 2], number[MPIN_SCALAR_SIZE];
+    uint8_t half[MPIN_G1_SIZE], whole[MPIN_G1_SIZE];
     int32_t bits;
-    size_t n = milagro_from_hex(id, sizeof id, m->mpin_id);
+    size_t n = fake_from_hex(id, sizeof id, m->mpin_id);
+    type_all();
     must(mpin_crypto_pin_to_scalar(ARG(number), &bits, MPIN_PIN_DECIMAL6,
-                                   (const uint8_t *)digits_of_pin, 4));
-    must(mpin_crypto_extract_pin(ARG(point_of_pin), id, n, ARG(number), bits, secret,
+                                   (const uint8_t *)typed[which], DIGITS));
+    must(mpin_crypto_extract_pin(ARG(half), id, n, ARG(number), bits, secret,
                                  MPIN_G1_SIZE));
-    point("token", point_of_pin);
+    must(mpin_crypto_pin_to_scalar(ARG(number), &bits, MPIN_PIN_DECIMAL6,
+                                   (const uint8_t *)typed[FACTOR], DIGITS));
+    must(mpin_crypto_extract_factor(ARG(whole), id, n, ARG(number), bits,
+                                    ARG(half)));
+    point("token", whole);
 }
 
-static void note(const struct milagro *m, const struct milagro_answer *a)
+static void note(const struct fake *m, const struct fake_answer *a)
 {
     static uint8_t share[2][MPIN_G1_SIZE];
     uint8_t secret[MPIN_G1_SIZE];
-    const int i = a->call == MILAGRO_SECRET;
-    if (a->call == MILAGRO_REGISTER)
+    const int i = a->call == FAKE_SECRET;
+    if (a->call == FAKE_REGISTER)
         for (size_t at = 0; at + 8 <= strlen(m->reg_ott); at += 8)
             needle("registration token", (const uint8_t *)m->reg_ott + at);
     const char *name = i ? "clientSecret" : "clientSecretShare";
-    if (!i && a->call != MILAGRO_SIGNATURE)
+    if (!i && a->call != FAKE_SIGNATURE)
         return;
-    milagro_from_hex(share[i], MPIN_G1_SIZE, milagro_member(a->body, name));
+    fake_from_hex(share[i], MPIN_G1_SIZE, fake_member(a->body, name));
     point("client secret share", share[i]);
     if (!i)
         return;
     must(mpin_crypto_recombine_g1(ARG(secret), ARG(share[0]), ARG(share[1])));
     point("client secret", secret);
-    token(m, secret, pin);
-    token(m, secret, new_pin);
+    token(m, secret, PIN);
+    token(m, secret, NEW_PIN);
 }
 
 /* Numbers of a counter would be found anywhere. */
-static void draw_token(struct milagro *m, struct milagro_answer *a)
+static void draw_token(struct fake *m, struct fake_answer *a)
 {
     uint8_t scalar[MPIN_SCALAR_SIZE];
-    if (a->call != MILAGRO_REGISTER)
+    if (a->call != FAKE_REGISTER)
         return;
     char *text = strstr(a->body, "\"regOTT\":\"") + strlen("\"regOTT\":\"");
     must(mpin_crypto_random_generate(ARG(scalar)));
-    milagro_to_hex(m->reg_ott, scalar + sizeof scalar / 2, sizeof scalar / 2);
+    fake_to_hex(m->reg_ott, scalar + sizeof scalar / 2, sizeof scalar / 2);
     memcpy(text, m->reg_ott, strlen(m->reg_ott));
 }
 
-static void answer(struct milagro *m, struct milagro_answer *a,
+static void answer(struct fake *m, struct fake_answer *a,
                    const struct request *r)
 {
-    milagro_answer(m, a, r->method, r->path, r->body);
+    fake_serve(m, a, r->method, r->path, r->body);
     draw_token(m, a);
     note(m, a);
 }
@@ -103,16 +122,16 @@ static char url[64];
 
 static void serve_line(void)
 {
-    struct milagro m;
-    struct milagro_answer a;
+    struct fake m;
+    struct fake_answer a;
     struct request r;
-    milagro_open(&m);
+    fake_open(&m);
     while (read(line, &r, sizeof r) == sizeof r) {
         answer(&m, &a, &r);
         if (write(line, &a, sizeof a) != sizeof a)
             _exit(2);
     }
-    milagro_close(&m);
+    fake_close(&m);
 }
 
 /* Header and body, as far as the header says that there is one. */
@@ -141,12 +160,12 @@ static int receive(int peer, struct request *r)
 
 static void serve_http(void)
 {
-    struct milagro m;
-    struct milagro_answer a;
+    struct fake m;
+    struct fake_answer a;
     struct request r;
     char head[160];
     int peer;
-    milagro_open(&m);
+    fake_open(&m);
     while ((peer = accept(listener, NULL, NULL)) >= 0) {
         if (receive(peer, &r) == 0) {
             answer(&m, &a, &r);
@@ -197,7 +216,7 @@ static pid_t start_server(int is_http)
 static mpin_status ask(void *user, const mpin_http_request *request,
                        mpin_http_response *response)
 {
-    static struct milagro_answer a;
+    static struct fake_answer a;
     static struct request r;
     (void)user;
     if (request->body_len >= sizeof r.body)
@@ -250,9 +269,9 @@ static mpin_status set(void *user, int32_t kind, const uint8_t *bytes,
     return MPIN_OK;
 }
 
-/* ---- The key, which the child reads where it is stored ------------------ */
+/* ---- The key, which the child reads where it is stored, and the PINs ---- */
 
-static void note_key(void)
+static void note_key_and_pins(void)
 {
     char text[2 * KEY_SIZE + 1] = "";
     uint8_t key[KEY_SIZE];
@@ -262,20 +281,45 @@ static void note_key(void)
     mask(text, stored[MPIN_STORAGE_SECURE].bytes, 2 * KEY_SIZE);
     if (file && fread(text, 1, 2 * KEY_SIZE, file) != 2 * KEY_SIZE)
         _exit(2);
-    if (milagro_from_hex(key, sizeof key, text) != sizeof key)
+    if (fake_from_hex(key, sizeof key, text) != sizeof key)
         _exit(2);
     octets("store key", key, sizeof key);
+    type_all();
+    for (int i = 0; i < TYPED; i++)
+        short_text("PIN", typed[i]);
 }
 
 /* ---- The calls under test ----------------------------------------------- */
 
 /* An sdk each: the next calls would write over what the last ones left. */
-enum step { OPEN, START, CONFIRM, FINISH, LOG_IN, CHANGE_PIN, STEPS };
+enum step {
+    OPEN,
+    START,
+    CONFIRM,
+    FINISH,
+    WRONG_PIN,
+    LOG_IN,
+    CHANGE_PIN,
+    ONE_TIME,
+    FORGET,
+    STEPS
+};
 
 static mpin_config config;
 
+/* A login with the factor; `which` PIN, and what it comes to. */
+static void log_in(mpin_sdk *sdk, mpin_user *user, int which, mpin_status result)
+{
+    must(mpin_sdk_start_authentication(sdk, user));
+    must(mpin_sdk_add_factor(sdk, user, typed[FACTOR]));
+    must(mpin_sdk_finish_authentication(sdk, user, NULL, NULL, typed[which]) -
+         result);
+}
+
 static void run(enum step step, mpin_sdk *sdk, mpin_user *user)
 {
+    mpin_otp otp;
+    otp.size = sizeof otp;
     switch (step) {
     case START:
         must(mpin_sdk_start_registration(sdk, user, NULL, NULL));
@@ -283,29 +327,49 @@ static void run(enum step step, mpin_sdk *sdk, mpin_user *user)
     case CONFIRM:
     case FINISH:
         must(mpin_sdk_confirm_registration(sdk, user, NULL));
-        if (step == FINISH)
-            must(mpin_sdk_finish_registration(sdk, user, pin));
+        if (step == CONFIRM)
+            break;
+        must(mpin_sdk_add_factor(sdk, user, typed[FACTOR]));
+        must(mpin_sdk_finish_registration(sdk, user, typed[PIN]));
         break;
-    case LOG_IN:
+    case WRONG_PIN: log_in(sdk, user, NEW_PIN, MPIN_INCORRECT_PIN); break;
+    case LOG_IN: log_in(sdk, user, PIN, MPIN_OK); break;
     case CHANGE_PIN:
-        must(mpin_sdk_start_authentication(sdk, user));
-        must(mpin_sdk_finish_authentication(sdk, user, NULL, NULL, pin));
-        if (step == CHANGE_PIN)
-            must(mpin_sdk_change_pin(sdk, user, pin, new_pin));
+        log_in(sdk, user, PIN, MPIN_OK);
+        must(mpin_sdk_add_factor(sdk, user, typed[FACTOR]));
+        must(mpin_sdk_change_pin(sdk, user, typed[PIN], typed[NEW_PIN]));
+        break;
+    case ONE_TIME:
+        must(mpin_sdk_start_authentication_otp(sdk, user));
+        must(mpin_sdk_add_factor(sdk, user, typed[FACTOR]));
+        must(mpin_sdk_finish_authentication_otp(sdk, user, &otp,
+                                                typed[NEW_PIN]));
+        break;
+    case FORGET:
+        must(mpin_sdk_add_factor(sdk, user, typed[FACTOR]));
+        must(mpin_sdk_delete_user(sdk, user));
         break;
     case OPEN:
     case STEPS: break;
     }
 }
 
-static void *call(void *step)
+static void *call(void *argument)
 {
+    const enum step step = *(const enum step *)argument;
+    const char *name = "";
     mpin_sdk *sdk = NULL;
     mpin_user *user = NULL;
     must(mpin_sdk_new(&sdk));
     must(mpin_sdk_init(sdk, &config));
     must(mpin_sdk_make_new_user(sdk, &user, "wanda", NULL));
-    run(*(const enum step *)step, sdk, user);
+    type_all();
+    run(step, sdk, user);
+    if (step == LOG_IN)
+        CHECK(search_for("PIN", &name) == TYPED, "what is there is not found");
+    wipe(typed, sizeof typed);
+    const size_t found = search_for("PIN", &name);
+    CHECK(found == 0, "step %d: %zu PINs", (int)step, found);
     mpin_user_free(user);
     mpin_sdk_free(sdk);
     return NULL;
@@ -319,7 +383,7 @@ static void life(void *stack, int round, int is_http)
     for (enum step step = 0; step < STEPS; step++) {
         on_thread(stack, call, &step);
         if (step == OPEN)
-            in_child(note_key);
+            in_child(note_key_and_pins);
         size_t found = search(&name);
         /* Eight hex digits are 32 bits only: one piece may be there by chance. */
         CHECK(found <= 1, "round %d, step %d: %zu pieces, one of the %s", round,

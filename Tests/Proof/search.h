@@ -4,7 +4,7 @@
  *
  * What is looked for are eight bytes in a row of a secret, as octets, as limbs
  * (the octets reversed), as hex digits, and for coordinates as limbs in
- * Montgomery form, which is how the engine holds them. */
+ * Montgomery form, which is how the engine holds them; and the digits of a PIN. */
 #ifndef SEARCH_H
 #define SEARCH_H
 
@@ -28,7 +28,8 @@ enum { NEEDLES = 512, CHUNK = 1 << 20, STACK = 1 << 20 };
 /* What to look for; shared with the child. */
 static struct needles {
     struct {
-        uint64_t value;
+        /* Masked, and which bits of it count. */
+        uint64_t value, bits;
         const char *name;
     } list[NEEDLES];
     size_t count;
@@ -51,17 +52,31 @@ static void wipe(void *bytes, size_t size)
 
 /* ---- What to look for ---------------------------------------------- */
 
+static void add_needle(const char *name, uint64_t value, uint64_t bits)
+{
+    if (needles->count == NEEDLES)
+        fputs("search.h: too many needles\n", stderr), _exit(2);
+    needles->list[needles->count].value = (value ^ MASK) & bits;
+    needles->list[needles->count].bits = bits;
+    needles->list[needles->count++].name = name;
+}
+
 static void needle(const char *name, const uint8_t *octets)
 {
     uint64_t value;
     memcpy(&value, octets, sizeof value);
     /* Padding of a small number is no secret. */
-    if (value >> 32 == 0 || (value & UINT32_MAX) == 0)
-        return;
-    if (needles->count == NEEDLES)
-        fputs("search.h: too many needles\n", stderr), _exit(2);
-    needles->list[needles->count].value = value ^ MASK;
-    needles->list[needles->count++].name = name;
+    if (value >> 32 != 0 && (value & UINT32_MAX) != 0)
+        add_needle(name, value, UINT64_MAX);
+}
+
+/* A text of at most eight characters. */
+static inline void short_text(const char *name, const char *text)
+{
+    uint64_t value = 0;
+    const size_t size = strlen(text);
+    memcpy(&value, text, size);
+    add_needle(name, value, UINT64_MAX >> (64 - 8 * size));
 }
 
 /* 32 octets, big-endian: as they are and as limbs. */
@@ -134,14 +149,14 @@ static void look(const uint8_t *bytes, size_t size, const char **found)
         if (!is_candidate[value & 0xFFFF])
             continue;
         for (size_t n = 0; n < needles->count; n++)
-            if (needles->list[n].value == value)
+            if (needles->list[n].value == (value & needles->list[n].bits))
                 found[n] = needles->list[n].name;
     }
 }
 
-/* How many needles are anywhere in writable memory. With `name` it tells which
- * secret one of them belongs to. */
-static size_t search(const char **name)
+/* How many needles of `kind`, NULL: of any, are anywhere in writable memory.
+ * With `name` it tells which secret one of them belongs to. */
+static size_t search_for(const char *kind, const char **name)
 {
     /* Outside the search: it would find itself. */
     static uint8_t buffer[CHUNK];
@@ -172,9 +187,14 @@ static size_t search(const char **name)
     close(memory);
     size_t count = 0;
     for (size_t n = 0; n < needles->count; n++)
-        if (found[n])
+        if (found[n] && (!kind || strcmp(kind, found[n]) == 0))
             count++, *name = found[n];
     return count;
+}
+
+static size_t search(const char **name)
+{
+    return search_for(NULL, name);
 }
 
 /* ---- Processes and threads ------------------------------------------ */

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Callable
 
 import pytest
-from mfa import URL, Server
+from fake_server import URL, Server
 
 import mpin
 from mpin import Context, HTTPRequest, HTTPResponse, ImportFormat, LogLevel, State, StorageKind, crypto
@@ -53,10 +53,10 @@ def test_verification_and_registration(sdk: mpin.SDK) -> None:
     verification = sdk.finish_verification(user, "123456")
     assert verification == (1893456000, "access", "token")
     sdk.start_registration_mfa(user, activate_code=verification.activation_token)
-    assert (user.state, user.state_legacy, user.pin_length) == (State.ACTIVATED, 2, 0)
-    assert (user.customer_id, user.app_id, user.device_name) == ("c", "", "phone")
+    assert (user.state, user.state_legacy, user.pin_length) == (State.STARTED_REGISTRATION, 1, 4)
+    assert (user.customer_id, user.app_id, user.device_name) == ("customer", "app", "phone")
     assert user.is_registration_token_set
-    assert user.registration_expiration == (0, 0)
+    assert user.registration_expiration == (1893456000, 1893452400)
     with pytest.raises(mpin.FlowError):
         sdk.set_registration_token(user, "rest")
     sdk.confirm_registration(user)
@@ -66,13 +66,13 @@ def test_verification_and_registration(sdk: mpin.SDK) -> None:
     with pytest.raises(mpin.IncorrectPinError):
         sdk.finish_authentication(user, "1234")
     sdk.add_factor(user, b"5678")
-    assert '"authz"' in sdk.finish_authentication(user, "1234")
+    assert '"authz-code"' in sdk.finish_authentication(user, "1234")
 
 
 def test_logins(sdk: mpin.SDK, server: Server) -> None:
     user = register(sdk)
     sdk.start_authentication_mfa(user, "abcdef")
-    assert sdk.finish_authentication_mfa(user, "1234", "abcdef") == "authz"
+    assert sdk.finish_authentication_mfa(user, "1234", "abcdef") == "authz-code"
     sdk.check_access_number("1234560")
     with pytest.raises(mpin.IncorrectAccessNumberError):
         sdk.check_access_number("1234567")
@@ -96,7 +96,7 @@ def test_logins(sdk: mpin.SDK, server: Server) -> None:
 def test_sessions_of_a_browser(sdk: mpin.SDK) -> None:
     details = sdk.get_session_details("abcdef")
     assert details.register_only
-    assert (details.preroll_id, details.app_name, details.client_id) == ("alice", "app", "")
+    assert (details.preroll_id, details.app_name, details.client_id) == ("alice", "app", "i")
     sdk.abort_session("abcdef")
     assert sdk.get_access_code(f"{URL}/authorize") == "abcdef"
     assert sdk.get_service_details(f"{URL}/page") == ("Page", URL, "rps", "/l")
@@ -114,19 +114,19 @@ def test_signing(sdk: mpin.SDK, server: Server) -> None:
     assert user.can_sign
     made = sdk.sign(user, hash, "2468")
     id = bytes.fromhex(made.mpin_id) + made.public_key
-    assert (made.timestamp, made.dtas) == (1893456000, "W10=")
+    assert (made.timestamp, made.dtas) == (1893456000, "WyJhIl0=")
     assert server.context.verify_dvs(made.public_key, id, made.u, crypto.get_y(made.timestamp, made.u, hash), made.v)
 
 
 def test_users_of_customers(sdk: mpin.SDK, server: Server) -> None:
     first = register(sdk)
-    assert sdk.make_new_user("alice").customer_id == "c"
+    assert sdk.make_new_user("alice").customer_id == "customer"
     second = sdk.make_new_user("alice", customer_id="other", app_id="app")
-    answer = {"mpinId": server.mpin_id("alice"), "regOTT": "07" * 16, "active": True, "verificationType": "em"}
+    answer = {"mpinId": b'{"userID": "alice"}'.hex(), "regOTT": "07" * 16, "active": True, "verificationType": "sms"}
     server.answers["/rps/user"] = HTTPResponse(200, [], json.dumps(answer).encode())
     sdk.start_registration_mfa(second)
-    assert [user.customer_id for user in sdk.list_users()] == ["c", "other"]
-    assert [user.verification_type for user in sdk.list_users()] == ["", "em"]
+    assert [user.customer_id for user in sdk.list_users()] == ["customer", "other"]
+    assert [user.verification_type for user in sdk.list_users()] == ["em", "sms"]
     found = sdk.get_user("alice", "other", "app")
     assert found is not None and found.mpin_id == second.mpin_id != first.mpin_id
     assert sdk.get_user("alice", "other", "another") is None
