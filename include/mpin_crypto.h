@@ -9,25 +9,26 @@
  *
  * Rules of every function in this header:
  *
- * Arguments: outputs, then inputs. An octet string is `const uint8_t *p,
- *   size_t p_len`; an output is `uint8_t *p, size_t p_len` with p_len exactly
- *   the size of what is written. An output or input that is marked optional
- *   may be NULL with length 0.
+ * Arguments: outputs come first, then inputs. An input is `const uint8_t *p,
+ *   size_t p_len`. An output is `uint8_t *p, size_t p_len`, where p_len must be
+ *   exactly the size that is written. An argument that is marked optional may
+ *   be NULL with length 0.
  *
  * Results: MPIN_CRYPTO_OK or one of the codes below. On failure no output is
  *   written, unless stated.
  *
- * Encodings: G1 point: 65 bytes, 04 || x || y. G2 point: 128 bytes,
- *   x.a || x.b || y.a || y.b. GT element: 384 bytes, the coefficients of w^0,
- *   w^3, w^1, w^4, w^2, w^5 over Fp2. Field elements and scalars: 32 bytes,
- *   big-endian. Decoding is strict: prefix, coordinates below p, on the curve,
- *   not infinity, and for G2 and GT in the subgroup of order r.
+ * Encodings: a G1 point has 65 bytes, 04 || x || y. A G2 point has 128 bytes,
+ *   x.a || x.b || y.a || y.b. A GT element has 384 bytes, the coefficients of
+ *   w^0, w^3, w^1, w^4, w^2, w^5 over Fp2. Field elements and scalars have 32
+ *   bytes, big-endian. Decoding is strict: it checks the prefix, that
+ *   coordinates are below p and that a point is on the curve and not infinity,
+ *   and for G2 and GT the subgroup of order r.
  *
- * Time: functions that take a secret run in time that does not depend on it.
+ * Time: functions that take a secret run in a time that does not depend on it.
  *   Intermediate values are wiped.
  *
- * Threads: all functions may be called from any thread at any time; a
- *   mpin_crypto_server_context may be shared.
+ * Threads: all functions may be called from any thread at any time. Threads may
+ *   share a mpin_crypto_server_context.
  */
 
 #include "mpin.h"
@@ -39,10 +40,11 @@ extern "C" {
 /* ---- Results, with the numbers of the old library ------------------- */
 
 #define MPIN_CRYPTO_OK 0
-/** NULL, a wrong length of an input, an output of more room than is written,
- * or a number out of range. */
+/** An argument is NULL, an input has a wrong length, an output is larger than
+ * what is written, or a number is out of range. */
 #define MPIN_CRYPTO_WRONG_PARAMETER (-11)
-/** Not the encoding of a point of the curve, or the result is infinity. */
+/** The input is not the encoding of a point of the curve, or the result is
+ * infinity. */
 #define MPIN_CRYPTO_INVALID_POINT (-14)
 /** A point of the curve outside the subgroup of order r. */
 #define MPIN_CRYPTO_WRONG_ORDER (-18)
@@ -50,9 +52,9 @@ extern "C" {
 #define MPIN_CRYPTO_BAD_PIN (-19)
 /** The random generator of the system failed. */
 #define MPIN_CRYPTO_RANDOM_FAILED (-32)
-/** An output has less room than is written. */
+/** An output is smaller than what is written. */
 #define MPIN_CRYPTO_BUFFER_TOO_SMALL (-33)
-/** A stale or foreign server context. */
+/** The server context was freed, or is not one. */
 #define MPIN_CRYPTO_INVALID_HANDLE (-34)
 
 /* ---- Sizes in bytes ------------------------------------------------- */
@@ -62,7 +64,7 @@ extern "C" {
 #define MPIN_GT_SIZE 384
 #define MPIN_SCALAR_SIZE 32
 #define MPIN_HASH_SIZE 32
-/** A key of M-Pin Full. */
+/** The size of a key of M-Pin Full. */
 #define MPIN_KEY_SIZE 16
 
 MPIN_API size_t mpin_crypto_g1_size(void);
@@ -74,30 +76,32 @@ MPIN_API size_t mpin_crypto_key_size(void);
 
 /* ---- Identity ------------------------------------------------------- */
 
-/** SHA-256 of a M-Pin ID. Out: hash (32). In: id (any length). */
+/** SHA-256 of an M-Pin ID. Out: hash (32). In: id (any length). */
 MPIN_API MPIN_CHECK int32_t mpin_crypto_hash_id(
     uint8_t *hash, size_t hash_len, const uint8_t *id, size_t id_len);
 
-/** A hash to a point: x = hash mod p, counted up to the first x of the curve,
- * with the even y. Variable time: the identity is public.
+/** Maps a hash to a point: x starts at hash mod p and is incremented until it
+ * belongs to a point of the curve; y is even. Variable time, because the
+ * identity is public.
  * Out: point (G1). In: hash (32). */
 MPIN_API MPIN_CHECK int32_t mpin_crypto_map_to_g1(
     uint8_t *point, size_t point_len, const uint8_t *hash, size_t hash_len);
 
 /* ---- Trust authority ------------------------------------------------ */
 
-/** A random scalar, 1 to r-1: a master secret share, x, y, r or w.
+/** A random scalar, 1 to r-1, for use as a master secret share, x, y, r or w.
  * Out: scalar (32). Returns also: MPIN_CRYPTO_RANDOM_FAILED. */
 MPIN_API MPIN_CHECK int32_t
 mpin_crypto_random_generate(uint8_t *scalar, size_t scalar_len);
 
-/** s times the point of an identity. Out: secret (G1). In: s (scalar),
- * hash_id (32). */
+/** A share of the client secret: s times the point of an identity.
+ * Out: secret (G1). In: s (scalar), hash_id (32). */
 MPIN_API MPIN_CHECK int32_t mpin_crypto_get_client_secret(
     uint8_t *secret, size_t secret_len, const uint8_t *s, size_t s_len,
     const uint8_t *hash_id, size_t hash_id_len);
 
-/** s times the generator of G2. Out: secret (G2). In: s (scalar). */
+/** A share of the server secret: s times the generator of G2.
+ * Out: secret (G2). In: s (scalar). */
 MPIN_API MPIN_CHECK int32_t mpin_crypto_get_server_secret(
     uint8_t *secret, size_t secret_len, const uint8_t *s, size_t s_len);
 
@@ -107,37 +111,40 @@ MPIN_API MPIN_CHECK int32_t mpin_crypto_get_client_permit(
     uint8_t *permit, size_t permit_len, int32_t date, const uint8_t *s,
     size_t s_len, const uint8_t *hash_id, size_t hash_id_len);
 
-/** The sum of two shares: client secret or time permit (G1). */
+/** The sum of two shares of a client secret or of a time permit. Out: sum (G1).
+ * In: a, b (G1). */
 MPIN_API MPIN_CHECK int32_t mpin_crypto_recombine_g1(
     uint8_t *sum, size_t sum_len, const uint8_t *a, size_t a_len,
     const uint8_t *b, size_t b_len);
 
-/** The sum of two shares of the server secret (G2). */
+/** The sum of two shares of the server secret. Out: sum (G2). In: a, b (G2). */
 MPIN_API MPIN_CHECK int32_t mpin_crypto_recombine_g2(
     uint8_t *sum, size_t sum_len, const uint8_t *a, size_t a_len,
     const uint8_t *b, size_t b_len);
 
 /* ---- PIN ------------------------------------------------------------ */
 
-/** The decimal number, below 10^6: 20 bits. For new tokens. */
+/** The decimal number mod 10^6: 20 bits. For new tokens. */
 #define MPIN_PIN_DECIMAL6 0
-/** The decimal number mod 10^4: 14 bits. Tokens of the Trust native SDKs. */
+/** The decimal number mod 10^4: 14 bits. For tokens of the native Trust SDKs.
+ */
 #define MPIN_PIN_DECIMAL4 1
-/** Java's string hash mod 10^4: 14 bits. Tokens of the old SDK core. */
+/** Java's string hash mod 10^4: 14 bits. For tokens of the old SDK core. */
 #define MPIN_PIN_LEGACY_HASH 2
-/** The remainder of a signed decimal number mod 10^4, its low 14 bits: what
- * the old library did with its integer argument. */
+/** The low 14 bits of a signed decimal number's remainder by 10^4. The old
+ * library treated its integer argument in this way. */
 #define MPIN_PIN_LEGACY14 3
 
-/** The number that a PIN stands for. Out: scalar (32), bits: its width, to be
- * handed on with it. In: mapping: one of MPIN_PIN_*; pin: 1 to 32 digits, not
- * NUL-terminated (MPIN_PIN_LEGACY14: 1 to 10 after an optional minus sign;
+/** The number that a PIN stands for.
+ * Out: scalar (32), bits: its width, which other functions need with it. In:
+ * mapping: one of MPIN_PIN_*; pin: 1 to 32 digits, not NUL-terminated
+ * (MPIN_PIN_LEGACY14: 1 to 10 after an optional minus sign;
  * MPIN_PIN_LEGACY_HASH: any bytes). */
 MPIN_API MPIN_CHECK int32_t mpin_crypto_pin_to_scalar(
     uint8_t *scalar, size_t scalar_len, int32_t *bits, int32_t mapping,
     const uint8_t *pin, size_t pin_len);
 
-/** The token: client secret minus PIN times the point of the identity.
+/** The token: the client secret minus PIN times the point of the identity.
  * Out: token (G1). In: id (any length), pin (scalar, below 2^pin_bits) and
  * pin_bits (14, 20 or 256), client_secret (G1). */
 MPIN_API MPIN_CHECK int32_t mpin_crypto_extract_pin(
@@ -147,8 +154,9 @@ MPIN_API MPIN_CHECK int32_t mpin_crypto_extract_pin(
 
 /* ---- Factors -------------------------------------------------------- */
 
-/** Takes another factor off a token: token minus factor times the point of the
- * identity. Factors commute, and any of them may be of up to 256 bits.
+/** Subtracts another factor from a token: token minus factor times the point of
+ * the identity. The order of several factors does not matter, and each may have
+ * up to 256 bits.
  * Out: result (G1). In: id, factor (32 bytes, below 2^factor_bits) and
  * factor_bits (1 to 256; a PIN has 14 or 20), token (G1). */
 MPIN_API MPIN_CHECK int32_t mpin_crypto_extract_factor(
@@ -156,17 +164,18 @@ MPIN_API MPIN_CHECK int32_t mpin_crypto_extract_factor(
     const uint8_t *factor, size_t factor_len, int32_t factor_bits,
     const uint8_t *token, size_t token_len);
 
-/** Adds a factor back that mpin_crypto_extract_factor() took off. */
+/** Adds a factor that mpin_crypto_extract_factor() has subtracted. The
+ * arguments are the same. */
 MPIN_API MPIN_CHECK int32_t mpin_crypto_restore_factor(
     uint8_t *result, size_t result_len, const uint8_t *id, size_t id_len,
     const uint8_t *factor, size_t factor_len, int32_t factor_bits,
     const uint8_t *token, size_t token_len);
 
 /** The token for a new PIN, without a server: token plus old PIN minus new PIN
- * times the point of the identity. It cannot see whether the old PIN is right:
- * log in with it first. The mappings may differ.
+ * times the point of the identity. The function cannot check the old PIN: log
+ * in with it first. The mappings of the two PINs may differ.
  * Out: result (G1). In: id, old_pin and new_pin (32 bytes), each with its bits
- * (as mpin_crypto_pin_to_scalar() gives them), token (G1). */
+ * (from mpin_crypto_pin_to_scalar()), token (G1). */
 MPIN_API MPIN_CHECK int32_t mpin_crypto_change_pin(
     uint8_t *result, size_t result_len, const uint8_t *id, size_t id_len,
     const uint8_t *old_pin, size_t old_pin_len, int32_t old_pin_bits,
@@ -199,16 +208,17 @@ MPIN_API MPIN_CHECK int32_t mpin_crypto_server_1(
     uint8_t *hid, size_t hid_len, uint8_t *htid, size_t htid_len, int32_t date,
     const uint8_t *id, size_t id_len);
 
-/** The server secret with its line functions made once. */
+/** A server secret with its precomputed line functions. */
 typedef struct mpin_crypto_server_context mpin_crypto_server_context;
 
-/** Out: context, released by mpin_crypto_server_context_free().
+/** Makes a server context.
+ * Out: context, released by mpin_crypto_server_context_free().
  * In: server_secret (G2). */
 MPIN_API MPIN_CHECK int32_t mpin_crypto_server_context_new(
     mpin_crypto_server_context **context, const uint8_t *server_secret,
     size_t server_secret_len);
 
-/** Wipes and releases; NULL is allowed. */
+/** Wipes and releases a server context. NULL is allowed. */
 MPIN_API void
 mpin_crypto_server_context_free(mpin_crypto_server_context *context);
 
@@ -223,14 +233,16 @@ MPIN_API MPIN_CHECK int32_t mpin_crypto_server_context_verify(
     size_t id_len, const uint8_t *u, size_t u_len, const uint8_t *y,
     size_t y_len, const uint8_t *v, size_t v_len);
 
-/** Pass 2 with the old arguments, which also tells how wrong a PIN was.
+/** Pass 2 with the arguments of the old library. It can also tell how wrong a
+ * PIN was.
  *
- * Out: e, f (GT; optional, both or none): written with MPIN_CRYPTO_BAD_PIN
- *   only, for mpin_crypto_kangaroo().
- * In: date (0: no time permit), hid (G1), htid (G1; optional when date is 0),
- *   y (scalar), server_secret (G2), u (G1; optional when e and f are not
- *   wanted and date is above 0), ut (G1; optional when date is 0), v (G1).
- * Returns: MPIN_CRYPTO_OK (right PIN), MPIN_CRYPTO_BAD_PIN, or an error. */
+ * Out: e, f (GT; optional, both or none): values for mpin_crypto_kangaroo(),
+ *   written only with MPIN_CRYPTO_BAD_PIN.
+ * In: date (0: no time permit), hid (G1), htid (G1; optional when date is 0), y
+ *   (scalar), server_secret (G2), u (G1; optional when e and f are not wanted
+ *   and date is above 0), ut (G1; optional when date is 0), v (G1).
+ * Returns: MPIN_CRYPTO_OK (right PIN), MPIN_CRYPTO_BAD_PIN, or an error.
+ */
 MPIN_API MPIN_CHECK int32_t mpin_crypto_server_2(
     uint8_t *e, size_t e_len, uint8_t *f, size_t f_len, int32_t date,
     const uint8_t *hid, size_t hid_len, const uint8_t *htid, size_t htid_len,
@@ -238,12 +250,13 @@ MPIN_API MPIN_CHECK int32_t mpin_crypto_server_2(
     size_t server_secret_len, const uint8_t *u, size_t u_len,
     const uint8_t *ut, size_t ut_len, const uint8_t *v, size_t v_len);
 
-/** How far the entered PIN was from the registered one: E = F^-error. Finds
- * every error from -range to range. For tools: a server that uses it tells an
- * attacker too much.
+/** The difference between the entered PIN and the registered one: E = F^-error.
+ * It finds every error from -range to range. Use it in tools only: a server
+ * that tells users the difference helps an attacker.
  *
  * Out: error: entered minus registered; 0 if there is none within the range.
- * In: e, f (GT); range: 1 to 999999. */
+ * In: e, f (GT); range: 1 to 999999.
+ */
 MPIN_API MPIN_CHECK int32_t mpin_crypto_kangaroo(
     int32_t *error, const uint8_t *e, size_t e_len, const uint8_t *f,
     size_t f_len, int32_t range);
@@ -251,11 +264,11 @@ MPIN_API MPIN_CHECK int32_t mpin_crypto_kangaroo(
 /* ---- Key pair ------------------------------------------------------- */
 
 /* An identity that signs (designated verifier signature) has a key pair z and
- * Pa = z^-1 Q. The id of every function is then the M-Pin ID followed by the
- * 128 bytes of Pa, the client secret is z times the sum of its shares, and Pa
- * stands in the place of Q when a proof is checked. */
+ * Pa = z^-1 Q. For such an identity, the id of every function is the M-Pin ID
+ * followed by the 128 bytes of Pa, the client secret is z times the sum of its
+ * shares, and Pa takes the place of Q when a proof is checked. */
 
-/** A new key pair. Out: z (scalar, secret), public_key (G2).
+/** Makes a key pair. Out: z (scalar, secret), public_key (G2).
  * Returns also: MPIN_CRYPTO_RANDOM_FAILED. */
 MPIN_API MPIN_CHECK int32_t mpin_crypto_get_dvs_keypair(
     uint8_t *z, size_t z_len, uint8_t *public_key, size_t public_key_len);
@@ -264,8 +277,9 @@ MPIN_API MPIN_CHECK int32_t mpin_crypto_get_dvs_keypair(
 MPIN_API MPIN_CHECK int32_t mpin_crypto_get_dvs_public_key(
     uint8_t *public_key, size_t public_key_len, const uint8_t *z, size_t z_len);
 
-/** x times a point: z times the sum of the shares of a client secret, or Z and
- * T of M-Pin Full. Out: product (G1). In: x (scalar), point (G1). */
+/** x times a point. It computes z times the sum of the shares of a client
+ * secret, and Z and T of M-Pin Full.
+ * Out: product (G1). In: x (scalar), point (G1). */
 MPIN_API MPIN_CHECK int32_t mpin_crypto_get_g1_multiple(
     uint8_t *product, size_t product_len, const uint8_t *x, size_t x_len,
     const uint8_t *point, size_t point_len);
@@ -285,20 +299,21 @@ MPIN_API MPIN_CHECK int32_t mpin_crypto_server_context_verify_dvs(
 
 /* ---- One pass ------------------------------------------------------- */
 
-/* A proof without a question of the server's: y comes from the time, the
- * commitment and a message, which is so signed for the server. The time is in
- * seconds since 1970, 1 to 4294967295; another one, milliseconds for example,
- * is MPIN_CRYPTO_WRONG_PARAMETER. The server decides how old a proof may be and
- * that it is used once. */
+/* A proof without a challenge from the server: y is computed from the time, the
+ * commitment and a message, so the proof signs the message for the server. The
+ * time is in seconds since 1970, 1 to 4294967295; any other, for example in
+ * milliseconds, is MPIN_CRYPTO_WRONG_PARAMETER. The server must decide how old
+ * a proof may be and must refuse a proof that was used before. */
 
-/** y = SHA-256(time || U || message) mod r, the time as four bytes.
+/** y = SHA-256(time || U || message) mod r, with the time as four big-endian
+ * bytes.
  * Out: y (scalar). In: time, u (G1: UT when there is a time permit), message
  * (any length). */
 MPIN_API MPIN_CHECK int32_t mpin_crypto_get_y(
     uint8_t *y, size_t y_len, int64_t time, const uint8_t *u, size_t u_len,
     const uint8_t *message, size_t message_len);
 
-/** The client's proof: U, UT and V of the two passes for this y.
+/** Makes the client's proof: U, UT and V of the two passes for this y.
  * Out: u (G1), ut (G1; optional when date is 0), v (G1).
  * In: date (0: no time permit), id, x (scalar; a new one for each proof), pin
  * (scalar) and pin_bits, token (G1), permit (G1; optional when date is 0),
@@ -311,7 +326,7 @@ MPIN_API MPIN_CHECK int32_t mpin_crypto_client(
     const uint8_t *permit, size_t permit_len, int64_t time,
     const uint8_t *message, size_t message_len);
 
-/** The server's check of such a proof.
+/** Checks a proof of mpin_crypto_client().
  *
  * Out: e, f (GT; optional, both or none) as in mpin_crypto_server_2().
  * In: date (0: no time permit), id, server_secret (G2), public_key (G2;
@@ -319,8 +334,9 @@ MPIN_API MPIN_CHECK int32_t mpin_crypto_client(
  *   not wanted and date is above 0), ut (G1; optional when date is 0), v (G1),
  *   time, message (any length).
  * Returns: MPIN_CRYPTO_OK (right PIN and message), MPIN_CRYPTO_BAD_PIN, or an
- *   error. With a server context: mpin_crypto_get_y() and then
- *   mpin_crypto_server_context_verify() or _verify_dvs(). */
+ *   error. If you have a server context, call mpin_crypto_get_y() and then
+ *   mpin_crypto_server_context_verify() or _verify_dvs() instead.
+ */
 MPIN_API MPIN_CHECK int32_t mpin_crypto_server(
     uint8_t *e, size_t e_len, uint8_t *f, size_t f_len, int32_t date,
     const uint8_t *id, size_t id_len, const uint8_t *server_secret,
@@ -331,23 +347,23 @@ MPIN_API MPIN_CHECK int32_t mpin_crypto_server(
 
 /* ---- M-Pin Full ----------------------------------------------------- */
 
-/* Besides the proof both sides agree on a key. The client draws r and sends
- * Z = r A, the server draws w and sends T = w A, or w (A + D) when there is a
- * time permit: both by mpin_crypto_get_g1_multiple(). The keys are equal if the
- * PIN is right. */
+/* In addition to the proof, both sides agree on a key. The client draws r and
+ * sends Z = r A; the server draws w and sends T = w A, or w (A + D) when there
+ * is a time permit. mpin_crypto_get_g1_multiple() computes both. The keys are
+ * equal if the PIN is right. */
 
-/** What can be computed before the PIN is there: g1 = e(Q, token), as secret as
- * the token, and g2 = e(Q, A).
+/** Computes what the client needs before the PIN is known: g1 = e(Q, token),
+ * which is as secret as the token, and g2 = e(Q, A).
  * Out: g1, g2 (GT). In: token (G1), hash_id (32). */
 MPIN_API MPIN_CHECK int32_t mpin_crypto_precompute(
     uint8_t *g1, size_t g1_len, uint8_t *g2, size_t g2_len,
     const uint8_t *token, size_t token_len, const uint8_t *hash_id,
     size_t hash_id_len);
 
-/** The client's key, of (g1 g2^PIN)^r and x T.
+/** The client's key, derived from (g1 g2^PIN)^r and x T.
  * Out: key (16). In: g1, g2 (GT), pin (scalar) and pin_bits (as in every other
- * function; the old one did not reduce the PIN), r (scalar of Z; 0 is allowed
- * here, but does not lead to the server's key), x (scalar of U and UT),
+ * function; the old library did not reduce the PIN here), r (scalar of Z; 0 is
+ * allowed, but then the key differs from the server's), x (scalar of U and UT),
  * t (G1). */
 MPIN_API MPIN_CHECK int32_t mpin_crypto_client_key(
     uint8_t *key, size_t key_len, const uint8_t *g1, size_t g1_len,
@@ -355,7 +371,7 @@ MPIN_API MPIN_CHECK int32_t mpin_crypto_client_key(
     int32_t pin_bits, const uint8_t *r, size_t r_len, const uint8_t *x,
     size_t x_len, const uint8_t *t, size_t t_len);
 
-/** The server's key, of e(sQ, Z) and w U, with a time permit w UT.
+/** The server's key, derived from e(sQ, Z) and w U, or w UT with a time permit.
  * Out: key (16). In: z (G1), server_secret (G2), w (scalar of T), u (G1), ut
  * (G1; optional: NULL without a time permit). */
 MPIN_API MPIN_CHECK int32_t mpin_crypto_server_key(
@@ -366,16 +382,18 @@ MPIN_API MPIN_CHECK int32_t mpin_crypto_server_key(
 
 /* ---- Elligator squared ---------------------------------------------- */
 
-/** A point as a string that looks random (but for six bits of its first byte,
- * which are 0): another one each time. Variable time: for public points.
+/** Encodes a point as a string that looks random, except for six bits of its
+ * first byte, which are 0. Each call gives another string. Variable time: use
+ * it for public points only.
  * Out: encoded (65). In: point (G1).
  * Returns also: MPIN_CRYPTO_RANDOM_FAILED. */
 MPIN_API MPIN_CHECK int32_t mpin_crypto_encoding(
     uint8_t *encoded, size_t encoded_len, const uint8_t *point,
     size_t point_len);
 
-/** The point of such a string. Out: point (G1). In: encoded (65; a first byte
- * above 3 is MPIN_CRYPTO_INVALID_POINT). */
+/** Decodes a string of mpin_crypto_encoding().
+ * Out: point (G1). In: encoded (65; a first byte above 3 is
+ * MPIN_CRYPTO_INVALID_POINT). */
 MPIN_API MPIN_CHECK int32_t mpin_crypto_decoding(
     uint8_t *point, size_t point_len, const uint8_t *encoded,
     size_t encoded_len);

@@ -3,13 +3,13 @@
 #define MPIN_CXX_MFA_SDK_H
 
 /**
- * The class of the MIRACL MFA core, over mpin.h: a program that was written
- * for that core compiles with this header in the place of its own, and links
- * libmpin. What mpin_sdk.h says of MPinSDK holds here, too, but for one thing:
- * a new object of an id that is known is a user of its own until the server
- * names its customer, for other customers may have the same id.
+ * The class of the MIRACL MFA core, over mpin.h. A program that was written for
+ * that core compiles with this header instead of the old one, and links
+ * libmpin. What mpin_sdk.h says of MPinSDK applies here, too, with one
+ * difference: a new object with a known id is a user of its own until the
+ * server names its customer, because other customers may have the same id.
  *
- * Where a function takes factors a text will do, the PIN.
+ * Functions that take factors also accept one text, which is the PIN.
  */
 
 #include "mpin_sdk_base.h"
@@ -40,13 +40,14 @@ public:
 
         String activationToken;
         String accessId;
-        /** Seconds since 1970; 0 where the server does not say. */
+        /** Seconds since 1970; 0 if the server does not say. */
         long expireTime;
     };
 
     MfaSDK() { m_newCustomer = ""; }
 
-    /** Names the client to the server, before Init() or later. */
+    /** Sets the client id that the server receives. Works before and after
+     * Init(). */
     void SetCID(const String &cid) { SetClientId(cid); }
 
     /* ---- Sessions of a browser -------------------------------------- */
@@ -168,7 +169,7 @@ public:
         });
     }
 
-    /** For the program's own server. */
+    /** Logs in and gets a code for the program's own server. */
     Status FinishAuthentication(
         INOUT UserPtr user, const MultiFactor &factors,
         const String &accessCode, OUT String &authzCode) {
@@ -236,7 +237,7 @@ public:
         });
     }
 
-    /** 32 bytes. */
+    /** The SHA-256 hash of the document, 32 bytes; "" after an error. */
     String HashDocument(const String &document) const {
         uint8_t hash[MPIN_DOCUMENT_HASH_SIZE];
         if (mpin_sdk_hash_document(
@@ -246,7 +247,7 @@ public:
         return Bytes(hash, sizeof hash);
     }
 
-    /** epochTime in seconds since 1970; 0: now. */
+    /** Signs a hash. `epochTime` is in seconds since 1970; 0 means now. */
     Status Sign(
         IN UserPtr user, const String &documentHash,
         const MultiFactor &factors, int epochTime, OUT Signature &result) {
@@ -274,14 +275,14 @@ private:
         return String(reinterpret_cast<const char *>(bytes), size);
     }
 
-    /* A factor that is refused must not leave the former ones behind for the
-     * next call. */
+    /* All factors are checked before the first is added. Otherwise a refused
+     * one would leave those before it for the next call. */
     static bool IsFactor(const String &factor) {
         return factor.size() >= 4 && factor.size() <= 6 &&
                factor.find_first_not_of("0123456789") == String::npos;
     }
 
-    /* Empty: the user gave up. */
+    /* The PIN; empty if the user cancelled. */
     static String Pin(const MultiFactor &factors) {
         return factors.IsEmpty() ? String() : factors[0];
     }

@@ -3,19 +3,19 @@
 #define MPIN_CXX_MPIN_SDK_H
 
 /**
- * The class of the Milagro SDK core, over mpin.h: a program that was written
- * for the old core compiles with this header in the place of its own, and
- * links libmpin. C++11; there is nothing to compile but headers.
+ * The class of the Milagro SDK core, over mpin.h. A program that was written
+ * for the old core compiles with this header instead of the old one, and links
+ * libmpin. It needs C++11 and no source files.
  *
- * What differs from the old core:
+ * Differences from the old core:
  *
- * - What the program's storages keep is encrypted: NONSECURE holds the users,
- *   SECURE the key. What an old core left there is taken over by Init().
- * - Codes from 32 on are new; mpin.h says what they mean.
- * - A user that another object of the same program stands for is the same
- *   user: both objects show its state.
- * - Plain http to any host is allowed, as the program brings its own HTTP.
- * - SetQueryParams() is never called: a URL comes with its query.
+ * - The data in the program's storages is encrypted: NONSECURE has the users,
+ *   SECURE the key. Init() takes over what an old core has stored.
+ * - Codes from 32 on are new; mpin.h explains them.
+ * - If two objects of a program represent the same user, both show its current
+ *   state.
+ * - Plain http to any host is allowed, because the program has its own HTTP.
+ * - SetQueryParams() is never called: a URL contains its query.
  * - MPinSDKBase, the base class of later cores, is another name of MPinSDK.
  */
 
@@ -31,7 +31,7 @@
 
 namespace mpin_cxx {
 
-/* Constants with an address, without a source file of their own. */
+/* Templates allow constants with an address without a source file. */
 template <typename Unused> struct HttpConstants {
     static const char *CONTENT_TYPE_HEADER;
     static const char *ACCEPT_HEADER;
@@ -51,7 +51,7 @@ const char *HttpConstants<Unused>::TEXT_PLAIN_CONTENT_TYPE = "text/plain";
 template <typename Unused> struct ConfigConstants {
     static const char *CONFIG_BACKEND;
     static const char *CONFIG_RPS_PREFIX;
-    /* What User::GetVerificationType() may say. */
+    /* The values of User::GetVerificationType(). */
     static const char *VERIFICATION_TYPE_EMAIL;
     static const char *VERIFICATION_TYPE_CUSTOM;
     static const char *VERIFICATION_TYPE_REG_CODE;
@@ -75,7 +75,7 @@ const char *ConfigConstants<Unused>::VERIFICATION_TYPE_DVS_REG_TOKEN = "dvs";
 template <typename Unused>
 const char *ConfigConstants<Unused>::DEFAULT_RPS_PREFIX = "rps";
 
-/* Room for a text that the library writes, overwritten when it goes. */
+/* A buffer for a text from the library. It is overwritten when it is freed. */
 class Room {
 public:
     explicit Room(size_t size) : m_text(size, '\0') {}
@@ -85,7 +85,7 @@ private:
     util::String m_text;
 };
 
-/* A structure that the library fills, overwritten when it goes. */
+/* A structure for the library to fill. It is overwritten when it is freed. */
 template <typename Type> struct Answer : Type {
     Answer() : Type() { this->size = sizeof(Type); }
     ~Answer() {
@@ -132,7 +132,7 @@ public:
         virtual ~IStorage() {}
         virtual bool SetData(const String &data) = 0;
         virtual bool GetData(OUT String &data) = 0;
-        /** Older cores do not have it. */
+        /** Has a default, because older cores do not have this function. */
         virtual bool ClearData() { return SetData(""); }
         virtual const String &GetErrorMessage() const = 0;
     };
@@ -226,7 +226,7 @@ public:
         ~User() { mpin_user_free(m_user); }
 
         const String &GetId() const { return m_id; }
-        /** Without scheme and the last "/": "example.com:8001". */
+        /** The backend without scheme and final "/": "example.com:8001". */
         const String &GetBackend() const {
             m_backend = BackendKey(GetUrl());
             return m_backend;
@@ -237,7 +237,7 @@ public:
         const String &GetAppId() const {
             return Read(m_appId, mpin_user_get_app_id);
         }
-        /** The M-Pin ID's bytes: JSON text. */
+        /** The bytes of the M-Pin ID, which are JSON text. */
         const String &GetMPinId() const {
             String hex;
             Read(hex, mpin_user_get_mpin_id);
@@ -263,7 +263,7 @@ public:
             int32_t can = 0;
             return mpin_user_get_can_sign(m_user, &can) == MPIN_OK && can == 1;
         }
-        /** 0: the server does not say, 4 to 6 will do. */
+        /** 0 if the server does not say, so that 4 to 6 digits are allowed. */
         int GetPinLength() const {
             int32_t digits = 0;
             if (mpin_user_get_pin_length(m_user, &digits) != MPIN_OK) return 0;
@@ -310,7 +310,7 @@ public:
             return Read(m_url, mpin_user_get_backend);
         }
 
-        /* Of a user that is gone the last known text stays. */
+        /* If the user was freed, the text keeps its last value. */
         const String &Read(String &text, Getter get) const {
             size_t size = 0;
             if (get(m_user, NULL, &size) != MPIN_OK) return text;
@@ -319,7 +319,7 @@ public:
             return text;
         }
 
-        /* NULL until something is asked of the sdk. */
+        /* NULL until a function of the sdk needs the user. */
         mpin_user *m_user;
         String m_id;
         String m_deviceName;
@@ -357,13 +357,13 @@ public:
     class Signature {
     public:
         String hash;
-        /** Of the signer, as User::GetMPinId(). */
+        /** The signer's M-Pin ID, as in User::GetMPinId(). */
         String mpinId;
-        /* Bytes. */
+        /* The signature and the public key as bytes. */
         String u;
         String v;
         String publicKey;
-        /** Base64. */
+        /** The names of the D-TAs that made the key, in base64. */
         String dtas;
     };
 
@@ -445,13 +445,14 @@ public:
     }
     void ClearCustomHeaders() { Ignore(mpin_sdk_clear_custom_headers(m_sdk)); }
     void AddTrustedDomain(const String &domain) {
-        /* The old core took URLs, too, and looked at their host. */
+        /* The old core also accepted URLs and used their host. */
         const size_t mark = domain.find("://");
         const size_t start = mark == String::npos ? 0 : mark + 3;
         const std::string host =
             domain.substr(start, domain.find_first_of("/?#:", start) - start);
-        /* What is no domain must not leave the list empty, which trusts all:
-         * "invalid" is nobody's (RFC 6761). */
+        /* If the text is not a domain, the list must not stay empty, because
+         * then every host would be trusted. "invalid" belongs to nobody (RFC
+         * 6761). */
         if (mpin_sdk_add_trusted_domain(m_sdk, host.c_str()) != MPIN_OK)
             Ignore(mpin_sdk_add_trusted_domain(m_sdk, "invalid"));
     }
@@ -532,7 +533,8 @@ public:
         });
     }
 
-    /** `backend` with or without its scheme; empty: all users. */
+    /** `backend` may have a scheme or not. If it is empty, all users are
+     * listed. */
     Status
     ListUsers(OUT std::vector<UserPtr> &users, const String &backend) const {
         std::vector<UserPtr> all;
@@ -551,7 +553,7 @@ public:
         });
     }
 
-    /** Each without scheme and the last "/", as User::GetBackend(). */
+    /** The backends in the form of User::GetBackend(). */
     Status ListBackends(OUT std::vector<String> &backends) const {
         std::vector<UserPtr> users;
         std::set<String> found;
@@ -700,7 +702,7 @@ private:
     static mpin_user *Handle(const UserPtr &user) {
         return user ? user->m_user : NULL;
     }
-    /* To be asked for each time: the customer may turn out late. */
+    /* Not stored, because the customer may become known later. */
     static std::string Key(const User &user) {
         return user.GetId() + "\n" + user.GetUrl() + "\n" +
                user.GetCustomerId() + "\n" + user.GetAppId();
@@ -717,10 +719,10 @@ private:
         return key;
     }
 
-    /* A result in the old form, with the text of the failure. */
+    /* The status for an old program, with the error text. */
     Status Tell(mpin_status status) const {
         if (status == MPIN_OK) return Status();
-        /* Old programs do not know handles. */
+        /* Old programs have no handles, so this error needs another text. */
         if (status == MPIN_INVALID_HANDLE)
             return Status(
                 Status::FLOW_ERROR, "no such user: StartRegistration first");
@@ -737,7 +739,7 @@ private:
 
     /* ---- Users ------------------------------------------------------ */
 
-    /* Gives the object the sdk's user of its id. */
+    /* Connects the object with the sdk's user of the same id. */
     Status Bind(const UserPtr &user) {
         if (!user) return Status(Status::FLOW_ERROR, "no user");
         int32_t state = 0;
@@ -822,7 +824,7 @@ private:
         sdk.m_executeError.clear();
         IHttpRequest *http = NULL;
         mpin_status status = MPIN_NETWORK_ERROR;
-        /* No exception may cross the library. */
+        /* Exceptions must not pass through the library. */
         try {
             http = sdk.m_context->CreateHttpRequest();
             if (http)
@@ -877,9 +879,9 @@ private:
                                         : IStorage::NONSECURE);
     }
 
-    /* While old users are being taken over the secure text is the new key, a
-     * newline, and the old text: whatever ends the program on the way, both
-     * are there the next time. */
+    /* While old users are taken over, the SECURE text is the new key, a
+     * newline, and the old text. If the program ends meanwhile, the next start
+     * finds both. */
     static mpin_status
     StorageGet(void *self, mpin_storage_data *data, int32_t kind) {
         try {
@@ -919,7 +921,8 @@ private:
         return first != String::npos && text[first] == '{';
     }
 
-    /* `users` is empty if nothing old is there. */
+    /* Reads what an old core has stored. `users` is empty if there is nothing.
+     */
     bool ReadOldUsers(String &users) {
         IStorage *open = Storage(MPIN_STORAGE_USERS);
         IStorage *secure = Storage(MPIN_STORAGE_SECURE);
@@ -941,7 +944,7 @@ private:
             m_oldSecure.c_str()));
         if (status != Status::OK) return status;
         String text;
-        /* Nothing was usable: the old texts stay as they are. */
+        /* If no user could be imported, the old texts stay. */
         if (!Storage(MPIN_STORAGE_USERS)->GetData(text) || IsOld(text))
             return status;
         m_oldSecure.Overwrite();
@@ -957,12 +960,13 @@ private:
     mpin_sdk *m_sdk;
     IContext *m_context;
     State m_state;
-    /* Of new users: any (NULL), or the one that the server will name (""). */
+    /* The customer of new users: NULL for any, "" for the one the server names.
+     */
     const char *m_newCustomer;
     mutable Users m_users;
-    /* What an old core's secure storage held, until it has been taken over. */
+    /* The SECURE text of an old core, until its users have been taken over. */
     String m_oldSecure;
-    /* Why the program's HTTP has failed. */
+    /* The error text of the program's HTTP. */
     String m_executeError;
 };
 

@@ -3,9 +3,9 @@
 #define MPIN_CXX_UTILS_H
 
 /**
- * Texts, maps, JSON objects and URLs, as programs for the Milagro and MIRACL
- * cores use them. Programs rely on what the old header included, too.
- */
+ * Texts, maps, JSON objects and URLs for programs that were written for the
+ * Milagro and MIRACL cores. The standard headers that the old header included
+ * are included here, too, because programs rely on them. */
 
 #include <algorithm>
 #include <cassert>
@@ -28,7 +28,7 @@
 #include "json/visitor.h"
 #include "json/writer.h"
 
-/* The old headers mark parameters with these. */
+/* The old headers mark parameters with these names. */
 #ifndef IN
 #define IN
 #endif
@@ -41,14 +41,15 @@
 
 namespace util {
 
-/** Not optimised away, as other assignments to a text that is not read. */
+/** Overwrites a text. The compiler cannot remove this, although nobody reads
+ * the text afterwards. */
 inline void OverwriteString(std::string &text, char c = ' ') {
     volatile char *start = text.empty() ? NULL : &text[0];
     for (size_t i = 0; i < text.size(); ++i) start[i] = c;
 }
 
-/** A std::string that is overwritten when it goes, when it gets another value,
- * and when it moves because append() or += make it grow. */
+/** A std::string that is overwritten when it is freed, when it gets another
+ * value, and when append() or += moves it to larger memory. */
 class String : public std::string {
 public:
     String() {}
@@ -65,7 +66,7 @@ public:
         return *this = static_cast<const std::string &>(text);
     }
     String &operator=(const std::string &text) {
-        /* The copy comes first: `text` may be this one. */
+        /* The copy comes first, because `text` may be this object. */
         const String copy(text);
         json::Wipe(*this);
         assign(copy);
@@ -94,7 +95,7 @@ public:
     String &operator+=(char c) { return append(&c, 1); }
     void push_back(char c) { append(&c, 1); }
 
-    /** As printf; the former text goes. */
+    /** Replaces the text by formatted text, as printf does. */
 #ifdef __GNUC__
     __attribute__((format(printf, 2, 3)))
 #endif
@@ -145,7 +146,7 @@ public:
         return size() >= end.size() &&
                compare(size() - end.size(), npos, end) == 0;
     }
-    /** A copy with the letters of ASCII in lower case. */
+    /** A copy with ASCII letters in lower case. */
     String ToLower() const {
         String lower(*this);
         for (size_t i = 0; i < lower.size(); ++i)
@@ -154,7 +155,7 @@ public:
         return lower;
     }
 
-    /** Java's hash: the sum of s[i] * 31^(n-1-i), in 32 bits. */
+    /** Java's string hash: the sum of s[i] * 31^(n-1-i), in 32 bits. */
     int GetHash() const {
         uint32_t hash = 0;
         for (const_iterator i = begin(); i != end(); ++i)
@@ -193,7 +194,7 @@ inline void OverwriteJsonValues(json::UnknownElement &element) {
     element.Accept(overwriter);
 }
 
-/** A JSON object whose values are overwritten when it goes. */
+/** A JSON object whose values are overwritten when it is freed. */
 class JsonObject : public json::Object {
 public:
     JsonObject() {}
@@ -211,7 +212,7 @@ public:
         return *this = static_cast<const json::Object &>(other);
     }
 
-    /** The text is the caller's to overwrite. */
+    /** The object as JSON text. The caller must overwrite it. */
     std::string ToString() const {
         Written text;
         std::ostream stream(&text);
@@ -219,8 +220,9 @@ public:
         return text.text;
     }
 
-    /** False, and empty, if `text` is no JSON object; GetParseError() says why
-     * without the text. */
+    /** Parses `text`. False, with an empty object, if `text` is not a JSON
+     * object; GetParseError() then gives the reason, without parts of the text.
+     */
     bool Parse(const char *text) {
         Clear();
         m_parseError.clear();
@@ -236,7 +238,7 @@ public:
     }
     std::string GetParseError() const { return m_parseError; }
 
-    /* The default for a member that is not there or of another type. */
+    /* A missing member, or one of another type, gives the default. */
 
     const char *
     GetStringParam(const char *name, const char *defaultValue = "") const {
@@ -265,7 +267,7 @@ public:
     }
 
 private:
-    /* Streams without a buffer of their own, which nobody could overwrite. */
+    /* These streams have no buffer, because it could not be overwritten. */
     class Memory : public std::streambuf {
     public:
         explicit Memory(const char *text) {
@@ -297,7 +299,7 @@ private:
     String m_parseError;
 };
 
-/** The default for a member that is not there; one of another type throws. */
+/** A missing member gives the default. A member of another type throws. */
 inline std::string GetOptionalStringParam(
     const json::Object &object, const std::string &name,
     const std::string &defaultValue = "") {
@@ -341,13 +343,13 @@ public:
         return insert(value_type(key, value)).second;
     }
 
-    /** Values of `other` take the place of those that are there. */
+    /** Adds the entries of `other`. They replace entries with the same key. */
     void PutAll(const StringMap &other) {
         for (const_iterator i = other.begin(); i != other.end(); ++i)
             (*this)[i->first] = i->second;
     }
 
-    /** "" if the key is not there. */
+    /** The value of the key; "" if there is none. */
     const char *Get(const String &key) const {
         const const_iterator i = find(key);
         return i == end() ? "" : i->second.c_str();
@@ -356,7 +358,7 @@ public:
 
 /* ---- Hex -------------------------------------------------------------- */
 
-/** Two lower-case digits a byte. */
+/** The bytes in hex, two lower-case digits each. */
 inline std::string HexEncode(const char *bytes, size_t size) {
     static const char digits[] = "0123456789abcdef";
     std::string hex;
@@ -373,7 +375,7 @@ inline std::string HexEncode(const std::string &bytes) {
     return HexEncode(bytes.data(), bytes.size());
 }
 
-/** Empty if `hex` is not hex digits in pairs. */
+/** The bytes of `hex`. Empty if `hex` is not pairs of hex digits. */
 inline std::string HexDecode(const std::string &hex) {
     static const std::string digits("0123456789abcdef0123456789ABCDEF");
     std::string bytes;
@@ -387,8 +389,9 @@ inline std::string HexDecode(const std::string &hex) {
 
 /* ---- URLs ------------------------------------------------------------- */
 
-/** The parts of a URL; of what is none, what is left of it. Scheme and host in
- * lower case, the path without its first "/" and with the query. */
+/** The parts of a URL. Scheme and host are in lower case; the path contains the
+ * query and has no leading "/". Text that is not a URL gives the parts that
+ * were found. */
 class Url {
 public:
     Url(const std::string &url) {

@@ -37,7 +37,7 @@ typedef TrivialType_T<double> Number;
 typedef TrivialType_T<bool> Boolean;
 typedef TrivialType_T<std::string> String;
 
-/** Empties a text, and overwrites all that its memory has room for. */
+/** Empties a text and overwrites all of its memory. */
 inline void Wipe(std::string &text) {
     text.resize(text.capacity());
     volatile char *start = text.empty() ? NULL : &text[0];
@@ -50,13 +50,14 @@ inline void Wipe(bool &value) {
     *const_cast<volatile bool *>(&value) = false;
 }
 
-/** Adds to a text. If it has to move, what it leaves behind is wiped. */
+/** Appends to a text. If the text moves, its old memory is wiped. */
 inline void Append(std::string &text, const char *bytes, size_t size) {
     if (size > text.capacity() - text.size()) {
         std::string larger;
         larger.reserve(std::max(2 * text.capacity(), text.size() + size));
         larger.append(text);
-        /* Before the text moves: `bytes` may lie within it. */
+        /* This comes before the old memory is wiped: `bytes` may be inside it.
+         */
         larger.append(bytes, size);
         Wipe(text);
         text.swap(larger);
@@ -139,7 +140,7 @@ public:
     void Resize(size_t size) { m_elements.resize(size); }
     void Clear() { m_elements.clear(); }
 
-    /** Grows to hold the index. */
+    /** Grows until it has the index. */
     UnknownElement &operator[](size_t index) {
         if (index >= m_elements.size()) m_elements.resize(index + 1);
         return m_elements[index];
@@ -160,7 +161,7 @@ private:
     Elements m_elements;
 };
 
-/** Members in the order in which they were inserted, each name once. */
+/** The members stay in the order of insertion. Each name occurs once. */
 class Object {
 public:
     struct Member {
@@ -198,7 +199,7 @@ public:
         return i;
     }
 
-    /** Throws if the name is there. */
+    /** Throws if the name exists already. */
     iterator Insert(const Member &member) { return Insert(member, End()); }
     iterator Insert(const Member &member, iterator where) {
         if (Find(member.name) != End())
@@ -208,7 +209,7 @@ public:
     iterator Erase(iterator where) { return m_members.erase(where); }
     void Clear() { m_members.clear(); }
 
-    /** Null if it was not there. */
+    /** The member of that name; a missing one is added as Null. */
     UnknownElement &operator[](const std::string &name) {
         iterator i = Find(name);
         if (i == End()) i = m_members.insert(End(), Member(name));
@@ -331,7 +332,7 @@ inline UnknownElement::UnknownElement(const String &value)
 inline UnknownElement::UnknownElement(const Null &value)
     : m_held(std::make_shared<Held_T<Null>>(value)) {}
 
-/* The copy comes first: `other` may lie within this element. */
+/* The copy comes first, because `other` may be inside this element. */
 inline UnknownElement &UnknownElement::operator=(const UnknownElement &other) {
     m_held = other.m_held->Copy();
     return *this;

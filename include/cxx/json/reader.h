@@ -14,9 +14,9 @@
 
 namespace json {
 
-/** Reads JSON text (RFC 8259) to the end of a stream. What is no JSON, a name
- * that an object has twice, more than 128 values within one another, and
- * anything behind the value throw json::Exception. */
+/** Reads JSON text (RFC 8259) to the end of a stream. Throws json::Exception if
+ * the text is not JSON, if an object has the same name twice, if more than 128
+ * values are nested, and if anything follows the value. */
 class Reader {
 public:
     class ScanException : public Exception {
@@ -136,7 +136,7 @@ private:
         return Number(value);
     }
 
-    /* The locale of the program says which point strtod() knows. A stream of
+    /* strtod() expects the decimal point of the program's locale. A stream with
      * another locale would keep a copy of the digits. */
     double Value(size_t start) const {
         String digits;
@@ -225,7 +225,7 @@ private:
             Add(text, static_cast<char>(0x80 | ((c >> (6 * more)) & 0x3f)));
     }
 
-    /* 0 at the end; a text has no NUL outside of strings. */
+    /* The next character; 0 at the end. Outside of strings, JSON has no NUL. */
     char Peek() const { return m_at < m_text.size() ? m_text[m_at] : '\0'; }
     bool Take(char c) {
         if (m_at >= m_text.size() || m_text[m_at] != c) return false;

@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* json::Visitor and json::ConstVisitor, where the old cores had them. */
+/* Declares json::Visitor and json::ConstVisitor where the old cores did. */
 #include "elements.h"

@@ -73,7 +73,7 @@ private:
         if (!std::isfinite(value)) throw Exception("JSON has no such number");
         char text[32];
         std::snprintf(text, sizeof text, "%.17g", value);
-        /* The shortest that is read back as the same number. */
+        /* The shortest text that is read back as the same number. */
         for (int digits = 1; digits < 17; ++digits) {
             char shorter[32];
             double again = 0;
@@ -84,11 +84,11 @@ private:
             std::snprintf(text, sizeof text, "%s", shorter);
             break;
         }
-        /* Whole ones as such: 100, not 1e+02. */
+        /* Whole numbers are written without an exponent: 100, not 1e+02. */
         if (std::fabs(value) < 9007199254740992.0 &&
             std::floor(value) >= value)
             std::snprintf(text, sizeof text, "%.0f", value);
-        /* Where the locale of the program has a comma. */
+        /* The program's locale may have a comma as decimal point. */
         for (char *c = text; *c; ++c)
             if (*c == ',') *c = '.';
         m_out << text;
