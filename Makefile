@@ -1,13 +1,13 @@
-# libmpin. `make help` lists the targets; everything that is made lies in build/ and .build*/.
+# libmpin. `make help` lists the targets. Everything that is built goes to build/ and .build*/.
 
 SWIFT  ?= swift
 CC     = gcc
-# The C compiler that came with Swift: its sanitizers are those of Swift.
+# The C compiler of the Swift toolchain. Its sanitizers are compatible with Swift's.
 SWIFT_CLANG = $(dir $(realpath $(shell command -v swiftc)))clang
-# Debian's own Python: its packages (pytest, setuptools) come from debian-packages.txt, not from the network.
+# Debian's own Python. Its packages (pytest, setuptools) come from debian-packages.txt, not from the network.
 PYTHON ?= /usr/bin/python3
 
-# The version stands in the header; the Python package repeats it, and a test compares the two.
+# The header defines the version. The Python package repeats it, and a test compares the two.
 VERSION := $(shell sed -n 's/^\#define MPIN_VERSION "\(.*\)"/\1/p' include/mpin.h)
 SONAME = libmpin.so.1
 LIB    = build/libmpin.so
@@ -18,9 +18,9 @@ SWIFT_TESTS = .build/release/libmpinPackageTests.xctest
 STAMP  = build/packages.stamp
 SOAK   = MPIN_LIBRARY=$(abspath $(LIB)) PYTHONPATH=bindings/python $(PYTHON) -B Tests/EndToEnd/soak.py
 
-# The library is static Swift (it runs where no Swift is installed), so it has a build folder of its own. Valgrind cannot
-# read the newer debug information of its C. Nothing in it uses regular expressions: with the implicit import of their
-# module each object would ask for it, and a static library that is linked keeps a megabyte of it.
+# The library links Swift statically, so that it runs where no Swift is installed; that needs a build folder of its own.
+# Valgrind cannot read the newer debug information of its C code. The library uses no regular expressions: with the
+# implicit import of their module, each object would refer to it, and the linker would keep a megabyte of it.
 LIB_FLAGS = --product mpin --disable-local-rpath -Xcc -gdwarf-4 \
 	-Xswiftc -Xfrontend -Xswiftc -disable-implicit-string-processing-module-import \
 	-Xswiftc -static-stdlib -Xswiftc -no-toolchain-stdlib-rpath -Xswiftc -use-ld=lld \
@@ -28,9 +28,9 @@ LIB_FLAGS = --product mpin --disable-local-rpath -Xcc -gdwarf-4 \
 	-Xlinker --gc-sections -Xlinker -z -Xlinker nodelete -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now
 
 .DEFAULT_GOAL := help
-# Those of them that take longer than the rest of `make test` are left to `make check-all`.
+# Tests that take longer than the rest of `make test`. Only `make check-all` runs them.
 LONG = laws dudect tsan coverage faults faults-asan pages-test times-test
-# Those that take longest come first: two of them run at a time.
+# The longest tests come first, because two run at a time.
 TESTS = unit browser-test asan fuzz python-test faults-quick api-test c-test soak-test lint abi readme-test demo e2e ctime negative wipe unit-file
 
 .PHONY: help test check-all built made programs lib server examples bench load soak packages format clean $(TESTS) $(LONG) FORCE
@@ -50,7 +50,7 @@ server: $(SERVER) ## build build/mpind
 
 examples: build/mpin-example build/venv/installed ## build the C example and the Python package
 
-# What is measured without flags becomes a part of Sources/NUMBERS.md, also where it breaks a limit.
+# Without flags, the results are written into Sources/NUMBERS.md, even if they break a limit.
 bench: $(BENCH) ## time every operation, against GMP's own 4x4-limb product; BENCH_FLAGS=--json
 	$(BENCH) $(or $(BENCH_FLAGS),--json-to .build/bench.json)
 	$(if $(BENCH_FLAGS),,Sources/Packaging/numbers.py bench .build/bench.json)
@@ -72,7 +72,8 @@ test: ## everything that CI runs; ends in "N passed, N failed"
 check-all: ## all checks, the long ones and those that measure time too
 	Tests/run.sh 2 $(TESTS) -- $(LONG)
 
-# What tests share is built once, before the first of them: two of them run at a time, and none compiles under another.
+# What the tests share is built once, before the first of them. Two tests run at a time, and neither may compile while
+# the other runs.
 MADE = lib server examples cli man programs $(LIB) $(SERVER) build/mpin-example $(LOAD) $(BENCH) $(SWIFT_TESTS) build/address/libmpin.so
 built: $(MADE)
 made:
@@ -195,7 +196,7 @@ format: ## format the Swift sources
 clean: ## remove all that was built
 	rm -rf build .build .build-*
 
-# Swift's own build decides what is out of date.
+# Swift's own build decides what is out of date, so these targets always run.
 $(LIB): FORCE | $(STAMP)
 	$(SWIFT) build -c release $(LIB_FLAGS) --scratch-path .build-lib
 	@mkdir -p build

@@ -1,5 +1,5 @@
-/* The library is not linked to libcurl: a program that supplies its own HTTP needs none, and a binary that is handed out,
- * such as a Python wheel, takes the one of the system, with the system's security updates. */
+/* libmpin does not link libcurl. A program with its own HTTP does not need libcurl, and a distributed binary, such as a
+ * Python wheel, loads the libcurl of the system, which gets the system's security updates. */
 #include "mpin_curl.h"
 
 #include <dlfcn.h>
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* X(function): every function that is called here. */
+/* X(function): the list of all libcurl functions that are called here. */
 #define FUNCTIONS(X) \
     X(global_init_mem) X(easy_init) X(easy_cleanup) X(easy_reset) X(easy_strerror) X(easy_setopt) X(easy_getinfo) \
     X(multi_init) X(multi_cleanup) X(multi_add_handle) X(multi_remove_handle) X(multi_perform) X(multi_poll) \
@@ -22,8 +22,8 @@ static struct { FUNCTIONS(MEMBER) } curl_functions;
 static pthread_once_t loading = PTHREAD_ONCE_INIT;
 static int is_available;
 
-/* Memory for libcurl that is wiped when it is freed: URLs, headers and bodies that it has copied hold one-time tokens and
- * shares. Where the program has initialised libcurl before, its own functions stay. */
+/* Memory functions for libcurl that wipe memory when they free it, because URLs, headers and bodies may contain
+ * one-time tokens and shares. If the program has initialised libcurl before, libcurl keeps the program's functions. */
 static void wiping_free(void *block) {
     if (block) explicit_bzero(block, malloc_usable_size(block));
     free(block);
@@ -39,8 +39,8 @@ static void *wiping_realloc(void *block, size_t size) {
     return larger;
 }
 
-/* An older library may lack a function; then it is as if there were none. It stays loaded: its threads and its TLS library
- * would not survive being unloaded. */
+/* If an older libcurl lacks a function, it is not used at all. The library is never unloaded, because its threads and
+ * its TLS library would not survive that. */
 static void load(void) {
     void *library = dlopen(MPIN_CURL_LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!library) return;
@@ -111,7 +111,7 @@ CURLcode mpin_curl_get_long(CURL *curl, CURLINFO info, long *value) {
     return curl_functions.easy_getinfo(curl, info, value);
 }
 
-/* Deprecated since libcurl 7.85 for an option by names, but the only one that every libcurl.so.4 has. */
+/* libcurl 7.85 replaced this option by one with names, but only this one exists in every libcurl.so.4. */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 CURLcode mpin_curl_set_http_only(CURL *curl) {
     return mpin_curl_set_long(curl, CURLOPT_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS);

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Makes the Debian packages of what is built. The Makefile calls it with VERSION, SONAME, PROGRAMS (the folder of the
-# programs that need no Swift), CHECKOUTS (the sources of the packages in them) and SOURCE_DATE_EPOCH in the environment.
+# Makes the Debian packages from the build results. The Makefile calls it with these variables in the environment:
+# VERSION, SONAME, PROGRAMS (the folder of the static programs), CHECKOUTS (the sources of the Swift packages in them)
+# and SOURCE_DATE_EPOCH.
 set -euo pipefail
 shopt -s nullglob
 export LC_ALL=C TZ=UTC
@@ -13,7 +14,7 @@ swift_licence=$(dirname "$(realpath "$(command -v swiftc)")")/../share/swift/LIC
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# The tools of dpkg look for debian/control and debian/changelog where they are run.
+# The dpkg tools expect debian/control and debian/changelog in the current folder.
 mkdir "$work/debian"
 cp "$here/debian/control" "$work/debian"
 cat >"$work/debian/changelog" <<CHANGES
@@ -25,10 +26,10 @@ libmpin ($VERSION-1) unstable; urgency=medium
 CHANGES
 cd "$work"
 
-# put MODE FILE PATH: a file in the package $package.
+# put MODE FILE PATH: installs a file in the package $package.
 put() { install -D -m "$1" "$2" "$package$3"; }
 
-# put_compressed FILE PATH
+# put_compressed FILE PATH: the same, compressed, with mode 644.
 put_compressed() {
     install -d "$(dirname "$package$2")"
     gzip -9n <"$1" >"$package$2"
@@ -40,7 +41,7 @@ put_program() {
     strip --strip-unneeded --remove-section=.comment "$package/usr/bin/$1"
 }
 
-# put_licences FILE...: licences and notices of what is linked into a program, one after the other.
+# put_licences FILE...: installs the licences and notices of everything that is linked into a program, in one file.
 put_licences() {
     local file
     for file in "$swift_licence" "$@"; do
@@ -51,7 +52,7 @@ put_licences() {
     put_compressed third-party "/usr/share/doc/$package/third-party.gz"
 }
 
-# build PACKAGE: what every package has, then the package itself.
+# build: adds the files that every package has, then makes the package $package.
 build() {
     local script
     put 644 "$here/debian/copyright" "/usr/share/doc/$package/copyright"
@@ -71,13 +72,13 @@ build() {
     dpkg-deb --root-owner-group -z3 --build "$package" "$out"
 }
 
-# depends FILE: the packages of the libraries that it needs.
+# depends FILE: finds the packages of the libraries that FILE needs.
 depends() {
     install -d "$package/DEBIAN"
     dpkg-shlibdeps -S"$package" -T"$package.substvars" -e"$1"
 }
 
-# What `make install` puts into a system, shared out between the two packages.
+# Distributes what `make install` installs to the two packages libmpin1 and libmpin-dev.
 install_library() {
     local file page
     DESTDIR=$work/installed PREFIX=/usr LIBDIR=/usr/lib/$triplet INCLUDEDIR=/usr/include \
@@ -85,7 +86,7 @@ install_library() {
     package=libmpin1
     install -d "$package/usr/lib/$triplet"
     mv "installed/usr/lib/$triplet/$SONAME" "installed/usr/lib/$triplet/libmpin.so.$VERSION" "$package/usr/lib/$triplet"
-    # A library that is no program is not executable.
+    # Debian wants a library to be executable only if it is also a program.
     chmod 644 "$package/usr/lib/$triplet/libmpin.so.$VERSION"
     put_licences
     install -d "$package/DEBIAN"

@@ -1,13 +1,13 @@
 #!/bin/sh
-# Installs or removes the library for C and C++ programs: shared library with its links, headers, pkg-config and CMake
-# files, and the manual pages in build/man. The Makefile calls it with DESTDIR, PREFIX, LIBDIR, INCLUDEDIR, MANDIR, VERSION,
-# SONAME in the environment.
+# Installs or removes the library for C and C++ programs: the shared library with its links, headers, pkg-config and
+# CMake files, and the manual pages in build/man. The Makefile calls it with DESTDIR, PREFIX, LIBDIR, INCLUDEDIR,
+# MANDIR, VERSION and SONAME in the environment.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 here=$root/Sources/Packaging
 real=libmpin.so.$VERSION
 cmake=$LIBDIR/cmake/mpin
-# The headers for C++, as they lie in include/cxx.
+# The C++ headers, relative to include/cxx.
 cxx="mpin_sdk.h mpin_sdk_base.h mfa_sdk.h utils.h
     json/elements.h json/reader.h json/visitor.h json/writer.h"
 files="$LIBDIR/$real $LIBDIR/$SONAME $LIBDIR/libmpin.so $LIBDIR/pkgconfig/mpin.pc
@@ -16,7 +16,7 @@ files="$LIBDIR/$real $LIBDIR/$SONAME $LIBDIR/libmpin.so $LIBDIR/pkgconfig/mpin.p
 for header in $cxx; do files="$files $INCLUDEDIR/mpin-cxx/$header"; done
 for page in "$root"/build/man/*.3; do files="$files $MANDIR/man3/${page##*/}"; done
 
-# fill TEMPLATE FILE: a template with its @words@ replaced.
+# fill TEMPLATE FILE: installs a template with its @words@ replaced.
 fill() {
     sed -e "s|@prefix@|$PREFIX|; s|@libdir@|$LIBDIR|; s|@includedir@|$INCLUDEDIR|; s|@version@|$VERSION|
             s|@soname@|$SONAME|; s|@libdir_in_prefix@|${LIBDIR#"$PREFIX"/}|
@@ -25,7 +25,7 @@ fill() {
 }
 
 install_all() {
-    # From the CMake files up to the prefix, so that the tree can be moved.
+    # The relative path from the CMake files to the prefix, so that the installed tree can be moved.
     up=$(printf '%s' "${cmake#"$PREFIX"/}" | sed 's|[^/][^/]*|..|g')
     install -d "$DESTDIR$LIBDIR/pkgconfig" "$DESTDIR$cmake" "$DESTDIR$INCLUDEDIR/mpin-cxx/json"
     install -m 755 -s "$root/build/$SONAME" "$DESTDIR$LIBDIR/$real"
@@ -36,7 +36,7 @@ install_all() {
         install -m 644 "$root/include/cxx/$header" "$DESTDIR$INCLUDEDIR/mpin-cxx/$header"
     done
     install -d "$DESTDIR$MANDIR/man3"
-    # Links stay links: one for each function, to the page of its group.
+    # Keeps symbolic links: there is one for each function, to the page of its group.
     cp -P "$root"/build/man/*.3 "$DESTDIR$MANDIR/man3"
     fill "$here/mpin.pc.in" "$LIBDIR/pkgconfig/mpin.pc"
     fill "$here/cmake/mpinConfig.cmake.in" "$cmake/mpinConfig.cmake"

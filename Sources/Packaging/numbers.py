@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes what mpin-bench and mpin-load have measured into Sources/NUMBERS.md, or compares the names of its rows with theirs.
+"""Writes the results of mpin-bench and mpin-load into Sources/NUMBERS.md, or compares the names of its rows with theirs.
 
     numbers.py bench|load FILE            rewrites that part of the page from the tool's JSON
     numbers.py --check bench|load FILE    fails if the page has other rows than the JSON, or rows that do not agree
@@ -25,7 +25,7 @@ Rows = list[list[str]]
 
 
 def said(*command: str) -> str:
-    """The first line that a program prints; empty where it cannot be run."""
+    """The first line that a program prints; empty if the program cannot be run."""
     try:
         output = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError):
@@ -39,7 +39,7 @@ def found(pattern: str, path: str) -> str:
 
 
 def circumstances() -> str:
-    """Version, date and machine."""
+    """The version, the date and a description of the machine."""
     version = found(r'^#define MPIN_VERSION "(.*)"', str(ROOT / "include/mpin.h"))
     commit = said("git", "rev-parse", "--short", "HEAD")
     date = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
@@ -55,25 +55,25 @@ def circumstances() -> str:
 
 
 def number(value: float) -> str:
-    """Whole above 100, below with three digits."""
+    """The number as text: without decimals from 100 on, else with three digits."""
     digits = 0 if value >= 100 else 1 if value >= 10 else 2 if value >= 1 else 3
     return f"{value:,.{digits}f}"
 
 
 def bench_rows(rungs: list[dict[str, Any]]) -> Rows:
-    """Microseconds are those of the run's median U: so rows agree, however the machine's speed went up and down."""
+    """Microseconds, computed with the median U of the run. So rows agree even if the machine's speed varies."""
     unit = unit_of(rungs)
     rows = [["operation", "U", "µs"]]
     return rows + [[f"`{rung['name']}`", number(rung["ratio"]), number(rung["ratio"] * unit / 1000)] for rung in rungs]
 
 
 def unit_of(rungs: list[dict[str, Any]]) -> float:
-    """Nanoseconds of one U: the median of those that were measured beside the rows."""
+    """The nanoseconds of one U: the median of the values that were measured with the rows."""
     units = sorted(float(rung["unit"]) for rung in rungs)
     return units[len(units) // 2]
 
 
-# What a row is made of. Each whole must be as much as its parts, within PER_CENT.
+# The parts of a row. The row must be equal to the sum of its parts, within PER_CENT.
 PARTS = {
     "login_server": ["challenge", "server_2"],
     "login_client": ["random_generate", "client_1", "client_2"],
@@ -121,7 +121,7 @@ def part(name: str) -> re.Pattern[str]:
 
 
 def names(rows: list[str]) -> list[str]:
-    """The first column; numbers in it are measured, too."""
+    """The first column of a row, without its numbers, which are measured, too."""
     return [re.sub(r"[\d,]+", "N", row.split("|")[1].strip()) for row in rows if row.startswith("| ")]
 
 

@@ -1,4 +1,4 @@
-# From a built tree to what people install. Included by the Makefile.
+# Makes what people install from what was built. The Makefile includes this file.
 
 .PHONY: install uninstall man reference reference-test install-test reproducible library-in dist sbom docs swift-test cli cli-test unit-file man-test \
 	static deb deb-pack deb-lint deb-test wheel wheel-test
@@ -37,7 +37,7 @@ install-test: lib ## build C and C++ programs from an installed copy, by pkg-con
 reproducible: packages ## build the library twice and compare
 	Tests/Packaging/reproducible.sh
 
-# The library alone, built in FOLDER.
+# Builds only the library, in FOLDER.
 library-in: packages
 	$(SWIFT) build -c release $(LIB_FLAGS) --scratch-path $(FOLDER)
 
@@ -73,7 +73,7 @@ dist: lib ## make archives of the sources and of an installed copy, in build/dis
 		gzip -n >build/dist/libmpin-$(VERSION)-$(shell uname -m).tar.gz
 	cd build/dist && sha256sum *.tar.gz >SHA256SUMS
 
-# Programs that run where no Swift is installed, with what the library has: all symbols bound before the start.
+# Flags for programs that run where no Swift is installed. As in the library, all symbols are bound at the start.
 STATIC_FLAGS = --static-swift-stdlib --disable-local-rpath -Xswiftc -no-toolchain-stdlib-rpath -Xswiftc -use-ld=lld \
 	-Xlinker --gc-sections -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now
 
@@ -84,7 +84,7 @@ static: packages ## build mpind and mpin-cli that run without Swift, in .build-s
 deb: lib static man ## make libmpin1, libmpin-dev, mpind and mpin-cli for Debian, in build/dist
 	$(MAKE) --no-print-directory deb-pack
 
-# What is built, as packages.
+# Makes the packages from what is already built.
 deb-pack:
 	VERSION=$(VERSION) SONAME=$(SONAME) PROGRAMS=$(CURDIR)/.build-static/release CHECKOUTS=$(CURDIR)/.build-static/checkouts \
 		Sources/Packaging/deb.sh
@@ -95,7 +95,7 @@ deb-lint: deb ## the packages against Debian's rules; made again they are the sa
 deb-test: deb-lint wheel build/debian.tar ## install, log in, purge in a Debian 12 without Swift
 	Tests/Packaging/deb.sh build/debian.tar
 
-# The smallest Debian 12, fetched once.
+# A minimal Debian 12, downloaded once.
 build/debian.tar: | $(STAMP)
 	rm -rf build/debian-root
 	debootstrap --variant=minbase bookworm build/debian-root
@@ -120,7 +120,7 @@ sbom: lib server build/sbom-venv/installed ## write and check build/libmpin.cdx.
 	Sources/Packaging/sbom.py $(VERSION) $(LIB) $(SERVER) >build/libmpin.cdx.json
 	build/sbom-venv/bin/python Tests/Packaging/sbom.py build/libmpin.cdx.json
 
-# The schemas of CycloneDX come with its own library.
+# The Python library of CycloneDX contains its schemas.
 build/sbom-venv/installed: | $(STAMP)
 	$(PYTHON) -m venv build/sbom-venv
 	build/sbom-venv/bin/pip install --quiet 'cyclonedx-python-lib[json-validation]==11.12.0'

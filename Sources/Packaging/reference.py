@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes what the comments of the C headers say into manual pages and into input for doxygen.
+"""Converts the comments of the C headers to manual pages and to input for doxygen.
 
 usage: reference.py man FOLDER HEADER...     the pages of section 3, and a link for every function
        reference.py doxygen HEADER           the header with the commands of doxygen, on standard output
@@ -15,23 +15,23 @@ import textwrap
 from dataclasses import dataclass, field
 from pathlib import Path
 
-#: A paragraph that says of what it speaks: "Returns: MPIN_OK".
+#: A paragraph that begins with a label, such as "Returns: MPIN_OK".
 LABEL = re.compile(r"([A-Z][a-z]+(?:,? [a-z]+){0,3}): (.*)", re.DOTALL)
 FUNCTION = re.compile(r"MPIN_API (?:MPIN_CHECK )?(?P<type>.*?)\b(?P<name>mpin_\w+)\((?P<parameters>[^()]*)\);", re.DOTALL)
-#: What the preprocessor and C++ need around the declarations, in the order in which it is looked for.
+#: The tokens of a header, in the order in which they are tried. `other` is what only the preprocessor and C++ need.
 TOKEN = re.compile(
     r"/\* ---- (?P<section>.*?) -+ \*/|/\*\*(?P<doc>.*?)\*/|/\*(?P<note>.*?)\*/"
     r"|(?P<define>\#define (?:\\\n|[^\n])*)|(?P<other>\#[^\n]*|extern \"C\" \{|\}(?=\s*\#))"
     r"|(?P<struct>typedef struct \w+ \{.*?\n\} \w+;)|(?P<declaration>^(?:MPIN_API|typedef)\b[^;]*;)",
     re.DOTALL | re.MULTILINE,
 )
-#: Not for readers: guards, attributes.
+#: Names that readers do not need: include guards and attributes.
 HIDDEN = {"MPIN_H", "MPIN_CRYPTO_H", "MPIN_API", "MPIN_CHECK"}
 
 
 @dataclass
 class Item:
-    """A declaration, or several that share a comment, or a comment about those that follow (no code)."""
+    """A declaration, several that share a comment, or a comment about those that follow (then without code)."""
 
     text: str
     code: str
@@ -73,7 +73,7 @@ class Header:
 
 
 def uncommented(comment: str) -> str:
-    """The text of a comment without its stars, as its lines are indented there."""
+    """The text of a comment without its stars. The indentation of its lines stays."""
     lines = [re.sub(r"^\s*\* ?", "", line) for line in comment.split("\n")]
     return "\n".join(line.rstrip() for line in lines).strip("\n ")
 
@@ -97,7 +97,7 @@ def read(path: Path) -> Header:
                 section.intro.append(uncommented(body))
         elif kind in ("define", "struct", "declaration") and header.sections and not hidden(body):
             items = header.sections[-1].items
-            # A declaration right behind another one shares its comment.
+            # A declaration directly after another one shares its comment.
             if not doc and items and items[-1].code and kind == "declaration" and text[: token.start()].endswith(";\n"):
                 items[-1].code += "\n" + body
             else:
@@ -112,7 +112,7 @@ def hidden(code: str) -> bool:
 
 
 def paragraphs(text: str) -> list[str]:
-    """Paragraphs; one that begins with a label stands for itself, and keeps the indented lines after it."""
+    """The paragraphs. A line that begins with a label starts a new one, which includes the indented lines after it."""
     found: list[str] = []
     for block in text.split("\n\n"):
         lines = block.split("\n")
@@ -132,13 +132,13 @@ def paragraphs(text: str) -> list[str]:
 
 
 def roff(text: str) -> str:
-    """Lines as they are, with nothing in them that is a command."""
+    """The lines as they are, escaped so that none of them is a command."""
     escaped = text.replace("\\", "\\e")
     return "\n".join("\\&" + line if line.startswith((".", "'")) else line for line in escaped.split("\n"))
 
 
 def sentences(text: str) -> str:
-    """One a line, as mdoc wants it."""
+    """One sentence on each line, as mdoc requires."""
     return roff(re.sub(r"(?<=[.!?]) (?=\S)", "\n", " ".join(text.split())))
 
 
@@ -258,7 +258,7 @@ def write_man(folder: Path, headers: list[Header]) -> None:
 
 
 def marked(text: str) -> str:
-    """The text of a comment with doxygen's commands."""
+    """The text of a comment with commands for doxygen."""
     lines: list[str] = []
     for paragraph in paragraphs(text):
         label = None if paragraph.startswith("    ") else LABEL.fullmatch(paragraph)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes the bill of materials of what is shipped, CycloneDX 1.6 JSON, to standard output.
+"""Writes the bill of materials of the library and the programs, CycloneDX 1.6 JSON, to standard output.
 
     sbom.py VERSION BINARY...
 
-Components are the Swift packages as they were resolved, the Swift standard library, and the Debian packages whose
-libraries the binaries name as needed or load when they run. Reproducible: the serial number follows from the content, the time is that of
-SOURCE_DATE_EPOCH.
+The components are the Swift packages in Package.resolved, the Swift standard library, and the Debian packages whose
+libraries the binaries link or load. The result is reproducible: the serial number is computed from the content, and the
+time is that of SOURCE_DATE_EPOCH.
 """
 
 import datetime
@@ -28,7 +28,7 @@ def run(*command: str) -> str:
 
 
 def swift_packages() -> list[Component]:
-    """The pins of Package.resolved that the package graph uses."""
+    """The packages in Package.resolved, with their versions."""
     pins = json.loads((ROOT / "Package.resolved").read_text())["pins"]
     found = []
     for pin in pins:
@@ -52,7 +52,7 @@ def swift_runtime() -> Component:
 
 
 def debian_packages(binaries: list[str]) -> list[Component]:
-    """The packages that own the shared libraries that `binaries` need, and libcurl, which they load."""
+    """The packages of the shared libraries that `binaries` need, and of libcurl, which they load."""
     names = {owner(path) for path in re.findall(r"libcurl\.so\.4 .*=> (\S+)", run("/sbin/ldconfig", "-p"))}
     for binary in binaries:
         needed = re.findall(r"NEEDED.*\[(.+)\]", run("readelf", "-dW", binary))

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the Python wheel: the package with libmpin, and what libmpin links, inside. libcurl is not: it is loaded from the
-# system, whose security updates it gets.
+# Builds the Python wheel. It contains the package, libmpin, and the libraries that libmpin links. It does not contain
+# libcurl, which is loaded from the system and gets the system's security updates.
 # usage: wheel.sh LIBRARY TOOLS OUT      TOOLS: a virtual environment with wheel-requirements.txt in it
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -17,7 +17,7 @@ cp -R "$root/bindings/python/mpin" "$root/bindings/python/pyproject.toml" "$root
 install -s "$library" "$work/source/mpin/libmpin.so.1"
 "$tools/pip" wheel --quiet --no-index --no-build-isolation --no-deps --wheel-dir "$work" "$work/source"
 
-# setuptools took it for pure Python.
+# setuptools regards the package as pure Python, so its metadata must be corrected.
 "$tools/wheel" unpack --dest "$work" "$work"/mpin-*.whl >/dev/null
 info=$(echo "$work"/mpin-*/mpin-*.dist-info)
 sed -i "s/^Root-Is-Purelib: .*/Root-Is-Purelib: false/; s/^Tag: .*/Tag: py3-none-linux_$(uname -m)/" "$info/WHEEL"
@@ -26,7 +26,7 @@ cp "$root/LICENSE" "$info/licenses/libmpin"
 for package in libgmp10 libsodium23 libjansson4; do
     cp "/usr/share/doc/$package/copyright" "$info/licenses/$package"
 done
-# GMP's licence.
+# GMP is under these licences.
 cp /usr/share/common-licenses/LGPL-3 /usr/share/common-licenses/GPL-3 /usr/share/common-licenses/GPL-2 "$info/licenses"
 rm "$work"/mpin-*.whl
 "$tools/wheel" pack --dest-dir "$work" "${info%/*}" >/dev/null

@@ -1,18 +1,18 @@
-/* Registers a user, logs one in and does what else a client does, with libmpin.
+/* A client with libmpin: registration, logins and all other commands.
  *
  *     mpin-example --backend URL --store PATH [--timeout SECONDS] COMMAND
  *
- *     register USER               waits for the activation mail
+ *     register USER               waits until the link in the mail is opened
  *     login USER                  on this machine
- *     login-number USER NUMBER    a browser that shows an access number
- *     login-qr USER URL           a browser that shows a QR code
+ *     login-number USER NUMBER    in a browser that shows an access number
+ *     login-qr USER URL           in a browser that shows a QR code
  *     otp USER                    prints a one-time password
  *     change-pin USER             logs in with the old PIN, then takes a new one
  *     list                        prints the users and their states
- *     delete USER                 here; the server is not told
+ *     delete USER                 on this machine; the server is not told
  *
- * A PIN is read from standard input, one line; never pass one as an argument,
- * where every user of the machine can see it.
+ * A PIN is read from standard input, one line. Never pass a PIN as an argument:
+ * every user of the machine can see arguments.
  *
  * Prints OK, or the name of the status that ended it, such as INCORRECT_PIN.
  * Exit code: 0 OK, 1 failed, 2 wrong usage, 3 INCORRECT_PIN, 4 BLOCKED.
@@ -38,8 +38,8 @@ struct arguments {
     long timeout;     /* seconds to wait for the activation mail */
 };
 
-/* Overwrites the PIN. The pointer is volatile, so that the compiler may not
- * leave out writes to memory that nobody reads again. */
+/* Overwrites the PIN. The pointer is volatile, because the compiler may
+ * otherwise remove writes to memory that is not read again. */
 static void wipe(char *text, size_t size)
 {
     volatile char *p = text;
@@ -47,8 +47,8 @@ static void wipe(char *text, size_t size)
         *p++ = 0;
 }
 
-/* Reads the PIN from standard input: without a buffer that would keep it, and
- * without echo on a terminal. An empty line means that the user gave up. */
+/* Reads the PIN from standard input. It uses no buffered input, which would
+ * keep a copy, and no echo on a terminal. An empty line cancels. */
 static void read_pin(const char *prompt, char *pin, size_t size)
 {
     struct termios shown, hidden;
@@ -72,7 +72,8 @@ static void read_pin(const char *prompt, char *pin, size_t size)
     }
 }
 
-/* A line of standard input, byte by byte: what follows is the PIN. */
+/* Reads a line of standard input, one byte at a time, because the next line is
+ * the PIN. */
 static int read_line(char *line, size_t size)
 {
     size_t n = 0;
@@ -84,7 +85,7 @@ static int read_line(char *line, size_t size)
     return n > 0;
 }
 
-/* Says what went wrong and returns the status, for the exit code. */
+/* Prints what went wrong and returns the status, for the exit code. */
 static mpin_status failed(mpin_sdk *sdk, const char *what, mpin_status status)
 {
     char text[512];
@@ -96,7 +97,8 @@ static mpin_status failed(mpin_sdk *sdk, const char *what, mpin_status status)
     return status;
 }
 
-/* A server's words for a person, without what would steer the terminal. */
+/* Prints a server's text without the control characters in it, which could
+ * change the terminal. */
 static void print_words(const char *text)
 {
     for (; *text; text++)
@@ -119,7 +121,7 @@ static mpin_status wait_for_activation(mpin_sdk *sdk, mpin_user *user,
     return status;
 }
 
-/* A new user, or one whose registration was interrupted, gets a token. */
+/* Registers a new user, or goes on with an interrupted registration. */
 static mpin_status registration(mpin_sdk *sdk, const struct arguments *args)
 {
     mpin_user *user = NULL;
@@ -158,7 +160,7 @@ static mpin_status registration(mpin_sdk *sdk, const struct arguments *args)
     return status;
 }
 
-/* The user that was named, to be released by the caller. */
+/* Finds the named user. The caller must free the handle. */
 static mpin_status known_user(mpin_sdk *sdk, const struct arguments *args,
                               mpin_user **user)
 {
@@ -171,20 +173,20 @@ static mpin_status known_user(mpin_sdk *sdk, const struct arguments *args,
     return MPIN_FLOW_ERROR;
 }
 
-/* What a login is for: it is told the PIN. */
+/* What to do with the PIN of a login. */
 typedef mpin_status (*finish)(mpin_sdk *sdk, mpin_user *user,
                               const struct arguments *args, const char *pin);
 
-/* The session that the browser shows: an access number, or what stands behind
- * '#' in a QR code's URL. */
+/* The access code that the browser shows: an access number, or the part of the
+ * QR code's URL after '#'. */
 static const char *session_code(const struct arguments *args)
 {
     const char *mark = strrchr(args->code, '#');
     return mark ? mark + 1 : args->code;
 }
 
-/* Who asks, and where the PIN will be proved, is shown before it is asked for:
- * a code can be put before a person by anybody. */
+/* Shows who asks for the login and which server will check the PIN, before the
+ * PIN is asked for, because an attacker can show a code of his own. */
 static mpin_status introduce(mpin_sdk *sdk, const struct arguments *args,
                              mpin_user *user)
 {
@@ -214,7 +216,7 @@ static void print_attempts_left(mpin_sdk *sdk)
         fprintf(stderr, "mpin-example: %d attempts left\n", (int)left);
 }
 
-/* Proves the PIN. When the server has no attempt left the user is BLOCKED. */
+/* Logs in. After the last allowed wrong PIN the user is BLOCKED. */
 static mpin_status authentication(mpin_sdk *sdk, const struct arguments *args,
                                   finish finish)
 {
@@ -279,14 +281,14 @@ static int is_same_origin(const char *one, const char *other)
     return n == origin_length(other) && strncasecmp(one, other, n) == 0;
 }
 
-/* A QR code of another host than the backend: its service is asked and shown,
- * and becomes the backend only if the user says so. */
+/* If the QR code is of another host than the backend, asks that host for its
+ * service and shows it. It becomes the backend only if the user agrees. */
 static mpin_status login_qr(mpin_sdk *sdk, const struct arguments *args)
 {
     char origin[1024], answer[16] = "";
     mpin_service_details service;
     mpin_status status = MPIN_OK;
-    /* Without a host it is of the backend. */
+    /* A code without a host belongs to the backend. */
     if (*args->code == '#' || is_same_origin(args->code, args->backend))
         return login_browser(sdk, args);
     snprintf(origin, sizeof origin, "%.*s", (int)origin_length(args->code),
@@ -338,7 +340,7 @@ static mpin_status one_time_password(mpin_sdk *sdk,
     return authentication(sdk, args, finish_otp);
 }
 
-/* The old PIN must have logged in just before: a wrong one would destroy the
+/* Logs in with the old PIN first, because a wrong old PIN would destroy the
  * token. */
 static mpin_status finish_change(mpin_sdk *sdk, mpin_user *user,
                                  const struct arguments *args, const char *pin)
@@ -422,7 +424,7 @@ static int is_blocked(mpin_sdk *sdk, const struct arguments *args)
     return blocked;
 }
 
-/* Opens the store and the backend, and does what was asked for. */
+/* Opens the store, sets the backend, and runs the command. */
 static int run(const struct command *command, const struct arguments *args)
 {
     mpin_sdk *sdk = NULL;

@@ -2,7 +2,7 @@
 //
 //     java -cp /usr/share/java/jna.jar Login.java --backend URL --store PATH [--timeout SECONDS] register|login USER
 //
-// The PIN is read from standard input, one line; never pass one as an argument, where all users of the machine see it.
+// The PIN is read from standard input, one line. Never pass a PIN as an argument: all users of the machine can see it.
 // Prints OK, or the name of the status that ended it, such as INCORRECT_PIN.
 // Exit code: 0 OK, 1 failed, 2 wrong usage, 3 INCORRECT_PIN, 4 BLOCKED.
 import com.sun.jna.*;
@@ -12,7 +12,7 @@ import java.util.*;
 import static java.lang.ProcessBuilder.Redirect.DISCARD;
 
 public final class Login {
-    /** What is used of mpin.h. A size_t is a long, for libmpin runs on 64 bits only. */
+    /** The functions of mpin.h that are used. A size_t is a long, because libmpin runs on 64 bits only. */
     public interface MPin extends Library {
         int OK = 0, IDENTITY_NOT_VERIFIED = 8, INCORRECT_PIN = 11, USER_INVALID = 0, USER_BLOCKED = 5;
         String mpin_status_name(int status);
@@ -29,7 +29,7 @@ public final class Login {
         void mpin_user_free(Pointer user);
         void mpin_sdk_free(Pointer sdk);
 
-        /** The first members of mpin_config: its size tells the library where they end. */
+        /** The first members of mpin_config. The size tells the library where they end. */
         @Structure.FieldOrder({"size", "storage_path", "storage_key_path", "backend"})
         class Config extends Structure {
             public long size = size();
@@ -46,7 +46,7 @@ public final class Login {
         return mpin.mpin_user_get_state(user, state) == MPin.OK ? state.getValue() : MPin.USER_INVALID;
     }
 
-    /** Any status but OK ends the program: with its name, what the library says of it, and the exit code. */
+    /** For any status but OK, prints its name and the library's error text, and exits. */
     static void check(String call, int status) {
         if (status == MPin.OK) return;
         byte[] text = new byte[512];
@@ -57,12 +57,12 @@ public final class Login {
         System.exit(state() == MPin.USER_BLOCKED ? 4 : status == MPin.INCORRECT_PIN ? 3 : 1);
     }
 
-    /** Sets the terminal's echo; false where standard input is no terminal. */
+    /** Sets the terminal's echo. False if standard input is not a terminal. */
     static boolean stty(String mode) throws Exception {
         return new ProcessBuilder("stty", mode).inheritIO().redirectError(DISCARD).start().waitFor() == 0;
     }
 
-    /** Reads a PIN, hands it to a call, wipes it. Not an array: the garbage collector may leave copies of those. */
+    /** Reads a PIN, passes it to a call, wipes it. It is not in an array, which the garbage collector may copy. */
     static void withPIN(String call, java.util.function.ToIntFunction<Pointer> use) throws Exception {
         Memory pin = new Memory(16);
         pin.clear();
@@ -78,7 +78,7 @@ public final class Login {
     }
 
     static void register(long seconds) throws Exception {
-        if (state() == MPin.USER_INVALID) // else it was interrupted, and goes on
+        if (state() == MPin.USER_INVALID) // else an interrupted registration goes on
             check("start_registration", mpin.mpin_sdk_start_registration(sdk, user, null, null));
         long end = System.nanoTime() + seconds * 1_000_000_000;
         int status = mpin.mpin_sdk_confirm_registration(sdk, user, null); // the user has to open the link in the mail

@@ -3,20 +3,20 @@
 #
 #     login.rb --backend URL --store PATH [--timeout SECONDS] register|login USER
 #
-# The PIN is read from standard input, one line; never pass one as an argument, where all users of the machine see it.
+# The PIN is read from standard input, one line. Never pass a PIN as an argument: all users of the machine can see it.
 # Prints OK, or the name of the status that ended it, such as INCORRECT_PIN.
 # Exit code: 0 OK, 1 failed, 2 wrong usage, 3 INCORRECT_PIN, 4 BLOCKED.
 
 require "fiddle/import"
 require "io/console"
 
-# What is used of mpin.h.
+# The functions and structures of mpin.h that are used.
 module MPin
   extend Fiddle::Importer
   dlload ENV.fetch("MPIN_LIBRARY", "libmpin.so.1")
 
   OK, IDENTITY_NOT_VERIFIED, INCORRECT_PIN, USER_INVALID, USER_BLOCKED = 0, 8, 11, 0, 5
-  # The first members of mpin_config: its size tells the library where they end.
+  # The first members of mpin_config. The size tells the library where they end.
   Config = struct ["size_t size", "char *storage_path", "char *storage_key_path", "char *backend"]
 
   extern "char *mpin_status_name(int)"
@@ -33,11 +33,11 @@ module MPin
   extern "void mpin_user_free(void *)"
   extern "void mpin_sdk_free(void *)"
 
-  # Zeroed memory for what the library writes, freed with the object.
+  # Memory of zeros for the library to write to. It is freed with the object.
   def self.room(size) = Fiddle::Pointer.malloc(size, Fiddle::RUBY_FREE).tap { |memory| memory[0, size] = "\0" * size }
 end
 
-# One user of one backend. Any status but OK ends the program.
+# A user of a backend. Any status but OK ends the program.
 class Client
   def initialize(store, backend, id)
     check :new, MPin.mpin_sdk_new(out = MPin.room(Fiddle::SIZEOF_VOIDP))
@@ -50,7 +50,7 @@ class Client
     @user = out.ptr
   end
 
-  # Goes on where a registration was interrupted.
+  # Registers the user, or goes on with an interrupted registration.
   def register(seconds)
     check :start_registration, MPin.mpin_sdk_start_registration(@sdk, @user, nil, nil) if state == MPin::USER_INVALID
     deadline = Time.now + seconds
@@ -78,7 +78,7 @@ class Client
     MPin.mpin_user_get_state(@user, out) == MPin::OK ? out[0, 4].unpack1("l") : MPin::USER_INVALID
   end
 
-  # Ends the program with the status, and what the library says of it.
+  # Prints the name of the status and the library's error text, and ends the program.
   def check(call, status)
     return if status == MPin::OK
     MPin.mpin_sdk_last_error(@sdk, text = MPin.room(512), [text.size].pack("J"))
@@ -88,7 +88,7 @@ class Client
     exit blocked ? 4 : status == MPin::INCORRECT_PIN ? 3 : 1
   end
 
-  # Reads a PIN, hands it to a call and wipes it.
+  # Reads a PIN, passes it to a call and wipes it.
   def with_pin(call)
     pin = MPin.room(16)
     warn "PIN:" if $stdin.tty?
@@ -98,7 +98,7 @@ class Client
     check call, status
   end
 
-  # Byte by byte, for a buffer of Ruby's would keep them. What is too long is no PIN, whatever its end.
+  # Reads one byte at a time, because Ruby's buffer would keep a copy. A line that is too long is cut: it is no PIN.
   def read_line(pin)
     byte = String.new
     0.step { |i| $stdin.sysread(1, byte) == "\n" ? return : pin[[i, 14].min] = byte.ord }

@@ -4,8 +4,8 @@
     login.py --backend URL --store PATH [--timeout SECONDS] register USER
     login.py --backend URL --store PATH login USER
 
-The PIN is read from standard input, one line; never pass one as an argument, where every user of the machine can
-see it.
+The PIN is read from standard input, one line. Never pass a PIN as an argument: every user of the machine can see
+arguments.
 Prints OK, or the name of the status that ended it, such as INCORRECT_PIN.
 Exit code: 0 OK, 1 failed, 2 wrong usage, 3 INCORRECT_PIN, 4 BLOCKED.
 """
@@ -19,7 +19,7 @@ import mpin
 
 
 def read_pin() -> bytearray:
-    """The PIN, in memory that can be wiped, which the str of a prompt cannot."""
+    """A PIN in memory that can be wiped. The str of a prompt cannot be wiped."""
     if sys.stdin.isatty():
         return bytearray(getpass.getpass("PIN: ").encode())
     return bytearray(sys.stdin.buffer.readline()).rstrip(b"\n")

@@ -34,7 +34,7 @@ FAILED, INCORRECT_PIN, BLOCKED, NOT_CONFIRMED, WRONG_USAGE = 1, 3, 4, 5, 64
 
 
 class Blocked(Failure):
-    """The last attempt is used up."""
+    """The user is blocked, because the last attempt was used up."""
 
     code = BLOCKED
 
@@ -43,7 +43,7 @@ class Blocked(Failure):
 
 
 class Parser(argparse.ArgumentParser):
-    """Ends in the exit code of wrong usage that sysexits.h names."""
+    """Exits with the code of sysexits.h for wrong usage."""
 
     def error(self, message: str) -> None:  # type: ignore[override]
         self.print_usage(sys.stderr)
@@ -76,7 +76,7 @@ def register(sdk: mpin.SDK, args: argparse.Namespace) -> None:
 
 
 def wanted_device_name(sdk: mpin.SDK, args: argparse.Namespace) -> str | None:
-    """What the server's setting setDeviceName asks for: without one, that of the option."""
+    """The device name to send. The server's setting setDeviceName decides; without it, the option's name."""
     name: str | None = args.device_name
     wish = sdk.get_client_param("setDeviceName")
     if wish == "true":
@@ -91,7 +91,7 @@ def confirm(sdk: mpin.SDK, args: argparse.Namespace) -> None:
 
 
 def finish_registration(sdk: mpin.SDK, args: argparse.Namespace, user: mpin.User, wait: float) -> None:
-    """Waits for the link, then asks for the PIN."""
+    """Waits until the link has been opened, then asks for the PIN."""
     end, is_told = time.monotonic() + wait, False
     while True:
         try:
@@ -149,10 +149,10 @@ def change_pin(sdk: mpin.SDK, args: argparse.Namespace) -> None:
 def log_in(
     sdk: mpin.SDK, args: argparse.Namespace, finish: Callable[[mpin.User, bytearray], None], code: str | None = None
 ) -> None:
-    """Asks for the PIN. The last wrong one blocks: that is told apart from a wrong one."""
+    """Asks for the PIN and does the work. Raises Blocked if the user is blocked afterwards, for another exit code."""
     user = known(sdk, args.user)
-    # Who asks, and where the PIN will be proved, is shown before it is asked for: a code can be put before a person by
-    # anybody.
+    # The user sees who asks for the login and which server will check the PIN, before the PIN is asked for, because an
+    # attacker can show a code of his own.
     name = f"{sdk.get_session_details(code).app_name or 'an application without a name'}, " if code else ""
     say(f"Login at {name}{user.backend} as {user.id}")
     with entered_pin(args, "PIN until now" if args.run is change_pin else "PIN") as pin:

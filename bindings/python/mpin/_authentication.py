@@ -12,52 +12,52 @@ from ._native import lib
 from ._results import OTP, LoginAnswer, SessionDetails
 from ._user import User
 
-#: No authorization code is longer; a login must not be repeated for want of room.
+#: Longer than every authorization code. If the buffer were too small, the login would have to be repeated.
 _LONGEST_CODE = 1 << 16
 
 
 class Authentication(Calls):
-    """Logins, one-time codes, and sessions of a browser."""
+    """Logins, one-time codes, and browser sessions."""
 
     def start_authentication(self, user: User) -> None:
         """Fetches today's time permit, if the backend uses them.
 
-        A blocked user may try again: once the operator has unblocked it, the login works.
+        A blocked user may try again. Once the operator has unblocked the user, the login works.
         """
         self._check(lib.mpin_sdk_start_authentication(self._handle, user._handle))
 
     def finish_authentication(self, user: User, pin: Pin) -> LoginAnswer:
         """Proves PIN and token to the server.
 
-        Returns: the answer of the application, JSON text whose members can be asked for by name. After
-        IncorrectPinError look at user.state: the server may have blocked the user. The token is kept for the day on
-        which the operator unblocks it.
+        Returns: the answer of the application, a JSON text whose members can be read by name. After
+        IncorrectPinError check user.state, because the server may have blocked the user. The token is kept, so that
+        logins work again once the operator has unblocked the user.
         """
         with Secret(pin) as secret:
             self._check(lib.mpin_sdk_finish_authentication(self._handle, user._handle, None, None, secret))
         return self.get_auth_data(user)
 
     def get_auth_data(self, user: User) -> LoginAnswer:
-        """The answer of the application to the last login of this user; empty before one."""
+        """The answer of the application to the last login of this user; empty before the first login."""
         return LoginAnswer(self._text(lib.mpin_sdk_get_auth_data, self._handle, user._handle))
 
     def start_authentication_mfa(self, user: User, access_code: str) -> None:
-        """As start_authentication, for a browser's session, which is told the user first."""
+        """Like start_authentication, for a browser's session. The browser's page is told first which user logs in."""
         self._check(lib.mpin_sdk_start_authentication_mfa(self._handle, user._handle, utf8(access_code)))
 
     def check_access_number(self, access_number: str) -> None:
-        """Checks the digits of an access number as the backend's settings ask; sends nothing."""
+        """Checks the check digit of an access number, if the backend's settings request it. Sends nothing."""
         self._check(lib.mpin_sdk_check_access_number(self._handle, utf8(access_number)))
 
     def finish_authentication_an(self, user: User, pin: Pin, access_number: str) -> None:
-        """Logs a browser in that shows an access number or a QR code: the part of its URL after '#'."""
+        """Logs in a browser that shows an access number or a QR code; of the code's URL, pass the part after '#'."""
         with Secret(pin) as secret:
             self._check(
                 lib.mpin_sdk_finish_authentication_an(self._handle, user._handle, secret, utf8(access_number))
             )
 
     def finish_authentication_mfa(self, user: User, pin: Pin, access_code: str | None = None) -> str:
-        """Logs in and gets an authorization code, for the application's own server."""
+        """Logs in and gets an authorization code for the application's own server."""
         code = ctypes.create_string_buffer(_LONGEST_CODE)
         size = ctypes.c_size_t(_LONGEST_CODE)
         with Secret(pin) as secret:
@@ -69,15 +69,15 @@ class Authentication(Calls):
         return code.value.decode("utf-8")
 
     def start_authentication_otp(self, user: User) -> None:
-        """As start_authentication, for a one-time password."""
+        """Like start_authentication, for a one-time password."""
         self._check(lib.mpin_sdk_start_authentication_otp(self._handle, user._handle))
 
     def finish_authentication_otp(self, user: User, pin: Pin) -> OTP:
-        """Logs in and gets a one-time password; FlowError if only that is missing."""
+        """Logs in and gets a one-time password. Raises FlowError if the login succeeded but the server issued none."""
         return self._code(lib.mpin_sdk_finish_authentication_otp, user, pin)
 
     def start_authentication_reg_code(self, user: User) -> None:
-        """As start_authentication, for a registration code."""
+        """Like start_authentication, for a registration code."""
         self._check(lib.mpin_sdk_start_authentication_reg_code(self._handle, user._handle))
 
     def finish_authentication_reg_code(self, user: User, pin: Pin) -> OTP:
@@ -93,15 +93,15 @@ class Authentication(Calls):
         return OTP(found.otp.decode("utf-8"), found.ttl_seconds, found.expire_time, found.now_time)
 
     def can_logout(self, user: User) -> bool:
-        """Whether the last login can be ended from here."""
+        """Whether the session of the last login can be ended from here."""
         return bool(self._number(lib.mpin_sdk_can_logout, self._handle, user._handle))
 
     def logout(self, user: User) -> None:
-        """Ends the session that the last login began; once."""
+        """Ends the session of the last login. It works only once for each login."""
         self._check(lib.mpin_sdk_logout(self._handle, user._handle))
 
     def get_session_details(self, access_code: str) -> SessionDetails:
-        """Asks who shows this code; the page learns that it was read."""
+        """Asks which browser session shows this code. The page learns that a device has read the code."""
         found = sized(structures.SessionDetails)
         self._check(lib.mpin_sdk_get_session_details(self._handle, ctypes.byref(found), utf8(access_code)))
         texts = [getattr(found, name).decode("utf-8") for name in SessionDetails._fields[1:]]

@@ -1,4 +1,4 @@
-"""What a program supplies itself: HTTP, storage, log, clock, random numbers."""
+"""What a program can supply itself: HTTP, storage, log, clock, random numbers."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _KEY_SIZE = 32
 
 
 class StorageKind(enum.IntEnum):
-    """What is stored: the users, encrypted, or the key that they are encrypted with."""
+    """The two parts of a store: the users, encrypted, and the key that encrypts them."""
 
     USERS = 0
     SECURE = 1
 
 
 class LogLevel(enum.IntEnum):
-    """How much a line of the log matters."""
+    """The importance of a line in the log."""
 
     DEBUG = 1
     INFO = 2
@@ -34,10 +34,11 @@ class LogLevel(enum.IntEnum):
 
 @dataclass(frozen=True)
 class HTTPRequest:
-    """A request to be sent. `timeout`: seconds that are left; the query of `url` is not for logs.
+    """A request to send. `timeout` is the remaining time in seconds. Do not log the query of `url`.
 
-    `may_connect`: whether it may go to an address, "192.0.2.1" or "2001:db8::1". To be asked before each connection, with
-    what the name of the host resolves to, so that no backend aims its clients at what only they can reach; not for a proxy.
+    `may_connect` tells whether the request may go to an address, such as "192.0.2.1" or "2001:db8::1". Call it before
+    each connection with each address that the host name resolves to, but not with that of a proxy. Without this check,
+    a bad backend could make its clients contact addresses that only they can reach.
     """
 
     method: str
@@ -51,7 +52,7 @@ class HTTPRequest:
 
 @dataclass(frozen=True)
 class HTTPResponse:
-    """An answer of any HTTP status."""
+    """An answer with any HTTP status."""
 
     status: int
     headers: list[tuple[str, str]] = field(default_factory=list)
@@ -59,7 +60,7 @@ class HTTPResponse:
 
 
 class Storage(Protocol):
-    """A place of the program's own; b"" is what it gives where nothing is stored."""
+    """A program's own storage. It returns b"" if nothing is stored."""
 
     def get(self, kind: StorageKind) -> bytes: ...
 
@@ -68,11 +69,11 @@ class Storage(Protocol):
 
 @dataclass(frozen=True)
 class Context:
-    """The program's own callbacks; None: the library's part. They run in the thread that called the library.
+    """The program's own callbacks; None selects the library's function. They run in the thread that called the library.
 
-    A callback that raises ends the call; what it raised is the cause of the call's exception. `http` may raise
-    TimeoutError, TimedOutError or CanceledError; everything else counts as NetworkError. `storage_key` gives 32 bytes,
-    `now` seconds since 1970, `random` as many bytes as it is asked for.
+    If a callback raises an exception, the call ends, and that exception is the __cause__ of the call's exception.
+    `http` may raise TimeoutError, TimedOutError or CanceledError; any other exception counts as NetworkError.
+    `storage_key` returns 32 bytes, `now` seconds since 1970, `random` the number of bytes in its argument.
     """
 
     http: Callable[[HTTPRequest], HTTPResponse] | None = None
@@ -84,7 +85,7 @@ class Context:
 
 
 class Bridge:
-    """The callbacks as C calls them. It must live as long as its sdk."""
+    """The callbacks in the form that C calls. The object must live as long as its sdk."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -105,7 +106,7 @@ class Bridge:
             self.structure.random = structures.Random(self._random)
 
     def take_failure(self) -> BaseException | None:
-        """What a callback has raised in this thread since the last time."""
+        """The exception that a callback has raised in this thread since the last call of this function."""
         failure: BaseException | None = getattr(self._failures, "last", None)
         self._failures.last = None
         return failure
@@ -196,7 +197,7 @@ def _request(request: structures.HTTPRequest, response: int) -> HTTPRequest:
 
 
 def _may_connect(response: int, address: str) -> bool:
-    """No, too, where the call has ended meanwhile."""
+    """Whether the call is canceled. False also if the call has already ended."""
     may = ctypes.c_int32()
     status = lib.mpin_http_response_may_connect(response, address.encode(), ctypes.byref(may))
     return status == 0 and may.value == 1

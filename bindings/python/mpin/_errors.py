@@ -1,6 +1,6 @@
-"""One exception for each status of the library, all of them MPinError.
+"""One exception for each status of the library. MPinError is their base class.
 
-Those that say that the caller passed something wrong are ValueErrors too.
+Those for wrong arguments are ValueErrors, too.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class ErrorDetails(NamedTuple):
-    """What the library says about a failure."""
+    """The library's description of a failure."""
 
     text: str = ""
     http_status: int | None = None
@@ -26,15 +26,16 @@ class MPinError(Exception):
     code: int = -1
     #: The name of the status without its prefix, such as "INCORRECT_PIN".
     status: str = "UNKNOWN"
-    #: The HTTP status, where a server has answered.
+    #: The HTTP status, if a server has answered.
     http_status: int | None = None
-    #: Seconds that the server asks to wait.
+    #: How many seconds the server asks to wait.
     retry_after: int | None = None
-    #: The server's own words; may be empty.
+    #: The server's error text; may be empty.
     server_error: str = ""
-    #: The server's name of the request; may be empty.
+    #: The server's id of the request; may be empty.
     request_id: str = ""
-    #: Of a wrong PIN: how many more may be wrong before the block; None where the server does not tell.
+    #: After a wrong PIN: how many more wrong PINs the server accepts before it blocks the user; None if it does not
+    #: say.
     attempts_left: int | None = None
 
     def __init__(self, message: str = "") -> None:
@@ -42,14 +43,14 @@ class MPinError(Exception):
 
 
 class PinInputCanceledError(MPinError):
-    """The PIN is empty: the user gave up."""
+    """The PIN is empty: the user cancelled."""
 
     code = 1
     status = "PIN_INPUT_CANCELED"
 
 
 class CryptoError(MPinError):
-    """A primitive refused its input, or the user has no token."""
+    """A cryptographic operation refused its input, or the user has no token."""
 
     code = 2
     status = "CRYPTO_ERROR"
@@ -63,7 +64,7 @@ class StorageError(MPinError):
 
 
 class NetworkError(MPinError):
-    """No HTTP answer, or a redirect."""
+    """There was no HTTP answer, or it was a redirect."""
 
     code = 4
     status = "NETWORK_ERROR"
@@ -77,14 +78,14 @@ class ResponseParseError(MPinError):
 
 
 class FlowError(MPinError):
-    """Wrong order, wrong state of the user, not initialised, no backend set."""
+    """The call came in the wrong order, the user is in the wrong state, or no backend is set."""
 
     code = 6
     status = "FLOW_ERROR"
 
 
 class IdentityNotAuthorizedError(MPinError):
-    """The server does not want this identity."""
+    """The server does not accept this identity."""
 
     code = 7
     status = "IDENTITY_NOT_AUTHORIZED"
@@ -112,56 +113,56 @@ class RevokedError(MPinError):
 
 
 class IncorrectPinError(MPinError):
-    """Wrong PIN. The user may be blocked now: look at User.state."""
+    """The PIN is wrong. The user may be blocked now: see User.state."""
 
     code = 11
     status = "INCORRECT_PIN"
 
 
 class IncorrectAccessNumberError(MPinError):
-    """Wrong access number."""
+    """The access number is wrong."""
 
     code = 12
     status = "INCORRECT_ACCESS_NUMBER"
 
 
 class HTTPServerError(MPinError):
-    """Any other HTTP 5xx."""
+    """Any other HTTP status 5xx."""
 
     code = 13
     status = "HTTP_SERVER_ERROR"
 
 
 class HTTPRequestError(MPinError):
-    """Any other HTTP 4xx."""
+    """Any other HTTP status 4xx."""
 
     code = 14
     status = "HTTP_REQUEST_ERROR"
 
 
 class BadUserAgentError(MPinError):
-    """The server refuses this client."""
+    """The server refuses this client's User-Agent."""
 
     code = 15
     status = "BAD_USER_AGENT"
 
 
 class ClientSecretExpiredError(MPinError):
-    """The master secret was changed: register again."""
+    """The master secret was changed: the user must register again."""
 
     code = 16
     status = "CLIENT_SECRET_EXPIRED"
 
 
 class BadClientVersionError(MPinError):
-    """The server refuses this version of the client."""
+    """The server does not support this client's version."""
 
     code = 17
     status = "BAD_CLIENT_VERSION"
 
 
 class UntrustedDomainError(MPinError, ValueError):
-    """Plain http to another host, or a URL that is neither http nor https."""
+    """Plain http to another host, a URL that is neither http nor https, or a host that is not trusted."""
 
     code = 18
     status = "UNTRUSTED_DOMAIN_ERROR"
@@ -210,14 +211,14 @@ class BufferTooSmallError(MPinError, ValueError):
 
 
 class CanceledError(MPinError):
-    """cancel() ended the call."""
+    """The call was ended by cancel()."""
 
     code = 35
     status = "CANCELED"
 
 
 class TimedOutError(MPinError, TimeoutError):
-    """The deadline ended the call."""
+    """The call took longer than its time limit."""
 
     code = 36
     status = "TIMED_OUT"
@@ -252,14 +253,14 @@ class RandomFailedError(MPinError):
 
 
 class WrongParameterError(MPinError, ValueError):
-    """NULL, a wrong length, or a number out of range."""
+    """An argument is missing, has a wrong length, or is out of range."""
 
     code = -11
     status = "WRONG_PARAMETER"
 
 
 class InvalidPointError(MPinError, ValueError):
-    """Not the encoding of a point of the curve, or the result is infinity."""
+    """The input is not the encoding of a point of the curve, or the result is infinity."""
 
     code = -14
     status = "INVALID_POINT"
@@ -287,7 +288,7 @@ class CryptoRandomFailedError(RandomFailedError):
 
 
 class CryptoBufferTooSmallError(BufferTooSmallError):
-    """An output of a primitive has too little room."""
+    """The buffer of an output is too small."""
 
     code = -33
     status = "BUFFER_TOO_SMALL"
@@ -300,7 +301,7 @@ class CryptoInvalidHandleError(InvalidHandleError):
     status = "INVALID_HANDLE"
 
 
-#: The exception of each code but OK.
+#: The exception of each code except OK.
 BY_CODE: dict[int, type[MPinError]] = {
     error.code: error
     for error in (

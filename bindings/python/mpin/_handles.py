@@ -1,4 +1,4 @@
-"""What every object has that stands for a handle of the library, and how texts and secrets get there."""
+"""The base of all objects with a handle of the library, and the conversion of texts and secrets for C."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from . import _structures as structures
 from ._errors import BufferTooSmallError, ErrorDetails, InvalidArgumentError, error_for
 from ._native import lib
 
-#: A str or bytes cannot be wiped; a bytearray can, by its owner.
+#: A str or bytes cannot be wiped. A bytearray can be wiped by its owner.
 Pin = Union[str, bytes, bytearray]
 
 _Handle = TypeVar("_Handle", bound="Closable")
@@ -42,15 +42,15 @@ class Closable:
 
 
 class Calls(Closable):
-    """Calls on one sdk: their errors and outputs."""
+    """Calls functions of one sdk and reads their errors and outputs."""
 
     def _check(self, status: int) -> None:
-        """Raises the exception of a status that is not OK, with what the library says about it."""
+        """Raises the exception of a status that is not OK, with the library's description."""
         if status:
             raise error_for(status, self._last_error(status)) from self._failure()
 
     def _failure(self) -> BaseException | None:
-        """What a callback of the program has raised in this thread."""
+        """The exception that a callback of the program has raised in this thread."""
         return None
 
     def _last_error(self, status: int) -> ErrorDetails:
@@ -73,7 +73,7 @@ class Calls(Closable):
         return left.value
 
     def _text(self, function: Any, handle: int | None, *before: Any, after: tuple[Any, ...] = ()) -> str:
-        """The text output of a function, with the arguments before and after it."""
+        """Calls a function with a text output between two groups of arguments, and returns the text."""
         size = ctypes.c_size_t(1024)
         while True:
             text = ctypes.create_string_buffer(size.value)
@@ -83,14 +83,14 @@ class Calls(Closable):
                 return text.value.decode("utf-8")
 
     def _number(self, function: Any, handle: int | None, *before: Any, after: tuple[Any, ...] = ()) -> int:
-        """The number that a function puts out, with the arguments before and after it."""
+        """Calls a function with a number as output between two groups of arguments, and returns the number."""
         number = ctypes.c_int32()
         self._check(function(handle, *before, ctypes.byref(number), *after))
         return number.value
 
 
 class Secret:
-    """A PIN as the library reads it, wiped when the call is over."""
+    """A PIN in the form that the library reads. It is wiped after the call."""
 
     def __init__(self, pin: Pin) -> None:
         octets = _encoded(pin) if isinstance(pin, str) else pin
@@ -112,12 +112,12 @@ def _text(octets: bytes) -> str:
 
 
 def sized(structure: Any) -> Any:
-    """An empty structure that knows its size."""
+    """An empty structure with its size set."""
     return structure(size=ctypes.sizeof(structure))
 
 
 def utf8(text: str) -> bytes:
-    """A text as the library reads it, which is up to its first NUL: one that has a NUL would be cut short."""
+    """A text in the form that the library reads. A NUL inside is refused, because the library would stop there."""
     if "\0" in text:
         raise InvalidArgumentError("a text has a NUL")
     return _encoded(text)
@@ -142,5 +142,5 @@ def path_octets(path: str | os.PathLike[str]) -> bytes:
 
 
 def octet_array(octets: bytes | bytearray | memoryview) -> Any:
-    """Octets as the library reads them; never empty, so that there is a pointer."""
+    """Octets in the form that the library reads. They are never empty, so that there is a valid pointer."""
     return (ctypes.c_uint8 * max(len(octets), 1)).from_buffer_copy(bytes(octets) or b"\0")

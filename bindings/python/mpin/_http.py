@@ -1,4 +1,4 @@
-"""HTTP by Python's own library, where libcurl is not installed: the rules of the built-in transport."""
+"""HTTP with Python's own library, for systems without libcurl. It follows the rules of the built-in transport."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from ._context import HTTPRequest, HTTPResponse
 from ._errors import CanceledError, NetworkError
 
 _CURL = "libcurl.so.4"
-#: The largest body; one byte more is handed on for the library to refuse.
+#: The largest body. One more byte is passed on, so that the library refuses the answer.
 _LIMIT = 1 << 20
-#: Seconds between two looks at a cancel.
+#: Seconds between two checks for a cancel.
 _PAUSE = 0.05
 
 
@@ -37,7 +37,7 @@ def has_curl() -> bool:
 
 
 class Transport:
-    """Sends requests: TLS verified, no redirects, deadline and cancel kept to the moment."""
+    """Sends requests. TLS is verified, redirects are not followed; deadline and cancel take effect within _PAUSE."""
 
     def __init__(
         self, ca_file: str | os.PathLike[str] | None = None, proxy: str | None = None, pinned_keys: str | None = None
@@ -78,12 +78,12 @@ class Transport:
             if proxy:
                 connection.set_tunnel(host, port)
         if not proxy:
-            # Its own way to a socket, which takes whatever address a name resolves to.
+            # Replaces the function that makes the socket, because it would connect to any address of a host name.
             connection._create_connection = functools.partial(_connect, request)  # type: ignore[attr-defined]
         return connection
 
     def _proxy_for(self, scheme: str, host: str) -> tuple[str, int] | None:
-        """A proxy would carry plain http beyond this machine; one that was given is not for the environment to undo."""
+        """The proxy for a host. None for loopback, so that plain http stays here; a configured one comes first."""
         if _is_loopback(host):
             return None
         text = self._proxy
@@ -98,7 +98,7 @@ class Transport:
 
 
 class _Exchange:
-    """One request, in a thread of its own: a name server or a handshake cannot be cut short from within."""
+    """One request, in its own thread, because a name lookup or a handshake cannot be interrupted from inside."""
 
     def __init__(self, connection: http.client.HTTPConnection, request: HTTPRequest, pins: list[str] | None) -> None:
         self._connection = connection
@@ -117,7 +117,7 @@ class _Exchange:
             self._connection.close()
 
     def abandon(self) -> None:
-        """Wakes the thread, if it waits for the server; one that has no connection yet will send nothing on it."""
+        """Wakes the thread if it waits for the server. If it has no connection yet, it will send nothing."""
         self._is_abandoned = True
         connected = self._connection.sock
         if connected is not None:
@@ -147,7 +147,7 @@ class _Exchange:
 def _connect(
     request: HTTPRequest, place: tuple[str, int], timeout: float | None = None, source: tuple[str, int] | None = None
 ) -> socket.socket:
-    """A socket to the first address of a host that the request may go to and that answers."""
+    """A socket to the first address of the host that answers and that the request may go to."""
     error: Exception = NetworkError(f"{place[0]} has no address that this request may go to")
     for family, kind, protocol, _, address in socket.getaddrinfo(*place, 0, socket.SOCK_STREAM):
         if not request.may_connect(str(address[0]).partition("%")[0]):
@@ -164,7 +164,7 @@ def _connect(
 
 
 def _target(text: str, connection: http.client.HTTPConnection) -> str:
-    """What is asked for: the whole URL, where plain http goes to a proxy."""
+    """The target of the request line: the whole URL if plain http goes through a proxy."""
     url = urllib.parse.urlsplit(text)
     target = (url.path or "/") + (f"?{url.query}" if url.query else "")
     return target if url.scheme == "https" or url.hostname == connection.host else f"http://{url.netloc}{target}"
@@ -184,7 +184,7 @@ def _check_pin(certificate: bytes, pins: list[str]) -> None:
 
 
 def _public_key(certificate: bytes) -> bytes:
-    """SubjectPublicKeyInfo: the sixth member, version not counted, of the certificate's first one (RFC 5280 4.1)."""
+    """The SubjectPublicKeyInfo of a certificate: the sixth member after the version (RFC 5280 4.1)."""
     start, _ = _content(certificate, 0)
     place, _ = _content(certificate, start)
     if certificate[place] == 0xA0:
@@ -195,7 +195,7 @@ def _public_key(certificate: bytes) -> bytes:
 
 
 def _content(der: bytes, place: int) -> tuple[int, int]:
-    """Where the content of the value at `place` begins, and where it ends (X.690 8.1.3)."""
+    """The beginning and the end of the content of the value at `place` (X.690 8.1.3)."""
     size, place = der[place + 1], place + 2
     if size & 0x80:
         count = size & 0x7F

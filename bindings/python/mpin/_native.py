@@ -22,7 +22,7 @@ _out_handle = POINTER(c_void_p)
 _number = POINTER(c_int32)
 _octets = POINTER(c_uint8)
 
-#: Each function: what it returns, what it takes.
+#: Each function with its result type and its argument types.
 FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "mpin_version": (c_char_p, []),
     "mpin_abi_version": (c_int32, []),
@@ -172,7 +172,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
 
 
 def _candidates() -> list[str]:
-    """Where the library may be, in the order of search. A name without a folder is the system's business."""
+    """The paths at which the library may be, in the order of search. The system finds a name without a folder."""
     chosen = os.environ.get("MPIN_LIBRARY")
     if chosen:
         return [chosen]

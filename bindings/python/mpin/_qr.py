@@ -14,7 +14,7 @@ _HERE = ("localhost", "127.0.0.1", "::1")
 
 
 class QRCode:
-    """The URL in a QR code: https://host/#code. Anybody can put one before a person."""
+    """The URL in a QR code: https://host/#code. It is not trusted, because anybody can show a QR code."""
 
     def __init__(self, text: str) -> None:
         page, mark, self.code = text.rpartition("#")
@@ -23,13 +23,14 @@ class QRCode:
             self.origin = _origin(self._url)
         except ValueError:
             self.origin = ""
-        # Without a host it is of the backend.
+        # A code without a host belongs to the backend.
         if not mark or not self.code or (page and not self.origin):
             raise argparse.ArgumentTypeError("not an http URL with something behind a #")
 
     def settle(self, sdk: mpin.SDK, backend: str, trusted: Sequence[str]) -> None:
-        """Makes the page's service the backend where the page is not the backend's own: after a yes, or without a
-        question where both lie in a trusted domain."""
+        """If the page is not of the current backend, asks the page for its service and makes that the backend.
+
+        The user must agree first, unless the page and the service are both in a trusted domain."""
         current = urlsplit(backend)
         if not self.origin or _place(self._url) == _place(current):
             return
@@ -56,7 +57,7 @@ class QRCode:
 
 
 def _origin(url: SplitResult) -> str:
-    """Empty where there is none."""
+    """The URL's origin; empty if there is none."""
     if url.scheme not in ("http", "https") or not url.hostname or "@" in url.netloc:
         return ""
     host = f"[{url.hostname}]" if ":" in url.hostname else url.hostname
@@ -70,13 +71,13 @@ def _place(url: SplitResult) -> tuple[str, str, int]:
 
 
 def _is_within(url: SplitResult, domain: str) -> bool:
-    """By whole labels, and by https only."""
+    """Whether the URL is https and its host is the domain or a subdomain of it."""
     host, domain = url.hostname or "", domain.lower()
     return url.scheme == "https" and (host == domain or host.endswith(f".{domain}"))
 
 
 def _is_wanted(question: str) -> bool:
-    """A yes of the person in front; without a terminal a no."""
+    """Asks the user a question. False without a terminal."""
     try:
         terminal = os.open("/dev/tty", os.O_RDWR)
     except OSError:

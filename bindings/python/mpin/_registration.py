@@ -1,4 +1,4 @@
-"""How a user gets a token, and how it changes."""
+"""How a user gets a token, and how the token changes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ._user import User
 
 
 class Registration(Calls):
-    """Verification, registration, factors and the change of a PIN."""
+    """Verification, registration, factors and changes of the PIN."""
 
     def start_verification(self, user: User, client_id: str, access_code: str | None = None) -> None:
         """Asks the server to mail a code that verifies the user id. State: INVALID -> STARTED_VERIFICATION."""
@@ -21,7 +21,7 @@ class Registration(Calls):
         )
 
     def finish_verification(self, user: User, code: str) -> Verification:
-        """Proves the code of the mail."""
+        """Sends the code that the mail contains."""
         found = sized(structures.Verification)
         self._check(
             lib.mpin_sdk_finish_verification(self._handle, user._handle, ctypes.byref(found), utf8(code))
@@ -29,9 +29,9 @@ class Registration(Calls):
         return Verification(found.expire_time, found.access_id.decode(), found.activation_token.decode())
 
     def start_registration(self, user: User, activate_code: str | None = None, user_data: str | None = None) -> None:
-        """Asks a Milagro server for a registration; it then mails the user a link.
+        """Asks a Milagro server for a registration. The server then mails a link to the user.
 
-        State: INVALID -> STARTED_REGISTRATION, or ACTIVATED if the server asks for no confirmation.
+        State: INVALID -> STARTED_REGISTRATION, or ACTIVATED if the server needs no confirmation.
         """
         self._check(
             lib.mpin_sdk_start_registration(self._handle, user._handle, optional(activate_code), optional(user_data))
@@ -44,7 +44,7 @@ class Registration(Calls):
         activate_code: str | None = None,
         push_id: str | None = None,
     ) -> None:
-        """The same at a MIRACL MFA server; activate_code is a registration code or an activation token."""
+        """Asks a MIRACL MFA server for a registration; activate_code is a registration code or an activation token."""
         self._check(
             lib.mpin_sdk_start_registration_mfa(
                 self._handle, user._handle, optional(access_code), optional(activate_code), optional(push_id)
@@ -52,15 +52,15 @@ class Registration(Calls):
         )
 
     def set_registration_token(self, user: User, token: str) -> None:
-        """Completes a registration token of which the server keeps back a part until the user opens the link."""
+        """Completes the registration token, if the server has put a part of it into the link that the user opens."""
         self._check(lib.mpin_sdk_set_registration_token(self._handle, user._handle, utf8(token)))
 
     def restart_registration(self, user: User, user_data: str | None = None) -> None:
-        """Asks for the mail again, for the same registration."""
+        """Asks the server to mail the link again, for the same registration."""
         self._check(lib.mpin_sdk_restart_registration(self._handle, user._handle, optional(user_data)))
 
     def confirm_registration(self, user: User, push_id: str | None = None) -> None:
-        """Fetches the client secret, once the user has opened the link; IdentityNotVerifiedError before."""
+        """Fetches the client secret. Raises IdentityNotVerifiedError until the user has opened the link."""
         self._check(lib.mpin_sdk_confirm_registration(self._handle, user._handle, optional(push_id)))
 
     def finish_registration(self, user: User, pin: Pin) -> None:
@@ -69,11 +69,11 @@ class Registration(Calls):
             self._check(lib.mpin_sdk_finish_registration(self._handle, user._handle, secret))
 
     def add_factor(self, user: User, factor: Pin) -> None:
-        """Gives a further factor, such as a second PIN, for the next call of this user that takes a PIN."""
+        """Adds a further factor, such as a second PIN, for the next call of this user that takes a PIN."""
         with Secret(factor) as secret:
             self._check(lib.mpin_sdk_add_factor(self._handle, user._handle, secret))
 
     def change_pin(self, user: User, old_pin: Pin, new_pin: Pin) -> None:
-        """Replaces the PIN without the server, straight after a successful login with the old one."""
+        """Replaces the PIN without the server. It must come directly after a successful login with the old PIN."""
         with Secret(old_pin) as old, Secret(new_pin) as new:
             self._check(lib.mpin_sdk_change_pin(self._handle, user._handle, old, new))

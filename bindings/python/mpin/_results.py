@@ -1,4 +1,4 @@
-"""What calls answer with."""
+"""The results of calls."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _Self = TypeVar("_Self", bound="Answer")
 
 
 class State(enum.IntEnum):
-    """How far a user has come."""
+    """The state of a user."""
 
     INVALID = 0
     STARTED_VERIFICATION = 1
@@ -25,12 +25,12 @@ class State(enum.IntEnum):
         return self.name
 
     def __format__(self, spec: str) -> str:
-        """The name; the number for a format of numbers, such as "d"."""
+        """The name of the value; its number for a numeric format, such as "d"."""
         return format(int(self) if spec[-1:] in tuple("bcdeEfFgGnoxX%") else self.name, spec)
 
 
 class Answer:
-    """What the dataclasses below share: each is also the tuple of its fields, as it was before it was a dataclass.
+    """The base of the dataclasses below. Each also behaves as a tuple of its fields, for programs that unpack it.
 
     dataclasses.asdict() makes a dict of one.
     """
@@ -67,14 +67,15 @@ class Answer:
 
 
 class LoginAnswer(str):
-    """What the application has answered to a login: its JSON text, and the members of that.
+    """The application's answer to a login: its JSON text and the members of the text.
 
-    answer["userId"], answer.get("userId") and answer.data, a dict; where the text is no JSON object there is none.
+    The members are answer["userId"], answer.get("userId") and answer.data, a dict. If the text is not a JSON object, it
+    has no members.
     """
 
     @property
     def data(self) -> dict[str, Any]:
-        """The members; empty if the text is no JSON object."""
+        """The members; empty if the text is not a JSON object."""
         try:
             found = json.loads(self)
         except ValueError:
@@ -82,7 +83,7 @@ class LoginAnswer(str):
         return found if isinstance(found, dict) else {}
 
     def get(self, name: str, default: Any = None) -> Any:
-        """A member, or the default if it is not there."""
+        """The value of a member, or the default if there is none."""
         return self.data.get(name, default)
 
     @overload
@@ -96,7 +97,7 @@ class LoginAnswer(str):
 
 
 class ImportFormat(enum.IntEnum):
-    """Whose storage is imported."""
+    """The client whose storage is imported."""
 
     MILAGRO = 1
     MFA = 2
@@ -115,7 +116,7 @@ class ServiceDetails(Answer):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Expiration(Answer):
-    """When a registration ends, in seconds since 1970 of the server's clock."""
+    """When a registration ends, in seconds since 1970 on the server's clock."""
 
     expire_time: int
     now_time: int
@@ -123,7 +124,7 @@ class Expiration(Answer):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Verification(Answer):
-    """What a verification gives; the activation token is for start_registration_mfa."""
+    """The result of a verification. The activation token is for start_registration_mfa."""
 
     expire_time: int
     access_id: str
@@ -132,9 +133,9 @@ class Verification(Answer):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class OTP(Answer):
-    """A code that is good for a short time.
+    """A code that is valid for a short time.
 
-    Times in seconds since 1970 of the server's clock, 0 where it left them out.
+    Times are in seconds since 1970 on the server's clock, and 0 if the server does not send them.
     """
 
     otp: str
@@ -145,7 +146,7 @@ class OTP(Answer):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class SessionDetails(Answer):
-    """Who asks for a login. What the server does not say is empty."""
+    """The browser session that asks for a login. Texts that the server does not send are empty."""
 
     register_only: bool
     preroll_id: str
@@ -160,7 +161,7 @@ class SessionDetails(Answer):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Signature(Answer):
-    """What the verifier needs beside the hash: seconds since 1970, G1 points, a G2 point, hex, base64."""
+    """A signature: seconds since 1970, two G1 points, the public key (G2 point), the M-Pin ID in hex, D-TAs in base64."""
 
     timestamp: int
     u: bytes

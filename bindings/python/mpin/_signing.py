@@ -18,7 +18,7 @@ class Signing(Calls):
     """Signing keys and signatures."""
 
     def start_registration_dvs(self, user: User, pin: Pin) -> None:
-        """Logs in with the login PIN and gets leave to register a signing key."""
+        """Logs in with the login PIN and gets permission to register a signing key."""
         with Secret(pin) as secret:
             self._check(lib.mpin_sdk_start_registration_dvs(self._handle, user._handle, secret))
 
@@ -30,7 +30,7 @@ class Signing(Calls):
     def sign(
         self, user: User, hash: bytes, pin: Pin, epoch_time: int = 0, authz_token: str | None = None
     ) -> Signature:
-        """Signs a hash of 1 to 256 bytes. epoch_time: seconds since 1970; 0: now."""
+        """Signs a hash of 1 to 256 bytes. epoch_time: seconds since 1970; 0 means now."""
         if not 0 <= epoch_time < 2**63:
             raise InvalidArgumentError("epoch_time")
         found = sized(structures.Signature)
@@ -67,7 +67,7 @@ def hash_document(document: bytes) -> bytes:
 
 
 def verify_document(document: bytes, hash: bytes) -> bool:
-    """Whether the hash is the document's; in constant time."""
+    """Whether the hash is that of the document. It is compared in constant time."""
     is_same = ctypes.c_int32()
     if len(hash) != _HASH_SIZE:
         return False

@@ -1,4 +1,4 @@
-"""What the command line client says and asks."""
+"""The output and the questions of the command line client."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from collections.abc import Iterator
 
 
 class Failure(Exception):
-    """What went wrong on this side, in one line."""
+    """An error of this program, described in one line."""
 
     #: The exit code.
     code = 1
 
 
 def say(text: str) -> None:
-    """One line for a person."""
+    """Prints one line for the user."""
     print(printable(text), file=sys.stderr, flush=True)
 
 
 def printable(text: str) -> str:
-    """A server's words do not get to steer the terminal."""
+    """The text without control and format characters, because a server's text must not control the terminal."""
     return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 @contextlib.contextmanager
 def entered_pin(args: argparse.Namespace, prompt: str, is_new: bool = False) -> Iterator[bytearray]:
-    """A PIN, wiped at the end. A new one is asked for twice on a terminal."""
+    """A PIN that is wiped after use. On a terminal, a new PIN is asked for twice."""
     pin = read_line(args.pin_fd) if args.pin_fd is not None else ask(prompt, is_new)
     try:
         yield pin
@@ -49,7 +49,7 @@ def ask(prompt: str, is_new: bool) -> bytearray:
 
 
 def read_line(descriptor: int) -> bytearray:
-    """Byte by byte: what follows the line is the next PIN."""
+    """Reads a line, one byte at a time, because the next line may be the next PIN."""
     line = bytearray()
     while len(line) < 64:
         octet = os.read(descriptor, 1)

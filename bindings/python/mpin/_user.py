@@ -1,4 +1,4 @@
-"""One identity at one backend, of one customer and application."""
+"""An identity at a backend, a customer and an application."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ._results import Expiration, State
 
 
 class User(Closable):
-    """One identity at one backend, of one customer and application where the server has several.
+    """An identity: a user id at a backend and, if the server has several, at a customer and an application.
 
-    Made by SDK.make_new_user, get_user and list_users, never directly.
+    SDK.make_new_user, get_user and list_users make these objects; never make one directly.
 
     Closing it releases the handle; the user itself stays.
     """
@@ -41,37 +41,37 @@ class User(Closable):
 
     @property
     def customer_id(self) -> str:
-        """The customer, as the server named it at registration or the program before; may be empty."""
+        """The customer, as the server named it at registration, or as the program named it before; may be empty."""
         return self._sdk._text(lib.mpin_user_get_customer_id, self._handle)
 
     @property
     def app_id(self) -> str:
-        """The customer's application, the same way."""
+        """The customer's application, named in the same way; may be empty."""
         return self._sdk._text(lib.mpin_user_get_app_id, self._handle)
 
     @property
     def device_name(self) -> str:
-        """As given to SDK.make_new_user; may be empty."""
+        """The device name, as given to SDK.make_new_user; may be empty."""
         return self._sdk._text(lib.mpin_user_get_device_name, self._handle)
 
     @property
     def state(self) -> State:
-        """How far the user has come."""
+        """The state of the user."""
         return State(self._sdk._number(lib.mpin_user_get_state, self._handle))
 
     @property
     def state_legacy(self) -> int:
-        """The state in the numbers of the Milagro cores."""
+        """The state with the numbers of the Milagro cores."""
         return self._sdk._number(lib.mpin_user_get_state_legacy, self._handle)
 
     @property
     def pin_length(self) -> int:
-        """Digits of a PIN at this backend, 4 to 6; 0 where each of them will do."""
+        """The number of digits of a PIN at this backend, 4 to 6; 0 if all of these are allowed."""
         return self._sdk._number(lib.mpin_user_get_pin_length, self._handle)
 
     @property
     def verification_type(self) -> str:
-        """How the server has verified the user id, such as "em" by mail; empty where it does not say."""
+        """How the server has verified the user id, such as "em" by mail; empty if it does not say."""
         return self._sdk._text(lib.mpin_user_get_verification_type, self._handle)
 
     @property
@@ -81,12 +81,12 @@ class User(Closable):
 
     @property
     def is_registration_token_set(self) -> bool:
-        """Whether the registration token is whole."""
+        """Whether the registration token is complete."""
         return bool(self._sdk._number(lib.mpin_user_is_registration_token_set, self._handle))
 
     @property
     def registration_expiration(self) -> Expiration:
-        """When the registration ends; zeros where the server does not say."""
+        """When the registration ends; both times are 0 if the server does not send them."""
         found = sized(structures.Expiration)
         self._sdk._check(lib.mpin_user_get_registration_expiration(self._handle, ctypes.byref(found)))
         return Expiration(found.expire_time, found.now_time)

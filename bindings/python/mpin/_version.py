@@ -1,3 +1,3 @@
-"""The version of the package, equal to that of the library it was made for."""
+"""The version of the package, equal to that of the library that it was made for."""
 
 __version__ = "1.0.0"

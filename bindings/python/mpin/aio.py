@@ -4,8 +4,8 @@
         user = await sdk.make_new_user("alice@example.com")
         await sdk.start_registration(user)
 
-A task that is cancelled cancels the call it waits for. What a mpin.User tells is asked for directly, between calls:
-during one it would wait for its end.
+Cancelling a task cancels the call that it waits for. Read the properties of a mpin.User directly, but not during a call:
+reading would block until the call has ended.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: Seconds between two cancels of a call that has not ended yet: the first may come before it has begun.
+#: Seconds between two cancels of a call that has not ended yet. The first one may come before the call has begun.
 _PAUSE = 0.05
 
 
@@ -42,7 +42,7 @@ def _coroutine(
 
 
 class SDK:
-    """The calls of one mpin.SDK. Made by open()."""
+    """The calls of one mpin.SDK as coroutines. open() makes it."""
 
     def __init__(self, sdk: _blocking.SDK) -> None:
         #: The blocking client.
@@ -122,7 +122,7 @@ def _opening(make: Callable[P, _blocking.SDK]) -> Callable[P, AsyncContextManage
         try:
             sdk = await asyncio.shield(opened)
         except asyncio.CancelledError:
-            # There is no handle yet to cancel by: it ends within its timeout.
+            # There is no handle yet, so the call cannot be cancelled. It ends within its timeout.
             opened.add_done_callback(_close)
             raise
         try:

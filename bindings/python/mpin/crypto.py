@@ -23,45 +23,45 @@ GT_SIZE: int = lib.mpin_crypto_gt_size()
 SCALAR_SIZE: int = lib.mpin_crypto_scalar_size()
 HASH_SIZE: int = lib.mpin_crypto_hash_size()
 KEY_SIZE: int = lib.mpin_crypto_key_size()
-#: An encoding of encoding().
+#: The size of an encoding() in bytes.
 ENCODED_SIZE = 65
 
 
 class PinMapping(enum.IntEnum):
     """How a PIN becomes a number."""
 
-    #: The decimal number, below 10^6: 20 bits. For new tokens.
+    #: The decimal number mod 10^6: 20 bits. For new tokens.
     DECIMAL6 = 0
     #: The decimal number mod 10^4: 14 bits.
     DECIMAL4 = 1
-    #: Java's string hash mod 10^4: 14 bits. Tokens of the old SDK core.
+    #: Java's string hash mod 10^4: 14 bits. For tokens of the old SDK core.
     LEGACY_HASH = 2
-    #: The remainder of a signed decimal number mod 10^4, its low 14 bits.
+    #: The low 14 bits of a signed decimal number's remainder by 10^4, as in the old library.
     LEGACY14 = 3
 
 
 def hash_id(id: Octets) -> bytes:
-    """SHA-256 of a M-Pin ID."""
+    """SHA-256 of an M-Pin ID, 32 bytes."""
     return _call(lib.mpin_crypto_hash_id, HASH_SIZE, *_in(id))
 
 
 def map_to_g1(hash: Octets) -> bytes:
-    """The point of a hash. Variable time: the identity is public."""
+    """The point of a hash (G1). Variable time, because the identity is public."""
     return _call(lib.mpin_crypto_map_to_g1, G1_SIZE, *_in(hash))
 
 
 def random_generate() -> bytes:
-    """A random scalar: a master secret share, x, or y."""
+    """A random scalar, for use as a master secret share, x, or y."""
     return _call(lib.mpin_crypto_random_generate, SCALAR_SIZE)
 
 
 def get_client_secret(s: Octets, hash_id: Octets) -> bytes:
-    """s times the point of an identity (G1)."""
+    """A share of the client secret: s times the point of an identity (G1)."""
     return _call(lib.mpin_crypto_get_client_secret, G1_SIZE, *_in(s), *_in(hash_id))
 
 
 def get_server_secret(s: Octets) -> bytes:
-    """s times the generator of G2."""
+    """A share of the server secret: s times the generator of G2."""
     return _call(lib.mpin_crypto_get_server_secret, G2_SIZE, *_in(s))
 
 
@@ -71,24 +71,24 @@ def get_client_permit(date: int, s: Octets, hash_id: Octets) -> bytes:
 
 
 def recombine_g1(a: Octets, b: Octets) -> bytes:
-    """The sum of two shares of a client secret or time permit."""
+    """The sum of two shares of a client secret or of a time permit (G1)."""
     return _call(lib.mpin_crypto_recombine_g1, G1_SIZE, *_in(a), *_in(b))
 
 
 def recombine_g2(a: Octets, b: Octets) -> bytes:
-    """The sum of two shares of the server secret."""
+    """The sum of two shares of the server secret (G2)."""
     return _call(lib.mpin_crypto_recombine_g2, G2_SIZE, *_in(a), *_in(b))
 
 
 def pin_to_scalar(mapping: PinMapping, pin: Octets) -> tuple[bytes, int]:
-    """The number that a PIN stands for, and its width in bits, to be handed on with it."""
+    """The number that a PIN stands for, and its width in bits, which other functions need with it."""
     scalar, bits = _room(SCALAR_SIZE), ctypes.c_int32()
     _check(lib.mpin_crypto_pin_to_scalar(scalar, SCALAR_SIZE, ctypes.byref(bits), _int32(mapping), *_in(pin)))
     return bytes(scalar), bits.value
 
 
 def extract_pin(id: Octets, pin: Octets, pin_bits: int, client_secret: Octets) -> bytes:
-    """The token: client secret minus PIN times the point of the identity. pin: a scalar of pin_to_scalar()."""
+    """The token: the client secret minus PIN times the point of the identity. pin: a scalar of pin_to_scalar()."""
     return _call(lib.mpin_crypto_extract_pin, G1_SIZE, *_in(id), *_in(pin), _int32(pin_bits), *_in(client_secret))
 
 
@@ -120,7 +120,7 @@ def client_2(x: Octets, y: Octets, sec: Octets) -> bytes:
 
 
 def server_1(date: int, id: Octets) -> tuple[bytes, bytes | None]:
-    """Pass 1 of the server: the point of an identity, and that with the date if there is one."""
+    """Pass 1 of the server: the point of an identity and, if there is a date, the point with the date."""
     hid, htid = _room(G1_SIZE), _room(G1_SIZE) if date else None
     _check(lib.mpin_crypto_server_1(*_out(hid), *_out(htid), _int32(date), *_in(id)))
     return bytes(hid), None if htid is None else bytes(htid)
@@ -157,26 +157,26 @@ def server_2(
 
 
 def kangaroo(e: Octets, f: Octets, range: int = 9999) -> int:
-    """How far the entered PIN was from the registered one; 0 if there is no such error within the range."""
+    """The difference between the entered PIN and the registered one; 0 if there is none within the range."""
     error = ctypes.c_int32()
     _check(lib.mpin_crypto_kangaroo(ctypes.byref(error), *_in(e), *_in(f), _int32(range)))
     return error.value
 
 
 def extract_factor(id: Octets, factor: Octets, factor_bits: int, token: Octets) -> bytes:
-    """A token without another factor of factor_bits (1 to 256) bits. factor: 32 bytes."""
+    """A token after a factor is subtracted. factor: 32 bytes, below 2^factor_bits; factor_bits: 1 to 256."""
     return _call(lib.mpin_crypto_extract_factor, G1_SIZE, *_in(id), *_in(factor), _int32(factor_bits), *_in(token))
 
 
 def restore_factor(id: Octets, factor: Octets, factor_bits: int, token: Octets) -> bytes:
-    """A token with the factor back that extract_factor() took off."""
+    """A token after a factor is added that extract_factor() has subtracted."""
     return _call(lib.mpin_crypto_restore_factor, G1_SIZE, *_in(id), *_in(factor), _int32(factor_bits), *_in(token))
 
 
 def change_pin(
     id: Octets, old_pin: Octets, old_pin_bits: int, new_pin: Octets, new_pin_bits: int, token: Octets
 ) -> bytes:
-    """The token for a new PIN. It cannot see whether the old one is right: log in with it first."""
+    """The token for a new PIN. It cannot check the old PIN: log in with it first."""
     return _call(
         lib.mpin_crypto_change_pin,
         G1_SIZE,
@@ -190,7 +190,7 @@ def change_pin(
 
 
 def get_dvs_keypair() -> tuple[bytes, bytes]:
-    """A key pair of an identity that signs: z (secret), and the public key, which follows the M-Pin ID in each id."""
+    """A key pair of an identity that signs: z (secret) and the public key, which follows the M-Pin ID in each id."""
     z, public_key = _room(SCALAR_SIZE), _room(G2_SIZE)
     _check(lib.mpin_crypto_get_dvs_keypair(*_out(z), *_out(public_key)))
     return bytes(z), bytes(public_key)
@@ -202,12 +202,12 @@ def get_dvs_public_key(z: Octets) -> bytes:
 
 
 def get_g1_multiple(x: Octets, point: Octets) -> bytes:
-    """x times a point: z times a client secret, or Z and T of M-Pin Full."""
+    """x times a point: z times the sum of a client secret's shares, or Z and T of M-Pin Full."""
     return _call(lib.mpin_crypto_get_g1_multiple, G1_SIZE, *_in(x), *_in(point))
 
 
 def get_y(time: int, u: Octets, message: Octets) -> bytes:
-    """The y of a proof in one pass. time: seconds since 1970."""
+    """The y of a one-pass proof. time: seconds since 1970."""
     return _call(lib.mpin_crypto_get_y, SCALAR_SIZE, _int64(time), *_in(u), *_in(message))
 
 
@@ -222,7 +222,7 @@ def client(
     time: int,
     message: Octets,
 ) -> tuple[bytes, bytes | None, bytes]:
-    """The client's proof in one pass, which signs the message for the server: U, UT if there is a date, V."""
+    """The client's one-pass proof, which signs the message for the server: U, UT if there is a date, V."""
     u, ut, v = _room(G1_SIZE), _room(G1_SIZE) if date else None, _room(G1_SIZE)
     _check(
         lib.mpin_crypto_client(
@@ -254,7 +254,7 @@ def server(
     time: int,
     message: Octets,
 ) -> tuple[bytes, bytes] | None:
-    """The server's check of a proof in one pass: None if it is right, else E and F for kangaroo()."""
+    """Checks a one-pass proof: None if it is right, else E and F for kangaroo()."""
     e, f = _room(GT_SIZE), _room(GT_SIZE)
     code = lib.mpin_crypto_server(
         *_out(e),
@@ -276,31 +276,31 @@ def server(
 
 
 def precompute(token: Octets, hash_id: Octets) -> tuple[bytes, bytes]:
-    """What the client of M-Pin Full can compute before the PIN is there: g1 (secret) and g2."""
+    """What the client of M-Pin Full can compute before the PIN is known: g1 (secret) and g2."""
     g1, g2 = _room(GT_SIZE), _room(GT_SIZE)
     _check(lib.mpin_crypto_precompute(*_out(g1), *_out(g2), *_in(token), *_in(hash_id)))
     return bytes(g1), bytes(g2)
 
 
 def client_key(g1: Octets, g2: Octets, pin: Octets, pin_bits: int, r: Octets, x: Octets, t: Octets) -> bytes:
-    """The client's key of M-Pin Full."""
+    """The client's key of M-Pin Full, 16 bytes."""
     return _call(
         lib.mpin_crypto_client_key, KEY_SIZE, *_in(g1), *_in(g2), *_in(pin), _int32(pin_bits), *_in(r), *_in(x), *_in(t)
     )
 
 
 def server_key(z: Octets, server_secret: Octets, w: Octets, u: Octets, ut: Octets | None = None) -> bytes:
-    """The server's key of M-Pin Full. ut: if there is a time permit."""
+    """The server's key of M-Pin Full, 16 bytes. ut: UT if there is a time permit."""
     return _call(lib.mpin_crypto_server_key, KEY_SIZE, *_in(z), *_in(server_secret), *_in(w), *_in(u), *_in(ut))
 
 
 def encoding(point: Octets) -> bytes:
-    """A point as a string that looks random, another one each time."""
+    """A point as a string that looks random. Each call gives another string."""
     return _call(lib.mpin_crypto_encoding, ENCODED_SIZE, *_in(point))
 
 
 def decoding(encoded: Octets) -> bytes:
-    """The point of such a string."""
+    """The point of a string of encoding()."""
     return _call(lib.mpin_crypto_decoding, G1_SIZE, *_in(encoded))
 
 
@@ -315,7 +315,7 @@ def pairing_product(q1: Octets, p1: Octets, q2: Octets, p2: Octets) -> bytes:
 
 
 class ServerContext:
-    """A server secret, made ready once for many logins. It may be used from several threads."""
+    """A server secret, prepared once for many logins. Several threads may use it."""
 
     _handle: int | None = None
 
@@ -326,7 +326,7 @@ class ServerContext:
         self._handle = handle.value
 
     def verify(self, date: int, id: Octets, u: Octets, y: Octets, v: Octets) -> bool:
-        """Whether the PIN was right. u: UT if there is a date, else U."""
+        """Whether the PIN is right. u: UT if there is a date, else U."""
         code = lib.mpin_crypto_server_context_verify(self._handle, _int32(date), *_in(id), *_in(u), *_in(y), *_in(v))
         if code == BadPinError.code:
             return False
@@ -334,7 +334,7 @@ class ServerContext:
         return True
 
     def verify_dvs(self, public_key: Octets, id: Octets, u: Octets, y: Octets, v: Octets) -> bool:
-        """Whether the PIN of an identity with a key pair was right. id: the M-Pin ID, then the public key."""
+        """Whether the PIN of an identity with a key pair is right. id: the M-Pin ID, then the public key."""
         code = lib.mpin_crypto_server_context_verify_dvs(
             self._handle, *_in(public_key), *_in(id), *_in(u), *_in(y), *_in(v)
         )
@@ -362,7 +362,7 @@ class ServerContext:
 
 
 def _in(octets: Octets | None) -> list[Any]:
-    """An input as the library takes it: pointer, length."""
+    """An input in the form that the library takes: pointer, length."""
     if octets is None:
         return [None, 0]
     size = memoryview(octets).nbytes
@@ -370,14 +370,14 @@ def _in(octets: Octets | None) -> list[Any]:
 
 
 def _int32(number: int) -> int:
-    """A number as the library takes it: ctypes would cut off what is too large."""
+    """A number as the library takes it. One that is too large is refused, because ctypes would truncate it."""
     if not -(2**31) <= operator.index(number) < 2**31:
         raise error_for(WrongParameterError.code)
     return number
 
 
 def _int64(number: int) -> int:
-    """The same for one of twice the size."""
+    """The same for a number of 64 bits."""
     if not -(2**63) <= operator.index(number) < 2**63:
         raise error_for(WrongParameterError.code)
     return number
@@ -388,12 +388,12 @@ def _room(size: int) -> ctypes.Array[ctypes.c_uint8]:
 
 
 def _out(room: ctypes.Array[ctypes.c_uint8] | None) -> list[Any]:
-    """An output as the library takes it: pointer, length."""
+    """An output in the form that the library takes: pointer, length."""
     return [None, 0] if room is None else [room, len(room)]
 
 
 def _call(function: Any, size: int, *arguments: Any) -> bytes:
-    """Calls a function whose only output comes first."""
+    """Calls a function whose first arguments are its only output."""
     room = _room(size)
     _check(function(room, size, *arguments))
     return bytes(room)

@@ -1,4 +1,4 @@
-"""One client: settings, backend, users, store."""
+"""A client: settings, backend, users, store."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from ._user import User
 
 
 class SDK(Registration, Authentication, Signing):
-    """One client: settings, backend, users, store.
+    """A client: settings, backend, users, store.
 
-    It may be used from several threads: calls wait for each other, but cancel() never waits.
+    Several threads may use it. Their calls wait for each other, but cancel() never waits.
     """
 
     _bridge: Bridge | None = None
@@ -46,21 +46,21 @@ class SDK(Registration, Authentication, Signing):
     ) -> None:
         """Opens the store, creating it if need be, and sets the backend if one is given.
 
-        storage_path: the file that keeps users and tokens, mode 0600. None only where `context` has a storage.
-        storage_key_path: the file of the store's key, 64 hex digits, mode 0600. By default storage_path + ".key".
-        storage_passphrase: makes the store's key (Argon2id), in the place of a file. At most one of the two.
-        backend: base URL of the server, such as "https://login.example.com". None: set_backend() names it later.
+        storage_path: the file for users and tokens, mode 0600. May be None if `context` has a storage.
+        storage_key_path: the file for the store's key, 64 hex digits, mode 0600. By default storage_path + ".key".
+        storage_passphrase: the store's key is derived from it (Argon2id), instead of a key file. Give only one of both.
+        backend: base URL of the server, such as "https://login.example.com". None: call set_backend() later.
         rps_prefix: path of the service below the base URL. By default "rps".
         ca_file: PEM file of the certificate authorities to trust. By default the system's.
-        proxy: "http://host:port" for requests that leave this machine. By default that of the environment.
+        proxy: "http://host:port" for requests that leave this machine. By default the one that the environment names.
         pinned_keys: public keys that the backend's certificate may have, "sha256//BASE64;sha256//BASE64". By default
-            any that a trusted authority vouches for.
-        client_id: names the client to the server in a header of every request. By default no header.
-        timeout: seconds that one call may take, 0.001 to 4294967.
-        allow_insecure: plain http to any host. For tests; loopback addresses need it not.
-        context: functions of the program's own in the place of the built-in ones: see mpin.Context.
+            any key that a trusted authority certifies.
+        client_id: sent to the server in a header of every request. By default no header.
+        timeout: time limit of one call in seconds, 0.001 to 4294967.
+        allow_insecure: allows plain http to any host. For tests; loopback addresses are always allowed.
+        context: the program's own functions, which replace the built-in ones; see mpin.Context.
 
-        Where libcurl is not installed, requests go out by Python's own HTTP.
+        If libcurl is not installed, Python's own HTTP sends the requests.
 
         Raises: InvalidArgumentError, StorageError, UnsupportedFormatError; with a backend what set_backend() raises.
         """
@@ -96,47 +96,47 @@ class SDK(Registration, Authentication, Signing):
                 raise
 
     def destroy(self) -> None:
-        """Forgets users, settings and backend in memory. What is stored stays stored."""
+        """Forgets users, settings and backend in memory. Stored data stays."""
         self._check(lib.mpin_sdk_destroy(self._handle))
 
     def cancel(self) -> None:
-        """Ends the call that is under way in another thread: it raises CanceledError."""
+        """Ends the running call of another thread, which raises CanceledError."""
         self._check(lib.mpin_sdk_cancel(self._handle))
 
     def clear_users(self) -> None:
-        """Forgets the users in memory; the store keeps them."""
+        """Forgets the users in memory. They stay in the store."""
         self._check(lib.mpin_sdk_clear_users(self._handle))
 
     def test_backend(self, url: str, rps_prefix: str | None = None) -> None:
-        """Asks a backend for its client settings and keeps nothing."""
+        """Requests the client settings of a backend to test it, and does not store them."""
         self._check(lib.mpin_sdk_test_backend(self._handle, utf8(url), optional(rps_prefix)))
 
     def set_backend(self, url: str, rps_prefix: str | None = None) -> None:
-        """Asks a backend for its client settings and uses it from now on. On failure the former backend stays."""
+        """Requests the client settings of a backend and uses it from now on. After an error the previous one stays."""
         self._check(lib.mpin_sdk_set_backend(self._handle, utf8(url), optional(rps_prefix)))
 
     def get_client_param(self, key: str) -> str:
-        """One member of the client settings: strings as they are, others as JSON, none as an empty text."""
+        """One member of the client settings: a string as it is, any other value as JSON, "" if it is missing."""
         return self._text(lib.mpin_sdk_get_client_param, self._handle, after=(utf8(key),))
 
     def set_client_id(self, client_id: str | None) -> None:
-        """Names the client to the server in a header of every request; None: no header."""
+        """Sets the client id, which a header of every request contains; None: no header."""
         self._check(lib.mpin_sdk_set_client_id(self._handle, optional(client_id)))
 
     def add_custom_header(self, name: str, value: str) -> None:
-        """Adds a header to every request. One of the same name is replaced."""
+        """Adds a header to every request. It replaces a header of the same name."""
         self._check(lib.mpin_sdk_add_custom_header(self._handle, utf8(name), utf8(value)))
 
     def clear_custom_headers(self) -> None:
-        """Forgets the added headers; the client id stays."""
+        """Removes the added headers. The client id stays."""
         self._check(lib.mpin_sdk_clear_custom_headers(self._handle))
 
     def add_trusted_domain(self, domain: str) -> None:
-        """With one or more trusted domains, requests go to them only, and by https."""
+        """Adds a trusted domain. Requests then go only to trusted domains and their subdomains, and only by https."""
         self._check(lib.mpin_sdk_add_trusted_domain(self._handle, utf8(domain)))
 
     def clear_trusted_domains(self) -> None:
-        """Every host is allowed."""
+        """Empties the list of trusted domains, so that every host is allowed."""
         self._check(lib.mpin_sdk_clear_trusted_domains(self._handle))
 
     def get_service_details(self, url: str) -> ServiceDetails:
@@ -146,7 +146,7 @@ class SDK(Registration, Authentication, Signing):
         return ServiceDetails(*(getattr(found, name).decode("utf-8") for name in ServiceDetails._fields))
 
     def damaged_records(self) -> int:
-        """How many records of the store were damaged when it was last read."""
+        """The number of damaged records that were found when the store was last read."""
         count = ctypes.c_size_t()
         self._check(lib.mpin_sdk_damaged_records(self._handle, ctypes.byref(count)))
         return count.value
@@ -154,10 +154,10 @@ class SDK(Registration, Authentication, Signing):
     def make_new_user(
         self, id: str, device_name: str | None = None, customer_id: str | None = None, app_id: str | None = None
     ) -> User:
-        """A user of the current backend in state INVALID; for an id that is known here, the known user.
+        """Makes a user of the current backend, in state INVALID, or returns the known user with this id.
 
-        At a server of several customers the same id at another customer, or another of its applications, is another
-        user: None means any, "" the one that the server will name.
+        A server may have several customers with several applications. The same id at another customer or application
+        is another user; None means any, "" means the one that the server will name.
         """
         handle = ctypes.c_void_p()
         who = (utf8(id), optional(device_name), optional(customer_id), optional(app_id))
@@ -165,7 +165,7 @@ class SDK(Registration, Authentication, Signing):
         return self._user(handle.value)
 
     def get_user(self, id: str, customer_id: str | None = None, app_id: str | None = None) -> User | None:
-        """The user of that id at the current backend, if there is one; customer and application: None for any."""
+        """The user with that id at the current backend, or None. For customer and application, None means any."""
         handle = ctypes.c_void_p()
         who = (utf8(id), optional(customer_id), optional(app_id))
         self._check(lib.mpin_sdk_get_user_mfa(self._handle, ctypes.byref(handle), *who))
@@ -180,20 +180,20 @@ class SDK(Registration, Authentication, Signing):
         return self._users(lib.mpin_sdk_list_all_users)
 
     def list_backend_users(self, backend: str) -> list[User]:
-        """The users of one backend, current or not."""
+        """The users of any one backend."""
         return self._users(lib.mpin_sdk_list_backend_users, utf8(backend))
 
     def list_backends(self) -> list[str]:
-        """The base URLs that there are users of, sorted."""
+        """The base URLs of all backends with users, sorted."""
         return self._text(lib.mpin_sdk_list_backends, self._handle).splitlines()
 
     def user_exists(self, id: str, customer_id: str | None = None, app_id: str | None = None) -> bool:
-        """Whether a user is known at the current backend; customer and application: None for any."""
+        """Whether a user is known at the current backend. For customer and application, None means any."""
         after = (utf8(id), optional(customer_id), optional(app_id))
         return bool(self._number(lib.mpin_sdk_user_exists, self._handle, after=after))
 
     def import_storage(self, format: ImportFormat, users: str, secure: str | None = None) -> int:
-        """Takes over the users that another client has stored; their number."""
+        """Takes over the users that another client has stored. Returns their number."""
         imported = ctypes.c_size_t()
         self._check(
             lib.mpin_sdk_import_storage(
@@ -203,11 +203,11 @@ class SDK(Registration, Authentication, Signing):
         return imported.value
 
     def delete_user(self, user: User) -> None:
-        """Erases a user with its token here, in memory and in the store. The server is not told."""
+        """Erases a user and its token from memory and from the store. The server is not told."""
         self._check(lib.mpin_sdk_delete_user(self._handle, user._handle))
 
     def delete_users(self) -> None:
-        """Erases the users of all backends with their tokens, in memory and in the store."""
+        """Erases the users of all backends and their tokens from memory and from the store."""
         self._check(lib.mpin_sdk_delete_users(self._handle))
 
     def _failure(self) -> BaseException | None:
@@ -234,7 +234,7 @@ def _optional_path(path: str | os.PathLike[str] | None) -> bytes | None:
 
 
 def self_test() -> None:
-    """Checks the arithmetic against known answers, without network or storage."""
+    """Checks the arithmetic against known answers. It needs neither network nor storage."""
     status = lib.mpin_sdk_self_test()
     if status:
         raise error_for(status)
