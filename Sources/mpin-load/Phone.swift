@@ -109,7 +109,7 @@ final class Phone {
 
     private func sum(_ first: SecretBytes, _ second: SecretBytes) throws -> [UInt8] {
         try filled(MPinSize.g1) { sum throws(MPinError) in
-            try Shares.recombineG1(first.span, second.span, into: &sum)
+            try Shares.assemble([Share(index: 1, first), Share(index: 2, second)], into: &sum)
         }
     }
 

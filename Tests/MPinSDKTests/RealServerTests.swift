@@ -12,17 +12,13 @@ final class RealServerTests: FolderTestCase {
     private var sdk: SDK!
     private let browser = CurlTransport()
 
-    override func setUpWithError() throws {
-        try super.setUpWithError()
-        try start(["--force-activate"])
-    }
-
     override func tearDownWithError() throws {
         stop()
         try super.tearDownWithError()
     }
 
-    private func start(_ arguments: [String]) throws {
+    /// By default every registration is confirmed at once.
+    private func start(_ arguments: [String] = ["--force-activate"]) throws {
         let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         let ports = freePorts(4)
         url = "http://127.0.0.1:\(ports[0])"
@@ -36,7 +32,10 @@ final class RealServerTests: FolderTestCase {
             ] + arguments
         process.standardError = FileHandle.nullDevice
         try process.run()
-        sdk = SDK()
+        var environment = Environment()
+        // The first requests come before the server does.
+        environment.retryMilliseconds = 20
+        sdk = SDK(environment: environment)
         try sdk.initialize(SDKConfig(storagePath: path))
         let end = Date(timeIntervalSinceNow: 60)
         while failure({ () throws(SDKError) in try sdk.setBackend(url) }) != nil {
@@ -45,8 +44,9 @@ final class RealServerTests: FolderTestCase {
     }
 
     private func stop() {
-        process.terminate()
-        process.waitUntilExit()
+        process?.terminate()
+        process?.waitUntilExit()
+        process = nil
         sdk = nil
     }
 
@@ -77,6 +77,7 @@ final class RealServerTests: FolderTestCase {
 
     /// The name as some systems type it, and composed.
     func testAUserIsFoundByAnyFormOfTheName() throws {
+        try start()
         let user = try registered("jose\u{301}@example.com")
         XCTAssertTrue(try sdk.user("jos\u{e9}@example.com") === user)
         try logIn(user)
@@ -99,6 +100,7 @@ final class RealServerTests: FolderTestCase {
     }
 
     func testLoginsWrongPINsAndBlocking() throws {
+        try start()
         let user = try registered("alice@example.com")
         XCTAssertGreaterThan(user.registrationExpiration.expireTime, user.registrationExpiration.nowTime)
         XCTAssertTrue(try logIn(user).hasPrefix("{"))
@@ -114,6 +116,7 @@ final class RealServerTests: FolderTestCase {
 
     /// Whoever reads the URL of a registration in a log gets nothing by it, once the client has its token.
     func testTheURLOfARegistrationIsWorthNothingOnceTheClientHasItsToken() throws {
+        try start()
         let recorder = Recorder()
         sdk = SDK(environment: Environment(makeTransport: { _ in recorder }))
         try sdk.initialize(SDKConfig(storagePath: path, backend: url))
@@ -146,6 +149,7 @@ final class RealServerTests: FolderTestCase {
     }
 
     func testUnblockingBringsTheLoginBackWithoutARegistration() throws {
+        try start()
         let id = "frank@example.com"
         var user = try registered(id)
         let mpinID = user.mpinID
@@ -171,8 +175,7 @@ final class RealServerTests: FolderTestCase {
     }
 
     func testADeviceRegistersAnotherByItsCode() throws {
-        stop()
-        try start(["--force-activate"])
+        try start()
         let user = try registered("grace@example.com")
         try sdk.startAuthenticationRegCode(user)
         let pin = Array("1234".utf8)
@@ -194,13 +197,13 @@ final class RealServerTests: FolderTestCase {
 
     /// A public URL is all that a phone knows.
     func testTheServiceTellsOfItselfWhereAPublicURLIsSet() throws {
+        try start()
         let details = try sdk.serviceDetails(url)
         XCTAssertEqual([details.backend, details.prefix], [url, "rps"])
         XCTAssertFalse(details.name.isEmpty)
     }
 
     func testRegistrationByMail() throws {
-        stop()
         try start([])
         let user = try sdk.makeNewUser("bob@example.com")
         try sdk.startRegistration(user)
@@ -224,6 +227,7 @@ final class RealServerTests: FolderTestCase {
     }
 
     func testFactorsAndAChangedPIN() throws {
+        try start()
         let user = try registered("carol@example.com", factors: ["987654"])
         XCTAssertEqual(failure { () throws(SDKError) in try logIn(user) }, .incorrectPIN)
         try add(["987654"], to: user)
@@ -236,6 +240,7 @@ final class RealServerTests: FolderTestCase {
     }
 
     func testABrowserIsLoggedInByItsNumberAndLoggedOut() throws {
+        try start()
         let user = try registered("dave@example.com")
         let shown = try post("/rps/getAccessNumber", [:])
         let number = try XCTUnwrap(shown["accessNumber"] as? String)
@@ -267,6 +272,7 @@ final class RealServerTests: FolderTestCase {
     }
 
     func testANumberThatNobodyShows() throws {
+        try start()
         let user = try registered("erin@example.com")
         try sdk.startAuthentication(user)
         let pin = Array("1234".utf8)
@@ -278,7 +284,6 @@ final class RealServerTests: FolderTestCase {
     }
 
     func testAPageLearnsThatItsCodeWasReadAndByWhom() throws {
-        stop()
         try start(["--force-activate", "--service-name", "Service ü"])
         let user = try registered("frank@example.com")
         let shown = try post("/rps/getQrUrl", [:])
@@ -295,7 +300,6 @@ final class RealServerTests: FolderTestCase {
     }
 
     func testOneTimePasswords() throws {
-        stop()
         try start(["--force-activate", "--request-otp"])
         let user = try registered("grace@example.com")
         let pin = Array("1234".utf8)
@@ -322,7 +326,6 @@ final class RealServerTests: FolderTestCase {
     func testTheServiceLeadsToItsBackend() throws {
         let service = #"{"name":"n","url":"http://127.0.0.1:1","rps_prefix":"rps","logo_url":"/l","type":"online"}"#
         try write(Array(service.utf8), folder + "/service.json")
-        stop()
         try start(["--force-activate", "--mobile-service", folder + "/service.json"])
         let details = try sdk.serviceDetails(url)
         XCTAssertEqual(members(details), ["n", "http://127.0.0.1:1", "rps", "/l"])
@@ -330,6 +333,7 @@ final class RealServerTests: FolderTestCase {
 
     /// Our server takes a browser's session and a push id of MFA clients and has no use for them.
     func testARegistrationInTheMannerOfMIRACLMFA() throws {
+        try start()
         let user = try sdk.makeNewUser("ivan@example.com")
         try sdk.startRegistrationMFA(user, accessCode: "00", activateCode: nil, pushID: "22")
         try sdk.confirmRegistration(user, pushID: "22")

@@ -161,7 +161,7 @@ struct TestClient {
 
     private func sum(_ first: SecretBytes, _ second: SecretBytes) throws -> [UInt8] {
         try output(MPinSize.g1) { sum throws(MPinError) in
-            try Shares.recombineG1(first.span, second.span, into: &sum)
+            try Shares.assemble([Share(index: 1, first), Share(index: 2, second)], into: &sum)
         }
     }
 }
