@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints amounts on one line, large ones short: "1,412 tests, 27.4 million cases". What is 0 is left out.
+# Prints amounts on one line, large ones shortened: "1,412 tests, 27.4 million cases". Amounts of 0 are left out.
 # usage: amounts.sh "1412 tests" "27412345 cases" ...
 set -euo pipefail
 printf '%s\n' "$@" | LC_ALL=C awk '

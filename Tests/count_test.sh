@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests are counted as tests, and what they look at is told apart: by Tests/count.awk of logs as they are, and by
+# Checks that tests are counted as tests, and the cases in them separately: by Tests/count.awk from real logs, and by
 # Tests/run.sh, whose last line is "N passed, N failed".
 set -euo pipefail
 cd "$(dirname "$0")"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The lines that the tests reach: those of Swift and the C programs together, one line a module.
+# The lines that the tests execute, for the Swift tests and the C programs together, one line for each module.
 # usage: coverage.sh LIBRARY-BUILT-FOR-COVERAGE SCRATCH-FOLDER
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -12,7 +12,7 @@ rm -rf "$out/profiles"
 export LLVM_PROFILE_FILE=$out/profiles/%p-%m.profraw
 make -C Tests/C programs LIB="$library" OUT="$PWD/build/c-tests-coverage"
 
-# The modules of the client; the server has tests of its own.
+# The modules of the client. The server has its own tests.
 swift build --build-tests --enable-code-coverage --scratch-path "$scratch"
 swift test --skip-build --enable-code-coverage --scratch-path "$scratch" \
     --filter '^(MPinSDK|MPinHTTP|MPinSecrets|MPinCrypto)Tests'

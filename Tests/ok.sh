@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# To be sourced: what a test script has found right, counted for its last line.
+# Test scripts source this file. It counts their successful checks for their last line.
 passed=0
 ok() {
     passed=$((passed + 1))

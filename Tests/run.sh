@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Runs make targets, each to its end, and adds up what they counted (Tests/count.awk). The last line is "N passed, N failed",
-# of tests; the one before says how much these looked at, and how long installing, building and running took.
-# usage: run.sh [LANES] TARGET... [-- TARGET...]: LANES of the first ones at a time; of those behind "--", which measure
-# time, one.
-# Each output is kept in build/test-logs.
+# Runs make targets, each to its end, and adds up their counts (Tests/count.awk). The last line is "N passed, N failed".
+# The line before says how many cases these tests checked, and how long installing, building and running took.
+# usage: run.sh [LANES] TARGET... [-- TARGET...]: runs LANES of the first targets at a time. The targets after "--"
+# measure time, so they run one by one.
+# The output of each target is in build/test-logs.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 logs=build/test-logs
@@ -15,11 +15,12 @@ while [ $# -gt 0 ] && [ "$1" != -- ]; do together+=("$1") && shift; done
 [ $# -eq 0 ] || shift
 alone=("$@")
 
-# What `built` has brought up to date: the targets need not ask for it again, and none compiles while another tests.
+# The files that `built` has updated. The targets do not build them again, so that nothing compiles while another test
+# runs.
 made=()
 while read -r file; do made+=(-o "$file"); done < <(make --no-print-directory made 2>/dev/null)
 
-# usage: step NAME TARGET: a target without which no test can run
+# usage: step NAME TARGET: runs a target without which no test can run
 step() {
     local began=$SECONDS
     if ! make --no-print-directory "$2" >"$logs/$2.log" 2>&1; then
@@ -30,7 +31,7 @@ step() {
     eval "$1=$((SECONDS - began))"
 }
 
-# usage: run TARGET: leaves its numbers beside its log
+# usage: run TARGET: writes its counts next to its log
 run() {
     local began=$SECONDS status good cases faults inputs word=ok
     make --no-print-directory "${made[@]}" "$1" >"$logs/$1.log" 2>&1
@@ -42,7 +43,7 @@ run() {
     printf '%-12s %-6s %5d tests  %4d s\n' "$1" "$word" "$good" "$((SECONDS - began))"
 }
 
-# Why a target failed, in at most 20 lines: what its tests say of it.
+# Prints why a target failed: at most 20 lines of its tests' output.
 reasons() {
     grep -E 'error:|FAIL|not ok|Error [0-9]|ERROR|[Aa]ssert' "$logs/$1.log" | cut -c 1-300 | tail -n 20
 }

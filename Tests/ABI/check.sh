@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Compares the ABI of the headers with the one that was released: check.sh [--update]
+# Compares the ABI of the headers with the released ABI: check.sh [--update]
 #
-# abidiff looks at the witness library (witness.py), whose functions are compared with those of the real one. A change
+# abidiff compares a witness library (witness.py), whose functions are compared with those of the real library. A change
 # that breaks programs needs a new SONAME; one that only adds needs --update and a line in CHANGELOG.md.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -13,7 +13,7 @@ trap 'rm -rf "$work"' EXIT
 python3 "$here/witness.py" "$root/include/mpin.h" "$root/include/mpin_crypto.h" |
     gcc -E -P -DMPIN_NO_ATTRIBUTES -x c - >"$work/witness.c"
 
-# describe SOURCE ABI: builds a witness library and writes down its ABI.
+# describe SOURCE ABI: builds a witness library and writes a description of its ABI.
 describe() {
     gcc -std=c99 -g -ffile-prefix-map="$work"/= -fPIC -shared -Wl,-soname,libmpin.so -o "$work/witness.so" "$1"
     abidw --no-corpus-path --no-comp-dir-path --no-show-locs "$work/witness.so" >"$2"
@@ -29,7 +29,7 @@ fi
 diff <(functions "$work/witness.so") <(functions "$root/build/libmpin.so")
 abidiff "$released" "$work/now.abi"
 
-# A comparison that notices nothing would be worth nothing.
+# Proves that the comparison detects a change.
 for change in 's/uint32_t timeout_ms/uint64_t timeout_ms/' 's/^mpin_status mpin_sdk_destroy(.*{.*//' \
     's/char \*out, size_t \*out_len/char *out, int *out_len/'; do
     sed "$change" "$work/witness.c" >"$work/changed.c"

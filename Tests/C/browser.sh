@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# A browser that lets a phone log it in: shows an access number or a QR code (prints it), asks until the phone has
-# proved its PIN, and redeems that at the application. Ends well only if it was logged in; with "declined" only if the
-# phone has told it that the user does not want to.
+# Plays a browser that a phone logs in. It prints the access number or QR code, polls until the phone has proved its
+# PIN, and redeems the result at the application. It succeeds only if it was logged in; with "declined" only if the
+# phone has told it that the user declined.
 # usage: browser.sh URL getAccessNumber|getQrUrl|declined
 set -euo pipefail
 url=$1

@@ -1,6 +1,5 @@
 #!/bin/sh
-# The names that the headers declare and the names that the library exports are the same: none missing, none extra,
-# every one of them under the version node MPIN_1.
+# Checks that the library exports exactly the names that the headers declare, all of them under the version node MPIN_1.
 # usage: check_exports.sh LIBRARY HEADER...
 set -eu
 export LC_ALL=C
@@ -11,7 +10,7 @@ shift
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# The compiler's own view of the headers: comments and macros are gone, a declaration is a line.
+# The compiler's view of the headers: without comments and macros, one declaration on each line.
 for header in "$@"; do
     ${CC:-cc} -E -P -DMPIN_NO_ATTRIBUTES "$header"
 done | tr '\n' ' ' | tr ';' '\n' | grep -v -e typedef -e '(\*' | sed -n 's/.*[ *]\(mpin_[a-z0-9_]*\) *(.*/\1/p' |

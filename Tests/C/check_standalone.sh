@@ -1,6 +1,6 @@
 #!/bin/sh
-# The library works where no Swift is installed: its programs run in a root folder that holds them, the library and the
-# libraries of the distribution that they need, and nothing else. It is no larger than it has to be.
+# Checks that the library works where no Swift is installed: its programs run in a root folder that contains only them,
+# the library and the distribution's libraries that they need. It also checks the size of the library.
 # usage: check_standalone.sh LIBRARY PROGRAM...
 set -eu
 export LC_ALL=C
@@ -27,8 +27,8 @@ echo "$segments" | grep 'GNU_STACK' | grep -q 'RW ' || fail "the stack is execut
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 mkdir -p "$root/lib" "$root/tmp"
-# What programs are shipped with. Regular expressions and string processing of the standard library, which nothing in it
-# calls, would make it 1.4 MB larger.
+# The limit for the stripped library. It would be 1.4 MB larger with the regular expressions and string processing of
+# the standard library, which it does not use.
 largest=8900000
 strip -o "$root/stripped" "$library"
 size=$(stat -c %s "$root/stripped")
@@ -50,7 +50,7 @@ echo "$closure" | grep -o '/[^ ]*' | while read -r file; do
 done
 if find "$root" -iname '*swift*' | grep .; then fail "the closure holds Swift"; fi
 
-# Root may change the root folder; others may in a user namespace, if the system allows it.
+# Root may change the root folder. Others may do it in a user namespace, if the system allows that.
 enter=
 [ "$(id -u)" -eq 0 ] || enter="unshare --user --map-root-user"
 echo "in a root folder with $(find "$root" -type f | wc -l) files and no Swift:"

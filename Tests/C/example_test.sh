@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every command of the C example against a real server.
+# Tests every command of the C example with a real server.
 # usage: example_test.sh URL
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -8,7 +8,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 passed=0
 
-# expect SAYS COMMAND...: with the PINs on standard input it prints SAYS last.
+# expect TEXT COMMAND...: with the PINs on standard input, the last line that the command prints must be TEXT.
 expect() {
     local says=$1 said
     shift
@@ -22,7 +22,7 @@ expect() {
     echo "ok: $*"
 }
 
-# browser WHAT COMMAND: the example logs in a browser that shows WHAT.
+# browser KIND COMMAND: the example logs in a browser that shows KIND.
 browser() {
     ./browser.sh "$url" "$1" >"$work/code" &
     local browser=$!

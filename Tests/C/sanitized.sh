@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the programs under a sanitizer that watches the library, too. First the control, which the sanitizer must stop
-# for what happens inside the library: else it was not watching.
+# Runs the programs with a sanitizer that also checks the library. The control comes first: the sanitizer must stop it
+# for a fault inside the library. Otherwise the sanitizer was not active there.
 # usage: sanitized.sh address|thread FOLDER PROGRAM... -- PROGRAM-THAT-NEEDS-A-SERVER...
 set -uo pipefail
 cd "$(dirname "$0")"

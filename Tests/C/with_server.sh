@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs programs one after the other, each with the base URL of a real server as its argument. The server confirms every
-# registration at once, but for walk_test, which opens the mailed links itself.
+# Runs programs one after another, each with the base URL of a real server as its argument. The server confirms every
+# registration at once, except for walk_test, which opens the mailed links itself.
 # usage: with_server.sh PROGRAM...
 set -euo pipefail
 # shellcheck source=Tests/EndToEnd/server.sh
@@ -11,7 +11,7 @@ cat >"$work/service.json" <<EOF
 {"name": "Walk", "url": "$backend", "rps_prefix": "rps", "logo_url": "/logo", "type": "online"}
 EOF
 
-# The options of the server that runs.
+# The options of the running server.
 running=none
 
 serve() { # options

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The website in headless Chromium, against a real server. Screenshots are kept in build/browser; SCREENSHOTS=FOLDER keeps
-# a few for the documentation there, too.
+# Tests the website in headless Chromium with a real server. Screenshots are in build/browser. SCREENSHOTS=FOLDER also
+# keeps a few of them there, for the documentation.
 set -euo pipefail
 # shellcheck source=Tests/EndToEnd/server.sh
 . "$(dirname "$0")/server.sh"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# mpin-cli against a real server: every command, every documented exit code, the terminal.
+# Tests mpin-cli with a real server: every command, every documented exit code, the terminal.
 set -euo pipefail
 # shellcheck source=Tests/EndToEnd/server.sh
 . "$(dirname "$0")/server.sh"
@@ -11,7 +11,7 @@ export MPIN_BACKEND=$backend MPIN_STORE=$work/store
 cli=$root/build/mpin-cli
 user=carol@example.com
 
-# expect CODE PINS ARGUMENT...: runs the client with these PINs, a line each; its output is kept in $work/said.
+# expect CODE PINS ARGUMENT...: runs the client with these PINs, one on each line. Its output goes to $work/said.
 expect() {
     local code=$1 pins=$2 status=0
     shift 2
@@ -19,7 +19,7 @@ expect() {
     [ "$status" -eq "$code" ] || { echo "$*: exit code $status, expected $code" && cat "$work/said" "$work/heard"; exit 1; }
 }
 
-# browser WHAT OPTION: the client logs in a browser that shows WHAT; a wrong PIN before does not.
+# browser KIND OPTION: the client logs in a browser that shows KIND. A wrong PIN before must not log it in.
 browser() {
     local shown=$work/shown browser
     rm -f "$shown"
@@ -35,7 +35,7 @@ browser() {
     wait "$browser"
 }
 
-# device_name USER: as it is kept in the store.
+# device_name USER: the device name in the store.
 device_name() {
     MPIN_LIBRARY=$root/build/libmpin.so PYTHONPATH=$root/bindings/python python3 -B - "$1" <<'PY'
 import os, sys, mpin
@@ -65,7 +65,7 @@ browser getQrUrl --qr
 grep -q "^Login at .*, $backend, as $user\$" "$work/heard"
 ok "login --qr, and who asks is shown first"
 
-# A page of another origin, whose service is the server's; and a backend that is neither.
+# A page with another origin, which offers the server as its service, and a backend that is neither of them.
 mkdir -p "$work/page" "$work/other/rps"
 printf '{"name":"Shop","url":"%s","rps_prefix":"rps","logo_url":"","type":"online"}' "$backend" >"$work/page/service"
 cp "$work/settings.json" "$work/other/rps/clientSettings"
@@ -85,7 +85,7 @@ grep -q "service Shop, at $backend, not $(origin other)" "$work/heard"
 grep -q "$backend is not your server: refused (--trust-domain 127.0.0.1" "$work/said"
 expect 1 '1234\n' login "$user" --qr "http://127.0.0.1:1/#0123"
 grep -q "tells of no service: refused" "$work/said"
-# The page of a service whose backend is one's own needs no question.
+# If the page's service is the current backend, the client must not ask.
 expect 1 '1234\n' login "$user" --qr "$(origin page)/#0123456789abcdef"
 grep -q INCORRECT_ACCESS_NUMBER "$work/said"
 ok "a QR code of another host is refused without a yes"
@@ -138,7 +138,7 @@ ok "wrong usage"
 expect 1 '' login nobody@example.com
 ok "an unknown user"
 
-# The PIN typed at a terminal is not shown, and the terminal has its echo back afterwards.
+# A PIN that is typed at a terminal is not shown, and afterwards the terminal has its echo again.
 CLI="$cli" USER_ID="$user" timeout 300 python3 - <<'PY'
 import os, pty, select, termios, time
 

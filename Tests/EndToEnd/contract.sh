@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Drives a running server from Sources/MPinServer/openapi.yaml: whatever is asked, every answer must be one that stands
-# there, and none a crash. Ends in "N cases: N passed".
+# Sends requests to a running server, generated from Sources/MPinServer/openapi.yaml. Every answer must be one that is
+# described there, and the server must not crash. Ends in "N cases: N passed".
 set -euo pipefail
 # shellcheck source=Tests/EndToEnd/server.sh
 . "$(dirname "$0")/server.sh"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Registers and logs in two people at a real server: alice by the C example, bob by the Python example.
+# Registers and logs in two users at a real server: alice with the C example, bob with the Python example.
 set -euo pipefail
 # shellcheck source=Tests/EndToEnd/server.sh
 . "$(dirname "$0")/server.sh"
@@ -10,7 +10,7 @@ say() {
     printf '%2d. %s\n' "$step" "$1"
 }
 
-# login EXPECTED PIN: logs in and compares what the example prints last.
+# login EXPECTED PIN: logs in and compares the last line that the example prints.
 login() {
     local said
     said=$(printf '%s\n' "$2" | "${example[@]}" --backend "$backend" --store "$store" login "$user" || true)
@@ -36,8 +36,8 @@ browser() {
     curl -fsSL -b "$work/cookies" -c "$work/cookies" -H "Origin: $backend" -o "$work/page.html" "$@"
 }
 
-# Logs in at the website as somebody with a browser and a phone does: the browser is curl, the camera zbar, the phone the
-# C example. Without a script in the browser the button of the page asks whether the phone is done.
+# Logs in at the website as a user with a browser and a phone does. The browser is curl, the camera is zbar, and the
+# phone is the C example. curl runs no scripts, so it presses the page's button to ask whether the phone is done.
 website_tour() {
     local url phone
     browser "$backend/login"

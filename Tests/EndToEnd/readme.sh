@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Does what README.md says, with its own lines: starts the server, registers and logs in by the command line, compiles
-# and runs the C snippet, runs the Python snippet; the mails are opened as a person would. Only the ports differ, and what
-# `make` would build is built already. What the documents name must be there, and the map of the sources must name all
-# that is.
+# Follows README.md with its own lines: starts the server, registers and logs in from the command line, compiles and
+# runs the C snippet, runs the Python snippet, and opens the mails as a user would. Only the ports differ, and what
+# `make` would build is already built. It also checks that everything that the documents name exists, and that the map
+# of the sources is complete.
 set -euo pipefail
 # shellcheck source=Tests/EndToEnd/server.sh
 . "$(dirname "$0")/server.sh"
@@ -19,7 +19,7 @@ blocks() {
 # shellcheck source=Tests/ok.sh
 . "$root/Tests/ok.sh"
 
-# A person opens the link of the mail that comes next, while the command that runs waits for that.
+# Opens the link of the next mail, as a user would, while the running command waits for it.
 with_mail() { # opener, command
     local opener=$1 reader
     shift
@@ -28,7 +28,7 @@ with_mail() { # opener, command
     "$@" || { echo "$* failed" >&2; return 1; }
     wait "$reader" || { echo "$* sent no mail" >&2; return 1; }
 }
-# Not before the program has said that it waits for it.
+# Wait until the program has said that it waits for the mail.
 open_when_asked_to() {
     for _ in $(seq 600); do
         grep -q '^waiting: open the link' waiting 2>/dev/null && break
@@ -54,7 +54,7 @@ while read -r line; do
         make* | build/mpind*) continue ;;
         *" register "*) with_mail open_mailed_link register_from_the_command_line ;;
         build/mpin-cli*) eval "$line --pin-fd 0" <<<1234 ;;
-        # They wait for the mail at first, and log in at once the second time.
+        # At first they wait for the mail. The second time they log in at once.
         ./login | "python3 login.py")
             : >waiting
             [ "$(with_mail open_when_asked_to $line 2>waiting)" = "logged in" ]
@@ -68,7 +68,7 @@ done < <(blocks sh)
 [ -z "$(find mail -name '*.eml')" ]
 ok "no second mail"
 
-# fails PROGRAM STATUS: it says what failed, and ends so.
+# fails PROGRAM STATUS: the program must fail and print this status.
 fails() {
     local said
     if said=$($1 2>&1); then echo "$1: $said"; return 1; fi

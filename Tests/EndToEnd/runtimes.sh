@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The examples in Java and in Ruby against a real server: the link in the mail, a wrong PIN, a terminal without echo, the
-# last attempt.
+# Tests the examples in Java and in Ruby with a real server: the link in the mail, a wrong PIN, a terminal without echo,
+# the last attempt.
 set -euo pipefail
 # shellcheck source=Tests/EndToEnd/server.sh
 . "$(dirname "$0")/server.sh"
@@ -8,7 +8,7 @@ set -euo pipefail
 # shellcheck source=Tests/ok.sh
 . "$root/Tests/ok.sh"
 
-# expect CODE SAID PIN COMMAND...: runs the example with this PIN, and compares its exit code and what it prints last.
+# expect CODE TEXT PIN COMMAND...: runs the example with this PIN, and compares its exit code and its last line.
 expect() {
     local code=$1 said=$2 pin=$3 status=0
     shift 3
@@ -17,12 +17,12 @@ expect() {
         { echo "${example[*]} $*: $status, expected $code $said" && cat "$work/said" "$work/heard"; exit 1; }
 }
 
-# heard PATTERN: the example has said so on standard error.
+# heard PATTERN: the example must have printed this to standard error.
 heard() {
     grep -q "$1" "$work/heard" || { echo "not said: $1" && cat "$work/heard"; exit 1; }
 }
 
-# drive USER EXAMPLE...: all that the example can do.
+# drive USER EXAMPLE...: tests everything that the example can do.
 drive() {
     local user=$1 options=(--backend "$backend" --store "$work/$1.store")
     shift

@@ -40,7 +40,7 @@ leave_nothing() {
 }
 trap leave_nothing EXIT
 
-# Opens the activation link of the newest mail: looks at the page, then confirms, as a person would.
+# Opens the activation link of the newest mail as a user would: loads the page, then confirms.
 open_mailed_link() {
     local mail link
     for _ in $(seq 600); do

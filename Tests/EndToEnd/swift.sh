@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the Swift example, a package of its own that depends on this one, and registers and logs in with it.
+# Builds the Swift example, which is a separate package that depends on this one, and registers and logs in with it.
 set -euo pipefail
 # shellcheck source=Tests/EndToEnd/server.sh
 . "$(dirname "$0")/server.sh"

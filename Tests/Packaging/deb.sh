@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# A fresh Debian 12 without Swift takes the packages and the wheel, logs in against their server by mpin-cli, the C example
-# and the Python example, and is left as it was. Needs root; mounts, processes and the network of the logins are its own.
+# Installs the packages and the wheel in a new Debian 12 without Swift, logs in at their server with mpin-cli, the C
+# example and the Python example, and removes everything again. It needs root. Its mounts, processes and network are
+# separate from those of this machine.
 # usage: deb.sh DEBIAN.TAR
 set -euo pipefail
 [ -n "${MPIN_APART-}" ] || MPIN_APART=1 exec unshare --mount --pid --fork --kill-child --mount-proc --propagation private "$0" "$@"
@@ -19,11 +20,11 @@ trap 'umount -R "$debian/proc" "$debian/var/cache/apt/archives" "$work/network" 
 
 inside() { chroot "$debian" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root DEBIAN_FRONTEND=noninteractive "$@"; }
 offline() { nsenter --net="$work/network" "$@"; }
-# package NAME: the file of one of ours, as the Debian sees it.
+# package NAME: the path of one of our packages inside the Debian.
 package() { echo "/packages/$1_$version-1_$(dpkg --print-architecture).deb"; }
 install() { inside apt-get install -y -qq --no-install-recommends "$@" >"$work/apt.log" 2>&1 || { cat "$work/apt.log"; exit 1; }; }
 
-# The downloads of the distribution's own packages are kept from run to run.
+# Downloads of Debian's own packages are kept for the next run.
 unpack_debian() {
     mkdir -p "$debian" "$tree/build/apt-archives"
     tar -C "$debian" --numeric-owner -xf "$1"
@@ -41,11 +42,11 @@ isolate_network() {
     offline ip link set lo up
 }
 
-# As systemd does it: the command line of the unit that was installed, by its user.
+# Runs the command line of the installed unit as its user, as systemd does.
 start_server() {
     local command
     command=$(sed -n 's/^ExecStart=//p' "$debian/lib/systemd/system/mpind@.service" | sed 's/%i/serve/g')
-    # No function, whose shell would get the signal. Word by word, for it is a command line.
+    # Not in a function, whose shell would get the signal. Unquoted, because it is a command line of several words.
     # shellcheck disable=SC2086
     nsenter --net="$work/network" chroot --userspec=mpind-serve:mpind-serve "$debian" $command 2>>"$work/mpind.log" &
     server_pid=$!
@@ -74,7 +75,7 @@ open_mailed_link() {
     rm "$mail"
 }
 
-# by CODE PIN COMMAND...: runs a client in the Debian with this PIN; it must end with this exit code.
+# by CODE PIN COMMAND...: runs a client in the Debian with this PIN and checks its exit code.
 by() {
     local expected=$1 pin=$2 status=0
     shift 2
@@ -82,7 +83,7 @@ by() {
     [ "$status" -eq "$expected" ] || { echo "$*: exit code $status, expected $expected"; cat "$work/said" "$work/mpind.log"; exit 1; }
 }
 
-# An example registers a user, who opens the link, and logs in with a wrong and the right PIN.
+# Uses an example to register a user, open the link, and log in with a wrong PIN and with the right one.
 example() {
     local user=$1 registration
     shift
@@ -151,7 +152,7 @@ inside dpkg --remove mpind mpin-cli >/dev/null
 [ ! -e "$debian/usr/bin/mpind" ] && [ -e "$debian/etc/mpind/serve.yaml" ] && [ -e "$debian/var/lib/mpind/serve" ]
 ok "removed: configuration and state stay"
 inside dpkg --purge mpind >/dev/null
-# What the packages did not bring.
+# Remove what did not come from the packages.
 rm -r "$debian/packages" "$debian/root" "$debian/run"/mpind-*
 left=$(find "$debian" -xdev -name '*mpin*')
 [ -z "$left" ] || { echo "left: $left"; exit 1; }

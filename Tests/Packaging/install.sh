@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Installs into an empty folder, builds programs from that copy alone, runs them, removes it all again.
+# Installs into an empty folder, builds and runs programs with that copy alone, and uninstalls it.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # shellcheck source=Tests/ok.sh
 . "$root/Tests/ok.sh"
-# Not by a pipe into `grep -q`: under pipefail that fails now and then, for grep is gone before ldd has written all.
+# Not with `ldd | grep -q`: grep exits before ldd has written everything, and with pipefail that sometimes fails.
 links_to_the_copy() { grep -F "$lib/libmpin.so.1" <<<"$(ldd "$1")" >/dev/null; }
 make_in() { make -C "$root" --no-print-directory PREFIX="$work/usr" LIBDIR="$work/usr/lib/mpin-test" "$@"; }
 
@@ -17,8 +17,8 @@ version=$(sed -n 's/^#define MPIN_VERSION "\(.*\)"/\1/p' "$root/include/mpin.h")
 [ "$(readlink "$lib/libmpin.so.1")" = "libmpin.so.$version" ]
 ok "library and links"
 
-# What an installed library must be: symbols bound before the program starts, no executable stack, no way into a
-# folder of the machine that built it.
+# Checks an installed library: all symbols are bound before the program starts, the stack is not executable, and it
+# contains no path of the machine that built it.
 readelf -dW "$lib/libmpin.so.1" >"$work/dynamic"
 readelf -lW "$lib/libmpin.so.1" >"$work/segments"
 grep -q 'BIND_NOW' "$work/dynamic"
@@ -26,7 +26,7 @@ grep -q 'GNU_RELRO' "$work/segments"
 ok "full RELRO"
 grep -q 'GNU_STACK .* RW ' "$work/segments"
 ok "no executable stack"
-# Not by `!`, whose failure ends no script.
+# Not with `!`, because a failed `! command` does not end a script.
 if grep -E 'R(UN)?PATH' "$work/dynamic"; then exit 1; fi
 strings -n 8 "$lib/libmpin.so.1" >"$work/strings"
 if grep -F "$root/" "$work/strings"; then exit 1; fi

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Builds the library twice from nothing, in the same folder, and compares the two, byte for byte.
+# Builds the library twice from nothing, in the same folder, and compares the results byte by byte.
 #
-# The folder must be the same: Swift's module hashes (section .swift_modhash), and with them the linker's build id, are
-# made from the compiler's command lines, which name it. In two different folders nothing else differs.
+# The folder must be the same. Swift's module hashes (section .swift_modhash), and therefore the linker's build id,
+# depend on the compiler's command lines, which contain the folder's name. Nothing else differs between two folders.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d)

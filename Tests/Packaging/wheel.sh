@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The wheel as somebody installs it who has nothing else of ours: in an environment of its own, without network, it
-# registers and logs in at a real server; then again where libcurl cannot be loaded.
+# Tests the wheel as a user installs it: in a new environment without network and without our other files. It registers
+# and logs in at a real server, first with libcurl and then without.
 # usage: wheel.sh PYTHON
 set -euo pipefail
 # shellcheck source=Tests/EndToEnd/server.sh
@@ -10,7 +10,7 @@ unset MPIN_LIBRARY PYTHONPATH
 "$1" -m venv "$work/venv"
 "$work/venv/bin/pip" install --quiet --no-index --disable-pip-version-check "$root"/build/dist/mpin-*.whl
 start_server --force-activate
-# A file that is no library stands before the real one.
+# A file that is not a library is found before the real libcurl.
 mkdir "$work/without"
 : >"$work/without/libcurl.so.4"
 

@@ -3,8 +3,8 @@
 #
 #     run.sh OUT SECONDS [TARGET...]      targets: decoders, messages, api, sdk
 #
-# A finding is left in OUT/findings; run the target with the file's name to see it again. SwiftPM knows no fuzzer, so
-# the modules are compiled here one by one.
+# Findings are written to OUT/findings. To reproduce one, run the target with the file's name. SwiftPM does not support
+# fuzzers, so the modules are compiled here one by one.
 set -euo pipefail
 out=$(mkdir -p "$1" && cd "$1" && pwd)
 seconds=$2
@@ -63,7 +63,7 @@ compile MPinABI "$sources"/MPinABI/*.swift
     -o "$out/modules/CCurl.o"
 objects=("$out"/modules/{CCurl,BN254CX,MPinSecrets,MPinCrypto,MPinWire,MPinHTTP,MPinSDK,MPinABI}.o)
 link=(-sanitize=address,fuzzer -use-ld=lld -lgmp -lsodium -ljansson)
-# The number of operations is said twice: the switch and its modulus.
+# The number of operations is written twice, in the switch and in its modulus, so it is checked here.
 [ "$(grep -c '^    case [0-9]*:' "$here/api.c")" -eq "$(sed -n 's/.*OPERATIONS = \([0-9]*\).*/\1/p' "$here/api.c")" ] ||
     { echo "api.c: OPERATIONS is not the number of its operations"; exit 1; }
 
@@ -103,7 +103,7 @@ report() { # target, status
     fi
 }
 
-# Two at a time: a target has one thread.
+# Two targets run at a time, because each has one thread.
 passed=0
 failed=0
 for ((n = 0; n < ${#targets[@]}; n += 2)); do
