@@ -1,12 +1,12 @@
-/* The checks of the C tests: count, print what failed, go on. */
+/* The checks of the C tests. They count, print failures, and continue. */
 #ifndef CHECK_H
 #define CHECK_H
 
 #include <stdio.h>
 #include <string.h>
 
-/* One program is one test. What it checks are its cases; what it does to the
- * library on purpose, a cut answer or a full disk, are faults. */
+/* One program is one test. Its checks are cases; what it does to the library on
+ * purpose, such as a cut answer or a full disk, are faults. */
 static int checks, faults, failures;
 
 /* Checks a condition; the arguments after it are printed if it does not hold,

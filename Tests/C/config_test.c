@@ -1,5 +1,5 @@
-/* mpin_config: what its members do, and how callers of other versions and
- * careless ones fill it. */
+/* mpin_config: the effect of its members, and how callers of other versions and
+ * careless callers fill it. */
 #define _DEFAULT_SOURCE
 
 #include "check.h"
@@ -12,7 +12,7 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Structures of another size than this header's. */
+/* Structures with another size than in this header. */
 static void other_sizes(void)
 {
     struct {
@@ -42,7 +42,7 @@ static void other_sizes(void)
     CHECK_STATUS(mpin_sdk_init(fresh, &newer.known), MPIN_OK);
     CHECK_STATUS(mpin_sdk_destroy(fresh), MPIN_OK);
 
-    /* What lies beyond the size is not read: it is not a configuration. */
+    /* Bytes beyond the size are not read, because they are not part of it. */
     newer.known.size = 2 * sizeof(void *);
     memset(&newer.known.storage_key_path, 0xA5,
            sizeof newer - offsetof(mpin_config, storage_key_path));
@@ -51,7 +51,7 @@ static void other_sizes(void)
     mpin_sdk_free(fresh);
 }
 
-/* Texts that are none. */
+/* Texts that are not valid. */
 static void wrong_texts(void)
 {
     mpin_sdk *fresh = NULL;
@@ -77,7 +77,7 @@ static void wrong_texts(void)
     mpin_sdk_free(fresh);
 }
 
-/* The text names the member, and what to do. */
+/* The error text names the member and says what to do. */
 static void says(mpin_config *c, const char *expected)
 {
     char text[512] = "";
@@ -128,7 +128,7 @@ static void refusals_name_the_member(void)
     says(&newer.known, "config has a member that this library does not know");
 }
 
-/* A size that is none is not believed: memory that is not there is not read. */
+/* An impossible size is refused, so that no other memory is read. */
 static void endless(void)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -192,7 +192,7 @@ static void proxy(void)
     mpin_sdk_free(opened(&c, MPIN_INVALID_ARGUMENT));
 }
 
-/* Without allow_insecure nothing is sent, proxy or none. */
+/* Without allow_insecure nothing is sent, with or without a proxy. */
 static void insecure(void)
 {
     mpin_config c = {0};
@@ -205,7 +205,7 @@ static void insecure(void)
     mpin_sdk_free(sdk);
 }
 
-/* The path of the last request and its header that names the client. */
+/* The path of the last request, and its header with the client id. */
 static void expect_request(const char *path, const char *client)
 {
     char line[128];
@@ -228,7 +228,7 @@ static void prefix_and_client(void)
     c.client_id = "client-7";
     mpin_sdk *sdk = opened(&c, MPIN_OK);
     expect_request("/mine/clientSettings", "client-7");
-    /* The prefix of a call comes before the configured one. */
+    /* The prefix of a call takes precedence over the configured one. */
     CHECK_STATUS(mpin_sdk_test_backend(sdk, server.url, "other"), MPIN_OK);
     expect_request("/other/clientSettings", "client-7");
     CHECK_STATUS(mpin_sdk_set_client_id(sdk, NULL), MPIN_OK);
@@ -239,7 +239,7 @@ static void prefix_and_client(void)
     mpin_sdk_free(opened(&c, MPIN_INVALID_ARGUMENT));
 }
 
-/* 64 hex digits, for the owner alone. */
+/* 64 hex digits, readable only for the owner. */
 static void expect_key_file(const char *path, char digits[65])
 {
     struct stat about;
@@ -254,8 +254,8 @@ static void expect_key_file(const char *path, char digits[65])
     fclose(file);
 }
 
-/* The key is made in the file that was named, and read from there: with
- * another one the store is not readable. */
+/* The key is made in the named file and read from there. With another key the
+ * store cannot be read. */
 static void key_path(void)
 {
     char made[65] = "", read_again[65] = "", beside[160];
@@ -285,7 +285,7 @@ static void key_path(void)
     mpin_sdk_free(opened(&c, MPIN_STORAGE_ERROR));
 }
 
-/* The server also registers whoever asks. */
+/* The server also registers everybody. */
 #define ANSWERS                                                                \
     "{\"mpinId\":\"7b22757365724944223a22616c696365227d\","                     \
     "\"regOTT\":\"00000000000000000000000000000000\",\"active\":false,"        \

@@ -1,5 +1,5 @@
-/* mpin_context: every callback works, fails at every call in turn, calls the
- * library again, hands over garbage and too much, and takes too long. */
+/* mpin_context: every callback works, fails at each call in turn, calls the
+ * library again, returns garbage and too much, and takes too long. */
 #define _GNU_SOURCE
 
 #include "check.h"
@@ -66,7 +66,7 @@ static int32_t state(void)
     return value;
 }
 
-/* Another sdk over what is stored, as after a restart. */
+/* Another sdk with the same stored data, as after a restart. */
 static void log_in_after_restart(void)
 {
     mpin_user_free(user);
@@ -99,7 +99,7 @@ static void works(void)
 
 /* ---- The way of a PIN ----------------------------------------------- */
 
-/* A sanitizer has frames of its own, and other functions in one. */
+/* A sanitizer adds frames, and inlines other functions. */
 #ifdef __has_feature
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define LONGEST_WAY 40
@@ -111,8 +111,8 @@ static void works(void)
 
 static int deepest;
 
-/* How many frames of the library lie between the program and http_execute,
- * that of the C function among them. */
+/* The number of the library's frames between the program and http_execute,
+ * including that of the C function. */
 static mpin_status count_frames(struct program *self,
                                 const mpin_http_request *request,
                                 mpin_http_response *response)
@@ -133,7 +133,7 @@ static mpin_status count_frames(struct program *self,
     return program_reply(response, a.status, a.body, strlen(a.body));
 }
 
-/* A PIN goes through few hands on its way to the wire. */
+/* Between the C function and http_execute a PIN passes only a few frames. */
 static void short_way(void)
 {
     program_forget(&p);
@@ -158,8 +158,9 @@ static mpin_status meaning(char failed)
     }
 }
 
-/* The call of that number fails, whichever it is: the step it belongs to says
- * why, nothing has happened, and the same step is good a second time. */
+/* The call with that number fails, whichever it is. The step that makes it
+ * reports the reason and changes nothing, and the same step succeeds the second
+ * time. */
 static void fails_at(int number)
 {
     program_forget(&p);
@@ -197,7 +198,7 @@ static void fails_at_every_call(void)
 
 /* ---- HTTP ----------------------------------------------------------- */
 
-/* What http_execute is to do next. */
+/* What http_execute must do next. */
 static struct {
     mpin_status status;
     int http_status;
@@ -351,7 +352,7 @@ static void wrong_arguments(void)
     end();
 }
 
-/* No callback is asked for what must not be sent. */
+/* No callback is called for a request that must not be sent. */
 static void urls(void)
 {
     begin();
@@ -416,7 +417,7 @@ static mpin_status answer_when_canceled(struct program *program,
         if (mpin_http_response_is_canceled(response, &canceled) != MPIN_OK)
             return MPIN_NETWORK_ERROR;
     }
-    /* Whatever it says: the cancel was the reason. */
+    /* The reported status does not matter, because the call was cancelled. */
     return MPIN_NETWORK_ERROR;
 }
 
@@ -516,8 +517,8 @@ static void reentered(void)
     end();
 }
 
-/* A program may drop the stored users and clear those in memory while the core
- * runs. */
+/* A program may delete the stored users and clear those in memory while the sdk
+ * is initialised. */
 static void emptied(void)
 {
     program_forget(&p);
@@ -604,7 +605,7 @@ static void strange_storage(void)
     init_gives(MPIN_UNSUPPORTED_FORMAT);
     memcpy(p.stored[0], users, sizeof users);
     p.stored_len[0] = users_len;
-    /* A key that is gone, cut, none, or another one. */
+    /* A key that is missing, cut, malformed, or another one. */
     for (size_t n = 0; n < secure_len; n += 21) {
         p.stored_len[1] = n;
         init_gives(MPIN_STORAGE_ERROR);
@@ -749,7 +750,7 @@ static mpin_status no_random(void *u, uint8_t *out, size_t n)
     return MPIN_OK;
 }
 
-/* A generator that says it has worked and has not. */
+/* A random generator that reports success but writes nothing. */
 static void silent_generator(void)
 {
     program_forget(&p);
@@ -770,7 +771,7 @@ static void silent_generator(void)
     end();
 }
 
-/* What all of the above has logged; program_close looks for long numbers. */
+/* The log of everything above. program_close looks for long numbers in it. */
 static void log_tells_no_secret(void)
 {
     CHECK(p.log_lines > 100, "%d lines", p.log_lines);
@@ -810,12 +811,12 @@ static void structures(void)
     newer.known.storage_key = NULL;
     CHECK_STATUS(mpin_sdk_init(sdk, &config), MPIN_OK);
 
-    /* The context is copied: the caller's may go. */
+    /* The context is copied, so the caller's copy may be overwritten. */
     memset(&newer, 0xA5, sizeof newer);
     walk(BACKEND, BACKEND);
     end();
 
-    /* An older program knows of http_execute and nothing behind it. */
+    /* An older program's structure ends after http_execute. */
     memset(&newer, 0xA5, sizeof newer);
     newer.known.size = offsetof(mpin_context, storage_get);
     newer.known.user = &p;

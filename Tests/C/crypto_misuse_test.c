@@ -1,6 +1,6 @@
-/* Every octet string of every function of mpin_crypto.h, once with NULL and
- * once with each wrong length, and every other parameter out of range: the
- * result says so and no output is touched. */
+/* Every octet string of every function of mpin_crypto.h, once as NULL and once
+ * with each wrong length, and every other parameter out of range. The result
+ * must report it and no output may be changed. */
 #include "check.h"
 #include "vector.h"
 
@@ -259,7 +259,7 @@ static const struct function {
 
 static int32_t number;
 
-/* The call that is right in everything. */
+/* The call in which everything is right. */
 static struct call good(const struct function *function)
 {
     struct call c;
@@ -346,7 +346,7 @@ static void wrong_numbers(const struct function *function)
         fails(function, &c, wrong, "NULL number", 0);
 }
 
-/* Points and scalars of the right length that are none. */
+/* Values of the right length that are not points or scalars. */
 static void wrong_content(const struct function *function)
 {
     for (int i = 0; i < MAX && function->o[i].kind != NONE; i++) {
@@ -377,8 +377,8 @@ static void wrong_content(const struct function *function)
     }
 }
 
-/* One bit of one input turned: any result is right but a crash or a number that
- * the header does not name. */
+/* Turns one bit of one input. Any result is allowed except a crash or a number
+ * that the header does not name. */
 static void turned_bits(const struct function *function, int turns)
 {
     static uint32_t seed = 1;
@@ -470,7 +470,7 @@ static void handles(void)
     mpin_sdk_free(sdk);
 }
 
-/* What the table needs and the vector does not spell out. */
+/* Values that the table needs and the vector does not contain. */
 static void prepare(void)
 {
     uint8_t bad[65];

@@ -42,7 +42,7 @@ static void trust_authorities(void)
                                                ARG(hash)), 0);
     CHECK(EQUAL(a, permit_1), "permit share 1");
     CHECK(EQUAL(b, permit_2), "permit share 2");
-    /* The output may lie where an input lies. */
+    /* An output may overlap an input. */
     CHECK_STATUS(mpin_crypto_recombine_g1(ARG(a), ARG(a), ARG(b)), 0);
     CHECK(EQUAL(a, permit), "permit");
 
@@ -58,7 +58,7 @@ static void trust_authorities(void)
     CHECK(EQUAL(p, server), "server secret");
 }
 
-/* The vector's PIN went through the hash of the old core. */
+/* The vector's PIN is mapped by the hash of the old core. */
 static void legacy_pin(uint8_t *scalar, const char *pin)
 {
     int32_t bits = 0;
@@ -159,7 +159,7 @@ static void server(void)
     mpin_crypto_server_context_free(context);
 }
 
-/* What a login of fresh values gives, and how wrong its PIN was. */
+/* The results of a login with new values, and how wrong its PIN was. */
 static int32_t login(const char *registered, const char *entered,
                      int32_t *pin_error)
 {

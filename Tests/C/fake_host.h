@@ -13,14 +13,15 @@ extern "C" {
 #define FAKE_HOST_URL "https://mfa.example.com"
 #define FAKE_HOST_ANSWER 4096
 
-/* NULL if memory is short. */
+/* Returns NULL if there is not enough memory. */
 void *fake_host_new(void);
 void fake_host_free(void *host);
-/* The HTTP status of an answer, which goes into `answer`, of FAKE_HOST_ANSWER
- * bytes; `user` is whom a signing key is made for. */
+/* Returns the HTTP status of an answer. The answer is written to `answer`,
+ * which has FAKE_HOST_ANSWER bytes. `user` is the user for whom a signing key
+ * is made. */
 int fake_host_serve(void *host, const char *method, const char *url,
                     const char *body, const char *user, char *answer);
-/* The server secret, 128 bytes, for who checks a signature. */
+/* The server secret, 128 bytes, to verify signatures with. */
 void fake_host_secret(const void *host, uint8_t *secret);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 /* RPS, RPA and both D-TAs in this process, with real keys (wire sections 6, 8
- * and 9): a request goes in, an answer comes out. As an MFA server it says what
- * MIRACL's do beyond, written from the wire texts, not recorded. */
+ * and 9): it computes the answer to a request. As an MFA server it also has the
+ * requests of MIRACL's servers, according to the wire texts, not recorded. */
 #ifndef FAKE_SERVER_H
 #define FAKE_SERVER_H
 
@@ -36,29 +36,30 @@ enum { FAKE_DATE = 20778, FAKE_HEX_ID = 1024 };
 struct fake {
     uint8_t master[2][MPIN_SCALAR_SIZE];
     mpin_crypto_server_context *context;
-    /* Base URL of an MFA server; NULL: a Milagro server, which holds one
-     * identity, the one registered last. */
+    /* Base URL of an MFA server. NULL for a Milagro server, which has only the
+     * identity that was registered last. */
     const char *mfa;
     /* Whether time permits are used. */
     int permits;
     /* Whether a registration waits for a confirmation. */
     int mailed;
-    /* Attempts that a client has. */
+    /* The number of attempts of a client. */
     int attempts;
     /* The identity. */
     char mpin_id[FAKE_HEX_ID];
     char reg_ott[33];
     int issued, failed;
-    /* The login under way: whose it is, with the public key behind it. */
+    /* The running login: its identity, followed by the public key if there is
+     * one. */
     uint8_t id[FAKE_HEX_ID / 2 + MPIN_G2_SIZE], key[MPIN_G2_SIZE];
     size_t id_size, key_size;
     uint8_t commitment[MPIN_G1_SIZE], y[MPIN_SCALAR_SIZE];
     int has_commitment, has_token, is_right;
-    /* Logins that ended well. */
+    /* The number of successful logins. */
     int logins;
-    /* Of an MFA server: whom a signing key is made for, the customer's name, the
-     * identity that signs, and what the next login with the right PIN is asked
-     * for. */
+    /* Values of an MFA server: the user for whom a signing key is made, the
+     * customer's name, the identity that signs, and what the next login with
+     * the right PIN is asked to do. */
     const char *user, *customer;
     char signing_id[FAKE_HEX_ID];
     enum { NO_RENEWAL, NEW_SHARES, NEW_KEY_PAIR } renewal;
@@ -130,7 +131,7 @@ static size_t fake_from_hex(uint8_t *bytes, size_t room, const char *text)
     return n;
 }
 
-/* Where the text of a member begins in a JSON text without white space. */
+/* The beginning of the text of a member in JSON without white space. */
 static const char *fake_member(const char *json, const char *name)
 {
     char key[32];
@@ -220,7 +221,7 @@ static void fake_register(struct fake *m, struct fake_answer *a,
              m->customer);
 }
 
-/* A D-TA's share of the client secret, or with a date of the time permit. */
+/* A D-TA's share of the client secret or, with a date, of the time permit. */
 static void fake_share(struct fake *m, int dta, int32_t date,
                        const uint8_t hash[32], char *text)
 {
@@ -362,7 +363,7 @@ static void fake_pass_2(struct fake *m, struct fake_answer *a, const char *body)
             0xa07, m->mfa ? ",\"OTP\":\"123456\"" : "");
 }
 
-/* TRUST wire section 7.1: the user is let in once the new secret is proved. */
+/* TRUST wire section 7.1: the login succeeds once the new secret is proved. */
 static void fake_renewal(struct fake *m, struct fake_answer *a)
 {
     uint8_t hash[32];
@@ -385,7 +386,7 @@ static void fake_renewal(struct fake *m, struct fake_answer *a)
              id, share, m->mfa, hex);
 }
 
-/* What a login is told that succeeded. */
+/* The answer to a successful login. */
 static void fake_welcome(struct fake *m, struct fake_answer *a, const char *body)
 {
     const char *scope = fake_member(body, "scope");
@@ -403,7 +404,7 @@ static void fake_welcome(struct fake *m, struct fake_answer *a, const char *body
                 : "");
 }
 
-/* The last wrong PIN blocks, and then a right one is as bad. */
+/* The last wrong PIN blocks. After that, a right PIN gets the same answer. */
 static void fake_authenticate(struct fake *m, struct fake_answer *a,
                               const char *body)
 {
@@ -426,7 +427,7 @@ static void fake_authenticate(struct fake *m, struct fake_answer *a,
     strcpy(a->body, "{\"message\":\"wrong PIN\"}");
 }
 
-/* What an MFA server answers alike to everybody. */
+/* The answers of an MFA server that are the same for everybody. */
 static void fake_page(struct fake *m, struct fake_answer *a, const char *path)
 {
     static const struct {
@@ -455,8 +456,8 @@ static void fake_page(struct fake *m, struct fake_answer *a, const char *path)
     a->status = 404;
 }
 
-/* Answers one request. `path` is the URL behind the host; `method` NULL: the
- * one that the path asks for. */
+/* Answers one request. `path` is the URL after the host. If `method` is NULL,
+ * the usual method of the path is assumed. */
 static void fake_serve(struct fake *m, struct fake_answer *a,
                        const char *method, const char *path, const char *body)
 {

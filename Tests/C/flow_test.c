@@ -29,7 +29,7 @@ static int32_t state_of(mpin_user *user)
     return state;
 }
 
-/* The steps of a registration, each also at the wrong time. */
+/* The steps of a registration, each also in the wrong order. */
 static mpin_user *registered(mpin_sdk *sdk, const char *id)
 {
     mpin_user *user = NULL;
@@ -74,7 +74,7 @@ static void logins(mpin_sdk *sdk, mpin_user *user)
     CHECK_STATUS(mpin_sdk_get_auth_data(sdk, user, again, &m), MPIN_OK);
     CHECK(strcmp(data, again) == 0, "then it is %s", again);
 
-    /* A buffer that is too small costs nothing but a second call. */
+    /* If the buffer is too small, a second call gets the text. */
     CHECK_STATUS(mpin_sdk_start_authentication(sdk, user), MPIN_OK);
     memset(data, 0xA5, sizeof data);
     m = 1;
@@ -124,7 +124,7 @@ static void lists(mpin_sdk *sdk, mpin_user *alice, mpin_user *bob)
     CHECK(state_of(alice) == MPIN_USER_REGISTERED, "alice is gone, too");
 }
 
-/* Another sdk on the same store, as after a restart. */
+/* Another sdk with the same store, as after a restart. */
 static void restart(void)
 {
     mpin_sdk *sdk = open_sdk("store");
@@ -134,7 +134,7 @@ static void restart(void)
     CHECK_STATUS(mpin_sdk_finish_authentication(sdk, user, NULL, NULL, "1234"),
                  MPIN_OK);
 
-    /* A user from before destroy does no harm. */
+    /* A user handle from before mpin_sdk_destroy() does no harm. */
     CHECK_STATUS(mpin_sdk_destroy(sdk), MPIN_OK);
     CHECK_STATUS(mpin_sdk_start_authentication(sdk, user), MPIN_FLOW_ERROR);
     mpin_user_free(user);

@@ -9,7 +9,7 @@
 
 enum { DATE = 20778, TIME = 1700000000 };
 
-/* A M-Pin ID with room for the public key behind it. */
+/* An M-Pin ID with room for the public key after it. */
 static uint8_t id[5 + MPIN_G2_SIZE] = "alice";
 static const size_t plain_size = 5;
 static uint8_t s[MPIN_SCALAR_SIZE], z[MPIN_SCALAR_SIZE], x[MPIN_SCALAR_SIZE],
@@ -52,7 +52,7 @@ static void register_key_pair(void)
                                          registered.bits, ARG(secret)), 0);
 }
 
-/* A login of two passes with a token. */
+/* A login in two passes with a token. */
 static int32_t login(const uint8_t *t, const char *digits)
 {
     uint8_t sec[MPIN_G1_SIZE], u[MPIN_G1_SIZE], v[MPIN_G1_SIZE];
@@ -128,7 +128,7 @@ static void signatures(void)
     }
 }
 
-/* The keys of client and server without a key pair, on a day or on none. */
+/* The keys of client and server without a key pair, with and without a date. */
 static void keys(int32_t date, const char *entered)
 {
     uint8_t secret[MPIN_G1_SIZE], permit[MPIN_G1_SIZE], plain[MPIN_G1_SIZE],

@@ -1,5 +1,5 @@
-/* Compiled only: results that a program may well ignore, and one that it may
- * not. */
+/* This file is only compiled. It ignores results that a program may ignore, and
+ * one that it may not. */
 #include <mpin.h>
 
 void end(mpin_sdk *sdk);

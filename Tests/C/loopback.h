@@ -1,5 +1,5 @@
-/* An HTTP server on a loopback port with one answer for everything, or with
- * none at all: it then lets its callers wait. */
+/* An HTTP server on a loopback port. It gives the same answer to every request,
+ * or no answer, so that its callers wait. */
 #ifndef LOOPBACK_H
 #define LOOPBACK_H
 
@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* The members of the client settings that a client needs. */
+/* The members of the client settings that a client requires. */
 #define CLIENT_SETTINGS "{" CLIENT_SETTINGS_MEMBERS
 #define CLIENT_SETTINGS_MEMBERS                                                \
     "\"appID\":\"c0ffee\",\"registerURL\":\"/rps/user\","                     \
@@ -50,7 +50,7 @@ static void loopback_answer(struct loopback *server, int peer)
         shutdown(peer, SHUT_WR);
 }
 
-/* The last request, once; empty if there was none since. */
+/* The last request, once; empty if there was none since the last call. */
 static inline const char *loopback_request(struct loopback *server)
 {
     static char request[sizeof server->request];
@@ -61,7 +61,7 @@ static inline const char *loopback_request(struct loopback *server)
     return request;
 }
 
-/* Callers that it lets wait. */
+/* The callers that wait for an answer. */
 static inline int loopback_stalled(struct loopback *server)
 {
     pthread_mutex_lock(&server->mutex);
@@ -88,7 +88,7 @@ static void *loopback_run(void *argument)
     return NULL;
 }
 
-/* Starts a server; its base URL is in `url`. Returns 0, or -1. */
+/* Starts a server and writes its base URL to `url`. Returns 0, or -1. */
 static int loopback_start(struct loopback *server, const char *answer)
 {
     struct sockaddr_in address;

@@ -1,6 +1,6 @@
 /* The fake server (fake_server.h) as a MIRACL MFA server behind the callback
- * http_execute. Any request can be given another answer, to see what the client
- * makes of it. */
+ * http_execute. Any request can be given another answer, to test how the client
+ * reacts. */
 #ifndef MFA_SERVER_H
 #define MFA_SERVER_H
 
@@ -17,13 +17,14 @@ enum { ANSWER = 16384 };
 
 static struct {
     struct fake server;
-    /* The answer to the next request whose URL holds `path`, if not NULL. */
+    /* If `path` is not NULL, the answer to the next request with `path` in its
+     * URL. */
     const char *path, *body;
     int status;
-    /* What the last request was. */
+    /* The last request. */
     char url[2048], headers[2048], request[8192];
     int requests;
-    /* What the name of the host resolves to; NULL: an address of the Internet. */
+    /* The address of the host name; NULL: an address of the Internet. */
     const char *address;
 } mfa;
 
@@ -42,7 +43,7 @@ static void mfa_stop(void)
     fake_close(&mfa.server);
 }
 
-/* The next request whose URL holds `path` gets this answer. */
+/* Sets the answer to the next request with `path` in its URL. */
 static inline void mfa_answer(const char *path, int status, const char *body)
 {
     mfa.path = path;
@@ -64,7 +65,7 @@ static inline const char *member(const char *name)
     return value;
 }
 
-/* The HTTP status; the answer goes into `out`. */
+/* Returns the HTTP status; the answer is written to `out`. */
 static int mfa_serve(const char *method, char *out)
 {
     struct fake_answer a;

@@ -1,5 +1,5 @@
 /* Every parameter of every function, once with each kind of wrong value. The
- * functions come from the header itself (functions.py). */
+ * list of functions is made from the header (functions.py). */
 #ifndef MISUSE_H
 #define MISUSE_H
 
@@ -11,7 +11,7 @@
 
 #define LENGTH_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/* What may be NULL; "" is any function. */
+/* The parameters that may be NULL; "" stands for any function. */
 static const struct {
     const char *function, *parameter;
     enum kind kind;
@@ -32,7 +32,7 @@ static const struct {
     {"", "users", MADE},
 };
 
-/* Integers that are wrong. */
+/* Integers that are out of range. */
 static const struct {
     const char *function, *parameter;
     int64_t wrong[6];
@@ -45,7 +45,7 @@ static const struct {
      {INT64_MIN, INT32_MIN, -1, (int64_t)1 << 32, INT64_MAX, INT64_MAX - 1}},
 };
 
-/* Every number is a status to be named. */
+/* Every number is a status whose name can be asked for. */
 static const char *const all_right[] = {"mpin_status_name"};
 
 static mpin_sdk *sdk, *other_sdk, *stale_sdk;
@@ -54,7 +54,7 @@ static mpin_config config;
 static mpin_http_response *response, *stale_response;
 static mpin_storage_data *data, *stale_data;
 
-/* Where outputs go. */
+/* Memory for outputs. */
 static struct {
     unsigned char room[1 << 14];
     void *made[4];
@@ -67,8 +67,8 @@ static struct {
 } outputs, untouched;
 
 static uint8_t bytes[32];
-/* All wrong values, and those of them that are too little room, a length out of
- * range or a wrong PIN. */
+/* The number of all wrong values, and of those that are a buffer that is too
+ * small, a length out of range or a wrong PIN. */
 static int cases[FUNCTIONS][PARAMETERS], measured[FUNCTIONS][PARAMETERS];
 
 static int has(const struct function *function, enum kind kind)
@@ -124,7 +124,7 @@ static void fill(const struct function *function, union value *values)
     }
 }
 
-/* Calls with one value that is wrong. */
+/* Makes calls with one wrong value each. */
 static void fails(const struct function *function, int parameter,
                   union value wrong, mpin_status expected, const char *what)
 {
@@ -194,11 +194,11 @@ static void wrong_handles(const struct function *function, int parameter)
 static void wrong_text(const struct function *function, int parameter)
 {
     const char *not_utf8[] = {"\xff", "a\xc3", "\xed\xa0\x80", "\xc0\xaf"};
-    /* What another client has stored is damaged then. */
+    /* For an import, a wrong text counts as damaged data. */
     mpin_status expected = strcmp(function->name, "mpin_sdk_import_storage")
                                ? MPIN_INVALID_ARGUMENT
                                : MPIN_STORAGE_ERROR;
-    /* Servers may write header values in any alphabet. */
+    /* Header values may contain letters of any alphabet. */
     if (strcmp(function->name, "mpin_http_response_add_header") == 0 &&
         strcmp(function->parameters[parameter].name, "value") == 0)
         return;
@@ -242,7 +242,7 @@ static void wrong_integer(const struct function *function, int parameter)
         }
 }
 
-/* Lengths that are too small or too large; any other is right. */
+/* Lengths that are too small or too large. Any other is right. */
 static void length_out_of_range(const struct function *function, int parameter)
 {
     const size_t lengths[] = {0, 257};
@@ -257,7 +257,7 @@ static void length_out_of_range(const struct function *function, int parameter)
     }
 }
 
-/* Whether it is the room in the output before it. */
+/* Whether the parameter is the size of the output before it. */
 static int is_room(const struct function *function, int parameter)
 {
     const struct parameter *p = &function->parameters[parameter];
@@ -265,7 +265,7 @@ static int is_room(const struct function *function, int parameter)
            (p[-1].kind == BUFFER || p[-1].kind == MADE);
 }
 
-/* None, and one too little; `ready` prepares a call that succeeds. */
+/* No room, and one byte too little. `ready` prepares a call that succeeds. */
 static void too_little_room(const struct function *function, int parameter,
                             void (*ready)(const struct function *))
 {
@@ -297,7 +297,8 @@ static void wrong_pins(const struct function *function, int parameter,
     }
 }
 
-/* Handles of callbacks live in these only: the others are tried outside. */
+/* Whether handles of this kind are valid only inside a callback. All others are
+ * tested outside. */
 static int is_callbacks(enum kind kind)
 {
     return kind == RESPONSE || kind == DATA;
@@ -331,9 +332,8 @@ static void wrong_values(const struct function *function, int in_callback)
     }
 }
 
-/* Its room must have been too little once, a PIN wrong. A buffer alone cannot
- * be wrong: without its size it can. A list can be NULL,
- * which asks for the number. */
+/* The room must have been too small once, and a PIN wrong once. A buffer cannot
+ * be wrong without its size. A list can be NULL, which asks for the number. */
 static int is_covered(const struct function *function, int parameter)
 {
     const struct parameter *p = &function->parameters[parameter];

@@ -1,5 +1,5 @@
-/* The library where libcurl is not installed. check_standalone.sh runs it in a
- * root folder that has none. */
+/* The library without libcurl. check_standalone.sh runs this program in a root
+ * folder that has no libcurl. */
 #define _DEFAULT_SOURCE
 
 #include "check.h"
@@ -26,8 +26,8 @@ static mpin_status answer(void *user, const mpin_http_request *request,
                         response, (const uint8_t *)settings, sizeof settings - 1);
 }
 
-/* Seconds that the fastest of several calls takes. A request that is tried
- * again waits a third of a second in all at least. */
+/* The seconds of the fastest of several calls. A request that is tried again
+ * waits at least a third of a second in all. */
 static double fastest_failure(mpin_sdk *sdk)
 {
     double fastest = 60;

@@ -1,5 +1,5 @@
-/* What a program must be able to do around the library: fork after it was
- * used, run with closed standard streams, keep its errno and its locale. */
+/* What a program must be able to do with the library: fork after using it, run
+ * with closed standard streams, and keep its errno and its locale. */
 #define _DEFAULT_SOURCE
 
 #include "check.h"
@@ -25,7 +25,7 @@ static mpin_sdk *open_sdk(const char *store)
     return sdk;
 }
 
-/* Calls of every sort; the number of those that failed. */
+/* Makes calls of every kind. Returns the number of those that failed. */
 static int use(mpin_sdk *sdk)
 {
     mpin_user *user = NULL;
@@ -40,7 +40,7 @@ static int use(mpin_sdk *sdk)
     return bad;
 }
 
-/* Runs `work` in a child of which 10 seconds are enough. */
+/* Runs `work` in a child process, for at most 10 seconds. */
 static void in_child(const char *what, int (*work)(mpin_sdk *), mpin_sdk *sdk)
 {
     int status = -1;
@@ -54,7 +54,7 @@ static void in_child(const char *what, int (*work)(mpin_sdk *), mpin_sdk *sdk)
           "%s: the child ended with %x", what, (unsigned)status);
 }
 
-/* The files that the library opens get the numbers of the streams. */
+/* The files that the library opens get the numbers of closed streams. */
 static int without_streams(mpin_sdk *unused)
 {
     (void)unused;

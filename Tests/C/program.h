@@ -1,6 +1,6 @@
-/* A program that supplies everything itself: an mpin_context over fake_server.h
- * with storage in memory. Its callbacks count their calls; the one that is to
- * fail, fails. */
+/* A program with its own callbacks: an mpin_context over fake_server.h with
+ * storage in memory. It counts the calls of its callbacks, and one of them can
+ * be made to fail. */
 #ifndef PROGRAM_H
 #define PROGRAM_H
 
@@ -17,24 +17,25 @@ enum { PROGRAM_STORE = 1 << 16, PROGRAM_LOG = 1 << 18 };
 struct program {
     struct fake server;
     mpin_context context;
-    /* What is stored, by kind. */
+    /* The stored data of each kind. */
     char stored[2][PROGRAM_STORE];
     size_t stored_len[2];
     int sets[2];
     char log[PROGRAM_LOG];
     size_t log_len;
     int log_lines, wrong_levels;
-    /* Calls of callbacks that can fail; the one of this number does. */
+    /* The number of callback calls that can fail, and the one that must fail.
+     */
     int calls, fail_at;
-    /* What the last call that failed by `fail_at` was: 'h'ttp, 'g'et, 's'et,
+    /* The kind of the last call that failed by `fail_at`: 'h'ttp, 'g'et, 's'et,
      * 'r'andom; 0: none. */
     char failed;
     int http_calls;
     uint64_t random_state;
-    /* Where set, it answers in the place of the server. */
+    /* If it is set, it answers instead of the server. */
     mpin_status (*answer)(struct program *p, const mpin_http_request *request,
                           mpin_http_response *response);
-    /* Changes what the server has answered. */
+    /* Changes the server's answer. */
     void (*change)(struct program *p, struct fake_answer *answer);
 };
 
@@ -47,7 +48,7 @@ static int program_fails(struct program *p, char kind)
     return 1;
 }
 
-/* Hands an answer over. */
+/* Passes an answer to the library. */
 static mpin_status program_reply(mpin_http_response *response, int status,
                                  const void *body, size_t size)
 {
@@ -112,7 +113,8 @@ static mpin_status program_random(void *user, uint8_t *out, size_t out_len)
     struct program *p = user;
     if (program_fails(p, 'r'))
         return MPIN_RANDOM_FAILED;
-    /* xorshift64*: good enough for a test, and the same every time. */
+    /* xorshift64*: good enough for a test, and the same numbers in every run.
+     */
     for (size_t i = 0; i < out_len; i++) {
         p->random_state ^= p->random_state >> 12;
         p->random_state ^= p->random_state << 25;
@@ -150,8 +152,8 @@ static void program_open(struct program *p)
     p->context.log = program_log;
 }
 
-/* Tokens, shares and identities are long numbers in hex; a query may hold a
- * one-time token. */
+/* Fails on long hex numbers, which may be tokens, shares or identities, and on
+ * queries, which may contain one-time tokens. */
 static void program_log_tells_no_secret(const struct program *p)
 {
     size_t digits = 0;
@@ -168,7 +170,7 @@ static void program_close(struct program *p)
     fake_close(&p->server);
 }
 
-/* Forgets what is stored, as on a new device. */
+/* Deletes the stored data, as on a new device. */
 static void program_forget(struct program *p)
 {
     p->stored_len[0] = p->stored_len[1] = 0;

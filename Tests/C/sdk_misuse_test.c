@@ -1,6 +1,7 @@
 /* Every parameter of every function of mpin.h, once with each kind of wrong
- * value: the result says so and no output is touched. A parameter of which
- * nothing is wrong fails the test unless misuse.h lists it. */
+ * value. The result must report it and no output may be changed. A parameter
+ * for which no wrong value was tried fails the test, unless misuse.h lists it.
+ */
 #define _DEFAULT_SOURCE
 
 #include "misuse.h"
@@ -69,7 +70,7 @@ static void callbacks(void)
 
 /* ---- Calls that nothing else is wrong with ------------------------- */
 
-/* Another user, whose registration waits for the PIN. */
+/* Another user, whose registration still needs the PIN. */
 static mpin_user *newcomer;
 
 static mpin_user *confirmed(const char *id)
@@ -88,7 +89,7 @@ static void log_in(void)
         mpin_sdk_finish_authentication(sdk, user, NULL, NULL, "1234"), MPIN_OK);
 }
 
-/* Does what must come before a function. */
+/* Makes the calls that must come before a function. */
 static void ready(const struct function *function)
 {
     const char *name = function->name;
@@ -113,8 +114,8 @@ static void tried(const struct function *function)
     user = registered;
 }
 
-/* Room and PINs are looked at when all else is right: with a registered user,
- * who can sign, and a server of the written answers. */
+/* Buffers and PINs are checked after everything else, so these calls need a
+ * registered user who can sign, and the fake server. */
 static void measures(void)
 {
     mpin_sdk *first_sdk = sdk;
@@ -137,7 +138,7 @@ static void measures(void)
     newcomer = confirmed("newcomer");
     CHECK_STATUS(mpin_sdk_start_registration_dvs(sdk, user, "1234"), MPIN_OK);
     CHECK_STATUS(mpin_sdk_finish_registration_dvs(sdk, user, "1234"), MPIN_OK);
-    /* There is an error to be told. */
+    /* Makes an error to read. */
     CHECK_STATUS(mpin_sdk_finish_registration_dvs(sdk, user, "1234"),
                  MPIN_FLOW_ERROR);
     for (size_t i = 0; i < FUNCTIONS; i++)
@@ -152,7 +153,7 @@ static void measures(void)
 
 /* ---- Order ---------------------------------------------------------- */
 
-/* What may be called before init. */
+/* The functions that may be called before init. */
 static const char *const early[] = {
     "mpin_sdk_free",           "mpin_sdk_init",
     "mpin_sdk_destroy",        "mpin_sdk_cancel",
@@ -171,7 +172,7 @@ static int is_early(const struct function *function)
     return 0;
 }
 
-/* Before init every call that needs it says so, and the others are fine. */
+/* Before init, every function that needs init reports it; the others work. */
 static void not_initialised(void)
 {
     mpin_sdk *initialised = sdk;
@@ -195,7 +196,7 @@ static void not_initialised(void)
     sdk = initialised;
 }
 
-/* Handles that are freed twice, or are none, are left alone. */
+/* Invalid handles, and handles that are freed twice, are ignored. */
 static void frees(void)
 {
     int32_t state = -1;

@@ -151,17 +151,17 @@ static void errors(void)
     CHECK_STATUS(mpin_sdk_set_backend(sdk, NULL, NULL), MPIN_INVALID_ARGUMENT);
     CHECK(strcmp(last_error(), "url is NULL or not UTF-8") == 0, "%s",
           last_error());
-    /* The second thread often gets the number of the first, which has ended. */
+    /* The second thread often gets the id of the first one, which has ended. */
     for (int i = 0; i < 2; i++) {
         pthread_create(&thread, NULL, other_thread, &length);
         pthread_join(thread, NULL);
         CHECK(length == 0, "a thread sees the error of another");
     }
-    /* The former backend has stayed. */
+    /* The previous backend is still in use. */
     text_output(get_app_id, "c0ffee");
 }
 
-/* A server that never answers is given up in time. */
+/* A server that never answers: the call ends in time. */
 static void deadline(void)
 {
     struct loopback silent;
@@ -181,7 +181,7 @@ static void deadline(void)
     loopback_stop(&silent);
 }
 
-/* What init makes, and that a second one does nothing. */
+/* Checks what init creates, and that a second init does nothing. */
 static void files(void)
 {
     mpin_sdk *keeper = NULL;

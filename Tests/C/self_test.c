@@ -1,4 +1,4 @@
-/* The library's own test, for a place where nothing else is. */
+/* Runs the library's own test. It needs nothing else. */
 #include <mpin.h>
 #include <stdio.h>
 

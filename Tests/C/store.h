@@ -1,4 +1,4 @@
-/* A new folder for the files of a test, removed at its end. */
+/* A new folder for the files of a test. It is removed at the end. */
 #ifndef STORE_H
 #define STORE_H
 
@@ -14,7 +14,7 @@ static int store_open(void)
     return mkdtemp(store_folder) == NULL ? -1 : 0;
 }
 
-/* The path of a file in the folder, in one of a few buffers taken in turn. */
+/* The path of a file in the folder, in one of several buffers. */
 static inline const char *store_path(const char *name)
 {
     static char paths[8][128];

@@ -28,7 +28,7 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* What a thread does and how it went. */
+/* The task of a thread and its result. */
 struct job {
     pthread_t thread;
     mpin_sdk *sdk;
@@ -87,7 +87,7 @@ static void many(int one_sdk)
         mpin_sdk_free(jobs[i].sdk);
 }
 
-/* A failure of this thread is told to this thread, whatever the others do. */
+/* Each thread gets the errors of its own calls, whatever the others do. */
 static int own_error(mpin_sdk *sdk, int number)
 {
     const char *start = number % 2 ? "client settings" : "url is";
@@ -125,8 +125,8 @@ static int one_call(const struct job *job, unsigned kind)
     }
 }
 
-/* Nothing here waits for an answer, so a cancel of another thread ends
- * nothing. */
+/* No call waits for an answer here, so a cancel by another thread ends nothing.
+ */
 static void *mix(void *argument)
 {
     struct job *job = argument;
@@ -140,7 +140,7 @@ static void *mix(void *argument)
 
 static mpin_sdk *left[THREADS];
 
-/* Makes and frees; the handles of the others come and go meanwhile. */
+/* Makes and frees sdks while the other threads do the same. */
 static void *storm(void *argument)
 {
     struct job *job = argument;
@@ -206,7 +206,7 @@ static void interrupted(int by_free)
     for (int i = 0; i < 10000 && loopback_stalled(&silent) == before; i++)
         pause_ms(1);
     double start = now();
-    /* These never wait for the call. */
+    /* These functions never wait for the running call. */
     CHECK_STATUS(mpin_sdk_last_error(job.sdk, text, &n), MPIN_OK);
     CHECK(now() - start < 5, "last_error took %.3f s", now() - start);
     if (by_free)
@@ -220,7 +220,7 @@ static void interrupted(int by_free)
         CHECK_STATUS(mpin_sdk_cancel(job.sdk), MPIN_INVALID_HANDLE);
         return;
     }
-    /* The next call is not canceled. */
+    /* The next call is not cancelled. */
     CHECK_STATUS(mpin_sdk_set_backend(job.sdk, server.url, NULL), MPIN_OK);
     mpin_sdk_free(job.sdk);
 }

@@ -1,5 +1,5 @@
-/* What the answers of a server come to: HTTP status by request, then every
- * status of the header that no other part of the walk has met. */
+/* The results for a server's answers: HTTP statuses for each request, then
+ * every status of the header that no other part of the walk has covered. */
 #ifndef WALK_ERRORS_H
 #define WALK_ERRORS_H
 
@@ -43,7 +43,7 @@ static mpin_status ask_login(void)
     return mpin_sdk_finish_authentication(sdk, user, NULL, NULL, "1234");
 }
 
-/* The state of the user is left alone by all of them. */
+/* None of them changes the state of the user. */
 static const struct {
     mpin_status (*ask)(void);
     const char *path;
@@ -70,7 +70,7 @@ static const struct {
     {ask_login, "/authenticate", 412, MPIN_INCORRECT_ACCESS_NUMBER},
 };
 
-/* Of a registration that has been started. */
+/* Errors of a registration that has been started. */
 static const struct {
     const char *path;
     int http;
@@ -109,7 +109,7 @@ static void every_answer(void)
     expect_state(user, MPIN_USER_REGISTERED, 3);
 }
 
-/* A text of the server's that has no room is not cut. */
+/* A server's text that is too long is not cut. */
 static void too_long(void)
 {
     char body[2048];

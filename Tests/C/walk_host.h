@@ -26,7 +26,8 @@ static mpin_status set(void *unused, int32_t kind, const uint8_t *bytes,
     return MPIN_OK;
 }
 
-/* What the clock says; it calls back into the library, which refuses. */
+/* The status that the clock returns. The clock calls the library again, which
+ * must refuse. */
 static mpin_status clock_status;
 
 static mpin_status now(void *unused, int64_t *milliseconds)
@@ -51,7 +52,8 @@ static mpin_status random_bytes(void *unused, uint8_t *out, size_t size)
 
 static void log_line(void *unused, int32_t level, const char *text)
 {
-    /* PINs and factors; tokens, shares and identities are long numbers in hex. */
+    /* Looks for PINs and factors, and for long hex numbers, which may be
+     * tokens, shares or identities. */
     static const char *const secrets[] = {"1234", "5678", "2468", "4321", "9999",
                                           "1357"};
     size_t digits = 0;

@@ -48,7 +48,7 @@ static void logins(void)
         MPIN_OK);
 }
 
-/* A server that tells how many wrong PINs it will still take. */
+/* A server that says how many wrong PINs are left. */
 static void attempts_left(void)
 {
     char text[512];
@@ -70,7 +70,7 @@ static void attempts_left(void)
     CHECK(left == -1, "%d attempts left", (int)left);
 }
 
-/* A name of the backend's that leads to what only its clients can reach. */
+/* A URL of the backend that leads to an address only its clients can reach. */
 static void aimed(void)
 {
     static const char *const addresses[] = {"127.0.0.1", "::1", "10.1.2.3",
@@ -110,7 +110,7 @@ static void codes(void)
         MPIN_OK);
     CHECK(strcmp(otp.otp, "123456") == 0, "%s", otp.otp);
 
-    /* The login has succeeded, the code has not come. */
+    /* The login has succeeded, but the code is missing. */
     start();
     mfa_answer("/authenticate", 200, "{}");
     CHECK_STATUS(mpin_sdk_finish_authentication_otp(sdk, user, &otp, "1234"),
@@ -152,7 +152,8 @@ static void changed_pin(void)
     CHECK_STATUS(mpin_sdk_change_pin(sdk, user, "4321", "1234"), MPIN_OK);
 }
 
-/* The third wrong PIN in turn blocks; whether that is over the server says. */
+/* The third wrong PIN in a row blocks. Only the server knows when the block
+ * ends. */
 static void blocked(void)
 {
     for (int i = 0; i < 3; i++) {

@@ -1,10 +1,10 @@
-/* The part of the walk that a real server takes part in. */
+/* The part of the walk with a real server. */
 #ifndef WALK_REAL_H
 #define WALK_REAL_H
 
 #define WALKER "walker@example.com"
 
-/* A browser begins to show a code; what it shows. */
+/* Makes a browser show a code, and returns the code. */
 static FILE *browser_shows(const char *url, const char *what, char *code,
                            int room)
 {
@@ -62,7 +62,7 @@ static void real_settings(mpin_sdk *sdk, const char *url)
 
 /* ---- Registration --------------------------------------------------- */
 
-/* The user opens the link of the newest mail. */
+/* Opens the link of the newest mail, as the user would. */
 static void open_mail(const char *url)
 {
     char command[256];
@@ -95,7 +95,7 @@ static void expect_what_the_server_says(mpin_user *user, const char *url)
     expect_text(user_verification, user, "");
 }
 
-/* With a PIN and a factor; the mail is asked for a second time. */
+/* Registers with a PIN and a factor, and asks for the mail a second time. */
 static mpin_user *registered_for_real(mpin_sdk *sdk, const char *url)
 {
     mpin_user *user = NULL;
@@ -117,7 +117,7 @@ static mpin_user *registered_for_real(mpin_sdk *sdk, const char *url)
     return user;
 }
 
-/* A second user, as a program for a MIRACL MFA server registers it. */
+/* A second user, registered by the functions for a MIRACL MFA server. */
 static void registered_like_mfa(mpin_sdk *sdk, const char *url)
 {
     mpin_user *user = NULL, *again = NULL;
@@ -174,14 +174,14 @@ static void real_logins(mpin_sdk *sdk, mpin_user *user)
         MPIN_OK);
     CHECK_STATUS(mpin_sdk_add_factor(sdk, user, "5678"), MPIN_OK);
     CHECK_STATUS(mpin_sdk_change_pin(sdk, user, "987654", "1234"), MPIN_OK);
-    /* The PIN alone, without the factor. */
+    /* A login with the PIN, but without the factor. */
     CHECK_STATUS(mpin_sdk_start_authentication(sdk, user), MPIN_OK);
     CHECK_STATUS(
         mpin_sdk_finish_authentication(sdk, user, NULL, NULL, "1234"),
         MPIN_INCORRECT_PIN);
 }
 
-/* A browser shows a code and is logged in by the phone. */
+/* A browser shows a code, and the phone logs it in. */
 static void browser_login(mpin_sdk *sdk, mpin_user *user, const char *url,
                           const char *what)
 {
@@ -204,12 +204,12 @@ static void browser_login(mpin_sdk *sdk, mpin_user *user, const char *url,
     CHECK_STATUS(mpin_sdk_finish_authentication_an(sdk, user, "1234", code),
                  MPIN_OK);
     CHECK(browser && pclose(browser) == 0, "the browser was not logged in");
-    /* The phone ends what it began, once. */
+    /* The phone ends the session that it began. That works once. */
     CHECK_STATUS(mpin_sdk_can_logout(sdk, user, &can), MPIN_OK);
     CHECK(can == 1, "there is no session to end");
     CHECK_STATUS(mpin_sdk_logout(sdk, user), MPIN_OK);
     CHECK_STATUS(mpin_sdk_logout(sdk, user), MPIN_FLOW_ERROR);
-    /* Once it has logged somebody in, it is no code any more. */
+    /* After a login, the code is no longer valid. */
     real_start(sdk, user);
     CHECK_STATUS(mpin_sdk_finish_authentication_an(sdk, user, "1234", code),
                  MPIN_INCORRECT_ACCESS_NUMBER);

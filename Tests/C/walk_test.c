@@ -144,8 +144,8 @@ static void users(void)
     CHECK(exists == 0, "alice of another application");
 }
 
-/* The same id at another customer: both are listed, each is found, and after
- * the other one is gone the first logs in (logins). */
+/* The same id at another customer. Both users are listed, each is found, and
+ * when the other one is deleted, the first logs in (logins). */
 static void customers(void)
 {
     mpin_user *other = NULL, *found[2] = {NULL, NULL};
@@ -216,8 +216,9 @@ static void sessions(void)
     CHECK(strcmp(code, "abcdef") == 0, "%s", code);
 }
 
-/* A program of an older header has a shorter structure: what lies in it whole
- * is written. One of a newer header has a longer one: the rest becomes zero. */
+/* A program with an older header has a shorter structure: only members that fit
+ * completely are written. One with a newer header has a longer structure: the
+ * rest becomes zero. */
 static void other_sizes(void)
 {
     struct {

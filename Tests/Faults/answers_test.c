@@ -9,7 +9,7 @@
 #include "cost.h"
 #include "steps.h"
 
-/* Results of the steps beside OK, ended by -1. */
+/* The results of the steps besides OK; -1 ends the list. */
 static const int allowed[STEPS][5] = {
     {MPIN_RESPONSE_PARSE_ERROR, -1},
     {MPIN_RESPONSE_PARSE_ERROR, -1},
@@ -22,7 +22,7 @@ static const int allowed[STEPS][5] = {
 
 static struct {
     int call;
-    /* Cuts at `at`, or adds `flip` to the byte there, or says `text`. */
+    /* Cuts the answer at `at`, adds `flip` to that byte, or sends `text`. */
     size_t at;
     unsigned char flip;
     const char *text;
@@ -61,7 +61,7 @@ static int is_allowed(int step, mpin_status status)
     return status == MPIN_OK;
 }
 
-/* `expected` below 0: any that mpin.h names. */
+/* A negative `expected` accepts any status that mpin.h names. */
 static void try_fault(int step, mpin_status expected)
 {
     faults++;
@@ -89,12 +89,12 @@ static void try_fault(int step, mpin_status expected)
 
 static void cut_and_changed(int step, size_t stride)
 {
-    /* Every bit. */
+    /* Changes every bit. */
     const unsigned char flips[] = {0x01, 0x02, 0x04, 0x08,
                                    0x10, 0x20, 0x40, 0x80};
     for (fault.call = steps[step].first; fault.call <= steps[step].last;
          fault.call++) {
-        /* No answer is longer; beyond its end a cut leaves it whole. */
+        /* All answers are shorter. A cut beyond the end changes nothing. */
         const size_t longest = fault.call == FAKE_STORAGE ? 40 : 620;
         fault.text = NULL;
         fault.status = 200;
@@ -119,7 +119,7 @@ static void say(const char *text, size_t size, int status)
     fault.status = status;
 }
 
-/* Texts that are no message of any kind. */
+/* Texts that are not a valid message of any kind. */
 static void no_message(int step)
 {
     static const char *const texts[] = {
@@ -136,7 +136,7 @@ static void no_message(int step)
         "{\"clientSecret\":\"04\"}", "{\"y\":\"00\"}", "{\"y\":\"zz\"}",
         "{\"date\":\"x\",\"timePermit\":\"04\",\"storageId\":0}",
         "{\"timePermit\":\"04\",\"signature\":1}"};
-    /* Pass 2 takes any object, and the application any JSON or nothing. */
+    /* Pass 2 accepts any object, and the application any JSON or nothing. */
     const mpin_status expected =
         fault.call >= FAKE_PASS_2 || fault.call == FAKE_STORAGE
             ? -1
@@ -149,7 +149,7 @@ static void no_message(int step)
     try_fault(step, expected);
 }
 
-/* Depth and size. */
+/* Texts that are nested too deeply or too large. */
 static void abuse(int step)
 {
     static char big[(1 << 20) + 1];
@@ -172,7 +172,7 @@ static void abuse(int step)
     try_fault(step, expected);
 }
 
-/* The table of the header and of wire section 13. */
+/* The table in the header and in wire section 13. */
 static mpin_status meaning(int call, int http)
 {
     switch (http) {

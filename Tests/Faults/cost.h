@@ -1,11 +1,11 @@
-/* What an answer may cost, however bad it is. */
+/* The limits of what an answer may cost, however bad it is. */
 #ifndef COST_H
 #define COST_H
 
 #include <sys/resource.h>
 
-/* Of this process, which does one thing at a time: what else a busy machine
- * does is not counted. */
+/* The time of this process, which does one thing at a time. Other work of a
+ * busy machine is not counted. */
 static double cpu_seconds(void)
 {
     struct rusage usage;
@@ -14,7 +14,7 @@ static double cpu_seconds(void)
            (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
-/* A sanitizer keeps what is freed, and twice as much beside it. */
+/* A sanitizer keeps freed memory and needs twice as much for itself. */
 static long peak_kib(void)
 {
 #ifdef SANITIZED

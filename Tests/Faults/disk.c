@@ -1,5 +1,5 @@
-/* Stands between a program and the C library: system calls on files of one
- * folder fail, stop half way, or are the process's last. */
+/* Intercepts calls of the C library. System calls on files of one folder fail,
+ * stop half way, or kill the process. */
 #define _GNU_SOURCE
 
 #include "disk.h"
@@ -18,7 +18,7 @@ enum { MAX_FILES = 4096 };
 static char folder[256];
 static int calls, armed_at;
 static enum disk_fault armed;
-/* Files that are open in the folder. */
+/* The open files of the folder. */
 static char is_ours[MAX_FILES];
 
 void disk_arm(const char *in, int at, enum disk_fault fault)
@@ -44,7 +44,8 @@ static int is_our_file(int file)
     return folder[0] && file >= 0 && file < MAX_FILES && is_ours[file];
 }
 
-/* The fault of this call, DISK_GOOD for none. Kills and stops happen here. */
+/* The fault of this call; DISK_GOOD if there is none. Kills and stops are done
+ * here. */
 static enum disk_fault next(void)
 {
     if (++calls != armed_at)
@@ -56,7 +57,7 @@ static enum disk_fault next(void)
     return armed;
 }
 
-/* 1, with errno set, for a call that is not to be made. */
+/* Returns 1, with errno set, if the call must not be made. */
 static int fails(enum disk_fault fault)
 {
     switch (fault) {
@@ -75,13 +76,13 @@ static void after(enum disk_fault fault)
         kill(getpid(), SIGKILL);
 }
 
-/* The function of the C library of that name. */
+/* The C library's own function of that name. */
 #define REAL(name) \
     static __typeof__(&name) real; \
     if (!real) \
         *(void **)&real = dlsym(RTLD_NEXT, #name)
 
-/* A call whose result is 0 or more, or -1. */
+/* Makes a call whose result is -1, or 0 or more. */
 #define PASS(is_counted, call) \
     do { \
         enum disk_fault fault = (is_counted) ? next() : DISK_GOOD; \
@@ -130,7 +131,7 @@ int close(int file)
     enum disk_fault fault = ours ? next() : DISK_GOOD;
     if (ours)
         is_ours[file] = 0;
-    /* Whatever it says, a file is closed. */
+    /* The file is always closed, even if close() reports an error. */
     result = real(file);
     after(fault);
     return fails(fault) ? -1 : result;

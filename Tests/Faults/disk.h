@@ -1,4 +1,4 @@
-/* The disk as disk.c makes it, for the program that is linked with it. */
+/* The faulty disk of disk.c, for the program that is linked with it. */
 #ifndef DISK_H
 #define DISK_H
 
@@ -9,9 +9,9 @@ enum disk_fault {
     DISK_INTERRUPTED,
     DISK_QUOTA,
     DISK_READ_ONLY,
-    /* Half of what is to be read or written. */
+    /* Only half of the bytes are read or written. */
     DISK_SHORT,
-    /* SIGKILL before the call, and after it. */
+    /* SIGKILL before the call, or after it. */
     DISK_KILL_BEFORE,
     DISK_KILL_AFTER,
     /* SIGSTOP before the call. */
@@ -19,11 +19,11 @@ enum disk_fault {
     DISK_FAULTS
 };
 
-/* From now on the system call number `at` (the first is 1) on a file in
+/* From now on, the system call number `at` (the first is 1) on a file in
  * `folder` has that fault. */
 void disk_arm(const char *folder, int at, enum disk_fault fault);
 
-/* System calls on files in the folder since then. */
+/* The number of system calls on files in the folder since then. */
 int disk_calls(void);
 
 #endif

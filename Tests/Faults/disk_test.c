@@ -31,7 +31,7 @@ static mpin_status open_store(mpin_sdk **sdk, const char *folder,
     mpin_config config = program_config(&p);
     p.context.storage_get = NULL;
     p.context.storage_set = NULL;
-    /* Every process has its own. */
+    /* Every process has its own copy. */
     p.random_state = PROGRAM_SEED ^ ((uint64_t)getpid() << 20);
     snprintf(path, sizeof path, "%s/store", folder);
     config.storage_path = path;
@@ -69,8 +69,8 @@ static int register_user(const char *folder, const char *id)
     return bad;
 }
 
-/* The state of a user in the store, as after a restart; -1: the store cannot
- * be read or holds something damaged. */
+/* The state of a user in the store, as after a restart; -1 if the store cannot
+ * be read or contains damaged records. */
 static int stored_state(const char *folder, const char *id)
 {
     mpin_sdk *sdk = NULL;
@@ -93,7 +93,7 @@ static int stored_state(const char *folder, const char *id)
 
 /* ---- Processes ------------------------------------------------------ */
 
-/* Runs `body` in a process of its own and returns how it ended. */
+/* Runs `body` in a separate process and returns how it ended. */
 static int in_a_process(int (*body)(void *), void *argument)
 {
     int status = -1;
@@ -106,12 +106,12 @@ static int in_a_process(int (*body)(void *), void *argument)
     return status;
 }
 
-/* What a process has told before it ended. */
+/* What a process has reported before it ended. */
 struct run {
     const char *folder;
     enum disk_fault fault;
     int at;
-    /* Shared by pipe: the calls that were made, or the steps acknowledged. */
+    /* Sent through a pipe: the number of calls, or of acknowledged steps. */
     int pipe[2];
     int acknowledged;
 };
@@ -122,8 +122,8 @@ static void tell(const struct run *run, int number)
         _exit(9);
 }
 
-/* Registers bob while the disk is bad. Each step may fail once and must be
- * good the second time. */
+/* Registers bob while the disk has a fault. Each step may fail once and must
+ * succeed the second time. */
 static int bad_disk(void *argument)
 {
     struct run *run = argument;
@@ -145,7 +145,8 @@ static int bad_disk(void *argument)
             if (i == LOGIN && step(sdk, &user, BEGIN, "bob") != MPIN_OK)
                 return 4;
             status = step(sdk, &user, i, "bob");
-            /* It was stored although the disk said no: that is seen. */
+            /* It was stored although the disk reported an error. The sdk
+             * notices this. */
             if (status == MPIN_FLOW_ERROR && (i == START || i == FINISH))
                 status = MPIN_OK;
         }
@@ -159,7 +160,7 @@ static int bad_disk(void *argument)
     return 0;
 }
 
-/* A folder with alice in its store, or an empty one. */
+/* Makes a folder with alice in its store, or an empty one. */
 static void make_folder(const char *folder, int with_alice)
 {
     mkdir(folder, 0700);
@@ -191,7 +192,7 @@ static int ask(void *argument)
     return stored_state(question->folder, question->id) & 0xff;
 }
 
-/* In a process of its own, so that no file of ours is left open. */
+/* In a separate process, so that this process has no file of it open. */
 static int state_in(const char *folder, const char *id)
 {
     struct question question = {folder, id};
@@ -211,7 +212,7 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* What stays behind: alice, what was acknowledged, and a store that works. */
+/* Checks what remains: alice, what was acknowledged, and a working store. */
 static void check_folder(const struct run *run, int with_alice)
 {
     const int bob = state_in(run->folder, "bob");
@@ -232,7 +233,7 @@ static void check_folder(const struct run *run, int with_alice)
     CHECK(now() - start < 2, "the lock was held %.3f s", now() - start);
 }
 
-/* One run; the number of system calls, or 0 when the process was killed. */
+/* One run. Returns the number of system calls, or 0 after a kill. */
 static int run_once(struct run *run, const char *template, int with_alice)
 {
     int number, calls = 0;
@@ -294,8 +295,8 @@ struct updater {
     int number, updates;
 };
 
-/* Restarts a registration again and again: each one stores another identity,
- * and the last one must still be there at the next. */
+/* Restarts a registration again and again. Each restart stores another
+ * identity, which must still be there at the next one. */
 static int update(void *argument)
 {
     const struct updater *updater = argument;
@@ -313,7 +314,7 @@ static int update(void *argument)
         return 2;
     for (int i = 0; i < updater->updates; i++) {
         size_t users = 0;
-        /* Reads what the others have stored. */
+        /* Reads what the other processes have stored. */
         if (mpin_sdk_list_users(sdk, NULL, &users) != MPIN_OK)
             return 3;
         n = sizeof seen;
@@ -368,7 +369,7 @@ static int stop_in_a_save(void *argument)
         mpin_sdk_set_backend(sdk, PROGRAM_BACKEND, NULL) != MPIN_OK ||
         step(sdk, &user, MAKE, "dave") != MPIN_OK)
         return 2;
-    /* stat, open and flock of the lock, then within the save. */
+    /* stat, open and flock of the lock, then the system calls of the save. */
     disk_arm(argument, 8, DISK_STOP);
     return step(sdk, &user, START, "dave") != MPIN_OK;
 }
@@ -385,8 +386,8 @@ static int wait_for_lock(void *argument)
     return step(sdk, &user, START, "erin") == MPIN_STORAGE_ERROR ? 0 : 3;
 }
 
-/* A process that holds the lock and does not go on is waited for as long as
- * the deadline allows; when it is killed, the lock is free. */
+/* If a process holds the lock and does not continue, the others wait for it
+ * until their deadline. If it is killed, the lock is free. */
 static void lock_held(void)
 {
     char folder[128];

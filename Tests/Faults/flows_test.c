@@ -24,12 +24,13 @@ static void come_back(void);
 /* ---- One answer that is wrong --------------------------------------- */
 
 static struct {
-    /* The request of the flow, from 1, whose answer it is; 0: none. */
+    /* The number of the flow's request, from 1, whose answer is changed; 0:
+     * none. */
     int request;
-    /* Cuts at `at`, or adds `flip` to the byte there. */
+    /* Where the answer is cut, or where `flip` is added to a byte. */
     size_t at;
     unsigned char flip;
-    /* Length of the right answer; 0: there was no such request. */
+    /* The length of the right answer; 0 if there was no such request. */
     size_t length;
 } fault;
 
@@ -217,19 +218,19 @@ static mpin_status renewed(void)
     return status;
 }
 
-/* The world is again as it was before the flow. */
+/* Restores the world as it was before the flow. */
 static mpin_status forgotten(void)
 {
     come_back();
     return MPIN_OK;
 }
 
-/* What a flow may say beside MPIN_OK and MPIN_RESPONSE_PARSE_ERROR. */
+/* The results of a flow besides MPIN_OK and MPIN_RESPONSE_PARSE_ERROR. */
 enum { ANOTHER_URL = 1, CRYPTO = 2, PROOF = 4 };
 
 static const struct {
     const char *name;
-    /* Before it, undisturbed; the flow; after it, before the next. */
+    /* Runs before the flow without a fault; the flow; runs after it. */
     mpin_status (*prepare)(void), (*run)(void), (*go_on)(void);
     int may;
 } flows[] = {
@@ -243,7 +244,7 @@ static const struct {
      ANOTHER_URL | CRYPTO},
     {"get_session_details", nothing, session, nothing, 0},
     {"get_access_code", nothing, access_code, nothing, 0},
-    /* To tell the page is a courtesy. */
+    /* A failure to tell the page does not make the login fail. */
     {"start_authentication_mfa", nothing, told, nothing, 0},
     {"finish_authentication", start, login, nothing, PROOF},
     {"finish_authentication_mfa", start_mfa, login_mfa, nothing, PROOF},
@@ -362,10 +363,10 @@ static void try_fault(int flow, int request)
     come_back();
 }
 
-/* Cuts and changes one answer of the flow; 0 when it makes no such request. */
+/* Cuts and changes one answer of the flow; 0 if there is no such request. */
 static int disturb(int flow, int request, size_t stride)
 {
-    /* Every bit. */
+    /* Changes every bit. */
     static const unsigned char flips[] = {0x01, 0x02, 0x04, 0x08,
                                           0x10, 0x20, 0x40, 0x80};
     fault.length = 0;

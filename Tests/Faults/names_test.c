@@ -21,16 +21,16 @@
 /* ---- Sockets -------------------------------------------------------- */
 
 enum place {
-    /* Gives client settings. */
+    /* A server that gives client settings. */
     GOOD,
-    /* Refuses connections. */
+    /* A port that refuses connections. */
     CLOSED,
-    /* Lets connections come about and reads nothing. */
+    /* A server that accepts connections and reads nothing. */
     SILENT,
-    /* Answers no attempt to connect: its queue is full. */
+    /* A port that does not answer, because its queue is full. */
     DEAF,
     PLACES,
-    /* Addresses that are not this machine's: of a house, and of a link. */
+    /* Addresses of other machines: private and link-local. */
     INNER = PLACES,
     CLOUD,
     ALL_PLACES
@@ -97,7 +97,8 @@ static void open_socket(int family, int place)
     sockets[family][place].socket = s;
 }
 
-/* What nobody answers at, or somebody who is not to be asked. */
+/* Gives a place an address at which nobody answers, or that must not be
+ * contacted. */
 static void name_place(int family, int place, const char *text)
 {
     union address *address = &sockets[family][place].address;
@@ -108,7 +109,7 @@ static void name_place(int family, int place, const char *text)
         give_up(text);
 }
 
-/* Whether a connection comes about within `ms`; it stays open. */
+/* Whether a connection is made within `ms` milliseconds; it stays open. */
 static int connects(int family, int place, int ms)
 {
     const int s = socket(sockets[family][place].address.any.sa_family,
@@ -150,14 +151,14 @@ static void *serve(void *listener)
 /* ---- The resolver --------------------------------------------------- */
 
 struct lookup {
-    /* What the name resolves to, in this order. */
+    /* The addresses that the name resolves to, in this order. */
     struct {
         int family, place;
     } found[4];
     int n;
     /* 0, or an error of getaddrinfo. */
     int error;
-    /* For as long as the program runs, or a test that fails may take. */
+    /* Never ends while the program runs, or while a failing test does. */
     int never_ends;
 };
 
@@ -259,8 +260,8 @@ static mpin_sdk *open_sdk(uint32_t timeout_ms)
     return sdk;
 }
 
-/* Asks a backend for its settings. Every result comes within the deadline and a
- * second, to which a busy machine adds two, and so does the end of the sdk. */
+/* Asks a backend for its settings. The result, and the end of the sdk, must
+ * come within the deadline and one second; a busy machine may take two more. */
 static void expect(const char *name, struct lookup lookup, uint32_t timeout_ms,
                    mpin_status expected)
 {
@@ -313,7 +314,7 @@ static void *cancel_soon(void *sdk)
     return NULL;
 }
 
-/* A lookup without end can be canceled, and then another name be asked. */
+/* A lookup without end can be cancelled, and then another name works. */
 static void canceled(void)
 {
     pthread_t thread;
@@ -371,7 +372,7 @@ static void addresses(void)
          MPIN_TIMED_OUT},
         {"IPv6 hangs, IPv4 refused",
          {{{V6, DEAF}, {V4, CLOSED}}, 2, 0, 0}, SHORT, MPIN_TIMED_OUT},
-        /* There is a connection: no other is tried. */
+        /* There is a connection, so no other address is tried. */
         {"IPv6 says nothing, IPv4 good",
          {{{V6, SILENT}, {V4, GOOD}}, 2, 0, 0}, SHORT, MPIN_TIMED_OUT},
     };
@@ -383,7 +384,7 @@ static void addresses(void)
             printf("left out, for want of IPv6: %s\n", table[i].name);
 }
 
-/* A backend on this machine names a host: what its name resolves to decides. */
+/* A backend on this machine sends a host name. The address decides. */
 static void aimed(void)
 {
     static const struct {

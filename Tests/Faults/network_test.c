@@ -20,9 +20,9 @@ enum kind { NONE, RESET, CLOSE, STALL, DRIP, RAW, FLOOD };
 struct fault {
     int call;
     enum kind kind;
-    /* Bytes of the answer that are sent first. */
+    /* The number of bytes of the answer that are sent first. */
     size_t at;
-    /* Sent in the place of the good answer; "%s" is its body. */
+    /* Sent instead of the good answer; "%s" stands for its body. */
     const char *raw;
 };
 
@@ -31,7 +31,7 @@ static struct fault fault;
 static int listener = -1, port;
 static pthread_t thread;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-/* Requests that the fault has met, and the length of the last good answer. */
+/* The requests that met the fault, and the length of the last good answer. */
 static int met;
 static size_t good_len;
 
@@ -46,7 +46,7 @@ static void send_all(int peer, const char *bytes, size_t n)
     }
 }
 
-/* Reads a request; 0, or -1 when there is none. */
+/* Reads a request. Returns 0, or -1 if there is none. */
 static int receive(int peer, char *text, size_t room, char **body)
 {
     size_t n = 0, length = 0;
@@ -104,7 +104,7 @@ static void disturb(int peer, const struct fault *f, const char *good, size_t n,
                 return;
         return;
     default: {
-        /* Only "%s" is a place for something. */
+        /* Replaces "%s" only. */
         const char *place = strstr(f->raw, "%s");
         size_t head = place ? (size_t)(place - f->raw) : strlen(f->raw);
         memcpy(text, f->raw, head);
@@ -185,8 +185,7 @@ static void stop_server(void)
 
 /* ---- One call that is disturbed ------------------------------------- */
 
-/* Too short for a second try of anything: a try begins after 50 ms at the
- * earliest. */
+/* Too short for a second try, which begins after 50 ms at the earliest. */
 enum { TIMEOUT_MS = 45 };
 
 static void set_fault(enum kind kind, size_t at, const char *raw)
@@ -199,7 +198,7 @@ static void set_fault(enum kind kind, size_t at, const char *raw)
     pthread_mutex_unlock(&lock);
 }
 
-/* What may become of it, as bits. */
+/* The results that are allowed, as bits. */
 enum { GOOD = 1, NETWORK = 2, PARSE = 4, LATE = 8 };
 
 static int bit(mpin_status status)
@@ -213,7 +212,8 @@ static int bit(mpin_status status)
     }
 }
 
-/* Calls, and those of them that were late where nothing held them up. */
+/* The number of calls, and of those that were late although nothing delayed
+ * them. */
 static int tried, late;
 
 static void try_fault(int step, int expected)
@@ -228,8 +228,8 @@ static void try_fault(int step, int expected)
     const char *raw = fault.raw ? fault.raw : "";
     const size_t at = fault.at;
     set_fault(NONE, 0, NULL);
-    /* A busy machine may be late, but not often (main). The second D-TA stands in for the
-     * permit storage. */
+    /* A busy machine may make a call late, but not often (main checks this).
+     * The second D-TA also plays the permit storage. */
     if (fault.call == FAKE_STORAGE)
         expected = GOOD;
     CHECK(bit(status) & (expected | LATE), "%s, %s, kind %d at %zu, \"%s\": %s",
@@ -252,7 +252,7 @@ static void cut_off(int step, size_t stride)
         good_len = 200;
         for (size_t at = 0; at <= good_len; at += stride) {
             set_fault(kinds[k], at, NULL);
-            /* A reset may overtake the last bytes. */
+            /* A reset may arrive before the last bytes. */
             try_fault(step, at < good_len ? NETWORK : GOOD | NETWORK);
         }
     }
@@ -291,7 +291,7 @@ static void lies(int step)
         {OK_LINE "Content-Length: 9999\r\n\r\n%s", NETWORK},
         {OK_LINE "Content-Length: -1\r\n\r\n%s", NETWORK | PARSE},
         {OK_LINE "Content-Length: x\r\n\r\n%s", NETWORK | PARSE},
-        /* libcurl reads to the end then. */
+        /* In this case libcurl reads to the end. */
         {OK_LINE "Content-Length: 99999999999999999999\r\n\r\n%s",
          GOOD | NETWORK},
         {OK_LINE "Content-Length: 2000000000\r\n\r\n%s", NETWORK | PARSE},
@@ -347,7 +347,7 @@ static void lies(int step)
     }
 }
 
-/* A redirect is asked once and its target never. */
+/* A redirect is requested once, and its target never. */
 static void redirected(int step)
 {
     if (step == LOGIN)

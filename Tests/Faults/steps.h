@@ -1,5 +1,5 @@
-/* The calls that use the network, in their order, and a world to come back to
- * before each of them. */
+/* The calls that use the network, in their order, and a saved state of the
+ * world to return to before each of them. */
 #ifndef STEPS_H
 #define STEPS_H
 
@@ -20,9 +20,9 @@ enum { BACKEND, START, CONFIRM, BEGIN, LOGIN, STEPS };
 
 static const struct {
     const char *name;
-    /* Requests that it makes, first and last. */
+    /* The first and the last request that the call makes. */
     int first, last;
-    /* State of the user before it. */
+    /* The state of the user before the call. */
     int32_t before;
 } steps[STEPS] = {
     {"set_backend", FAKE_SETTINGS, FAKE_SETTINGS, -1},
@@ -48,7 +48,7 @@ static mpin_status run(int step)
     }
 }
 
-/* A call that nobody disturbs. Where its deadline is short, a busy machine may
+/* Runs a call without a fault. If its deadline is short, a busy machine may
  * need several tries. */
 static void run_well(int step)
 {
@@ -100,7 +100,7 @@ static void open_sdk(mpin_sdk **handle)
     CHECK_STATUS(mpin_sdk_init(*handle, &config), MPIN_OK);
 }
 
-/* The world as it was before the step. */
+/* Restores the world as it was before the step. */
 static void come_back(int step)
 {
     close_sdk();
@@ -114,7 +114,7 @@ static void come_back(int step)
     CHECK_STATUS(mpin_sdk_make_new_user(sdk, &user, "alice", NULL), MPIN_OK);
 }
 
-/* Goes from the world before a step to the one before the next. */
+/* Moves from the world before a step to the one before the next. */
 static void go_on(int step)
 {
     come_back(step);
@@ -131,8 +131,9 @@ static int32_t stored_state(void)
     return state_after_restart(other);
 }
 
-/* After a call that failed: the user is where it was, in memory and in the
- * store, and now and then that the right answer is as good as ever. */
+/* Checks the world after a call that failed: the user is unchanged, in memory
+ * and in the store. Now and then it also checks that the right answer still
+ * works. */
 static void check_unchanged(int step)
 {
     static int count;

@@ -56,7 +56,7 @@ static void point(const char *name, const uint8_t *secret)
     octets(name, secret + 1, MPIN_G1_SIZE - 1);
 }
 
-/* The token of a PIN beside the factor. */
+/* The token for a PIN together with the factor. */
 static void token(const struct fake *m, const uint8_t *secret, int which)
 {
     uint8_t id[FAKE_HEX_ID / 2], number[MPIN_SCALAR_SIZE];
@@ -96,7 +96,7 @@ static void note(const struct fake *m, const struct fake_answer *a)
     token(m, secret, NEW_PIN);
 }
 
-/* Numbers of a counter would be found anywhere. */
+/* Draws random tokens, because numbers of a counter would be found anywhere. */
 static void draw_token(struct fake *m, struct fake_answer *a)
 {
     uint8_t scalar[MPIN_SCALAR_SIZE];
@@ -116,7 +116,7 @@ static void answer(struct fake *m, struct fake_answer *a,
     note(m, a);
 }
 
-/* To the program itself, or to libcurl. */
+/* The connection to the program's own http_execute, or to libcurl. */
 static int line, listener = -1;
 static char url[64];
 
@@ -238,13 +238,13 @@ static mpin_status ask(void *user, const mpin_http_request *request,
     return status;
 }
 
-/* What is stored, by kind, masked. */
+/* The stored data of each kind, masked. */
 static struct {
     uint8_t bytes[STORED];
     size_t size;
 } stored[2];
 
-/* Where it is stored in files. */
+/* The folder of the store's files. */
 static const char *store, *store_key;
 
 static mpin_status get(void *user, mpin_storage_data *data, int32_t kind)
@@ -291,7 +291,8 @@ static void note_key_and_pins(void)
 
 /* ---- The calls under test ----------------------------------------------- */
 
-/* An sdk each: the next calls would write over what the last ones left. */
+/* A new sdk each time, because later calls would overwrite what earlier ones
+ * left. */
 enum step {
     OPEN,
     START,
@@ -307,7 +308,7 @@ enum step {
 
 static mpin_config config;
 
-/* A login with the factor; `which` PIN, and what it comes to. */
+/* A login with the factor, the PIN number `which`, and the expected result. */
 static void log_in(mpin_sdk *sdk, mpin_user *user, int which, mpin_status result)
 {
     must(mpin_sdk_start_authentication(sdk, user));
@@ -385,7 +386,8 @@ static void life(void *stack, int round, int is_http)
         if (step == OPEN)
             in_child(note_key_and_pins);
         size_t found = search(&name);
-        /* Eight hex digits are 32 bits only: one piece may be there by chance. */
+        /* Eight hex digits are only 32 bits, so one piece may occur by chance.
+         */
         CHECK(found <= 1, "round %d, step %d: %zu pieces, one of the %s", round,
               (int)step, found, name);
     }

@@ -36,8 +36,8 @@ static uint8_t v[MPIN_G1_SIZE], v_wrong[MPIN_G1_SIZE];
 static uint8_t hid[MPIN_G1_SIZE], htid[MPIN_G1_SIZE];
 static uint8_t gt[MPIN_GT_SIZE], gt2[MPIN_GT_SIZE];
 
-/* How often memcheck complained since `before`; with the result of the call
- * one check for each function and set of arguments. */
+/* The number of memcheck's errors since `before`. Together with the result of
+ * the call, this is one check for each function and set of arguments. */
 static void finish(const char *name, unsigned before, int32_t got,
                    int32_t expected)
 {
@@ -49,7 +49,7 @@ static void finish(const char *name, unsigned before, int32_t got,
     fflush(stdout);
 }
 
-/* Runs a call whose secrets are poisoned already. */
+/* Runs a call whose secrets are already marked as undefined. */
 #define TIMELESS(name, expected, call)                                         \
     do {                                                                       \
         unsigned before = VALGRIND_COUNT_ERRORS;                               \
@@ -128,7 +128,7 @@ static void pins(void)
         TIMELESS(cases[i].name, cases[i].expected,
                  mpin_crypto_pin_to_scalar(ARG(pin), &bits, cases[i].mapping,
                                            digits, n));
-        /* The width belongs to the mapping, which is public. */
+        /* The width depends only on the mapping, which is public. */
         unsigned before = VALGRIND_COUNT_ERRORS;
         CHECK(bits == cases[i].bits, "%d bits", bits);
         CHECK(VALGRIND_COUNT_ERRORS == before, "the width is secret");
@@ -147,7 +147,7 @@ static void client(void)
              mpin_crypto_extract_pin(ARG(token), ARG(id), ARG(pin), 20,
                                      ARG(secret)));
     everything_public();
-    /* The factor of 256 bits: an odd one, so that no bit is special. */
+    /* A factor of 256 bits. It is an odd number without special bits. */
     SECRET(x), SECRET(secret);
     TIMELESS("extract_pin (256 bits)", 0,
              mpin_crypto_extract_pin(ARG(sec), ARG(id), ARG(x), 256,
@@ -282,7 +282,7 @@ static void full(void)
     everything_public();
 }
 
-/* A branch on one poisoned byte: what this program is to find. */
+/* A branch on one undefined byte, which this program must find. */
 __attribute__((noinline)) static int leaky(const volatile uint8_t *byte)
 {
     if (*byte == '7')
@@ -290,8 +290,8 @@ __attribute__((noinline)) static int leaky(const volatile uint8_t *byte)
     return 0;
 }
 
-/* Both leaks must be seen, the one here and one inside the library: the hash to
- * a point takes variable time, because an identity is public. */
+/* Both leaks must be found: the one here and one inside the library. The hash
+ * to a point takes variable time, because an identity is public. */
 static int control(void)
 {
     uint8_t byte[1] = {'8'};

@@ -40,7 +40,8 @@ uint64_t I_WRAP_SONAME_FNNAME_ZZ(libmpinZdsoZd1,
     return result;
 }
 
-/* Random numbers are secrets, too: the master shares and x come from here. */
+/* Random numbers are secret, too: the master shares and x are made from them.
+ */
 void I_WRAP_SONAME_FNNAME_ZZ(libsodiumZdsoZa, randombytesZubuf)(void *bytes,
                                                                 size_t size);
 

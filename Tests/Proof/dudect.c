@@ -29,7 +29,7 @@ static const uint8_t id[] = "{\"userID\":\"alice@example.com\"}";
 static uint8_t hash[MPIN_HASH_SIZE], x[MPIN_SCALAR_SIZE];
 static uint8_t client_secret[MPIN_G1_SIZE];
 
-/* Nanoseconds, or clock ticks where there is a counter. */
+/* Nanoseconds, or clock ticks if there is a counter. */
 static uint64_t ticks(void)
 {
 #if defined(__x86_64__)
@@ -41,7 +41,7 @@ static uint64_t ticks(void)
 #endif
 }
 
-/* splitmix64: which class comes next, and the PINs, need no better one. */
+/* splitmix64 chooses the class and the PINs. They need no better generator. */
 static uint64_t next(void)
 {
     static uint64_t state = 1;
@@ -68,7 +68,7 @@ static int client_1(const uint8_t *pin)
                                 NULL, 0);
 }
 
-/* y = 1: the scalar of the multiplication is x + y, which is to be extreme. */
+/* y = 1, so that the scalar of the multiplication, x + y, is extreme. */
 static int client_2(const uint8_t *scalar)
 {
     static const uint8_t y[MPIN_SCALAR_SIZE] = {[31] = 1};
@@ -90,7 +90,7 @@ static int get_server_secret(const uint8_t *scalar)
     return mpin_crypto_get_server_secret(ARG(share), scalar, MPIN_SCALAR_SIZE);
 }
 
-/* The control: the time tells how many bytes are right. */
+/* The control, whose time depends on the number of right bytes. */
 __attribute__((noinline)) static int leaky(const uint8_t *guess)
 {
     static volatile uint8_t secret[MPIN_SCALAR_SIZE] = {[31] = 1};
@@ -125,7 +125,7 @@ static int compare(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* |t| of the two classes over the times up to `limit`. */
+/* |t| of the two classes for the times up to `limit`. */
 static double welch(const uint64_t *times, const uint8_t *classes, size_t n,
                     uint64_t limit)
 {
@@ -174,7 +174,8 @@ static double measure(int (*function)(const uint8_t *),
         return perror("dudect"), exit(2), 0;
     for (size_t i = 0; i < n; i++) {
         uint8_t *secret = secrets + i * MPIN_SCALAR_SIZE;
-        /* Both are made for both classes: they leave the same traces. */
+        /* Both inputs are made for both classes, so that caches are in the same
+         * state. */
         random_secret(secret);
         classes[i] = next() & 1;
         if (classes[i] == 0) {

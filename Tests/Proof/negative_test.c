@@ -66,7 +66,7 @@ static int all_untouched(void)
            untouched((const uint8_t *)&out_number, sizeof out_number);
 }
 
-/* The vector that runs. */
+/* The current vector. */
 static const char *name, *reason;
 static int32_t code;
 
@@ -112,7 +112,7 @@ static int32_t number(const json_t *in, const char *key)
     return (int32_t)json_integer_value(json_object_get(in, key));
 }
 
-/* The size of an output that the vector wants, else 0. */
+/* The size of an output if the vector wants it, else 0. */
 static size_t wanted(const json_t *in, const char *key)
 {
     return json_is_true(json_object_get(in, key)) ? MPIN_G1_SIZE : 0;
@@ -225,7 +225,7 @@ static int is(const char *left, const char *right)
     return strcmp(left, right) == 0;
 }
 
-/* 0 for an operation that is not known. */
+/* Returns 0 for an unknown operation. */
 static int run(const char *op, const json_t *in)
 {
     octets bytes = get(in, "bytes"), a = get(in, "a"), b = get(in, "b");
@@ -281,7 +281,7 @@ static int run(const char *op, const json_t *in)
     return known;
 }
 
-/* The right values; if they were refused the vectors would prove nothing. */
+/* Right values. If they were refused, the vectors would prove nothing. */
 static void prepare(void)
 {
     pin[31] = 7;

@@ -25,10 +25,10 @@
 
 enum { NEEDLES = 512, CHUNK = 1 << 20, STACK = 1 << 20 };
 
-/* What to look for; shared with the child. */
+/* The data to search for, shared with the child. */
 static struct needles {
     struct {
-        /* Masked, and which bits of it count. */
+        /* The masked bytes, and a mask of the bits that count. */
         uint64_t value, bits;
         const char *name;
     } list[NEEDLES];
@@ -65,7 +65,7 @@ static void needle(const char *name, const uint8_t *octets)
 {
     uint64_t value;
     memcpy(&value, octets, sizeof value);
-    /* Padding of a small number is no secret. */
+    /* The padding of a small number is not secret. */
     if (value >> 32 != 0 && (value & UINT32_MAX) != 0)
         add_needle(name, value, UINT64_MAX);
 }
@@ -154,11 +154,11 @@ static void look(const uint8_t *bytes, size_t size, const char **found)
     }
 }
 
-/* How many needles of `kind`, NULL: of any, are anywhere in writable memory.
- * With `name` it tells which secret one of them belongs to. */
+/* The number of occurrences in writable memory of needles of `kind`; NULL means
+ * any kind. With `name`, it returns the secret of one of them. */
 static size_t search_for(const char *kind, const char **name)
 {
-    /* Outside the search: it would find itself. */
+    /* Not searched, because the search would find itself here. */
     static uint8_t buffer[CHUNK];
     static const char *found[NEEDLES];
     char line[512];

@@ -15,7 +15,7 @@
 
 enum { DATE = 20778, DIGITS = 8 };
 
-/* What the calls take; every byte is secret. */
+/* The inputs of the calls. Every byte is secret. */
 struct secrets {
     uint8_t pin_text[DIGITS];
     uint8_t s[MPIN_SCALAR_SIZE], x[MPIN_SCALAR_SIZE], pin[MPIN_SCALAR_SIZE];
@@ -23,7 +23,7 @@ struct secrets {
     uint8_t permit[MPIN_G1_SIZE], server[MPIN_G2_SIZE];
 };
 
-/* Shared with the child, which masks them. */
+/* Memory that is shared with the child, which masks the secrets. */
 static struct secrets *masked;
 static struct secrets secrets;
 static const uint8_t id[] = "{\"userID\":\"alice@example.com\"}";
@@ -71,8 +71,8 @@ void __libc_free(void *block);
 static int is_watched;
 static size_t large_blocks, dirty_bytes;
 
-/* Stands before the free of the C library, for the library under test, too. A
- * context has two large blocks; the last bytes of a block may be padding. */
+/* Replaces the C library's free(), also for the library under test. A context
+ * has two large blocks; the last bytes of a block may be padding. */
 void free(void *block)
 {
     const unsigned char *bytes = block;
@@ -87,7 +87,8 @@ void free(void *block)
 
 /* ---- The calls under test --------------------------------------------- */
 
-/* One call each: the next one would write over what the last one left. */
+/* One call each, because the next call would overwrite what the last one left.
+ */
 enum step {
     PIN_TO_SCALAR,
     GET_CLIENT_SECRET,
@@ -109,7 +110,7 @@ enum step {
 static mpin_crypto_server_context *context;
 static uint8_t u[MPIN_G1_SIZE], ut[MPIN_G1_SIZE], v[MPIN_G1_SIZE];
 static uint8_t hid[MPIN_G1_SIZE], htid[MPIN_G1_SIZE];
-/* Outputs that are secrets; wiped with the rest. */
+/* Outputs that are secret. They are wiped with the rest. */
 static uint8_t out[MPIN_G2_SIZE], e[MPIN_GT_SIZE];
 
 static int32_t run(enum step step)
@@ -189,7 +190,8 @@ int main(int argc, char **argv)
         for (enum step step = 0; step < STEPS; step++) {
             mask(&secrets, masked, sizeof secrets);
             if (round == 0 && step == 0) {
-                /* The octets; what the engine makes of them comes later. */
+                /* The octets only. Values that the engine computes from them
+                 * follow below. */
                 found = search(&name);
                 CHECK(found >= needles->count / 4, "only %zu of %zu are found",
                       found, needles->count);

@@ -8,7 +8,7 @@
  * an output that was written is one that the decoders accept. */
 #include "api_ops.h"
 
-/* run.sh counts them. */
+/* run.sh checks this number. */
 enum { OPERATIONS = 34 };
 
 static void call(void)
@@ -156,7 +156,8 @@ static void check_sizes(void)
     EXPECT(mpin_crypto_key_size() == MPIN_KEY_SIZE);
 }
 
-/* The same right values for every input: a finding can be repeated. */
+/* The right values are the same for every input, so a finding can be
+ * reproduced. */
 static void fill_pool(void)
 {
     static uint8_t start[KINDS][SLOTS][MPIN_GT_SIZE];
@@ -176,7 +177,7 @@ static void fill_pool(void)
         EXPECT(mpin_crypto_pairing(start[GT][i], MPIN_GT_SIZE, start[G2][i],
                                    MPIN_G2_SIZE, start[G1][i],
                                    MPIN_G1_SIZE) == 0);
-        /* Two signs and two numbers: nearly all are the string of a point. */
+        /* Two signs and two numbers. Nearly all of them encode a point. */
         start[ENCODED][i][0] = i;
         memcpy(start[ENCODED][i] + 1, hash, MPIN_HASH_SIZE);
         memcpy(start[ENCODED][i] + 33, start[G1][i] + 1, 32);

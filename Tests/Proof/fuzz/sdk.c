@@ -20,7 +20,7 @@ static uint8_t byte(void)
     return left ? left--, *cursor++ : 0;
 }
 
-/* What calls own until the input is over, and the live handles. */
+/* The memory of the calls, freed after the input, and the valid handles. */
 static void *owned[4096];
 static size_t owned_count;
 static mpin_sdk *sdks[2];
@@ -143,7 +143,7 @@ static mpin_config config;
 
 static void *structure(void)
 {
-    /* No structure of outputs is larger. */
+    /* All structures of outputs are smaller. */
     uint8_t *result = own(16384);
     size_t size = byte() < 200 ? 16384 : (size_t)byte() << byte() % 64;
     memcpy(result, &size, sizeof size);
@@ -188,7 +188,7 @@ static union value argument(enum kind kind, size_t *length)
 
 /* ---- Calls ---------------------------------------------------------- */
 
-/* The handles that a call has made take the places of others. */
+/* The new handles of a call replace others. */
 static void keep(const struct function *function, const union value *values)
 {
     for (int i = 0; i < function->count; i++) {
@@ -210,7 +210,7 @@ static void call(void)
 {
     const struct function *function = &functions[byte() % FUNCTIONS];
     union value values[PARAMETERS];
-    /* A list has room for four. */
+    /* A list has room for four handles. */
     size_t length = 4;
     for (int i = 0; i < function->count; i++)
         values[i] = argument(function->parameters[i].kind, &length);
@@ -230,7 +230,7 @@ static void open_all(void)
     context.storage_get = get;
     context.storage_set = set;
     config.size = sizeof config;
-    /* No time for a second try, which would wait. */
+    /* Too short for a second try, which would wait. */
     config.timeout_ms = 20;
     config.context = &context;
     memset(stored_size, 0, sizeof stored_size);
