@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Says how many lines of each module the tests reach; fails where a module has too few.
+"""Prints how many lines of each module the tests execute; fails if a module has too few.
 
     coverage.py SUMMARY.json      of `llvm-cov export -summary-only`
 """
@@ -9,7 +9,7 @@ import json
 import re
 import sys
 
-# Percent of the lines, for each module of the client.
+# The least percentage of lines for each module of the client.
 REQUIRED = {"MPinSDK": 90, "MPinABI": 90, "BN254CX": 90, "MPinCrypto": 90, "MPinHTTP": 90, "MPinSecrets": 90, "MPinWire": 80}
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every section that a source cites stands in docs/, and every relative link of a Markdown file leads somewhere."""
+"""Checks that every section that a source cites is in docs/, and that every relative link of a Markdown file works."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def files() -> list[Path]:
 
 
 def flowing(text: str) -> str:
-    """The text with its lines joined: a citation may begin on one line of a comment and end on the next."""
+    """The text with its lines joined, because a citation may continue on the next line of a comment."""
     return re.sub(r"\s*\n[ \t]*(?:///?|#|\*|//!)?[ \t]*", " ", text)
 
 
 def text_of(path: Path) -> str:
-    """Empty where there is no such file: then nothing that is cited is there."""
+    """The text of a file; empty if there is no such file."""
     return path.read_text(errors="replace") if path.is_file() else ""
 
 
@@ -48,7 +48,7 @@ def defects() -> set[str]:
 
 
 def anchors(text: str) -> set[str]:
-    """What GitHub makes of headings."""
+    """The anchors that GitHub makes from headings."""
     headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 

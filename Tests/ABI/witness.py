@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes C source that defines every function of the public headers, each doing nothing.
+"""Writes C source that defines every function of the public headers with an empty body.
 
 Compiled with debug information it is a library with exactly the types of the headers: a witness of their ABI, for
 abidw. The real library is Swift and carries no C types.
@@ -20,7 +20,7 @@ def prototypes(header: str) -> list[tuple[str, str, str]]:
         ["gcc", "-E", "-P", "-DMPIN_NO_ATTRIBUTES", header], check=True, capture_output=True, text=True
     ).stdout
     found = []
-    # Structures have semicolons of their own.
+    # Structures contain semicolons, so they are removed first.
     for statement in re.sub(r"\{[^{}]*\}", "{}", text).split(";"):
         match = PROTOTYPE.match(statement.strip())
         if match:

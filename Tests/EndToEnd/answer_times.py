@@ -1,4 +1,4 @@
-"""Whether the time of an answer tells who exists, who is locked or who is revoked: Welch's t-test on each step."""
+"""Tests whether the time of an answer reveals who exists, is locked or is revoked: Welch's t-test for each step."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from phone import Phone
 from mpin import crypto
 
 STEPS = ["pass1", "pass2", "mpinAuthenticate"]
-#: Of 18 pairs by chance alone the largest |t| lies between 2 and 3.5 almost always; beyond 4 something leaks, and grows with
-#: the samples. That of pass 2 once did (4.5 with 5,000): records of unknown IDs were shorter than others, and those of wrong
-#: PINs had members that those of blocked and revoked identities had not.
+#: With 18 pairs, the largest |t| is between 2 and 3.5 almost always by chance. Above 4 something leaks, and |t| grows
+#: with the samples. Pass 2 leaked once (4.5 with 5,000 samples): records of unknown IDs were shorter than others, and
+#: records of wrong PINs had members that those of blocked and revoked identities did not have.
 LIMIT = 4.5
-#: The slowest answers of all, of which most were slow because of something else.
+#: The fraction of slowest answers that is left out, because most of them were slow for other reasons.
 SLOW = 0.05
 
 
 class Connection:
-    """A connection that stays, and that says how long an answer took."""
+    """A permanent connection that measures the time of an answer."""
 
     def __init__(self, port: int) -> None:
         self._socket = socket.create_connection(("127.0.0.1", port), timeout=20)
@@ -39,7 +39,7 @@ class Connection:
         self._socket.close()
 
     def post(self, path: str, body: dict[str, Any]) -> tuple[int, dict[str, Any], float]:
-        """Status, answer, and seconds from the last byte out to the first bytes in."""
+        """Returns status, answer, and the seconds from the last byte sent to the first bytes received."""
         return self.ask("POST", path, json.dumps(body).encode())
 
     def ask(self, method: str, path: str, content: bytes = b"") -> tuple[int, dict[str, Any], float]:
@@ -66,7 +66,7 @@ class Connection:
 
 
 class Guesser:
-    """Somebody with a wrong PIN for one identity, who computes nothing while the clock runs."""
+    """A client with a wrong PIN for one identity. It computes nothing during the measurement."""
 
     def __init__(self, id: bytes, token: bytes, date: int, permit: bytes | None) -> None:
         self._id = id.hex()
@@ -76,7 +76,7 @@ class Guesser:
         self._pass1 = {"pass": 1, "mpin_id": self._id, "U": u.hex(), "UT": (ut or b"").hex()}
 
     def guess(self, connection: Connection, status: int | None = None) -> list[float]:
-        """The times of the three steps of a login, and what it must come to."""
+        """Returns the times of the three steps of a login, and checks its result."""
         first, answer, pass1 = connection.post("/rps/pass1", self._pass1)
         assert first == 200, first
         v = crypto.client_2(self._x, bytes.fromhex(answer["y"]), self._sec).hex()
@@ -89,13 +89,13 @@ class Guesser:
 
 
 def invented() -> bytes:
-    """An identity that nobody has registered."""
+    """An identity that was never registered."""
     text = {"mobile": 1, "issued": "2026-01-01 00:00:00.000000", "userID": "user0000@example.com", "salt": "0" * 32}
     return json.dumps(text | {"salt": random.randbytes(16).hex()}).encode()
 
 
 class Timed(Protocol):
-    """What was timed, step by step."""
+    """The measured times of each step."""
 
     name: str
     times: list[list[float]]
@@ -103,17 +103,17 @@ class Timed(Protocol):
 
 @dataclass
 class Kind:
-    """Identities that must all look the same from outside."""
+    """A group of identities. From outside, all groups must look the same."""
 
     name: str
-    #: What authenticate says; None: anything.
+    #: The expected status of authenticate; None accepts any.
     status: int | None
     people: list[Guesser]
     times: list[list[float]] = field(default_factory=list)
 
 
 def measure(port: int, kinds: list[Kind], samples: int) -> None:
-    """Takes so many samples of each kind, in an order that changes from round to round."""
+    """Takes this number of samples of each kind, in an order that changes in each round."""
     connection = Connection(port)
     turns = {kind.name: itertools.cycle(kind.people) for kind in kinds}
     gc.disable()
@@ -127,7 +127,7 @@ def measure(port: int, kinds: list[Kind], samples: int) -> None:
 
 
 def differences(kinds: Sequence[Timed], steps: list[str] = STEPS) -> dict[str, float]:
-    """t of each two kinds at each step."""
+    """The t of each pair of kinds at each step."""
     found = {}
     for number, step in enumerate(steps):
         all_times = sorted(times[number] for kind in kinds for times in kind.times)

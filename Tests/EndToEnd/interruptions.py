@@ -17,7 +17,7 @@ from typing import Any
 from node import LOST, PIN, TIMED, Server, accepted, registered
 from phone import Phone, Refused, wait_until
 
-#: Browsers that wait for an answer when the server is told to end.
+#: The number of browsers that wait for an answer when the server is told to end.
 WAITING = 20
 
 
@@ -34,7 +34,7 @@ class Crowd:
         self._idle: list[Phone] = []
         self._stop = threading.Event()
         self._lock = threading.Lock()
-        #: Bodies of pass 2 and answers to it: good for nothing any more once they were used.
+        #: The bodies of pass 2 and the answers. They must be useless once they were used.
         self.used: list[tuple[Phone, dict[str, Any], dict[str, Any]]] = []
         self.refusals: Counter[str] = Counter()
         self._threads = [threading.Thread(target=self._work) for _ in range(threads)]
@@ -57,7 +57,7 @@ class Crowd:
                     self.refusals[str(refusal)] += 1
 
     def assert_only_interrupted(self) -> None:
-        """A login that a restart cuts in two finds its first half gone. Nothing else may be refused."""
+        """Logs in. If a restart interrupts the login, its first half is lost. No other refusal is allowed."""
         unexpected = set(self.refusals) - {"pass2: 403", "mpinAuthenticate: 408"}
         assert not unexpected, self.refusals
 
@@ -97,11 +97,11 @@ def crowd(server: Server, threads: int = 4) -> Iterator[Crowd]:
 
 
 def kills(server: Server, cycles: int) -> str:
-    """kill -9 under load: no acknowledged registration is lost, nothing that was used works again."""
+    """kill -9 under load: no acknowledged registration is lost, and nothing that was used works again."""
     slowest = 0.0
     phones: list[Phone] = []
     for _ in range(cycles):
-        # New phones each time: an attempt that a kill cuts short counts, and three of them block.
+        # New phones each time, because an attempt that a kill interrupts counts, and three of them block.
         with crowd(server) as people:
             wait_until(lambda: len(people.used) > 10, 60)
             server.end(signal.SIGKILL)
@@ -118,7 +118,7 @@ def kills(server: Server, cycles: int) -> str:
 
 
 def restarts(server: Server, cycles: int) -> str:
-    """SIGTERM under load: what has been asked is answered, and the end comes soon."""
+    """SIGTERM under load: running requests are answered, and the server ends soon."""
     slowest = 0.0
     with crowd(server) as people, ThreadPoolExecutor(WAITING) as waiting:
         for cycle in range(cycles):
@@ -139,7 +139,7 @@ def restarts(server: Server, cycles: int) -> str:
 
 
 def wait_as_browser(port: int, asked: threading.Semaphore) -> int:
-    """Asks for the outcome of a login that will not come, and waits for the answer: its status."""
+    """Asks for the result of a login that will not come, waits for the answer, and returns its status."""
     with closing(HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
         connection.request("POST", "/rps/getAccessNumber", "")
         token = json.loads(connection.getresponse().read())["webOTT"]

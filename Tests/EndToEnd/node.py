@@ -1,4 +1,4 @@
-"""A real mpind with all its parts, and what mpin-load says of it."""
+"""A real mpind with all its parts, and the results of mpin-load for it."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from ports import free_ports
 ROOT = Path(__file__).resolve().parents[2]
 PIN = "1234"
 LOST = (OSError, HTTPException)
-#: Whether speeds are compared: seconds on a busy machine say nothing about them.
+#: Whether speeds are compared. On a busy machine, seconds mean nothing.
 TIMED = "--short" not in sys.argv
 
 
 class Server:
-    """A real mpind on ports of its own, started and ended as often as wanted, with the same state."""
+    """A real mpind on its own ports. It can be started and stopped repeatedly with the same state."""
 
     def __init__(self, folder: Path, state: str | None = None, log_level: str = "error") -> None:
-        """state: the folder of another one, whose database it shares."""
+        """state: the folder of another node, whose database this one shares."""
         folder.mkdir(exist_ok=True)
         self.port, *others = free_ports(4)
         self.backend = f"http://127.0.0.1:{self.port}"
@@ -45,14 +45,14 @@ class Server:
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self, *more: str) -> float:
-        """Seconds until it answered; more: options beside the usual ones."""
+        """Starts it and returns the seconds until it answered. more: additional options."""
         begun = time.monotonic()
         self.process = subprocess.Popen([*self._command, *more], stderr=self._log)
         wait_until(self._answers, 60)
         return time.monotonic() - begun
 
     def end(self, how: signal.Signals) -> float:
-        """Seconds until the process was gone."""
+        """Stops it and returns the seconds until the process was gone."""
         assert self.process is not None
         begun = time.monotonic()
         self.process.send_signal(how)
@@ -61,12 +61,12 @@ class Server:
         return time.monotonic() - begun
 
     def kill(self) -> None:
-        """Whatever has become of it."""
+        """Kills the process, in whatever state it is."""
         if self.process is not None and self.process.poll() is None:
             self.end(signal.SIGKILL)
 
     def close(self) -> None:
-        """Ends it for good."""
+        """Ends it permanently."""
         self.end(signal.SIGTERM)
         self._log.close()
 
@@ -79,12 +79,12 @@ class Server:
         return self.process.pid
 
     def memory(self) -> float:
-        """Resident memory in MB."""
+        """The resident memory in MB."""
         pages = int(Path(f"/proc/{self.pid}/statm").read_text().split()[1])
         return pages * resource.getpagesize() / 1e6
 
     def files(self) -> int:
-        """Open files, without the connections of its parts to each other: as many are kept as were ever needed at once."""
+        """The open files, without the connections between its parts, because those are kept once they were needed."""
         folder = f"/proc/{self.pid}/fd"
         names = []
         for file in os.listdir(folder):
@@ -95,7 +95,7 @@ class Server:
         return len(names) - sum((there, here) in ours for here, there in ours)
 
     def load(self, **options: Any) -> dict[str, Any]:
-        """What mpin-load says."""
+        """The results of mpin-load."""
         return load(self.backend, self.pid, **options)
 
     def revoke(self, user: str) -> None:
@@ -112,7 +112,7 @@ class Server:
 
 
 def load(backend: str, pid: int, **options: Any) -> dict[str, Any]:
-    """What mpin-load says; its complaints are not ours."""
+    """The results of mpin-load. Limits that it reports as broken are ignored here."""
     words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
     command = [str(ROOT / ".build/release/mpin-load"), "--url", backend, "--pid", str(pid), "--json"]
     done = subprocess.run(command + words, capture_output=True, text=True, check=False)

@@ -23,7 +23,7 @@ PIN_BITS = 14
 
 
 class Status(enum.Enum):
-    """The old client's status codes, as far as a server brings them about."""
+    """The old client's status codes that a server can cause."""
 
     NETWORK_ERROR = enum.auto()
     RESPONSE_PARSE_ERROR = enum.auto()
@@ -47,7 +47,7 @@ class ClientError(Exception):
 
 
 def pin_value(pin: str) -> int:
-    """Java's string hash, signed, modulo 10000, as C does it."""
+    """Java's string hash, signed, modulo 10000, with C's remainder."""
     value = 0
     for character in pin:
         value = (31 * value + ord(character)) & 0xFFFFFFFF
@@ -56,7 +56,7 @@ def pin_value(pin: str) -> int:
 
 
 class Answer:
-    """One answer, read as strictly as the old HTTP layer does."""
+    """An answer, parsed as strictly as by the old HTTP layer."""
 
     def __init__(self, status: int, headers: dict[str, str], body: bytes, interim: list[int]) -> None:
         self.status = status
@@ -65,7 +65,7 @@ class Answer:
         self.interim = interim
 
     def json(self) -> dict[str, Any]:
-        """The body as an object; nothing is an empty one."""
+        """The body as an object; an empty body gives an empty object."""
         if not self.body:
             return {}
         try:
@@ -84,12 +84,12 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
-#: What these clients have sent, received and kept to themselves.
+#: What these clients have sent, received and kept secret.
 SECRETS = Secrets()
 
 
 class Connection:
-    """One request on a fresh connection, and its answer."""
+    """Sends one request on a new connection and returns its answer."""
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
@@ -117,7 +117,7 @@ class Connection:
             return answer
 
     def _await_continue(self) -> int:
-        """The old client waits for it a second; the time that a busy machine takes is not the server's."""
+        """Waits for an interim 100. The old client waits one second; here it is longer, for busy machines."""
         status, fields = self._head()
         assert (status, fields) == (100, {}), "an interim 100, and nothing with it"
         return status
@@ -167,7 +167,7 @@ class Connection:
 
 
 def send(method: str, url: str, value: dict[str, Any] | None = None) -> Answer:
-    """A request as the old SDK's HTTP layer makes it: no User-Agent, no matter which type it accepts."""
+    """Makes a request like the old SDK's HTTP layer: without User-Agent, and accepting any type."""
     if method == "GET":
         return Connection(url).exchange("GET", [("Accept", "*/*")], None)
     headers = [("Accept", "text/plain"), ("Content-Type", "application/json; charset=UTF-8")]
@@ -178,7 +178,7 @@ def send(method: str, url: str, value: dict[str, Any] | None = None) -> Answer:
 
 
 def _check(answer: Answer, special: dict[int, Status] | None = None) -> dict[str, Any]:
-    """The answer's members; every status but 200 is an error, and not every client knows what 201 is."""
+    """The members of the answer. Every status but 200 is an error, and not every client knows 201."""
     status = answer.status
     assert not 201 <= status <= 299, "the old client aborts on these"
     if status == 200:
@@ -192,7 +192,7 @@ def _check(answer: Answer, special: dict[int, Status] | None = None) -> dict[str
 
 
 def _text(answer: dict[str, Any], *names: str) -> list[str]:
-    """These members, which must be text."""
+    """The named members, which must be texts."""
     if not all(isinstance(answer.get(name), str) for name in names):
         raise ClientError(Status.RESPONSE_PARSE_ERROR, 200)
     return [answer[name] for name in names]
@@ -209,7 +209,7 @@ AUTHENTICATION = {
 
 
 class OldClient:
-    """One phone with one user, on one backend."""
+    """A phone with one user, at one backend."""
 
     NEEDED = (
         "registerURL", "signatureURL", "certivoxURL", "timePermitsURL", "appID", "mpinAuthServerURL",
@@ -241,7 +241,7 @@ class OldClient:
     # Registration
 
     def start_registration(self, user_data: str = "") -> bool:
-        """Whether the user is confirmed already."""
+        """Returns whether the user is already confirmed."""
         body: dict[str, Any] = {"userId": self.user, "mobile": 1}
         if user_data:
             body["userData"] = user_data
@@ -259,12 +259,13 @@ class OldClient:
         if "active" not in members:
             raise ClientError(Status.RESPONSE_PARSE_ERROR, 200)
         self.mpin_id = bytes.fromhex(mpin_id)
-        # The storage holds M-Pin IDs and no users: an ID that does not spell its user makes all of it unreadable.
+        # The storage contains M-Pin IDs and no user ids. An M-Pin ID without its user makes the whole storage
+        # unreadable.
         assert json.loads(self.mpin_id)["userID"] == self.user
         return members["active"] is True
 
     def confirm_registration(self) -> None:
-        """Gets both client secret shares."""
+        """Fetches both client secret shares."""
         url = f"{self.settings['signatureURL']}/{self.mpin_id.hex()}?regOTT={self._reg_ott}"
         unverified = {400: Status.IDENTITY_NOT_VERIFIED, 401: Status.IDENTITY_NOT_VERIFIED}
         share, params = _text(_check(send("GET", url), unverified), "clientSecretShare", "params")
@@ -282,11 +283,11 @@ class OldClient:
     # Login
 
     def authenticate(self, pin: str) -> dict[str, Any]:
-        """A login on this device: what the RPA answers."""
+        """Logs in on this device and returns the RPA's answer."""
         return self._redeem(self.settings["authenticateURL"], self.passes(pin))
 
     def authenticate_otp(self, pin: str) -> tuple[str, dict[str, Any]]:
-        """The digits, and the RPA's answer, which must say how long they are good for."""
+        """Logs in and returns the digits and the RPA's answer, which must say how long they are valid."""
         passed = self.passes(pin, otp=True)
         (digits,) = _text(passed, "OTP")
         answer = self._redeem(self.settings["authenticateURL"], passed)
@@ -296,7 +297,7 @@ class OldClient:
         return digits, answer
 
     def authenticate_access_number(self, pin: str, number: str) -> None:
-        """A login for a browser."""
+        """Logs a browser in."""
         if self.settings.get("cSum", 0) and not self.is_access_number(number):
             raise ClientError(Status.INCORRECT_ACCESS_NUMBER)
         self.authenticate_wid(pin, number)
@@ -313,7 +314,7 @@ class OldClient:
         return (11 - total % 11) % 11 % 10 == int(number[6])
 
     def passes(self, pin: str, wid: str = "0", otp: bool = False) -> dict[str, Any]:
-        """Permit, pass 1 and pass 2; the whole answer of the last."""
+        """Fetches the permit and runs pass 1 and pass 2. Returns the whole answer of pass 2."""
         date, permit = self._time_permit()
         x = crypto.random_generate()
         sec, u, ut = crypto.client_1(date, self.mpin_id, x, _scalar(pin), PIN_BITS, self._token, permit)
@@ -334,7 +335,7 @@ class OldClient:
             raise
 
     def _time_permit(self) -> tuple[int, bytes | None]:
-        """The first share is asked for each time, the second is kept for its day."""
+        """Fetches the permit. The first share is requested each time, the second is kept for its day."""
         if not self.settings.get("usePermits", True):
             return 0, None
         revoked = {410: Status.REVOKED}
@@ -347,7 +348,7 @@ class OldClient:
         return date, crypto.recombine_g1(bytes.fromhex(share), bytes.fromhex(self._permit[1]))
 
     def _second_permit(self, date: int, signature: str, storage_id: str) -> str:
-        """The storage first, whose bare hex the old client cannot parse, then D-TA 2."""
+        """Asks the permit storage first, whose plain hex the old client cannot parse, then D-TA 2."""
         storage = self.settings.get("timePermitsStorageURL")
         if storage:
             assert send("GET", f"{storage}/{self.settings['appID']}/{date}/{storage_id}").status in (200, 404)
@@ -387,7 +388,7 @@ def _today() -> int:
 
 
 class OldBrowser:
-    """The PIN pad's page: it shows a number or a code, polls, and redeems what the phone brought."""
+    """The page of the PIN pad. It shows a number or a code, polls, and redeems the phone's result."""
 
     def __init__(self, backend: str, settings: dict[str, Any], code: bool = False) -> None:
         self.backend = backend
@@ -397,7 +398,7 @@ class OldBrowser:
         answer = self._post(settings[url], None)
         shown, self._web_ott = _text(answer, name, "webOTT")
         assert answer["localTimeEnd"] - answer["localTimeStart"] == answer["ttlSeconds"] * 1000
-        #: What the phone takes from the screen.
+        #: What the phone reads from the screen.
         self.wid = shown.split("#")[-1]
 
     def poll(self) -> dict[str, Any]:
@@ -412,7 +413,7 @@ class OldBrowser:
         return self._remember(Connection(self.backend + path).exchange("GET", self._headers(), None))
 
     def _post(self, url: str, value: dict[str, Any] | None) -> dict[str, Any]:
-        """As XMLHttpRequest does; without a body there is no type."""
+        """Sends a request as XMLHttpRequest does: without a body there is no content type."""
         body = b"" if value is None else json.dumps(value).encode()
         headers = self._headers() + ([("Content-Type", "application/json")] if value else [])
         return _check(self._remember(Connection(url).exchange("POST", headers, body)), AUTHENTICATION)
@@ -430,13 +431,13 @@ class OldBrowser:
 
 
 class Mailbox:
-    """The folder that mails go to."""
+    """The folder to which mails are written."""
 
     def __init__(self, folder: pathlib.Path) -> None:
         self._folder = folder
 
     def confirm(self, user: str) -> None:
-        """Opens the newest link that was sent to the user: looks at the page, then presses its button."""
+        """Opens the newest link for the user: loads the page, then presses its button."""
         mails = [path.read_text() for path in sorted(self._folder.glob("*.eml"))]
         mail = [text for text in mails if f"To: <{user}>" in text][-1]
         link = re.search(r"^http://\S+/mpinActivate\?\S+", mail, re.MULTILINE)

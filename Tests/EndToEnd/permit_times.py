@@ -1,4 +1,4 @@
-"""Whether the time in which a permit comes tells who is registered: Welch's t-test, at the RPS and at D-TA 2."""
+"""Tests whether the time of a permit reveals who is registered: Welch's t-test, at the RPS and at D-TA 2."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from node import PIN, Server, registered
 from phone import Phone
 
 STEPS = ["timePermit", "timePermit of D-TA 2"]
-#: The curve y^2 = x^3 + 2 is over the field of this prime (docs/curve.md).
+#: The prime of the field of the curve y^2 = x^3 + 2 (docs/curve.md).
 X = -0x4000000003C012B1
 FIELD = 36 * X**4 + 36 * X**3 + 24 * X**2 + 6 * X + 1
-#: Identities of each kind, which are asked for in turn.
+#: The number of identities of each kind, which are asked for alternately.
 PEOPLE = 100
-#: Tries that the map of a hash to a point takes at least, for everybody here: who knows an ID can count them, and would see
-#: by the time whether it is that hash that was mapped.
+#: The map of a hash to a point takes at least this many tries for every identity here. Those who know an ID can compute
+#: the number, and could see from the time whether that hash was mapped.
 TRIES = 4
 
 
 @dataclass
 class Kind:
-    """Identities that are registered, or are not."""
+    """A group of identities that are all registered, or all not."""
 
     name: str
     people: list[bytes]
@@ -35,7 +35,7 @@ class Kind:
 
 
 def permit_times(server: Server, samples: int) -> str:
-    """`samples` answers for each kind."""
+    """Takes `samples` answers for each kind."""
     settings = registered(server, "first@example.com").settings
     date = _ask_date(server)
     kinds = [
@@ -87,7 +87,7 @@ def _known(server: Server, user: str) -> bytes:
 
 
 def _slow(date: int, count: int, make: Callable[[int], bytes]) -> list[bytes]:
-    """So many for which the map takes at least TRIES."""
+    """This number of identities for which the map takes at least TRIES."""
     found: list[bytes] = []
     for number in itertools.count():
         id = make(number)

@@ -1,4 +1,4 @@
-"""A phone of our own: the client's side of the wire, request by request, over the library's primitives."""
+"""A simple phone: the client's side of the wire, request by request, with the library's primitives."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mpin import crypto
 
 
 class Refused(Exception):
-    """The server answered something else than 200."""
+    """The server's status was not 200."""
 
     def __init__(self, step: str, status: int, retry_after: str | None) -> None:
         super().__init__(f"{step}: {status}")
@@ -22,7 +22,7 @@ class Refused(Exception):
 
 
 class Phone:
-    """One user of one server."""
+    """A user of a server."""
 
     def __init__(self, backend: str, user: str) -> None:
         self.user = user
@@ -33,14 +33,14 @@ class Phone:
         self.token = b""
 
     def start_registration(self) -> bool:
-        """Whether the user is confirmed already."""
+        """Returns whether the user is already confirmed."""
         answer = self._ask("PUT", self.settings["registerURL"], {"mobile": 1, "userId": self.user})
         self.id = bytes.fromhex(answer["mpinId"])
         self._reg_ott = answer["regOTT"]
         return bool(answer["active"])
 
     def finish_registration(self, pin: str) -> None:
-        """After the confirmation: both shares, and the token out of them."""
+        """After the confirmation: fetches both shares and computes the token."""
         path = f"{self.settings['signatureURL']}/{self.id.hex()}?regOTT={self._reg_ott}"
         first = self._ask("GET", path)
         second = self._ask("GET", f"{self.settings['certivoxURL']}clientSecret?{first['params']}")
@@ -48,7 +48,7 @@ class Phone:
         self.token = crypto.extract_pin(self.id, *_scalar(pin), crypto.recombine_g1(*shares))
 
     def pass1(self, pin: str) -> tuple[bytes, bytes, bytes]:
-        """x, y and sec of a login that has begun."""
+        """The x, y and sec of a running login."""
         date, permit = self.time_permit()
         x = crypto.random_generate()
         sec, u, ut = crypto.client_1(date, self.id, x, *_scalar(pin), self.token, permit)
@@ -57,39 +57,39 @@ class Phone:
         return x, bytes.fromhex(y), sec
 
     def pass2_body(self, begun: tuple[bytes, bytes, bytes], code: str = "0") -> dict[str, Any]:
-        """What pass 2 sends; code: access number, or id of a QR code."""
+        """Computes the request of pass 2. code: an access number, or the id in a QR code."""
         x, y, sec = begun
         v = crypto.client_2(x, y, sec).hex()
         return {"pass": 2, "mpin_id": self.id.hex(), "V": v, "WID": code, "OTP": False}
 
     def pass2(self, body: dict[str, Any]) -> dict[str, Any]:
-        """The answer with the one-time token."""
+        """Sends pass 2 and returns the answer with the one-time token."""
         return self._ask("POST", self.settings["mpinAuthServerURL"] + "/pass2", body)
 
     def authenticate(self, response: dict[str, Any]) -> dict[str, Any]:
-        """Redeems what pass 2 gave, for a login on this device."""
+        """Redeems the token of pass 2, for a login on this device."""
         return self._ask("POST", self.settings["authenticateURL"], {"mpinResponse": response})
 
     def login(self, pin: str) -> dict[str, Any]:
-        """A login on this device."""
+        """Logs in on this device."""
         return self.authenticate(self.pass2(self.pass2_body(self.pass1(pin))))
 
     def login_browser(self, pin: str, code: str) -> dict[str, Any]:
-        """Logs a browser in; what ends its session again."""
+        """Logs a browser in. Returns what ends the browser's session."""
         response = self.pass2(self.pass2_body(self.pass1(pin), code))
         return self._ask("POST", self.settings["mobileAuthenticateURL"], {"mpinResponse": response})
 
     def report(self, status: str, code: str) -> None:
-        """Tells the browser's page that the code was read, or who is about to enter a PIN."""
+        """Tells the browser's page that the code was read, or which user is about to enter a PIN."""
         body = {"status": status, "wid": code, "userId": self.user}
         self._ask("POST", self.settings["codeStatusURL"], body)
 
     def logout(self, offer: dict[str, Any]) -> None:
-        """Ends a browser's session with what login_browser() gave."""
+        """Ends a browser's session with the result of login_browser()."""
         self._ask("POST", offer["logoutURL"], offer["logoutData"])
 
     def time_permit(self) -> tuple[int, bytes | None]:
-        """Today's date and permit; 0 and nothing where the server wants none."""
+        """Today's date and permit; 0 and nothing if the server uses no permits."""
         if not self.settings.get("usePermits", True):
             return 0, None
         first = self._ask("GET", f"{self.settings['timePermitsURL']}/{self.id.hex()}")
@@ -104,7 +104,7 @@ class Phone:
         parts = urlsplit(self._backend + url if url.startswith("/") else url)
         target = parts.path + ("?" + parts.query if parts.query else "")
         content = None if body is None else json.dumps(body)
-        # Like the old client: a connection for each request.
+        # Uses a new connection for each request, like the old client.
         with closing(http.client.HTTPConnection(parts.netloc, timeout=60)) as connection:
             connection.request(method, target, content, {"Content-Type": "application/json"} if body else {})
             answer = connection.getresponse()
@@ -115,7 +115,7 @@ class Phone:
 
 
 def wait_until(condition: Any, seconds: float = 60) -> Any:
-    """What the condition gives as soon as it gives something."""
+    """Waits until the condition returns something, and returns that."""
     end = time.monotonic() + seconds
     while True:
         result = condition()

@@ -15,15 +15,15 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 WORD = re.compile(r"[0-9A-Za-z@._%+-]+")
-#: Tokens, keys, shares, points, signatures, cookies and M-Pin IDs are long hex.
+#: Tokens, keys, shares, points, signatures, cookies and M-Pin IDs are long hex numbers.
 HEX = re.compile(r"[0-9A-Fa-f]{32,}")
-#: And these are not: what a number or one-time digits are called in the messages.
+#: The names of access numbers and one-time digits in the messages. These secrets are not hex.
 SHORT = re.compile(r'"(?:OTP|accessNumber)"\s*:\s*"([0-9]{6,7})"')
 QUERY = re.compile(r"[?&](?:regOTT|signature|hash_mpin_id|mpin_id|[ies])=")
 
 
 class Secrets:
-    """All that went over the wire, and the PINs that did not."""
+    """All data that went over the wire, and the PINs, which did not."""
 
     def __init__(self) -> None:
         self._words: set[str] = set()
@@ -45,21 +45,21 @@ class Secrets:
         self._words.update(secret.lower() for secret in secrets)
 
     def _note_identity(self, word: str) -> None:
-        """The hash of an M-Pin ID names a device, in the audit log too."""
+        """The hash of an M-Pin ID. The audit log also uses it to name a device."""
         if word.lower().startswith("7b22") and len(word) % 2 == 0:
             self._hashes.add(hashlib.sha256(bytes.fromhex(word)).hexdigest())
 
     def in_log(self, text: str) -> list[str]:
-        """What stands in a log of JSON lines. It names no users either."""
+        """Checks a log of JSON lines, which must not name users either."""
         found = self._found(_values(text), self._words | self._users)
         return found + [f"query {match[0]}" for match in QUERY.finditer(text)]
 
     def in_audit(self, text: str) -> list[str]:
-        """What stands in an audit log, which names users and identities."""
+        """Checks an audit log, which may name users and identities."""
         return self._found(_values(text), self._words - self._hashes)
 
     def in_metrics(self, text: str) -> list[str]:
-        """What stands in metrics, whose numbers may be any."""
+        """Checks metrics, in which any number may occur."""
         return self._found((line.rpartition(" ")[0] for line in text.splitlines()), self._words | self._users)
 
     def _found(self, texts: Iterable[str], secrets: set[str]) -> list[str]:
@@ -71,7 +71,7 @@ class Secrets:
 
 
 def _values(text: str) -> Iterator[str]:
-    """The texts of each line; numbers are milliseconds and counts."""
+    """The texts of each line. Numbers are left out, because they are milliseconds and counts."""
     for line in text.splitlines():
         try:
             yield from _texts(json.loads(line))

@@ -1,4 +1,4 @@
-"""Thousands of connections that send a byte now and then."""
+"""Thousands of connections that send one byte now and then."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from typing import Any
 
 from node import TIMED, Server
 
-#: Seconds between two bytes.
+#: The seconds between two bytes.
 PAUSE = 2
 HEAD = b"POST /rps/pass1 HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-#: What such a connection begins with; it never ends it.
+#: The beginning of the request on such a connection, which never ends it.
 BEGINNINGS = {"header": HEAD + b"X-Slow: ", "body": HEAD + b"Content-Length: 60000\r\n\r\n{"}
 
 
 class Crawlers(threading.Thread):
-    """So many connections at once; who is cut off comes again."""
+    """Keeps this number of connections open. One that is closed by the server is opened again."""
 
     def __init__(self, port: int, count: int, beginning: bytes) -> None:
         super().__init__(daemon=True)
@@ -29,12 +29,12 @@ class Crawlers(threading.Thread):
         self._selector = selectors.DefaultSelector()
         self._last = threading.Event()
         self.complete = threading.Event()
-        #: Seconds that each connection lived which has ended.
+        #: The lifetimes in seconds of the connections that have ended.
         self.lives: list[float] = []
         self.start()
 
     def end(self) -> None:
-        """Nobody comes again; returns when all are cut off."""
+        """Opens no more connections, and returns when the server has closed all of them."""
         self._last.set()
         self.join(120)
         assert not self.is_alive(), "a slow connection was not ended"
@@ -44,7 +44,7 @@ class Crawlers(threading.Thread):
         while self._selector.get_map() or self._coming:
             for key, _ in self._selector.select(0.02 if self._coming else 0.2):
                 self._read(key)
-            # A few at a time, so that the end of others is seen when it comes.
+            # A few at a time, so that closed connections are noticed at once.
             for _ in range(min(50, len(self._coming))):
                 self._open(self._coming.popleft())
             if not self._coming:
@@ -55,7 +55,7 @@ class Crawlers(threading.Thread):
 
     def _open(self, number: int) -> None:
         born = time.monotonic()
-        # A caller may have 1,000 connections: these are many callers.
+        # One client may have 1,000 connections, so several addresses are used.
         address = f"127.0.1.{1 + number % 20}"
         made = socket.create_connection(("127.0.0.1", self._port), timeout=60, source_address=(address, 0))
         made.sendall(self._beginning)
@@ -88,7 +88,7 @@ class Crawlers(threading.Thread):
 
 
 def slow_clients(server: Server, count: int, seconds: float, limits: dict[str, int]) -> str:
-    """They are cut off when their time is over, however often they come, and nobody else notices them.
+    """The server cuts them off when their time is over, however often they come. Other clients are not affected.
 
     limits: the seconds that the server allows for a header, and for a body.
     """
@@ -106,7 +106,7 @@ def slow_clients(server: Server, count: int, seconds: float, limits: dict[str, i
         assert min(lives) >= limit, f"a slow {part} was cut off after {min(lives):.1f} s"
         said.append(f"{len(lives)} slow {part} connections, {count} at once, each ended within {max(lives):.1f} s")
         if TIMED:
-            # With them all at once a new one waits a moment before the server sees it.
+            # While all of them are open, the server needs a moment to accept a new one.
             assert max(lives) < limit + 3, f"a slow {part} lived {max(lives):.1f} s"
             assert busy["p95Milliseconds"] < 2 * max(calm, 5), f"p95 {calm:.1f} ms without, {busy} with them"
             said[-1] += f", p95 {calm:.1f} ms without and {busy['p95Milliseconds']:.1f} with them"

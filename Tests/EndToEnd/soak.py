@@ -26,16 +26,16 @@ from slow_clients import slow_clients
 from two_nodes import two_nodes
 from waiting_pages import waiting_pages
 
-#: Who brings a wrong PIN, and what authenticate says.
+#: The groups with a wrong PIN, and the status of authenticate for each.
 KINDS = {"wrong": 401, "locked": 410, "revoked": 410}
-#: What the server calls the seconds for a part of a request.
+#: The option for the seconds that a part of a request may take.
 OPTIONS = {"header": "header-seconds", "body": "read-seconds"}
-#: How a refusal under load may look.
+#: The allowed refusals under load.
 POLITE = ("429 with Retry-After", "503 with Retry-After")
 
 
 def overload(server: Server, seconds: float) -> str:
-    """Three times what it can do: the work done stays, the rest is refused politely, and then all is as before."""
+    """With three times the possible load, the server does as much work as before, refuses the rest, and recovers."""
     peak = server.load(users=100, seconds=seconds, connections=8)
     server.end(signal.SIGTERM)
     # Fewer than the phones, each of which waits for one answer at a time.
@@ -54,7 +54,7 @@ def overload(server: Server, seconds: float) -> str:
         assert refused > 0, "nothing was refused"
         usual = min(peak["loginsPerSecond"], after["loginsPerSecond"])
         assert crush["loginsPerSecond"] >= 0.8 * usual, (crush, peak, after)
-        # It began at once, and took less than ten seconds with its registrations.
+        # The load began at once, and its registrations took less than ten seconds.
         assert after["loginsPerSecond"] >= 0.8 * peak["loginsPerSecond"], (after, peak)
     return (
         f"{peak['loginsPerSecond']:.0f} logins/s at its peak, {crush['loginsPerSecond']:.0f} at three times the demand "
@@ -63,7 +63,7 @@ def overload(server: Server, seconds: float) -> str:
 
 
 def everyday(server: Server, seconds: float) -> str:
-    """At 70 % of what it can do, logins come when they come, are all answered, and soon."""
+    """At 70 % of the possible load, with logins at random times, all logins are answered soon."""
     peak = server.load(users=200, seconds=seconds, connections=8)["loginsPerSecond"]
     report = server.load(users=200, seconds=2 * seconds, connections=50, rate=0.7 * peak)
     assert not report["failures"], report["failures"]
@@ -75,7 +75,7 @@ def everyday(server: Server, seconds: float) -> str:
 
 
 def steadiness(server: Server, rounds: int, seconds: float) -> str:
-    """At half of what it can do memory and open files do not grow with the logins, nor does a login take longer."""
+    """At half of the possible load, memory, open files and the time of a login do not grow with the logins."""
     peak = server.load(users=100, seconds=seconds, connections=8)["loginsPerSecond"]
     begun = time.monotonic()
     sizes, files, latencies = [], [], []
@@ -86,10 +86,10 @@ def steadiness(server: Server, rounds: int, seconds: float) -> str:
         sizes.append(server.memory())
         files.append(server.files())
     hours = (time.monotonic() - begun) / 3600
-    # The last connections of a load may be about to end.
+    # The last connections of a load may still be closing.
     wait_until(lambda: server.files() <= min(files) + 8)
     early, late = halves(sizes)
-    # A hundredth an hour, and what one page more or less of some heap is.
+    # One percent per hour, and a tolerance for single pages of the heap.
     assert late - early <= max(1 if TIMED else 4, 0.01 * hours * early), f"memory grows: {sizes}"
     fast, slow = halves(latencies)
     if TIMED:
@@ -100,14 +100,14 @@ def steadiness(server: Server, rounds: int, seconds: float) -> str:
 
 
 def halves(values: list[float]) -> tuple[float, float]:
-    """The medians of the first half and of the rest."""
+    """The median of the first half and that of the rest."""
     middle = len(values) // 2
     return statistics.median(values[:middle]), statistics.median(values[middle:])
 
 
 def answer_times(server: Server, samples: int) -> str:
-    """Wrong PINs of unknown, known, locked and revoked identities take the same time at every step."""
-    # At most 1,000 wrong PINs an identity are what an operator can allow.
+    """Wrong PINs for unknown, known, locked and revoked identities take the same time at every step."""
+    # An operator cannot allow more than 1,000 wrong PINs for an identity.
     people = range(samples // 900 + 1)
     phones = {name: [registered(server, f"{name}{n:04}@example.com") for n in people] for name in KINDS}
     date, permit = phones["wrong"][0].time_permit()
@@ -132,7 +132,7 @@ def answer_times(server: Server, samples: int) -> str:
 
 
 def crawl(server: Server, count: int, seconds: float) -> str:
-    """The short form has no time for the seconds that a client has."""
+    """Slow clients are cut off. The short form of the test gives them less time."""
     limits = {"header": 5, "body": 15} if TIMED else {"header": 2, "body": 3}
     if not TIMED:
         server.end(signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""A deployment whose parts are processes of their own: two D-TAs, an RPS, and an RPA that passes clients on to it."""
+"""A server whose parts are separate processes: two D-TAs, an RPS, and an RPA that forwards requests to it."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ports import free_ports
 
 
 class Split:
-    """All four parts, started once. Clients know the RPA's address and no other."""
+    """All four parts, started once. Clients know only the RPA's address."""
 
     def __init__(self, folder: Path, *rates: str) -> None:
-        """rates: options of RPS and RPA beside the usual ones."""
+        """rates: additional options of RPS and RPA."""
         folder.mkdir()
         self._folder = folder
         self._log = (folder / "mpind.log").open("ab")
@@ -36,7 +36,7 @@ class Split:
             raise
 
     def end(self) -> None:
-        """All of them end as they should."""
+        """Stops all of them and checks how they end."""
         for name in reversed(list(self._parts)):
             part = self._parts.pop(name)
             part.send_signal(signal.SIGTERM)
@@ -50,11 +50,11 @@ class Split:
         self._parts = {}
 
     def load(self, **options: Any) -> dict[str, Any]:
-        """What mpin-load says of logins through the RPA."""
+        """The results of mpin-load for logins through the RPA."""
         return load(self.backend, self._parts["rps"].pid, **options)
 
     def memory(self) -> dict[str, int]:
-        """Resident memory of each part in MB."""
+        """The resident memory of each part in MB."""
         pages = {name: Path(f"/proc/{part.pid}/statm").read_text().split()[1] for name, part in self._parts.items()}
         return {name: int(count) * 4096 // 1_000_000 for name, count in pages.items()}
 

@@ -1,4 +1,4 @@
-"""Two processes on one database: what was used at one is used up at the other, and guesses at both count together."""
+"""Two processes with one database: what was used at one is used up at the other, and both count guesses together."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from typing import Any
 from node import LOST, PIN, Server, accepted, registered
 from phone import Phone, Refused, wait_until
 
-#: Requests at the same time.
+#: The number of simultaneous requests.
 AT_ONCE = 8
-#: Wrong PINs that block an identity.
+#: The number of wrong PINs that block an identity.
 LIMIT = 3
 
 
 def two_nodes(folder: Path, people: int, guesses: int) -> str:
-    """people: how many are attacked; guesses: at each of them, AT_ONCE at a time."""
+    """people: the number of attacked identities; guesses: for each of them, AT_ONCE at a time."""
     one = Server(folder / "one", log_level="debug")
     nodes = [one]
     try:
@@ -30,7 +30,7 @@ def two_nodes(folder: Path, people: int, guesses: int) -> str:
         for number in range(people):
             replay(nodes, f"replayed{number}@example.com")
         for number in range(people):
-            # Every fourth time a node is killed in the middle of it.
+            # Every fourth time, a node is killed during the guesses.
             guess(nodes, f"guessed{number}@example.com", guesses, is_killed=number % 4 == 3)
     finally:
         for node in nodes:
@@ -39,7 +39,7 @@ def two_nodes(folder: Path, people: int, guesses: int) -> str:
 
 
 def replay(nodes: list[Server], user: str) -> None:
-    """Copies of one pass 2, and then of its token, at both nodes at once: one of them is taken."""
+    """Sends copies of one pass 2, and then of its token, to both nodes at once. Exactly one must be accepted."""
     phones = at_nodes(registered(nodes[0], user), nodes)
     body = phones[0].pass2_body(phones[0].pass1(PIN))
     answers = at_once([partial(phone.pass2, body) for phone in phones * (AT_ONCE // 2)])
@@ -52,7 +52,7 @@ def replay(nodes: list[Server], user: str) -> None:
 
 
 def guess(nodes: list[Server], user: str, guesses: int, is_killed: bool) -> None:
-    """Wrong PINs for one identity at both nodes at once, until it is blocked at both."""
+    """Sends wrong PINs for one identity to both nodes at once, until it is blocked at both."""
     phones = at_nodes(registered(nodes[0], user), nodes)
     before = judged(nodes)
     with ThreadPoolExecutor(AT_ONCE) as attackers:
@@ -65,7 +65,7 @@ def guess(nodes: list[Server], user: str, guesses: int, is_killed: bool) -> None
     # 403: the guess before it has used up its pass 1, too; 503: as many are being judged as are left; 408: a kill came
     # between pass 2 and its token.
     assert statuses <= {401, 403, 408, 410, 503, None}, statuses
-    # What a kill has cut short counts after a while.
+    # An attempt that a kill has interrupted counts after a while.
     for phone in phones:
         wait_until(lambda: refusal(phone, "4321") == 410)
         assert refusal(phone, PIN) == 410, "the right PIN of a blocked identity"
@@ -78,7 +78,7 @@ def judged(nodes: list[Server]) -> int:
 
 
 def refusal(phone: Phone, pin: str) -> int | None:
-    """The status of a login that must fail; nothing where the node is down."""
+    """The status of a login that must fail; None if the node is down."""
     try:
         phone.login(pin)
     except Refused as refused:
@@ -89,7 +89,7 @@ def refusal(phone: Phone, pin: str) -> int | None:
 
 
 def at_nodes(phone: Phone, nodes: list[Server]) -> list[Phone]:
-    """The same user at each of them, who has logged in there."""
+    """The same user at both nodes, after a login at each."""
     phones = [Phone(node.backend, phone.user) for node in nodes]
     for each in phones:
         each.id, each.token = phone.id, phone.token
@@ -98,7 +98,7 @@ def at_nodes(phone: Phone, nodes: list[Server]) -> list[Phone]:
 
 
 def at_once(requests: list[Callable[[], dict[str, Any]]]) -> list[dict[str, Any]]:
-    """The answers of those that were taken."""
+    """The answers to the requests that were accepted."""
 
     def answer(request: Callable[[], dict[str, Any]]) -> dict[str, Any] | None:
         try:

@@ -1,4 +1,4 @@
-"""Thousands of login pages that wait for a phone each, at an RPA apart from its RPS: logins notice nothing of them."""
+"""Thousands of login pages that wait for a phone, at an RPA that is separate from its RPS. Logins are not affected."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from node import TIMED
 from phone import wait_until
 from split import Split
 
-#: Seconds that a page asks the server to hold its answer back, and that it rests after it: what live.js does.
+#: The seconds for which a page asks the server to delay its answer, and its pause after that, as in live.js.
 WAIT, PAUSE = 30 if TIMED else 2, 1
-#: Pages of the address that logs in, and of each other one.
+#: The pages of the address that also logs in, and of each other address.
 OWN, OTHERS = 200, 200
-#: Rounds, each with pages and without.
+#: The number of rounds, each with pages and without.
 ROUNDS = 5
-#: Logins a second.
+#: The number of logins each second.
 RATE = 30
-#: No limit but that of the logins themselves is lifted.
+#: Only the limits of the logins and registrations themselves are off.
 RATES = [
     f"--rate-{name}={value}"
     for name, value in [("login-address", "off"), ("login-identity", "off"), ("register-address", "off")]
@@ -34,7 +34,7 @@ OFFER = re.compile(rb'data-web-ott="([0-9a-f]+)"')
 
 
 class Page:
-    """A browser with a login page, that never meets a phone."""
+    """A browser with a login page whose phone never comes."""
 
     def __init__(self, port: int, source: str) -> None:
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=60, source_address=(source, 0))
@@ -72,7 +72,7 @@ class Page:
 
 
 class Pages(threading.Thread):
-    """So many of them; OWN are of 127.0.0.1, the others of addresses of their own."""
+    """This number of pages. OWN of them are of 127.0.0.1, the others of addresses of their own."""
 
     def __init__(self, port: int, count: int, own: int) -> None:
         super().__init__(daemon=True)
@@ -82,9 +82,9 @@ class Pages(threading.Thread):
         self._selector = selectors.DefaultSelector()
         self._resting: deque[tuple[float, Page]] = deque()
         self._last = threading.Event()
-        #: All have their page, and wait.
+        #: Set when all of them have their page and wait.
         self.wait_all = threading.Event()
-        #: What the server answered, and how often.
+        #: The server's answers, and how often each came.
         self.answers: Counter[str] = Counter()
         self.failure: Exception | None = None
         self.start()
@@ -107,7 +107,7 @@ class Pages(threading.Thread):
     def _run(self) -> None:
         opened = 0
         while not self._last.is_set():
-            # A few at a time: nobody opens thousands at once.
+            # A few at a time, as thousands of real users would not come in one moment.
             while opened < self._count and opened - self.answers["page"] < 16:
                 self._open(self._source(opened))
                 opened += 1
@@ -143,7 +143,7 @@ class Pages(threading.Thread):
 
 
 def waiting_pages(folder: Path, count: int, seconds: float) -> str:
-    """Nobody is refused, and a login takes no longer than without them."""
+    """No page is refused, and a login takes as long as without the pages."""
     split = Split(folder / "split", *RATES)
     try:
         said = compared(split, count, seconds) if TIMED else served(split, count, seconds)
@@ -154,13 +154,13 @@ def waiting_pages(folder: Path, count: int, seconds: float) -> str:
 
 
 def served(split: Split, count: int, seconds: float) -> str:
-    """Pages of one address, which logs in, too."""
+    """Many pages of the address that also logs in."""
     pages, report = with_pages(split, count, count, seconds)
     return f"{count} pages wait, {pages['new']} of their polls answered, {report['logins']} logins meanwhile, none refused"
 
 
 def compared(split: Split, count: int, seconds: float) -> str:
-    """In turn with an idle server: the machine does other things, too."""
+    """Alternates with an idle server, because the machine does other things, too."""
     split.load(users=50, seconds=seconds, connections=20, rate=RATE)
     idle, busy = [], []
     for _ in range(ROUNDS):
@@ -179,7 +179,7 @@ def compared(split: Split, count: int, seconds: float) -> str:
 
 
 def with_pages(split: Split, count: int, own: int, seconds: float) -> tuple[Counter[str], dict[str, Any]]:
-    """What the pages heard, and what mpin-load says of the logins while they wait."""
+    """The answers to the pages, and the results of mpin-load for logins while they wait."""
     pages = Pages(split.port, count, own)
     try:
         assert pages.wait_all.wait(180), f"not even {count} pages: {pages.answers}"
@@ -187,7 +187,7 @@ def with_pages(split: Split, count: int, own: int, seconds: float) -> tuple[Coun
         wait_until(lambda: pages.failure or pages.answers.total() >= 2 * count)
     finally:
         pages.end()
-    # The server finds out that a page has gone when it answers it.
+    # The server only notices that a page is gone when it answers it.
     wait_until(lambda: split.files() < 1000, 2 * WAIT)
     if pages.failure:
         raise pages.failure

@@ -22,12 +22,12 @@ SETTINGS = (
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s" % (len(SETTINGS), SETTINGS)
 
 
-# Talks to one client.
+# Talks to one client over its socket.
 Handler = Callable[[socket.socket], None]
 
 
 class Authority:
-    """A certificate authority in a folder, by the openssl command."""
+    """A certificate authority in a folder, made with the openssl command."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self.folder, self.name = folder, name
@@ -35,7 +35,7 @@ class Authority:
         self._run("req", "-x509", *self._new_key(name), "-days", "2", "-out", self.file)
 
     def certificate(self, name: str, names: str, *dates: str) -> Path:
-        """A certificate with its key in one file. `dates`: first and last, YYYYMMDDHHMMSSZ; from now on by default."""
+        """Makes a certificate with its key in one file. `dates`: first and last, YYYYMMDDHHMMSSZ; default: from now on."""
         config = self.folder / f"{name}.conf"
         config.write_text(
             f"[ca]\ndefault_ca=c\n[c]\ndatabase={self.folder}/{name}.index\nnew_certs_dir={self.folder}\n"
@@ -63,7 +63,7 @@ class Authority:
 
 
 def pin(certificate: Path) -> str:
-    """The certificate's key as mpin_config.pinned_keys names it."""
+    """The certificate's key in the format of mpin_config.pinned_keys."""
     public = subprocess.run(
         ["openssl", "x509", "-in", certificate, "-noout", "-pubkey"], check=True, capture_output=True
     ).stdout
@@ -72,7 +72,7 @@ def pin(certificate: Path) -> str:
 
 
 def serve(handle: Handler) -> tuple[int, Callable[[], None]]:
-    """A loopback port that gives its connections to `handle`, and how to close it."""
+    """Opens a loopback port whose connections go to `handle`. Returns the port and a function that closes it."""
     listener = socket.create_server(("127.0.0.1", 0))
 
     def loop() -> None:
@@ -130,12 +130,12 @@ def only_tls_1_1(context: ssl.SSLContext) -> None:
 
 
 def only_tls_1_2(context: ssl.SSLContext) -> None:
-    """The oldest version that is good enough."""
+    """The oldest TLS version that is allowed."""
     context.maximum_version = ssl.TLSVersion.TLSv1_2
 
 
 def cut(certificate: Path, at: int) -> Handler:
-    """A TLS server of which the first `at` bytes arrive."""
+    """A TLS server of which only the first `at` bytes arrive."""
     port, _ = serve(tls(certificate))
 
     def handle(peer: socket.socket) -> None:
@@ -160,7 +160,7 @@ def cut(certificate: Path, at: int) -> Handler:
 
 
 def plain(peer: socket.socket) -> None:
-    """HTTP where TLS is expected."""
+    """Plain HTTP where TLS is expected."""
     peer.recv(65536)
     peer.sendall(ANSWER)
 
@@ -179,7 +179,7 @@ def main() -> int:
         print(f"{case}: {said}, not {expected}", file=sys.stderr)
         return False
 
-    # A case waits for its probe, which waits before it tries again: many at a time.
+    # Many cases run at a time, because each waits for its client, which waits before a second try.
     with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(8) as pool:
 
         def expect(case: str, expected: str, handle: Handler, *arguments: object, host: str = "127.0.0.1") -> None:

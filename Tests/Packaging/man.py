@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The manual pages are well-formed, and say all that the programs' own help says, and nothing else.
+"""Checks that the manual pages are well-formed and describe exactly what the programs' own help describes.
 
 usage: man.py FOLDER-OF-PAGES MPIN-CLI MPIND
 """
@@ -35,7 +35,7 @@ def page_options(page: str) -> set[str]:
 
 
 def page_commands(page: str) -> set[str]:
-    """What the lists of commands describe, "user show" for a command of a command."""
+    """The commands in the page's lists, such as "user show" for a command of a command."""
     items = " , ".join(re.findall(r"^\.It Cm (.+)$", page, re.MULTILINE))
     return {item.strip() for item in items.split(" , ")}
 
@@ -75,7 +75,7 @@ def check_server(page: str, program: str) -> None:
 
 
 def documented_codes() -> str:
-    """The sentence about exit codes in what operators read."""
+    """The sentence about exit codes in the guide for operators."""
     text = (Path(__file__).parents[2] / "docs/operating.md").read_text()
     return text.partition("Exit codes:")[2].partition(".")[0]
 

@@ -23,7 +23,7 @@ with mpin.SDK(store, backend=backend) as sdk, sdk.make_new_user(f"wheel-{curl}@e
     sdk.start_authentication(user)
     sdk.finish_authentication(user, "1234")
 
-# The libraries are those of the wheel, and libcurl, where there is one, is the system's, as are those it needs itself.
+# The libraries are those of the wheel. Only libcurl, if it is used, and its dependencies are the system's.
 loaded = {line.split()[-1] for line in Path("/proc/self/maps").read_text().splitlines() if "/" in line}
 for name in ("libmpin", "libgmp", "libsodium", "libjansson"):
     paths = {path for path in loaded if Path(path).name.startswith(name)}

@@ -47,7 +47,7 @@ def flip(data, bit):
 
 
 def lengths(op, good):
-    """The good octets cut short or with bytes too many, at either end."""
+    """The right octets, shortened or extended at either end."""
     n = len(good)
     short = sorted({0, 1, 2, 16, 31, 32, 33, 48, 63, 64, 65, 66, 96, 127, 128, 129, n // 2, n - 2, n - 1} - {n})
     for count in (c for c in short if c < n):
@@ -184,7 +184,7 @@ def g2_decode():
         b"\4" + bytes(128))):
         refuse("g2_decode", WRONG_PARAMETER, f"infinity spelled as {name}", bytes=data)
 
-    # On the twist, but of another order.
+    # A point on the twist, but of another order.
     for _ in range(24):
         q = random_point(B2, element2)
         assert on_curve(q, B2) and mul(R, q) is not None
@@ -280,7 +280,7 @@ def pins():
 
 
 def misuse():
-    """Dates, permits, and results at infinity: `null` is an absent value, outputs are wanted if they are named true."""
+    """Dates, permits, and results at infinity. `null` means an absent value; outputs named true are wanted."""
     identity = b"alice@example.com"
     a = map_to_g1(hashlib.sha256(identity).digest())
     s, x, e = rng.randrange(1, R), rng.randrange(1, R), 1234
@@ -311,7 +311,7 @@ def misuse():
     for date in (-1, -20778, -2**31):
         refuse("verify", WRONG_PARAMETER, f"a date of {date}", date=date)
 
-    # Results at infinity, which has no encoding.
+    # Results at infinity, which have no encoding.
     for p in (G1_GENERATOR, secret, token):
         refuse("recombine_g1", INVALID_POINT, "the sum is infinity", a=g1(p), b=g1(negate(p)))
     for _ in range(2):

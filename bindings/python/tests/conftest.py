@@ -41,7 +41,7 @@ def sdk(tmp_path: pathlib.Path) -> Iterator[mpin.SDK]:
 
 
 def free_ports(count: int) -> "list[int]":
-    """Loopback ports that nobody listens on, below those that the system gives to clients."""
+    """Loopback ports that are free, below the range from which the system chooses ports for clients."""
     sockets: "list[socket.socket]" = []
     while len(sockets) < count:
         try:

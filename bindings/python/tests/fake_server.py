@@ -25,7 +25,7 @@ def load() -> ctypes.CDLL:
 
 
 class Server:
-    """`answers` are those of the next requests of a path, before the usual ones."""
+    """`answers` are the next answers for a path. After them come the usual ones."""
 
     def __init__(self) -> None:
         self.library = load()

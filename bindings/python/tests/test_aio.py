@@ -51,7 +51,7 @@ def test_registration_and_logins_at_once(tmp_path: pathlib.Path, server: str) ->
 
 @pytest.fixture
 def silent() -> Iterator[str]:
-    """A server that takes connections and says nothing."""
+    """A server that accepts connections and never answers."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
 

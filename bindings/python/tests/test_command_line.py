@@ -36,7 +36,7 @@ def environment(tmp_path: pathlib.Path, server: str, monkeypatch: pytest.MonkeyP
 
 
 def run(*arguments: str, pins: str = "") -> "tuple[int, str]":
-    """Exit code and all output, with the PINs in a pipe."""
+    """Runs a command with the PINs in a pipe. Returns the exit code and all output."""
     command = [sys.executable, "-m", "mpin", *arguments, "--pin-fd", "0"]
     out, both = subprocess.PIPE, subprocess.STDOUT
     result = subprocess.run(command, input=pins, stdout=out, stderr=both, text=True, timeout=30)
@@ -44,10 +44,10 @@ def run(*arguments: str, pins: str = "") -> "tuple[int, str]":
 
 
 def talk(arguments: "list[str]", typed: "list[bytes]", question: bytes = b"") -> "tuple[int, str]":
-    """The same at a terminal: types a line at each prompt, once the echo is off; the first one at a `question`."""
+    """Runs a command at a terminal. Types a line at each prompt once the echo is off, the first one at a `question`."""
     child, terminal = pty.fork()
     if child == 0:
-        # Tests that run in the background have it ignored, and so would the program.
+        # In tests that run in the background SIGINT is ignored, and the program would inherit that.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.execv(sys.executable, [sys.executable, "-m", "mpin", *arguments])
     seen, lines, end, pressed = b"", list(typed), time.monotonic() + 20, 0.0
@@ -63,7 +63,7 @@ def talk(arguments: "list[str]", typed: "list[bytes]", question: bytes = b"") ->
         if lines and is_asked and (is_silent or count < asked):
             os.write(terminal, lines.pop(0))
             pressed = time.monotonic()
-        # One that comes just before Python begins to read is seen after the read only: whoever waits presses it again.
+        # A signal just before Python begins to read is noticed only after the read, so it is sent again.
         elif not lines and typed[-1].endswith(b"\x03") and time.monotonic() > pressed + 1:
             os.write(terminal, b"\x03")
             pressed = time.monotonic()
@@ -152,7 +152,7 @@ def test_without_a_backend_it_says_how_to_name_one(environment: None, monkeypatc
 
 @pytest.fixture
 def page(server: str) -> "Iterator[str]":
-    """A page of another origin whose service is the server's, without a server's log."""
+    """The page of another origin, whose service is the server. It writes no log."""
 
     class Page(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -188,7 +188,7 @@ def test_a_qr_code_of_another_host_needs_a_yes(
     )
     assert without.returncode == 1 and f"service Shop, at {server}, not {post_office[0]}" in without.stderr
     assert f"{server} is not your server: refused (--trust-domain" in without.stderr
-    # By https only: this page is none.
+    # Only https pages are in a trusted domain, and this page is not https.
     code, said = talk([*command, "--trust-domain", "127.0.0.1"], [b"n\n"], b"[y/N] ")
     assert (code, "refused" in said) == (1, True), said
     code, said = talk(command, [b"y\n", b"1234\n"], b"[y/N] ")
@@ -265,7 +265,7 @@ def test_doctor_connects_to_the_servers_of_its_users(tmp_path: pathlib.Path, mon
 
 @pytest.fixture(scope="module")
 def post_office(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[tuple[str, pathlib.Path]]":
-    """A server that mails links, and where the mails are."""
+    """A server that mails links, and the folder of its mails."""
     folder = tmp_path_factory.mktemp("post")
     with serve(folder) as url:
         yield url, folder / "mail"

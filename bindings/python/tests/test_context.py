@@ -1,4 +1,4 @@
-"""Everything that a program may supply itself, and every flow over it."""
+"""Every callback that a program may supply, and every flow with them."""
 
 import json
 import os

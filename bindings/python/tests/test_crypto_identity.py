@@ -38,7 +38,7 @@ def decimal(pin: str) -> "tuple[bytes, int]":
 
 
 def low14(pin: int) -> "tuple[bytes, int]":
-    """What the old library did with a PIN in M-Pin Full: the low 14 bits, not reduced before."""
+    """What the old library did with a PIN in M-Pin Full: it took the low 14 bits without reducing the PIN before."""
     return (pin & 0x3FFF).to_bytes(32, "big"), 14
 
 

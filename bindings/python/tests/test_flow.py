@@ -86,7 +86,7 @@ def post(url: str, body: object) -> "dict[str, Any]":
 
 
 class Browser(threading.Thread):
-    """Shows a code, asks until the phone has proved its PIN, and redeems that at the application."""
+    """Shows a code, polls until the phone has proved its PIN, and redeems the result at the application."""
 
     def __init__(self, server: str, what: str) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What sends the requests where libcurl is not installed."""
+"""The transport that sends requests if libcurl is not installed."""
 
 import pathlib
 import re
@@ -22,7 +22,7 @@ LIMIT = 1 << 20
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Answers by path and keeps what it was asked."""
+    """Gives an answer for each path and records the requests."""
 
     seen: "list[tuple[str, str, dict[str, str], bytes]]" = []
     protocol_version = "HTTP/1.1"
@@ -45,12 +45,12 @@ class Handler(BaseHTTPRequestHandler):
     do_POST = do_PUT = do_GET
 
     def log_message(self, format: str, *args: object) -> None:
-        """Silence."""
+        """Writes no log."""
 
 
 class Server(ThreadingHTTPServer):
     def handle_error(self, request: object, client_address: object) -> None:
-        """A client that goes is no error."""
+        """Ignores clients that close the connection."""
 
 
 def serve(context: "ssl.SSLContext | None" = None) -> Iterator[str]:
@@ -124,7 +124,7 @@ class Memory:
         return b""
 
     def set(self, kind: mpin.StorageKind, data: bytes) -> None:
-        """Nothing is kept."""
+        """Connections are not kept."""
 
 
 def test_the_deadline_and_a_cancel_end_it(plain: str) -> None:
@@ -142,7 +142,7 @@ def test_the_deadline_and_a_cancel_end_it(plain: str) -> None:
 def test_nothing_is_sent_after_the_end(
     plain: str, monkeypatch: pytest.MonkeyPatch, is_canceled: bool, timeout: float
 ) -> None:
-    """The name server answers when the call is over."""
+    """The name server answers only after the call has ended."""
     is_over, look_up = threading.Event(), socket.getaddrinfo
 
     def late(*arguments: Any, **more: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The table of functions says what the headers say."""
+"""The table of functions agrees with the headers."""
 
 import ctypes
 import os
@@ -64,7 +64,7 @@ def constants() -> dict[str, int]:
 
 
 def type_of(declaration: str, *, is_parameter: bool = True) -> Any:
-    """The ctypes type of `const char *name` or `char name[8]`; an array that is a parameter is a pointer."""
+    """The ctypes type of `const char *name` or `char name[8]`. An array as a parameter is a pointer."""
     match = re.fullmatch(r"(.*?)(\**)\w+(\[\w+\])?", declaration.strip())
     assert match, declaration
     if match[3] and not is_parameter:
@@ -100,7 +100,7 @@ def test_every_function_of_the_library_has_its_types(name: str) -> None:
 
 
 def members(structure: str) -> "list[tuple[tuple[str, str], str]]":
-    """Name (of a callback, or of another member) and declaration of each member in the header; of a callback the declaration is that of a function."""
+    """The names (of callbacks, of other members) and the declaration of each member; that of a callback is a function."""
     match = re.search(rf"struct {structure} \{{(.*?)\}} {structure};", header("mpin.h"), flags=re.DOTALL)
     assert match, structure
     declarations = [" ".join(m.split()) for m in match[1].split(";") if m.strip()]
@@ -115,7 +115,7 @@ def member_type(declaration: str) -> Any:
 
 
 def same(found: Any, expected: Any) -> bool:
-    """Two types of callbacks are the same if what they take and give is."""
+    """Two callback types are the same if their parameters and results are the same."""
     if not hasattr(expected, "_argtypes_"):
         return bool(found == expected)
     return (found._restype_, found._argtypes_) == (expected._restype_, expected._argtypes_)

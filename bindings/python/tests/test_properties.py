@@ -1,4 +1,4 @@
-"""Laws of the primitives, and what careless callers pass, with hypothesis."""
+"""Laws of the primitives, and calls with careless arguments, with hypothesis."""
 
 import ctypes
 import pathlib
@@ -16,7 +16,7 @@ settings.register_profile("libmpin", deadline=None, max_examples=60, derandomize
 settings.load_profile("libmpin")
 
 ids = st.binary(min_size=1, max_size=80)
-#: Below the order of the groups, and no number that a PIN may have: the difference of the two would be no point.
+#: Below the order of the groups, and larger than any PIN: if both were equal, the token would be infinity.
 scalars = st.integers(2**64, 2**253).map(lambda number: number.to_bytes(32, "big"))
 pins = st.integers(0, 999_999).map(lambda number: f"{number:06}".encode())
 
@@ -79,7 +79,7 @@ def test_the_pin_of_the_registration_and_no_other(id: bytes, s: bytes, own: byte
         assert context.verify(date, id, ut or u, y, crypto.client_2(x, y, sec)) == (own == typed)
 
 
-#: How many arguments each primitive takes, and what may stand where octets or numbers are expected.
+#: The number of arguments of each primitive, and values to pass instead of octets or numbers.
 PRIMITIVES: "list[tuple[Callable[..., Any], int]]" = [
     (crypto.hash_id, 1),
     (crypto.map_to_g1, 1),
@@ -127,7 +127,7 @@ def test_a_primitive_takes_what_is_right_and_says_what_is_wrong(
 
 
 def only_said(call: Callable[[], Any]) -> None:
-    """A call may answer, or say why not by an exception for callers; ctypes and its words are not for them."""
+    """A call may succeed or raise an exception for callers. It must not raise an exception of ctypes."""
     try:
         call()
     except (mpin.MPinError, ValueError, TypeError) as error:

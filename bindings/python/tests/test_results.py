@@ -1,4 +1,4 @@
-"""What calls answer with: enums that print their names, dataclasses that still are the tuples that they were."""
+"""The results of calls: enums that print their names, and dataclasses that can still be unpacked as tuples."""
 
 import dataclasses
 import inspect

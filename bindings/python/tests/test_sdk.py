@@ -1,4 +1,4 @@
-"""Users, errors and handles; the whole flow against a server is shown by the demo."""
+"""Users, errors and handles. The demo shows the whole flow with a server."""
 
 import ctypes
 import gc
