@@ -22,7 +22,7 @@ public struct OneTimeCode: Sendable, Equatable {
     }
 }
 
-/// Who asks for a login: the session of a browser.
+/// The browser session that asks for a login.
 public typealias Session = MPinSDK.Session
 
 /// A service that a web page offers to clients.

@@ -1,14 +1,14 @@
 import BN254CX
 package import MPinSecrets
 
-/// What one of several authorities gives towards a secret that nobody but the receiver of all shares can know.
+/// The share of one authority in a secret. Only the receiver of all shares can compute the secret.
 package struct Share: Sendable {
-    /// Which authority it is of: 1, 2 and so on.
+    /// The number of the authority: 1, 2 and so on.
     package let index: Int
-    /// What it counts in the sum: a number in 1..<r, 32 bytes; nil: one. Shares of which some are enough have the
-    /// coefficients of Lagrange's polynomials at 0 there.
+    /// The factor of the share in the sum: 32 bytes, in 1..<r; nil means one. If some of the shares suffice, the weights are
+    /// the coefficients of Lagrange's polynomials at 0.
     package let weight: [UInt8]?
-    /// G1 point, 65 bytes.
+    /// The share: a G1 point, 65 bytes.
     package let octets: SecretBytes
 
     package init(index: Int, weight: [UInt8]? = nil, _ octets: SecretBytes) {
@@ -20,11 +20,11 @@ package struct Share: Sendable {
 
 /// Adds shares. A sum at infinity has no encoding and is `invalidPoint`.
 package enum Shares {
-    /// More authorities than anybody has.
+    /// The largest number of shares that is accepted.
     private static let maxCount = 16
 
-    /// The client secret or the time permit, 65 bytes, that the shares make: the sum of each times its weight. No share at
-    /// all, and two of one authority, are `wrongParameter`.
+    /// Writes the client secret or the time permit, 65 bytes: the sum of the shares, each times its weight. If there is no
+    /// share, or if two are of the same authority, the error is `wrongParameter`.
     package static func assemble(_ shares: [Share], into sum: inout MutableSpan<UInt8>) throws(MPinError) {
         guard sum.count == MPinSize.g1, 1...maxCount ~= shares.count, Set(shares.map(\.index)).count == shares.count
         else { throw .wrongParameter }
@@ -42,7 +42,7 @@ package enum Shares {
         }
     }
 
-    /// Writes the sum, 65 bytes, of two shares of a client secret or of a time permit, as the C API has it.
+    /// Writes the sum, 65 bytes, of two shares of a client secret or of a time permit, for the C API.
     package static func recombineG1(
         _ first: Span<UInt8>, _ second: Span<UInt8>, into sum: inout MutableSpan<UInt8>
     ) throws(MPinError) {

@@ -116,10 +116,10 @@ extension Span<UInt8> {
     }
 }
 
-/// Copies that are not wiped: for what turned out to hold no secret.
+// Copies that are not wiped, for bytes that turned out not to be secret.
 extension SecretBytes {
-    /// The bytes.
+    /// A copy of the bytes in ordinary memory.
     package var plainBytes: [UInt8] { span.withUnsafeBufferPointer { Array($0) } }
-    /// The UTF-8 text that they are; what is none becomes replacement characters.
+    /// The bytes as UTF-8 text. Bytes that are not UTF-8 become replacement characters.
     package var plainText: String { span.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) } }
 }

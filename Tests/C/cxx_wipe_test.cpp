@@ -1,5 +1,5 @@
-/* What the C++ headers held is overwritten before its memory goes: every block that is freed is searched for the secret,
- * and so is the place of an object that has ended. */
+/* The C++ headers overwrite their data before its memory is freed: every freed block, and the memory of every destroyed
+ * object, is searched for the secret. */
 
 #include "mfa_sdk.h"
 
@@ -19,7 +19,7 @@ static void Check(bool holds, const char *what, int line) {
 }
 #define CHECK(condition) Check((condition), #condition, __LINE__)
 
-/* Longer than what a text keeps within itself, and a part of it that a text does keep within itself. */
+/* A secret that is too long for a text's internal buffer, and a part of it that fits into that buffer. */
 static const char secret[] = "839174506283839174506283839174506283";
 static const char part[] = "83917450";
 
@@ -38,14 +38,14 @@ static void Free(void *memory) {
 }
 
 void *operator new(std::size_t size) {
-    /* Nothing of the block's former life may be found. */
+    /* Cleared, so that no older content of the block is found. */
     if (void *memory = std::calloc(1, size ? size : 1)) return memory;
     throw std::bad_alloc();
 }
 void operator delete(void *memory) noexcept { Free(memory); }
 void operator delete(void *memory, std::size_t) noexcept { Free(memory); }
 
-/* How often the secret stood in memory that an action has freed. */
+/* How often memory that an action has freed contained the secret. */
 template <typename Action> static int LeftBehind(const Action &action) {
     copies = 0;
     action();
@@ -110,7 +110,7 @@ static void TestTextsThatAreTheirOwnSource() {
     CHECK(text == secret);
 }
 
-/* In the place of the object itself. */
+/* Constructed in a given place, which is searched afterwards. */
 static void TestShortTexts() {
     alignas(util::String) static char place[sizeof(util::String)];
     util::String *text = new (place) util::String(part);
@@ -182,7 +182,7 @@ static void TestWhatIsNoJson() {
     }) == 0);
 }
 
-/* The locale of a program that calls setlocale(): there need be none with a comma on this machine. */
+/* A replaced localeconv(), because this machine may have no locale with a comma. */
 static bool has_comma;
 
 extern "C" struct lconv *localeconv(void) noexcept {
@@ -222,7 +222,7 @@ static void TestMaps() {
     }) == 0);
 }
 
-/* What the library writes into. */
+/* The memory that the library writes to. */
 static void TestAnswers() {
     CHECK(LeftBehind([] { std::strcpy(mpin_cxx::Room(1 << 10).data(), secret); }) == 0);
     typedef mpin_cxx::Answer<mpin_otp> Otp;

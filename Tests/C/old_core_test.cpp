@@ -1,5 +1,5 @@
-/* A program as it was written for the Milagro SDK core: nothing of it knows
- * mpin.h. Its context brings its own HTTP and storages. */
+/* A program that was written for the Milagro SDK core and does not know mpin.h. Its context has its own HTTP and
+ * storages. */
 
 #include "mpin_sdk.h"
 #include "mpin_sdk_base.h"
@@ -31,7 +31,7 @@ static void Check(bool holds, const char *what, int line) {
 }
 #define CHECK(condition) Check((condition), #condition, __LINE__)
 
-/* Answers of endpoints that our server does not have, by a part of their URL: written from the wire texts. */
+/* Answers for endpoints that our server does not have, by a part of their URL, according to the wire texts. */
 static std::map<std::string, std::pair<int, String> > written;
 
 /* The last request. */
@@ -99,7 +99,7 @@ private:
     int m_status, m_timeout;
 };
 
-/* As in the first cores: without ClearData. */
+/* Without ClearData, as in the first cores. */
 class MemoryStorage : public MPinSDK::IStorage {
 public:
     virtual bool SetData(const String &data) {
@@ -197,7 +197,7 @@ static void TestFlows(const StringMap &config, Context &context, const String &b
     CHECK(sdk.FinishAuthentication(user, "1234") == Status::FLOW_ERROR);
     CHECK(sdk.StartAuthentication(user) == Status::OK);
     CHECK(sdk.FinishAuthentication(user, "1234", data) == Status::OK && !data.empty());
-    /* The old core took a second one without a new start. */
+    /* The old core accepted a second one without a new start. */
     data.clear();
     CHECK(sdk.FinishAuthentication(user, "1234", data) == Status::OK && !data.empty());
     MPinSDK::UserPtr never = sdk.MakeNewUser("never@example.com");
@@ -210,7 +210,7 @@ static void TestFlows(const StringMap &config, Context &context, const String &b
     CHECK(sdk.FinishAuthenticationAN(never, "1234", "2741539") == Status::FLOW_ERROR);
     CHECK(sdk.FinishAuthenticationMFA(never, "1234", data) == Status::FLOW_ERROR);
     CHECK(!sdk.FinishAuthentication(never, "1234").GetErrorMessage().empty());
-    /* An empty id is for the server to refuse. */
+    /* The server refuses an empty id, and not the core. */
     CHECK(sdk.StartRegistration(sdk.MakeNewUser("")) == Status::HTTP_REQUEST_ERROR);
     CHECK(sdk.StartAuthentication(user) == Status::OK);
     const Status wrong = sdk.FinishAuthentication(user, "4321");
@@ -229,7 +229,7 @@ static void TestFlows(const StringMap &config, Context &context, const String &b
     CHECK(sdk.RestartRegistration(user) == Status::FLOW_ERROR);
     sdk.AddTrustedDomain("https://example.com");
     CHECK(sdk.TestBackend(backend) == Status::UNTRUSTED_DOMAIN_ERROR);
-    /* A host alone is no URL, whether it is trusted or not. */
+    /* A host alone is not a URL, whether it is trusted or not. */
     sdk.AddTrustedDomain("test.com");
     CHECK(sdk.TestBackend("test.com") == Status::UNTRUSTED_DOMAIN_ERROR);
     sdk.ClearTrustedDomains();
@@ -256,7 +256,7 @@ static void TestHeaders(const StringMap &config, Context &context, const String 
     CHECK(sdk.TestBackend(backend) == Status::OK && sent.headers.count("X-MIRACL-Client-ID") == 0);
 }
 
-/* A browser that shows a code until it is logged in. */
+/* Plays a browser that shows a code until it is logged in. */
 class Browser {
 public:
     Browser(const String &backend, const char *what) {
@@ -295,7 +295,7 @@ static void TestBrowserLogins(const StringMap &config, Context &context, const S
     CHECK(sdk.AbortSession(second.GetCode()) == Status::OK);
 }
 
-/* What only other servers offer. */
+/* Functions that only other servers support. */
 static void TestWrittenAnswers(const StringMap &config, Context &context, const String &backend) {
     MPinSDK sdk;
     CHECK(sdk.Init(config, &context) == Status::OK);
@@ -332,7 +332,7 @@ static void TestWrittenAnswers(const StringMap &config, Context &context, const 
     CHECK(sent.method == HttpRequest::POST && sent.url == backend + "/leave" &&
           sent.content.find("\"session\"") != String::npos);
 
-    /* Its times are missing. */
+    /* A code without its times. */
     MPinSDK::OTP otp;
     CHECK(sdk.StartAuthentication(user) == Status::OK);
     CHECK(sdk.FinishAuthenticationOTP(user, "1234", otp) == Status::OK && otp.otp.size() == 6);
@@ -342,7 +342,7 @@ static void TestWrittenAnswers(const StringMap &config, Context &context, const 
     CHECK(!sdk.IsUserExisting("mfa@example.com"));
 }
 
-/* A registration that waits for its confirmation: our test server confirms at once. */
+/* A registration that waits for its confirmation. Our test server would confirm it at once. */
 static void TestRestart(const StringMap &config, Context &context) {
     MPinSDK sdk;
     CHECK(sdk.Init(config, &context) == Status::OK);
@@ -361,7 +361,7 @@ static void TestRestart(const StringMap &config, Context &context) {
     CHECK(user->GetState() == User::INVALID);
 }
 
-/* Memory is emptied; what is stored is there again after the next Init(). */
+/* Memory is cleared; the next Init() loads the stored users again. */
 static void TestClearUsers(const StringMap &config, Context &context) {
     MPinSDK sdk;
     vector<UserPtr> users;
@@ -385,7 +385,7 @@ static void TestBaseClass() {
     CHECK(!sdk.IsInitilized());
 }
 
-/* Another object, later, with the same storages. */
+/* A later object with the same storages. */
 static void TestStorages(const StringMap &config, Context &context) {
     CHECK(!context.m_open.m_data.empty() && context.m_open.m_data.find("old@example.com") == String::npos);
     MPinSDK sdk;
@@ -402,7 +402,7 @@ static void TestStorages(const StringMap &config, Context &context) {
     CHECK(sdk.ListAllUsers(users) == Status::OK && users.empty());
 }
 
-/* What an old core left in the storages is taken over, at once and once. */
+/* The data that an old core left in the storages is taken over at once, and only once. */
 static void TestOldStorages(const StringMap &config, const String &backend) {
     const char id[] = "{\"mobile\": 1, \"issued\": \"2026-11-21 02:36:19.271448\", \"userID\": \"alice@example.com\", "
                       "\"salt\": \"00112233445566778899aabbccddeeff\"}";
@@ -424,7 +424,7 @@ static void TestOldStorages(const StringMap &config, const String &backend) {
     CHECK(context.m_secure.m_data.size() == 64 && context.m_open.m_data.find(hex) == String::npos);
 }
 
-/* The parts of a context that a call of the library runs, one of them throwing. */
+/* The functions of a context that the library calls. One of them throws. */
 class ThrowingContext : public Context {
 public:
     enum Part { NONE, CREATE, RELEASE, STORAGE };
@@ -451,7 +451,7 @@ private:
     }
 };
 
-/* No exception of the program crosses the library: the next call finds it as it was. */
+/* Exceptions of the program do not pass through the library, and the next call works as before. */
 static void TestExceptions(const StringMap &config, const String &backend) {
     ThrowingContext context;
     MPinSDK sdk;
@@ -467,7 +467,7 @@ static void TestExceptions(const StringMap &config, const String &backend) {
     CHECK(sdk.TestBackend(backend) == Status::OK);
 }
 
-/* One id at two customers: two users, each always the same object. */
+/* The same id at two customers gives two users, each of them always the same object. */
 static void TestCustomers(const StringMap &config) {
     Context context;
     String users, secrets;

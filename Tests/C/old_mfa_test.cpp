@@ -1,5 +1,5 @@
-/* A program as it was written for the MIRACL MFA core: nothing of it knows mpin.h. It plays the flows of the recorded
- * traffic of 2017 with the real service, those of the written MFA server, and logs in at a real mpind. */
+/* A program that was written for the MIRACL MFA core and does not know mpin.h. It repeats the flows of the recorded
+ * traffic with the real service of 2017, runs those of the fake MFA server, and logs in at a real mpind. */
 
 #include "mfa_sdk.h"
 /* Where the old core had them; all are included from everywhere. */
@@ -39,7 +39,7 @@ static void Check(bool holds, const char *what, int line) {
 }
 #define CHECK(condition) Check((condition), #condition, __LINE__)
 
-/* As test programs print what they compare. */
+/* Prints a value in the way test programs print what they compare. */
 namespace std {
 ostream &operator<<(ostream &out, const Status &status) {
     return out << status.GetStatusCodeString();
@@ -87,7 +87,7 @@ struct Answer {
     String data;
 };
 
-/* Who answers. */
+/* The server that answers. */
 class Host {
 public:
     virtual ~Host() {}
@@ -162,7 +162,7 @@ private:
     mutable MemoryStorage m_secure, m_open;
 };
 
-/* The real service of 2017, by what the program was doing (`context`). */
+/* The recorded service of 2017. `context` names what the program was doing. */
 class RecordedHost : public Host {
 public:
     explicit RecordedHost(const char *path) : m_missing(0) {
@@ -210,7 +210,7 @@ private:
     int m_missing;
 };
 
-/* The server of fake_server.h, which judges proofs. */
+/* The server of fake_server.h, which checks proofs. */
 class FakeHost : public Host {
 public:
     explicit FakeHost(const char *user) : m_server(fake_host_new()), m_user(user) {}
@@ -377,7 +377,7 @@ static void TestElements() {
         thrown[3] = *error.what() != '\0';
     }
     CHECK(thrown[0] && thrown[1] && thrown[2] && thrown[3]);
-    /* One that is not constant becomes what it is read as. */
+    /* An element that is not constant becomes the type as which it is read. */
     json::String &text = array[1];
     text = String("two");
     EQUAL(static_cast<const json::String &>(constant[1]).Value(), "two");
@@ -464,14 +464,14 @@ static const char *const AUTHORIZE =
     "redirect_uri=https%3A%2F%2Fmcl.demo.dev.miracl.net%2Foidc&response_type=code&scope=openid+email+profile&"
     "state=ac5caf93cc4118d27bbe23ec4568b0dd&back_url=https%3A%2F%2Fmcl.demo.dev.miracl.net%2F&lang=en";
 
-/* Does what the program did then, under the names of the recording. */
+/* Repeats the actions of the recorded program, under the names of the recording. */
 class Recorded : public MfaSDK {
 public:
     Recorded(RecordedHost &host, Context &context) : m_host(host), m_context(context) {}
 
     Status Init(const StringMap &config) { return MfaSDK::Init(config, &m_context); }
 
-    /* A new session; they were numbered through. */
+    /* A new session. The recording numbers them. */
     String NextCode(const char *part, int number) {
         String code;
         m_host.context = String().Format("GetAccessCode%03d@%s", number, part);
@@ -480,7 +480,7 @@ public:
         return code;
     }
 
-    /* What is done, about whom, in which part. */
+    /* An action, its user, and the part of the recording. */
     template <typename Call> Status As(const String &who, const char *part, const Call &call) {
         m_host.context = who + "@" + part;
         const Status status = call();
@@ -635,7 +635,7 @@ static void TestRecordedRegistrations(Recorded &sdk) {
     EQUAL(sdk.As("testUser2@example.com", part, [&] { return sdk.ConfirmRegistration(second); }), Status::OK);
     EQUAL(sdk.FinishRegistration(second, String("1234")), Status::OK);
 
-    /* The server names the customer that has this id here already. */
+    /* The server names a customer that already has this id here. */
     const UserPtr again = sdk.MakeNewUser("testUser1@example.com");
     EQUAL(sdk.As("testUser1@example.com-" + code + "-test", part,
               [&] { return sdk.StartRegistration(again, code, "test"); }), Status::FLOW_ERROR);
@@ -727,7 +727,7 @@ static void TestRecordedTrust(Recorded &sdk, RecordedHost &host) {
     sdk.ClearTrustedDomains();
 }
 
-/* The HTTP statuses that the recorded service did not give. */
+/* HTTP statuses that the recorded service did not return. */
 static void TestWrittenStatuses(Recorded &sdk, RecordedHost &host) {
     const char *part = "Misc";
     const UserPtr user = sdk.Register("misc3@example.com", sdk.NextCode(part, 12), part, "1234");
@@ -781,7 +781,7 @@ static void TestRecording(const char *path) {
     TestWrittenStatuses(sdk, host);
     EQUAL(host.GetMissing(), 0);
 
-    /* Another object finds the users that are stored. */
+    /* Another object finds the stored users. */
     vector<UserPtr> before, after;
     CHECK(sdk.ListUsers(before) == Status::OK && before.size() == 5);
     sdk.Destroy();
@@ -828,7 +828,7 @@ static void TestWrittenServer() {
     EQUAL(sdk.SetRegistrationToken(user, "rest"), Status::FLOW_ERROR);
     EQUAL(sdk.ConfirmRegistration(user), Status::OK);
 
-    /* Two factors; what is no factor is refused and leaves none behind. */
+    /* Two factors. A malformed one is refused and leaves none behind. */
     MfaSDK::MultiFactor factors("1234"), wrong("1234");
     factors.push_back("7788");
     wrong.push_back("7788");

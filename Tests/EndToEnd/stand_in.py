@@ -19,7 +19,7 @@ from urllib.parse import parse_qsl, urlsplit
 from mpin import crypto
 
 TRANSCRIPTS = pathlib.Path(__file__).parents[1] / "Vectors/transcripts"
-#: Of one connection, or made anew for each answer.
+#: Headers that belong to one connection, or are made for each answer.
 OWN = {"content-length", "connection", "host", "date", "transfer-encoding"}
 
 
@@ -38,7 +38,7 @@ class Exchange:
         return dict(parse_qsl(urlsplit(self.target).query, keep_blank_values=True))
 
     def reply(self, **fresh: Any) -> Reply:
-        """The recorded answer, with some members as they are now."""
+        """The recorded answer, with the current values of some members."""
         return Reply(self.status, {**self.answer, **fresh} if fresh else self.answer, self.answer_headers)
 
 
@@ -53,7 +53,7 @@ class Reply:
 
 
 def recorded(flow: str, hop: str, method: str, path: str, number: int = 0) -> Exchange:
-    """The exchange of that flow whose target begins so, `number` of them left out; hop: who was asked."""
+    """The recorded exchange of that flow whose target begins so, after skipping `number` of them. hop: the server."""
     found = [
         exchange
         for exchange in json.loads((TRANSCRIPTS / f"{flow}.json").read_text())["exchanges"]
@@ -65,7 +65,7 @@ def recorded(flow: str, hop: str, method: str, path: str, number: int = 0) -> Ex
 
 
 def ask(url: str, like: Exchange, body: Any = None, method: str = "", headers: Any = None) -> Reply:
-    """Sends what was recorded, to that URL, with another body or not."""
+    """Sends the recorded request to that URL, with the recorded body or another one."""
     parts = urlsplit(url)
     assert parts.hostname and parts.port
     content = like.body if body is None else body
@@ -93,14 +93,14 @@ class Request:
         return next((value for field, value in self.headers if field.lower() == name.lower()), None)
 
     def is_like(self, exchange: Exchange) -> None:
-        """The same members as in the recorded request, of the same types, and maybe more."""
+        """Checks for the same members as in the recorded request, with the same types. There may be more members."""
         body = self.json()
         for name, value in (exchange.body or {}).items():
             assert type(body.get(name)) is type(value), f"{self.method} {self.path}: {name} is {body.get(name)!r}"
 
 
 class StandIn:
-    """One server on a port of its own. A failed assertion of its own is told by check()."""
+    """A server on its own port. check() reports assertions that failed in it."""
 
     def __init__(self, port: int) -> None:
         self.url = f"http://127.0.0.1:{port}"
@@ -153,7 +153,7 @@ class StandIn:
 
 
 class OldAuthority(StandIn):
-    """A D-TA. Its master share is the one of wire section 16: the recorded one is a secret that nobody kept."""
+    """A D-TA. Its master share is that of wire section 16, because the recorded one is unknown."""
 
     APP_ID, APP_KEY = "c0ffee00c98e11e4b69d02547e1fd4a1", b"9d1f3a5b7c2e4f60818a9bacbdcedff0"
 
@@ -162,7 +162,7 @@ class OldAuthority(StandIn):
         self._prefix = prefix
         super().__init__(port)
         self.url += prefix
-        # Else what it checks would not be what the old one checked.
+        # Otherwise this D-TA would not check the same data as the old one.
         like = recorded("std-50-dta", "dta1", "GET", "/serverSecret")
         assert like.query["signature"] == self._tag("serverSecret", like.query["app_id"], like.query["expires"])
 
@@ -208,11 +208,11 @@ class OldAuthority(StandIn):
 
 
 class OldRPA(StandIn):
-    """The demo application: one URL of the RPS, no tokens, its JSON sent as a form."""
+    """The demo application: it knows one URL of the RPS, uses no tokens, and sends its JSON as a form."""
 
     def __init__(self, port: int, rps: str) -> None:
         self._rps = rps
-        #: What the RPS asked about users that wait for their confirmation.
+        #: The RPS's requests about users who have not confirmed yet.
         self.waiting: dict[str, dict[str, Any]] = {}
         self.sessions: set[str] = set()
         super().__init__(port)
@@ -238,7 +238,7 @@ class OldRPA(StandIn):
         raise AssertionError(f"the old RPA was asked {request.method} {request.target}")
 
     def _forward(self, request: Request) -> Reply:
-        """All headers go on, the client's Host too, and two of its own."""
+        """All headers are forwarded, including the client's Host, and two more."""
         like = Exchange({"request": {"method": request.method, "target": "", "headers": [], "body": ""},
                          "response": {"status": 0, "body": "", "headers": []}})  # fmt: skip
         headers = [
@@ -247,7 +247,7 @@ class OldRPA(StandIn):
         return ask(self._rps + request.target, like, request.content, headers=headers)
 
     def confirm(self, user: str) -> None:
-        """The user opens the link in the mail."""
+        """Opens the link in the mail, as the user would."""
         wish = self.waiting.pop(user)
         like = recorded("verify-04-activate-by-mail-link", "rps", "POST", "/user/")
         answer = ask(f"{self._rps}/user/{wish['mpinId']}", like, {"activateKey": wish["activateKey"]})
@@ -337,7 +337,7 @@ class OldRPS(StandIn):
         raise AssertionError(f"the old RPS was asked {request.method} {request.target}")
 
     def _same(self, request: Request, like: Exchange) -> Reply:
-        """What the RPA passed on is what the client sent."""
+        """Checks that the RPA has forwarded exactly the client's request."""
         assert request.target == like.target and (request.json() or "") == like.body, request.target
         return like.reply()
 

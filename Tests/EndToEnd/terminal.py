@@ -19,7 +19,7 @@ def has_echo(terminal: int) -> bool:
 
 
 def talk(terminal: int, pin: bytes) -> bytes:
-    """All that the program shows; the PIN is typed once the echo is off."""
+    """Returns everything that the program shows. The PIN is typed once the echo is off."""
     seen, typed, deadline = b"", False, time.monotonic() + 60
     while time.monotonic() < deadline:
         if select.select([terminal], [], [], 0.05)[0]:

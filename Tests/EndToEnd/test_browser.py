@@ -36,7 +36,7 @@ DESK_SIZE = {"width": 1100, "height": 900, "deviceScaleFactor": 1, "mobile": Fal
 
 
 class Browser:
-    """Chromium, and what the tests do with it."""
+    """Chromium, with the actions of the tests."""
 
     def __init__(self) -> None:
         options = webdriver.ChromeOptions()
@@ -66,7 +66,7 @@ class Browser:
         return any(element.is_displayed() for element in self.driver.find_elements(By.XPATH, path))
 
     def _element(self, by: str, selector: str, use: Callable[[WebElement], object]) -> object:
-        """A page that is just being loaded has it in a moment; until then the driver complains in many ways."""
+        """Calls `use` with an element. Tries again, because the driver reports errors while a page is loading."""
         wait = WebDriverWait(self.driver, 60, poll_frequency=0.02, ignored_exceptions=[WebDriverException])
         return wait.until(lambda driver: [use(driver.find_element(by, selector))])[0]
 
@@ -83,7 +83,7 @@ class Browser:
         return file
 
     def complaints(self) -> list[str]:
-        """What the browser has complained about since the last call."""
+        """The errors that the browser has reported since the last call."""
         return [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] != "INFO"]
 
     def forget_everything(self) -> None:
@@ -95,13 +95,13 @@ class Browser:
 
 
 class CClient:
-    """The C example with a store of its own."""
+    """The C example with its own store."""
 
     def __init__(self, store: Path) -> None:
         self._command = [os.environ["MPIN_EXAMPLE"], "--backend", BACKEND, "--store", str(store)]
 
     def run(self, pin: str, *command: str) -> str:
-        """The status that it ends with."""
+        """Runs a command and returns its final status."""
         done = subprocess.run([*self._command, *command], input=pin + "\n", capture_output=True, text=True, timeout=120)
         return done.stdout.splitlines()[-1]
 
@@ -137,7 +137,7 @@ def registered(browser: Browser, user: str) -> Phone:
 
 
 def mailed_link(user: str) -> str:
-    """The link in the mail to the user."""
+    """The link in the user's mail."""
 
     def find() -> str | None:
         for file in MAILS.glob("*.eml"):
@@ -154,13 +154,13 @@ def mailed_link(user: str) -> str:
 
 
 def read_code(picture: Path) -> str:
-    """What a scanner reads in the picture."""
+    """The text of the QR code in the picture."""
     command = ["zbarimg", "--nodbus", "--quiet", "--raw", str(picture)]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def shown_code(browser: Browser, way: str) -> str:
-    """Opens a login page and reads what the phone needs, as a person or a camera does."""
+    """Opens a login page and reads what the phone needs, as a user or a camera would."""
     if way == "number":
         browser.open("/login/number")
         return browser.text("#number")
@@ -171,7 +171,7 @@ def shown_code(browser: Browser, way: str) -> str:
 
 
 def log_in(browser: Browser, phone: Phone, way: str) -> dict[str, object]:
-    """A whole login; what the phone can log out with."""
+    """Logs in completely. Returns what the phone needs to log out."""
     code = shown_code(browser, way)
     with ThreadPoolExecutor() as beside:
         login = beside.submit(phone.login_browser, PIN, code)
@@ -182,7 +182,7 @@ def log_in(browser: Browser, phone: Phone, way: str) -> dict[str, object]:
 
 
 def say_yes(browser: Browser, user: str, way: str) -> None:
-    """After a number the browser asks whose login it is."""
+    """After a login by number, the browser asks whether it is this user. This clicks on yes."""
     if way == "number":
         browser.wait_for(f"about to be logged in as {user}")
         browser.click("Yes, log me in")
@@ -347,7 +347,7 @@ def test_a_login_needs_no_script(browser: Browser, alice: Phone, way: str) -> No
         def press() -> bool:
             if "logged in as" in browser.text():
                 return True
-            # The button may go with the page between the look and the click.
+            # The page may change, and remove the button, between the check and the click.
             with suppress(TimeoutException):
                 browser.click("I have entered my PIN")
             return False
@@ -376,7 +376,7 @@ def test_another_site_can_neither_log_out_nor_log_in(browser: Browser, alice: Ph
         browser.open(page)
         browser.click("Go")
         browser.wait_for("not from here")
-    # The refusal itself is what Chromium complains about.
+    # Chromium reports the refusal itself as an error.
     assert all("403" in complaint for complaint in browser.complaints())
     browser.open("/account")
     assert alice.user in browser.text()
@@ -424,7 +424,7 @@ class foreign_page:
 
     def __enter__(self) -> str:
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
-        # By another name it is another site, not only another origin.
+        # With another host name it is another site, not only another origin.
         return f"http://localhost:{self._server.server_port}/"
 
     def __exit__(self, *_: object) -> None:

@@ -1,4 +1,4 @@
-"""docs/log-your-users-in.md: its website, as it stands there, lets a phone log a browser in."""
+"""Tests the website of docs/log-your-users-in.md, exactly as it is written there: a phone can log a browser in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The flows of the old client, against a real mpind in a process of its own."""
+"""The flows of the old client with a real mpind in a separate process."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MPIND = os.environ.get("MPIND", str(ROOT / "build" / "mpind"))
 
 
 class Server:
-    """An mpind with all parts, its state in a folder of its own."""
+    """An mpind with all parts and its state in its own folder."""
 
     def __init__(self, folder: pathlib.Path, *options: str) -> None:
         self.mailbox = Mailbox(folder / "mail")
@@ -60,7 +60,7 @@ class Server:
         return status
 
     def _assert_silent(self, metrics: str) -> None:
-        """Whatever the test was about: no secret stands in anything that the server has written."""
+        """For every test: nothing that the server has written contains a secret."""
         for path in self._state.glob("*.key"):
             SECRETS.hid(path.read_text().strip())
         log = self._log.read_text()
@@ -88,7 +88,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture
 def other(tmp_path: pathlib.Path) -> Iterator[Callable[..., Server]]:
-    """Servers with options of their own."""
+    """Servers with different options."""
     made: list[Server] = []
 
     def make(*options: str) -> Server:
@@ -184,7 +184,7 @@ def test_one_time_digits(other: Callable[..., Server]) -> None:
 
 
 def log_in(browser: OldBrowser, authenticate: Callable[[], None]) -> None:
-    """The phone waits while the browser finds the login and redeems it."""
+    """The phone waits until the browser has found and redeemed the login."""
     phone = Phone(authenticate)
     end = time.monotonic() + 60
     while (answer := browser.poll())["status"] != "authenticate":

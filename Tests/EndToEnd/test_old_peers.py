@@ -30,7 +30,7 @@ SHARES = (
 
 
 class Parts:
-    """Processes of ours, started by the recipe's lines."""
+    """Our processes, started with the lines of the recipe."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -40,7 +40,7 @@ class Parts:
             subprocess.run([MPIND, "keys", "new", str(folder / f"{part}.key")], check=True)
 
     def start(self, heading: str, places: dict[str, str]) -> None:
-        """Runs the commands below that heading, each in the folder, with other addresses and names."""
+        """Runs the commands under that heading, each in the folder, with other addresses and names."""
         (block,) = re.findall(rf"\n### {re.escape(heading)}\n.*?```sh\n(.*?)```", self.recipes, re.DOTALL)
         for line in block.replace("\\\n", " ").splitlines():
             for place, value in places.items():
@@ -119,7 +119,7 @@ def test_our_rpa_over_an_old_rps(parts: Parts, tmp_path: Path) -> None:
     parts.wait()
 
     def play(flow: str, method: str, path: str, number: int = 0) -> None:
-        """The client's request, and the answer that it was recorded with."""
+        """Sends the client's recorded request and checks the answer against the recorded one."""
         like = recorded(flow, "rpa", method, path, number)
         answer = ask(ours + like.target, like)
         assert answer.status == like.status, (path, answer.body, old._failures)
@@ -132,7 +132,7 @@ def test_our_rpa_over_an_old_rps(parts: Parts, tmp_path: Path) -> None:
     Mailbox(tmp_path / "mail").confirm(recorded(OldRPS.REGISTRATION, "rpa", "PUT", "/rps/user").body["userId"])
     play("verify-05-confirm-after-activation", "GET", "/rps/signature/")
     play("std-04-timePermits-storage404-then-dta", "GET", "/rps/timePermit/")
-    # A login on the phone itself, then one for a page of ours.
+    # A login on the phone itself, then one for a page of our website.
     like = recorded(OldRPS.LOGIN, "rpa", "POST", "/mpinAuthenticate")
     own = [("Content-Type", "application/json")]
     assert ask(ours + "/mpinAuthenticate", like, headers=own).status == 200
@@ -150,7 +150,7 @@ class Browser:
         self._cookies: dict[str, str] = {}
 
     def open(self, path: str, form: dict[str, str] | None = None) -> str:
-        """The page at the end of the way there."""
+        """The page after all redirects."""
         for _ in range(5):
             headers = [("Cookie", "; ".join(f"{name}={value}" for name, value in self._cookies.items()))]
             headers += [("Sec-Fetch-Site", "same-origin"), ("Content-Type", "application/x-www-form-urlencoded")]

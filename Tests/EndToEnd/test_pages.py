@@ -29,13 +29,13 @@ from test_browser import (
 __all__ = ["browser", "chromium"]
 AXE = (Path(axe_core_python.__file__).parent / "axe.min.js").read_text()
 LANGUAGES = ["en", "de", "fr", "es"]
-#: A word of each language's start page, which no other has.
+#: A word that occurs only on the start page of that language.
 WORDS = {"en": "steal", "de": "stehlen", "fr": "voler", "es": "robar"}
 SCREENSHOTS = os.environ.get("SCREENSHOTS")
 
 
 class Look:
-    """Looks at the page that is open: light and dark, on a desk and on a phone."""
+    """Checks the open page: light and dark, on a desktop and on a phone."""
 
     def __init__(self, browser: Browser, language: str) -> None:
         self._browser = browser
@@ -76,7 +76,7 @@ class Look:
         ]
 
     def keep(self, name: str, scheme: str) -> None:
-        """The picture of a page, in English and German; the texts of the others are as long."""
+        """Takes a picture of the page, in English and German only, because the texts of the others are as long."""
         if self._language in ("en", "de"):
             self._browser.picture(f"{self._language}-{name}-{scheme}")
 
@@ -91,7 +91,7 @@ def test_axe_finds_no_violation_on_any_page(browser: Browser, language: str) -> 
     look_at_a_login(browser, look, phone)
     look_at_a_login_without_script(browser, look, phone)
     assert len(look.seen) == len(set(look.seen)) >= 26
-    # Chromium complains of the pages whose status is an error; of nothing else.
+    # Chromium may report pages whose status is an error, but nothing else.
     assert all("the server responded with a status of 4" in complaint for complaint in browser.complaints())
 
 
@@ -164,7 +164,7 @@ def look_at_a_login(browser: Browser, look: Look, phone: Phone) -> None:
     phone.report("abort", code)
     wait_until(lambda: browser.driver.find_element(By.ID, "renew").is_displayed())
     look("login-declined")
-    # The page's own code is as old as the page; what the server says of an unknown one it says of an old one.
+    # The server gives the same answer for an unknown and for an expired code, so the test uses an unknown one.
     browser.driver.execute_script("document.getElementById('login').dataset.webOtt = '00'")
     phone.report("wid", code)
     wait_until(lambda: browser.driver.find_elements(By.CSS_SELECTOR, ".login.over"))
@@ -200,7 +200,7 @@ def log_in(browser: Browser, phone: Phone) -> None:
 
 
 def look_at_a_login_without_script(browser: Browser, look: Look, phone: Phone) -> None:
-    """The script comes back for axe, and does nothing on these pages."""
+    """The pages without scripts. axe itself needs scripts, so they are switched on for it."""
 
     def script(is_on: bool) -> None:
         browser.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": not is_on})
@@ -223,7 +223,7 @@ def look_at_a_login_without_script(browser: Browser, look: Look, phone: Phone) -
 
 
 def press(browser: Browser, selector: str) -> None:
-    """Presses the button and waits for the page behind it."""
+    """Presses the button and waits for the next page."""
     old = browser.driver.find_element(By.TAG_NAME, "html")
     browser.driver.find_element(By.CSS_SELECTOR, selector).click()
 
@@ -231,7 +231,7 @@ def press(browser: Browser, selector: str) -> None:
         ready = driver.execute_script("return document.readyState") == "complete"
         return ready and driver.find_element(By.TAG_NAME, "html") != old
 
-    # While one page takes the place of another the driver complains in many ways.
+    # While a page is replaced by another one, the driver reports various errors.
     wait = WebDriverWait(browser.driver, 60, poll_frequency=0.02, ignored_exceptions=[WebDriverException])
     wait.until(is_there)
 
@@ -287,7 +287,7 @@ def test_the_mail_comes_again_when_resend_is_pressed(browser: Browser) -> None:
 
 @pytest.fixture(scope="module")
 def branded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Another server, with somebody's name, logo and colour, and short-lived codes."""
+    """Another server, with its own name, logo and colour, and with short-lived codes."""
     folder = tmp_path_factory.mktemp("branded")
     logo = folder / "logo.svg"
     logo.write_text('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 32"><path d="M0 32 32 0l32 32z"/></svg>')
@@ -317,7 +317,7 @@ def branded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def test_a_brand_of_any_colour_is_readable_light_and_dark(browser: Browser, branded: str) -> None:
-    """Yellow: white on it could not be read, nor it on white."""
+    """Yellow, because white text on it, or yellow text on white, would not be readable."""
     look = Look(browser, "de")
     look.speak("ja")
     for name, path in [("home", "/"), ("sign-up", "/signup"), ("login-number", "/login/number"), ("login", "/login")]:
@@ -341,7 +341,7 @@ def test_an_expired_code_is_dimmed_and_offers_another(browser: Browser, branded:
 
 
 def test_pictures_for_the_documentation(browser: Browser) -> None:
-    """They are small enough for a repository; with SCREENSHOTS=FOLDER they are kept there."""
+    """The screenshots are small enough for the repository. SCREENSHOTS=FOLDER writes them there."""
     folder = Path(SCREENSHOTS) if SCREENSHOTS else None
     if folder:
         folder.mkdir(parents=True, exist_ok=True)
