@@ -922,9 +922,9 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_confirm_registration(
     mpin_sdk *sdk, mpin_user *user, const char *push_id);
 
 /** Makes the token from the client secret and the PIN, and stores it. If the
- * server's settings request it, the call then tells the server, which hands out
- * the shares no more. That takes at most three seconds, and its failure does
- * not change the result.
+ * server's settings request it, the call then tells the server, so that it no
+ * longer gives out the shares. That takes at most three seconds, and a failure
+ * does not change the result.
  * State: STARTED_REGISTRATION or ACTIVATED -> REGISTERED.
  *
  * In: pin: 4 to 6 decimal digits; empty if the user cancelled.
