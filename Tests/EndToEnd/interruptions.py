@@ -57,7 +57,7 @@ class Crowd:
                     self.refusals[str(refusal)] += 1
 
     def assert_only_interrupted(self) -> None:
-        """Logs in. If a restart interrupts the login, its first half is lost. No other refusal is allowed."""
+        """Checks the refusals: a login that a restart interrupts has lost its first half. No other is allowed."""
         unexpected = set(self.refusals) - {"pass2: 403", "mpinAuthenticate: 408"}
         assert not unexpected, self.refusals
 

@@ -66,7 +66,7 @@ class Server:
             self.end(signal.SIGKILL)
 
     def close(self) -> None:
-        """Ends it permanently."""
+        """Ends it and closes its log."""
         self.end(signal.SIGTERM)
         self._log.close()
 

@@ -241,7 +241,7 @@ class OldClient:
     # Registration
 
     def start_registration(self, user_data: str = "") -> bool:
-        """Returns whether the user is already confirmed."""
+        """Starts a registration. Returns whether the user is already confirmed."""
         body: dict[str, Any] = {"userId": self.user, "mobile": 1}
         if user_data:
             body["userData"] = user_data

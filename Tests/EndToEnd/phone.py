@@ -33,7 +33,7 @@ class Phone:
         self.token = b""
 
     def start_registration(self) -> bool:
-        """Returns whether the user is already confirmed."""
+        """Starts a registration. Returns whether the user is already confirmed."""
         answer = self._ask("PUT", self.settings["registerURL"], {"mobile": 1, "userId": self.user})
         self.id = bytes.fromhex(answer["mpinId"])
         self._reg_ott = answer["regOTT"]

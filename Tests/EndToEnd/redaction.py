@@ -45,7 +45,7 @@ class Secrets:
         self._words.update(secret.lower() for secret in secrets)
 
     def _note_identity(self, word: str) -> None:
-        """The hash of an M-Pin ID. The audit log also uses it to name a device."""
+        """Notes the hash of an M-Pin ID, which only the audit log may contain, to name a device."""
         if word.lower().startswith("7b22") and len(word) % 2 == 0:
             self._hashes.add(hashlib.sha256(bytes.fromhex(word)).hexdigest())
 

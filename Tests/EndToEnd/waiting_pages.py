@@ -19,7 +19,7 @@ from split import Split
 
 #: The seconds for which a page asks the server to delay its answer, and its pause after that, as in live.js.
 WAIT, PAUSE = 30 if TIMED else 2, 1
-#: The pages of the address that also logs in, and of each other address.
+#: The number of pages from the address that also logs in, and from each other address.
 OWN, OTHERS = 200, 200
 #: The number of rounds, each with pages and without.
 ROUNDS = 5

@@ -197,7 +197,7 @@ def _request(request: structures.HTTPRequest, response: int) -> HTTPRequest:
 
 
 def _may_connect(response: int, address: str) -> bool:
-    """Whether the call is canceled. False also if the call has already ended."""
+    """Whether the request may go to the address. False also if the call has already ended."""
     may = ctypes.c_int32()
     status = lib.mpin_http_response_may_connect(response, address.encode(), ctypes.byref(may))
     return status == 0 and may.value == 1
