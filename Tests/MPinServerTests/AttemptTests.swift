@@ -10,28 +10,37 @@ final class AttemptTests: XCTestCase {
     private var policy = AttemptPolicy()
     private lazy var identity = IdentityRecord(mpinID: "7b7d", userID: "a", keyID: "1", registered: start)
 
-    private func wrong(_ seconds: Int) -> Int {
+    /// What a wrong PIN hears, and whether that was after a look at the PIN.
+    private enum Told: Equatable {
+        case judged(Verdict)
+        case refused(Verdict)
+
+        static let blocked = judged(.blocked(until: nil))
+        static let stillBlocked = refused(.blocked(until: nil))
+
+        static func wrong(_ left: Int) -> Told { judged(.wrong(left: left)) }
+    }
+
+    private func wrong(_ seconds: Int) -> Told {
         let now = start.adding(seconds: seconds)
         return switch identity.reserve(policy, at: now) {
-        case .granted: identity.fail(policy, at: now).status
-        case .refused(let verdict): -verdict.status
-        case .busy: 0
+        case .granted: .judged(identity.fail(policy, at: now))
+        case .refused(let verdict): .refused(verdict)
         }
     }
 
     func testTheAttemptThatReachesTheLimitBlocksForGood() {
-        XCTAssertEqual((0..<5).map { wrong($0) }, [401, 401, 410, -410, -410])
+        XCTAssertEqual((0..<5).map { wrong($0) }, [.wrong(2), .wrong(1), .blocked, .stillBlocked, .stillBlocked])
         XCTAssertTrue(identity.blocked)
         XCTAssertEqual(
-            identity.reserve(policy, at: start.adding(seconds: 1_000_000_000)), .refused(Verdict(status: 410)))
+            identity.reserve(policy, at: start.adding(seconds: 1_000_000_000)), .refused(.blocked(until: nil)))
         identity.unblock()
-        XCTAssertEqual((0..<4).map { wrong($0) }, [401, 401, 410, -410])
+        XCTAssertEqual((0..<4).map { wrong($0) }, [.wrong(2), .wrong(1), .blocked, .stillBlocked])
     }
 
     func testAWrongPINKnowsHowManyAreLeft() {
         func left(_ seconds: Int) -> Int? {
-            guard identity.reserve(policy, at: start.adding(seconds: seconds)) == .granted else { return nil }
-            return identity.fail(policy, at: start.adding(seconds: seconds)).attemptsLeft
+            if case .judged(.wrong(let left)) = wrong(seconds) { left } else { nil }
         }
         XCTAssertEqual((0..<4).map { left($0) }, [2, 1, nil, nil])
         identity.unblock()
@@ -42,44 +51,50 @@ final class AttemptTests: XCTestCase {
     }
 
     func testARightPINClearsTheCount() {
-        XCTAssertEqual((0..<2).map { wrong($0) }, [401, 401])
+        XCTAssertEqual((0..<2).map { wrong($0) }, [.wrong(2), .wrong(1)])
         XCTAssertEqual(identity.reserve(policy, at: start), .granted)
-        XCTAssertEqual(identity.succeed().status, 200)
+        XCTAssertEqual(identity.succeed(), .right)
         XCTAssertEqual(identity.attempts + identity.failuresSinceSuccess + identity.inProgress, 0)
-        XCTAssertEqual((0..<3).map { wrong($0) }, [401, 401, 410])
+        XCTAssertEqual((0..<3).map { wrong($0) }, [.wrong(2), .wrong(1), .blocked])
     }
 
     func testATemporaryBlockEndsAndSaysWhen() {
         policy.block = .temporary(seconds: 600)
-        XCTAssertEqual([0, 1, 2, 3, 601].map { wrong($0) }, [401, 401, 429, -429, -429])
         let end = start.adding(seconds: 602)
+        let told = [0, 1, 2, 3, 601].map { wrong($0) }
+        let block = Verdict.blocked(until: end)
+        XCTAssertEqual(told, [.wrong(2), .wrong(1), .judged(block), .refused(block), .refused(block)])
         let refused = identity.reserve(policy, at: Moment(microseconds: end.microseconds - 1))
-        XCTAssertEqual(refused, .refused(Verdict(status: 429, retryAt: end)))
-        XCTAssertEqual([602, 603, 604, 605].map { wrong($0) }, [401, 401, 429, -429])
+        XCTAssertEqual(refused, .refused(block))
+        let next = Verdict.blocked(until: start.adding(seconds: 1204))
+        XCTAssertEqual(
+            [602, 603, 604, 605].map { wrong($0) }, [.wrong(2), .wrong(1), .judged(next), .refused(next)])
         XCTAssertEqual(identity.reserve(policy, at: start.adding(seconds: 1204)), .granted)
-        XCTAssertEqual(identity.succeed().status, 200)
+        XCTAssertEqual(identity.succeed(), .right)
         XCTAssertEqual(identity.failuresSinceSuccess, 0)
     }
 
     func testTwentyFailuresWithoutASuccessBlockForGoodAllTheSame() {
         policy.block = .temporary(seconds: 10)
-        var statuses: [Int] = []
-        for second in 0..<1000 where statuses.last != 410 {
-            let status = wrong(second)
-            if status > 0 { statuses.append(status) }
+        var blocks = 0
+        var judged = 0
+        for second in 0..<1000 where !identity.blocked {
+            guard case .judged(let verdict) = wrong(second) else { continue }
+            judged += 1
+            if case .blocked(until: _?) = verdict { blocks += 1 }
         }
-        let rounds = (0..<6).flatMap { _ in [401, 401, 429] }
-        XCTAssertEqual(statuses, rounds + [401, 410])
-        XCTAssertEqual(wrong(100_000), -410)
+        XCTAssertEqual([judged, blocks], [20, 6])
+        XCTAssertEqual(wrong(100_000), .stillBlocked)
     }
 
     func testAttemptsInProgressTakeUpTheLimit() {
         for _ in 0..<3 { XCTAssertEqual(identity.reserve(policy, at: start), .granted) }
-        XCTAssertEqual(identity.reserve(policy, at: start), .busy)
+        XCTAssertEqual(identity.reserve(policy, at: start), .refused(.busy))
         identity.refund()
         XCTAssertEqual(identity.reserve(policy, at: start), .granted)
-        XCTAssertEqual(identity.succeed().status, 200)
-        XCTAssertEqual(identity.fail(policy, at: start).status, 401, "the success before it clears nothing of this one")
+        XCTAssertEqual(identity.succeed(), .right)
+        XCTAssertEqual(
+            identity.fail(policy, at: start), .wrong(left: 2), "the success before it clears nothing of this one")
         XCTAssertEqual(identity.attempts, 1)
     }
 
@@ -88,17 +103,17 @@ final class AttemptTests: XCTestCase {
         XCTAssertEqual(identity.reserve(policy, at: start), .granted)
         var other = identity
         other.inProgress = 2
-        XCTAssertEqual(other.fail(policy, at: start).status, 410)
-        XCTAssertEqual(other.succeed().status, 200)
+        XCTAssertEqual(other.fail(policy, at: start), .blocked(until: nil))
+        XCTAssertEqual(other.succeed(), .right)
         XCTAssertTrue(other.blocked)
     }
 
     func testWhatTheEndOfTheProcessCutOffCountsAsWrong() {
         for _ in 0..<2 { XCTAssertEqual(identity.reserve(policy, at: start), .granted) }
-        XCTAssertEqual(wrong(11), 410, "the third")
+        XCTAssertEqual(wrong(11), .blocked, "the third")
         identity.unblock()
         for _ in 0..<3 { XCTAssertEqual(identity.reserve(policy, at: start), .granted) }
-        XCTAssertEqual(wrong(11), -410)
+        XCTAssertEqual(wrong(11), .stillBlocked)
     }
 
     /// By a wrong PIN, by attempts that ended with their process, and by neither of what only comes upon a block.
@@ -131,10 +146,12 @@ final class AttemptTests: XCTestCase {
     func testARevokedIdentityIsRefusedWhateverItBrings() {
         XCTAssertEqual(identity.reserve(policy, at: start), .granted)
         identity.revoked = true
-        XCTAssertEqual(identity.succeed().status, 410)
-        XCTAssertEqual(identity.reserve(policy, at: start), .refused(Verdict(status: 410)))
+        XCTAssertEqual(identity.succeed(), .revoked)
+        XCTAssertEqual(identity.reserve(policy, at: start), .refused(.revoked))
         identity.unblock()
-        XCTAssertEqual(wrong(0), -410)
+        XCTAssertEqual(wrong(0), .refused(.revoked))
+        identity.blocked = true
+        XCTAssertEqual(wrong(0), .refused(.revoked), "for good, and nobody can unblock it")
     }
 
     func testARecordWithoutLaterMembersIsRead() throws {
@@ -184,7 +201,7 @@ final class AttemptTests: XCTestCase {
             XCTAssertFalse(isKnown)
             XCTAssertEqual(claimed.map(\.y), [challenge.y])
             let token = AuthToken(
-                key: AuthToken.key("\(number)"), id: id.key, mpinID: "", userID: "", verdict: Verdict(status: 401),
+                key: AuthToken.key("\(number)"), id: id.key, mpinID: "", userID: "", verdict: .wrong(left: 2),
                 wid: "0", otp: "", expires: start.adding(seconds: 60))
             try await tokens.save(token, at: start)
             let read = try await tokens.read("\(number)", at: start)

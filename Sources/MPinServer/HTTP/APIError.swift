@@ -41,11 +41,9 @@ struct APIError: Error {
     /// Nothing was acknowledged. A login that was being judged may count as a wrong PIN: the safe side.
     static let storeFailed = APIError(.serviceUnavailable, "The state cannot be read or written", retryAfter: 5)
     /// A D-TA has lost its share: any judgement would call a right PIN a wrong one.
-    static let masterSecretChanged = APIError(
-        .serviceUnavailable, "The trust authorities do not have the master secret of this identity", retryAfter: 60)
+    static let masterSecretChanged = APIError(.unavailable(.masterSecret), at: .now())
     /// A D-TA's time permits open nothing: any judgement would call a right PIN a wrong one.
-    static let permitsWrong = APIError(
-        .serviceUnavailable, "A trust authority gives wrong time permits", retryAfter: 30)
+    static let permitsWrong = APIError(.unavailable(.permits), at: .now())
     static let overloaded = APIError(.serviceUnavailable, "Overloaded", retryAfter: 1)
     /// Of those that wait for a person, and of nobody else.
     static let tooManyWait = APIError(.serviceUnavailable, "Too many wait already", retryAfter: 5)

@@ -15,3 +15,10 @@ final class DateHeader: Sendable {
         }
     }
 }
+
+extension Moment {
+    /// Whole seconds until then, rounded up, 1 at least: the value of `Retry-After`.
+    func secondsFrom(_ now: Moment) -> Int {
+        Int(max(1, (microseconds - now.microseconds + 999_999) / 1_000_000))
+    }
+}

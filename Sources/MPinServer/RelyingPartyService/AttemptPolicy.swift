@@ -20,21 +20,6 @@ package struct AttemptPolicy: Sendable, Equatable {
     package init() {}
 }
 
-/// What a login came to, for who presents its one-time token.
-package struct Verdict: Codable, Sendable, Equatable {
-    /// 200 right PIN, 401 wrong PIN, 409 retired key, 410 blocked or revoked, 429 blocked until ``retryAt``.
-    package var status: Int
-    package var retryAt: Moment?
-    /// Of a wrong PIN: how many more may be wrong before the block.
-    package var attemptsLeft: Int?
-
-    package init(status: Int, retryAt: Moment? = nil, attemptsLeft: Int? = nil) {
-        self.status = status
-        self.retryAt = retryAt
-        self.attemptsLeft = attemptsLeft
-    }
-}
-
 /// A block by wrong PINs, at its beginning.
 package struct BegunBlock: Sendable, Equatable {
     /// nil: for good.
@@ -47,8 +32,6 @@ package struct BegunBlock: Sendable, Equatable {
 package enum Reservation: Sendable, Equatable {
     /// One attempt is taken; what is judged must be settled.
     case granted
-    /// Nothing may be judged; this is what the login comes to.
+    /// Nothing may be judged; this is what the login comes to, unless it is `busy` and waits.
     case refused(Verdict)
-    /// All attempts that are left are in progress: whether there is one more is seen when they have ended.
-    case busy
 }

@@ -46,8 +46,8 @@ package struct BrowserSession: Codable, Sendable {
     private var isRedeemed = false
     private var outcome: Outcome?
     private var refusals = 0
-    /// HTTP status of the last one, until the phone reports something.
-    private var refusal: Int?
+    /// The last one, until the phone reports something.
+    private var refusal: Verdict?
 
     init(webOTTHash: String) { self.webOTTHash = webOTTHash }
 
@@ -60,10 +60,10 @@ package struct BrowserSession: Codable, Sendable {
     }
 
     /// The phone was told that its login came to nothing.
-    mutating func turnDown(status: Int) {
+    mutating func turnDown(_ verdict: Verdict) {
         guard login == nil else { return }
         refusals = min(refusals + 1, 1000)
-        refusal = status
+        refusal = verdict
     }
 
     /// Takes in a right PIN. False when another one came first: of anybody else for good, of the same M-Pin ID unless the
@@ -84,7 +84,7 @@ package struct BrowserSession: Codable, Sendable {
         var answer = state(at: now)
         guard showsRefusals else { return answer }
         answer.refusals = refusals
-        answer.refusal = answer.authOTT.isEmpty ? refusal : nil
+        answer.refusal = answer.authOTT.isEmpty ? refusal?.status : nil
         return answer
     }
 

@@ -84,7 +84,7 @@ extension IdentityRecord {
         countLost(policy, at: now)
         endBlock(at: now)
         let refusal = refusal(policy, at: now)
-        guard refusal != nil || attempts + inProgress < policy.maxAttempts else { return .busy }
+        guard refusal != nil || attempts + inProgress < policy.maxAttempts else { return .refused(.busy) }
         lastAttempt = now
         if let refusal { return .refused(refusal) }
         inProgress += 1
@@ -97,14 +97,14 @@ extension IdentityRecord {
         isProven = true
         // Blocked or revoked since then, it stays so.
         if !blocked, blockedUntil == nil { (attempts, failuresSinceSuccess, refused) = (0, 0, 0) }
-        return Verdict(status: revoked ? 410 : 200)
+        return revoked ? .revoked : .right
     }
 
     /// Settles a reserved attempt with a wrong PIN. The one that reaches the limit is told so.
     package mutating func fail(_ policy: AttemptPolicy, at now: Moment) -> Verdict {
         inProgress = max(0, inProgress - 1)
         count(1)
-        return refusal(policy, at: now) ?? Verdict(status: 401, attemptsLeft: attemptsLeft(policy))
+        return refusal(policy, at: now) ?? .wrong(left: attemptsLeft(policy))
     }
 
     private func attemptsLeft(_ policy: AttemptPolicy) -> Int {
@@ -135,8 +135,9 @@ extension IdentityRecord {
             }
         }
         if policy.block != .permanent, failuresSinceSuccess >= policy.maxFailures { blocked = true }
-        if blocked || revoked { return Verdict(status: 410) }
-        return blockedUntil.map { Verdict(status: 429, retryAt: $0) }
+        if revoked { return .revoked }
+        if blocked { return .blocked(until: nil) }
+        return blockedUntil.map { .blocked(until: $0) }
     }
 
     /// What was in progress when the process ended may have been judged.

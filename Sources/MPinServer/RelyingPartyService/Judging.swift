@@ -26,7 +26,7 @@ extension RelyingPartyService {
             key: AuthToken.key(authOTT), id: proof.id.key, mpinID: isKnown ? identity.mpinID : "",
             userID: identity.userID, verdict: verdict, wid: proof.wid,
             // The digits that a wrong PIN gets are good for nothing.
-            otp: verdict.status == 200 ? otp ?? "" : "", expires: now.adding(seconds: limits.tokenSeconds),
+            otp: verdict == .right ? otp ?? "" : "", expires: now.adding(seconds: limits.tokenSeconds),
             registersDevice: answered?.registersDevice == true)
         // One for a browser is known as long as that may wait, so that a late phone hears what is wrong.
         let seconds = limits.accessNumberSeconds + limits.accessNumberGraceSeconds
@@ -42,10 +42,10 @@ extension RelyingPartyService {
             let (reservation, identity, block) = try await identities.reserve(
                 id, isKnown: isKnown, at: config.clock())
             if isKnown { tell(block, id, identity) }
-            if reservation != .busy { return (reservation, identity) }
+            if reservation != .refused(.busy) { return (reservation, identity) }
             try await Task.sleep(for: .milliseconds(5))
         }
-        throw APIError(.serviceUnavailable, "Too many logins of one identity", retryAfter: 1)
+        throw APIError(.busy, at: config.clock())
     }
 
     private struct Login {
@@ -87,11 +87,11 @@ extension RelyingPartyService {
         try await challenges.use(answered.map { [$0] } ?? login.claimed, for: id, isKnown: isKnown, at: now)
         if case .refused(let verdict) = login.reservation {
             try await identities.refuse(id, isKnown: isKnown, at: now)
-            return (!isKnown && login.isLost ? Verdict(status: 409) : verdict, nil, nil)
+            return (!isKnown && login.isLost ? .retired : verdict, nil, nil)
         }
         guard context != nil, isKnown || !login.isLost else {
             try await identities.refund(id, isKnown: isKnown, at: now)
-            return (Verdict(status: 409), nil, nil)
+            return (.retired, nil, nil)
         }
         let (verdict, block) = try await identities.settle(
             id, isKnown: isKnown, isRight: answered != nil, at: now)

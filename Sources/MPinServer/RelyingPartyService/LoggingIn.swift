@@ -71,7 +71,7 @@ extension RelyingPartyService {
             return LoginReport(answer: RPAAuthenticateResponse(status: 403, message: APIError.foreignPage.message))
         }
         guard let token = try await tokens.take(request.authOTT, at: now) else { return LoginReport(answer: expired) }
-        if token.status != 200 {
+        if token.verdict != .right {
             try await identities.sync(token, at: now)
         } else if try await !redeem(token, request, at: now) {
             return LoginReport(answer: expired)
@@ -80,10 +80,10 @@ extension RelyingPartyService {
         }
         return LoginReport(
             answer: RPAAuthenticateResponse(
-                status: token.status, message: token.verdict.message, userId: token.userID, mpinId: token.mpinID,
-                OTP: token.otp.isEmpty ? nil : token.otp,
+                status: token.verdict.status, message: token.verdict.message, userId: token.userID,
+                mpinId: token.mpinID, OTP: token.otp.isEmpty ? nil : token.otp,
                 attemptsLeft: config.tellAttemptsLeft ? token.verdict.attemptsLeft : nil),
-            retryAfter: token.verdict.retryAt?.secondsFrom(now))
+            retryAfter: token.verdict.retryAfter(at: now))
     }
 }
 
@@ -103,23 +103,4 @@ struct LoginReport: Sendable {
     var answer: RPAAuthenticateResponse
     /// Seconds after which another try makes sense.
     var retryAfter: Int?
-}
-
-extension Verdict {
-    /// What the RPA may show.
-    var message: String {
-        switch status {
-        case 200: "Authentication successful"
-        case 409: "Client secret expired: register again"
-        case 429: "Too many wrong PINs"
-        default: "Wrong PIN."
-        }
-    }
-}
-
-extension Moment {
-    /// Whole seconds until then, rounded up, 1 at least: the value of `Retry-After`.
-    func secondsFrom(_ now: Moment) -> Int {
-        Int(max(1, (microseconds - now.microseconds + 999_999) / 1_000_000))
-    }
 }

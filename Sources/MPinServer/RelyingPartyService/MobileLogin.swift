@@ -15,7 +15,7 @@ extension RelyingPartyService {
         let now = config.clock()
         guard let token = try await tokens.read(authOTT, at: now) else { throw APIError.wrongNumber }
         // The verdict before any look at the number: else who has no account could find out which numbers are live.
-        guard token.status == 200 else { return try await refusal(token, authOTT) }
+        guard token.verdict == .right else { return try await refusal(token, authOTT) }
         guard token.wid != "0", try await browsers.contains(token.wid, at: now) else { throw APIError.wrongNumber }
         // The status of a wrong PIN (wire section 6.8), but no attempt is counted.
         guard config.clock() < token.expires else { throw APIError(.unauthorized, "Wrong PIN.") }
@@ -39,15 +39,11 @@ extension RelyingPartyService {
         _ = try await tokens.take(authOTT, at: now)
         // Anybody may find the live numbers, and write on their pages: there a note must cost a try of a PIN. Who has a
         // code has seen the page.
-        let isShown = !AccessNumber.isNumber(token.wid) || token.isKnown && token.status == 401
-        _ = try await browsers.change(token.wid, at: now) { if isShown { $0.turnDown(status: token.status) } }
+        let isShown = !AccessNumber.isNumber(token.wid) || token.isKnown && token.verdict.attemptsLeft != nil
+        _ = try await browsers.change(token.wid, at: now) { if isShown { $0.turnDown(token.verdict) } }
         // The RPA, whose question counts the others, never hears of it.
-        metrics.count(.logins, [String(token.status)])
-        let retryAfter = token.verdict.retryAt?.secondsFrom(now)
-        let left = config.tellAttemptsLeft ? token.verdict.attemptsLeft : nil
-        return APIError(
-            .init(code: token.status), token.verdict.message, retryAfter: retryAfter, attemptsLeft: left
-        ).response
+        metrics.count(.logins, [String(token.verdict.status)])
+        return APIError(token.verdict, at: now, tellsLeft: config.tellAttemptsLeft).response
     }
 
     /// Gives a right PIN to its browser.
@@ -65,7 +61,7 @@ extension RelyingPartyService {
         guard request.ownPage == false, let token = try await tokens.read(request.authOTT, at: now),
             now < token.expires, token.wid != "0"
         else { return false }
-        if token.status == 200 {
+        if token.verdict == .right {
             let authOTT = request.authOTT.lowercased()
             _ = try await browsers.change(token.wid, at: now) { $0.refuse(authOTT: authOTT) }
         }

@@ -34,7 +34,6 @@ package struct AuthToken: Codable, Sendable, Equatable {
         self.registersDevice = registersDevice
     }
 
-    package var status: Int { verdict.status }
     package var isKnown: Bool { !mpinID.isEmpty }
 
     /// The key of the token that belongs to `authOTT`, given in hex of either case.
