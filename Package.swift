@@ -95,9 +95,15 @@ let package = Package(
         module("MPinABI", ["CMPin", "MPinSDK", "MPinHTTP", "MPinCrypto", "MPinSecrets"]),
         module("MPinStore", ["MPinWire", grdb, sqlite], [callersPlace]),
         module(
+            "MPinService",
+            [
+                "MPinStore", "MPinCrypto", "MPinWire", "MPinSecrets", logging, lifecycle[0],
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+            ], [callersPlace]),
+        module(
             "MPinServer",
-            ["MPinStore", "MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets", "CQREncode", grdb, yams, logging]
-                + [asyncHTTPClient] + lifecycle + hummingbird + nio,
+            ["MPinService", "MPinStore", "MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets", "CQREncode"]
+                + [grdb, yams, logging, asyncHTTPClient] + lifecycle + hummingbird + nio,
             [callersPlace],
             // The website's files are parts of the program.
             resources: [
@@ -106,8 +112,10 @@ let package = Package(
                 "Languages/fr.json", "Languages/es.json",
             ].map { .embedInCode("RelyingPartyApplication/Website/" + $0) }, exclude: ["openapi.yaml"]),
         .executableTarget(
-            name: "mpind", dependencies: ["CMPin", "MPinServer", "MPinStore", "MPinSecrets", argumentParser, logging],
-            swiftSettings: strict),
+            name: "mpind",
+            dependencies: [
+                "CMPin", "MPinServer", "MPinService", "MPinStore", "MPinSecrets", argumentParser, logging,
+            ], swiftSettings: strict),
 
         .executableTarget(
             name: "mpin-cli", dependencies: ["CMPin", "MPin", argumentParser], swiftSettings: strict),
@@ -136,11 +144,12 @@ let package = Package(
             ["MPinSDK", "MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets", "LoopbackServer", "StoreWriter"]),
         tests("MPinTests", ["MPin", "MPinSDK", "LoopbackServer"]),
         tests("MPinStoreTests", ["MPinStore", grdb]),
+        tests("MPinServiceTests", ["MPinService", "MPinStore", "MPinCrypto", "MPinWire", "MPinSecrets", logging]),
         tests(
             "MPinServerTests",
             [
-                "MPinServer", "MPinStore", "MPinCrypto", "BN254CX", "MPinWire", "MPinHTTP", "MPinSecrets",
-                "LoopbackServer", grdb, logging,
+                "MPinServer", "MPinService", "MPinStore", "MPinCrypto", "BN254CX", "MPinWire", "MPinHTTP",
+                "MPinSecrets", "LoopbackServer", grdb, logging,
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -1,5 +1,6 @@
 import Foundation
 package import MPinSecrets
+package import MPinService
 
 /// What old RPSs and D-TAs share with each other, and sign with (wire section 5).
 package struct LegacyCredentials: Sendable {

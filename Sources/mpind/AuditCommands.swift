@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import MPinSecrets
 import MPinServer
+import MPinService
 import MPinStore
 
 struct AuditCommands: ParsableCommand {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import MPinServer
+import MPinService
 import MPinStore
 
 struct DTA: ParsableCommand {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import MPinSecrets
 import MPinServer
+import MPinService
 
 /// Deletes what has expired. A running RPS does so by itself; a retired master share is erased by this command alone.
 struct CollectGarbage: AsyncParsableCommand {

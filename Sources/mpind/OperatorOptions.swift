@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import MPinSecrets
 import MPinServer
+import MPinService
 
 /// Where an operator's command finds what no option names.
 struct ConfigOption: ParsableArguments {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import MPinSecrets
 import MPinServer
+import MPinService
 
 /// What the master shares of a D-TA are sealed with. The passphrase itself is never an argument: other users of the
 /// machine can read those.

@@ -3,6 +3,7 @@ import GRDB
 import LoopbackServer
 import MPinSecrets
 import MPinServer
+import MPinService
 import MPinStore
 import XCTest
 

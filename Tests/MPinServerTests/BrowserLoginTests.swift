@@ -197,7 +197,7 @@ final class BrowserLoginTests: XCTestCase {
     }
 
     func testThePhoneGets408WhereNoBrowserComes() throws {
-        let (server, client, alice) = try registered { $0.limits.waitSeconds = 1 }
+        let (server, client, alice) = try registered { $0.limits.service.waitSeconds = 1 }
         let browser = try TestBrowser(server.backend)
         let authOTT = try client.prove(alice, wid: browser.wid)
         let answer = try client.authenticateMobile(authOTT)
@@ -209,7 +209,7 @@ final class BrowserLoginTests: XCTestCase {
     }
 
     func testALoginThatTheBrowserDidNotTakeCanBeMadeAgainByTheSameIdentityOnly() throws {
-        let (server, client, alice) = try registered { $0.limits.waitSeconds = 0 }
+        let (server, client, alice) = try registered { $0.limits.service.waitSeconds = 0 }
         let eve = try client.register("eve@example.com", pin: "4321")
         let browser = try TestBrowser(server.backend)
         XCTAssertEqual(try client.authenticateMobile(client.prove(alice, wid: browser.wid)).status, 408)
@@ -257,7 +257,7 @@ final class BrowserLoginTests: XCTestCase {
     }
 
     func testNobodyWaitsLongerThanTheLimit() throws {
-        let (server, _, _) = try registered { $0.limits.pageWaitSeconds = 1 }
+        let (server, _, _) = try registered { $0.limits.service.pageWaitSeconds = 1 }
         let browsers = try (0..<3).map { _ in try TestBrowser(server.backend) }
         let waits = zip(browsers, ["1", "3600", "999999999"]).map { browser, wait in
             let start = ContinuousClock.now
@@ -323,7 +323,7 @@ final class BrowserLoginTests: XCTestCase {
 
     func testNumberAndCodeComeWithTheirTimes() throws {
         let server = try InProcess(changeRPS: {
-            $0.limits.accessNumberSeconds = 120
+            $0.limits.service.accessNumberSeconds = 120
             $0.baseURL = "https://login.example.com"
         })
         for (path, name) in [("getAccessNumber", "accessNumber"), ("getQrUrl", "qrUrl")] {

@@ -68,7 +68,7 @@ final class FailingPartsTests: XCTestCase {
             return (try? Sockets.rawBytes(backend.dta1Port, Data(head.utf8))).map { .raw(Array($0)) } ?? .reset()
         }
         defer { dta1.stop() }
-        let server = try InProcess(backend, changeRPS: { $0.dta1.url = dta1.url }).keep(in: self)
+        let server = try InProcess(backend, changeRPS: { $0.authorities[0].url = dta1.url }).keep(in: self)
         let client = TestClient(backend: backend)
         let alice = try client.register("alice@example.com", pin: "1234")
         let pending = try client.startRegistration("bob@example.com")

@@ -2,6 +2,7 @@ import Foundation
 import LoopbackServer
 import MPinSecrets
 import MPinServer
+import MPinService
 import MPinWire
 import XCTest
 

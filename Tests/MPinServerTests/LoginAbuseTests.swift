@@ -1,6 +1,7 @@
 import Foundation
 import MPinSecrets
 import MPinServer
+import MPinService
 import MPinStore
 import XCTest
 

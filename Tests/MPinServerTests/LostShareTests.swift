@@ -28,9 +28,9 @@ final class LostShareTests: XCTestCase {
         return try InProcess(
             backend,
             change: {
-                $0.limits.keyWatchSeconds = 1
+                $0.limits.service.keyWatchSeconds = 1
                 $0.adminListen = admin
-            }, changeRPS: { [ports] in $0.dta1.url = "http://127.0.0.1:\(ports[0])" }
+            }, changeRPS: { [ports] in $0.authorities[0].url = "http://127.0.0.1:\(ports[0])" }
         ).keep(in: self)
     }
 

@@ -47,8 +47,10 @@ final class OptionsTests: XCTestCase {
         let settings = try SettingsReader(.serve).read(arguments: arguments, environment: [:])
         let rps = try XCTUnwrap(settings.parts().rps)
         XCTAssertEqual(rps.attempts.block, .temporary(seconds: 7))
-        XCTAssertEqual([rps.attempts.maxFailures, rps.limits.registrationSeconds, rps.limits.seedBytes], [8, 9, 33])
-        XCTAssertEqual([rps.limits.accessNumberSeconds, rps.limits.accessNumberGraceSeconds], [11, 12])
+        XCTAssertEqual(
+            [rps.attempts.maxFailures, rps.limits.service.registrationSeconds, rps.limits.seedBytes], [8, 9, 33])
+        XCTAssertEqual(
+            [rps.limits.service.accessNumberSeconds, rps.limits.service.accessNumberGraceSeconds], [11, 12])
         XCTAssertEqual([rps.logoutURL, rps.serviceName, rps.serviceIconURL], ["/out", "S", "/i"])
         XCTAssertEqual([rps.forwardUserHeaders, rps.allowOrigin], [["X-A"], ["https://a"]])
         XCTAssertEqual([rps.accessNumberUseCheckSum, rps.useNFC, rps.setDeviceName], [false, true, false])

@@ -3,6 +3,7 @@ import LoopbackServer
 import MPinCrypto
 import MPinSecrets
 import MPinServer
+import MPinService
 import MPinWire
 import Synchronization
 import XCTest

@@ -28,7 +28,7 @@ final class PermitWatchTests: XCTestCase {
         return try InProcess(
             backend,
             change: {
-                $0.limits.permitCheckSeconds = seconds
+                $0.limits.service.permitCheckSeconds = seconds
                 $0.adminListen = listen
             }, changeRPS: change
         ).keep(in: self)
@@ -76,7 +76,7 @@ final class PermitWatchTests: XCTestCase {
     func testAD_TA1ThatChangesItsPermitsIsNoticed() throws {
         let lies = Flag()
         let proxy = try proxy(backend.dta1Port, lies: lies)
-        let server = try server { $0.dta1.url = proxy.url }
+        let server = try server { $0.authorities[0].url = proxy.url }
         try assertNothingIsJudgedWhileItLies(lies, server)
     }
 
@@ -84,7 +84,7 @@ final class PermitWatchTests: XCTestCase {
     func testAD_TA2ThatLiesToClientsAloneIsNoticedByAQuestionThatNobodyTellsFromTheirs() throws {
         let lies = Flag()
         let proxy = try proxy(backend.dta2Port, lies: lies)
-        let server = try server { $0.dta2PublicURL = proxy.url }
+        let server = try server { $0.authorities[1].publicURL = proxy.url }
         try assertNothingIsJudgedWhileItLies(lies, server)
         let questions = proxy.received.filter { $0.path == "/timePermit" }
         XCTAssertGreaterThanOrEqual(questions.count, 3, "at start, while it lies and after that")
@@ -110,7 +110,7 @@ final class PermitWatchTests: XCTestCase {
             ], backend.traffic)
         try other.waitUntilReady()
         // Only the look at the start can notice it.
-        let server = try server(seconds: 3600) { $0.dta2PublicURL = "http://127.0.0.1:\(port)" }
+        let server = try server(seconds: 3600) { $0.authorities[1].publicURL = "http://127.0.0.1:\(port)" }
         XCTAssertEqual(try backend.call("GET", "/health/ready", port: admin).status, 503)
         XCTAssertTrue(server.logText.contains("wrong time permits"), server.logText)
         let alice = try client.register("alice@example.com", pin: "1234")
@@ -128,7 +128,7 @@ final class PermitWatchTests: XCTestCase {
             return (try? Sockets.rawBytes(dta2, Data(head.utf8))).map { .raw(Array($0)) } ?? .reset()
         }
         addTeardownBlock { proxy.stop() }
-        let server = try server { $0.dta2PublicURL = proxy.url }
+        let server = try server { $0.authorities[1].publicURL = proxy.url }
         let alice = try client.register("alice@example.com", pin: "1234")
         let permit = try client.timePermit(alice)
         state.value = true
@@ -141,8 +141,10 @@ final class PermitWatchTests: XCTestCase {
 
     func testWithoutTimePermitsNobodyIsAskedForThem() throws {
         let proxy = try proxy(backend.dta2Port, lies: Flag(true))
-        _ = try InProcess(backend, change: { $0.usePermits = false }, changeRPS: { $0.dta2PublicURL = proxy.url })
-            .keep(in: self)
+        _ = try InProcess(
+            backend, change: { $0.usePermits = false }, changeRPS: { $0.authorities[1].publicURL = proxy.url }
+        )
+        .keep(in: self)
         XCTAssertEqual(proxy.received.count, 0)
     }
 }

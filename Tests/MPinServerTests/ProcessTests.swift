@@ -2,6 +2,7 @@ import Foundation
 import LoopbackServer
 import MPinSecrets
 import MPinServer
+import MPinService
 import XCTest
 
 /// The real program: start, restart, kill, signals, start errors, and the parts as processes of their own.

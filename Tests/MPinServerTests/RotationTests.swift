@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import MPinSecrets
 import MPinServer
+import MPinService
 import MPinStore
 import MPinWire
 import XCTest
@@ -11,7 +12,7 @@ final class RotationTests: XCTestCase {
     private let day = 86_400
 
     private func server() throws -> InProcess {
-        try InProcess { $0.limits.keyWatchSeconds = 1 }.keep(in: self)
+        try InProcess { $0.limits.service.keyWatchSeconds = 1 }.keep(in: self)
     }
 
     /// The operator's command on the file of a running D-TA.

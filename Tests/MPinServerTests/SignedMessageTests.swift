@@ -1,5 +1,6 @@
 import MPinSecrets
 import MPinServer
+import MPinService
 import XCTest
 
 /// Messages between the parts: unambiguous, each good for its purpose, key and fields only.

@@ -2,6 +2,7 @@ import Foundation
 import MPinCrypto
 import MPinSecrets
 import MPinServer
+import MPinService
 import MPinStore
 import MPinWire
 import XCTest

@@ -54,7 +54,7 @@ final class WaitingTests: XCTestCase {
         let server = try InProcess {
             $0.limits.connections = 64
             $0.limits.connectionsPerAddress = 16
-            $0.limits.pageWaitSeconds = 20
+            $0.limits.service.pageWaitSeconds = 20
         }.keep(in: self)
         let browsers = try (0..<13).map { _ in try TestBrowser(code: server.backend) }
         // One that comes in the moment in which the thirteenth is answered comes again.
@@ -121,7 +121,7 @@ final class WaitingTests: XCTestCase {
         let server = try InProcess {
             $0.limits.connections = 64
             $0.limits.connectionsPerAddress = 16
-            $0.limits.pageWaitSeconds = 50
+            $0.limits.service.pageWaitSeconds = 50
         }.keep(in: self)
         let tokens = try (0..<13).map { _ in try TestBrowser(code: server.backend).webOTT }
         func wait(_ number: Int) throws -> Int32 {
@@ -155,7 +155,7 @@ final class WaitingTests: XCTestCase {
                 $0.delivery = .forceActivate
                 $0.limits.connections = 64
                 $0.limits.connectionsPerAddress = 16
-                $0.limits.waitSeconds = 50
+                $0.limits.service.waitSeconds = 50
             }, changeRPS: { $0.rpaKey = nil }, changeRPA: { $0.rpsKey = nil }
         ).keep(in: self)
         let client = TestClient(backend: server.backend)

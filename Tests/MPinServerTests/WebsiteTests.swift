@@ -1,6 +1,7 @@
 import Foundation
 import MPinSecrets
 import MPinServer
+import MPinService
 import XCTest
 
 /// The website as a browser meets it on the wire: cookies, forms, headers. How it looks and feels is tested in a real
@@ -129,7 +130,7 @@ final class WebsiteTests: XCTestCase {
         let server = try InProcess {
             $0.delivery = .forceActivate
         } changeRPS: {
-            $0.limits.waitSeconds = 2
+            $0.limits.service.waitSeconds = 2
         }.keep(in: self)
         let client = TestClient(backend: server.backend)
         let user = try client.register("alice@example.com", pin: "1234")

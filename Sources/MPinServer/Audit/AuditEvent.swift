@@ -1,3 +1,4 @@
+package import MPinService
 package import MPinStore
 
 /// Something that an operator may have to prove later. No event holds a secret.

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import MPinSecrets
+import MPinService
 
 /// The files of one audit log: those that were put aside, by their names or as they were given, and the one that is being
 /// written.

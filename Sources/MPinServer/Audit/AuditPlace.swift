@@ -1,5 +1,6 @@
 import Foundation
 package import MPinSecrets
+import MPinService
 
 /// The files of an audit log, and how it names users.
 package struct AuditPlace: Sendable {

@@ -1,4 +1,5 @@
 package import MPinSecrets
+package import MPinService
 package import MPinStore
 package import MPinWire
 
@@ -34,13 +35,6 @@ package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
     package var url: String { "http://\(self)" }
 }
 
-/// Why the server does not start, in one line for a person.
-package struct StartError: Error, CustomStringConvertible {
-    package let description: String
-
-    package init(_ description: String) { self.description = description }
-}
-
 /// A D-TA: the keeper of one master secret share (wire section 9).
 package struct TrustAuthorityConfig: Sendable {
     /// For the log, such as "dta1".
@@ -72,15 +66,27 @@ package struct TrustAuthorityConfig: Sendable {
 
 /// How the RPS reaches a D-TA.
 package struct TrustAuthorityLink: Sendable {
+    /// For logs and errors, such as "D-TA 1".
+    package var name: String
+    /// Which share of each master secret it keeps, from 1 on.
+    package var index: Int
     /// Base URL for the RPS, without a slash at its end.
     package var url: String
+    /// Base URL for clients, or a path where they reach it through this server; nil: clients do not ask it.
+    package var publicURL: String?
     /// The ``TrustAuthorityConfig/requestKey`` of that D-TA.
     package var requestKey: SecretBytes
 
-    package init(url: String, requestKey: SecretBytes) {
+    package init(name: String, index: Int, url: String, publicURL: String? = nil, requestKey: SecretBytes) {
+        self.name = name
+        self.index = index
         self.url = url
+        self.publicURL = publicURL
         self.requestKey = requestKey
     }
+
+    /// Where the RPS asks as clients do. A path is that of ``AuthorityGate``, which asks as the RPS does.
+    var clientURL: String? { publicURL.map { $0.hasPrefix("/") ? url : $0 } }
 }
 
 /// The RPS: registration and authentication (wire sections 6 and 7).
@@ -93,11 +99,9 @@ package struct RelyingPartyServiceConfig: Sendable {
     package var database: String
     /// Makes the activation keys; 32 bytes.
     package var activationKey: SecretBytes
-    package var dta1: TrustAuthorityLink
-    package var dta2: TrustAuthorityLink
-    /// Base URL at which clients reach D-TA 2.
-    package var dta2PublicURL: String
-    /// Not nil: both D-TAs are old ones, and requests to them are signed with these.
+    /// The D-TAs in the order of their indices. The RPS asks the first for shares of clients, and they ask the others.
+    package var authorities: [TrustAuthorityLink]
+    /// Not nil: all D-TAs are old ones, and requests to them are signed with these.
     package var legacy: LegacyCredentials?
     /// Whole URL of the RPA's /mpinVerify.
     package var verifyURL: String
@@ -160,18 +164,30 @@ package struct RelyingPartyServiceConfig: Sendable {
 
     package init(
         listen: ListenAddress, privateListen: ListenAddress, database: String, activationKey: SecretBytes,
-        dta1: TrustAuthorityLink, dta2: TrustAuthorityLink, dta2PublicURL: String, verifyURL: String,
-        rpaKey: SecretBytes?
+        authorities: [TrustAuthorityLink], verifyURL: String, rpaKey: SecretBytes?
     ) {
         self.listen = listen
         self.privateListen = privateListen
         self.database = database
         self.activationKey = activationKey
-        self.dta1 = dta1
-        self.dta2 = dta2
-        self.dta2PublicURL = dta2PublicURL
+        self.authorities = authorities
         self.verifyURL = verifyURL
         self.rpaKey = rpaKey
+    }
+}
+
+extension RelyingPartyServiceConfig {
+    /// What of it is not about a wire.
+    var rules: ServiceRules {
+        var rules = ServiceRules()
+        rules.attempts = attempts
+        rules.usesPermits = usePermits
+        rules.keepsPermits = storePermits
+        rules.checksNumbers = accessNumberUseCheckSum
+        rules.waitsForResult = waitForLoginResult
+        rules.limits = limits.service
+        rules.clock = clock
+        return rules
     }
 }
 

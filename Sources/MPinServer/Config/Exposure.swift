@@ -1,3 +1,5 @@
+import MPinService
+
 /// How the listeners of this process are protected where other machines can reach them.
 package enum Exposure: Sendable {
     /// Not at all: loopback addresses only.

@@ -1,5 +1,9 @@
+package import MPinService
+
 /// Every limit of the server in one place.
 package struct Limits: Sendable {
+    /// Of registrations and logins, whatever wire they come over.
+    package var service = ServiceLimits()
     /// Largest request body in bytes; more gets 413.
     package var bodyBytes = 64 * 1024
     /// Largest sum of all header fields of a request in bytes; more gets 400 and the connection is closed.
@@ -33,33 +37,6 @@ package struct Limits: Sendable {
     /// Requests of one listener that are worked on at the same time; more get 503. Half are for logins that have
     /// begun.
     package var requestsInFlight = 256
-    /// Longest user id in bytes of UTF-8: the longest mail address (RFC 5321 section 4.5.3.1).
-    package var userIDBytes = 254
-    /// Seconds that a registration waits for its confirmation.
-    package var registrationSeconds = 3600
-    /// Seconds in which a finished registration hands its shares out again to the holder of the same regOTT.
-    package var refetchSeconds = 300
-    /// Seconds from pass 1 to pass 2.
-    package var pass1Seconds = 15
-    /// Pass 1 records of one identity that live at the same time; the oldest goes first.
-    package var pass1Records = 4
-    /// Tries, 5 ms apart, to begin a login while others of the same identity take up all attempts that are left.
-    package var busyTries = 400
-    /// There are 2 to this power places for the logins on IDs that were never registered.
-    package var strangerBits = 13
-    /// Seconds from pass 2 to authenticate.
-    package var tokenSeconds = 60
-    /// Seconds that an access number or a QR code is shown.
-    package var accessNumberSeconds = 300
-    /// Seconds that it is good for after that.
-    package var accessNumberGraceSeconds = 5
-    /// Numbers that are drawn, at most, to find one that no browser has.
-    package var accessNumberTries = 100
-    /// Seconds that a phone waits for its page.
-    package var waitSeconds = 10
-    /// Seconds that a page waits for its phone, at most: the longer, the less its asking costs; proxies cut off what takes
-    /// a minute.
-    package var pageWaitSeconds = 30
     /// Random bytes that clients without a generator of their own get.
     package var seedBytes = 100
     /// Seconds that a browser stays logged in.
@@ -74,13 +51,6 @@ package struct Limits: Sendable {
     package var permitDays = 14
     /// Seconds for one call to another part of the system.
     package var callSeconds = 10
-    /// Seconds between two looks of the RPS at what the D-TAs serve: too few for three wrong PINs where one of them has
-    /// lost its share.
-    package var keyWatchSeconds = 10
-    /// Seconds between two looks at the D-TAs' time permits.
-    package var permitCheckSeconds = 30
-    /// Tries, one a second, to get the server secret shares at start.
-    package var gatherTries = 30
     /// Seconds between two collections of expired items.
     package var collectSeconds = 60
     /// Seconds of time permits that one line of the audit log sums up.

@@ -1,5 +1,6 @@
 import Foundation
 import MPinSecrets
+package import MPinService
 package import MPinStore
 
 /// All parts in one process, each with its own keys and its own database in one folder, speaking HTTP with each other
@@ -50,9 +51,12 @@ package struct AllInOne: Sendable {
         let audit = try audit()
         var rps = RelyingPartyServiceConfig(
             listen: listen, privateListen: privateListen, database: path("rps.sqlite"), activationKey: try key("rps"),
-            dta1: TrustAuthorityLink(url: dta1.listen.url, requestKey: dta1.requestKey),
-            dta2: TrustAuthorityLink(url: dta2.listen.url, requestKey: dta2.requestKey),
-            dta2PublicURL: isExposed ? AuthorityGate.path : dta2.listen.url,
+            authorities: [
+                TrustAuthorityLink(name: "D-TA 1", index: 1, url: dta1.listen.url, requestKey: dta1.requestKey),
+                TrustAuthorityLink(
+                    name: "D-TA 2", index: 2, url: dta2.listen.url,
+                    publicURL: isExposed ? AuthorityGate.path : dta2.listen.url, requestKey: dta2.requestKey),
+            ],
             verifyURL: privateListen.url + "/mpinVerify", rpaKey: rpaKey)
         rps.maxAttempts = maxAttempts
         rps.attempts.block = block

@@ -2,6 +2,7 @@ import Foundation
 package import Logging
 import MPinCrypto
 import MPinSecrets
+import MPinService
 import MPinStore
 import ServiceLifecycle
 
@@ -98,26 +99,26 @@ package struct Daemon: Service {
         let readiness: Readiness
 
         func run() async throws {
-            var service: RelyingPartyService?
+            var server: ServiceParts?
             if let config = daemon.parts.rps {
                 // SIGTERM while waiting for a D-TA ends the wait.
                 do {
-                    service = try await cancelWhenGracefulShutdown { try await daemon.makeService(config) }
+                    server = try await cancelWhenGracefulShutdown { try await daemon.makeService(config) }
                 } catch is CancellationError where Task.isShuttingDownGracefully {
                     return
                 }
             }
-            let application = daemon.parts.rpa.map { RelyingPartyApplication($0, service: service) }
-            let stores = [service?.store, service?.sessions, application?.store].compactMap(\.self)
-            var services: [any Service] = [Collector(stores: stores, permitAudit: service?.permitAudit, daemon: daemon)]
-            defer { service?.permitAudit.sumUp(isEnd: true) }
-            if let service {
-                services.append(
-                    KeyWatch(ring: service.keyRing, seconds: service.limits.keyWatchSeconds, logger: daemon.logger))
+            let application = daemon.parts.rpa.map { RelyingPartyApplication($0, local: server?.milagro) }
+            let stores = (server?.stores ?? []) + [application?.store].compactMap(\.self)
+            var services: [any Service] = [Collector(stores: stores, permitAudit: server?.permitAudit, daemon: daemon)]
+            defer { server?.permitAudit.sumUp(isEnd: true) }
+            if let service = server?.service {
+                let seconds = service.rules.limits.keyWatchSeconds
+                services.append(KeyWatch(ring: service.keyRing, seconds: seconds, logger: daemon.logger))
+                if let watch = service.permitWatch { services.append(watch) }
             }
-            if let watch = service?.permitWatch { services.append(watch) }
-            services += try daemon.privateListeners(service, application, readiness)
-            services += try daemon.publicListeners(service, application, readiness)
+            services += try daemon.privateListeners(server, application, readiness)
+            services += try daemon.publicListeners(server, application, readiness)
             try await daemon.run(services)
         }
     }
@@ -157,44 +158,57 @@ extension Daemon {
             metadata: place)
     }
 
-    private func makeService(_ config: RelyingPartyServiceConfig) async throws -> RelyingPartyService {
+    /// The service behind the RPS, and what it is asked through.
+    private struct ServiceParts: Sendable {
+        let config: RelyingPartyServiceConfig
+        let service: AuthenticationService
+        let milagro: MilagroFace
+        /// Of D-TA 2, where clients reach it through this server.
+        let gate: AuthorityGate?
+        let permitAudit: PermitAudit
+        let stores: [any Store]
+
+        /// Every wire that the service is asked over. Those of MIRACL Trust and OpenID Connect get their places here.
+        var faces: [any Face] { [milagro] }
+    }
+
+    private func makeService(_ config: RelyingPartyServiceConfig) async throws -> ServiceParts {
         let file: SQLiteStore
         do { file = try SQLiteStore(path: config.database) } catch let error as StartError { throw error } catch {
             throw StartError("\(config.database): \(error)")
         }
-        let store = MeteredStore(file, metrics: metrics)
-        let sessions = MemoryStore()
-        watch(store, config)
-        metrics.gauge(.liveSessions) { Double(sessions.count) }
+        let durable = MeteredStore(file, metrics: metrics)
+        let shortLived = MemoryStore()
+        watch(durable, config)
+        metrics.gauge(.liveSessions) { Double(shortLived.count) }
         let appID = try await file.setting("app_id") { Hex.encode(try randomBytes(16)) }
-        let seconds = config.limits.callSeconds
-        // A path is that of ``AuthorityGate``, which asks as the RPS does.
-        let clientURL = config.dta2PublicURL.hasPrefix("/") ? config.dta2.url : config.dta2PublicURL
-        let authorities = [
-            TrustAuthorityClient("D-TA 1", config.dta1, appID: appID, legacy: config.legacy, seconds: seconds),
-            TrustAuthorityClient(
-                "D-TA 2", config.dta2, clientURL: clientURL, appID: appID, legacy: config.legacy, seconds: seconds),
-        ]
-        let secrets = ServerSecrets(authorities: authorities, store: file, config: config, logger: logger)
+        let authorities = config.authorities.map { TrustAuthorityClient($0.name, $0, appID: appID, config) }
+        let audit = ServiceAudit(config, metrics: metrics)
+        let secrets = ServerSecrets(
+            authorities, store: file, place: config.database, rules: config.rules, observer: audit.note, logger: logger)
         let keyRing = try await ServerKeyRing(secrets)
         health.add("keys") { keyRing.keys.isUsable }
-        let permitWatch = config.usePermits ? await permitWatch(authorities, keyRing, config) : nil
-        return RelyingPartyService(
-            config: config, appID: config.legacy?.appID ?? appID, store: store, sessions: sessions, keyRing: keyRing,
-            permitWatch: permitWatch, lost: try await LostRegistrations(in: store, at: config.clock()),
-            dta1: authorities[0], dta2: authorities[1],
-            rpa: Peer(url: config.verifyURL, seconds: seconds, isMailing: true),
-            rates: rates, metrics: metrics)
+        let watch =
+            config.usePermits
+            ? PermitWatch(authorities, ring: keyRing, rules: config.rules, observer: audit.note, logger: logger) : nil
+        await look(watch)
+        let service = try await AuthenticationService(
+            rules: config.rules, activationKey: config.activationKey, durable: durable, shortLived: shortLived,
+            keyRing: keyRing, permitWatch: watch, authorities: authorities, permission: config.permission,
+            observer: audit.note)
+        return ServiceParts(
+            config: config, service: service,
+            milagro: MilagroFace(
+                config, service: service, appID: config.legacy?.appID ?? appID, rates: rates, metrics: metrics),
+            gate: parts.gatesAuthority ? authorities.last.map { AuthorityGate(authority: $0.peer) } : nil,
+            permitAudit: audit.permits, stores: [durable, shortLived])
     }
 
-    /// Has looked at the D-TAs' permits once.
-    private func permitWatch(
-        _ authorities: [TrustAuthorityClient], _ keyRing: ServerKeyRing, _ config: RelyingPartyServiceConfig
-    ) async -> PermitWatch {
-        let watch = PermitWatch(authorities, ring: keyRing, config: config, logger: logger)
+    /// Looks at the D-TAs' permits once.
+    private func look(_ watch: PermitWatch?) async {
+        guard let watch else { return }
         await watch.check()
         health.add("permits") { watch.isRight }
-        return watch
     }
 
     /// Ready is who can write, and has the key to judge proofs with.
@@ -210,16 +224,15 @@ extension Daemon {
 
     /// One listener an address: in one process RPS and RPA share it.
     private func publicListeners(
-        _ rps: RelyingPartyService?, _ rpa: RelyingPartyApplication?, _ readiness: Readiness
+        _ rps: ServiceParts?, _ rpa: RelyingPartyApplication?, _ readiness: Readiness
     ) throws -> [any Service] {
         try publicAddresses.map { address in
             let rps = rps?.config.listen == address ? rps : nil
             let rpa = rpa?.config.listen == address ? rpa : nil
             let cors = [
-                rps.map { CORSPolicy.rps(prefix: $0.config.prefix, origins: $0.config.allowOrigin) },
-                rps.map { CORSPolicy.service($0.config.allowOrigin) },
-                parts.gatesAuthority
-                    ? rps.map { CORSPolicy.dta($0.config.allowOrigin, prefix: AuthorityGate.path) } : nil,
+                rps.flatMap { rps in
+                    rps.gate.map { _ in CORSPolicy.dta(rps.config.allowOrigin, prefix: AuthorityGate.path) }
+                },
                 rpa.flatMap { rpa in
                     rpa.config.rpsURL.map { _ in
                         CORSPolicy.rps(prefix: rpa.config.prefix, origins: rpa.config.allowOrigin)
@@ -227,20 +240,21 @@ extension Daemon {
                 },
                 rpa.map { CORSPolicy.rpa($0.config.allowOrigin) },
             ]
+            let ofFaces = rps?.faces.flatMap(\.cors) ?? []
             return try Listener(
-                "public", address, edge: edge(address, limits), cors: cors.compactMap(\.self), rates: rates,
+                "public", address, edge: edge(address, limits), cors: ofFaces + cors.compactMap(\.self), rates: rates,
                 servesLogins: true, errorPage: rpa?.website.errorPage,
                 readiness: readiness, logger: logger
             ) { router in
-                rps?.addPublicRoutes(to: router)
+                for face in rps?.faces ?? [] { face.addPublicRoutes(to: router) }
                 rpa?.addPublicRoutes(to: router)
-                if parts.gatesAuthority, let rps { AuthorityGate(authority: rps.dta2.peer).addRoutes(to: router) }
+                rps?.gate?.addRoutes(to: router)
             }
         }
     }
 
     private func privateListeners(
-        _ rps: RelyingPartyService?, _ rpa: RelyingPartyApplication?, _ readiness: Readiness
+        _ rps: ServiceParts?, _ rpa: RelyingPartyApplication?, _ readiness: Readiness
     ) throws -> [any Service] {
         try privateAddresses.map { address in
             if !address.isLoopback, let rps, rps.config.privateListen == address, !rps.config.privateNeedsToken {
@@ -251,8 +265,10 @@ extension Daemon {
             return try Listener(
                 "private", address, edge: edge, servesLogins: isOpen, readiness: readiness, logger: logger
             ) { router in
-                if rps?.config.privateListen == address { rps?.addPrivateRoutes(to: router) }
-                if isOpen { rps?.addPublicRoutes(to: router) }
+                for face in rps?.faces ?? [] {
+                    if rps?.config.privateListen == address { face.addPrivateRoutes(to: router) }
+                    if isOpen { face.addPublicRoutes(to: router) }
+                }
                 if rpa?.config.privateListen == address { rpa?.addPrivateRoutes(to: router) }
             }
         }

@@ -40,10 +40,6 @@ struct APIError: Error {
     static let gone = APIError(.badRequest, "The request ended before its time")
     /// Nothing was acknowledged. A login that was being judged may count as a wrong PIN: the safe side.
     static let storeFailed = APIError(.serviceUnavailable, "The state cannot be read or written", retryAfter: 5)
-    /// A D-TA has lost its share: any judgement would call a right PIN a wrong one.
-    static let masterSecretChanged = APIError(.unavailable(.masterSecret), at: .now())
-    /// A D-TA's time permits open nothing: any judgement would call a right PIN a wrong one.
-    static let permitsWrong = APIError(.unavailable(.permits), at: .now())
     static let overloaded = APIError(.serviceUnavailable, "Overloaded", retryAfter: 1)
     /// Of those that wait for a person, and of nobody else.
     static let tooManyWait = APIError(.serviceUnavailable, "Too many wait already", retryAfter: 5)

@@ -1,5 +1,6 @@
 import Hummingbird
 import MPinSecrets
+import MPinService
 
 extension Request {
     /// 401 unless the request carries the bearer token of `message` under `key`.

@@ -1,5 +1,6 @@
 import HTTPTypes
-import MPinStore
+import MPinService
+package import MPinStore
 import Synchronization
 
 /// The header `Date` (RFC 9110 section 6.6.1), written once a second.
@@ -17,6 +18,9 @@ final class DateHeader: Sendable {
 }
 
 extension Moment {
+    /// `Sat, 21 Nov 2026 02:37:19 GMT`.
+    package var httpDate: String { formatted("%a, %d %b %Y %H:%M:%S GMT") }
+
     /// Whole seconds until then, rounded up, 1 at least: the value of `Retry-After`.
     func secondsFrom(_ now: Moment) -> Int {
         Int(max(1, (microseconds - now.microseconds + 999_999) / 1_000_000))

@@ -2,6 +2,7 @@ import Glibc
 import Hummingbird
 import HummingbirdCore
 import Logging
+import MPinService
 import NIOCore
 import NIOHTTP1
 import NIOPosix

@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import MPinService
 import MPinWire
 import NIOCore
 

@@ -1,4 +1,5 @@
 import MPinSecrets
+import MPinService
 
 /// The rate limits of one process at work. What is over a limit gets 429 and `Retry-After`, whether the identity is known
 /// or not.

@@ -1,3 +1,4 @@
+import MPinService
 import MPinStore
 
 /// A store whose operations are timed and whose failures are counted.
@@ -43,7 +44,7 @@ struct MeteredStore: Store {
     private func metered<Result>(_ operation: String, _ work: () async throws -> Result) async throws -> Result {
         let start = ContinuousClock.now
         defer { metrics.observe(.storeSeconds, since: start, [operation]) }
-        do { return try await work() } catch let error as APIError { throw error } catch {
+        do { return try await work() } catch let error as ServiceError { throw error } catch {
             metrics.count(.storeErrors, [operation])
             throw error
         }

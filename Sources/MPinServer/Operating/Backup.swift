@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import Glibc
 import MPinSecrets
+import MPinService
 
 /// Copies of a part's database, taken while the server runs.
 package enum Backup {

@@ -1,5 +1,6 @@
 import GRDB
 import Glibc
+import MPinService
 import MPinStore
 
 /// Which part of the server a SQLite file belongs to.

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import MPinSecrets
+import MPinService
 package import MPinStore
 
 /// Puts a copy of the backup in the place of a database, which is moved aside.

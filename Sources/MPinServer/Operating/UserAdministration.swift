@@ -1,4 +1,5 @@
 import MPinSecrets
+import MPinService
 package import MPinStore
 
 /// What an operator does with the identities of an RPS, in the database of a running server.

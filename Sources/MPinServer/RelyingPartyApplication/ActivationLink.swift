@@ -1,5 +1,6 @@
 import MPinHTTP
 import MPinSecrets
+import MPinService
 
 /// The link in an activation mail (wire section 8.4): identity, expiry, and a key of 128 hex digits: the RPS's
 /// activation key, then the RPA's own signature over all three, so that neither the expiry nor the rest can be changed.

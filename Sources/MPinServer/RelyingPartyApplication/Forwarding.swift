@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import HTTPTypes
 import Hummingbird
 import MPinHTTP
+import MPinService
 import NIOCore
 import NIOHTTP1
 
@@ -71,7 +72,8 @@ struct Forwarding: Sendable {
         _ request: HTTPClientRequest, _ kind: Request.Kind, mayRepeat: Bool
     ) async throws -> Response {
         do {
-            let seconds = limits.callSeconds + (kind == .page ? limits.pageWaitSeconds : limits.waitSeconds)
+            let seconds =
+                limits.callSeconds + (kind == .page ? limits.service.pageWaitSeconds : limits.service.waitSeconds)
             return response(try await client.send(request, seconds: seconds, mayRepeat: mayRepeat), kind)
         } catch { throw Self.unreachable }
     }

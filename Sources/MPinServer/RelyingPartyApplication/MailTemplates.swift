@@ -1,4 +1,5 @@
 import Foundation
+package import MPinService
 import MPinStore
 
 /// The mail with an activation link: ours in every language, or the operator's.

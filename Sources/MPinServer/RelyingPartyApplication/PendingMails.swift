@@ -1,4 +1,5 @@
 import MPinSecrets
+import MPinService
 import MPinStore
 
 /// The mails whose links wait to be opened, so that they can be sent again. A client can always ask for a new one itself;

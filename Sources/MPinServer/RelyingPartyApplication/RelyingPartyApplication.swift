@@ -2,6 +2,7 @@ import HTTPTypes
 import Hummingbird
 import Logging
 import MPinSecrets
+import MPinService
 import MPinStore
 import MPinWire
 
@@ -15,10 +16,10 @@ struct RelyingPartyApplication: Sendable {
     let mails: PendingMails
     let website: Website
 
-    /// `service`: the RPS, where it runs in this process.
-    init(_ config: RelyingPartyApplicationConfig, service: RelyingPartyService?) {
+    /// `local`: the RPS, where it runs in this process.
+    init(_ config: RelyingPartyApplicationConfig, local: MilagroFace?) {
         self.config = config
-        rps = RelyingPartyServiceClient(config, local: service)
+        rps = RelyingPartyServiceClient(config, local: local)
         mailer = Mailer(
             delivery: config.delivery, seconds: config.limits.callSeconds, templates: config.mail, brand: config.brand)
         store = MemoryStore()
@@ -115,7 +116,7 @@ struct RelyingPartyApplication: Sendable {
         var answer = LoginResponse(userId: verdict.userId, message: verdict.message)
         guard verdict.OTP != nil else { return answer }
         let now = config.clock().microseconds / 1000
-        let seconds = config.limits.tokenSeconds
+        let seconds = config.limits.service.tokenSeconds
         answer.nowTime = now
         answer.ttlSeconds = seconds
         answer.expireTime = now + Int64(seconds) * 1000

@@ -1,11 +1,12 @@
 import MPinSecrets
+import MPinService
 import MPinWire
 
 /// What the RPA asks of the RPS: on its private listener, or, where both run in one process, for the verdict of each
 /// login without the way over a socket.
 struct RelyingPartyServiceClient: Sendable {
     private let peer: Peer
-    private let local: RelyingPartyService?
+    private let local: MilagroFace?
     private let key: SecretBytes?
     /// What stands before the paths of browser sessions: an old RPS has them among its public ones only.
     private let browserPath: String
@@ -13,7 +14,7 @@ struct RelyingPartyServiceClient: Sendable {
     private let reportsResult: Bool
     private let revoked: RevokedUsers
 
-    init(_ config: RelyingPartyApplicationConfig, local: RelyingPartyService?) {
+    init(_ config: RelyingPartyApplicationConfig, local: MilagroFace?) {
         self.local = local
         peer = Peer(url: config.rpsPrivateURL, seconds: config.limits.callSeconds)
         key = config.rpsKey
@@ -77,7 +78,7 @@ struct RelyingPartyServiceClient: Sendable {
     func isRevoked(_ session: WebSession) async throws -> Bool {
         if try revoked.contains(session.mpinID, user: session.userID) { return true }
         guard let id = MPinID(hex: session.mpinID) else { return true }
-        if let local { return try await local.isRevoked(id) }
+        if let local { return try await local.service.isRevoked(id) }
         let answer = try await reach { try await peer.get("/user/" + id.hex, bearer: $0) }
         switch answer.status {
         case 410: return true

@@ -1,5 +1,6 @@
 import Foundation
 import MPinSecrets
+import MPinService
 
 /// The operator's list of users who may not log in any more: a user id or an M-Pin ID in hex on each line, read anew each
 /// time. Lines end with LF or CRLF and with nothing else, or a character in the middle of a name would hide it. Neither

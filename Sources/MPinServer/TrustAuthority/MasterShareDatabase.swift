@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import MPinSecrets
+import MPinService
 package import MPinStore
 
 /// The SQLite file of a D-TA: its master shares, each sealed, and nothing else.

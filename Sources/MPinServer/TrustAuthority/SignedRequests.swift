@@ -1,6 +1,7 @@
 import Hummingbird
 import MPinCrypto
 import MPinSecrets
+import MPinService
 import MPinStore
 
 /// Whether the RPS signed a request to this D-TA, and for now.

@@ -2,6 +2,7 @@ import HTTPTypes
 import Hummingbird
 import MPinCrypto
 import MPinSecrets
+import MPinService
 import MPinStore
 import MPinWire
 

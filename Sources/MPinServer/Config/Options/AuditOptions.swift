@@ -1,3 +1,5 @@
+import MPinService
+
 /// The audit log of a process.
 extension ServerOptions {
     package static let auditLog = ServerOption<String?>.text(

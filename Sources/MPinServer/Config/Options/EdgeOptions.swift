@@ -1,4 +1,5 @@
 package import Logging
+import MPinService
 
 /// What the options that every part has come to.
 extension Settings {

@@ -1,5 +1,6 @@
 import Foundation
 import MPinSecrets
+import MPinService
 import MPinWire
 
 /// How people register and log in: the options that the RPS has, alone or with the other parts in one process.
@@ -22,11 +23,11 @@ extension ServerOptions {
         "Wrong PINs without a right one that block for good, however many temporary blocks lie between them.")
     static let noTimePermits = ServerOption<Bool>.flag("no-time-permits", "Log in without time permits.")
     static let permitCheckSeconds = ServerOption<Int>.integer(
-        "permit-check-seconds", Limits().permitCheckSeconds, 1...3600,
+        "permit-check-seconds", ServiceLimits().permitCheckSeconds, 1...3600,
         "Time between two looks at the D-TAs' time permits; while one gives wrong ones, logins get 503 and count nothing."
     )
     static let registrationSeconds = ServerOption<Int>.integer(
-        "registration-seconds", Limits().registrationSeconds, 1...604_800,
+        "registration-seconds", ServiceLimits().registrationSeconds, 1...604_800,
         "How long a registration waits for its confirmation.")
 
     static let baseURL = ServerOption<String?>.text(
@@ -41,9 +42,10 @@ extension ServerOptions {
         "logout-url", .pathOrURL("PATH"), "Where phones log out unless the RPA says so itself: a path at the RPA.")
     static let requestOTP = ServerOption<Bool>.flag("request-otp", "Logins ask for one-time digits.")
     static let accessNumberSeconds = ServerOption<Int>.integer(
-        "access-number-seconds", Limits().accessNumberSeconds, 10...86_400, "How long an access number is shown.")
+        "access-number-seconds", ServiceLimits().accessNumberSeconds, 10...86_400, "How long an access number is shown."
+    )
     static let accessNumberGraceSeconds = ServerOption<Int>.integer(
-        "access-number-grace-seconds", Limits().accessNumberGraceSeconds, 0...600, "And good after that.")
+        "access-number-grace-seconds", ServiceLimits().accessNumberGraceSeconds, 0...600, "And good after that.")
     static let noAccessNumberCheckSum = ServerOption<Bool>.flag(
         "no-access-number-checksum", "Access numbers have six digits, without one that finds a mistyped one.")
     static let waitForLoginResult = ServerOption<Bool>.flag(
@@ -96,8 +98,8 @@ extension Settings {
             ? .temporary(seconds: self[ServerOptions.blockSeconds]) : .permanent
         config.usePermits = !self[ServerOptions.noTimePermits]
         config.allowOrigin = self[ServerOptions.allowOrigin]
-        config.limits.permitCheckSeconds = self[ServerOptions.permitCheckSeconds]
-        config.limits.registrationSeconds = self[ServerOptions.registrationSeconds]
+        config.limits.service.permitCheckSeconds = self[ServerOptions.permitCheckSeconds]
+        config.limits.service.registrationSeconds = self[ServerOptions.registrationSeconds]
         config.baseURL = (self[ServerOptions.baseURL] ?? "").withoutSlashAtEnd
         config.permitURL = self[ServerOptions.permitURL] ?? config.permitURL
         config.storePermits = self[ServerOptions.permits]
@@ -112,8 +114,8 @@ extension Settings {
 
     private func applyBrowserLogin(to config: inout RelyingPartyServiceConfig) throws {
         config.requestOTP = self[ServerOptions.requestOTP]
-        config.limits.accessNumberSeconds = self[ServerOptions.accessNumberSeconds]
-        config.limits.accessNumberGraceSeconds = self[ServerOptions.accessNumberGraceSeconds]
+        config.limits.service.accessNumberSeconds = self[ServerOptions.accessNumberSeconds]
+        config.limits.service.accessNumberGraceSeconds = self[ServerOptions.accessNumberGraceSeconds]
         config.accessNumberUseCheckSum = !self[ServerOptions.noAccessNumberCheckSum]
         config.waitForLoginResult = self[ServerOptions.waitForLoginResult]
         config.mobileUseNative = config.mobileUseNative || self[ServerOptions.mobileUseNative]

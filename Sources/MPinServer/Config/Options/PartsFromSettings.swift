@@ -1,5 +1,6 @@
 import Foundation
 import MPinSecrets
+import MPinService
 
 /// Puts the parts of a process together from its settings: reads key files, makes folders.
 extension Settings {
@@ -66,16 +67,11 @@ extension Settings {
 
     private func serviceParts() throws -> Parts {
         let rpaKey = self[ServerOptions.rpaKeyFile] == nil ? nil : try key(ServerOptions.rpaKeyFile)
-        let dta2URL = self[ServerOptions.dta2URL]
         var config = RelyingPartyServiceConfig(
             listen: try address(ServerOptions.listen, "127.0.0.1:8010"),
             privateListen: try address(ServerOptions.privateListen, "127.0.0.1:8011"),
             database: try require(ServerOptions.database), activationKey: try key(ServerOptions.keyFile),
-            dta1: TrustAuthorityLink(
-                url: self[ServerOptions.dta1URL], requestKey: try key(ServerOptions.dta1KeyFile)),
-            dta2: TrustAuthorityLink(url: dta2URL, requestKey: try key(ServerOptions.dta2KeyFile)),
-            dta2PublicURL: self[ServerOptions.dta2PublicURL] ?? dta2URL, verifyURL: self[ServerOptions.verifyURL],
-            rpaKey: rpaKey)
+            authorities: try authorities(), verifyURL: self[ServerOptions.verifyURL], rpaKey: rpaKey)
         config.legacy = try legacy()
         config.privateNeedsToken = rpaKey != nil
         config.authenticateURL = self[ServerOptions.authenticateURL]
@@ -86,6 +82,18 @@ extension Settings {
         parts.audit = config.audit
         parts.rps = config
         return parts
+    }
+
+    private func authorities() throws -> [TrustAuthorityLink] {
+        let dta2URL = self[ServerOptions.dta2URL]
+        return [
+            TrustAuthorityLink(
+                name: "D-TA 1", index: 1, url: self[ServerOptions.dta1URL],
+                requestKey: try key(ServerOptions.dta1KeyFile)),
+            TrustAuthorityLink(
+                name: "D-TA 2", index: 2, url: dta2URL, publicURL: self[ServerOptions.dta2PublicURL] ?? dta2URL,
+                requestKey: try key(ServerOptions.dta2KeyFile)),
+        ]
     }
 
     private func applicationParts() throws -> Parts {

@@ -1,4 +1,5 @@
 import Foundation
+import MPinService
 
 /// What the options of a part lack or contradict together.
 extension Settings {

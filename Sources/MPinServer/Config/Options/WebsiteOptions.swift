@@ -1,4 +1,5 @@
 import Foundation
+import MPinService
 
 /// How the website and its mails look.
 extension ServerOptions {

@@ -1,3 +1,4 @@
+import MPinService
 import NIOCore
 import NIOHTTP1
 

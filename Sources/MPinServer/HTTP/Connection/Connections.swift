@@ -1,5 +1,6 @@
 import HummingbirdCore
 import Logging
+import MPinService
 import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes

@@ -1,5 +1,6 @@
 import Foundation
 import MPinSecrets
+package import MPinService
 import NIOConcurrencyHelpers
 import NIOSSL
 

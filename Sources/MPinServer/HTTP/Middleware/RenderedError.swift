@@ -1,4 +1,5 @@
 import Hummingbird
+import MPinService
 import MPinStore
 import NIOCore
 import NIOHTTP1
@@ -17,6 +18,7 @@ func renderedError(
 private func apiError(_ error: any Error, _ context: RequestContext) throws -> APIError {
     switch error {
     case let error as APIError: return error
+    case let error as ServiceError: return error.spelled
     case let error as HTTPError:
         return error.status == .notFound ? APIError.notFound : APIError(error.status, error.status.reasonPhrase)
     case is HTTPParserError:

@@ -1,5 +1,6 @@
 import Hummingbird
 import Logging
+import MPinService
 
 /// Who waits for the mail asks for it again.
 extension Website {
@@ -17,7 +18,8 @@ extension Website {
         let pages = pages(request)
         guard let form = try await form(request, of: sessions.id(request)), let csrf = form["csrf"],
             let address = form["address"],
-            (1...config.limits.userIDBytes).contains(address.utf8.count), UserID.hiddenCharacters(in: address) == nil
+            (1...config.limits.service.userIDBytes).contains(address.utf8.count),
+            UserID.hiddenCharacters(in: address) == nil
         else { return pages.refusedForm.response(.forbidden) }
         let now = config.clock()
         let (isAllowed, again, pending) = try await mails.ask(for: address, at: now)

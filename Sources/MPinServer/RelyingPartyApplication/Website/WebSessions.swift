@@ -1,5 +1,6 @@
 import Hummingbird
 import MPinSecrets
+import MPinService
 import MPinStore
 
 /// Somebody who is logged in with a browser.

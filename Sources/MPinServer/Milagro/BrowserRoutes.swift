@@ -1,0 +1,75 @@
+import Hummingbird
+import MPinService
+import MPinStore
+import MPinWire
+
+/// What browsers and phones ask about a login for a browser (wire sections 6.8 to 6.12).
+extension MilagroFace {
+    /// POST /getAccessNumber (wire section 6.9).
+    func getAccessNumber() async throws -> Response {
+        let browser = try await service.openBrowser(.number)
+        var answer = BrowserSessionResponse(browser)
+        answer.accessNumber = browser.wid
+        return .json(answer)
+    }
+
+    /// POST /getQrUrl (wire section 6.11).
+    func getQRCode() async throws -> Response {
+        let browser = try await service.openBrowser(.code)
+        var answer = BrowserSessionResponse(browser)
+        answer.qrUrl = config.baseURL + "#" + browser.wid
+        return .json(answer)
+    }
+
+    /// POST /access (wire section 6.10): answered at once, or, where the browser says that it will wait, as soon as the
+    /// status is another one.
+    func access(_ request: Request) async throws -> Response {
+        let body = try await request.json(AccessRequest.self, limits)
+        let view = try await service.follow(
+            webOTT: body.webOTT.lowercased(), known: .init(status: body.status, refusals: body.refusals?.value),
+            seconds: body.wait?.value ?? 0)
+        return .json(AccessResponse(view))
+    }
+
+    /// POST /codeStatus (wire section 6.12). A report about an unknown code is no error to old clients.
+    func codeStatus(_ request: Request) async throws -> Response {
+        let body = try await request.json(CodeStatusRequest.self, limits)
+        let isKnown = try await service.report(
+            body.status, of: body.userId ?? "", to: (body.wid ?? "").lowercased())
+        guard isKnown, body.status == "wid" else { return .json(CodeStatusResponse()) }
+        return .json(CodeDetailsResponse(name: config.serviceName, logoURL: config.serviceIconURL))
+    }
+
+    /// POST /authenticate of the public surface (wire section 6.8): the phone brings the outcome of its pass 2 and waits
+    /// for what the RPA makes of it.
+    func authenticateMobile(_ request: Request) async throws -> Response {
+        let body = try await request.json(AuthenticateRequest.self, limits)
+        guard case .string(let authOTT)? = body.mpinResponse["authOTT"] else {
+            throw APIError(.badRequest, "Missing authOTT")
+        }
+        switch try await service.present(authOTT.lowercased()) {
+        case .refused(let verdict, let now):
+            // The RPA, whose question counts the others, never hears of it.
+            metrics.count(.logins, [String(verdict.status)])
+            return APIError(verdict, at: now, tellsLeft: config.tellAttemptsLeft).response
+        case .decided(let outcome):
+            guard outcome.status == 200 else { throw APIError(.init(code: outcome.status), outcome.message) }
+            return .json(
+                MobileAuthenticateResponse(logoutURL: outcome.logoutURL, logoutData: outcome.logoutData ?? .null))
+        }
+    }
+}
+
+extension BrowserSessionResponse {
+    fileprivate init(_ browser: AuthenticationService.OpenedBrowser) {
+        self.init(webOTT: browser.webOTT, ttlSeconds: browser.seconds, start: Int(browser.begun.seconds))
+    }
+}
+
+extension AccessResponse {
+    fileprivate init(_ view: WaitingBrowser.View) {
+        self.init(status: view.status, userId: view.userID, authOTT: view.authOTT)
+        refusals = view.refusals
+        refusal = view.refusal?.status
+    }
+}

@@ -1,0 +1,84 @@
+import HTTPTypes
+import Hummingbird
+import MPinSecrets
+import MPinWire
+
+/// What clients ask before anything else.
+extension MilagroFace {
+    /// GET /clientSettings (wire section 6.1). Without a configured base URL all URLs are paths: clients put theirs before
+    /// them.
+    func clientSettings() throws -> Response {
+        let base = config.baseURL + "/" + config.prefix
+        // Where clients reach D-TA 2 through this server its URL is a path, as the others are.
+        guard let publicURL = config.authorities.last?.publicURL else { throw APIError.internalError }
+        let dta2 = (publicURL.hasPrefix("/") ? config.baseURL : "") + publicURL
+        var settings = ClientSettings(
+            certivoxURL: dta2.hasSuffix("/") ? dta2 : dta2 + "/",
+            signatureURL: base + "/signature", registerURL: base + "/user", timePermitsURL: base + "/timePermit",
+            mpinAuthServerURL: base, authenticateURL: config.authenticateURL, appID: appID)
+        // Old clients ask there first and go to the D-TA on a 404 (wire section 18).
+        settings.timePermitsStorageURL = base + "/permitStorage"
+        settings.setupDoneURL = base + "/setupDone"
+        settings.mobileAuthenticateURL = base + "/authenticate"
+        settings.setDeviceName = config.setDeviceName
+        settings.requestOTP = config.requestOTP
+        settings.useWebSocket = false
+        settings.useNFC = config.useNFC
+        settings.seedValue = Hex.encode(try randomBytes(limits.seedBytes))
+        settings.usePermits = config.usePermits
+        settings.registrationCodes = true
+        addAccessNumbers(to: &settings, base: base)
+        return .json(settings).uncached()
+    }
+
+    private func addAccessNumbers(to settings: inout ClientSettings, base: String) {
+        settings.accessNumberUseCheckSum = config.accessNumberUseCheckSum
+        settings.accessNumberDigits = config.accessNumberUseCheckSum ? 7 : 6
+        settings.cSum = 1
+        if !config.requestOTP {
+            settings.accessNumberURL = base + "/access"
+            settings.getAccessNumberURL = base + "/getAccessNumber"
+        }
+        if config.mobileUseNative {
+            settings.getQrUrl = base + "/getQrUrl"
+            settings.codeStatusURL = base + "/codeStatus"
+        }
+    }
+
+    /// GET /mobileConfig (wire section 6.13).
+    func mobileConfig() throws -> Response {
+        guard let list = config.mobileConfig else { throw APIError(.forbidden, "No mobile configuration") }
+        guard config.mobileUseNative else { throw APIError.notFound }
+        return .json(list)
+    }
+
+    /// GET /service (wire section 6.15), without the prefix: where phones begin that know nothing but a URL. A program that
+    /// does not belong here hears so before it asks anything else (TRUST wire section 7.2).
+    func service(_ request: Request) throws -> Response {
+        guard let service = config.mobileService else { throw APIError(.forbidden, "No mobile service") }
+        if !config.serviceClients.isEmpty {
+            guard let client = request.headers[.userAgent].flatMap(ProductVersion.init),
+                let known = config.serviceClients.first(where: { $0.name == client.name })
+            else { throw APIError(.notAcceptable, "This service is not for this program (User-Agent)") }
+            guard client.isAsNew(as: known) else {
+                throw APIError(.preconditionFailed, "This version of the program is too old")
+            }
+        }
+        return .json(service)
+    }
+}
+
+extension Response {
+    /// With the headers that keep old browsers and proxies, too, from keeping it.
+    func uncached() -> Response {
+        var response = self
+        response.headers[.cacheControl] = "no-cache, no-store, max-age=0, must-revalidate"
+        response.headers[.pragma] = "no-cache"
+        response.headers[.expires] = "Sat, 26 Jul 1997 05:00:00 GMT"
+        return response
+    }
+}
+
+extension HTTPField.Name {
+    static let pragma = HTTPField.Name("Pragma") ?? .cacheControl
+}

@@ -1,0 +1,142 @@
+import HTTPTypes
+import Hummingbird
+import MPinService
+import MPinStore
+import MPinWire
+
+/// The Milagro wire of the service: the RPS's public endpoints (wire section 6) and its private ones (wire section 7).
+struct MilagroFace: Face {
+    let config: RelyingPartyServiceConfig
+    let service: AuthenticationService
+    let appID: String
+    let rpa: Peer
+    let rates: RateLimiter
+    let metrics: Metrics
+
+    init(
+        _ config: RelyingPartyServiceConfig, service: AuthenticationService, appID: String, rates: RateLimiter,
+        metrics: Metrics
+    ) {
+        self.config = config
+        self.service = service
+        self.appID = appID
+        self.rates = rates
+        self.metrics = metrics
+        rpa = Peer(url: config.verifyURL, seconds: config.limits.callSeconds, isMailing: true)
+    }
+
+    var limits: Limits { config.limits }
+
+    var cors: [CORSPolicy] {
+        [.rps(prefix: config.prefix, origins: config.allowOrigin), .service(config.allowOrigin)]
+    }
+
+    /// Everything below `/<prefix>`.
+    func addPublicRoutes(to router: Router<RequestContext>) {
+        let base = "/" + config.prefix
+        router.serve(base + "/clientSettings", [.get: { _, _ in try clientSettings() }])
+        router.serve(base + "/user", [.put: { request, _ in try await register(request, id: nil) }])
+        router.serve(
+            base + "/user/{id}",
+            [.put: { request, context in try await register(request, id: request.mpinID(context)) }])
+        router.serve(
+            base + "/signature/{id}",
+            [.get: { request, context in try await signature(request, request.mpinID(context)) }])
+        router.serve(
+            base + "/setupDone/{id}",
+            [
+                .post: { request, context in try await setupDone(request, request.mpinID(context)) }
+            ])
+        router.serve(
+            base + "/timePermit/{id}", [.get: { request, context in try await timePermit(request.mpinID(context)) }])
+        router.serve(
+            base + "/permitStorage/{app}/{date}/{hash}", [.get: { _, context in try await storedPermit(context) }])
+        router.serve(base + "/mobileConfig", [.get: { _, _ in try mobileConfig() }])
+        router.serve("/service", [.get: { request, _ in try service(request) }])
+        router.serve(base + "/pass1", [.post: { request, _ in try await pass1(request) }])
+        router.serve(base + "/pass2", [.post: { request, context in try await pass2(request, context.logger) }])
+        addBrowserRoutes(to: router, base: base)
+    }
+
+    private func addBrowserRoutes(to router: Router<RequestContext>, base: String) {
+        router.serve(base + "/getAccessNumber", [.post: { _, _ in try await getAccessNumber() }])
+        router.serve(base + "/getQrUrl", [.post: { _, _ in try await getQRCode() }])
+        router.serve(base + "/access", [.post: { request, _ in try await access(request) }])
+        router.serve(base + "/codeStatus", [.post: { request, _ in try await codeStatus(request) }])
+        router.serve(base + "/authenticate", [.post: { request, _ in try await authenticateMobile(request) }])
+    }
+
+    /// For the RPA, on a listener of their own.
+    func addPrivateRoutes(to router: Router<RequestContext>) {
+        router.serve(
+            "/user/{id}",
+            [
+                .get: { request, context in
+                    try requireRPA(request)
+                    return try await standing(request.mpinID(context))
+                },
+                .post: { request, context in
+                    try requireRPA(request)
+                    return try await activate(request, request.mpinID(context))
+                },
+            ])
+        router.serve(
+            "/registration/{id}",
+            [
+                .get: { request, context in
+                    try requireRPA(request)
+                    return try await registrationState(request.mpinID(context))
+                },
+                .post: { request, context in
+                    try requireRPA(request)
+                    return try await deleteRegistration(request, request.mpinID(context))
+                },
+            ])
+        router.serve(
+            "/authenticate",
+            [
+                .post: { request, _ in
+                    try requireRPA(request)
+                    return try await authenticate(request)
+                }
+            ])
+        router.serve(
+            "/loginResult",
+            [
+                .post: { request, _ in
+                    try requireRPA(request)
+                    return try await loginResult(request)
+                }
+            ])
+        // What may change at run time would be a second configuration; the old server, too, says 403 unless told where it
+        // is.
+        let fixed: Handler = { _, _ in throw APIError(.forbidden, "Options come from the configuration only") }
+        router.serve("/dynamicOptions", [.get: fixed, .post: fixed])
+        addBrowserRoutes(to: router)
+        router.serve("/status", [.get: { _, _ in .json(ErrorResponse(message: "active")) }])
+    }
+
+    /// For RPAs that make the pages themselves.
+    private func addBrowserRoutes(to router: Router<RequestContext>) {
+        let handlers: [String: @Sendable (Request) async throws -> Response] = [
+            "/getAccessNumber": { _ in try await getAccessNumber() }, "/getQrUrl": { _ in try await getQRCode() },
+            "/access": { request in try await access(request) },
+        ]
+        for (path, handler) in handlers {
+            router.serve(
+                path,
+                [
+                    .post: { request, _ in
+                        try requireRPA(request)
+                        return try await handler(request)
+                    }
+                ])
+        }
+    }
+
+    private func requireRPA(_ request: Request) throws {
+        guard config.privateNeedsToken else { return }
+        guard let key = config.rpaKey else { throw APIError.internalError }
+        try request.requireBearer(.fromRPA, key: key)
+    }
+}

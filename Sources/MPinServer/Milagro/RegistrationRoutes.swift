@@ -1,0 +1,130 @@
+import HTTPTypes
+import Hummingbird
+import MPinSecrets
+import MPinService
+import MPinStore
+import MPinWire
+
+/// Registrations on the Milagro wire (wire sections 6.2 to 6.4 and 7).
+extension MilagroFace {
+    /// PUT /user and PUT /user/<id> (wire section 6.2): starts or restarts a registration.
+    func register(_ request: Request, id: MPinID?) async throws -> Response {
+        let form = try await RegisterForm(request, id: id, limits)
+        guard !config.verifyURL.isEmpty || form.application.activationCode != nil else {
+            throw APIError(.badRequest, "Nobody can register here")
+        }
+        try rates.admit(.register, user: form.application.userID)
+        let started = try await service.register(form.application) { try await verify($0, form) }
+        metrics.count(.registrations)
+        return .json(
+            RegisterResponse(
+                mpinId: started.id.hex, regOTT: started.registrationToken, active: started.isConfirmed,
+                expireTime: started.expires.isoWithMicroseconds, nowTime: started.begun.isoWithMicroseconds,
+                message: started.message))
+    }
+
+    /// Asks the RPA whether the user may register (wire section 8.1), and whether without a further confirmation.
+    private func verify(
+        _ question: AuthenticationService.Question, _ form: RegisterForm
+    ) async throws -> AuthenticationService.Approval {
+        let message = VerifyUserRequest(
+            userId: question.registration.userID, mpinId: question.registration.id.hex,
+            mobile: form.application.mobile, activateKey: question.activationKey, expireTime: question.expires.iso,
+            resend: question.isRestart, deviceName: form.deviceName, userData: form.userData)
+        let bearer = config.rpaKey.map { SignedMessage.fromRPS.signature(key: $0) }
+        let answer: Peer.Answer
+        do {
+            answer = try await rpa.post("", headers: ClientHeaders(config).of(form.headers), message, bearer: bearer)
+        } catch let overload as APIError {
+            throw overload
+        } catch {
+            throw APIError(.internalServerError, "The relying party application cannot be reached")
+        }
+        switch answer.status {
+        case 200 where answer.body.count == 0: return .init(isConfirmed: false)
+        case 200:
+            guard let verdict = answer.json(VerifyUserResponse.self) else { break }
+            return .init(isConfirmed: verdict.forceActivate == true, message: verdict.message)
+        // 401 is about our own bearer token, where there is one, and not about the user.
+        case 400..<500 where answer.status != 401 || config.rpaKey == nil:
+            throw APIError(.init(code: answer.status), "The relying party application refused the registration")
+        default: break
+        }
+        throw APIError(.internalServerError, "The relying party application failed")
+    }
+
+    /// Private POST /user/<id> (wire section 7): the RPA delivers the activation key.
+    func activate(_ request: Request, _ id: MPinID) async throws -> Response {
+        try await service.confirm(id, activationKey: request.json(ActivateRequest.self, limits).activateKey)
+        return Response(status: .ok)
+    }
+
+    /// Private GET /registration/<id>: where it stands.
+    func registrationState(_ id: MPinID) async throws -> Response {
+        let state: RegistrationState =
+            switch try await service.stage(of: id) {
+            case .unknown: .none
+            case .pending: .pending
+            case .confirmed: .confirmed
+            case .finished: .finished
+            }
+        return .json(RegistrationStateResponse(state: state))
+    }
+
+    /// Private POST /registration/<id>: whoever has the link of the mail ends a registration that is not finished.
+    func deleteRegistration(_ request: Request, _ id: MPinID) async throws -> Response {
+        let key = try await request.json(ActivateRequest.self, limits).activateKey
+        try await service.deleteRegistration(id, activationKey: key)
+        return Response(status: .ok)
+    }
+
+    /// GET /signature/<id>?regOTT= (wire section 6.3): the first client secret share, and the signed query for the
+    /// second.
+    func signature(_ request: Request, _ id: MPinID) async throws -> Response {
+        guard let regOTT = request.query("regOTT")?.lowercased() else { throw APIError(.badRequest, "Missing regOTT") }
+        let issued = try await service.issueShares(id, token: regOTT)
+        return .json(
+            SignatureResponse(
+                clientSecretShare: SecretHex(issued.share), params: try onlyTicket(issued.tickets), setupDone: true))
+    }
+
+    /// POST /setupDone/<id> (wire section 6.4): with the regOTT, the end of a registration whose shares were handed out.
+    /// What else old clients send has no effect, and nobody learns from the answer which registrations there are.
+    func setupDone(_ request: Request, _ id: MPinID) async throws -> Response {
+        let body = try await request.bytes(limits)
+        if let report = try? request.decoded(SetupDoneRequest.self, from: body) {
+            try await service.finishRegistration(id, token: report.registrationToken.plainText.lowercased())
+        }
+        return Response(status: .ok)
+    }
+
+    /// This wire carries what gets one share beside the server's own: it knows two D-TAs.
+    func onlyTicket(_ tickets: [String]) throws(APIError) -> String {
+        guard tickets.count == 1, let ticket = tickets.first else { throw .internalError }
+        return ticket
+    }
+}
+
+/// A register request within the limits.
+private struct RegisterForm {
+    let application: AuthenticationService.Application
+    let headers: HTTPFields
+    let deviceName: String
+    let userData: String
+
+    init(_ request: Request, id: MPinID?, _ limits: Limits) async throws {
+        let bytes = try await request.bytes(limits)
+        let body = try request.decoded(RegisterRequest.self, from: bytes)
+        // To the decoder null is the same as nothing; to an old server it was a crash, to us it is a mistake.
+        guard try request.decoded(JSONValue.self, from: bytes)["mobile"] != .null else {
+            throw APIError(.badRequest, "mobile must be an integer")
+        }
+        application = try .init(
+            id: id, userID: body.userId, mobile: body.mobile?.value ?? 0,
+            registrationToken: body.registrationToken?.plainText.lowercased(),
+            activationCode: body.activateCode.flatMap { $0.isEmpty ? nil : $0 }, limits: limits.service)
+        headers = request.headers
+        deviceName = body.deviceName ?? ""
+        userData = body.userData ?? ""
+    }
+}

@@ -1,0 +1,150 @@
+import MPinCrypto
+import MPinHTTP
+import MPinSecrets
+import MPinService
+import MPinStore
+import MPinWire
+
+/// A D-TA, asked on the Milagro wire (wire section 9).
+struct TrustAuthorityClient: Authority {
+    let name: String
+    let peer: Peer
+    /// Where clients ask it for their permit shares; nil: the RPS does that for them.
+    private let clientPeer: Peer?
+    private let requestKey: SecretBytes
+    private let appID: String
+    /// Not nil: an old D-TA, which has one master secret and understands the old signatures only.
+    private let legacy: LegacyCredentials?
+    /// Chooses whom an old D-TA is asked for in the place of a stranger.
+    private let strangerKey: SecretBytes
+    private let signedSeconds: Int
+    private let clock: Clock
+
+    init(_ name: String, _ link: TrustAuthorityLink, appID: String, _ config: RelyingPartyServiceConfig) {
+        self.name = name
+        self.appID = config.legacy?.appID ?? appID
+        legacy = config.legacy
+        let seconds = config.limits.callSeconds
+        peer = Peer(url: link.url, seconds: seconds)
+        clientPeer = link.clientURL.map { Peer(url: $0, seconds: seconds, userAgent: nil) }
+        requestKey = link.requestKey
+        strangerKey = config.activationKey
+        signedSeconds = config.limits.signedSeconds
+        clock = config.clock
+    }
+
+    var givesPermitsOfToday: Bool { legacy != nil }
+
+    /// Now plus the life of a signed request.
+    private var expires: String { clock().adding(seconds: signedSeconds).iso }
+
+    func keys() async throws -> [MasterKey] {
+        if legacy != nil { return [MasterKey(id: ServerKeys.firstID, servedUntil: nil, fingerprint: nil)] }
+        let expires = expires
+        let message = SignedMessage.keys(appID: appID, expires: expires)
+        let members = [("app_id", appID), ("expires", expires), ("signature", message.signature(key: requestKey))]
+        let answer = try await peer.get("/keys?" + percentEncodedQuery(members))
+        guard answer.status == 200, let keys = answer.json(MasterKeysResponse.self)?.keys else {
+            throw unusable(answer)
+        }
+        return keys.map {
+            MasterKey(id: $0.id, servedUntil: $0.servedUntil.flatMap(Moment.init), fingerprint: $0.fingerprint)
+        }
+    }
+
+    func serverSecretShare(keyID: String) async throws -> SecretBytes {
+        let expires = expires
+        let signed = signature(
+            .serverSecret(appID: appID, keyID: keyID, expires: expires),
+            legacy: LegacyMessage.serverSecret(appID: appID, expires: expires))
+        let members = [("app_id", appID), ("expires", expires), ("signature", signed)] + naming(keyID)
+        let answer = try await peer.get("/serverSecret?" + percentEncodedQuery(members))
+        return try share(answer.json(ServerSecretResponse.self)?.serverSecret.secret, answer, MPinSize.g2)
+    }
+
+    func clientSecretShare(_ id: MPinID, keyID: String) async throws -> SecretBytes {
+        let answer = try await peer.get("/clientSecret?" + clientSecretQuery(id, keyID: keyID, mobile: 0))
+        return try share(answer.json(ClientSecretResponse.self)?.clientSecret.secret, answer, MPinSize.g1)
+    }
+
+    func clientSecretTicket(_ id: MPinID, keyID: String) -> String { clientSecretQuery(id, keyID: keyID, mobile: 1) }
+
+    /// The signed query that gets a client secret share.
+    private func clientSecretQuery(_ id: MPinID, keyID: String, mobile: Int) -> String {
+        let (hashID, expires) = (Hex.encode(id.hash), expires)
+        let signed = signature(
+            .clientSecret(appID: appID, keyID: keyID, hashID: hashID, hashUser: "", expires: expires),
+            legacy: LegacyMessage.clientSecret(appID: appID, hashID: hashID, hashUser: "", expires: expires))
+        return percentEncodedQuery(
+            [
+                ("mobile", String(mobile)), ("expires", expires), ("app_id", appID), ("hash_mpin_id", hashID),
+                ("signature", signed), ("hash_user_id", ""),
+            ] + naming(keyID))
+    }
+
+    func permitShare(_ permit: Permit) async throws -> SecretBytes {
+        let signature = legacy == nil ? permitTicket(permit) : signature(ofHolder: permit)
+        let holder = legacy == nil ? permit.hash : holder(permit)
+        let query = percentEncodedQuery([("hash_mpin_id", Hex.encode(holder)), ("signature", signature)])
+        return try permitShare(await peer.get("/timePermit?" + query))
+    }
+
+    func permitShareForClient(_ permit: Permit) async throws -> SecretBytes {
+        guard let clientPeer else { return try await permitShare(permit) }
+        let query = percentEncodedQuery([
+            ("hash_mpin_id", Hex.encode(permit.hash)), ("app_id", appID), ("mobile", "1"),
+            ("signature", permitTicket(permit)),
+        ])
+        return try permitShare(await clientPeer.get("/timePermit?" + query))
+    }
+
+    private func permitShare(_ answer: Peer.Answer) throws -> SecretBytes {
+        let hex = answer.json(TimePermitResponse.self).flatMap { SecretBytes(hex: Array($0.timePermit.utf8).span) }
+        return try share(hex, answer, MPinSize.g1)
+    }
+
+    /// For a stranger one that the D-TA answers as the other, with a share that is good for nobody. Old D-TAs do not know
+    /// it.
+    func permitTicket(_ permit: Permit) -> String {
+        guard permit.isStranger else { return signature(ofHolder: permit) }
+        let message = SignedMessage.strangerPermit(
+            keyID: permit.keyID, hashID: Hex.encode(permit.hash), date: permit.date)
+        return message.signature(key: requestKey)
+    }
+
+    /// An old D-TA knows no strangers: it is asked for somebody whom nobody is.
+    private func signature(ofHolder permit: Permit) -> String {
+        let hashID = Hex.encode(holder(permit))
+        return signature(
+            .timePermit(keyID: permit.keyID, hashID: hashID, date: permit.date),
+            legacy: LegacyMessage.timePermit(hashID: hashID))
+    }
+
+    func holder(_ permit: Permit) -> [UInt8] {
+        guard permit.isStranger else { return permit.hash }
+        let stranger = SignedMessage.stranger(hashID: Hex.encode(permit.hash))
+        return stranger.tag(key: legacy == nil ? requestKey : strangerKey)
+    }
+
+    private func signature(_ message: SignedMessage, legacy old: @autoclosure () -> SignedMessage) -> String {
+        guard let legacy else { return message.signature(key: requestKey) }
+        return old().signature(key: legacy.appKey)
+    }
+
+    private func naming(_ keyID: String) -> [(String, String)] { legacy == nil ? [("key_id", keyID)] : [] }
+
+    private func share(_ share: SecretBytes?, _ answer: Peer.Answer, _ size: Int) throws -> SecretBytes {
+        guard answer.status == 200, let share, share.count == size else { throw unusable(answer) }
+        return share
+    }
+
+    private func unusable(_ answer: Peer.Answer) -> AuthorityAnswer {
+        let kind: AuthorityAnswer.Kind =
+            switch answer.status {
+            case 200: .nonsense
+            case 400..<500: .refusal
+            default: .failure
+            }
+        return AuthorityAnswer(kind, "\(name) answered \(answer.status) without a usable share")
+    }
+}

@@ -1,0 +1,73 @@
+package import MPinSecrets
+package import MPinStore
+
+/// Registrations and logins, whatever wire they come over: who may register, who gets shares and permits, whether a PIN is
+/// right, and what becomes of that.
+package struct AuthenticationService: Sendable {
+    /// Whether a user may still log in. Gives the refusal where not, and throws where it cannot find out.
+    package typealias Permission = @Sendable (MPinID) async throws -> (any Error)?
+
+    package let rules: ServiceRules
+    package let keyRing: ServerKeyRing
+    /// Nil: logins need no permits.
+    package let permitWatch: PermitWatch?
+    /// In the order of their indices. The service asks the first for shares itself, the clients ask the others.
+    let authorities: [any Authority]
+    /// Makes the activation keys and chooses the strangers' places.
+    let activationKey: SecretBytes
+    /// Nil: nobody is asked.
+    let permission: Permission?
+    let observer: ServiceObserver
+    /// The places of those who never registered.
+    let slots: Slots
+    let registrations: Registrations
+    let identities: Identities
+    let lost: LostRegistrations
+    let activationCodes: ActivationCodes
+    let challenges: Challenges
+    let tokens: Tokens
+    let browsers: WaitingBrowsers
+    let pendingLogins: PendingLogins
+    /// The last D-TA's permit shares in hex by day and hash of the M-Pin ID.
+    let storedPermits: Table<String>
+
+    /// `durable` keeps what must last, `shortLived` what is good for a few minutes: in memory, so that nothing which was
+    /// used before a restart can be used after it.
+    package init(
+        rules: ServiceRules, activationKey: SecretBytes, durable: any Store, shortLived: any Store,
+        keyRing: ServerKeyRing, permitWatch: PermitWatch?, authorities: [any Authority],
+        permission: Permission?, observer: @escaping ServiceObserver
+    ) async throws {
+        let slots = Slots(bits: rules.limits.strangerBits, key: activationKey)
+        self.rules = rules
+        self.activationKey = activationKey
+        self.keyRing = keyRing
+        self.permitWatch = permitWatch
+        self.authorities = authorities
+        self.permission = permission
+        self.observer = observer
+        self.slots = slots
+        registrations = Registrations(in: durable)
+        identities = Identities(in: durable, slots: slots, policy: rules.attempts)
+        lost = try await LostRegistrations(in: durable, at: rules.clock())
+        activationCodes = ActivationCodes(in: durable)
+        challenges = Challenges(in: shortLived, slots: slots, limit: rules.limits.pass1Records)
+        tokens = Tokens(in: shortLived, slots: slots)
+        browsers = WaitingBrowsers(in: shortLived)
+        pendingLogins = PendingLogins(in: shortLived, seconds: rules.limits.tokenSeconds)
+        storedPermits = Table("permit", in: shortLived)
+    }
+
+    var limits: ServiceLimits { rules.limits }
+    var keys: ServerKeys { keyRing.keys }
+    var now: Moment { rules.clock() }
+
+    /// Whether the operator has revoked the identity.
+    package func isRevoked(_ id: MPinID) async throws -> Bool {
+        try await identities.find(id, at: now)?.revoked == true
+    }
+
+    func share(_ ask: () async throws -> SecretBytes) async throws -> SecretBytes {
+        do { return try await ask() } catch { throw ServiceError.noShareFromAuthority }
+    }
+}

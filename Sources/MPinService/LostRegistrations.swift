@@ -1,0 +1,82 @@
+import Foundation
+package import MPinStore
+import MPinWire
+
+/// What a restore of the database has lost: its user hears that it must register again, and not that the PIN is wrong.
+///
+/// M-Pin IDs say when they were issued. None that was issued between the newest one in the backup and the restore can be
+/// known, now or later, so the answer to one of these times tells nobody which IDs exist, of whomever it is invented.
+package struct LostRegistrations: Sendable {
+    /// In microseconds since 1970.
+    private struct Times: Codable, Sendable {
+        var after: Int64
+        var until: Int64
+    }
+
+    private static let setting = "times"
+    private let times: [Times]
+    /// Registrations that the backup has and that may have ended since.
+    private let pending: Table<Bool>
+
+    /// As the restores of that database have left it.
+    package init(in store: any Store, at now: Moment) async throws {
+        times = try await Self.table(store).read(Self.setting, at: now) ?? []
+        pending = Table("lost_registration", in: store)
+    }
+
+    /// Nothing is looked for where nothing was ever restored.
+    package func contains(_ id: MPinID, at now: Moment) async throws -> Bool {
+        guard !times.isEmpty else { return false }
+        let issued = id.issued?.microseconds
+        let isOfTheTime = issued.map { issued in times.contains { $0.after < issued && issued <= $0.until } } ?? false
+        return try await pending.contains(id.key, at: now) || isOfTheTime
+    }
+
+    /// Notes in a backup, before it takes the place of a database, what has been issued since it was made.
+    package static func note(in store: any Store, at now: Moment) async throws {
+        let pending = Table<Bool>("lost_registration", in: store)
+        var newest = Int64(0)
+        try await each(Table<IdentityRecord>("identity", in: store), at: now) { record in
+            newest = max(newest, MPinID(hex: record.mpinID)?.issued?.microseconds ?? 0)
+        }
+        try await each(Table<Registration>("registration", in: store), at: now) { registration in
+            newest = max(newest, registration.id.issued?.microseconds ?? 0)
+            try await pending.update(registration.id.key, at: now) { $0 = .init(true) }
+        }
+        // To the end of its second: the time of that registration is not for everybody.
+        let times = Times(after: (newest / 1_000_000 + 1) * 1_000_000, until: now.microseconds)
+        try await table(store).update(setting, at: now, durable: true) { entry in
+            entry = .init((entry?.value ?? []) + [times])
+        }
+    }
+
+    private static func table(_ store: any Store) -> Table<[Times]> { Table("lost_registrations", in: store) }
+
+    private static func each<Value>(
+        _ table: Table<Value>, at now: Moment, _ work: (Value) async throws -> Void
+    ) async throws {
+        var last: String?
+        while true {
+            let page = try await table.list(after: last, limit: 500, at: now)
+            for (_, value) in page { try await work(value) }
+            guard let end = page.last else { return }
+            last = end.key
+        }
+    }
+}
+
+extension MPinID {
+    /// When it was issued, as it says itself: nobody has vouched for it.
+    var issued: Moment? {
+        guard let content = try? JSON.decode(JSONValue.self, from: bytes.span),
+            case .string(let text)? = content["issued"],
+            let start = Moment(String(text.prefix(19)).replacing(" ", with: "T") + "Z")
+        else { return nil }
+        let fraction = text.dropFirst(19)
+        guard !fraction.isEmpty else { return start }
+        guard fraction.utf8.count == 7, fraction.first == ".", let microseconds = Int64(fraction.dropFirst()),
+            microseconds >= 0
+        else { return nil }
+        return Moment(microseconds: start.microseconds + microseconds)
+    }
+}

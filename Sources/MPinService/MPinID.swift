@@ -1,0 +1,69 @@
+import Foundation
+import MPinSecrets
+package import MPinStore
+
+/// An M-Pin ID: the bytes of its JSON text, which are hashed exactly as they came (wire section 4).
+package struct MPinID: Sendable, Equatable {
+    /// Lower-case hex of ``bytes``: the name of the ID on the wire.
+    package let hex: String
+    package let bytes: [UInt8]
+    /// SHA-256 of ``bytes``, 32 bytes: `hash_mpin_id`.
+    package let hash: [UInt8]
+
+    /// What the ID's items are kept under: hex of ``hash``.
+    package var key: String { Hex.encode(hash) }
+
+    /// The user id inside, in NFC; nil where there is none. Nobody has vouched for it.
+    package var userID: String? {
+        (try? JSONDecoder().decode(Content.self, from: Data(bytes))).map { UserID.normal($0.userID) }
+    }
+
+    /// What the text must hold.
+    private struct Content: Decodable {
+        let mobile: Int
+        let issued: String
+        let userID: String
+        let salt: String
+    }
+
+    /// Reads hex in either case; nil for an odd number of digits, other characters, or nothing.
+    package init?(hex: String) {
+        guard let bytes = Hex.decode(hex), !bytes.isEmpty else { return nil }
+        self.init(bytes: bytes)
+    }
+
+    private init(bytes: [UInt8]) {
+        self.bytes = bytes
+        hex = Hex.encode(bytes)
+        hash = SHA256.hash(bytes)
+    }
+
+    /// A new ID for `userID`, made unique by a random salt of 16 bytes.
+    ///
+    /// The text is UTF-8 as it is, without `\u` escapes except where JSON demands them: old clients compare `userID`
+    /// byte by byte with the id that they asked for.
+    package static func issue(userID: String, mobile: Int, at now: Moment) throws -> MPinID {
+        let salt = Hex.encode(try randomBytes(16))
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .withoutEscapingSlashes
+        let quoted = String(decoding: try encoder.encode(userID), as: UTF8.self)
+        let text = #"{"mobile": \#(mobile), "issued": "\#(now.issued)", "userID": \#(quoted), "salt": "\#(salt)"}"#
+        return MPinID(bytes: Array(text.utf8))
+    }
+}
+
+/// In JSON an ID is its hex.
+extension MPinID: Codable {
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let id = MPinID(hex: try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "not an M-Pin ID")
+        }
+        self = id
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(hex)
+    }
+}

@@ -1,0 +1,50 @@
+import Foundation
+package import MPinStore
+
+/// The spellings of time that the wire uses (wire section 2), and the days of time permits.
+extension Moment {
+    /// Reads `YYYY-MM-DDTHH:MM:SSZ` and no other spelling.
+    package init?(_ text: String) {
+        guard text.utf8.count == 20, let date = try? Date(text, strategy: .iso8601) else { return nil }
+        self.init(microseconds: Int64(date.timeIntervalSince1970) * 1_000_000)
+        guard iso == text else { return nil }
+    }
+
+    /// Whole seconds since 1970.
+    package var seconds: Int64 { microseconds / 1_000_000 }
+
+    /// Whole days since 1970-01-01: the date of time permits.
+    package var day: Int32 { Int32(truncatingIfNeeded: seconds / 86_400) }
+
+    /// Midnight UTC at the start of that day.
+    package init(startOfDay day: Int32) { self.init(microseconds: Int64(day) * 86_400_000_000) }
+
+    /// 0...23.
+    package var hour: Int { Int(seconds % 86_400 / 3_600) }
+
+    /// The dates that a proof may be made for: today and, while the UTC hour is 0, yesterday (wire section 3).
+    package var permitDates: [Int32] { hour == 0 ? [day, day - 1] : [day] }
+
+    /// `2026-11-21T02:37:19Z`.
+    package var iso: String { formatted("%Y-%m-%dT%H:%M:%SZ") }
+
+    /// In UTC, in the words of strftime(3).
+    package func formatted(_ format: String) -> String {
+        var (time, parts) = (time_t(seconds), tm())
+        gmtime_r(&time, &parts)
+        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { text in
+            let count = strftime(text.baseAddress, text.count, format, &parts)
+            return String(
+                decoding: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(text)[..<count]), as: UTF8.self)
+        }
+    }
+
+    /// `2026-11-21T03:36:19.271581`: without a zone, for the register answer.
+    package var isoWithMicroseconds: String {
+        let fraction = String(microseconds % 1_000_000)
+        return iso.dropLast() + "." + String(repeating: "0", count: 6 - fraction.count) + fraction
+    }
+
+    /// `2026-11-21 03:36:19.271581`: the member `issued` of a M-Pin ID.
+    package var issued: String { isoWithMicroseconds.replacing("T", with: " ") }
+}

@@ -1,0 +1,243 @@
+package import MPinSecrets
+package import MPinStore
+
+/// Who registers, and how it ends.
+extension AuthenticationService {
+    /// What a client asks for when it registers, or asks for another mail.
+    package struct Application: Sendable {
+        /// Of a pending registration that is begun anew; nil for a new one.
+        package let id: MPinID?
+        /// As the client has written it, for the M-Pin ID.
+        package let writtenUserID: String
+        /// In NFC.
+        package let userID: String
+        package let mobile: Int
+        /// Of the pending registration, in lower-case hex.
+        package let registrationToken: String?
+        /// In the place of a confirmation.
+        package let activationCode: String?
+
+        /// Refuses user ids that nobody may have.
+        package init(
+            id: MPinID?, userID written: String, mobile: Int, registrationToken: String?, activationCode: String?,
+            limits: ServiceLimits
+        ) throws(ServiceError) {
+            self.id = id
+            writtenUserID = written
+            userID = UserID.normal(written)
+            guard !userID.isEmpty, max(userID.utf8.count, written.utf8.count) <= limits.userIDBytes else {
+                throw .badUserID("must have 1 to \(limits.userIDBytes) bytes")
+            }
+            if let hidden = UserID.hiddenCharacters(in: written) { throw .badUserID("must not hold \(hidden)") }
+            self.mobile = mobile
+            self.registrationToken = registrationToken
+            self.activationCode = activationCode
+        }
+    }
+
+    /// What the relying party is asked about: whether the user may register.
+    package struct Question: Sendable {
+        package let registration: Registration
+        /// Whoever brings it back confirms the registration.
+        package let activationKey: String
+        package let expires: Moment
+        package let isRestart: Bool
+    }
+
+    /// The relying party's yes. Its no is an error.
+    package struct Approval: Sendable {
+        /// Whether no further confirmation is needed.
+        package let isConfirmed: Bool
+        /// For the user.
+        package let message: String?
+
+        package init(isConfirmed: Bool, message: String? = nil) {
+            self.isConfirmed = isConfirmed
+            self.message = message
+        }
+    }
+
+    package struct StartedRegistration: Sendable {
+        package let id: MPinID
+        package let registrationToken: String
+        /// Whether it needs no further confirmation.
+        package let isConfirmed: Bool
+        package let begun: Moment
+        package let expires: Moment
+        package let message: String?
+    }
+
+    /// Starts or restarts a registration. `approve` asks the relying party, and is not called where there is a code.
+    package func register(
+        _ application: Application, approve: (Question) async throws -> Approval
+    ) async throws -> StartedRegistration {
+        let now = now
+        let expires = now.adding(seconds: limits.registrationSeconds)
+        // Kept before the relying party is asked: the link may be opened before it has answered.
+        let before = try await restart(application, expires: expires, at: now)
+        let (registration, token) =
+            if let before { (before.value, application.registrationToken ?? "") } else {
+                try await begin(application, expires: expires, at: now)
+            }
+        observer(.registrationStarted(registration.id, user: registration.userID, isRestart: before != nil))
+        let question = Question(
+            registration: registration, activationKey: activation(registration).signature(key: activationKey),
+            expires: expires, isRestart: before != nil)
+        let approval: Approval
+        do {
+            approval =
+                if let code = application.activationCode { try await redeem(code, registration, at: now) } else {
+                    try await approve(question)
+                }
+        } catch {
+            if let before {
+                try await registrations.undoRestart(expires, to: before, at: now)
+            } else {
+                try await registrations.delete(registration.id, at: now)
+            }
+            observer(.registrationRefused(registration.id, user: registration.userID, error))
+            throw error
+        }
+        let isConfirmed =
+            approval.isConfirmed ? try await registrations.activate(registration.id, at: now) : false
+        if isConfirmed { observer(.registrationConfirmed(registration.id, user: registration.userID)) }
+        return StartedRegistration(
+            id: registration.id, registrationToken: token, isConfirmed: isConfirmed, begun: now, expires: expires,
+            message: isConfirmed ? nil : approval.message)
+    }
+
+    /// Begins the pending registration of that ID anew, and gives what it was before; nil when there is none.
+    private func restart(
+        _ application: Application, expires: Moment, at now: Moment
+    ) async throws -> Table<Registration>.Entry? {
+        guard let id = application.id else { return nil }
+        return try await registrations.restart(id, expires: expires, at: now) { pending in
+            guard let token = application.registrationToken, pending.accepts(token) else {
+                throw ServiceError.wrongRegistrationToken
+            }
+            // Else the mail for the identity of one user would go to another.
+            guard pending.userID == application.userID else { throw ServiceError.registrationOfAnotherUser }
+        }
+    }
+
+    private func begin(
+        _ application: Application, expires: Moment, at now: Moment
+    ) async throws -> (Registration, token: String) {
+        let token = Hex.encode(try randomBytes(16))
+        let fresh = Registration(
+            id: try MPinID.issue(userID: application.writtenUserID, mobile: application.mobile, at: now),
+            userID: application.userID, regOTT: token)
+        try await registrations.create(fresh, expires: expires, at: now)
+        return (fresh, token)
+    }
+
+    /// In the place of the relying party's word and its mail.
+    private func redeem(_ code: String, _ registration: Registration, at now: Moment) async throws -> Approval {
+        guard try await activationCodes.redeem(code, user: registration.userID, at: now) else {
+            throw ServiceError.wrongActivationCode
+        }
+        return Approval(isConfirmed: true)
+    }
+
+    private func activation(_ registration: Registration) -> SignedMessage {
+        .activation(id: registration.id, regOTTHash: Hex.decode(registration.regOTTHash) ?? [])
+    }
+}
+
+/// What whoever has the link of the mail may do.
+extension AuthenticationService {
+    package enum RegistrationStage: Sendable {
+        case unknown
+        case pending
+        case confirmed
+        case finished
+    }
+
+    /// How far it is.
+    package func stage(of id: MPinID) async throws -> RegistrationStage {
+        let now = now
+        return switch try await registrations.find(id, at: now) {
+        case let registration? where registration.isIssued: .finished
+        case let registration?: registration.isActive ? .confirmed : .pending
+        case nil: try await identities.find(id, at: now) == nil ? .unknown : .finished
+        }
+    }
+
+    /// Confirms the registration. The key is checked here and now, so that a wrong one can neither take the place of a good
+    /// one nor be called a success.
+    package func confirm(_ id: MPinID, activationKey key: String) async throws {
+        let now = now
+        let registration = try await unfinished(id, at: now)
+        guard activation(registration).isSigned(key, key: activationKey) else {
+            observer(.confirmationRefused(id, user: registration.userID))
+            throw ServiceError.wrongActivationKey
+        }
+        guard try await registrations.activate(id, at: now) else { throw ServiceError.noPendingRegistration }
+        observer(.registrationConfirmed(id, user: registration.userID))
+    }
+
+    /// Ends a registration that is not finished.
+    package func deleteRegistration(_ id: MPinID, activationKey key: String) async throws {
+        let now = now
+        let registration = try await unfinished(id, at: now)
+        guard activation(registration).isSigned(key, key: activationKey) else {
+            throw ServiceError.wrongActivationKey
+        }
+        guard try await registrations.deleteUnfinished(id, at: now) else {
+            throw ServiceError.noPendingRegistration
+        }
+        observer(.registrationDeleted(id, user: registration.userID))
+    }
+
+    private func unfinished(_ id: MPinID, at now: Moment) async throws -> Registration {
+        guard let registration = try await registrations.find(id, at: now), !registration.isIssued else {
+            throw ServiceError.noPendingRegistration
+        }
+        return registration
+    }
+}
+
+/// The shares that end a registration.
+extension AuthenticationService {
+    /// The client secret share of the first D-TA, and what gets those of the others.
+    package struct IssuedShares: Sendable {
+        package let share: SecretBytes
+        package let tickets: [String]
+    }
+
+    /// Hands out the shares of a confirmed registration.
+    ///
+    /// For a few minutes the same token gets the same share again, so that a client that lost either share on the way need
+    /// not register anew. That ends before its time with the first right PIN, and when the client says that it is done
+    /// (``finishRegistration(_:token:)``): from then on nobody needs the shares, and a token that was read in a log of URLs
+    /// is worth nothing. A wrong token harms nothing.
+    package func issueShares(_ id: MPinID, token: String) async throws -> IssuedShares {
+        let now = now
+        guard let registration = try await registrations.find(id, at: now), registration.accepts(token),
+            let first = authorities.first
+        else { throw ServiceError.noShares }
+        guard registration.isActive else { throw ServiceError.notConfirmed }
+        let identity = try await identities.find(id, at: now)
+        guard identity?.isProven != true else { throw ServiceError.noShares }
+        let keyID = identity?.keyID ?? keys.currentID
+        _ = try await keyRing.context(keyID)
+        let share = try await share { try await first.clientSecretShare(id, keyID: keyID) }
+        let refetch = now.adding(seconds: limits.refetchSeconds)
+        guard try await registrations.complete(id, refetchUntil: refetch, at: now) else {
+            throw ServiceError.noShares
+        }
+        // Else this share would be of one master secret and the record of the identity of another.
+        guard try await identities.create(registration, keyID: keyID, at: now) == keyID else {
+            throw ServiceError.rotatedMeanwhile
+        }
+        observer(.registered(id, user: registration.userID, keyID: keyID))
+        return IssuedShares(
+            share: share, tickets: authorities.dropFirst().map { $0.clientSecretTicket(id, keyID: keyID) })
+    }
+
+    /// Hands out no share any more where they were handed out and the token is right. Nobody learns which registrations
+    /// there are.
+    package func finishRegistration(_ id: MPinID, token: String) async throws {
+        try await registrations.end(id, regOTT: token, at: now)
+    }
+}

@@ -1,0 +1,94 @@
+package import MPinSecrets
+
+/// A message between two parts of the system and its HMAC-SHA256 tag.
+///
+/// The message is a label and fields, each behind its length in four bytes: no two different lists of fields ever give
+/// the same bytes, and no message of one kind is one of another kind. Clients pass `params` and `signature` on unread
+/// (wire section 6.3), so this form is ours to choose.
+package struct SignedMessage: Sendable {
+    private let bytes: [UInt8]
+
+    /// A message in the words of another program.
+    package init(bytes: [UInt8]) { self.bytes = bytes }
+
+    private init(_ label: String, _ fields: [String]) {
+        var bytes: [UInt8] = []
+        for field in ["libmpin " + label] + fields {
+            let text = Array(field.utf8)
+            withUnsafeBytes(of: UInt32(truncatingIfNeeded: text.count).bigEndian) { bytes += $0 }
+            bytes += text
+        }
+        self.bytes = bytes
+    }
+
+    /// The tag in lower-case hex, 64 digits.
+    package func signature(key: SecretBytes) -> String { Hex.encode(tag(key: key)) }
+
+    /// HMAC-SHA256, 32 bytes.
+    package func tag(key: SecretBytes) -> [UInt8] { HMACSHA256.tag(bytes, key: key) }
+
+    /// Whether `signature` is hex, in either case, of the tag; compared in constant time.
+    package func isSigned(_ signature: String, key: SecretBytes) -> Bool {
+        guard let tag = Hex.decode(signature) else { return false }
+        return HMACSHA256.isValid(tag, for: bytes, key: key)
+    }
+}
+
+extension SignedMessage {
+    /// RPS to a D-TA: which master secrets it serves, until `expires`.
+    package static func keys(appID: String, expires: String) -> SignedMessage {
+        SignedMessage("keys", [appID, expires])
+    }
+
+    /// RPS to a D-TA: its share of the server secret under one master secret, until `expires`.
+    package static func serverSecret(appID: String, keyID: String, expires: String) -> SignedMessage {
+        SignedMessage("serverSecret", [appID, keyID, expires])
+    }
+
+    /// RPS or client to a D-TA: the client secret share of one identity under one master secret, until `expires`.
+    package static func clientSecret(
+        appID: String, keyID: String, hashID: String, hashUser: String, expires: String
+    ) -> SignedMessage {
+        SignedMessage("clientSecret", [appID, keyID, hashID, hashUser, expires])
+    }
+
+    /// Client to a D-TA: the time permit share of one identity under one master secret, for one day and no other.
+    package static func timePermit(keyID: String, hashID: String, date: Int32) -> SignedMessage {
+        SignedMessage("timePermit", [keyID, hashID, String(date)])
+    }
+
+    /// Client to a D-TA: what looks like the answer to ``timePermit(keyID:hashID:date:)`` and is no permit of that identity.
+    package static func strangerPermit(keyID: String, hashID: String, date: Int32) -> SignedMessage {
+        SignedMessage("stranger permit", [keyID, hashID, String(date)])
+    }
+
+    /// RPS to a D-TA: permit shares of several days under one master secret, until `expires`.
+    package static func timePermits(keyID: String, hashID: String, count: Int, expires: String) -> SignedMessage {
+        SignedMessage("timePermits", [keyID, hashID, String(count), expires])
+    }
+
+    /// Activates one registration; made and checked by the RPS, carried by mail and RPA. The registration itself ends
+    /// the key's life. `regOTTHash`: the RPS keeps no regOTT.
+    package static func activation(id: MPinID, regOTTHash: [UInt8]) -> SignedMessage {
+        SignedMessage("activate", [id.hex, Hex.encode(regOTTHash)])
+    }
+
+    /// An activation link of the RPA: binds its expiry and key to the identity.
+    package static func activationLink(id: String, expires: String, activateKey: String) -> SignedMessage {
+        SignedMessage("activation link", [id, expires, activateKey])
+    }
+
+    /// Lets a phone end one session of the website.
+    package static func logout(session: String) -> SignedMessage { SignedMessage("logout", [session]) }
+
+    /// The token in the forms that one browser gets from the website.
+    package static func form(session: String) -> SignedMessage { SignedMessage("form", [session]) }
+
+    /// Its tag stands for the hash of an M-Pin ID that nobody has.
+    package static func stranger(hashID: String) -> SignedMessage { SignedMessage("stranger", [hashID]) }
+
+    /// Bearer token from the RPS to the RPA.
+    package static let fromRPS = SignedMessage("bearer RPS to RPA", [])
+    /// Bearer token from the RPA to the RPS.
+    package static let fromRPA = SignedMessage("bearer RPA to RPS", [])
+}

@@ -1,0 +1,48 @@
+import Foundation
+
+/// What a user id may hold, and how two spellings of one are told to be the same.
+///
+/// The server keeps and shows user ids in Unicode's composed form (NFC). Only the M-Pin ID keeps the bytes that the
+/// client has sent, for old clients compare those with what they asked for.
+package enum UserID {
+    /// In NFC: "é" is one character, however it was typed.
+    package static func normal(_ text: String) -> String {
+        text.utf8.allSatisfy { $0 < 0x80 } ? text : text.precomposedStringWithCanonicalMapping
+    }
+
+    /// What `text` holds that nobody sees, so that two user ids would look the same; nil: nothing.
+    package static func hiddenCharacters(in text: String) -> String? {
+        text.unicodeScalars.lazy.compactMap(name).first
+    }
+
+    /// The class of a character that nobody sees, for an error text.
+    private static func name(_ scalar: Unicode.Scalar) -> String? {
+        switch scalar.value {
+        case 0xAD: return "soft hyphens"
+        case 0x61C, 0x200E...0x200F, 0x202A...0x202E, 0x2066...0x2069: return "bidirectional control characters"
+        case 0x180E, 0x200B...0x200D, 0x2060...0x2065, 0xFEFF: return "zero-width characters"
+        default: break
+        }
+        let properties = scalar.properties
+        if properties.generalCategory == .control { return "control characters" }
+        if properties.isDefaultIgnorableCodePoint || properties.generalCategory == .format {
+            return "invisible characters"
+        }
+        return nil
+    }
+
+    /// What mail providers deliver to one place: neither case, nor a "+tag", nor a dot behind the domain makes another
+    /// mailbox, nor do dots in names of Gmail. For limits only; the user id itself stays as it is.
+    package static func mailbox(_ text: String) -> String {
+        let folded = normal(text).lowercased()
+        guard let at = folded.lastIndex(of: "@") else { return folded }
+        let tagged = folded[..<at]
+        var name = String(tagged.firstIndex(of: "+").map { tagged[..<$0] } ?? tagged)
+        if name.isEmpty { name = String(tagged) }
+        var domain = String(folded[at...].dropFirst())
+        while domain.hasSuffix(".") { domain.removeLast() }
+        if domain == "googlemail.com" { domain = "gmail.com" }
+        if domain == "gmail.com" { name = name.replacing(".", with: "") }
+        return "\(name)@\(domain)"
+    }
+}

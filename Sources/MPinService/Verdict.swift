@@ -1,0 +1,92 @@
+package import MPinStore
+
+/// What a login came to. It knows no wire: each face of the server spells it in its own words.
+package enum Verdict: Sendable, Equatable {
+    case right
+    /// `left`: how many more PINs may be wrong before the block.
+    case wrong(left: Int)
+    /// By wrong PINs. Nil: for good, until the operator unblocks it.
+    case blocked(until: Moment?)
+    /// By the operator, for good.
+    case revoked
+    /// Its master secret is no longer served, or a restore has lost its registration: the user must register again.
+    case retired
+    /// All attempts that are left are being judged. Whether there is one more is seen when they have ended.
+    case busy
+    /// Nothing can be judged: every right PIN would be called a wrong one.
+    case unavailable(Lack)
+
+    package var isWrong: Bool { if case .wrong = self { true } else { false } }
+
+    /// What is missing for a judgement.
+    package enum Lack: Sendable {
+        /// A D-TA has lost its share of the master secret.
+        case masterSecret
+        /// A D-TA's time permits open nothing.
+        case permits
+    }
+}
+
+/// As it is stored: a version and the name of the case. Only what a one-time token can stand for is ever stored.
+extension Verdict: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case version, name = "case", left, until
+        // Of the form before version 1, which was an HTTP status.
+        case status, retryAt, attemptsLeft
+    }
+
+    private static let version = 1
+
+    package func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: CodingKeys.self)
+        try members.encode(Self.version, forKey: .version)
+        switch self {
+        case .right: try members.encode("right", forKey: .name)
+        case .wrong(let left):
+            try members.encode("wrong", forKey: .name)
+            try members.encode(left, forKey: .left)
+        case .blocked(let until):
+            try members.encode("blocked", forKey: .name)
+            try members.encodeIfPresent(until, forKey: .until)
+        case .revoked: try members.encode("revoked", forKey: .name)
+        case .retired: try members.encode("retired", forKey: .name)
+        case .busy, .unavailable:
+            throw EncodingError.invalidValue(
+                self, .init(codingPath: encoder.codingPath, debugDescription: "no token stands for that"))
+        }
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        guard let version = try members.decodeIfPresent(Int.self, forKey: .version) else {
+            self = try Self.earlier(members)
+            return
+        }
+        let name = try members.decode(String.self, forKey: .name)
+        switch (version, name) {
+        case (1, "right"): self = .right
+        case (1, "wrong"): self = .wrong(left: try members.decode(Int.self, forKey: .left))
+        case (1, "blocked"): self = .blocked(until: try members.decodeIfPresent(Moment.self, forKey: .until))
+        case (1, "revoked"): self = .revoked
+        case (1, "retired"): self = .retired
+        default:
+            throw DecodingError.dataCorruptedError(
+                forKey: .name, in: members, debugDescription: "unknown verdict \(version) \(name)")
+        }
+    }
+
+    /// The form before version 1. It had one status, 410, for who is blocked for good and who is revoked.
+    private static func earlier(_ members: KeyedDecodingContainer<CodingKeys>) throws -> Verdict {
+        let status = try members.decode(Int.self, forKey: .status)
+        switch status {
+        case 200: return .right
+        case 401: return .wrong(left: try members.decode(Int.self, forKey: .attemptsLeft))
+        case 409: return .retired
+        case 410: return .blocked(until: nil)
+        case 429: return .blocked(until: try members.decode(Moment.self, forKey: .retryAt))
+        default:
+            throw DecodingError.dataCorruptedError(
+                forKey: .status, in: members, debugDescription: "unknown verdict \(status)")
+        }
+    }
+}

@@ -1,0 +1,96 @@
+import MPinSecrets
+package import MPinStore
+
+/// The browsers that wait for a phone, by number or id, and by webOTT.
+package struct WaitingBrowsers: Sendable {
+    private let table: Table<WaitingBrowser>
+    /// Hash of a webOTT -> number or id.
+    private let names: Table<String>
+    private let doorbell = Doorbell()
+
+    package init(in store: any Store) {
+        table = Table("wid", in: store)
+        names = Table("webott", in: store)
+    }
+
+    /// Lets a browser wait under the name; false when that name is in use.
+    package func open(_ wid: String, webOTT: String, expires: Moment, at now: Moment) async throws -> Bool {
+        let hash = Self.hash(webOTT)
+        guard try await table.create(wid, WaitingBrowser(webOTTHash: hash), expires: expires, at: now) else {
+            return false
+        }
+        return try await names.create(hash, wid, expires: expires, at: now)
+    }
+
+    func contains(_ wid: String, at now: Moment) async throws -> Bool { try await table.contains(wid, at: now) }
+
+    /// The name that the browser waits under; nil when its time is over.
+    package func wid(webOTT: String, at now: Moment) async throws -> String? {
+        try await names.read(Self.hash(webOTT), at: now)
+    }
+
+    /// What `look` finds of that browser itself; nil when its time is over and the name perhaps another one's.
+    package func look<Result: Sendable>(
+        _ wid: String, webOTT: String, at now: Moment,
+        _ look: @escaping @Sendable (inout WaitingBrowser) -> Result
+    ) async throws -> Result? {
+        let hash = Self.hash(webOTT)
+        return try await table.update(wid, at: now) { entry in
+            guard entry?.value.webOTTHash == hash, var browser = entry?.value else { return nil }
+            let result = look(&browser)
+            entry?.value = browser
+            return result
+        }
+    }
+
+    /// Changes a live one and wakes who waits for it; nil when there is none.
+    func change<Result: Sendable>(
+        _ wid: String, at now: Moment, _ change: @escaping @Sendable (inout WaitingBrowser) -> Result
+    ) async throws -> Result? {
+        let result: Result? = try await table.update(wid, at: now) { entry in
+            guard var browser = entry?.value else { return nil }
+            let result = change(&browser)
+            entry?.value = browser
+            return result
+        }
+        doorbell.ring(wid)
+        return result
+    }
+
+    /// What became of the phone's login; nil while it has to wait.
+    func outcome(_ wid: String, authOTT: String, at now: Moment) async throws -> WaitingBrowser.Outcome? {
+        try await table.read(wid, at: now)?.outcome(authOTT: authOTT)
+    }
+
+    /// What `look` finds, which is asked at once, whenever the browser may have changed, and a last time after `seconds`;
+    /// nil then, or when the client has gone or the server is to stop. Only this process changes its browsers: a ring
+    /// misses nothing.
+    func wait<Result: Sendable>(
+        _ wid: String, seconds: Int, _ look: @Sendable () async throws -> Result?
+    ) async throws -> Result? {
+        let (rings, stop) = doorbell.rings(wid, seconds: seconds)
+        return try await whileWanted {
+            for await _ in rings {
+                if let result = try await look() { return result }
+            }
+            return nil
+        } onEnd: {
+            stop()
+        }
+    }
+
+    /// Ends one whose login was refused and not redeemed; false, and nothing changed, for any other.
+    func endIfRefused(_ wid: String, authOTT: String, at now: Moment) async throws -> Bool {
+        let isEnded = try await table.update(wid, at: now) { entry in
+            guard entry?.value.isRefused(authOTT: authOTT) == true else { return false }
+            entry = nil
+            return true
+        }
+        if isEnded { doorbell.ring(wid) }
+        return isEnded
+    }
+
+    func end(_ wid: String, at now: Moment) async throws { try await table.delete(wid, at: now) }
+
+    private static func hash(_ webOTT: String) -> String { Hex.encode(SHA256.hash(Array(webOTT.utf8))) }
+}

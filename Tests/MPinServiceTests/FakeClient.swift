@@ -1,0 +1,68 @@
+import MPinCrypto
+import MPinSecrets
+import MPinService
+import XCTest
+
+/// The mathematics of a client, without time permits.
+struct FakeClient {
+    let id: MPinID
+    /// G1 point, 65 bytes.
+    private let token: [UInt8]
+
+    /// From the shares of its client secret.
+    init(_ id: MPinID, _ first: SecretBytes, _ second: SecretBytes, pin: String) throws {
+        self.id = id
+        let scalar = try Self.scalar(pin)
+        let secret = try Self.output(MPinSize.g1) { sum throws(MPinError) in
+            try Shares.recombineG1(first.span, second.span, into: &sum)
+        }
+        token = try Self.output(MPinSize.g1) { token throws(MPinError) in
+            try Client.extractPIN(
+                id: id.bytes.span, pinScalar: scalar.span, pinBits: PINMapping.decimal4.bits,
+                clientSecret: secret.span, into: &token)
+        }
+    }
+
+    /// Both passes; the one-time token.
+    func prove(_ pin: String, to service: AuthenticationService, wid: String = "0") async throws -> String {
+        let x = try Self.output(MPinSize.scalar) { x throws(MPinError) in
+            try RandomScalar.generate(into: &x, random: systemRandom)
+        }
+        let (sec, u) = try commitment(x, pin)
+        let challenge = try await service.challenge(id, u: Hex.encode(u), ut: nil, registersDevice: false)
+        let y = try XCTUnwrap(Hex.decode(challenge))
+        let v = try Self.output(MPinSize.g1) { v throws(MPinError) in
+            try Client.pass2(x: x.span, y: y.span, sec: sec.span, into: &v)
+        }
+        let proof = AuthenticationService.Proof(id: id, v: Hex.encode(v), wid: wid, wantsDigits: false)
+        return try await service.judge(proof, ServiceUnderTest.logger).token
+    }
+
+    private func commitment(_ x: [UInt8], _ pin: String) throws -> (sec: [UInt8], u: [UInt8]) {
+        let scalar = try Self.scalar(pin)
+        var (sec, u) = ([UInt8](repeating: 0, count: 65), [UInt8](repeating: 0, count: 65))
+        var none: [UInt8] = []
+        var secSpan = sec.mutableSpan
+        var uSpan = u.mutableSpan
+        var utSpan = none.mutableSpan
+        try Client.pass1(
+            date: 0, id: id.bytes.span, x: x.span, pinScalar: scalar.span, pinBits: PINMapping.decimal4.bits,
+            token: token.span, permit: nil, sec: &secSpan, u: &uSpan, ut: &utSpan)
+        return (sec, u)
+    }
+
+    private static func scalar(_ pin: String) throws -> [UInt8] {
+        try output(MPinSize.scalar) { scalar throws(MPinError) in
+            try PINMapping.decimal4.scalar(pin: Array(pin.utf8).span, into: &scalar)
+        }
+    }
+
+    private static func output(
+        _ count: Int, _ fill: (inout MutableSpan<UInt8>) throws(MPinError) -> Void
+    ) throws -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        var span = bytes.mutableSpan
+        try fill(&span)
+        return bytes
+    }
+}

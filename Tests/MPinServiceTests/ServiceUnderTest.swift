@@ -1,0 +1,65 @@
+import Logging
+import MPinSecrets
+import MPinService
+import MPinStore
+import Synchronization
+
+/// The service with two D-TAs and stores in memory: no HTTP, no wire, no file.
+struct ServiceUnderTest {
+    static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    /// What the service has told its observer, and how far its clock is ahead.
+    final class Surroundings: Sendable {
+        private let verdicts = Mutex<[Verdict]>([])
+        private let ahead = Mutex(0)
+
+        func note(_ event: ServiceEvent) {
+            if case .login(_, _, let verdict) = event { verdicts.withLock { $0.append(verdict) } }
+        }
+
+        var seen: [Verdict] { verdicts.withLock { $0 } }
+        var now: Moment { Moment.now().adding(seconds: ahead.withLock { $0 }) }
+
+        func advance(seconds: Int) { ahead.withLock { $0 += seconds } }
+    }
+
+    let surroundings = Surroundings()
+    let authorities: [FakeAuthority]
+    let service: AuthenticationService
+
+    init(_ change: (inout ServiceRules) -> Void = { _ in }) async throws {
+        authorities = [try FakeAuthority("first"), try FakeAuthority("second")]
+        var rules = ServiceRules()
+        rules.usesPermits = false
+        let surroundings = surroundings
+        rules.clock = { surroundings.now }
+        change(&rules)
+        let durable = MemoryStore()
+        let observer: ServiceObserver = { surroundings.note($0) }
+        let ring = try await ServerKeyRing(
+            ServerSecrets(
+                authorities, store: durable, place: "memory", rules: rules, observer: observer, logger: Self.logger))
+        service = try await AuthenticationService(
+            rules: rules, activationKey: try .random(count: 32), durable: durable, shortLived: MemoryStore(),
+            keyRing: ring, permitWatch: nil, authorities: authorities, permission: nil, observer: observer)
+    }
+
+    /// A registration that needs no confirmation, with both shares.
+    func register(_ user: String, pin: String) async throws -> FakeClient {
+        let started = try await service.register(application(user)) { _ in .init(isConfirmed: true) }
+        let issued = try await service.issueShares(started.id, token: started.registrationToken)
+        let second = try authorities[1].clientSecretShare(ticket: issued.tickets[0])
+        return try FakeClient(started.id, issued.share, second, pin: pin)
+    }
+
+    func application(_ user: String) throws -> AuthenticationService.Application {
+        try .init(
+            id: nil, userID: user, mobile: 0, registrationToken: nil, activationCode: nil,
+            limits: service.rules.limits)
+    }
+
+    /// What the relying party hears of a one-time token.
+    func redeem(_ token: String) async throws -> AuthenticationService.LoginReport {
+        try await service.redeem(token, isOwnPage: true, outcome: .init(logoutURL: "", logoutData: nil))
+    }
+}

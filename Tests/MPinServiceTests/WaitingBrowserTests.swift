@@ -1,0 +1,26 @@
+import MPinService
+import MPinStore
+import XCTest
+
+/// Browsers that wait for a phone.
+final class WaitingBrowserTests: XCTestCase {
+    /// Wire section 6.9: a number must not be live twice; and who showed it before sees nothing of the next browser.
+    func testANumberIsGivenToOneBrowserAtATime() async throws {
+        let browsers = WaitingBrowsers(in: MemoryStore())
+        let start = Moment.now()
+        let expires = start.adding(seconds: 10)
+        let first = try await browsers.open("2741539", webOTT: "a", expires: expires, at: start)
+        XCTAssertTrue(first)
+        let again = try await browsers.open("2741539", webOTT: "b", expires: expires, at: start)
+        XCTAssertFalse(again)
+        let nobody = try await browsers.wid(webOTT: "b", at: start)
+        XCTAssertNil(nobody)
+        let later = start.adding(seconds: 11)
+        let next = try await browsers.open("2741539", webOTT: "c", expires: later.adding(seconds: 10), at: later)
+        XCTAssertTrue(next)
+        let old = try await browsers.look("2741539", webOTT: "a", at: later) { $0.show(at: later).status }
+        XCTAssertNil(old)
+        let own = try await browsers.look("2741539", webOTT: "c", at: later) { $0.show(at: later).status }
+        XCTAssertEqual(own, "new")
+    }
+}
