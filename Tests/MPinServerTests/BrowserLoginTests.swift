@@ -339,7 +339,7 @@ final class BrowserLoginTests: XCTestCase {
             XCTAssertLessThan(abs(start / 1000 - Int(server.now.seconds)), 5)
             XCTAssertEqual((answer.object["webOTT"] as? String)?.count, 32)
         }
-        let code: BrowserSessionResponse = try server.backend.call("POST", "/rps/getQrUrl", "").json()
+        let code: WaitingBrowserResponse = try server.backend.call("POST", "/rps/getQrUrl", "").json()
         XCTAssertTrue(try XCTUnwrap(code.qrUrl).hasPrefix("https://login.example.com#"))
     }
 

@@ -304,6 +304,90 @@ final class OptionsTests: XCTestCase {
         .rpa: ["--key-file", "x", "--rps-key-file", "x"],
     ]
 
+    /// The list and the options of each D-TA say the same, from whatever source they come.
+    func testTheDTAsAreAListOrTwoByName() throws {
+        let keys = (1...2).map { _ in "\(NSTemporaryDirectory())key-\(UUID().uuidString)" }
+        for key in keys {
+            _ = try KeyFile.create(key)
+            addTeardownBlock { try? FileManager.default.removeItem(atPath: key) }
+        }
+        let (first, second) = ("http://127.0.0.1:7001", "http://127.0.0.1:7002")
+        let shown = "https://dta2.example.org"
+        let listed = try file(
+            """
+            authorities:
+              - {index: 2, url: "\(second)/", public-url: "\(shown)", key-file: "\(keys[1])"}
+              - url: \(first)
+                key-file: \(keys[0])
+                index: 1
+            """)
+        let texts = ["url=\(first);key-file=\(keys[0])", "url=\(second);public-url=\(shown);key-file=\(keys[1])"]
+        let sources: [([String], [String: String])] = [
+            (["--config", listed], [:]), ([], ["MPIND_AUTHORITIES": texts.joined(separator: ",")]),
+            (["--authorities", texts[0], "--authorities", texts[1]], [:]),
+            (
+                [
+                    "--dta1-url", first, "--dta1-key-file", keys[0], "--dta2-url", second, "--dta2-key-file", keys[1],
+                    "--dta2-public-url", shown,
+                ], [:]
+            ),
+        ]
+        for (arguments, variables) in sources {
+            let found = try authorities(arguments, variables)
+            XCTAssertEqual(found.map(\.index), [1, 2], "\(arguments)")
+            XCTAssertEqual(found.map(\.name), ["D-TA 1", "D-TA 2"])
+            XCTAssertEqual(found.map(\.url), [first, second])
+            XCTAssertEqual(found.map(\.publicURL), [nil, shown])
+            for (authority, key) in zip(found, keys) {
+                XCTAssertEqual(authority.requestKey.hex(), try KeyFile.load(key).hex())
+            }
+        }
+    }
+
+    private func authorities(_ arguments: [String], _ variables: [String: String]) throws -> [TrustAuthorityLink] {
+        let rest = ["--database", "x", "--key-file", "x"]
+        return try SettingsReader(.rps).read(arguments: rest + arguments, environment: variables).authorityLinks()
+    }
+
+    func testAWrongDTAIsNamedWithItsLine() throws {
+        let good = "  - {url: \"http://127.0.0.1:7001\", key-file: a}\n"
+        for (text, problem) in [
+            ("  - {url: \"http://127.0.0.1:7002\", keyfile: b}\n", "unknown member keyfile; did you mean key-file?"),
+            ("  - {key-file: b}\n", "missing url"), ("  - {url: \"http://127.0.0.1:7002\"}\n", "missing key-file"),
+            ("  - {url: dta2, key-file: b}\n", "url: \"dta2\" is not a URL"),
+            ("  - {url: \"http://b\", key-file: b, index: 3}\n", "index: \"3\" is not a number from 1 to 2"),
+            ("  - {url: \"http://b\", public-url: b, key-file: b}\n", "public-url: \"b\" is not a URL"),
+        ] {
+            let path = try file("authorities:\n" + good + text)
+            let error = try error(.rps, ["--config", path]).description
+            XCTAssertTrue(error.hasPrefix("\(path):3: authorities: \(problem)"), "\(text): \(error)")
+        }
+        let path = try file("database: x\nauthorities: dta1\n")
+        XCTAssertEqual(
+            try error(.rps, ["--config", path]).description,
+            "\(path):2: authorities: expected a list of mappings with url and key-file")
+        for (list, problem) in [
+            (["url=http://a;key-file=a"], "there must be 2 D-TAs"),
+            (["url=http://a;key-file=a;index=1", "url=http://b;key-file=b;index=1"], "each with an index of its own"),
+            (["a", "b", "c"].map { "url=http://\($0);key-file=\($0)" }, "there must be 2 D-TAs"),
+        ] {
+            XCTAssertThrowsError(try authorities(list.flatMap { ["--authorities", $0] }, [:])) {
+                XCTAssertTrue("\($0)".contains(problem), "\($0)")
+            }
+        }
+        let both = ["--authorities", "url=http://a;key-file=a", "--dta1-key-file", "x"]
+        XCTAssertThrowsError(try authorities(both, [:])) {
+            XCTAssertEqual("\($0)", "give either --authorities or --dta1-key-file")
+        }
+        let exposed = [
+            "--database", "x", "--key-file", "x", "--behind-proxy", "--authorities", "url=http://a;key-file=a",
+            "--authorities", "url=http://127.0.0.1:2;key-file=b",
+        ]
+        XCTAssertThrowsError(try SettingsReader(.rps).read(arguments: exposed, environment: [:]).check()) {
+            XCTAssertTrue("\($0)".contains("public-url in the last of --authorities"), "\($0)")
+        }
+    }
+
     private func check(_ part: ServerPart, _ arguments: [String]) throws {
         try SettingsReader(part).read(arguments: (Self.needed[part] ?? []) + arguments, environment: [:]).check()
     }

@@ -180,7 +180,7 @@ extension Daemon {
         let durable = MeteredStore(file, metrics: metrics)
         let shortLived = MemoryStore()
         watch(durable, config)
-        metrics.gauge(.liveSessions) { Double(shortLived.count) }
+        metrics.gauge(.shortLivedItems) { Double(shortLived.count) }
         let appID = try await file.setting("app_id") { Hex.encode(try randomBytes(16)) }
         let authorities = config.authorities.map { TrustAuthorityClient($0.name, $0, appID: appID, config) }
         let audit = ServiceAudit(config, metrics: metrics)

@@ -10,7 +10,7 @@ enum MetricFamily: String, CaseIterable, Sendable {
     case pairingSeconds = "mpin_pairing_seconds"
     case storeSeconds = "mpin_store_operation_seconds"
     case storeErrors = "mpin_store_errors_total"
-    case liveSessions = "mpin_live_sessions"
+    case shortLivedItems = "mpin_live_sessions"
     case build = "mpin_build_info"
 
     var help: String {
@@ -25,7 +25,7 @@ enum MetricFamily: String, CaseIterable, Sendable {
         case .pairingSeconds: "Time of one pass 2 check, waiting for a processor included."
         case .storeSeconds: "Time of one store operation."
         case .storeErrors: "Store operations that failed."
-        case .liveSessions: "Short-lived items: running logins, tokens, access numbers."
+        case .shortLivedItems: "Short-lived items: running logins, tokens, access numbers."
         case .build: "Always 1; the labels say what runs."
         }
     }
@@ -39,7 +39,7 @@ enum MetricFamily: String, CaseIterable, Sendable {
         case .blocked: ["block"]
         case .storeSeconds, .storeErrors: ["operation"]
         case .build: ["version"]
-        case .overloaded, .registrations, .pairingSeconds, .liveSessions: []
+        case .overloaded, .registrations, .pairingSeconds, .shortLivedItems: []
         }
     }
 
@@ -55,7 +55,7 @@ enum MetricFamily: String, CaseIterable, Sendable {
 
     var type: String {
         switch self {
-        case .liveSessions, .build: "gauge"
+        case .shortLivedItems, .build: "gauge"
         default: buckets == nil ? "counter" : "histogram"
         }
     }

@@ -8,7 +8,7 @@ extension MilagroFace {
     /// POST /getAccessNumber (wire section 6.9).
     func getAccessNumber() async throws -> Response {
         let browser = try await service.openBrowser(.number)
-        var answer = BrowserSessionResponse(browser)
+        var answer = WaitingBrowserResponse(browser)
         answer.accessNumber = browser.wid
         return .json(answer)
     }
@@ -16,7 +16,7 @@ extension MilagroFace {
     /// POST /getQrUrl (wire section 6.11).
     func getQRCode() async throws -> Response {
         let browser = try await service.openBrowser(.code)
-        var answer = BrowserSessionResponse(browser)
+        var answer = WaitingBrowserResponse(browser)
         answer.qrUrl = config.baseURL + "#" + browser.wid
         return .json(answer)
     }
@@ -60,7 +60,7 @@ extension MilagroFace {
     }
 }
 
-extension BrowserSessionResponse {
+extension WaitingBrowserResponse {
     fileprivate init(_ browser: AuthenticationService.OpenedBrowser) {
         self.init(webOTT: browser.webOTT, ttlSeconds: browser.seconds, start: Int(browser.begun.seconds))
     }

@@ -8,7 +8,7 @@ struct RelyingPartyServiceClient: Sendable {
     private let peer: Peer
     private let local: MilagroFace?
     private let key: SecretBytes?
-    /// What stands before the paths of browser sessions: an old RPS has them among its public ones only.
+    /// What stands before the paths of waiting browsers: an old RPS has them among its public ones only.
     private let browserPath: String
     /// Whether the RPS waits for the RPA's verdict on each login.
     private let reportsResult: Bool
@@ -113,7 +113,7 @@ struct RelyingPartyServiceClient: Sendable {
     }
 
     /// A new access number or QR code, as `path` says.
-    func browserSession(_ path: String) async throws -> BrowserSessionResponse {
+    func waitingBrowser(_ path: String) async throws -> WaitingBrowserResponse {
         try await value(browserPath + path, [String: String](), mayRepeat: false)
     }
 

@@ -12,13 +12,13 @@ struct TestBrowser {
 
     /// With an access number.
     init(_ backend: Backend) throws {
-        let answer: BrowserSessionResponse = try backend.call("POST", "/rps/getAccessNumber", "").json()
+        let answer: WaitingBrowserResponse = try backend.call("POST", "/rps/getAccessNumber", "").json()
         self.init(backend: backend, wid: try XCTUnwrap(answer.accessNumber), webOTT: answer.webOTT)
     }
 
     /// With a QR code.
     init(code backend: Backend) throws {
-        let answer: BrowserSessionResponse = try backend.call("POST", "/rps/getQrUrl", "").json()
+        let answer: WaitingBrowserResponse = try backend.call("POST", "/rps/getQrUrl", "").json()
         let id = try XCTUnwrap(answer.qrUrl?.split(separator: "#").last)
         self.init(backend: backend, wid: String(id), webOTT: answer.webOTT)
     }

@@ -17,7 +17,7 @@ private let readers: [@Sendable (UnsafeMutableBufferPointer<UInt8>) -> Void] = [
     both(MPinIDContent.self), both(VerifyUserRequest.self), both(VerifyUserResponse.self), both(ActivateRequest.self),
     both(RPSTimePermitResponse.self), both(Pass1Request.self), both(Pass1Response.self), both(Pass2Request.self),
     both(Pass2Response.self), both(AuthenticateRequest.self), both(RPAAuthenticateRequest.self),
-    both(RPAAuthenticateResponse.self), both(BrowserSessionResponse.self), both(AccessRequest.self),
+    both(RPAAuthenticateResponse.self), both(WaitingBrowserResponse.self), both(AccessRequest.self),
     both(AccessResponse.self), both(CodeStatusRequest.self), both(CodeDetailsResponse.self),
     both(MobileAuthenticateResponse.self), both(LoginResultRequest.self), both(ServiceResponse.self),
     both(ServerSecretResponse.self), both(MasterKeysResponse.self), both(ClientSecretResponse.self),

@@ -71,7 +71,7 @@ extension Settings {
             listen: try address(ServerOptions.listen, "127.0.0.1:8010"),
             privateListen: try address(ServerOptions.privateListen, "127.0.0.1:8011"),
             database: try require(ServerOptions.database), activationKey: try key(ServerOptions.keyFile),
-            authorities: try authorities(), verifyURL: self[ServerOptions.verifyURL], rpaKey: rpaKey)
+            authorities: try authorityLinks(), verifyURL: self[ServerOptions.verifyURL], rpaKey: rpaKey)
         config.legacy = try legacy()
         config.privateNeedsToken = rpaKey != nil
         config.authenticateURL = self[ServerOptions.authenticateURL]
@@ -82,18 +82,6 @@ extension Settings {
         parts.audit = config.audit
         parts.rps = config
         return parts
-    }
-
-    private func authorities() throws -> [TrustAuthorityLink] {
-        let dta2URL = self[ServerOptions.dta2URL]
-        return [
-            TrustAuthorityLink(
-                name: "D-TA 1", index: 1, url: self[ServerOptions.dta1URL],
-                requestKey: try key(ServerOptions.dta1KeyFile)),
-            TrustAuthorityLink(
-                name: "D-TA 2", index: 2, url: dta2URL, publicURL: self[ServerOptions.dta2PublicURL] ?? dta2URL,
-                requestKey: try key(ServerOptions.dta2KeyFile)),
-        ]
     }
 
     private func applicationParts() throws -> Parts {

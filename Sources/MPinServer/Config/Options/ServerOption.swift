@@ -9,6 +9,10 @@ package struct OptionKind: Sendable {
     package var isFlag = false
     /// May be given more than once.
     package var isList = false
+    /// What is wrong with a text that is not accepted, where it can be said better than by ``expected``.
+    var problem: (@Sendable (String) -> String?)?
+    /// Whether a member of the list is a mapping in a file, and `NAME=VALUE;NAME=VALUE` elsewhere.
+    var hasMembers = false
 
     static func text(_ placeholder: String) -> OptionKind {
         OptionKind(placeholder: placeholder, expected: "a text", accepts: { !$0.isEmpty })

@@ -151,8 +151,9 @@ package enum ServerOptions {
         "authenticateURL for clients, as path behind their base URL or as whole URL.")
 
     static let service = [
-        listen.row, privateListen.row, database.row, keyFile.row, dta1URL.row, dta1KeyFile.row, dta2URL.row,
-        dta2KeyFile.row, dta2PublicURL.row, verifyURL.row, rpaKeyFile.row, authenticateURL.row, legacySignatures.row,
+        listen.row, privateListen.row, database.row, keyFile.row, authorities.row, dta1URL.row,
+        dta1KeyFile.row, dta2URL.row, dta2KeyFile.row, dta2PublicURL.row, verifyURL.row, rpaKeyFile.row,
+        authenticateURL.row, legacySignatures.row,
     ]
 
     // The RPA.

@@ -39,6 +39,7 @@ struct SettingsLayer {
     /// Checks and keeps; a list grows, any other option may come once, and not as text and file both.
     mutating func add(_ row: OptionRow, _ text: String, _ source: SettingSource) throws(SettingsError) {
         guard row.kind.accepts(text) else {
+            if let problem = row.kind.problem?(text) { throw SettingsError(source, "\(row.name): \(problem)") }
             let shown = row.isSecret ? "the value" : "\"\(text)\""
             throw SettingsError(source, "\(row.name): \(shown) is not \(row.kind.expected)")
         }
@@ -67,7 +68,9 @@ package struct Settings: Sendable {
         return value
     }
 
-    package func isSet<Value>(_ option: ServerOption<Value>) -> Bool { values[option.row.name] != nil }
+    package func isSet<Value>(_ option: ServerOption<Value>) -> Bool { isSet(option.row) }
+
+    func isSet(_ row: OptionRow) -> Bool { values[row.name] != nil }
 
     /// As a configuration file, with the source of each value behind it; secrets are not shown.
     package var description: String {

@@ -38,7 +38,7 @@ extension Settings {
         case .serve: [ServerOptions.stateDir]
         case .dta: [ServerOptions.database, ServerOptions.rpsKeyFile]
         case .rps:
-            [ServerOptions.database, ServerOptions.keyFile, ServerOptions.dta1KeyFile, ServerOptions.dta2KeyFile]
+            [ServerOptions.database, ServerOptions.keyFile]
         case .rpa: [ServerOptions.keyFile]
         }
     }
@@ -55,7 +55,7 @@ extension Settings {
             guard (self[ServerOptions.keyFile] == nil) != (self[ServerOptions.passphraseFile] == nil) else {
                 throw SettingsError("give either --key-file or --passphrase-file")
             }
-        case .rps: break
+        case .rps: try checkAuthorities()
         case .rpa: _ = try requiredDelivery()
         }
         _ = try auditFiles()
@@ -102,15 +102,16 @@ extension Settings {
             }
             guard url.hasPrefix("https://") else { throw SettingsError("--public-url must begin with https://") }
         case .rps:
-            guard self[ServerOptions.dta2PublicURL] == nil, self[ServerOptions.dta2URL].isLoopbackURL else { return }
-            throw SettingsError("clients on other machines need --dta2-public-url")
+            if let missing = try missingAuthorityURL() {
+                throw SettingsError("clients on other machines need \(missing)")
+            }
         case .dta: return
         }
     }
 }
 
 extension String {
-    fileprivate var isLoopbackURL: Bool {
+    var isLoopbackURL: Bool {
         guard let url = URLComponents(string: self), let host = url.host else { return false }
         return (try? ListenAddress(host: host, port: url.port ?? 80).isLoopback) ?? false
     }

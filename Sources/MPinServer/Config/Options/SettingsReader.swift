@@ -178,11 +178,13 @@ extension SettingsReader {
             guard let name = key.scalar?.string, let found = row(name) else {
                 throw unknown(key.scalar?.string ?? "", source)
             }
-            let texts = found.isFile ? value.scalar.map { [$0.string] } : value.texts(found.row.kind)
+            let texts = found.isFile ? value.scalar.map { [($0.string, nil)] } : value.texts(found.row.kind)
             guard let texts, found.row.name != ServerOptions.config.row.name else {
                 throw SettingsError(source, "\(name): expected \(found.row.kind.expected)")
             }
-            for text in texts { try add(name, text, to: &layer, source) }
+            for (text, line) in texts {
+                try add(name, text, to: &layer, line.map { SettingSource.file(path, line: $0) } ?? source)
+            }
         }
         return layer
     }
@@ -191,15 +193,52 @@ extension SettingsReader {
 extension Node {
     private func hasType(_ name: Tag.Name) -> Bool { tag.description == name.rawValue }
 
-    /// The texts of a value whose YAML type is that of the option; else nil.
-    fileprivate func texts(_ kind: OptionKind) -> [String]? {
+    /// The texts of a value whose YAML type is that of the option, and the lines of those that have one of their own; else
+    /// nil.
+    fileprivate func texts(_ kind: OptionKind) -> [(String, line: Int?)]? {
         if kind.isList {
             guard case .sequence(let members) = self else { return nil }
-            let texts = members.compactMap { $0.scalar?.string }
+            let texts = members.compactMap { member -> (String, line: Int?)? in
+                if let text = member.scalar?.string { return (text, nil) }
+                guard kind.hasMembers, let text = member.members else { return nil }
+                return (text, member.mark?.line)
+            }
             return texts.count == members.count ? texts : nil
         }
         guard case .scalar(let scalar) = self, !hasType(.null) else { return nil }
         let isBool = hasType(.bool)
-        return kind.isFlag == isBool ? [isBool ? scalar.string.lowercased() : scalar.string] : nil
+        return kind.isFlag == isBool ? [(isBool ? scalar.string.lowercased() : scalar.string, nil)] : nil
     }
+
+    /// A mapping of texts as `NAME=VALUE;NAME=VALUE`; nil where it is none, or a text would not stay one.
+    private var members: String? {
+        guard case .mapping(let members) = self else { return nil }
+        let texts = members.compactMap { key, value -> String? in
+            guard let name = key.scalar?.string, let text = value.scalar?.string, !text.contains(";") else {
+                return nil
+            }
+            return "\(name)=\(text)"
+        }
+        return texts.count == members.count ? texts.joined(separator: ";") : nil
+    }
+}
+
+/// The one of `names` that takes the fewest letters inserted, deleted or changed to become `text`.
+func nearestName(to text: String, among names: [String]) -> String? {
+    names.map { (name: $0, distance: distance(Array(text.utf8), Array($0.utf8))) }
+        .min { ($0.distance, $0.name) < ($1.distance, $1.name) }?.name
+}
+
+/// Levenshtein's distance.
+private func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
+    var row = Array(0...right.count)
+    for (index, byte) in left.enumerated() {
+        var next = [index + 1]
+        for (column, other) in right.enumerated() {
+            let changed = row[column] + (byte == other ? 0 : 1)
+            next.append(min(changed, row[column + 1] + 1, (next.last ?? 0) + 1))
+        }
+        row = next
+    }
+    return row.last ?? 0
 }

@@ -1,8 +1,11 @@
 import Foundation
+import Logging
 import MPinSecrets
 package import MPinService
 import NIOConcurrencyHelpers
 import NIOSSL
+import ServiceLifecycle
+import UnixSignals
 
 /// The certificate chain and private key of this server, in PEM files; read again on ``reload()``.
 package final class TLSIdentity: Sendable {
@@ -44,6 +47,36 @@ package final class TLSIdentity: Sendable {
             return try NIOSSLContext(configuration: configuration)
         } catch {
             throw StartError("\(certificateFile), \(keyFile): no certificate and key that belong together (\(error))")
+        }
+    }
+}
+
+extension TLSConfiguration {
+    /// TLS 1.3, or TLS 1.2 with ECDHE and AEAD: who takes a private key one day reads nothing of what went before.
+    mutating func requireForwardSecrecy() {
+        minimumTLSVersion = .tlsv12
+        // Those of TLS 1.3 are all of that kind, and are not chosen.
+        cipherSuiteValues = [
+            .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
+            .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, .TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
+            .TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, .TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
+        ]
+    }
+}
+
+/// SIGHUP: the certificate has been renewed.
+struct CertificateReload: Service {
+    let identity: TLSIdentity
+    let logger: Logger
+
+    func run() async throws {
+        for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
+            do {
+                try identity.reload()
+                logger.notice("certificate reloaded")
+            } catch {
+                logger.error("certificate not reloaded; the old one stays", metadata: ["error": "\(error)"])
+            }
         }
     }
 }

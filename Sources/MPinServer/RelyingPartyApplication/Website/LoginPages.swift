@@ -9,7 +9,7 @@ struct LoginOffer {
     }
 
     let way: Way
-    let session: BrowserSessionResponse
+    let browser: WaitingBrowserResponse
     /// Base URL of this site.
     let publicURL: String
     /// Prefix of the RPS's public paths.
@@ -23,7 +23,7 @@ struct LoginOffer {
             guard let picture = picture(say.plain(.loginCodePicture)) else { return nil }
             return page(pages, .loginCodeTitle, .loginCodeStep, shown: picture)
         case .number:
-            guard let number = session.accessNumber else { return nil }
+            guard let number = browser.accessNumber else { return nil }
             return page(
                 pages, .loginNumberTitle, .loginNumberStep,
                 shown: "<output id=\"number\" class=\"code\">\(number)</output>")
@@ -32,7 +32,7 @@ struct LoginOffer {
 
     /// The id alone is worth nothing to a phone that does not know the site: a whole URL tells any reader where it belongs.
     private func picture(_ label: String) -> HTML? {
-        guard let url = session.qrUrl, let id = url.split(separator: "#").last else { return nil }
+        guard let url = browser.qrUrl, let id = url.split(separator: "#").last else { return nil }
         return QRCode.svg("\(publicURL)#\(id)", label: label)
     }
 
@@ -42,14 +42,14 @@ struct LoginOffer {
             title,
             """
             \(choice(say))
-            <section class="card login" id="login" data-web-ott="\(session.webOTT)" \
-            data-seconds="\(session.ttlSeconds)" data-access="/\(prefix)/access"\(asks) \(texts(say))>
+            <section class="card login" id="login" data-web-ott="\(browser.webOTT)" \
+            data-seconds="\(browser.ttlSeconds)" data-access="/\(prefix)/access"\(asks) \(texts(say))>
             <p>\(say[step])</p>
             \(shown)
             <p>\(say[.loginHost, ["host": "<strong>\(host)</strong>"]])</p>
             <p id="status" role="status">\(say[.statusWaiting])</p>
             <p id="remaining"></p>
-            \(pages.continueForm(way, webOTT: session.webOTT, csrf: csrf))
+            \(pages.continueForm(way, webOTT: browser.webOTT, csrf: csrf))
             <p id="renew" hidden><a class="button" href="\(way.path)">\(say[.startAgain])</a></p>
             </section>
             """, script: "live")

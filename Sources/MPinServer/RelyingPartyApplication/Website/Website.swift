@@ -101,12 +101,12 @@ struct Website: Sendable {
     private func offer(_ request: Request, _ way: LoginOffer.Way) async throws -> Response {
         let (pages, old) = (pages(request), sessions.id(request))
         let id = try old ?? .random()
-        let session: BrowserSessionResponse
+        let browser: WaitingBrowserResponse
         do {
-            session = try await rps.browserSession(way == .code ? "/getQrUrl" : "/getAccessNumber")
+            browser = try await rps.waitingBrowser(way == .code ? "/getQrUrl" : "/getAccessNumber")
         } catch { return pages.failed(error) }
         let offer = LoginOffer(
-            way: way, session: session, publicURL: config.publicURL, prefix: config.prefix,
+            way: way, browser: browser, publicURL: config.publicURL, prefix: config.prefix,
             csrf: sessions.formToken(id))
         guard let page = offer.page(pages) else { return pages.failed.response(.badGateway) }
         var response = page.response()

@@ -1,9 +1,9 @@
 /// The answer to POST getAccessNumberURL (wire section 6.9) and to POST getQrUrl (wire section 6.11), whose requests have
 /// no members: what a browser shows to a phone, and the token under which it asks for the outcome.
-package struct BrowserSessionResponse: Codable, Sendable {
+package struct WaitingBrowserResponse: Codable, Sendable {
     /// 7 digits, the last one a check digit, or 6 digits without it.
     package var accessNumber: String?
-    /// A URL with the session's id, 32 hex digits, behind `#`.
+    /// A URL with the browser's id, 32 hex digits, behind `#`.
     package var qrUrl: String?
     /// One-time token of the browser, 32 hex digits.
     package var webOTT: String
