@@ -5,6 +5,8 @@ package import MPinStore
 package protocol Authority: Sendable {
     /// For logs and errors.
     var name: String { get }
+    /// Which share of each master secret it keeps, from 1 on.
+    var index: Int { get }
     /// Whether it gives permits of its own day only, which may have begun since they were asked for.
     var givesPermitsOfToday: Bool { get }
 
@@ -31,6 +33,13 @@ package protocol Authority: Sendable {
 
     /// Whom the share is made for, 32 bytes: that of a stranger is for a hash that nobody has.
     func holder(_ permit: Permit) -> [UInt8]
+}
+
+/// What a client takes to a D-TA, unread, for a share.
+package struct Ticket: Sendable {
+    /// Of the D-TA and of the share.
+    package let index: Int
+    package let text: String
 }
 
 /// A master secret that a D-TA serves.

@@ -1,4 +1,5 @@
-package import MPinSecrets
+package import MPinCrypto
+import MPinSecrets
 import MPinStore
 
 /// Time permits: how the relying party and the operator take the right to log in away.
@@ -6,9 +7,8 @@ extension AuthenticationService {
     /// The time permit share of the first D-TA, and what gets those of the others.
     package struct IssuedPermit: Sendable {
         package let permit: Permit
-        /// G1 point, 65 bytes.
-        package let share: SecretBytes
-        package let tickets: [String]
+        package let share: Share
+        package let tickets: [Ticket]
     }
 
     /// Today's permit.
@@ -31,7 +31,8 @@ extension AuthenticationService {
         try await keep(permit, at: now)
         observer(.permit(id, user: identity?.userID, refusal: nil))
         return IssuedPermit(
-            permit: permit, share: share, tickets: authorities.dropFirst().map { $0.permitTicket(permit) })
+            permit: permit, share: Share(index: first.index, share),
+            tickets: authorities.dropFirst().map { Ticket(index: $0.index, text: $0.permitTicket(permit)) })
     }
 
     /// Refuses whom the operator or the relying party has taken the right away.

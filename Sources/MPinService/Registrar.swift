@@ -1,4 +1,5 @@
-package import MPinSecrets
+package import MPinCrypto
+import MPinSecrets
 package import MPinStore
 
 /// Who registers, and how it ends.
@@ -201,8 +202,8 @@ extension AuthenticationService {
 extension AuthenticationService {
     /// The client secret share of the first D-TA, and what gets those of the others.
     package struct IssuedShares: Sendable {
-        package let share: SecretBytes
-        package let tickets: [String]
+        package let share: Share
+        package let tickets: [Ticket]
     }
 
     /// Hands out the shares of a confirmed registration.
@@ -231,8 +232,10 @@ extension AuthenticationService {
             throw ServiceError.rotatedMeanwhile
         }
         observer(.registered(id, user: registration.userID, keyID: keyID))
-        return IssuedShares(
-            share: share, tickets: authorities.dropFirst().map { $0.clientSecretTicket(id, keyID: keyID) })
+        let tickets = authorities.dropFirst().map {
+            Ticket(index: $0.index, text: $0.clientSecretTicket(id, keyID: keyID))
+        }
+        return IssuedShares(share: Share(index: first.index, share), tickets: tickets)
     }
 
     /// Hands out no share any more where they were handed out and the token is right. Nobody learns which registrations

@@ -6,12 +6,14 @@ import Synchronization
 /// A D-TA in the memory of the test.
 final class FakeAuthority: Authority {
     let name: String
+    let index: Int
     let givesPermitsOfToday = false
     /// Scalar, 32 bytes.
     private let master: Mutex<[UInt8]>
 
-    init(_ name: String) throws {
-        self.name = name
+    init(_ index: Int) throws {
+        name = "authority \(index)"
+        self.index = index
         master = Mutex(try Self.scalar())
     }
 

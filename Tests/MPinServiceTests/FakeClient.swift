@@ -10,11 +10,11 @@ struct FakeClient {
     private let token: [UInt8]
 
     /// From the shares of its client secret.
-    init(_ id: MPinID, _ first: SecretBytes, _ second: SecretBytes, pin: String) throws {
+    init(_ id: MPinID, _ shares: [Share], pin: String) throws {
         self.id = id
         let scalar = try Self.scalar(pin)
         let secret = try Self.output(MPinSize.g1) { sum throws(MPinError) in
-            try Shares.recombineG1(first.span, second.span, into: &sum)
+            try Shares.assemble(shares, into: &sum)
         }
         token = try Self.output(MPinSize.g1) { token throws(MPinError) in
             try Client.extractPIN(

@@ -1,4 +1,5 @@
 import Logging
+import MPinCrypto
 import MPinSecrets
 import MPinService
 import MPinStore
@@ -28,7 +29,7 @@ struct ServiceUnderTest {
     let service: AuthenticationService
 
     init(_ change: (inout ServiceRules) -> Void = { _ in }) async throws {
-        authorities = [try FakeAuthority("first"), try FakeAuthority("second")]
+        authorities = [try FakeAuthority(1), try FakeAuthority(2)]
         var rules = ServiceRules()
         rules.usesPermits = false
         let surroundings = surroundings
@@ -48,8 +49,10 @@ struct ServiceUnderTest {
     func register(_ user: String, pin: String) async throws -> FakeClient {
         let started = try await service.register(application(user)) { _ in .init(isConfirmed: true) }
         let issued = try await service.issueShares(started.id, token: started.registrationToken)
-        let second = try authorities[1].clientSecretShare(ticket: issued.tickets[0])
-        return try FakeClient(started.id, issued.share, second, pin: pin)
+        let shares = try issued.tickets.map { ticket in
+            Share(index: ticket.index, try authorities[ticket.index - 1].clientSecretShare(ticket: ticket.text))
+        }
+        return try FakeClient(started.id, [issued.share] + shares, pin: pin)
     }
 
     func application(_ user: String) throws -> AuthenticationService.Application {

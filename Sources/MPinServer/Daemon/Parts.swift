@@ -182,7 +182,7 @@ extension Daemon {
         watch(durable, config)
         metrics.gauge(.shortLivedItems) { Double(shortLived.count) }
         let appID = try await file.setting("app_id") { Hex.encode(try randomBytes(16)) }
-        let authorities = config.authorities.map { TrustAuthorityClient($0.name, $0, appID: appID, config) }
+        let authorities = config.authorities.map { TrustAuthorityClient($0, appID: appID, config) }
         let audit = ServiceAudit(config, metrics: metrics)
         let secrets = ServerSecrets(
             authorities, store: file, place: config.database, rules: config.rules, observer: audit.note, logger: logger)

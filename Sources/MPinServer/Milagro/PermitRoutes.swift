@@ -13,7 +13,7 @@ extension MilagroFace {
         return .json(
             RPSTimePermitResponse(
                 date: issued.permit.date, signature: try onlyTicket(issued.tickets),
-                storageId: Hex.encode(issued.permit.hash), timePermit: issued.share.hex()))
+                storageId: Hex.encode(issued.permit.hash), timePermit: issued.share.octets.hex()))
     }
 
     /// Private GET /user/<id>, which no old server has: 410 for an identity that the operator has revoked, for the logins

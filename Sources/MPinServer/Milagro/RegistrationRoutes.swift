@@ -85,7 +85,8 @@ extension MilagroFace {
         let issued = try await service.issueShares(id, token: regOTT)
         return .json(
             SignatureResponse(
-                clientSecretShare: SecretHex(issued.share), params: try onlyTicket(issued.tickets), setupDone: true))
+                clientSecretShare: SecretHex(issued.share.octets), params: try onlyTicket(issued.tickets),
+                setupDone: true))
     }
 
     /// POST /setupDone/<id> (wire section 6.4): with the regOTT, the end of a registration whose shares were handed out.
@@ -99,9 +100,9 @@ extension MilagroFace {
     }
 
     /// This wire carries what gets one share beside the server's own: it knows two D-TAs.
-    func onlyTicket(_ tickets: [String]) throws(APIError) -> String {
+    func onlyTicket(_ tickets: [Ticket]) throws(APIError) -> String {
         guard tickets.count == 1, let ticket = tickets.first else { throw .internalError }
-        return ticket
+        return ticket.text
     }
 }
 

@@ -8,6 +8,7 @@ import MPinWire
 /// A D-TA, asked on the Milagro wire (wire section 9).
 struct TrustAuthorityClient: Authority {
     let name: String
+    let index: Int
     let peer: Peer
     /// Where clients ask it for their permit shares; nil: the RPS does that for them.
     private let clientPeer: Peer?
@@ -20,8 +21,9 @@ struct TrustAuthorityClient: Authority {
     private let signedSeconds: Int
     private let clock: Clock
 
-    init(_ name: String, _ link: TrustAuthorityLink, appID: String, _ config: RelyingPartyServiceConfig) {
-        self.name = name
+    init(_ link: TrustAuthorityLink, appID: String, _ config: RelyingPartyServiceConfig) {
+        name = link.name
+        index = link.index
         self.appID = config.legacy?.appID ?? appID
         legacy = config.legacy
         let seconds = config.limits.callSeconds
