@@ -131,6 +131,8 @@ let package = Package(
             swiftSettings: strict),
 
         tests("BN254CXTests", ["BN254CX", "CBN254CX", "CGMP"]),
+        // The formulas of BN254CX once more, by links to its files, over numbers that carry intervals.
+        tests("IntervalTests", ["CGMP"]),
         tests("MPinCryptoTests", ["MPinCrypto", "BN254CX", "MPinSecrets"]),
         tests("MPinSecretsTests", ["MPinSecrets"]),
         .target(

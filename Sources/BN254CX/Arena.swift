@@ -11,17 +11,9 @@ package struct Arena {
     package init(_ base: Limbs) { scratch = base }
 
     /// The next `count` limbs.
+    @inline(__always)
     package mutating func take(_ count: Int) -> Limbs {
         defer { scratch += count }
         return scratch
     }
-
-    /// A scalar, not initialised.
-    package mutating func scalar() -> Scalar { Scalar(take(Scalar.count)) }
-    /// A point of G1, not initialised.
-    package mutating func g1() -> G1 { G1(take(G1.count)) }
-    /// A point of G2, not initialised.
-    package mutating func g2() -> G2 { G2(take(G2.count)) }
-    /// A value of the pairing, not initialised.
-    package mutating func gt() -> GT { GT(take(GT.count)) }
 }

@@ -25,23 +25,6 @@ static const unsigned long bn_r_table[4] = {
 };
 static inline const unsigned long *bn_r(void) { return bn_r_table; }
 
-/* 2p, twelve times: vector subtraction over up to twelve components */
-static const unsigned long bn_two_p_vector_table[48] = {
-    0x7ccc47deb836ab66UL, 0x487faddc30127dc3UL, 0x617bbec8f4c6cda6UL, 0x4800000010e0541bUL,
-    0x7ccc47deb836ab66UL, 0x487faddc30127dc3UL, 0x617bbec8f4c6cda6UL, 0x4800000010e0541bUL,
-    0x7ccc47deb836ab66UL, 0x487faddc30127dc3UL, 0x617bbec8f4c6cda6UL, 0x4800000010e0541bUL,
-    0x7ccc47deb836ab66UL, 0x487faddc30127dc3UL, 0x617bbec8f4c6cda6UL, 0x4800000010e0541bUL,
-    0x7ccc47deb836ab66UL, 0x487faddc30127dc3UL, 0x617bbec8f4c6cda6UL, 0x4800000010e0541bUL,
-    0x7ccc47deb836ab66UL, 0x487faddc30127dc3UL, 0x617bbec8f4c6cda6UL, 0x4800000010e0541bUL,
-    0x7ccc47deb836ab66UL, 0x487faddc30127dc3UL, 0x617bbec8f4c6cda6UL, 0x4800000010e0541bUL,
-    0x7ccc47deb836ab66UL, 0x487faddc30127dc3UL, 0x617bbec8f4c6cda6UL, 0x4800000010e0541bUL,
-    0x7ccc47deb836ab66UL, 0x487faddc30127dc3UL, 0x617bbec8f4c6cda6UL, 0x4800000010e0541bUL,
-    0x7ccc47deb836ab66UL, 0x487faddc30127dc3UL, 0x617bbec8f4c6cda6UL, 0x4800000010e0541bUL,
-    0x7ccc47deb836ab66UL, 0x487faddc30127dc3UL, 0x617bbec8f4c6cda6UL, 0x4800000010e0541bUL,
-    0x7ccc47deb836ab66UL, 0x487faddc30127dc3UL, 0x617bbec8f4c6cda6UL, 0x4800000010e0541bUL,
-};
-static inline const unsigned long *bn_two_p_vector(void) { return bn_two_p_vector_table; }
-
 /* k p(p + 2^199), k = 0..36, eight limbs a row: multiples of p a little above k p^2 */
 static const unsigned long bn_wide_multiples_table[296] = {
     0x0000000000000000UL, 0x0000000000000000UL, 0x0000000000000000UL, 0x0000000000000000UL,

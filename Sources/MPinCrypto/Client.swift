@@ -46,8 +46,8 @@ package enum Client {
             multiples.multiply(commitment, by: x, bits: 256, arena.scratch)
             guard let d else {
                 try arena.makeAffine(points, count: 2)
-                try arena.encodeAffine(sum, into: &sec)
-                return try arena.encodeAffine(commitment, into: &u)
+                try arena.encode(sum.affine, into: &sec)
+                return try arena.encode(commitment.affine, into: &u)
             }
             guard let permit else { throw .wrongParameter }
             sum.add(sum, try arena.decodeG1(permit), arena.scratch)
@@ -55,9 +55,9 @@ package enum Client {
             timed.add(a, d, arena.scratch)
             timed.multiply(timed, by: x, bits: 256, arena.scratch)
             try arena.makeAffine(points, count: 3)
-            try arena.encodeAffine(sum, into: &sec)
-            try arena.encodeAffine(commitment, into: &u)
-            try arena.encodeAffine(timed, into: &ut)
+            try arena.encode(sum.affine, into: &sec)
+            try arena.encode(commitment.affine, into: &u)
+            try arena.encode(timed.affine, into: &ut)
         }
     }
 

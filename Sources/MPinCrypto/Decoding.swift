@@ -60,8 +60,8 @@ extension Arena {
     }
 
     /// Writes a point of G1 with Z = 1, 65 bytes.
-    func encodeAffine(_ point: G1, into octets: inout MutableSpan<UInt8>) throws(MPinError) {
-        guard point.encodeAffine(into: &octets, scratch) else { throw .wrongParameter }
+    func encode(_ point: G1Affine, into octets: inout MutableSpan<UInt8>) throws(MPinError) {
+        guard point.encode(into: &octets, scratch) else { throw .wrongParameter }
     }
 
     /// Normalises `count` consecutive points to Z = 1, with one inversion for all. Infinity is `invalidPoint`.

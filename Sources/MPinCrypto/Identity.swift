@@ -14,7 +14,7 @@ package enum Identity {
         guard hash.count == MPinSize.hash, point.count == MPinSize.g1 else { throw .wrongParameter }
         try withArena { arena throws(MPinError) in
             let mapped = try arena.mapToG1(hash: hash)
-            try arena.encodeAffine(mapped, into: &point)
+            try arena.encode(mapped.affine, into: &point)
         }
     }
 

@@ -24,9 +24,9 @@ package enum MPinFull {
             let a = try arena.mapToG1(hash: hashID)
             let q = arena.g2(), value = arena.gt()
             q.setGenerator()
-            Pairing.pairing(value, q, token, arena.scratch)
+            Pairing.pairing(value, q.affine, token.affine, arena.scratch)
             try arena.encode(value, into: &g1)
-            Pairing.pairing(value, q, a, arena.scratch)
+            Pairing.pairing(value, q.affine, a.affine, arena.scratch)
             try arena.encode(value, into: &g2)
         }
     }
@@ -70,7 +70,7 @@ package enum MPinFull {
             var point = try arena.decodeG1(u)
             if let ut { point = try arena.decodeG1(ut) }
             let value = arena.gt()
-            Pairing.pairing(value, secret, z, arena.scratch)
+            Pairing.pairing(value, secret.affine, z.affine, arena.scratch)
             point.multiply(point, by: w, bits: 256, arena.scratch)
             try arena.deriveKey(value, point, into: &key)
         }

@@ -11,7 +11,7 @@ package enum PairingOctets {
             let q = try arena.decodeG2(q)
             let p = try arena.decodeG1(p)
             let result = arena.gt()
-            Pairing.pairing(result, q, p, arena.scratch)
+            Pairing.pairing(result, q.affine, p.affine, arena.scratch)
             try arena.encode(result, into: &value)
         }
     }
@@ -27,7 +27,7 @@ package enum PairingOctets {
             let q2 = try arena.decodeG2(q2)
             let p2 = try arena.decodeG1(p2)
             let result = arena.gt()
-            Pairing.product(result, q1, p1, q2, p2, arena.scratch)
+            Pairing.product(result, q1.affine, p1.affine, q2.affine, p2.affine, arena.scratch)
             try arena.encode(result, into: &value)
         }
     }

@@ -10,9 +10,9 @@ package final class ServerContext: Sendable {
     package init(serverSecret: Span<UInt8>) throws(MPinError) {
         (generator, secret) = try withArena { arena throws(MPinError) in
             let q = try arena.decodeG2(serverSecret)
-            let secret = PreparedG2(q, arena.scratch)
+            let secret = PreparedG2(q.affine, arena.scratch)
             q.setGenerator()
-            return (PreparedG2(q, arena.scratch), secret)
+            return (PreparedG2(q.affine, arena.scratch), secret)
         }
     }
 
@@ -65,7 +65,7 @@ package final class ServerContext: Sendable {
                 try arena.encode(value, into: &e)
                 let base = date == 0 ? point : arena.challenged(a, y: y, commitment: plain)
                 if let key {
-                    Pairing.pairingOfAnyZ(value, key, base, arena.scratch)
+                    Pairing.pairingOfAnyZ(value, key.affine, base, arena.scratch)
                 } else {
                     Pairing.pairing(value, generator, base, arena.scratch)
                 }
@@ -79,7 +79,7 @@ package final class ServerContext: Sendable {
     private func check(_ arena: inout Arena, point: G1, v: G1, key: G2?) -> GT {
         let value = arena.gt()
         if let key {
-            Pairing.product(value, secret, point, key, v, arena.scratch)
+            Pairing.product(value, secret, point, key.affine, v.affine, arena.scratch)
         } else {
             Pairing.product(value, generator, v, secret, point, arena.scratch)
         }
@@ -116,7 +116,7 @@ package enum Server {
         guard hid.count == MPinSize.g1, htid.count == (date > 0 ? MPinSize.g1 : 0) else { throw .wrongParameter }
         try withArena { arena throws(MPinError) in
             let (a, d) = try arena.identityPoints(id: id, date: date)
-            try arena.encodeAffine(a, into: &hid)
+            try arena.encode(a.affine, into: &hid)
             guard let d else { return }
             d.add(a, d, arena.scratch)
             try arena.encode(d, into: &htid)

@@ -64,7 +64,8 @@ package enum PermitCheck {
             let generator = arena.g2()
             generator.setGenerator()
             let value = arena.gt()
-            Pairing.product(value, generator, permit, secret, day, arena.scratch)
+            Pairing.product(
+                value, generator.affine, permit.affine, secret.affine, day.affine, arena.scratch)
             return value.isOne(arena.scratch)
         }
     }

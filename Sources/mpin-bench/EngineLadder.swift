@@ -26,19 +26,20 @@ private struct EngineValues {
         _ = p.mapVartime(hash: first.span, arena.scratch)
         _ = secondPoint.mapVartime(hash: second.span, arena.scratch)
         q.setGenerator()
-        Pairing.pairing(value, q, p, arena.scratch)
+        Pairing.pairing(value, q.affine, p.affine, arena.scratch)
         result.copy(value)
     }
 }
 
 private func climbField(_ ladder: inout Ladder, _ v: EngineValues, _ s: Limbs) {
-    let x = v.value.limbs, y = v.value.limbs + 8, r = v.result.limbs
+    let x = v.value.limbs, r = v.result.limbs, y = x + Fp2.count
+    let value = Fp12(x), result = Fp12(r), a = Fp2(x), b = Fp2(y), c = Fp2(r)
     ladder.time("fp_mul") { Fp.mul(r, x, y, s) }
     ladder.time("fp_sqr") { Fp.sqr(r, x, s) }
-    ladder.time("fp2_mul") { Fp2.mul(r, x, y, s) }
-    ladder.time("fp2_sqr") { Fp2.sqr(r, x, s) }
-    ladder.time("fp12_mul") { Fp12.mul(r, x, x, s) }
-    ladder.time("fp12_sqr") { Fp12.sqr(r, x, s) }
+    ladder.time("fp2_mul") { c.multiply(a, b, s) }
+    ladder.time("fp2_sqr") { c.square(a, s) }
+    ladder.time("fp12_mul") { result.multiply(value, value, s) }
+    ladder.time("fp12_sqr") { result.square(value, s) }
     ladder.time("fp_inv") { Fp.inverse(r, x, s) }
 }
 
@@ -55,8 +56,10 @@ private func climbGroups(_ ladder: inout Ladder, _ v: EngineValues, _ s: Limbs) 
 }
 
 private func climbPairing(_ ladder: inout Ladder, _ v: EngineValues, _ s: Limbs) {
-    ladder.time("miller_loop") { Pairing.millerLoop(v.result, v.q, v.p, s) }
-    ladder.time("final_exponentiation") { FinalExponentiation.run(v.value.limbs, v.result.limbs, s) }
-    ladder.time("pairing") { Pairing.pairing(v.result, v.q, v.p, s) }
-    ladder.time("pairing_product") { Pairing.product(v.result, v.q, v.p, v.q, v.secondPoint, s) }
+    ladder.time("miller_loop") { Pairing.millerLoop(MillerValue(in: v.result), v.q.affine, v.p.affine, s) }
+    ladder.time("final_exponentiation") { FinalExponentiation.run(v.value, MillerValue(in: v.result), s) }
+    ladder.time("pairing") { Pairing.pairing(v.result, v.q.affine, v.p.affine, s) }
+    ladder.time("pairing_product") {
+        Pairing.product(v.result, v.q.affine, v.p.affine, v.q.affine, v.secondPoint.affine, s)
+    }
 }

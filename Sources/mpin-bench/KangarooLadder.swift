@@ -32,7 +32,7 @@ private struct Puzzle {
         let p = arena.g1(), q = arena.g2(), value = arena.gt(), power = arena.gt(), k = arena.scalar()
         p.setGenerator()
         q.setGenerator()
-        Pairing.pairing(value, q, p, arena.scratch)
+        Pairing.pairing(value, q.affine, p.affine, arena.scratch)
         let scratch = arena.scratch
         f = try filled(384) { out throws(MPinError) in _ = value.encode(into: &out, scratch) }
         var encoded: [[UInt8]] = []

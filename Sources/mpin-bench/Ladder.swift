@@ -20,14 +20,19 @@ struct Rung {
 /// nanoseconds, but not the ratio, so compare results by their ratios.
 struct Ladder {
     private(set) var rungs: [Rung] = []
+    private let isCounting: Bool
     private let onRung: (Rung) -> Void
     private let operands: UnsafeMutablePointer<UInt>
 
+    /// What a program that counts instructions sees of an operation: as many runs as there are users who take turns.
+    private static let countedRuns = 16
     private static let batches = 11
     private static let nanosecondsOfBatch = 4e6
     private static let unitsOfBatch = 50_000
 
-    init(onRung: @escaping (Rung) -> Void) {
+    /// With `isCounting` each operation runs a fixed number of times in `counted` and is not timed.
+    init(isCounting: Bool = false, onRung: @escaping (Rung) -> Void) {
+        self.isCounting = isCounting
         self.onRung = onRung
         operands = .allocate(capacity: 16)
         for i in 0..<16 { operands[i] = 0x9E37_79B9_7F4A_7C15 &* UInt(i + 1) }
@@ -36,6 +41,10 @@ struct Ladder {
     /// Times `operation`.
     mutating func time(_ name: String, _ operation: () -> Void) {
         operation()
+        if isCounting {
+            Ladder.counted(operation)
+            return add(Rung(name: name, nanoseconds: 0, unit: 0, ratio: 0, allocations: 0))
+        }
         let allocations = AllocationCounter.count(operation)
         let first = Ladder.nanoseconds(of: operation, 1)
         let guess = Ladder.nanoseconds(of: operation, max(1, Int(2e5 / max(first, 20))))
@@ -77,6 +86,13 @@ struct Ladder {
         let start = now()
         for _ in 0..<repetitions { operation() }
         return (now() - start) / Double(repetitions)
+    }
+
+    /// The runs whose instructions Tests/Proof/instructions.py counts, between two calls by which it knows them.
+    private static func counted(_ operation: () -> Void) {
+        sched_yield()
+        for _ in 0..<countedRuns { operation() }
+        sched_yield()
     }
 
     /// The processor time of this thread in nanoseconds.

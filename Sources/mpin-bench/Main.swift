@@ -5,14 +5,16 @@ import Glibc
 enum Main {
     static func main() {
         let arguments = CommandLine.arguments.dropFirst()
-        let isJSON = arguments == ["--json"]
+        let isJSON = arguments == ["--json"], isCounting = arguments == ["--count"]
         let path = arguments.count == 2 && arguments.first == "--json-to" ? arguments.last : nil
-        guard isJSON || path != nil || arguments.isEmpty else {
-            fail("usage: mpin-bench [--json | --json-to FILE]", status: 2)
+        guard isJSON || isCounting || path != nil || arguments.isEmpty else {
+            fail("usage: mpin-bench [--json | --json-to FILE | --count]", status: 2)
         }
         guard AllocationCounter.works() else { fail("mpin-bench: error: allocations are not counted", status: 1) }
-        var ladder = Ladder { if !isJSON { print(Report.line($0)) } }
-        ladder.timeUnit()
+        var ladder = Ladder(isCounting: isCounting) { rung in
+            if !isJSON { print(isCounting ? rung.name : Report.line(rung)) }
+        }
+        if !isCounting { ladder.timeUnit() }
         do {
             climbEngine(&ladder)
             try climbProtocol(&ladder)

@@ -21,10 +21,10 @@ final class EncodingTests: XCTestCase {
             var out = octets.mutableSpan
             XCTAssertTrue(point.encode(into: &out, w.scratch))
             var directOut = direct.mutableSpan
-            XCTAssertTrue(point.encodeAffine(into: &directOut, w.scratch))
+            XCTAssertTrue(point.affine.encode(into: &directOut, w.scratch))
             XCTAssertEqual(octets, direct)
             var shortOut = short.mutableSpan
-            XCTAssertFalse(point.encodeAffine(into: &shortOut, w.scratch))
+            XCTAssertFalse(point.affine.encode(into: &shortOut, w.scratch))
         }
     }
 

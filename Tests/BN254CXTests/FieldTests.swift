@@ -56,9 +56,10 @@ final class FieldTests: XCTestCase {
                 let start = w.arena
                 let a = w.elements(12), b = w.elements(12), c = w.arena.take(48), s = w.arena.take(1024)
                 let operations: [() -> Void] = [
-                    { Fp12.mul(c, a, b, s) }, { Fp12.sqr(c, a, s) }, { Fp12.cyclotomicSqr(c, a, s) },
-                    { Fp12.compressedSquare(c, a, times: 1, s) }, { Fp12.mulByMonicLine(c, a, b, b + 8, s) },
-                    { Fp12.conj(c, a) }, { Fp12.frobenius(c, a, s) }, { Fp12.inverse(c, a, s) },
+                    { Fp12(c).multiply(Fp12(a), Fp12(b), s) }, { Fp12(c).square(Fp12(a), s) },
+                    { Fp12(c).cyclotomicSquare(Fp12(a), s) },
+                    { Fp12(c).compressedSquare(Fp12(a), times: 1, s) }, { Fp12(c).multiply(Fp12(a), MonicLine(b), s) },
+                    { Fp12(c).conjugate(Fp12(a)) }, { Fp12(c).frobenius(Fp12(a), s) }, { Fp12(c).invert(Fp12(a), s) },
                 ]
                 for operation in operations {
                     operation()
@@ -121,23 +122,23 @@ final class FieldTests: XCTestCase {
                 let a = w.elements(2), b = w.elements(2), k = w.elements(1), c = w.arena.take(8)
                 let s = w.arena.take(Fp2.inverseScratch)
                 let x = w.slow2(a), y = w.slow2(b)
-                Fp2.mul(c, a, b, s)
+                Fp2(c).multiply(Fp2(a), Fp2(b), s)
                 XCTAssertEqual(w.slow2(c), x * y)
-                Fp2.sqr(c, a, s)
+                Fp2(c).square(Fp2(a), s)
                 XCTAssertEqual(w.slow2(c), x * x)
-                Fp2.add(c, a, b)
+                Fp2(c).add(Fp2(a), Fp2(b))
                 XCTAssertEqual(w.slow2(c), x + y)
-                Fp2.sub(c, a, b)
+                Fp2(c).subtract(Fp2(a), Fp2(b))
                 XCTAssertEqual(w.slow2(c), x - y)
-                Fp2.neg(c, a)
+                Fp2(c).negate(Fp2(a))
                 XCTAssertEqual(w.slow2(c), .zero - x)
-                Fp2.conj(c, a)
+                Fp2(c).conjugate(Fp2(a))
                 XCTAssertEqual(w.slow2(c), SlowFp2(x.a, SlowFp(0) - x.b))
-                Fp2.mulByXi(c, a, s)
+                Fp2(c).multiplyByXi(Fp2(a), s)
                 XCTAssertEqual(w.slow2(c), .xi * x)
-                Fp2.mulByFp(c, a, k, s)
+                Fp2(c).multiply(Fp2(a), byFp: k, s)
                 XCTAssertEqual(w.slow2(c), x * SlowFp2(w.slow(k), SlowFp(0)))
-                Fp2.inverse(c, a, s)
+                Fp2(c).invert(Fp2(a), s)
                 XCTAssertEqual(w.slow2(c), x.inverse)
                 w.arena = start
             }
@@ -178,14 +179,14 @@ final class FieldTests: XCTestCase {
     private func checkFp12(_ w: inout Workspace, _ a: Limbs, _ b: Limbs) {
         let c = w.arena.take(48), s = w.arena.take(max(Fp12.scratch, Fp12.inverseScratch))
         let x = w.slow12(a), y = w.slow12(b)
-        Fp12.mul(c, a, b, s)
+        Fp12(c).multiply(Fp12(a), Fp12(b), s)
         XCTAssertEqual(w.slow12(c), x * y)
-        Fp12.sqr(c, a, s)
+        Fp12(c).square(Fp12(a), s)
         XCTAssertEqual(w.slow12(c), x * x)
-        Fp12.conj(c, a)
+        Fp12(c).conjugate(Fp12(a))
         XCTAssertEqual(w.slow12(c), SlowFp12((0..<6).map { $0 % 2 == 0 ? x.c[$0] : .zero - x.c[$0] }))
-        Fp12.inverse(c, a, s)
-        Fp12.mul(c, c, a, s)
+        Fp12(c).invert(Fp12(a), s)
+        Fp12(c).multiply(Fp12(c), Fp12(a), s)
         XCTAssertEqual(w.slow12(c), x.isZero ? SlowFp12(integer: 0) : .one)
     }
 
@@ -226,9 +227,9 @@ final class FieldTests: XCTestCase {
         let start = w.arena
         let c = w.arena.take(48), s = w.arena.take(Fp12.scratch)
         let x = w.slow12(a), l0 = w.slow2(l), l1 = w.slow2(l + 8), l3 = w.slow2(l + 16)
-        Fp12.mulByLine(c, a, l, l + 8, l + 16, s)
+        Fp12(c).multiply(Fp12(a), Line(l), s)
         XCTAssertEqual(w.slow12(c), x * SlowFp12([l0, l1, .zero, l3, .zero, .zero]))
-        Fp12.mulByMonicLine(c, a, l + 8, l + 16, s)
+        Fp12(c).multiply(Fp12(a), MonicLine(l + 8), s)
         XCTAssertEqual(w.slow12(c), x * SlowFp12([.one, l1, .zero, l3, .zero, .zero]))
         w.arena = start
     }
@@ -246,9 +247,9 @@ final class FieldTests: XCTestCase {
             three * a2.0 - two * x[0], three * .xi * c2.1 + two * x[1], three * b2.0 - two * x[2],
             three * a2.1 + two * x[3], three * c2.0 - two * x[4], three * b2.1 + two * x[5],
         ]
-        Fp12.cyclotomicSqr(result, a, s)
+        Fp12(result).cyclotomicSquare(Fp12(a), s)
         XCTAssertEqual(w.slow12(result).c, expected)
-        Fp12.compressedSquare(result, a, times: 1, s)
+        Fp12(result).compressedSquare(Fp12(a), times: 1, s)
         let compressed = w.slow12(result).c
         for power in [1, 2, 4, 5] { XCTAssertEqual(compressed[power], expected[power]) }
         w.arena = start
@@ -260,16 +261,19 @@ final class FieldTests: XCTestCase {
             let s = w.arena.take(1024)
             let binary: [(Limbs, Limbs, Limbs) -> Void] = [
                 { Fp.mul($0, $1, $2, s) }, { Fp.add($0, $1, $2) }, { Fp.sub($0, $1, $2) },
-                { Fp2.mul($0, $1, $2, s) }, { Fp2.add($0, $1, $2) }, { Fp2.sub($0, $1, $2) },
-                { Fp6.mul($0, $1, $2, s) }, { Fp12.mul($0, $1, $2, s) },
-                { Fp12.mulByLine($0, $1, $2, $2 + 8, $2 + 16, s) },
+                { Fp2($0).multiply(Fp2($1), Fp2($2), s) }, { Fp2($0).add(Fp2($1), Fp2($2)) },
+                { Fp2($0).subtract(Fp2($1), Fp2($2)) },
+                { Fp6($0).multiply(Fp6($1), Fp6($2), s) }, { Fp12($0).multiply(Fp12($1), Fp12($2), s) },
+                { Fp12($0).multiply(Fp12($1), Line($2), s) },
             ]
             let unary: [(Limbs, Limbs) -> Void] = [
                 { Fp.sqr($0, $1, s) }, { Fp.neg($0, $1) }, { Fp.inverse($0, $1, s) }, { Fp.root($0, $1, s) },
-                { Fp2.sqr($0, $1, s) }, { Fp2.conj($0, $1) }, { Fp2.mulByXi($0, $1, s) }, { Fp2.inverse($0, $1, s) },
-                { Fp6.inverse($0, $1, s) }, { Fp12.sqr($0, $1, s) }, { Fp12.conj($0, $1) },
-                { Fp12.inverse($0, $1, s) }, { Fp12.frobenius($0, $1, s) }, { Fp12.frobenius2($0, $1, s) },
-                { Fp12.frobenius3($0, $1, s) }, { Fp12.cyclotomicSqr($0, $1, s) },
+                { Fp2($0).square(Fp2($1), s) }, { Fp2($0).conjugate(Fp2($1)) }, { Fp2($0).multiplyByXi(Fp2($1), s) },
+                { Fp2($0).invert(Fp2($1), s) },
+                { Fp6($0).invert(Fp6($1), s) }, { Fp12($0).square(Fp12($1), s) }, { Fp12($0).conjugate(Fp12($1)) },
+                { Fp12($0).invert(Fp12($1), s) }, { Fp12($0).frobenius(Fp12($1), s) },
+                { Fp12($0).frobenius2(Fp12($1), s) },
+                { Fp12($0).frobenius3(Fp12($1), s) }, { Fp12($0).cyclotomicSquare(Fp12($1), s) },
             ]
             for _ in 0..<rounds {
                 let start = w.arena
@@ -299,15 +303,15 @@ final class FieldTests: XCTestCase {
         Workspace.run { w in
             let a = w.elements(12), c = w.arena.take(48), d = w.arena.take(48), s = w.arena.take(Fp12.scratch)
             let x = w.slow12(a)
-            Fp12.frobenius(c, a, s)
+            Fp12(c).frobenius(Fp12(a), s)
             XCTAssertEqual(w.slow12(c), x.power(Parameters.p))
-            Fp12.frobenius(d, c, s)
-            Fp12.frobenius2(c, a, s)
+            Fp12(d).frobenius(Fp12(c), s)
+            Fp12(c).frobenius2(Fp12(a), s)
             XCTAssertEqual(w.slow12(c), w.slow12(d), "two steps at once")
-            Fp12.frobenius(d, c, s)
-            Fp12.frobenius3(c, a, s)
+            Fp12(d).frobenius(Fp12(c), s)
+            Fp12(c).frobenius3(Fp12(a), s)
             XCTAssertEqual(w.slow12(c), w.slow12(d), "three steps at once")
-            for _ in 3..<12 { Fp12.frobenius(c, c, s) }
+            for _ in 3..<12 { Fp12(c).frobenius(Fp12(c), s) }
             XCTAssertEqual(w.slow12(c), x, "twelve steps are none")
         }
     }
@@ -316,10 +320,10 @@ final class FieldTests: XCTestCase {
         Workspace.run { w in
             let a = w.gt().limbs, c = w.arena.take(48), d = w.arena.take(48), s = w.arena.take(Fp12.scratch)
             for _ in 0..<rounds {
-                Fp12.cyclotomicSqr(c, a, s)
-                Fp12.sqr(d, a, s)
-                XCTAssertNotEqual(Fp12.equalMask(c, d, s), 0)
-                Fp12.mul(a, c, a, s)
+                Fp12(c).cyclotomicSquare(Fp12(a), s)
+                Fp12(d).square(Fp12(a), s)
+                XCTAssertNotEqual(Fp12(c).equalMask(Fp12(d), s), 0)
+                Fp12(a).multiply(Fp12(c), Fp12(a), s)
             }
         }
     }
@@ -327,13 +331,13 @@ final class FieldTests: XCTestCase {
     func testCyclotomicPowerIsThePowerByU() {
         Workspace.run { w in
             let a = w.gt().limbs, c = w.arena.take(48)
-            Fp12.cyclotomicPowU(c, a, w.scratch)
+            Fp12(c).cyclotomicPowU(Fp12(a), w.scratch)
             XCTAssertEqual(w.slow12(c), w.slow12(a).power(0 - Parameters.x))
-            XCTAssertNotEqual(Fp12.isCyclotomicMask(a, w.scratch), 0)
+            XCTAssertNotEqual(Fp12(a).isCyclotomicMask(w.scratch), 0)
             let other = w.elements(12)
-            XCTAssertEqual(Fp12.isCyclotomicMask(other, w.scratch), 0)
+            XCTAssertEqual(Fp12(other).isCyclotomicMask(w.scratch), 0)
             let zero = w.elements(12, all: 0)
-            XCTAssertEqual(Fp12.isCyclotomicMask(zero, w.scratch), 0)
+            XCTAssertEqual(Fp12(zero).isCyclotomicMask(w.scratch), 0)
         }
     }
 }

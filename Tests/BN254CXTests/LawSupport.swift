@@ -2,22 +2,28 @@ import BN254CX
 
 /// A field of the tower, its elements being `count` limbs, its results new pieces of the workspace.
 struct Ring {
-    typealias Binary = (Limbs, ConstLimbs, ConstLimbs, Limbs) -> Void
+    typealias Binary = (Limbs, Limbs, Limbs, Limbs) -> Void
     let name: String, components: Int
     let multiply: Binary
-    let invert: (Limbs, ConstLimbs, Limbs) -> Void
+    let invert: (Limbs, Limbs, Limbs) -> Void
 
     static var fp: Ring {
         Ring(name: "Fp", components: 1, multiply: { Fp.mul($0, $1, $2, $3) }, invert: { Fp.inverse($0, $1, $2) })
     }
     static var fp2: Ring {
-        Ring(name: "Fp2", components: 2, multiply: { Fp2.mul($0, $1, $2, $3) }, invert: { Fp2.inverse($0, $1, $2) })
+        Ring(
+            name: "Fp2", components: 2, multiply: { Fp2($0).multiply(Fp2($1), Fp2($2), $3) },
+            invert: { Fp2($0).invert(Fp2($1), $2) })
     }
     static var fp6: Ring {
-        Ring(name: "Fp6", components: 6, multiply: { Fp6.mul($0, $1, $2, $3) }, invert: { Fp6.inverse($0, $1, $2) })
+        Ring(
+            name: "Fp6", components: 6, multiply: { Fp6($0).multiply(Fp6($1), Fp6($2), $3) },
+            invert: { Fp6($0).invert(Fp6($1), $2) })
     }
     static var fp12: Ring {
-        Ring(name: "Fp12", components: 12, multiply: { Fp12.mul($0, $1, $2, $3) }, invert: { Fp12.inverse($0, $1, $2) })
+        Ring(
+            name: "Fp12", components: 12, multiply: { Fp12($0).multiply(Fp12($1), Fp12($2), $3) },
+            invert: { Fp12($0).invert(Fp12($1), $2) })
     }
 
     func random(_ w: inout Workspace) -> Limbs { w.elements(components) }
@@ -85,7 +91,7 @@ extension Workspace {
     /// The same point with Z = 1.
     mutating func affine(_ p: G1) -> G1 {
         let result = arena.g1()
-        p.makeAffine(result.limbs, scratch)
+        p.makeAffine(result.affine, scratch)
         Fp.setOne(result.limbs + 8)
         return result
     }
@@ -93,8 +99,8 @@ extension Workspace {
     /// The same point with Z = 1.
     mutating func affine(_ q: G2) -> G2 {
         let result = arena.g2()
-        q.makeAffine(result.limbs, scratch)
-        Fp2.setOne(result.limbs + 16)
+        q.makeAffine(result.affine, scratch)
+        Fp2(result.limbs + 16).setOne()
         return result
     }
 }

@@ -10,7 +10,7 @@ final class PairingTests: XCTestCase {
             let g1 = w.arena.g1(), g2 = w.arena.g2(), e = w.arena.gt()
             g1.setGenerator()
             g2.setGenerator()
-            Pairing.pairing(e, g2, g1, w.scratch)
+            Pairing.pairing(e, g2.affine, g1.affine, w.scratch)
             for _ in 0..<rounds {
                 let start = w.arena
                 let a = w.integer().mod(Parameters.r), b = w.integer().mod(Parameters.r)
@@ -29,11 +29,11 @@ final class PairingTests: XCTestCase {
         let aq = w.arena.g2(), bp = w.arena.g1(), affineQ = w.arena.g2(), affineP = w.arena.g1(), value = w.arena.gt()
         aq.multiply(q, by: w.scalar(a), bits: 256, w.scratch)
         bp.multiply(p, by: w.scalar(b), bits: 256, w.scratch)
-        aq.makeAffine(affineQ.limbs, w.scratch)
-        Fp2.setOne(affineQ.limbs + 16)
-        bp.makeAffine(affineP.limbs, w.scratch)
+        aq.makeAffine(affineQ.affine, w.scratch)
+        Fp2(affineQ.limbs + 16).setOne()
+        bp.makeAffine(affineP.affine, w.scratch)
         Fp.setOne(affineP.limbs + 8)
-        Pairing.pairing(value, affineQ, affineP, w.scratch)
+        Pairing.pairing(value, affineQ.affine, affineP.affine, w.scratch)
         return value
     }
 
@@ -52,7 +52,7 @@ final class PairingTests: XCTestCase {
     func testAgreesWithTheTextbookPairing() throws {
         try Workspace.run { w in
             let q = w.affineG2(), p = w.affineG1(), value = w.arena.gt()
-            Pairing.pairing(value, q, p, w.scratch)
+            Pairing.pairing(value, q.affine, p.affine, w.scratch)
             let slow = SlowPairing.pairing(try XCTUnwrap(w.slow(q)), try XCTUnwrap(w.slow(p)))
             XCTAssertEqual(w.slow12(value.limbs), slow)
         }
@@ -62,10 +62,10 @@ final class PairingTests: XCTestCase {
         Workspace.run { w in
             let q1 = w.affineG2(), p1 = w.affineG1(), q2 = w.affineG2(), p2 = w.affineG1()
             let a = w.arena.gt(), b = w.arena.gt(), product = w.arena.gt()
-            Pairing.pairing(a, q1, p1, w.scratch)
-            Pairing.pairing(b, q2, p2, w.scratch)
+            Pairing.pairing(a, q1.affine, p1.affine, w.scratch)
+            Pairing.pairing(b, q2.affine, p2.affine, w.scratch)
             a.multiply(a, b, w.scratch)
-            Pairing.product(product, q1, p1, q2, p2, w.scratch)
+            Pairing.product(product, q1.affine, p1.affine, q2.affine, p2.affine, w.scratch)
             XCTAssertTrue(product.equals(a, w.scratch))
         }
     }
@@ -74,7 +74,7 @@ final class PairingTests: XCTestCase {
         Workspace.run { w in
             let q = w.affineG2(), p = w.affineG1(), minus = w.arena.g1(), product = w.arena.gt()
             minus.negate(p)
-            Pairing.product(product, q, p, q, minus, w.scratch)
+            Pairing.product(product, q.affine, p.affine, q.affine, minus.affine, w.scratch)
             XCTAssertTrue(product.isOne(w.scratch))
         }
     }
@@ -83,13 +83,13 @@ final class PairingTests: XCTestCase {
     func testPreparedPointsGiveTheSamePairing() {
         Workspace.run { w in
             let q1 = w.affineG2(), q2 = w.affineG2(), p1 = w.affineG1(), p2 = w.affineG1()
-            let prepared1 = PreparedG2(q1, w.scratch), prepared2 = PreparedG2(q2, w.scratch)
+            let prepared1 = PreparedG2(q1.affine, w.scratch), prepared2 = PreparedG2(q2.affine, w.scratch)
             let plain = w.arena.gt(), prepared = w.arena.gt()
-            Pairing.pairing(plain, q1, p1, w.scratch)
+            Pairing.pairing(plain, q1.affine, p1.affine, w.scratch)
             scale(p1, &w)
             Pairing.pairing(prepared, prepared1, p1, w.scratch)
             XCTAssertTrue(prepared.equals(plain, w.scratch))
-            Pairing.pairing(plain, q2, p2, w.scratch)
+            Pairing.pairing(plain, q2.affine, p2.affine, w.scratch)
             plain.multiply(plain, prepared, w.scratch)
             scale(p2, &w)
             Pairing.product(prepared, prepared1, p1, prepared2, p2, w.scratch)
@@ -107,11 +107,11 @@ final class PairingTests: XCTestCase {
     func testInfinityPairsToOne() {
         Workspace.run { w in
             let q = w.affineG2(), p = w.affineG1(), infinity = w.arena.g1(), a = w.arena.gt(), b = w.arena.gt()
-            let prepared = PreparedG2(q, w.scratch)
+            let prepared = PreparedG2(q.affine, w.scratch)
             infinity.setInfinity()
             Pairing.pairing(a, prepared, infinity, w.scratch)
             XCTAssertTrue(a.isOne(w.scratch))
-            Pairing.pairing(a, q, p, w.scratch)
+            Pairing.pairing(a, q.affine, p.affine, w.scratch)
             Pairing.product(b, prepared, infinity, prepared, p, w.scratch)
             XCTAssertTrue(b.equals(a, w.scratch))
         }

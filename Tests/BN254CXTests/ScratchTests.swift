@@ -21,19 +21,19 @@ final class ScratchTests: XCTestCase {
             assertWithin(Fp.scratch, &w) { Fp.mul(c, a, b, $0) }
             assertWithin(Fp.scratch, &w) { Fp.sqr(c, a, $0) }
             assertWithin(Fp.powerScratch, &w) { Fp.inverse(c, a, $0) }
-            assertWithin(Fp2.scratch, &w) { Fp2.mul(c, a, b, $0) }
-            assertWithin(Fp2.scratch, &w) { Fp2.sqr(c, a, $0) }
-            assertWithin(Fp2.inverseScratch, &w) { Fp2.inverse(c, a, $0) }
-            assertWithin(Fp6.scratch, &w) { Fp6.mul(c, a, b, $0) }
-            assertWithin(Fp6.inverseScratch, &w) { Fp6.inverse(c, a, $0) }
-            assertWithin(Fp12.scratch, &w) { Fp12.mul(c, a, b, $0) }
-            assertWithin(Fp12.scratch, &w) { Fp12.sqr(c, a, $0) }
-            assertWithin(Fp12.scratch, &w) { Fp12.mulByLine(c, a, b, b + 8, b + 16, $0) }
-            assertWithin(Fp12.scratch, &w) { Fp12.mulByMonicLine(c, a, b, b + 8, $0) }
-            assertWithin(Fp12.scratch, &w) { Fp12.cyclotomicSqr(c, a, $0) }
-            assertWithin(Fp12.inverseScratch, &w) { Fp12.inverse(c, a, $0) }
-            assertWithin(Fp12.powUScratch, &w) { Fp12.cyclotomicPowU(c, a, $0) }
-            assertWithin(Fp2.scratch, &w) { Fp12.frobenius(c, a, $0) }
+            assertWithin(Fp2.scratch, &w) { Fp2(c).multiply(Fp2(a), Fp2(b), $0) }
+            assertWithin(Fp2.scratch, &w) { Fp2(c).square(Fp2(a), $0) }
+            assertWithin(Fp2.inverseScratch, &w) { Fp2(c).invert(Fp2(a), $0) }
+            assertWithin(Fp6.scratch, &w) { Fp6(c).multiply(Fp6(a), Fp6(b), $0) }
+            assertWithin(Fp6.inverseScratch, &w) { Fp6(c).invert(Fp6(a), $0) }
+            assertWithin(Fp12.scratch, &w) { Fp12(c).multiply(Fp12(a), Fp12(b), $0) }
+            assertWithin(Fp12.scratch, &w) { Fp12(c).square(Fp12(a), $0) }
+            assertWithin(Fp12.scratch, &w) { Fp12(c).multiply(Fp12(a), Line(b), $0) }
+            assertWithin(Fp12.scratch, &w) { Fp12(c).multiply(Fp12(a), MonicLine(b), $0) }
+            assertWithin(Fp12.scratch, &w) { Fp12(c).cyclotomicSquare(Fp12(a), $0) }
+            assertWithin(Fp12.inverseScratch, &w) { Fp12(c).invert(Fp12(a), $0) }
+            assertWithin(Fp12.powUScratch, &w) { Fp12(c).cyclotomicPowU(Fp12(a), $0) }
+            assertWithin(Fp2.scratch, &w) { Fp12(c).frobenius(Fp12(a), $0) }
         }
     }
 
@@ -48,12 +48,12 @@ final class ScratchTests: XCTestCase {
             assertWithin(G1.multiplyScratch, &w) { r1.multiply(p, by: k, bits: 20, $0) }
             assertWithin(G1.multiplyVartimeScratch, &w) { r1.multiplyVartime(p, by: k, $0) }
             assertWithin(5 * 4 + Fp.powerScratch, &w) { _ = G1.makeAffine(three, count: 3, $0) }
-            assertWithin(G1.encodingScratch, &w) { p.makeAffine(affine, $0) }
+            assertWithin(G1.encodingScratch, &w) { p.makeAffine(G1Affine(affine), $0) }
             assertWithin(G1.mapScratch, &w) { _ = r1.mapVartime(hash: hash.span, $0) }
             assertWithin(G2.scratch, &w) { r2.add(q, q, $0) }
             assertWithin(G2.scratch, &w) { r2.double(q, $0) }
             assertWithin(G2.multiplyScratch, &w) { r2.multiply(q, by: k, bits: 256, $0) }
-            assertWithin(G2.encodingScratch, &w) { q.makeAffine(affine, $0) }
+            assertWithin(G2.encodingScratch, &w) { q.makeAffine(G2Affine(affine), $0) }
             assertWithin(G2.subgroupScratch, &w) { _ = q.subgroupMask($0) }
         }
     }
@@ -84,10 +84,10 @@ final class ScratchTests: XCTestCase {
     func testPairingFunctions() {
         Workspace.run { w in
             let p = w.affineG1(), q = w.affineG2(), value = w.arena.gt(), k = w.scalar(), power = w.arena.gt()
-            assertWithin(Pairing.scratch, &w) { Pairing.pairing(value, q, p, $0) }
-            assertWithin(Pairing.scratch, &w) { Pairing.product(value, q, p, q, p, $0) }
-            assertWithin(PreparedG2.scratch, &w) { _ = PreparedG2(q, $0) }
-            let prepared = PreparedG2(q, w.scratch)
+            assertWithin(Pairing.scratch, &w) { Pairing.pairing(value, q.affine, p.affine, $0) }
+            assertWithin(Pairing.scratch, &w) { Pairing.product(value, q.affine, p.affine, q.affine, p.affine, $0) }
+            assertWithin(PreparedG2.scratch, &w) { _ = PreparedG2(q.affine, $0) }
+            let prepared = PreparedG2(q.affine, w.scratch)
             assertWithin(Pairing.preparedScratch, &w) { Pairing.pairing(value, prepared, p, $0) }
             assertWithin(Pairing.preparedScratch, &w) { Pairing.product(value, prepared, p, prepared, p, $0) }
             assertWithin(GT.powerScratch, &w) { power.power(value, by: k, bits: 256, $0) }

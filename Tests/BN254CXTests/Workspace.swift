@@ -118,15 +118,15 @@ struct Workspace {
     /// A random point of G2 with Z = 1.
     mutating func affineG2() -> G2 {
         let point = g2(), affine = arena.g2()
-        point.makeAffine(affine.limbs, scratch)
-        Fp2.setOne(affine.limbs + 16)
+        point.makeAffine(affine.affine, scratch)
+        Fp2(affine.limbs + 16).setOne()
         return affine
     }
 
     /// A random point of G1 with Z = 1.
     mutating func affineG1() -> G1 {
         let point = g1(), affine = arena.g1()
-        point.makeAffine(affine.limbs, scratch)
+        point.makeAffine(affine.affine, scratch)
         Fp.setOne(affine.limbs + 8)
         return affine
     }
@@ -136,7 +136,7 @@ struct Workspace {
         let q = arena.g2(), p = arena.g1(), value = arena.gt()
         q.setGenerator()
         p.setGenerator()
-        Pairing.pairing(value, q, p, scratch)
+        Pairing.pairing(value, q.affine, p.affine, scratch)
         value.power(value, by: scalar(), bits: 256, scratch)
         return value
     }
@@ -156,7 +156,7 @@ extension Workspace {
 
     func slow(_ point: G1) -> SlowPoint<SlowFp>? {
         if point.infinityMask(scratch) != 0 { return nil }
-        point.makeAffine(scratch, scratch + 8)
+        point.makeAffine(G1Affine(scratch), scratch + 8)
         let copy = (0..<8).map { scratch[$0] }
         return copy.withUnsafeBufferPointer { buffer in
             buffer.baseAddress.map { SlowPoint(x: slow($0), y: slow($0 + 4)) }
@@ -165,7 +165,7 @@ extension Workspace {
 
     func slow(_ point: G2) -> SlowPoint<SlowFp2>? {
         if point.infinityMask(scratch) != 0 { return nil }
-        point.makeAffine(scratch, scratch + 16)
+        point.makeAffine(G2Affine(scratch), scratch + 16)
         let copy = (0..<16).map { scratch[$0] }
         return copy.withUnsafeBufferPointer { buffer in
             buffer.baseAddress.map { SlowPoint(x: slow2($0), y: slow2($0 + 8)) }

@@ -1,6 +1,3 @@
-import CBN254CX
-import CGMP
-
 /// Fp in Montgomery form with radix 2^320: a is held as a 2^320 mod p in four limbs.
 ///
 /// **Bounds.** A value "of class c" is below c p (1 + 2^-57); "normal" is class 1, precisely below p + 2^196. Stored
@@ -20,16 +17,6 @@ package enum Fp {
     package static var count: Int { 4 }
     /// Limbs of scratch that `mul` and `sqr` use.
     package static var scratch: Int { 8 }
-
-    @inline(__always) static var p: ConstLimbs { bn_p() }
-
-    /// w = x y, eight limbs. Class: the product of the classes, at most 50. 1 mpn_sec_mul.
-    @inline(__always)
-    static func mulWide(_ w: Limbs, _ x: ConstLimbs, _ y: ConstLimbs) { __gmpn_sec_mul(w, x, 4, y, 4, nil) }
-
-    /// w = x^2, eight limbs. Class: the square of the class, at most 50. 1 mpn_sec_sqr.
-    @inline(__always)
-    static func sqrWide(_ w: Limbs, _ x: ConstLimbs) { __gmpn_sec_sqr(w, x, 4, nil) }
 
     /// r = t / 2^320 mod p for t of eight limbs, which r may overlap. Normal for every t. See `Wide.reduced`.
     @inline(never)
@@ -63,16 +50,6 @@ package enum Fp {
     @inline(__always)
     static func normalise(_ r: Limbs) { Narrow(r).normal.store(r) }
 
-    /// Makes n values that lie side by side normal, each of class 7 at most.
-    @inline(__always)
-    static func normalise(_ r: Limbs, count n: Int) {
-        var i = 0
-        while i < n {
-            normalise(r + 4 &* i)
-            i &+= 1
-        }
-    }
-
     /// r = a + b.
     @inline(__always)
     package static func add(_ r: Limbs, _ a: ConstLimbs, _ b: ConstLimbs) {
@@ -92,59 +69,19 @@ package enum Fp {
     /// r = a - b, as a + 2p - b.
     @inline(__always)
     package static func sub(_ r: Limbs, _ a: ConstLimbs, _ b: ConstLimbs) {
-        (Narrow(a) + Narrow(bn_two_p_vector()) - Narrow(b)).normal.store(r)
+        (Narrow(a) + Narrow(evenMultiple: 1) - Narrow(b)).normal.store(r)
     }
 
     /// r = -a, as 2p - a.
     @inline(__always)
     package static func neg(_ r: Limbs, _ a: ConstLimbs) {
-        (Narrow(bn_two_p_vector()) - Narrow(a)).normal.store(r)
+        (Narrow(evenMultiple: 1) - Narrow(a)).normal.store(r)
     }
 
-    /// r = a mod p in 0..<p, a normal.
+    /// r = 2p - r, of class 2, where the mask is all ones; r is normal.
     @inline(__always)
-    static func canonical(_ r: Limbs, _ a: ConstLimbs) {
-        let borrow = __gmpn_sub_n(r, a, p, 4)
-        _ = __gmpn_cnd_add_n(borrow, r, r, p, 4)
+    static func negateLazily(_ r: Limbs, mask: UInt) {
+        let value = Narrow(r)
+        value.replaced(by: Narrow(evenMultiple: 1) - value, mask: mask).store(r)
     }
-
-    /// All ones when a is zero, else zero. Scratch: 4 limbs.
-    @inline(__always)
-    package static func zeroMask(_ a: ConstLimbs, _ s: Limbs) -> UInt {
-        canonical(s, a)
-        return BN254CX.zeroMask(s, 4)
-    }
-}
-
-// Integers in and out.
-extension Fp {
-    /// r = the Montgomery form of the integer a < 2^256.
-    package static func fromInteger(_ r: Limbs, _ a: ConstLimbs, _ s: Limbs) {
-        mul(r, a, bn_radix_squared(), s)
-    }
-
-    /// r = the integer 0..<p that a stands for. Scratch: 8 limbs.
-    package static func toInteger(_ r: Limbs, _ a: ConstLimbs, _ s: Limbs) {
-        copyLimbs(s, a, 4)
-        zeroLimbs(s + 4, 4)
-        reduce(r, s)
-        canonical(r, r)
-    }
-
-    /// r = 32 big-endian bytes. All ones when they are below p, else zero and r is of no use. Scratch: 8 limbs.
-    package static func decode(_ r: Limbs, _ bytes: UnsafePointer<UInt8>, _ s: Limbs) -> UInt {
-        limbsFromBytes(r, bytes)
-        let isBelow = 0 &- __gmpn_sub_n(s, r, p, 4)
-        fromInteger(r, r, s)
-        return isBelow
-    }
-
-    /// 32 big-endian bytes of a. Scratch: 12 limbs.
-    package static func encode(_ bytes: UnsafeMutablePointer<UInt8>, _ a: ConstLimbs, _ s: Limbs) {
-        toInteger(s, a, s + 4)
-        bytesFromLimbs(bytes, s)
-    }
-
-    /// r = 1.
-    package static func setOne(_ r: Limbs) { copyLimbs(r, bn_one(), 4) }
 }

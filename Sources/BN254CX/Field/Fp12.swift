@@ -1,119 +1,135 @@
-import CBN254CX
-
-/// Fp12 = Fp6[w]/(w^2 - v): a + b w as two elements of Fp6 side by side, 48 limbs.
+/// Fp12 = Fp6[w]/(w^2 - v): an element c0 + c1 w in 48 limbs of an arena.
 ///
-/// The six elements of Fp2 are, in order, the coefficients of w^0, w^2, w^4, w^1, w^3, w^5.
-package enum Fp12 {
+/// c0 holds the coefficients of w^0, w^2, w^4, c1 those of w^1, w^3, w^5.
+package struct Fp12 {
     /// Limbs of an element.
     package static var count: Int { 48 }
-    /// Limbs of scratch that `mul`, `sqr` and the line multiplications use.
-    package static var scratch: Int { 3 &* 48 &+ 48 &+ Fp6.wideScratch }
+    /// Limbs of scratch that `multiply`, `square` and the products with lines use.
+    package static var scratch: Int { 3 &* Fp6Product.count &+ 2 &* Fp6.count &+ Fp6Product.scratch }
 
-    /// r = x y (Karatsuba over Fp6; eprint 2010/354, algorithm 20, with the lazy reduction of eprint 2010/526).
+    package let limbs: Limbs
+
+    @inline(__always)
+    package init(_ limbs: Limbs) { self.limbs = limbs }
+
+    @inline(__always) package var c0: Fp6 { Fp6(limbs) }
+    @inline(__always) package var c1: Fp6 { Fp6(limbs + 24) }
+
+    /// self = x y (Karatsuba over Fp6; eprint 2010/354, algorithm 20, with the lazy reduction of eprint 2010/526).
     ///
     /// 18 products in Fp2, 12 reductions.
     @inline(never)
-    package static func mul(_ r: Limbs, _ x: ConstLimbs, _ y: ConstLimbs, _ s: Limbs) {
-        let t0 = s, t1 = s + 48, t2 = s + 96, sums = s + 144, t = s + 192
-        Fp.add(sums, x, x + 24, count: 6)
-        Fp.add(sums + 24, y, y + 24, count: 6)
-        Fp6.mulWide(t0, x, y, t)  // class 10, 8, 6
-        Fp6.mulWide(t1, x + 24, y + 24, t)
-        Fp6.mulWide(t2, sums, sums + 24, t)
-        Fp6.reduceMiddle(r + 24, t2, t0, t1)  // class 6 + 22
-        Fp6.addTimesVWide(t0, t1, class: 6, sums)  // class 22
-        Fp6.reduce(r, t0)
+    package func multiply(_ x: Fp12, _ y: Fp12, _ s: Limbs) {
+        var arena = Arena(s)
+        let t0 = arena.fp6Product(), t1 = arena.fp6Product(), t2 = arena.fp6Product()
+        let xSum = arena.fp6(), ySum = arena.fp6(), t = arena.scratch
+        xSum.add(x.c0, x.c1)
+        ySum.add(y.c0, y.c1)
+        t0.multiply(x.c0, y.c0, t)  // class 10, 8, 6
+        t1.multiply(x.c1, y.c1, t)
+        t2.multiply(xSum, ySum, t)
+        t2.subtract(t0, t1)
+        c1.reduce(t2)  // 10 + 22
+        t0.addTimesV(t1, class: 6)
+        c0.reduce(t0)  // 22
     }
 
-    /// r = x^2 (complex squaring; eprint 2010/354, algorithm 22): (a + b)(a + v b) - ab - v ab, 2ab.
+    /// self = x^2 (complex squaring; eprint 2010/354, algorithm 22): (a + b)(a + v b) - ab - v ab, 2ab.
     ///
     /// 12 products in Fp2, 12 reductions.
     @inline(never)
-    package static func sqr(_ r: Limbs, _ x: ConstLimbs, _ s: Limbs) {
-        let ab = s, u = s + 48, sums = s + 96, t = s + 192
-        Fp.add(sums, x, x + 24, count: 6)
+    package func square(_ x: Fp12, _ s: Limbs) {
+        var arena = Arena(s)
+        let ab = arena.fp6Product(), u = arena.fp6Product(), sum = arena.fp6(), twisted = arena.fp6()
+        let t = arena.scratch, a = x.c0, b = x.c1
+        sum.add(a, b)
         // a0 + xi b2: real a00 + b20 + 2p - b21 of class 4
-        (Narrow(x) + Narrow(bn_two_p_vector()) - Narrow(x + 44) + Narrow(x + 40)).normal.store(sums + 24)
-        (Narrow(x + 4) + Narrow(x + 40) + Narrow(x + 44)).normal.store(sums + 28)
-        Fp.add(sums + 32, x + 8, x + 24, count: 4)
-        Fp6.mulWide(ab, x, x + 24, t)  // class 10, 8, 6
-        Fp6.mulWide(u, sums, sums + 24, t)
-        Fp6.reduceEven(r, u, ab)
-        addLimbs(ab, ab, ab, 48)  // class 20
-        Fp6.reduce(r + 24, ab)
+        let real = Narrow(a.b0.re) + Narrow(evenMultiple: 1) - Narrow(b.b2.im) + Narrow(b.b2.re)
+        real.normal.store(twisted.b0.re)
+        (Narrow(a.b0.im) + Narrow(b.b2.re) + Narrow(b.b2.im)).normal.store(twisted.b0.im)
+        twisted.b1.add(a.b1, b.b0)
+        twisted.b2.add(a.b2, b.b1)
+        ab.multiply(a, b, t)  // class 10, 8, 6
+        u.multiply(sum, twisted, t)
+        u.subtractTimesOnePlusV(ab)
+        c0.reduce(u)
+        ab.double()
+        c1.reduce(ab)  // 20
     }
 
-    /// r = x (l0 + l1 w + l3 w^3), a line of the Miller loop. 13 products in Fp2, 12 reductions.
+    /// self = x (l0 + l1 w + l3 w^3), a line of the Miller loop. 13 products in Fp2, 12 reductions.
     ///
     /// Karatsuba over Fp6 with the halves l0 and l1 + l3 v.
     @inline(never)
-    package static func mulByLine(
-        _ r: Limbs, _ x: ConstLimbs, _ l0: ConstLimbs, _ l1: ConstLimbs, _ l3: ConstLimbs, _ s: Limbs
-    ) {
-        let t0 = s, t1 = s + 48, t2 = s + 96, sums = s + 144, t = s + 192
-        Fp2.mulWide(t0, x, l0, class: 1, t)  // t0 = a l0, class 2
-        Fp2.mulWide(t0 + 16, x + 8, l0, class: 1, t)
-        Fp2.mulWide(t0 + 32, x + 16, l0, class: 1, t)
-        Fp6.mulSparseWide(t1, x + 24, l1, l3, t)  // t1 = b (l1 + l3 v), class 6, 4, 4
-        Fp.add(sums, x, x + 24, count: 6)
-        Fp2.add(sums + 24, l0, l1)
-        Fp6.mulSparseWide(t2, sums, sums + 24, l3, t)
-        Fp6.reduceMiddle(r + 24, t2, t0, t1)  // class 6 + 22
-        Fp6.addTimesVWide(t0, t1, class: 4, sums)  // class 10
-        Fp6.reduce(r, t0)
+    package func multiply(_ x: Fp12, _ line: Line, _ s: Limbs) {
+        var arena = Arena(s)
+        let t0 = arena.fp6Product(), t1 = arena.fp6Product(), t2 = arena.fp6Product()
+        let xSum = arena.fp6(), lineSum = arena.fp2(), t = arena.scratch
+        t0.b0.multiply(x.c0.b0, line.l0, class: 1, t)  // class 2
+        t0.b1.multiply(x.c0.b1, line.l0, class: 1, t)
+        t0.b2.multiply(x.c0.b2, line.l0, class: 1, t)
+        t1.multiply(x.c1, sparse: line.l1, line.l3, t)  // class 6, 4, 4
+        xSum.add(x.c0, x.c1)
+        lineSum.add(line.l0, line.l1)
+        t2.multiply(xSum, sparse: lineSum, line.l3, t)
+        t2.subtract(t0, t1)
+        c1.reduce(t2)  // 6 + 22
+        t0.addTimesV(t1, class: 4)
+        c0.reduce(t0)  // 10
     }
 
-    /// r = x (1 + l1 w + l3 w^3), a line divided by its constant. 10 products in Fp2, 12 reductions.
+    /// self = x (1 + l1 w + l3 w^3), a line divided by its constant. 10 products in Fp2, 12 reductions.
     @inline(never)
-    package static func mulByMonicLine(_ r: Limbs, _ x: ConstLimbs, _ l1: ConstLimbs, _ l3: ConstLimbs, _ s: Limbs) {
-        let t0 = s, t1 = s + 48, u = s + 96, t = s + 192
-        Fp6.mulSparseWide(t0, x + 24, l1, l3, t)  // class 6, 4, 4
-        Fp6.mulSparseWide(t1, x, l1, l3, t)
-        Fp2.mulByXiWide(u, t0 + 32, class: 4)  // v t0: class 8
-        Fp2.reduce(t, u)
-        Fp.reduce(t + 8, t0, count: 4)
-        Fp6.reduce(t + 24, t1)
-        Fp.add(r, x, t, count: 12)
+    package func multiply(_ x: Fp12, _ line: MonicLine, _ s: Limbs) {
+        var arena = Arena(s)
+        let t0 = arena.fp6Product(), t1 = arena.fp6Product(), u = arena.fp2Product()
+        let r = arena.fp12(), t = arena.scratch
+        t0.multiply(x.c1, sparse: line.l1, line.l3, t)  // class 6, 4, 4
+        t1.multiply(x.c0, sparse: line.l1, line.l3, t)
+        u.multiplyByXi(t0.b2, class: 4)  // v t0: class 8
+        r.c0.b0.reduce(u)
+        r.c0.b1.reduce(t0.b0)
+        r.c0.b2.reduce(t0.b1)
+        r.c1.reduce(t1)
+        Fp.add(limbs, x.limbs, r.limbs, count: 12)
     }
 
-    /// r = x^(p^6): a - b w.
-    package static func conj(_ r: Limbs, _ x: ConstLimbs) {
-        copyLimbs(r, x, 24)
-        for i in 6..<12 { Fp.neg(r + 4 &* i, x + 4 &* i) }
+    /// self = x^(p^6): c0 - c1 w.
+    package func conjugate(_ x: Fp12) {
+        c0.copy(x.c0)
+        c1.negate(x.c1)
     }
 
-    /// r = 1/x, and 0 for 0 (eprint 2010/354, algorithm 23): conj(x)/(a^2 - v b^2).
-    package static func inverse(_ r: Limbs, _ x: ConstLimbs, _ s: Limbs) {
-        let n = s, m = s + 24, t = s + 48
-        Fp6.mul(n, x, x, t)
-        Fp6.mul(m, x + 24, x + 24, t)
-        Fp6.mulByV(m, m, t)
-        addLimbs(n, n, bn_two_p_vector(), 24)
-        subLimbs(n, n, m, 24)
-        Fp.normalise(n, count: 6)
-        Fp6.inverse(n, n, t)
-        conj(r, x)
-        Fp6.mul(r, r, n, t)
-        Fp6.mul(r + 24, r + 24, n, t)
+    /// self = 1/x, and 0 for 0 (eprint 2010/354, algorithm 23): conj(x)/(c0^2 - v c1^2).
+    package func invert(_ x: Fp12, _ s: Limbs) {
+        var arena = Arena(s)
+        let n = arena.fp6(), m = arena.fp6(), t = arena.scratch
+        n.multiply(x.c0, x.c0, t)
+        m.multiply(x.c1, x.c1, t)
+        n.subtractTimesV(m, t)
+        n.invert(n, t)
+        conjugate(x)
+        c0.multiply(c0, n, t)
+        c1.multiply(c1, n, t)
     }
 
-    /// Limbs of scratch that `inverse` uses.
-    package static var inverseScratch: Int { 48 &+ max(Fp6.scratch, Fp6.inverseScratch) }
+    /// Limbs of scratch that `invert` uses.
+    package static var inverseScratch: Int { 2 &* Fp6.count &+ max(Fp6.scratch, Fp6.inverseScratch) }
+}
 
-    /// r = 1.
-    package static func setOne(_ r: Limbs) {
-        Fp.setOne(r)
-        zeroLimbs(r + 4, 44)
-    }
+extension Fp12 {
+    /// self = a.
+    package func copy(_ a: Fp12) { copyLimbs(limbs, a.limbs, Fp12.count) }
 
-    /// All ones when a = b, else zero. Scratch: 8 limbs.
-    package static func equalMask(_ a: ConstLimbs, _ b: ConstLimbs, _ s: Limbs) -> UInt {
-        var difference: UInt = 0
-        for i in 0..<12 {
-            Fp.canonical(s, a + 4 &* i)
-            Fp.canonical(s + 4, b + 4 &* i)
-            for j in 0..<4 { difference |= s[j] ^ s[4 &+ j] }
-        }
-        return ~nonZeroMask(difference)
+    /// self = 1.
+    package func setOne() {
+        Fp.setOne(limbs)
+        zeroLimbs(limbs + 4, 44)
     }
+}
+
+extension Arena {
+    /// An element of Fp12, not initialised.
+    @inline(__always)
+    mutating func fp12() -> Fp12 { Fp12(take(Fp12.count)) }
 }

@@ -1,34 +1,51 @@
+// Bytes and comparisons, both of the one representative below p.
 extension Fp12 {
-    /// The places of the coefficients in the order of the encoding: w^0, w^3, w^1, w^4, w^2, w^5.
+    /// The coefficients in the order of the encoding: w^0, w^3, w^1, w^4, w^2, w^5.
     @inline(__always)
-    private static func encodedSlot(_ n: Int) -> Int {
+    private func encoded(_ n: Int) -> Fp2 {
         switch n {
-        case 0: 0
-        case 1: 4
-        case 2: 3
-        case 3: 2
-        case 4: 1
-        default: 5
+        case 0: c0.b0
+        case 1: c1.b1
+        case 2: c1.b0
+        case 3: c0.b2
+        case 4: c0.b1
+        default: c1.b2
         }
     }
 
-    /// r = 384 bytes. All ones when every coordinate is below p, else zero. Scratch: 8 limbs.
-    package static func decode(_ r: Limbs, _ bytes: UnsafePointer<UInt8>, _ s: Limbs) -> UInt {
+    /// Reads 384 bytes. All ones when every coordinate is below p, else zero. Scratch: 8 limbs.
+    package func decode(_ bytes: UnsafePointer<UInt8>, _ s: Limbs) -> UInt {
         var mask = ~UInt(0)
         for n in 0..<6 {
-            let element = r + 8 &* encodedSlot(n)
-            mask &= Fp.decode(element, bytes + 64 &* n, s)
-            mask &= Fp.decode(element + 4, bytes + (64 &* n &+ 32), s)
+            mask &= Fp.decode(encoded(n).re, bytes + 64 &* n, s)
+            mask &= Fp.decode(encoded(n).im, bytes + (64 &* n &+ 32), s)
         }
         return mask
     }
 
-    /// 384 bytes of a. Scratch: 12 limbs.
-    package static func encode(_ bytes: UnsafeMutablePointer<UInt8>, _ a: ConstLimbs, _ s: Limbs) {
+    /// Writes 384 bytes. Scratch: 12 limbs.
+    package func encode(_ bytes: UnsafeMutablePointer<UInt8>, _ s: Limbs) {
         for n in 0..<6 {
-            let element = a + 8 &* encodedSlot(n)
-            Fp.encode(bytes + 64 &* n, element, s)
-            Fp.encode(bytes + (64 &* n &+ 32), element + 4, s)
+            Fp.encode(bytes + 64 &* n, encoded(n).re, s)
+            Fp.encode(bytes + (64 &* n &+ 32), encoded(n).im, s)
         }
+    }
+
+    /// All ones when the values are equal, else zero. Scratch: 8 limbs.
+    package func equalMask(_ a: Fp12, _ s: Limbs) -> UInt {
+        var difference: UInt = 0
+        for i in 0..<12 {
+            Fp.canonical(s, limbs + 4 &* i)
+            Fp.canonical(s + 4, a.limbs + 4 &* i)
+            for j in 0..<4 { difference |= s[j] ^ s[4 &+ j] }
+        }
+        return ~nonZeroMask(difference)
+    }
+
+    /// All ones when every coefficient is zero, else zero. Scratch: 4 limbs.
+    func zeroMask(_ s: Limbs) -> UInt {
+        var mask = ~UInt(0)
+        for i in 0..<12 { mask &= Fp.zeroMask(limbs + 4 &* i, s) }
+        return mask
     }
 }

@@ -1,162 +1,143 @@
-import CBN254CX
-
-/// Fp2 = Fp[i]/(i^2 + 1): a + b i as eight limbs, real part first.
+/// Fp2 = Fp[i]/(i^2 + 1): an element re + im i in eight limbs of an arena.
 ///
-/// Bounds and classes are those of `Fp`, for each component.
-package enum Fp2 {
+/// Bounds and classes are those of `Fp`, for each component. As in all types of the tower, a function writes its result
+/// to `self`, which may be an operand.
+package struct Fp2 {
     /// Limbs of an element.
     package static var count: Int { 8 }
-    /// Limbs of scratch that `mulWide` and `sqrWide` use.
-    static var wideScratch: Int { 16 }
-    /// Limbs of scratch that `mul` and `sqr` use.
-    package static var scratch: Int { 32 }
+    /// Limbs of scratch that `multiply` and `square` use.
+    package static var scratch: Int { Fp2Product.count &+ Fp2Product.scratch }
 
-    /// w = x y, sixteen limbs, for classes that multiply to k <= 25, each at most 3. Both components are of class 2k.
-    ///
-    /// Karatsuba (Devegili, Ó hÉigeartaigh, Scott, Dahab, "Multiplication and squaring on pairing-friendly fields",
-    /// eprint 2006/471, section 3.1): real T0 - T1 + k p^2, imaginary (x0 + x1)(y0 + y1) - T0 - T1. 3 mpn_sec_mul.
-    @inline(never)
-    static func mulWide(_ w: Limbs, _ x: ConstLimbs, _ y: ConstLimbs, class k: Int, _ s: Limbs) {
-        let t1 = s + 8
-        addLimbs(s, x, x + 4, 4)
-        addLimbs(s + 4, y, y + 4, 4)
-        Fp.mulWide(w, x, y)
-        Fp.mulWide(t1, x + 4, y + 4)
-        Fp.mulWide(w + 8, s, s + 4)
-        (Wide(w + 8) - Wide(w) - Wide(t1)).store(w + 8)
-        (Wide(w) + Wide(multiple: k) - Wide(t1)).store(w)
-    }
+    package let limbs: Limbs
 
-    /// w = x^2, sixteen limbs, x of class k, 1 or 2. Real part of class 6 k^2, imaginary of class 2 k^2.
-    ///
-    /// (x0 + x1)(x0 - x1 + 2k p) and 2 x0 x1 (eprint 2006/471, section 3.2, complex squaring). 2 mpn_sec_mul.
-    @inline(never)
-    static func sqrWide(_ w: Limbs, _ x: ConstLimbs, class k: Int = 1, _ s: Limbs) {
-        let offset: ConstLimbs = bn_even_multiples() + 4 &* k
-        (Narrow(x) + Narrow(x + 4)).store(s)
-        (Narrow(x) + Narrow(offset) - Narrow(x + 4)).store(s + 4)
-        (Narrow(x) + Narrow(x)).store(s + 8)
-        Fp.mulWide(w, s, s + 4)
-        Fp.mulWide(w + 8, s + 8, x + 4)
-    }
-
-    /// w = x^2 as `sqrWide`, but with a real part of class 2: x0^2 - x1^2 + p^2. 1 mpn_sec_mul, 2 mpn_sec_sqr.
-    @inline(never)
-    static func sqrWideTight(_ w: Limbs, _ x: ConstLimbs, _ s: Limbs) {
-        Fp.sqrWide(w, x)
-        Fp.sqrWide(s, x + 4)
-        (Wide(w) + Wide(multiple: 1) - Wide(s)).store(w)
-        addLimbs(s, x, x, 4)
-        Fp.mulWide(w + 8, s, x + 4)
-    }
-
-    /// r = w reduced: both components up to class 50. r must not overlap w.
     @inline(__always)
-    static func reduce(_ r: Limbs, _ w: Limbs) {
-        Fp.reduce(r, w, count: 2)
-    }
+    package init(_ limbs: Limbs) { self.limbs = limbs }
 
-    /// r = x y, for classes that multiply to 9 at most, each at most 3. 3 mpn_sec_mul, 2 reductions.
+    /// The real part.
+    @inline(__always) package var re: Limbs { limbs }
+    /// The imaginary part.
+    @inline(__always) package var im: Limbs { limbs + 4 }
+
+    /// self = x y, for classes that multiply to 9 at most, each at most 3. 3 mpn_sec_mul, 2 reductions.
     @inline(__always)
-    package static func mul(_ r: Limbs, _ x: ConstLimbs, _ y: ConstLimbs, _ s: Limbs) {
-        mulWide(s, x, y, class: 9, s + 16)
-        reduce(r, s)
+    package func multiply(_ x: Fp2, _ y: Fp2, _ s: Limbs) {
+        let w = Fp2Product(s)
+        w.multiply(x, y, class: 9, s + Fp2Product.count)
+        reduce(w)
     }
 
-    /// r = x^2, x normal. 2 mpn_sec_mul, 2 reductions.
+    /// self = x^2, x normal. 2 mpn_sec_mul, 2 reductions.
     @inline(__always)
-    package static func sqr(_ r: Limbs, _ x: ConstLimbs, _ s: Limbs) {
-        sqrWide(s, x, s + 16)
-        reduce(r, s)
+    package func square(_ x: Fp2, _ s: Limbs) {
+        let w = Fp2Product(s)
+        w.square(x, class: 1, s + Fp2Product.count)
+        reduce(w)
     }
 
-    /// r = x k for k in Fp. Scratch: 16 limbs. 2 mpn_sec_mul, 2 reductions.
+    /// self = x k for k in Fp. Scratch: 16 limbs. 2 mpn_sec_mul, 2 reductions.
     @inline(__always)
-    package static func mulByFp(_ r: Limbs, _ x: ConstLimbs, _ k: ConstLimbs, _ s: Limbs) {
-        Fp.mulWide(s, x, k)
-        Fp.mulWide(s + 8, x + 4, k)
-        reduce(r, s)
+    package func multiply(_ x: Fp2, byFp k: ConstLimbs, _ s: Limbs) {
+        let w = Fp2Product(s)
+        Fp.mulWide(w.re, x.re, k)
+        Fp.mulWide(w.im, x.im, k)
+        reduce(w)
     }
 
-    /// r = 1/x, and 0 for 0: conj(x)/(x0^2 + x1^2). One inversion in Fp.
-    package static func inverse(_ r: Limbs, _ x: ConstLimbs, _ s: Limbs) {
+    /// self = 1/x, and 0 for 0: conj(x)/(re^2 + im^2). One inversion in Fp.
+    package func invert(_ x: Fp2, _ s: Limbs) {
         let norm = s, t = s + 4
-        Fp.sqrWide(t, x)
-        Fp.sqrWide(t + 8, x + 4)
-        addLimbs(t, t, t + 8, 8)
-        Fp.reduce(norm, t)
+        Fp.sqrWide(t, x.re)
+        Fp.sqrWide(t + 8, x.im)
+        (Wide(t) + Wide(t + 8)).reduced.store(norm)  // 2
         Fp.inverse(norm, norm, t)
-        conj(r, x)
-        mulByFp(r, r, norm, t)
+        conjugate(x)
+        multiply(self, byFp: norm, t)
     }
 
-    /// Limbs of scratch that `inverse` uses.
+    /// Limbs of scratch that `invert` uses.
     package static var inverseScratch: Int { 4 &+ Fp.powerScratch }
+
+    /// self = w reduced: both components up to class 50. They must not overlap.
+    @inline(__always)
+    func reduce(_ w: Fp2Product) { Fp.reduce(limbs, w.limbs, count: 2) }
 }
 
-// Linear maps: additions of vectors, then one normalisation for each component.
+// Linear maps: sums of components, each normalised once.
 extension Fp2 {
-    /// r = a + b.
+    /// self = a + b.
     @inline(__always)
-    package static func add(_ r: Limbs, _ a: ConstLimbs, _ b: ConstLimbs) {
-        Fp.add(r, a, b, count: 2)
+    package func add(_ a: Fp2, _ b: Fp2) {
+        Fp.add(re, a.re, b.re)
+        Fp.add(im, a.im, b.im)
     }
 
-    /// r = a - b.
+    /// self = a - b.
     @inline(__always)
-    package static func sub(_ r: Limbs, _ a: ConstLimbs, _ b: ConstLimbs) {
-        Fp.sub(r, a, b)
-        Fp.sub(r + 4, a + 4, b + 4)
+    package func subtract(_ a: Fp2, _ b: Fp2) {
+        Fp.sub(re, a.re, b.re)
+        Fp.sub(im, a.im, b.im)
     }
 
-    /// r = -a.
+    /// self = -a.
     @inline(__always)
-    package static func neg(_ r: Limbs, _ a: ConstLimbs) {
-        Fp.neg(r, a)
-        Fp.neg(r + 4, a + 4)
+    package func negate(_ a: Fp2) {
+        Fp.neg(re, a.re)
+        Fp.neg(im, a.im)
     }
 
-    /// r = conj(a) = a^p.
+    /// self = conj(a) = a^p.
     @inline(__always)
-    package static func conj(_ r: Limbs, _ a: ConstLimbs) {
-        copyLimbs(r, a, 4)
-        Fp.neg(r + 4, a + 4)
+    package func conjugate(_ a: Fp2) {
+        copyLimbs(re, a.re, 4)
+        Fp.neg(im, a.im)
     }
 
-    /// r = (1 + i) a: real a0 - a1, imaginary a0 + a1. Scratch: 4 limbs.
+    /// self = (1 + i) a: real re - im, imaginary re + im. Scratch: 4 limbs.
     @inline(__always)
-    package static func mulByXi(_ r: Limbs, _ a: ConstLimbs, _ s: Limbs) {
-        Fp.sub(s, a, a + 4)
-        Fp.add(r + 4, a, a + 4)
-        copyLimbs(r, s, 4)
+    package func multiplyByXi(_ a: Fp2, _ s: Limbs) {
+        Fp.sub(s, a.re, a.im)
+        Fp.add(im, a.re, a.im)
+        copyLimbs(re, s, 4)
     }
 
-    /// All ones when a is zero, else zero. Scratch: 4 limbs.
+    /// self = a + b, not normalised: the classes add up.
     @inline(__always)
-    package static func zeroMask(_ a: ConstLimbs, _ s: Limbs) -> UInt {
-        Fp.zeroMask(a, s) & Fp.zeroMask(a + 4, s)
+    func addLazily(_ a: Fp2, _ b: Fp2) {
+        (Narrow(a.re) + Narrow(b.re)).store(re)
+        (Narrow(a.im) + Narrow(b.im)).store(im)
     }
 
-    /// r = 1.
-    package static func setOne(_ r: Limbs) {
-        Fp.setOne(r)
-        zeroLimbs(r + 4, 4)
+    /// self = a - b, not normalised, b normal: adds 2 to the class of a.
+    @inline(__always)
+    func subtractLazily(_ a: Fp2, _ b: Fp2) {
+        (Narrow(a.re) + Narrow(evenMultiple: 1) - Narrow(b.re)).store(re)
+        (Narrow(a.im) + Narrow(evenMultiple: 1) - Narrow(b.im)).store(im)
+    }
+
+    /// Makes a value of class 7 at most normal.
+    @inline(__always)
+    func normalise() {
+        Fp.normalise(re)
+        Fp.normalise(im)
+    }
+
+    /// All ones when the value is zero, else zero. Scratch: 4 limbs.
+    @inline(__always)
+    package func zeroMask(_ s: Limbs) -> UInt { Fp.zeroMask(re, s) & Fp.zeroMask(im, s) }
+
+    /// self = a.
+    @inline(__always)
+    package func copy(_ a: Fp2) { copyLimbs(limbs, a.limbs, Fp2.count) }
+
+    /// self = 1.
+    package func setOne() {
+        Fp.setOne(re)
+        zeroLimbs(im, 4)
     }
 }
 
-// The same linear maps on unreduced products.
-extension Fp2 {
-    /// r = (1 + i) w, sixteen limbs each, w of class k; r of class 2k. r must not overlap w.
+extension Arena {
+    /// An element of Fp2, not initialised.
     @inline(__always)
-    static func mulByXiWide(_ r: Limbs, _ w: ConstLimbs, class k: Int) {
-        (Wide(w) + Wide(multiple: k) - Wide(w + 8)).store(r)
-        (Wide(w) + Wide(w + 8)).store(r + 8)
-    }
-
-    /// r = (1 + i) w + a, sixteen limbs each, w of class k; adds 2k to the class of a. r may be a but not w.
-    @inline(__always)
-    static func mulByXiAddWide(_ r: Limbs, _ w: ConstLimbs, class k: Int, _ a: ConstLimbs) {
-        (Wide(w) + Wide(multiple: k) - Wide(w + 8) + Wide(a)).store(r)
-        (Wide(w) + Wide(w + 8) + Wide(a + 8)).store(r + 8)
-    }
+    mutating func fp2() -> Fp2 { Fp2(take(Fp2.count)) }
 }

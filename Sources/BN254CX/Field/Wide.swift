@@ -1,7 +1,8 @@
 import CBN254CX
+import CGMP
 
-/// Eight limbs in registers: an unreduced product, or two elements of Fp side by side. Sums of several products are
-/// built here and stored once; `addLimbs` and `subLimbs` go through memory each time.
+/// Eight limbs in registers: an unreduced product. Sums of several products are
+/// built here and stored once.
 ///
 /// Sums wrap modulo 2^512, so that only the end of a chain of sums has to be in range.
 struct Wide {
@@ -45,6 +46,20 @@ struct Wide {
         difference.h = subWithBorrow(x.h, y.h, &borrow)
         return difference
     }
+
+    @inline(__always)
+    static func * (x: Wide, k: UInt) -> Wide {
+        var product = x, carry: UInt = 0
+        product.a = mulAdd(x.a, k, 0, &carry)
+        product.b = mulAdd(x.b, k, 0, &carry)
+        product.c = mulAdd(x.c, k, 0, &carry)
+        product.d = mulAdd(x.d, k, 0, &carry)
+        product.e = mulAdd(x.e, k, 0, &carry)
+        product.f = mulAdd(x.f, k, 0, &carry)
+        product.g = mulAdd(x.g, k, 0, &carry)
+        product.h = mulAdd(x.h, k, 0, &carry)
+        return product
+    }
 }
 
 /// Four limbs in registers: an element of Fp of class 7 at most.
@@ -54,6 +69,10 @@ struct Narrow {
     /// The four limbs at p.
     @inline(__always)
     init(_ p: ConstLimbs) { (a, b, c, d) = (p[0], p[1], p[2], p[3]) }
+
+    /// 2k p, k = 0, 1, 2: keeps a difference positive.
+    @inline(__always)
+    init(evenMultiple k: Int) { self.init(bn_even_multiples() + 4 &* k) }
 
     @inline(__always)
     init(_ a: UInt, _ b: UInt, _ c: UInt, _ d: UInt) { (self.a, self.b, self.c, self.d) = (a, b, c, d) }
@@ -81,6 +100,22 @@ struct Narrow {
         return difference
     }
 
+    @inline(__always)
+    static func * (x: Narrow, k: UInt) -> Narrow {
+        var product = x, carry: UInt = 0
+        product.a = mulAdd(x.a, k, 0, &carry)
+        product.b = mulAdd(x.b, k, 0, &carry)
+        product.c = mulAdd(x.c, k, 0, &carry)
+        product.d = mulAdd(x.d, k, 0, &carry)
+        return product
+    }
+
+    /// self, or `other` where the mask is all ones. Constant time.
+    @inline(__always)
+    func replaced(by other: Narrow, mask: UInt) -> Narrow {
+        Narrow(a ^ (a ^ other.a) & mask, b ^ (b ^ other.b) & mask, c ^ (c ^ other.c) & mask, d ^ (d ^ other.d) & mask)
+    }
+
     /// The value v made normal: v - q p with q = floor(v_3 m / 2^124), where v_3 and p_3 are the top limbs and
     /// m = floor(2^124/(p_3 + 1)).
     ///
@@ -97,4 +132,15 @@ struct Narrow {
         multiple.d = mulAdd(p[3], quotient, 0, &carry)
         return self - multiple
     }
+}
+
+// The products of GMP.
+extension Fp {
+    /// w = x y, eight limbs. Class: the product of the classes, at most 50. 1 mpn_sec_mul.
+    @inline(__always)
+    static func mulWide(_ w: Limbs, _ x: ConstLimbs, _ y: ConstLimbs) { __gmpn_sec_mul(w, x, 4, y, 4, nil) }
+
+    /// w = x^2, eight limbs. Class: the square of the class, at most 50. 1 mpn_sec_sqr.
+    @inline(__always)
+    static func sqrWide(_ w: Limbs, _ x: ConstLimbs) { __gmpn_sec_sqr(w, x, 4, nil) }
 }

@@ -1,5 +1,3 @@
-import CBN254CX
-
 // The map from numbers to points and its inverse that Elligator squared is made of (Tibouchi, "Elligator squared:
 // uniform points on elliptic curves of prime order as uniform random strings", eprint 2014/043), with the map of the old
 // library: try and increment. Variable time: for public points.
@@ -21,14 +19,14 @@ extension G1 {
     /// Nil for the point at infinity, or when there are more than 255 (the chance is 2^-255).
     package func preimagesVartime(base: Limbs, _ s: Limbs) -> (count: Int, isOdd: Bool)? {
         guard infinityMask(s) == 0 else { return nil }
-        let affine = s, right = s + 8, t = s + 12
-        makeAffine(affine, t)
-        Fp.toInteger(right, affine + 4, t)
+        let point = G1Affine(s), right = s + 8, t = s + 12
+        makeAffine(point, t)
+        Fp.toInteger(right, point.y, t)
         let isOdd = right[0] & 1 != 0
-        copyLimbs(base, affine, 4)
+        copyLimbs(base, point.x, 4)
         for count in 1...255 {
-            Fp.sub(base, base, bn_one())
-            G1.curveRight(right, base, t)
+            Fp.sub(base, base, Fp.one)
+            G1Affine.curveRight(right, base, t)
             if Fp.isNonZeroSquareVartime(right, t) { return (count, isOdd) }
         }
         return nil
@@ -41,7 +39,7 @@ extension G1 {
         guard octets.count == 32 else { return false }
         var step = 0
         while step < m {
-            Fp.add(base, base, bn_one())
+            Fp.add(base, base, Fp.one)
             step &+= 1
         }
         octets.withUnsafeMutableBufferPointer { buffer in

@@ -1,5 +1,3 @@
-import CBN254CX
-
 // The untwist-Frobenius-twist endomorphism psi and the test for the subgroup.
 extension G2 {
     /// self = psi(p) = (conj(X) g^2, conj(Y) g^3, conj(Z)) with g = (1 + i)^((p - 1)/6): multiplication by p on G2.
@@ -7,11 +5,8 @@ extension G2 {
     /// Galbraith and Scott, "Exponentiation in pairing-friendly groups using homomorphisms", Pairing 2008. 2 products
     /// in Fp2. Scratch: `Fp2.scratch`.
     package func psi(_ p: G2, _ s: Limbs) {
-        Fp2.conj(x, p.x)
-        Fp2.conj(y, p.y)
-        Fp2.conj(z, p.z)
-        Fp2.mul(x, x, bn_frobenius_1() + 16, s)
-        Fp2.mul(y, y, bn_frobenius_1() + 24, s)
+        affine.psi(p.affine, s)
+        z.conjugate(p.z)
     }
 
     /// Limbs of scratch that `subgroupMask` uses.
@@ -25,7 +20,8 @@ extension G2 {
     /// with r(2p - r) but r; `CurveConstantsTests` computes it. With A = [u]Q = -[x]Q the condition is
     /// Q + psi^3(2A) = A + psi(A) + psi^2(A). 63 doublings, 12 additions.
     package func subgroupMask(_ s: Limbs) -> UInt {
-        let a = G2(s), image = G2(s + 24), right = G2(s + 48), left = G2(s + 72), t = s + 96
+        var arena = Arena(s)
+        let a = arena.g2(), image = arena.g2(), right = arena.g2(), left = arena.g2(), t = arena.scratch
         a.multiplyByU(self, t)
         image.psi(a, t)
         right.add(a, image, t)  // A + psi(A)

@@ -1,5 +1,3 @@
-import CBN254CX
-
 /// A point of E: Y^2 = X^3 + 2 over Fp in twelve limbs of an arena: X, Y, Z with x = X/Z and y = Y/Z; (0 : 1 : 0) is
 /// the point at infinity. The group has prime order r and cofactor 1.
 ///
@@ -20,6 +18,9 @@ package struct G1 {
     @inline(__always) var y: Limbs { limbs + 4 }
     @inline(__always) var z: Limbs { limbs + 8 }
 
+    /// The point without its Z, which is 1.
+    @inline(__always) package var affine: G1Affine { G1Affine(limbs) }
+
     /// self = p + q (eprint 2015/1060, algorithm 7, b3 = 6). 12 mpn_sec_mul, 10 reductions.
     @inline(never)
     package func add(_ p: G1, _ q: G1, _ s: Limbs) {
@@ -30,15 +31,11 @@ package struct G1 {
         G1.cross(t3, p.x, p.y, q.x, q.y, xx, yy, scale: 1, w)  // t3 = X1 Y2 + X2 Y1
         G1.cross(t4, p.y, p.z, q.y, q.z, yy, zz, scale: 1, w)  // t4 = Y1 Z2 + Y2 Z1
         G1.cross(t5, p.x, p.z, q.x, q.z, xx, zz, scale: 6, w)  // t5 = b3 (X1 Z2 + X2 Z1)
-        scaleLimbs(xx, xx, 8, 3)  // 3 X1 X2: 3
-        scaleLimbs(zz, zz, 8, 6)  // b3 Z1 Z2: 6
-        addLimbs(w, yy, zz, 8)  // Y1 Y2 + b3 Z1 Z2: 7
-        addLimbs(yy, yy, bn_wide_multiples() + 48, 8)
-        subLimbs(yy, yy, zz, 8)  // Y1 Y2 - b3 Z1 Z2: 7
         let x3 = t, plus = t + 4, minus = t + 8
-        Fp.reduce(x3, xx)
-        Fp.reduce(plus, w)
-        Fp.reduce(minus, yy)
+        let product = Wide(yy), b3zz = Wide(zz) * 6  // b3 Z1 Z2: 6
+        (Wide(xx) * 3).reduced.store(x3)  // 3 X1 X2: 3
+        (product + b3zz).reduced.store(plus)  // Y1 Y2 + b3 Z1 Z2: 7
+        (product + Wide(multiple: 6) - b3zz).reduced.store(minus)  // Y1 Y2 - b3 Z1 Z2: 7
         G1.finishAdd(self, t3, t4, t5, x3, plus, minus, s)
     }
 
@@ -48,12 +45,11 @@ package struct G1 {
         _ r: Limbs, _ a: ConstLimbs, _ b: ConstLimbs, _ c: ConstLimbs, _ d: ConstLimbs, _ ac: ConstLimbs,
         _ bd: ConstLimbs, scale: UInt, _ s: Limbs
     ) {
-        addLimbs(s + 8, a, b, 4)
-        addLimbs(s + 12, c, d, 4)
+        (Narrow(a) + Narrow(b)).store(s + 8)
+        (Narrow(c) + Narrow(d)).store(s + 12)
         Fp.mulWide(s, s + 8, s + 12)
-        subLimbs(s, s, ac, 8)
-        subLimbs(s, s, bd, 8)
-        if scale != 1 { scaleLimbs(s, s, 8, scale) }
+        let sum = Wide(s) - Wide(ac) - Wide(bd)
+        (scale == 1 ? sum : sum * scale).store(s)
         Fp.reduce(r, s)
     }
 
@@ -66,16 +62,15 @@ package struct G1 {
         let u = s, v = s + 8
         Fp.mulWide(u, t3, minus)
         Fp.mulWide(v, t4, t5)
-        addLimbs(u, u, bn_wide_multiples() + 8, 8)
-        subLimbs(u, u, v, 8)  // 2
+        (Wide(u) + Wide(multiple: 1) - Wide(v)).store(u)  // 2
         Fp.reduce(r.x, u)
         Fp.mulWide(u, plus, minus)
         Fp.mulWide(v, x3, t5)
-        addLimbs(u, u, v, 8)
+        (Wide(u) + Wide(v)).store(u)
         Fp.reduce(r.y, u)
         Fp.mulWide(u, plus, t4)
         Fp.mulWide(v, x3, t3)
-        addLimbs(u, u, v, 8)
+        (Wide(u) + Wide(v)).store(u)
         Fp.reduce(r.z, u)
     }
 
@@ -86,28 +81,24 @@ package struct G1 {
     package func double(_ p: G1, _ s: Limbs) {
         let w = s, v = s + 8, yy = s + 16, b = s + 20, c = s + 24, yz = s + 28, xy = s + 32, t = s + 36
         Fp.sqrWide(w, p.y)
-        Fp.sqrWide(v, p.z)
-        scaleLimbs(t, v, 8, 18)
-        scaleLimbs(v, v, 8, 6)
+        Fp.sqrWide(t, p.z)
+        (Wide(t) * 6).store(v)
         Fp.reduce(b, v)  // 6
-        addLimbs(v, w, bn_wide_multiples() + 8 &* 18, 8)
-        subLimbs(v, v, t, 8)
+        (Wide(w) + Wide(multiple: 18) - Wide(t) * 18).store(v)
         Fp.reduce(c, v)  // 19
         Fp.reduce(yy, w)
         Fp.mul(yz, p.y, p.z, w)
         Fp.mulWide(w, p.x, p.y)
-        addLimbs(w, w, w, 8)
+        (Wide(w) + Wide(w)).store(w)
         Fp.reduce(xy, w)  // 2
         Fp.mul(x, xy, c, w)
         Fp.mulWide(w, yy, yz)
-        scaleLimbs(w, w, 8, 8)
+        (Wide(w) * 8).store(w)
         Fp.reduce(z, w)  // 8
-        scaleLimbs(t, b, 4, 4)
-        addLimbs(t, t, c, 4)  // C + 4B: 5
+        (Narrow(b) * 4 + Narrow(c)).store(t)  // C + 4B: 5
         Fp.mulWide(w, c, t)
         Fp.mulWide(v, yy, b)
-        scaleLimbs(v, v, 8, 8)
-        addLimbs(w, w, v, 8)
+        (Wide(w) + Wide(v) * 8).store(w)
         Fp.reduce(y, w)  // 5 + 8
     }
 
@@ -127,21 +118,25 @@ package struct G1 {
         Fp.setOne(y)
     }
 
-    /// self = the generator (-1, 1).
-    package func setGenerator() { copyLimbs(limbs, bn_g1_generator(), G1.count) }
-
     /// All ones for the point at infinity, else zero. Scratch: 4 limbs.
     package func infinityMask(_ s: Limbs) -> UInt { Fp.zeroMask(z, s) }
 
     /// All ones when the points are equal, else zero: X1 Z2 = X2 Z1 and Y1 Z2 = Y2 Z1. Scratch: 20 limbs.
     package func equalMask(_ q: G1, _ s: Limbs) -> UInt {
-        var mask = ~UInt(0)
-        for i in 0..<2 {
-            Fp.mul(s, limbs + 4 &* i, q.z, s + 8)
-            Fp.mul(s + 4, q.limbs + 4 &* i, z, s + 8)
-            Fp.sub(s, s, s + 4)
-            mask &= Fp.zeroMask(s, s + 8)
-        }
-        return mask
+        G1.equalMask(x, z, q.x, q.z, s) & G1.equalMask(y, z, q.y, q.z, s)
     }
+
+    /// All ones when a/b = c/d.
+    private static func equalMask(_ a: Limbs, _ b: Limbs, _ c: Limbs, _ d: Limbs, _ s: Limbs) -> UInt {
+        let left = s, right = s + 4, t = s + 8
+        Fp.mul(left, a, d, t)
+        Fp.mul(right, c, b, t)
+        Fp.sub(left, left, right)
+        return Fp.zeroMask(left, t)
+    }
+}
+
+extension Arena {
+    /// A point of G1, not initialised.
+    package mutating func g1() -> G1 { G1(take(G1.count)) }
 }

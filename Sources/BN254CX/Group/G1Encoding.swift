@@ -1,5 +1,3 @@
-import CBN254CX
-
 // Octets of G1: 04 || x || y, 65 bytes, coordinates big-endian.
 extension G1 {
     /// Bytes of an encoded point.
@@ -17,32 +15,15 @@ extension G1 {
             return Fp.decode(x, base + 1, s) & Fp.decode(y, base + 33, s)
         }
         Fp.setOne(z)
-        return declassify(isUncompressed & inRange & G1.onCurveMask(x, y, s)) != 0
+        return declassify(isUncompressed & inRange & affine.onCurveMask(s)) != 0
     }
 
     /// Writes the point. False for another length than 65 and for the point at infinity.
     package func encode(into octets: inout MutableSpan<UInt8>, _ s: Limbs) -> Bool {
         guard octets.count == G1.octets, declassify(infinityMask(s)) == 0 else { return false }
-        makeAffine(s, s + 8)
-        G1.write(s, into: &octets, s + 8)
-        return true
-    }
-
-    /// Writes a point with Z = 1, which costs no inversion. False for another length than 65.
-    package func encodeAffine(into octets: inout MutableSpan<UInt8>, _ s: Limbs) -> Bool {
-        guard octets.count == G1.octets else { return false }
-        G1.write(limbs, into: &octets, s)
-        return true
-    }
-
-    /// Writes x, y of eight limbs to 65 bytes. Scratch: 12 limbs.
-    private static func write(_ affine: ConstLimbs, into octets: inout MutableSpan<UInt8>, _ s: Limbs) {
-        octets[0] = 4
-        octets.withUnsafeMutableBufferPointer { buffer in
-            guard let base = buffer.baseAddress else { return }
-            Fp.encode(base + 1, affine, s)
-            Fp.encode(base + 33, affine + 4, s)
-        }
+        let point = G1Affine(s), t = s + G1Affine.count
+        makeAffine(point, t)
+        return point.encode(into: &octets, t)
     }
 
     /// Brings `count` points that lie one after another to Z = 1; all ones, or zero when one of them is infinite and
@@ -70,17 +51,31 @@ extension G1 {
         return isFinite
     }
 
-    /// r = x, y of eight limbs: X/Z, Y/Z, and 0, 0 for the point at infinity. One inversion. r must not overlap self.
-    package func makeAffine(_ r: Limbs, _ s: Limbs) {
-        Fp.inverse(r + 4, z, s)
-        Fp.mul(r, x, r + 4, s)
-        Fp.mul(r + 4, y, r + 4, s)
+    /// r = (X/Z, Y/Z), and (0, 0) for the point at infinity. One inversion. r must not overlap self.
+    package func makeAffine(_ r: G1Affine, _ s: Limbs) {
+        Fp.inverse(r.y, z, s)
+        Fp.mul(r.x, x, r.y, s)
+        Fp.mul(r.y, y, r.y, s)
+    }
+}
+
+extension G1Affine {
+    /// Writes the point, which costs no inversion. False for another length than 65. Scratch: 12 limbs.
+    package func encode(into octets: inout MutableSpan<UInt8>, _ s: Limbs) -> Bool {
+        guard octets.count == G1.octets else { return false }
+        octets[0] = 4
+        octets.withUnsafeMutableBufferPointer { buffer in
+            guard let base = buffer.baseAddress else { return }
+            Fp.encode(base + 1, x, s)
+            Fp.encode(base + 33, y, s)
+        }
+        return true
     }
 
     /// All ones when y^2 = x^3 + 2, else zero. Scratch: 20 limbs.
-    static func onCurveMask(_ x: ConstLimbs, _ y: ConstLimbs, _ s: Limbs) -> UInt {
+    func onCurveMask(_ s: Limbs) -> UInt {
         let right = s, left = s + 4, t = s + 8
-        curveRight(right, x, t)
+        G1Affine.curveRight(right, x, t)
         Fp.sqr(left, y, t)
         Fp.sub(left, left, right)
         return Fp.zeroMask(left, t)
@@ -90,6 +85,6 @@ extension G1 {
     static func curveRight(_ r: Limbs, _ x: ConstLimbs, _ s: Limbs) {
         Fp.sqr(r, x, s)
         Fp.mul(r, r, x, s)
-        Fp.add(r, r, bn_two())
+        Fp.add(r, r, Fp.two)
     }
 }

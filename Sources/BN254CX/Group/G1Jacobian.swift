@@ -1,5 +1,3 @@
-import CBN254CX
-
 /// A point of E in Jacobian coordinates, twelve limbs: x = X/Z^2, y = Y/Z^3. Cheaper than the complete formulas of `G1`,
 /// but not for all points: for the inside of a multiplication, which says why no exception occurs.
 ///
@@ -16,6 +14,9 @@ struct G1Jacobian {
     @inline(__always) var x: Limbs { limbs }
     @inline(__always) var y: Limbs { limbs + 4 }
     @inline(__always) var z: Limbs { limbs + 8 }
+
+    /// X and Y, which are the point where Z is 1.
+    @inline(__always) var affine: G1Affine { G1Affine(limbs) }
 
     /// self = 2 self; infinity (Z = 0) stays.
     ///
@@ -39,27 +40,27 @@ struct G1Jacobian {
         Fp.sqrWide(w, e)
         let x3 = (Wide(w) + Wide(multiple: 8) - Wide(v) - Wide(v)).reduced  // 1 + 8
         x3.store(x)
-        (Narrow(d) + Narrow(bn_two_p_vector()) - x3).store(d)
+        (Narrow(d) + Narrow(evenMultiple: 1) - x3).store(d)
         Fp.mulWide(w, e, d)  // 3
         Fp.sqrWide(v, b)  // 4B^2: 4
         (Wide(w) + Wide(multiple: 8) - Wide(v) - Wide(v)).reduced.store(y)  // 3 + 8
     }
 
-    /// self = self + (x2, y2), neither infinite and not equal; if they are opposite, Z = 0. x2 normal, y2 of class 2 at
+    /// self = self + p, neither infinite and not equal; if they are opposite, Z = 0. x of p is normal, y of class 2 at
     /// most. `ratio`, four limbs, gets what Z is multiplied by.
     ///
     /// Mixed addition (Cohen, Miyaji, Ono, "Efficient elliptic curve exponentiation using mixed coordinates", ASIACRYPT
-    /// 1998, section 2.2): H = x2 Z^2 - X, R = y2 Z^3 - Y, X3 = R^2 - H^3 - 2XH^2, Y3 = R (XH^2 - X3) - YH^3,
+    /// 1998, section 2.2) with p = (x2, y2): H = x2 Z^2 - X, R = y2 Z^3 - Y, X3 = R^2 - H^3 - 2XH^2, Y3 = R (XH^2 - X3) - YH^3,
     /// Z3 = ZH. 8 mpn_sec_mul, 3 mpn_sec_sqr, 10 reductions.
     @inline(never)
-    func add(_ x2: ConstLimbs, _ y2: ConstLimbs, ratio h: Limbs, _ s: Limbs) {
+    func add(_ p: G1Affine, ratio h: Limbs, _ s: Limbs) {
         let w = s, v = s + 8, zz = s + 16, r = s + 20, hh = s + 24, hhh = s + 28
         Fp.sqr(zz, z, w)
-        Fp.mulWide(w, x2, zz)
-        (Wide(w).reduced + Narrow(bn_two_p_vector()) - Narrow(x)).normal.store(h)
+        Fp.mulWide(w, p.x, zz)
+        (Wide(w).reduced + Narrow(evenMultiple: 1) - Narrow(x)).normal.store(h)
         Fp.mul(zz, zz, z, w)
-        Fp.mulWide(w, y2, zz)
-        (Wide(w).reduced + Narrow(bn_two_p_vector()) - Narrow(y)).store(r)  // 3
+        Fp.mulWide(w, p.y, zz)
+        (Wide(w).reduced + Narrow(evenMultiple: 1) - Narrow(y)).store(r)  // 3
         Fp.mul(z, z, h, w)
         Fp.sqr(hh, h, w)
         Fp.mulWide(v, h, hh)
@@ -70,7 +71,7 @@ struct G1Jacobian {
         Fp.sqrWide(w, r)  // 9
         let x3 = (Wide(w) + Wide(v)).reduced  // 12
         x3.store(x)
-        (Narrow(hh) + Narrow(bn_two_p_vector()) - x3).store(hh)  // 3
+        (Narrow(hh) + Narrow(evenMultiple: 1) - x3).store(hh)  // 3
         Fp.mulWide(w, r, hh)  // 9
         Fp.mulWide(v, y, hhh)
         (Wide(w) + Wide(multiple: 1) - Wide(v)).reduced.store(y)  // 10
@@ -84,6 +85,6 @@ struct G1Jacobian {
         Fp.sqr(zz, z, w)
         Fp.mul(p.z, zz, z, w)
         copyLimbs(p.y, y, 4)
-        selectLimbs(p.y, bn_one(), 4, mask: p.infinityMask(w))
+        selectLimbs(p.y, Fp.one, 4, mask: p.infinityMask(w))
     }
 }

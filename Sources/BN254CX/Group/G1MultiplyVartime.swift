@@ -1,5 +1,3 @@
-import CBN254CX
-
 extension G1 {
     /// Limbs of scratch that `multiplyVartime` uses.
     package static var multiplyVartimeScratch: Int {
@@ -17,7 +15,9 @@ extension G1 {
 extension G1Multiples {
     private static var digits: Int { 128 }
     /// Limbs of scratch that `multiplyVartime` uses.
-    static var vartimeScratch: Int { 2 &* digits &+ G1Jacobian.count &+ 4 &+ 4 &+ G1Jacobian.scratch }
+    static var vartimeScratch: Int {
+        2 &* digits &+ G1Jacobian.count &+ G1Affine.count &+ 4 &+ G1Jacobian.scratch
+    }
 
     /// r = k p, both public. Both halves of the scalar in non-adjacent form of width 5, interleaved (Möller, "Algorithms
     /// for multi-exponentiation", SAC 2001, section 3.2): 125 doublings and about 42 additions.
@@ -43,17 +43,16 @@ extension G1Multiples {
     @inline(__always)
     private func addVartime(_ sum: G1Jacobian, table: Int, _ digit: Int, _ isInfinite: inout Bool, _ s: Limbs) {
         guard digit != 0 else { return }
-        let x = entry(table &+ Int(digit.magnitude) / 2), y = s, t = s + 4
-        copyLimbs(y, x + 4, 4)
-        if digit < 0 { subLimbs(y, bn_two_p_vector(), y, 4) }
+        let point = G1Affine(s), t = s + G1Affine.count
+        point.copy(entry(table &+ Int(digit.magnitude) / 2))
+        if digit < 0 { Fp.negateLazily(point.y, mask: ~0) }
         if isInfinite {
-            copyLimbs(sum.x, x, 4)
-            copyLimbs(sum.y, y, 4)
+            sum.affine.copy(point)
             Fp.normalise(sum.y)
             Fp.setOne(sum.z)
             isInfinite = false
         } else {
-            sum.add(x, y, ratio: t, t + 4)
+            sum.add(point, ratio: t, t + 4)
         }
     }
 

@@ -2,61 +2,61 @@
 /// Fp2 in 40 limbs of scratch.
 struct G2DoublingTerms {
     /// Limbs of the terms.
-    static var count: Int { 40 }
+    static var count: Int { 5 &* Fp2.count }
     /// Limbs of scratch that `compute` and `finish` use.
-    static var scratch: Int { 3 &* 16 &+ 16 }
+    static var scratch: Int { 4 &* Fp2Product.count &+ Fp2Product.scratch }
 
     let limbs: Limbs
 
     /// Y^2.
-    @inline(__always) var yy: Limbs { limbs }
+    @inline(__always) var yy: Fp2 { Fp2(limbs) }
     /// B = b3 Z^2.
-    @inline(__always) var b: Limbs { limbs + 8 }
+    @inline(__always) var b: Fp2 { Fp2(limbs + 8) }
     /// C = Y^2 - 3 b3 Z^2.
-    @inline(__always) var c: Limbs { limbs + 16 }
+    @inline(__always) var c: Fp2 { Fp2(limbs + 16) }
     /// YZ.
-    @inline(__always) var yz: Limbs { limbs + 24 }
+    @inline(__always) var yz: Fp2 { Fp2(limbs + 24) }
     /// 2XY.
-    @inline(__always) var xy: Limbs { limbs + 32 }
+    @inline(__always) var xy: Fp2 { Fp2(limbs + 32) }
 
     /// The terms of p. 2 squarings and 2 products in Fp2, 10 reductions.
     @inline(__always)
     func compute(_ p: G2, _ s: Limbs) {
-        let w = s, v = s + 16, u = s + 32, t = s + 48
-        Fp2.sqrWide(w, p.y, t)  // 6, 2
-        Fp2.sqrWideTight(v, p.z, t)  // 2, 2
-        G2.mulByB3Wide(u, v, class: 2, times: 9)  // 3 b3 Z^2: 36
-        copyLimbs(t, w, 16)
-        G2.subWide(t, u, class: 36)
-        Fp2.reduce(c, t)  // 42
-        G2.mulByB3Wide(u, v, class: 2, times: 3)
-        Fp2.reduce(b, u)  // 12
-        Fp2.reduce(yy, w)
-        Fp2.mulWide(w, p.y, p.z, class: 1, t)
-        Fp2.reduce(yz, w)
-        Fp2.mulWide(w, p.x, p.y, class: 1, t)
-        addLimbs(w, w, w, 16)
-        Fp2.reduce(xy, w)  // 4
+        var arena = Arena(s)
+        let w = arena.fp2Product(), v = arena.fp2Product(), u = arena.fp2Product(), t = arena.scratch
+        w.square(p.y, class: 1, t)  // 6, 2
+        v.squareTightly(p.z, t)  // 2, 2
+        yy.reduce(w)
+        u.multiplyByB(v, class: 2, times: 9)  // 3 b3 Z^2: 36
+        w.subtract(u, class: 36)
+        c.reduce(w)  // 42
+        u.multiplyByB(v, class: 2, times: 3)
+        b.reduce(u)  // 12
+        w.multiply(p.y, p.z, class: 1, t)
+        yz.reduce(w)
+        w.multiply(p.x, p.y, class: 1, t)
+        w.add(w, w)
+        xy.reduce(w)  // 4
     }
 
     /// r = 2p: X3 = 2XY C, Y3 = C (C + 4B) + 8 Y^2 B, Z3 = 8 Y^2 YZ (eprint 2015/1060, algorithm 9, rearranged).
     /// 4 products in Fp2, 6 reductions.
     @inline(__always)
     func finish(_ r: G2, _ s: Limbs) {
-        let w = s, v = s + 16, sum = s + 32, t = s + 48
-        Fp2.mulWide(w, xy, c, class: 1, t)
-        Fp2.reduce(r.x, w)
-        Fp2.mulWide(w, yy, yz, class: 1, t)
-        scaleLimbs(w, w, 16, 8)
-        Fp2.reduce(r.z, w)  // 16
-        scaleLimbs(sum, b, 8, 4)
-        addLimbs(sum, sum, c, 8)
-        Fp.normalise(sum, count: 2)
-        Fp2.mulWide(w, c, sum, class: 1, t)
-        Fp2.mulWide(v, yy, b, class: 1, t)
-        scaleLimbs(v, v, 16, 8)
-        addLimbs(w, w, v, 16)
-        Fp2.reduce(r.y, w)  // 2 + 16
+        var arena = Arena(s)
+        let w = arena.fp2Product(), v = arena.fp2Product(), sum = arena.fp2(), t = arena.scratch
+        w.multiply(xy, c, class: 1, t)
+        r.x.reduce(w)
+        w.multiply(yy, yz, class: 1, t)
+        w.scale(w, by: 8)
+        r.z.reduce(w)  // 16
+        (Narrow(b.re) * 4 + Narrow(c.re)).normal.store(sum.re)
+        (Narrow(b.im) * 4 + Narrow(c.im)).normal.store(sum.im)
+        w.multiply(c, sum, class: 1, t)
+        v.multiply(yy, b, class: 1, t)
+        v.scale(v, by: 8)
+        w.add(w, v)
+        r.y.reduce(w)  // 2 + 16
     }
 }
 

@@ -1,5 +1,3 @@
-import CBN254CX
-
 // Octets of G2: x.a || x.b || y.a || y.b, 128 bytes without a prefix, coordinates big-endian, real parts first.
 extension G2 {
     /// Bytes of an encoded point.
@@ -26,38 +24,41 @@ extension G2 {
             for i in 0..<4 { mask &= Fp.decode(limbs + 4 &* i, base + 32 &* i, s) }
             return mask
         }
-        Fp2.setOne(z)
-        guard declassify(inRange & G2.onCurveMask(x, y, s)) != 0 else { return .invalid }
+        z.setOne()
+        guard declassify(inRange & affine.onCurveMask(s)) != 0 else { return .invalid }
         return declassify(subgroupMask(s)) != 0 ? .valid : .outsideSubgroup
     }
 
     /// Writes the point. False for another length than 128 and for the point at infinity.
     package func encode(into octets: inout MutableSpan<UInt8>, _ s: Limbs) -> Bool {
         guard octets.count == G2.octets, declassify(infinityMask(s)) == 0 else { return false }
-        let affine = s
-        makeAffine(affine, s + 16)
+        let point = G2Affine(s), t = s + G2Affine.count
+        makeAffine(point, t)
         octets.withUnsafeMutableBufferPointer { buffer in
             guard let base = buffer.baseAddress else { return }
-            for i in 0..<4 { Fp.encode(base + 32 &* i, affine + 4 &* i, s + 16) }
+            for i in 0..<4 { Fp.encode(base + 32 &* i, point.limbs + 4 &* i, t) }
         }
         return true
     }
 
-    /// r = x, y of sixteen limbs: X/Z, Y/Z, and 0, 0 for the point at infinity. r must not overlap self.
-    package func makeAffine(_ r: Limbs, _ s: Limbs) {
-        Fp2.inverse(r + 8, z, s)
-        Fp2.mul(r, x, r + 8, s)
-        Fp2.mul(r + 8, y, r + 8, s)
+    /// r = (X/Z, Y/Z), and (0, 0) for the point at infinity. r must not overlap self.
+    package func makeAffine(_ r: G2Affine, _ s: Limbs) {
+        r.y.invert(z, s)
+        r.x.multiply(x, r.y, s)
+        r.y.multiply(y, r.y, s)
     }
+}
 
+extension G2Affine {
     /// All ones when y^2 = x^3 + (1 - i), else zero. Scratch: 48 limbs.
-    static func onCurveMask(_ x: ConstLimbs, _ y: ConstLimbs, _ s: Limbs) -> UInt {
-        let right = s, left = s + 8, t = s + 16
-        Fp2.sqr(right, x, t)
-        Fp2.mul(right, right, x, t)
-        Fp2.add(right, right, bn_twist_b())
-        Fp2.sqr(left, y, t)
-        Fp2.sub(left, left, right)
-        return Fp2.zeroMask(left, t)
+    func onCurveMask(_ s: Limbs) -> UInt {
+        var arena = Arena(s)
+        let right = arena.fp2(), left = arena.fp2(), t = arena.scratch
+        right.square(x, t)
+        right.multiply(right, x, t)
+        right.add(right, Fp2.twistB)
+        left.square(y, t)
+        left.subtract(left, right)
+        return left.zeroMask(t)
     }
 }

@@ -1,4 +1,3 @@
-import CBN254CX
 import CGMP
 
 extension G2 {
@@ -18,17 +17,17 @@ private struct G2Combination {
     private static var entries: Int { 8 }
     /// Limbs: the sums p + e1 psi(p) + e2 psi^2(p) + e3 psi^3(p), affine on the curve with Z = c in Fp; the four points
     /// with their signs; the digits; c, the norm of the first Z; the Z of the table.
-    static var count: Int { 16 &* entries &+ 64 &+ SignAlignedDigits.count &+ 4 &+ 8 }
+    static var count: Int { G2Affine.count &* (entries &+ 4) &+ SignAlignedDigits.count &+ Fp.count &+ Fp2.count }
     /// Limbs of scratch.
     static var scratch: Int { 4 &* G2.count &+ G2.scratch }
 
     let limbs: Limbs
 
-    @inline(__always) private func entry(_ k: Int) -> Limbs { limbs + 16 &* k }
-    @inline(__always) private func point(_ k: Int) -> Limbs { limbs + 128 + 16 &* k }
-    @inline(__always) private var digits: SignAlignedDigits { SignAlignedDigits(limbs: limbs + 192) }
-    @inline(__always) private var norm: Limbs { limbs + 192 + SignAlignedDigits.count }
-    @inline(__always) private var tableZ: Limbs { norm + 4 }
+    @inline(__always) private func entry(_ k: Int) -> G2Affine { G2Affine(limbs + G2Affine.count &* k) }
+    @inline(__always) private func point(_ k: Int) -> G2Affine { entry(G2Combination.entries &+ k) }
+    @inline(__always) private var digits: SignAlignedDigits { SignAlignedDigits(limbs: point(4).limbs) }
+    @inline(__always) private var norm: Limbs { digits.limbs + SignAlignedDigits.count }
+    @inline(__always) private var tableZ: Fp2 { Fp2(norm + Fp.count) }
 
     /// r = k p.
     ///
@@ -45,17 +44,19 @@ private struct G2Combination {
         negate(point(2), mask: k2.minus)
         negate(point(3), mask: k3.minus)
         fillTable(s)
-        let sum = G2Jacobian(limbs: s), chosen = s + 24, t = s + 40
-        choose(sum.x, column: 64)
-        Fp.normalise(sum.y, count: 2)
-        Fp2.setOne(sum.z)
+        var arena = Arena(s)
+        let sum = G2Jacobian(limbs: arena.take(G2Jacobian.count)), chosen = arena.g2Affine(), ratio = arena.fp2()
+        let t = arena.scratch
+        choose(sum.affine, column: 64)
+        sum.y.normalise()
+        sum.z.setOne()
         for i in stride(from: 63, through: 1, by: -1) {
             sum.double(t)
             choose(chosen, column: i)
-            sum.add(chosen, chosen + 8, ratio: t, t + 8)
+            sum.add(chosen, ratio: ratio, t)
         }
         sum.double(t)
-        finish(r, sum, isEven: ~(0 &- (UInt(truncatingIfNeeded: k0.magnitude) & 1)), s + 24)
+        finish(r, sum, isEven: ~(0 &- (UInt(truncatingIfNeeded: k0.magnitude) & 1)), chosen.limbs)
     }
 
     /// The four points p, psi(p), psi^2(p), psi^3(p), affine on the curve with Z = c.
@@ -63,59 +64,54 @@ private struct G2Combination {
     /// (X, Y, Z) times conj Z has a Z in Fp, the norm N: it is affine on the curve with c = N, as (XZ' N, YZ' N^2), and
     /// there psi is the same map as on E', because it takes c to conj c = c.
     private func setPoints(_ p: G2, _ s: Limbs) {
-        let z = s, n = s + 8, t = s + 16
-        Fp2.conj(z, p.z)
-        Fp2.mul(n, z, p.z, t)
-        copyLimbs(norm, n, 4)
-        Fp2.mul(point(0), p.x, z, t)
-        Fp2.mulByFp(point(0), point(0), n, t)
-        Fp.sqr(n, n, t)
-        Fp2.mul(point(0) + 8, p.y, z, t)
-        Fp2.mulByFp(point(0) + 8, point(0) + 8, n, t)
-        for k in 1..<4 {
-            Fp2.conj(point(k), point(k &- 1))
-            Fp2.conj(point(k) + 8, point(k &- 1) + 8)
-            Fp2.mul(point(k), point(k), bn_frobenius_1() + 16, t)
-            Fp2.mul(point(k) + 8, point(k) + 8, bn_frobenius_1() + 24, t)
-        }
+        var arena = Arena(s)
+        let z = arena.fp2(), n = arena.fp2(), t = arena.scratch, first = point(0)
+        z.conjugate(p.z)
+        n.multiply(z, p.z, t)
+        copyLimbs(norm, n.re, 4)
+        first.x.multiply(p.x, z, t)
+        first.x.multiply(first.x, byFp: norm, t)
+        Fp.sqr(n.re, norm, t)
+        first.y.multiply(p.y, z, t)
+        first.y.multiply(first.y, byFp: n.re, t)
+        for k in 1..<4 { point(k).psi(point(k &- 1), t) }
     }
 
     /// (X, Y) = (X, -Y) where the mask is all ones, normal.
     @inline(__always)
-    private func negate(_ point: Limbs, mask: UInt) {
-        conditionalNegate(point + 8, mask)
-        Fp.normalise(point + 8, count: 2)
+    private func negate(_ point: G2Affine, mask: UInt) {
+        G2Combination.negateLazily(point.y, mask)
+        point.y.normalise()
     }
 
     /// y = 2p - y, of class 2, where the mask is all ones.
     @inline(__always)
-    private func conditionalNegate(_ y: Limbs, _ mask: UInt) {
-        var borrow: UInt = 0
-        for i in 0..<8 {
-            let negative = subWithBorrow(bn_two_p_vector()[i], y[i], &borrow)
-            y[i] ^= (y[i] ^ negative) & mask
-        }
+    private static func negateLazily(_ y: Fp2, _ mask: UInt) {
+        Fp.negateLazily(y.re, mask: mask)
+        Fp.negateLazily(y.im, mask: mask)
     }
 
     /// The eight sums in the order of a Gray code, each from the one before by adding or taking away one point; then all
     /// are brought to the Z of the last, as in `G1Multiples`.
     private func fillTable(_ s: Limbs) {
-        let sum = G2Jacobian(limbs: s), step = s + 24, ratios = s + 40, t = s + 40 + 8 &* G2Combination.entries
-        copyLimbs(sum.x, point(0), 16)
-        Fp2.setOne(sum.z)
-        copyLimbs(entry(0), sum.x, 16)
+        var arena = Arena(s)
+        let sum = G2Jacobian(limbs: arena.take(G2Jacobian.count)), step = arena.g2Affine()
+        let ratios = arena.take(Fp2.count &* G2Combination.entries), t = arena.scratch
+        sum.affine.copy(point(0))
+        sum.z.setOne()
+        entry(0).copy(sum.affine)
         for i in 1..<G2Combination.entries {
             let index = G2Combination.gray(i), changed = index ^ G2Combination.gray(i &- 1)
-            copyLimbs(step, point(changed == 4 ? 3 : changed), 16)
-            if index & changed == 0 { Fp2.neg(step + 8, step + 8) }
-            sum.add(step, step + 8, ratio: ratios + 8 &* i, t)
-            copyLimbs(entry(index), sum.x, 16)
+            step.copy(point(changed == 4 ? 3 : changed))
+            if index & changed == 0 { step.negate(step) }
+            sum.add(step, ratio: Fp2(ratios + Fp2.count &* i), t)
+            entry(index).copy(sum.affine)
         }
-        copyLimbs(tableZ, sum.z, 8)
-        Fp2.setOne(sum.z)
+        tableZ.copy(sum.z)
+        sum.z.setOne()
         for i in stride(from: G2Combination.entries &- 2, through: 0, by: -1) {
-            Fp2.mul(sum.z, sum.z, ratios + 8 &* (i &+ 1), t)
-            scale(entry(G2Combination.gray(i)), sum.z, t)
+            sum.z.multiply(sum.z, Fp2(ratios + Fp2.count &* (i &+ 1)), t)
+            entry(G2Combination.gray(i)).scale(sum.z, t)
         }
     }
 
@@ -123,35 +119,27 @@ private struct G2Combination {
     @inline(__always)
     private static func gray(_ i: Int) -> Int { i ^ i &>> 1 }
 
-    /// (X, Y) = (X z^2, Y z^3). Scratch: 8 + `Fp2.scratch`.
-    private func scale(_ point: Limbs, _ z: ConstLimbs, _ s: Limbs) {
-        let power = s, t = s + 8
-        Fp2.sqr(power, z, t)
-        Fp2.mul(point, point, power, t)
-        Fp2.mul(power, power, z, t)
-        Fp2.mul(point + 8, point + 8, power, t)
-    }
-
     /// (x, y) = the sum of column i with its sign, from all entries. y is of class 2.
     @inline(__always)
-    private func choose(_ chosen: Limbs, column i: Int) {
-        __gmpn_sec_tabselect(chosen, limbs, 16, G2Combination.entries, digits.index(i))
-        conditionalNegate(chosen + 8, digits.minusMask(i))
+    private func choose(_ chosen: G2Affine, column i: Int) {
+        __gmpn_sec_tabselect(chosen.limbs, limbs, G2Affine.count, G2Combination.entries, digits.index(i))
+        G2Combination.negateLazily(chosen.y, digits.minusMask(i))
     }
 
     /// r = sum + the last column, less p (with the sign of k0) if k0 is even; by complete additions on E' itself.
     private func finish(_ r: G2, _ sum: G2Jacobian, isEven: UInt, _ s: Limbs) {
-        let total = G2(s), term = G2(s + 24), exact = G2(s + 48), t = s + 72
-        Fp2.mul(sum.z, sum.z, tableZ, t)
+        var arena = Arena(s)
+        let total = arena.g2(), term = arena.g2(), exact = arena.g2(), t = arena.scratch
+        sum.z.multiply(sum.z, tableZ, t)
         sum.store(total, factor: norm, t)
-        let last = G2Jacobian(limbs: t), u = t + 24
-        choose(last.x, column: 0)
-        Fp.normalise(last.y, count: 2)
-        copyLimbs(last.z, tableZ, 8)
+        let last = G2Jacobian(limbs: t), u = t + G2Jacobian.count
+        choose(last.affine, column: 0)
+        last.y.normalise()
+        last.z.copy(tableZ)
         last.store(term, factor: norm, u)
         total.add(total, term, t)
-        copyLimbs(last.x, point(0), 16)
-        Fp2.setOne(last.z)
+        last.affine.copy(point(0))
+        last.z.setOne()
         last.store(term, factor: norm, u)
         term.negate(term)
         exact.add(total, term, t)

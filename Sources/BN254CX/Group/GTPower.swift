@@ -1,4 +1,3 @@
-import CBN254CX
 import CGMP
 
 extension GT {
@@ -38,10 +37,10 @@ extension GT {
         let digits = SignAlignedDigits(limbs: s + 12 &* GT.count), t = digits.limbs + SignAlignedDigits.count
         let (k0, k1, k2, k3) = ScalarSplit4.split(k, t)
         digits.recode(k0.magnitude, k1.magnitude, k2.magnitude, k3.magnitude)
-        copyLimbs(points, a.limbs, GT.count)
-        Fp12.frobenius(points + GT.count, a.limbs, t)
-        Fp12.frobenius2(points + 2 &* GT.count, a.limbs, t)
-        Fp12.frobenius3(points + 3 &* GT.count, a.limbs, t)
+        GT(points).copy(a)
+        GT(points + GT.count).value.frobenius(a.value, t)
+        GT(points + 2 &* GT.count).value.frobenius2(a.value, t)
+        GT(points + 3 &* GT.count).value.frobenius3(a.value, t)
         GT(points).invert(mask: k0.minus)
         GT(points + GT.count).invert(mask: k1.minus)
         GT(points + 2 &* GT.count).invert(mask: k2.minus)
@@ -73,14 +72,10 @@ extension GT {
     /// self = 1/self where the mask is all ones: the odd powers of w change their sign.
     @inline(__always)
     private func invert(mask: UInt) {
-        for i in 6..<12 {
-            let place = limbs + 4 &* i
-            var borrow: UInt = 0
-            for j in 0..<4 {
-                let negative = subWithBorrow(bn_two_p_vector()[j], place[j], &borrow)
-                place[j] ^= (place[j] ^ negative) & mask
-            }
-            Fp.normalise(place)
+        for i in 0..<6 {
+            let part = value.c1.limbs + 4 &* i
+            Fp.negateLazily(part, mask: mask)
+            Fp.normalise(part)
         }
     }
 

@@ -1,5 +1,3 @@
-import CBN254CX
-
 extension G1 {
     /// Limbs of scratch that `mapVartime` uses.
     package static var mapScratch: Int { 8 &+ Fp.powerScratch }
@@ -17,14 +15,14 @@ extension G1 {
         Fp.fromInteger(x, x, s)
         let right = s, t = s + 4
         for _ in 0..<256 {
-            G1.curveRight(right, x, t)
+            G1Affine.curveRight(right, x, t)
             if Fp.isNonZeroSquareVartime(right, t) {
                 Fp.root(y, right, t)
                 makeRootEven(s)
                 Fp.setOne(z)
                 return true
             }
-            Fp.add(x, x, bn_one())
+            Fp.add(x, x, Fp.one)
         }
         return false
     }

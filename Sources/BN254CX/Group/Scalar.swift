@@ -61,3 +61,8 @@ package struct Scalar {
         return limbs[position &>> 6] &>> UInt(position & 63) & (1 &<< UInt(width) &- 1)
     }
 }
+
+extension Arena {
+    /// A scalar, not initialised.
+    package mutating func scalar() -> Scalar { Scalar(take(Scalar.count)) }
+}

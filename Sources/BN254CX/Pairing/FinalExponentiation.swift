@@ -1,22 +1,23 @@
 /// The final exponentiation f -> f^((p^12 - 1)/r), with exactly this exponent.
 package enum FinalExponentiation {
     /// Limbs of scratch that `run` uses.
-    package static var scratch: Int { 9 &* 48 &+ max(Fp12.powUScratch, Fp12.inverseScratch) }
+    package static var scratch: Int { 9 &* Fp12.count &+ max(Fp12.powUScratch, Fp12.inverseScratch) }
 
-    /// r = f^((p^12 - 1)/r). r may be f.
-    package static func run(_ r: Limbs, _ f: Limbs, _ s: Limbs) {
-        easyPart(s, f, s + 48)
-        hardPart(r, s, s + 48)
+    /// r = f^((p^12 - 1)/r). They may lie in the same limbs.
+    package static func run(_ r: GT, _ f: MillerValue, _ s: Limbs) {
+        let easy = Fp12(s), t = s + Fp12.count
+        easyPart(easy, f.value, t)
+        hardPart(r.value, easy, t)
     }
 
     /// r = f^((p^6 - 1)(p^2 + 1)): the result lies in the cyclotomic subgroup. One inversion.
-    private static func easyPart(_ r: Limbs, _ f: Limbs, _ s: Limbs) {
-        let m = s, t = s + 48
-        Fp12.inverse(m, f, t)
-        Fp12.conj(r, f)
-        Fp12.mul(m, m, r, t)
-        Fp12.frobenius2(r, m, t)
-        Fp12.mul(r, r, m, t)
+    private static func easyPart(_ r: Fp12, _ f: Fp12, _ s: Limbs) {
+        let m = Fp12(s), t = s + Fp12.count
+        m.invert(f, t)
+        r.conjugate(f)
+        m.multiply(m, r, t)
+        r.frobenius2(m, t)
+        r.multiply(r, m, t)
     }
 
     /// r = f^((p^4 - p^2 + 1)/r) (Scott, Benger, Charlemagne, Dominguez Perez, Kachisa, "On the final exponentiation
@@ -29,52 +30,60 @@ package enum FinalExponentiation {
     ///     y1 = 1/f                     y3 = 1/(f^x)^p           y5 = 1/f^(x^2)
     ///
     /// 3 powers by u, 13 products and 4 squarings beside them, 7 Frobenius maps.
-    private static func hardPart(_ r: Limbs, _ f: Limbs, _ s: Limbs) {
-        let y0 = s, y2 = s + 48, y3 = s + 96, y4 = s + 144, y5 = s + 192, y6 = s + 240, m = s + 288, t = s + 336
-        Fp12.cyclotomicPowU(y4, f, t)
-        Fp12.conj(y4, y4)  // f^x
-        Fp12.cyclotomicPowU(y5, y4, t)
-        Fp12.conj(y5, y5)  // f^(x^2)
-        Fp12.cyclotomicPowU(y6, y5, t)
-        Fp12.conj(y6, y6)  // f^(x^3)
+    private static func hardPart(_ r: Fp12, _ f: Fp12, _ s: Limbs) {
+        var arena = Arena(s)
+        let y = Factors(&arena), m = arena.fp12(), t = arena.scratch
+        y.y4.cyclotomicPowU(f, t)
+        y.y4.conjugate(y.y4)  // f^x
+        y.y5.cyclotomicPowU(y.y4, t)
+        y.y5.conjugate(y.y5)  // f^(x^2)
+        y.y6.cyclotomicPowU(y.y5, t)
+        y.y6.conjugate(y.y6)  // f^(x^3)
 
-        Fp12.frobenius(m, y6, t)
-        Fp12.mul(y6, y6, m, t)
-        Fp12.conj(y6, y6)
-        Fp12.frobenius(y3, y4, t)
-        Fp12.conj(y3, y3)
-        Fp12.frobenius(m, y5, t)
-        Fp12.mul(y4, y4, m, t)
-        Fp12.conj(y4, y4)
-        Fp12.frobenius2(y2, y5, t)
-        Fp12.conj(y5, y5)
-        Fp12.frobenius(y0, f, t)
-        Fp12.frobenius2(m, f, t)
-        Fp12.mul(y0, y0, m, t)
-        Fp12.frobenius3(m, f, t)
-        Fp12.mul(y0, y0, m, t)
-        combine(r, f, y0, y2, y3, y4, y5, y6, t)
+        m.frobenius(y.y6, t)
+        y.y6.multiply(y.y6, m, t)
+        y.y6.conjugate(y.y6)
+        y.y3.frobenius(y.y4, t)
+        y.y3.conjugate(y.y3)
+        m.frobenius(y.y5, t)
+        y.y4.multiply(y.y4, m, t)
+        y.y4.conjugate(y.y4)
+        y.y2.frobenius2(y.y5, t)
+        y.y5.conjugate(y.y5)
+        y.y0.frobenius(f, t)
+        m.frobenius2(f, t)
+        y.y0.multiply(y.y0, m, t)
+        m.frobenius3(f, t)
+        y.y0.multiply(y.y0, m, t)
+        combine(r, f, y, t)
+    }
+
+    /// The factors of the result but y1.
+    private struct Factors {
+        let y0: Fp12, y2: Fp12, y3: Fp12, y4: Fp12, y5: Fp12, y6: Fp12
+
+        init(_ arena: inout Arena) {
+            (y0, y2, y3) = (arena.fp12(), arena.fp12(), arena.fp12())
+            (y4, y5, y6) = (arena.fp12(), arena.fp12(), arena.fp12())
+        }
     }
 
     /// r = y0 y1^2 y2^6 y3^12 y4^18 y5^30 y6^36, y1 = 1/f, by the vectorial addition chain of eprint 2008/490.
-    private static func combine(
-        _ r: Limbs, _ f: Limbs, _ y0: Limbs, _ y2: Limbs, _ y3: Limbs, _ y4: Limbs, _ y5: Limbs, _ y6: Limbs,
-        _ s: Limbs
-    ) {
-        let a = y6, b = y3
-        Fp12.cyclotomicSqr(a, y6, s)
-        Fp12.mul(a, a, y4, s)
-        Fp12.mul(a, a, y5, s)  // y4 y5 y6^2
-        Fp12.mul(b, b, y5, s)
-        Fp12.mul(b, b, a, s)  // y3 y4 y5^2 y6^2
-        Fp12.mul(a, a, y2, s)  // y2 y4 y5 y6^2
-        Fp12.cyclotomicSqr(b, b, s)
-        Fp12.mul(b, b, a, s)  // y2 y3^2 y4^3 y5^5 y6^6
-        Fp12.cyclotomicSqr(b, b, s)  // y2^2 y3^4 y4^6 y5^10 y6^12
-        Fp12.conj(y5, f)
-        Fp12.mul(a, b, y5, s)  // ... y1
-        Fp12.mul(b, b, y0, s)  // ... y0
-        Fp12.cyclotomicSqr(a, a, s)
-        Fp12.mul(r, a, b, s)
+    private static func combine(_ r: Fp12, _ f: Fp12, _ y: Factors, _ s: Limbs) {
+        let a = y.y6, b = y.y3
+        a.cyclotomicSquare(y.y6, s)
+        a.multiply(a, y.y4, s)
+        a.multiply(a, y.y5, s)  // y4 y5 y6^2
+        b.multiply(b, y.y5, s)
+        b.multiply(b, a, s)  // y3 y4 y5^2 y6^2
+        a.multiply(a, y.y2, s)  // y2 y4 y5 y6^2
+        b.cyclotomicSquare(b, s)
+        b.multiply(b, a, s)  // y2 y3^2 y4^3 y5^5 y6^6
+        b.cyclotomicSquare(b, s)  // y2^2 y3^4 y4^6 y5^10 y6^12
+        y.y5.conjugate(f)
+        a.multiply(b, y.y5, s)  // ... y1
+        b.multiply(b, y.y0, s)  // ... y0
+        a.cyclotomicSquare(a, s)
+        r.multiply(a, b, s)
     }
 }

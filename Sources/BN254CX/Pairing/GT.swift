@@ -6,34 +6,38 @@ package struct GT {
     /// Bytes of an encoded value.
     package static var octets: Int { 384 }
     /// Limbs of scratch that `multiply`, `square`, `decode` and `encode` use.
-    package static var scratch: Int { 96 &+ Fp12.powUScratch }
+    package static var scratch: Int { 2 &* Fp12.count &+ Fp12.powUScratch }
 
     package let limbs: Limbs
 
     package init(_ limbs: Limbs) { self.limbs = limbs }
 
+    /// The value as an element of Fp12.
+    @inline(__always) var value: Fp12 { Fp12(limbs) }
+
     /// self = a b.
-    package func multiply(_ a: GT, _ b: GT, _ s: Limbs) { Fp12.mul(limbs, a.limbs, b.limbs, s) }
+    package func multiply(_ a: GT, _ b: GT, _ s: Limbs) { value.multiply(a.value, b.value, s) }
 
     /// self = a^2.
-    package func square(_ a: GT, _ s: Limbs) { Fp12.cyclotomicSqr(limbs, a.limbs, s) }
+    package func square(_ a: GT, _ s: Limbs) { value.cyclotomicSquare(a.value, s) }
 
     /// self = 1/a.
-    package func invert(_ a: GT) { Fp12.conj(limbs, a.limbs) }
+    package func invert(_ a: GT) { value.conjugate(a.value) }
 
     /// self = a.
-    package func copy(_ a: GT) { copyLimbs(limbs, a.limbs, GT.count) }
+    package func copy(_ a: GT) { value.copy(a.value) }
 
     /// self = 1.
-    package func setOne() { Fp12.setOne(limbs) }
+    package func setOne() { value.setOne() }
 
     /// Whether the values are equal; constant time until the answer. Scratch: 8 limbs.
-    package func equals(_ a: GT, _ s: Limbs) -> Bool { declassify(Fp12.equalMask(limbs, a.limbs, s)) != 0 }
+    package func equals(_ a: GT, _ s: Limbs) -> Bool { declassify(value.equalMask(a.value, s)) != 0 }
 
     /// Whether the value is 1. Scratch: 56 limbs.
     package func isOne(_ s: Limbs) -> Bool {
-        Fp12.setOne(s)
-        return declassify(Fp12.equalMask(limbs, s, s + 48)) != 0
+        let one = Fp12(s)
+        one.setOne()
+        return declassify(value.equalMask(one, s + Fp12.count)) != 0
     }
 }
 
@@ -54,19 +58,24 @@ extension GT {
     package func decode(_ octets: Span<UInt8>, _ s: Limbs) -> Decoding {
         guard octets.count == GT.octets else { return .invalid }
         let inRange = octets.withUnsafeBufferPointer { buffer in
-            buffer.baseAddress.map { Fp12.decode(limbs, $0, s) } ?? 0
+            buffer.baseAddress.map { value.decode($0, s) } ?? 0
         }
         guard declassify(inRange) != 0 else { return .invalid }
-        guard declassify(Fp12.isCyclotomicMask(limbs, s)) != 0 else { return .outsideSubgroup }
-        return declassify(Fp12.isOrderMask(limbs, s)) != 0 ? .valid : .outsideSubgroup
+        guard declassify(value.isCyclotomicMask(s)) != 0 else { return .outsideSubgroup }
+        return declassify(value.isOrderMask(s)) != 0 ? .valid : .outsideSubgroup
     }
 
     /// Writes the value. False for another length than 384.
     package func encode(into octets: inout MutableSpan<UInt8>, _ s: Limbs) -> Bool {
         guard octets.count == GT.octets else { return false }
         octets.withUnsafeMutableBufferPointer { buffer in
-            if let base = buffer.baseAddress { Fp12.encode(base, limbs, s) }
+            if let base = buffer.baseAddress { value.encode(base, s) }
         }
         return true
     }
+}
+
+extension Arena {
+    /// A value of the pairing, not initialised.
+    package mutating func gt() -> GT { GT(take(GT.count)) }
 }

@@ -9,7 +9,7 @@ extension GT {
     package func encodeTrace(into octets: inout MutableSpan<UInt8>, _ s: Limbs) -> Bool {
         guard octets.count == GT.traceOctets else { return false }
         return s.withMemoryRebound(to: UInt8.self, capacity: GT.octets) { bytes in
-            Fp12.encode(bytes, limbs, s + 48)
+            value.encode(bytes, s + 48)
             return octets.withUnsafeMutableBufferPointer { buffer in
                 guard let base = buffer.baseAddress else { return false }
                 for n in 0..<4 { GT.encodeTriple(base + 32 &* n, bytes + 32 &* n, s + 48) }

@@ -16,10 +16,15 @@ package enum MillerLoop {
         case addPsi
         /// The line through T and -psi^2(Q).
         case addMinusPsi2
+
+        /// Whether f is multiplied by a line of each pair.
+        @inline(__always) var hasLine: Bool { self != .square && self != .conjugate }
     }
 
     /// Doublings, additions and the two last lines.
     static var lines: Int { 64 &+ CurveCard.loopBits.nonzeroBitCount &+ 2 }
+    /// Limbs of scratch that `run` uses.
+    static var scratch: Int { Line.count &+ max(MillerPair.scratch, Fp12.scratch) }
 
     /// Calls `body` for each step in order.
     @inline(__always)
@@ -35,74 +40,44 @@ package enum MillerLoop {
         body(.addPsi)
         body(.addMinusPsi2)
     }
-}
 
-/// One pair of a product of pairings on its way through the loop, in 48 limbs: the running point T, Q and P affine.
-struct MillerPair {
-    /// Limbs of a pair.
-    static var count: Int { 48 }
-    /// Limbs of scratch that `advance` uses.
-    static var scratch: Int { G2.count &+ 16 &+ Line.scratch }
-
-    let limbs: Limbs
-
-    @inline(__always) var t: G2 { G2(limbs) }
-    @inline(__always) var q: Limbs { limbs + 24 }
-    @inline(__always) var p: Limbs { limbs + 40 }
-
-    /// T = Q for Q with Z = 1.
-    func start(_ point: G2) {
-        t.copy(point)
-        copyLimbs(q, point.limbs, 16)
-    }
-
-    /// The line of the step, if it has one; T goes on. The points have order r.
-    func advance(_ step: MillerLoop.Step, _ line: Limbs, _ s: Limbs) -> Bool {
-        switch step {
-        case .square: return false
-        case .double: Line.double(t, line, s)
-        case .add: Line.add(t, q, line, s)
-        case .conjugate:
-            t.negate(t)
-            return false
-        case .addPsi: addImage(times: 1, line, s)
-        case .addMinusPsi2: addImage(times: 2, line, s)
-        }
-        return true
-    }
-
-    /// The line through T and psi(Q), or through T and -psi^2(Q).
-    private func addImage(times: Int, _ line: Limbs, _ s: Limbs) {
-        let image = G2(s), u = s + G2.count
-        copyLimbs(image.x, q, 16)
-        Fp2.setOne(image.z)
-        for _ in 0..<times { image.psi(image, u) }
-        if times == 2 { image.negate(image) }
-        Line.add(t, image.limbs, line, u)
-    }
-}
-
-extension MillerLoop {
-    /// Limbs of scratch that `run` uses, besides the pairs.
-    static var scratch: Int { Line.count &+ max(MillerPair.scratch, Fp12.scratch) }
-
-    /// f = the product of the Miller functions of `count` pairs that lie one after another, each started and with its P.
+    /// f = the Miller function of the pair, or the product of those of the pairs, whose lines come from `lines`.
     ///
-    /// The squarings are shared (Granger and Smart, "On computing products of pairings", eprint 2006/172).
-    @inline(never)
-    static func run(_ f: Limbs, pairs: Limbs, count: Int, _ s: Limbs) {
-        let line = s, u = s + Line.count
-        Fp12.setOne(f)
+    /// Pairs share the squarings (Granger and Smart, "On computing products of pairings", eprint 2006/172).
+    @inline(__always)
+    static func run(_ f: MillerValue, _ lines: some LineSource, _ s: Limbs) {
+        var lines = lines
+        f.value.setOne()
         forEachStep { step in
-            if step == .square { Fp12.sqr(f, f, u) }
-            if step == .conjugate { Fp12.conj(f, f) }
-            for i in 0..<count {
-                let pair = MillerPair(limbs: pairs + i &* MillerPair.count)
-                guard pair.advance(step, line, u) else { continue }
-                Fp2.mulByFp(line, line, pair.p + 4, u)
-                Fp2.mulByFp(line + 8, line + 8, pair.p, u)
-                Fp12.mulByLine(f, f, line, line + 8, line + 16, u)
-            }
+            if step == .square { f.value.square(f.value, s) }
+            if step == .conjugate { f.value.conjugate(f.value) }
+            lines.multiply(f.value, step, s)
         }
     }
+}
+
+/// Where the lines of a pair in the Miller loop come from.
+protocol LineSource {
+    /// f = f times the line of the step, if it has one. Scratch: `MillerLoop.scratch`.
+    mutating func multiply(_ f: Fp12, _ step: MillerLoop.Step, _ s: Limbs)
+}
+
+/// The lines of two pairs, for the product of their pairings.
+struct BothLines<First: LineSource, Second: LineSource>: LineSource {
+    var first: First
+    var second: Second
+
+    @inline(__always)
+    mutating func multiply(_ f: Fp12, _ step: MillerLoop.Step, _ s: Limbs) {
+        first.multiply(f, step, s)
+        second.multiply(f, step, s)
+    }
+}
+
+/// A product of Miller functions in 48 limbs of an arena. It is no value of the pairing before `FinalExponentiation`.
+package struct MillerValue {
+    let value: Fp12
+
+    /// Over the limbs of `room`, which is of no use until the final exponentiation.
+    package init(in room: GT) { value = Fp12(room.limbs) }
 }

@@ -1,36 +1,91 @@
 /// The optimal ate pairing e: G2 x G1 -> GT, with exactly the exponent (p^12 - 1)/r at its end.
 ///
-/// Points of G2 must have order r and Z = 1, points of G1 Z = 1: as `decode` leaves them.
+/// Points of G2 have order r. A point of G1 that is paired with a prepared one may have any Z and may be infinite, for
+/// which the value is 1.
 package enum Pairing {
     /// Limbs of scratch that `product` of two pairings and `pairing` use.
     package static var scratch: Int { 2 &* MillerPair.count &+ max(MillerLoop.scratch, FinalExponentiation.scratch) }
 
     /// r = e(q, p).
-    package static func pairing(_ r: GT, _ q: G2, _ p: G1, _ s: Limbs) {
-        start(s, q, p)
-        run(r, pairs: s, count: 1, s + MillerPair.count)
+    package static func pairing(_ r: GT, _ q: G2Affine, _ p: G1Affine, _ s: Limbs) {
+        millerLoop(MillerValue(in: r), q, p, s)
+        FinalExponentiation.run(r, MillerValue(in: r), s)
+    }
+
+    /// f = the Miller function of one pairing, before the final exponentiation. Scratch as `pairing`.
+    @inline(never)
+    package static func millerLoop(_ f: MillerValue, _ q: G2Affine, _ p: G1Affine, _ s: Limbs) {
+        MillerLoop.run(f, MillerPair(s, q, p), s + MillerPair.count)
     }
 
     /// r = e(q1, p1) e(q2, p2): shared squarings, one final exponentiation.
-    package static func product(_ r: GT, _ q1: G2, _ p1: G1, _ q2: G2, _ p2: G1, _ s: Limbs) {
-        start(s, q1, p1)
-        start(s + MillerPair.count, q2, p2)
-        run(r, pairs: s, count: 2, s + 2 &* MillerPair.count)
+    @inline(never)
+    package static func product(
+        _ r: GT, _ q1: G2Affine, _ p1: G1Affine, _ q2: G2Affine, _ p2: G1Affine, _ s: Limbs
+    ) {
+        let first = MillerPair(s, q1, p1), second = MillerPair(s + MillerPair.count, q2, p2)
+        MillerLoop.run(MillerValue(in: r), BothLines(first: first, second: second), s + 2 &* MillerPair.count)
+        FinalExponentiation.run(r, MillerValue(in: r), s)
     }
 
-    /// r = the Miller function of one pairing, before the final exponentiation. Scratch as `pairing`.
-    package static func millerLoop(_ r: GT, _ q: G2, _ p: G1, _ s: Limbs) {
-        start(s, q, p)
-        MillerLoop.run(r.limbs, pairs: s, count: 1, s + MillerPair.count)
+    /// r = e(q, p) for p with any Z, which becomes 1 unless p is infinite; then r is 1. p is public.
+    package static func pairingOfAnyZ(_ r: GT, _ q: G2Affine, _ p: G1, _ s: Limbs) {
+        guard declassify(p.infinityMask(s)) == 0 else { return r.setOne() }
+        let point = G1Affine(s)
+        p.makeAffine(point, s + G1Affine.count)
+        p.affine.copy(point)
+        Fp.setOne(p.z)
+        pairing(r, q, p.affine, s)
+    }
+}
+
+// Points of G2 that are prepared, and others beside them.
+extension Pairing {
+    /// Limbs of scratch that the functions on prepared points use.
+    package static var preparedScratch: Int {
+        2 &* PreparedLines.ratiosCount &+ max(MillerLoop.scratch, FinalExponentiation.scratch, 4 &+ Fp.powerScratch)
     }
 
-    private static func start(_ pair: Limbs, _ q: G2, _ p: G1) {
-        MillerPair(limbs: pair).start(q)
-        copyLimbs(MillerPair(limbs: pair).p, p.limbs, 8)
+    /// Limbs of scratch that `product` of a prepared and another point uses.
+    package static var mixedScratch: Int {
+        PreparedLines.ratiosCount &+ MillerPair.count
+            &+ max(MillerLoop.scratch, FinalExponentiation.scratch, Fp.powerScratch)
     }
 
-    private static func run(_ r: GT, pairs: Limbs, count: Int, _ s: Limbs) {
-        MillerLoop.run(r.limbs, pairs: pairs, count: count, s)
-        FinalExponentiation.run(r.limbs, r.limbs, s)
+    /// r = e(q, p).
+    @inline(never)
+    package static func pairing(_ r: GT, _ q: PreparedG2, _ p: G1, _ s: Limbs) {
+        let ratios = s, t = s + PreparedLines.ratiosCount
+        Fp.inverse(ratios, p.y, t)
+        MillerLoop.run(MillerValue(in: r), PreparedLines(q, p, inverseOfY: ratios, in: ratios, t), t)
+        FinalExponentiation.run(r, MillerValue(in: r), s)
+    }
+
+    /// r = e(q1, p1) e(q2, p2): no arithmetic on the twist, shared squarings, one inversion for both points of G1, one
+    /// final exponentiation.
+    @inline(never)
+    package static func product(
+        _ r: GT, _ q1: PreparedG2, _ p1: G1, _ q2: PreparedG2, _ p2: G1, _ s: Limbs
+    ) {
+        let ratios1 = s, ratios2 = s + PreparedLines.ratiosCount, m = ratios2 + PreparedLines.ratiosCount, t = m + 4
+        Fp.mul(m, p1.y, p2.y, t)
+        Fp.inverse(m, m, t)
+        Fp.mul(ratios1, m, p2.y, t)
+        Fp.mul(ratios2, m, p1.y, t)
+        let first = PreparedLines(q1, p1, inverseOfY: ratios1, in: ratios1, t)
+        let second = PreparedLines(q2, p2, inverseOfY: ratios2, in: ratios2, t)
+        MillerLoop.run(MillerValue(in: r), BothLines(first: first, second: second), m)
+        FinalExponentiation.run(r, MillerValue(in: r), m)
+    }
+
+    /// r = e(q1, p1) e(q2, p2): shared squarings, one final exponentiation.
+    @inline(never)
+    package static func product(_ r: GT, _ q1: PreparedG2, _ p1: G1, _ q2: G2Affine, _ p2: G1Affine, _ s: Limbs) {
+        let ratios = s, t = s + PreparedLines.ratiosCount + MillerPair.count
+        Fp.inverse(ratios, p1.y, t)
+        let first = MillerPair(s + PreparedLines.ratiosCount, q2, p2)
+        let second = PreparedLines(q1, p1, inverseOfY: ratios, in: ratios, t)
+        MillerLoop.run(MillerValue(in: r), BothLines(first: first, second: second), t)
+        FinalExponentiation.run(r, MillerValue(in: r), t)
     }
 }

@@ -5,25 +5,24 @@ import Glibc
 ///
 /// Set up once for a point that is paired again and again; wiped when freed, for the point may be a secret.
 package final class PreparedG2: Sendable {
-    /// Limbs of one prepared line: l1, l3.
-    static var lineCount: Int { 16 }
     /// Limbs of scratch that the initialiser uses.
     package static var scratch: Int {
-        MillerPair.count &+ Line.count &* MillerLoop.lines &+ 8 &* MillerLoop.lines
-            &+ max(MillerPair.scratch, 16 &+ Fp2.inverseScratch)
+        MillerPair.count &+ Line.count &* MillerLoop.lines &+ Fp2.count &* MillerLoop.lines
+            &+ max(MillerPair.scratch, 2 &* Fp2.count &+ Fp2.inverseScratch)
     }
 
-    nonisolated(unsafe) let lines: Limbs
+    fileprivate nonisolated(unsafe) let limbs: Limbs
 
-    /// Prepares q, a point of order r with Z = 1. 76 steps on the twist, one inversion. Constant time.
-    package init(_ q: G2, _ s: Limbs) {
-        lines = .allocate(capacity: PreparedG2.lineCount &* MillerLoop.lines)
-        let pair = MillerPair(limbs: s), raw = s + MillerPair.count
-        let products = raw + Line.count &* MillerLoop.lines, t = products + 8 &* MillerLoop.lines
-        pair.start(q)
-        var line = raw
+    /// Prepares q, a point of order r. 76 steps on the twist, one inversion. Constant time.
+    package init(_ q: G2Affine, _ s: Limbs) {
+        limbs = .allocate(capacity: MonicLine.count &* MillerLoop.lines)
+        var arena = Arena(s)
+        let pair = MillerPair(arena.take(MillerPair.count), q), raw = arena.take(Line.count &* MillerLoop.lines)
+        let products = arena.take(Fp2.count &* MillerLoop.lines), t = arena.scratch
+        var line = Line(raw)
         MillerLoop.forEachStep { step in
-            if pair.advance(step, line, t) { line += Line.count }
+            pair.advance(step, line, t)
+            if step.hasLine { line = Line(line.limbs + Line.count) }
         }
         makeMonic(raw, products, t)
     }
@@ -32,96 +31,56 @@ package final class PreparedG2: Sendable {
     /// the Pollard and elliptic curve methods of factorization", 1987, section 10.3.1). No l0 is zero: it is 2YZ or
     /// X - x Z of points that are neither infinite nor equal up to sign.
     private func makeMonic(_ raw: Limbs, _ products: Limbs, _ s: Limbs) {
-        let inverse = s, one = s + 8, t = s + 16
-        copyLimbs(products, raw, 8)
-        for i in 1..<MillerLoop.lines {
-            Fp2.mul(products + 8 &* i, products + 8 &* (i &- 1), raw + Line.count &* i, t)
-        }
-        Fp2.inverse(inverse, products + 8 &* (MillerLoop.lines &- 1), t)
-        var i = MillerLoop.lines &- 1
-        while i >= 0 {
-            let line = raw + Line.count &* i
-            if i > 0 { Fp2.mul(one, inverse, products + 8 &* (i &- 1), t) } else { copyLimbs(one, inverse, 8) }
-            Fp2.mul(inverse, inverse, line, t)
-            Fp2.mul(lines + PreparedG2.lineCount &* i, line + 8, one, t)
-            Fp2.mul(lines + (PreparedG2.lineCount &* i &+ 8), line + 16, one, t)
-            i &-= 1
+        func product(_ i: Int) -> Fp2 { Fp2(products + Fp2.count &* i) }
+        func line(_ i: Int) -> Line { Line(raw + Line.count &* i) }
+        var arena = Arena(s)
+        let inverse = arena.fp2(), one = arena.fp2(), t = arena.scratch
+        product(0).copy(line(0).l0)
+        for i in 1..<MillerLoop.lines { product(i).multiply(product(i &- 1), line(i).l0, t) }
+        inverse.invert(product(MillerLoop.lines &- 1), t)
+        for i in stride(from: MillerLoop.lines &- 1, through: 0, by: -1) {
+            if i > 0 { one.multiply(inverse, product(i &- 1), t) } else { one.copy(inverse) }
+            inverse.multiply(inverse, line(i).l0, t)
+            let monic = MonicLine(limbs + MonicLine.count &* i)
+            monic.l1.multiply(line(i).l1, one, t)
+            monic.l3.multiply(line(i).l3, one, t)
         }
     }
 
     deinit {
-        explicit_bzero(lines, PreparedG2.lineCount &* MillerLoop.lines &* 8)
-        lines.deallocate()
+        explicit_bzero(limbs, MonicLine.count &* MillerLoop.lines &* 8)
+        limbs.deallocate()
     }
 }
 
-extension Pairing {
-    /// Limbs of scratch that the functions on prepared points use.
-    package static var preparedScratch: Int {
-        16 &+ max(16 &+ Fp12.scratch, FinalExponentiation.scratch, 12 &+ Fp.powerScratch)
-    }
+/// The lines of a prepared point, taken at a point of G1 by its X/Y and Z/Y: they come one after another.
+struct PreparedLines: LineSource {
+    /// Limbs of the two ratios.
+    static var ratiosCount: Int { 8 }
 
-    /// r = e(q, p). p may have any Z and may be infinite: then r is 1.
-    package static func pairing(_ r: GT, _ q: PreparedG2, _ p: G1, _ s: Limbs) {
-        let ratios = s, t = s + 16
-        Fp.inverse(ratios + 4, p.y, t)
-        setRatios(ratios, p, t)
-        MillerLoop.run(r.limbs, q.lines, ratios, nil, nil, t)
-        FinalExponentiation.run(r.limbs, r.limbs, t)
-    }
+    private var next: MonicLine
+    private let xRatio: Limbs
+    private let zRatio: Limbs
 
-    /// r = e(q1, p1) e(q2, p2): no arithmetic on the twist, shared squarings, one inversion for both points of G1, one
-    /// final exponentiation. The points of G1 may have any Z and may be infinite.
-    package static func product(
-        _ r: GT, _ q1: PreparedG2, _ p1: G1, _ q2: PreparedG2, _ p2: G1, _ s: Limbs
-    ) {
-        let ratios1 = s, ratios2 = s + 8, m = s + 16, t = s + 20
-        Fp.mul(m, p1.y, p2.y, t)
-        Fp.inverse(m, m, t)
-        Fp.mul(ratios1 + 4, m, p2.y, t)
-        Fp.mul(ratios2 + 4, m, p1.y, t)
-        setRatios(ratios1, p1, t)
-        setRatios(ratios2, p2, t)
-        MillerLoop.run(r.limbs, q1.lines, ratios1, q2.lines, ratios2, s + 16)
-        FinalExponentiation.run(r.limbs, r.limbs, s + 16)
-    }
-
-    /// ratios = X/Y, Z/Y given 1/Y in its second half. No point has Y = 0, as the order of the group is odd; for the
-    /// point at infinity both are zero and all its lines 1.
+    /// The lines of q at p, given 1/Y of p, with the ratios in `room`, whose first half may be 1/Y. Scratch: 8 limbs.
+    ///
+    /// No point has Y = 0, as the order of the group is odd; for the point at infinity both ratios are zero and all its
+    /// lines 1.
     @inline(__always)
-    private static func setRatios(_ ratios: Limbs, _ p: G1, _ s: Limbs) {
-        Fp.mul(ratios, p.x, ratios + 4, s)
-        Fp.mul(ratios + 4, p.z, ratios + 4, s)
-    }
-}
-
-extension MillerLoop {
-    /// f = the product of the Miller functions of one or two prepared points, each with X/Y and Z/Y of its point of G1.
-    /// Scratch: 16 + `Fp12.scratch`.
-    @inline(never)
-    static func run(
-        _ f: Limbs, _ lines1: ConstLimbs, _ ratios1: ConstLimbs, _ lines2: ConstLimbs?, _ ratios2: ConstLimbs?,
-        _ s: Limbs
-    ) {
-        var offset = 0
-        Fp12.setOne(f)
-        forEachStep { step in
-            switch step {
-            case .square: Fp12.sqr(f, f, s)
-            case .conjugate: Fp12.conj(f, f)
-            case .double, .add, .addPsi, .addMinusPsi2:
-                multiply(f, lines1 + offset, ratios1, s)
-                if let lines2, let ratios2 { multiply(f, lines2 + offset, ratios2, s) }
-                offset &+= PreparedG2.lineCount
-            }
-        }
+    init(_ q: PreparedG2, _ p: G1, inverseOfY: ConstLimbs, in room: Limbs, _ s: Limbs) {
+        next = MonicLine(q.limbs)
+        (xRatio, zRatio) = (room, room + 4)
+        Fp.mul(zRatio, p.z, inverseOfY, s)
+        Fp.mul(xRatio, p.x, inverseOfY, s)
     }
 
-    /// f = f (1 + l1 (X/Y) w + l3 (Z/Y) w^3).
     @inline(__always)
-    private static func multiply(_ f: Limbs, _ line: ConstLimbs, _ ratios: ConstLimbs, _ s: Limbs) {
-        Fp2.mulByFp(s, line, ratios, s + 16)
-        Fp2.mulByFp(s + 8, line + 8, ratios + 4, s + 16)
-        Fp12.mulByMonicLine(f, f, s, s + 8, s + 16)
+    mutating func multiply(_ f: Fp12, _ step: MillerLoop.Step, _ s: Limbs) {
+        guard step.hasLine else { return }
+        let line = MonicLine(s), t = s + MonicLine.count
+        line.l1.multiply(next.l1, byFp: xRatio, t)
+        line.l3.multiply(next.l3, byFp: zRatio, t)
+        f.multiply(f, line, t)
+        next = MonicLine(next.limbs + MonicLine.count)
     }
 }

@@ -1,0 +1,29 @@
+// Which elements of Fp12 are values of the pairing.
+extension Fp12 {
+    /// All ones when self lies in the cyclotomic subgroup: x^(p^4) x = x^(p^2) and x is not zero. Scratch: 96 limbs and
+    /// `scratch`.
+    package func isCyclotomicMask(_ s: Limbs) -> UInt {
+        var arena = Arena(s)
+        let x2 = arena.fp12(), x4 = arena.fp12(), t = arena.scratch
+        x2.frobenius2(self, t)
+        x4.frobenius2(x2, t)
+        x4.multiply(x4, self, t)
+        return x4.equalMask(x2, t) & ~zeroMask(t)
+    }
+
+    /// All ones when self of the cyclotomic subgroup has order r or 1, else zero. Scratch: 96 limbs and `powUScratch`.
+    ///
+    /// x^p = x^(6u^2), since p - 6u^2 = r (p + 1 - t with the trace t = 6u^2 + 1): two powers by u instead of one by r
+    /// (the idea of Scott, "A note on group membership tests for G1, G2 and GT", eprint 2021/1130).
+    package func isOrderMask(_ s: Limbs) -> UInt {
+        var arena = Arena(s)
+        let power = arena.fp12(), other = arena.fp12(), t = arena.scratch
+        other.cyclotomicPowU(self, t)
+        power.cyclotomicPowU(other, t)
+        other.cyclotomicSquare(power, t)
+        power.multiply(other, power, t)
+        power.cyclotomicSquare(power, t)
+        other.frobenius(self, t)
+        return power.equalMask(other, t)
+    }
+}

@@ -1,0 +1,153 @@
+/// A sum of products in Fp2 that is not reduced yet: two numbers of eight limbs.
+struct Fp2Product {
+    /// Limbs of a sum.
+    static var count: Int { 16 }
+    /// Limbs of scratch that `multiply` and the squarings use.
+    static var scratch: Int { 16 }
+
+    let limbs: Limbs
+
+    @inline(__always)
+    init(_ limbs: Limbs) { self.limbs = limbs }
+
+    @inline(__always) var re: Limbs { limbs }
+    @inline(__always) var im: Limbs { limbs + 8 }
+
+    /// self = x y, for classes that multiply to k <= 25, each at most 3. Both components are of class 2k.
+    ///
+    /// Karatsuba (Devegili, Ó hÉigeartaigh, Scott, Dahab, "Multiplication and squaring on pairing-friendly fields",
+    /// eprint 2006/471, section 3.1): real T0 - T1 + k p^2, imaginary (x0 + x1)(y0 + y1) - T0 - T1. 3 mpn_sec_mul.
+    @inline(never)
+    func multiply(_ x: Fp2, _ y: Fp2, class k: Int, _ s: Limbs) {
+        let t1 = s + 8
+        (Narrow(x.re) + Narrow(x.im)).store(s)
+        (Narrow(y.re) + Narrow(y.im)).store(s + 4)
+        Fp.mulWide(re, x.re, y.re)
+        Fp.mulWide(t1, x.im, y.im)
+        Fp.mulWide(im, s, s + 4)
+        (Wide(im) - Wide(re) - Wide(t1)).store(im)
+        (Wide(re) + Wide(multiple: k) - Wide(t1)).store(re)
+    }
+
+    /// self = x^2, x of class k, 1 or 2. Real part of class 6 k^2, imaginary of class 2 k^2.
+    ///
+    /// (x0 + x1)(x0 - x1 + 2k p) and 2 x0 x1 (eprint 2006/471, section 3.2, complex squaring). 2 mpn_sec_mul.
+    @inline(never)
+    func square(_ x: Fp2, class k: Int, _ s: Limbs) {
+        (Narrow(x.re) + Narrow(x.im)).store(s)
+        (Narrow(x.re) + Narrow(evenMultiple: k) - Narrow(x.im)).store(s + 4)
+        (Narrow(x.re) + Narrow(x.re)).store(s + 8)
+        Fp.mulWide(re, s, s + 4)
+        Fp.mulWide(im, s + 8, x.im)
+    }
+
+    /// self = x^2 as `square`, but with a real part of class 2: x0^2 - x1^2 + p^2. 1 mpn_sec_mul, 2 mpn_sec_sqr.
+    @inline(never)
+    func squareTightly(_ x: Fp2, _ s: Limbs) {
+        Fp.sqrWide(re, x.re)
+        Fp.sqrWide(s, x.im)
+        (Wide(re) + Wide(multiple: 1) - Wide(s)).store(re)
+        (Narrow(x.re) + Narrow(x.re)).store(s)
+        Fp.mulWide(im, s, x.im)
+    }
+}
+
+// Linear maps. They wrap modulo 2^512, so that only what is reduced in the end has to be in range.
+extension Fp2Product {
+    /// self = a.
+    @inline(__always)
+    func copy(_ a: Fp2Product) { copyLimbs(limbs, a.limbs, Fp2Product.count) }
+
+    /// self = a + b.
+    @inline(__always)
+    func add(_ a: Fp2Product, _ b: Fp2Product) {
+        (Wide(a.re) + Wide(b.re)).store(re)
+        (Wide(a.im) + Wide(b.im)).store(im)
+    }
+
+    /// self = a + 2b.
+    @inline(__always)
+    func addTwice(_ a: Fp2Product, _ b: Fp2Product) {
+        (Wide(a.re) + Wide(b.re) + Wide(b.re)).store(re)
+        (Wide(a.im) + Wide(b.im) + Wide(b.im)).store(im)
+    }
+
+    /// self = self + 3a.
+    @inline(__always)
+    func addTriple(_ a: Fp2Product) {
+        (Wide(re) + Wide(a.re) + Wide(a.re) + Wide(a.re)).store(re)
+        (Wide(im) + Wide(a.im) + Wide(a.im) + Wide(a.im)).store(im)
+    }
+
+    /// self = self - a for a of class k, which adds k to the class.
+    @inline(__always)
+    func subtract(_ a: Fp2Product, class k: Int) {
+        (Wide(re) + Wide(multiple: k) - Wide(a.re)).store(re)
+        (Wide(im) + Wide(multiple: k) - Wide(a.im)).store(im)
+    }
+
+    /// self = self - 2a for 2a of class k, which adds k to the class.
+    @inline(__always)
+    func subtractTwice(_ a: Fp2Product, class k: Int) {
+        (Wide(re) + Wide(multiple: k) - Wide(a.re) - Wide(a.re)).store(re)
+        (Wide(im) + Wide(multiple: k) - Wide(a.im) - Wide(a.im)).store(im)
+    }
+
+    /// self = 2 self - 3a for 3a of class k: k and twice the class.
+    @inline(__always)
+    func doubleLessTriple(_ a: Fp2Product, class k: Int) {
+        (Wide(re) + Wide(re) + Wide(multiple: k) - Wide(a.re) - Wide(a.re) - Wide(a.re)).store(re)
+        (Wide(im) + Wide(im) + Wide(multiple: k) - Wide(a.im) - Wide(a.im) - Wide(a.im)).store(im)
+    }
+
+    /// self = self - a - b, where what self is made of keeps the differences from being negative.
+    @inline(__always)
+    func subtract(_ a: Fp2Product, _ b: Fp2Product) {
+        (Wide(re) - Wide(a.re) - Wide(b.re)).store(re)
+        (Wide(im) - Wide(a.im) - Wide(b.im)).store(im)
+    }
+
+    /// self = a k.
+    @inline(__always)
+    func scale(_ a: Fp2Product, by k: UInt) {
+        (Wide(a.re) * k).store(re)
+        (Wide(a.im) * k).store(im)
+    }
+
+    /// self = (1 + i) w for w of class k. Class 2k. They must not overlap.
+    @inline(__always)
+    func multiplyByXi(_ w: Fp2Product, class k: Int) {
+        (Wide(w.re) + Wide(multiple: k) - Wide(w.im)).store(re)
+        (Wide(w.re) + Wide(w.im)).store(im)
+    }
+
+    /// self = (1 + i) w + a for w of class k; adds 2k to the class of a. self may be a, not w.
+    @inline(__always)
+    func multiplyByXi(_ w: Fp2Product, class k: Int, plus a: Fp2Product) {
+        (Wide(w.re) + Wide(multiple: k) - Wide(w.im) + Wide(a.re)).store(re)
+        (Wide(w.re) + Wide(w.im) + Wide(a.im)).store(im)
+    }
+
+    /// self = (a + b)(c + d) - a c - b d = a d + b c for normal a, b, c, d, given the products ac and bd of class 2.
+    /// Class 4. Scratch: 32 limbs.
+    ///
+    /// The real part of the product carries an offset of 4 p^2, each of ac and bd one of p^2: what is left is at least
+    /// 2 p^2 above a real part that is at least -2 p^2.
+    @inline(__always)
+    func cross(_ a: Fp2, _ b: Fp2, _ c: Fp2, _ d: Fp2, _ ac: Fp2Product, _ bd: Fp2Product, _ s: Limbs) {
+        let left = Fp2(s), right = Fp2(s + Fp2.count)
+        left.addLazily(a, b)
+        right.addLazily(c, d)
+        multiply(left, right, class: 4, s + 2 &* Fp2.count)
+        subtract(ac, bd)
+    }
+
+    /// Limbs of scratch that `cross` uses.
+    static var crossScratch: Int { 2 &* Fp2.count &+ scratch }
+}
+
+extension Arena {
+    /// A sum of products in Fp2, not initialised.
+    @inline(__always)
+    mutating func fp2Product() -> Fp2Product { Fp2Product(take(Fp2Product.count)) }
+}

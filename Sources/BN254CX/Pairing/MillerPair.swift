@@ -1,0 +1,54 @@
+/// A pair on its way through the Miller loop, in 48 limbs of an arena: the running point T, Q and P.
+struct MillerPair: LineSource {
+    /// Limbs of a pair.
+    static var count: Int { G2.count &+ G2Affine.count &+ G1Affine.count }
+    /// Limbs of scratch that `advance` uses.
+    static var scratch: Int { G2Affine.count &+ Line.scratch }
+
+    private let t: G2
+    private let q: G2Affine
+    private let p: G1Affine
+
+    /// Over `count` limbs; T is `point`, which has order r. P is for `multiply` alone.
+    init(_ limbs: Limbs, _ point: G2Affine, _ p: G1Affine? = nil) {
+        var arena = Arena(limbs)
+        (t, q, self.p) = (arena.g2(), arena.g2Affine(), arena.g1Affine())
+        t.affine.copy(point)
+        t.z.setOne()
+        q.copy(point)
+        if let p { self.p.copy(p) }
+    }
+
+    /// The line of the step, if it has one; T goes on.
+    @inline(__always)
+    func advance(_ step: MillerLoop.Step, _ line: Line, _ s: Limbs) {
+        switch step {
+        case .square: break
+        case .double: line.double(t, s)
+        case .add: line.add(t, q, s)
+        case .conjugate: t.negate(t)
+        case .addPsi, .addMinusPsi2: addImage(step, line, s)
+        }
+    }
+
+    /// The line through T and psi(Q), or through T and -psi^2(Q).
+    private func addImage(_ step: MillerLoop.Step, _ line: Line, _ s: Limbs) {
+        let image = G2Affine(s), u = s + G2Affine.count
+        image.psi(q, u)
+        if step == .addMinusPsi2 {
+            image.psi(image, u)
+            image.negate(image)
+        }
+        line.add(t, image, u)
+    }
+
+    @inline(__always)
+    func multiply(_ f: Fp12, _ step: MillerLoop.Step, _ s: Limbs) {
+        let line = Line(s), u = s + Line.count
+        advance(step, line, u)
+        guard step.hasLine else { return }
+        line.l0.multiply(line.l0, byFp: p.y, u)
+        line.l1.multiply(line.l1, byFp: p.x, u)
+        f.multiply(f, line, u)
+    }
+}

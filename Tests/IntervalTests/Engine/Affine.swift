@@ -1,0 +1,1 @@
+../../../Sources/BN254CX/Group/Affine.swift

@@ -1,0 +1,1 @@
+../../BN254CXTests/BigInt.swift

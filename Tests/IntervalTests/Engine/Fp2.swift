@@ -1,0 +1,1 @@
+../../../Sources/BN254CX/Field/Fp2.swift

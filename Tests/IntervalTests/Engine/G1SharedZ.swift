@@ -1,0 +1,1 @@
+../../../Sources/BN254CX/Group/G1SharedZ.swift
