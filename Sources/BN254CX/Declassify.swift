@@ -4,4 +4,4 @@
 /// An identity that the compiler cannot see through. The constant-time test (Tests/Proof/ctime.c) has valgrind wrap it
 /// by its name and marks the result as defined; so the library under test is the one that is released.
 @inline(never) @_optimize(none)
-package func declassify(_ verdict: UInt) -> UInt { verdict }
+package func declassify(_ verdict: Limb) -> Limb { verdict }

@@ -1,14 +1,29 @@
-/// Little-endian 64-bit limbs. The engine works on memory that its callers lend: see `withArena`.
-package typealias Limbs = UnsafeMutablePointer<UInt>
+import CBN254CX
+
+/// 64 bits of a number, the limb of GMP, also where the processor's own words are shorter.
+#if arch(wasm32)
+    package typealias Limb = UInt64
+    typealias SignedLimb = Int64
+#else
+    package typealias Limb = UInt
+    typealias SignedLimb = Int
+#endif
+
+/// Little-endian limbs. The engine works on memory that its callers lend: see `withArena`.
+package typealias Limbs = UnsafeMutablePointer<Limb>
 /// Limbs that are only read.
-package typealias ConstLimbs = UnsafePointer<UInt>
+package typealias ConstLimbs = UnsafePointer<Limb>
+
+/// Zeros n limbs that held secrets; the compiler does not leave it out.
+@inline(__always)
+package func wipe(_ r: Limbs, _ n: Int) { bn_wipe(r, UInt(bitPattern: n &* 8)) }
 
 /// a + b + carry; the new carry, 0 or 1, replaces the old one.
 ///
 /// The overflow flags are read as bytes: no choice is written, so that no branch can be compiled, and the chain becomes
 /// add, adc, adc, ... For the few limbs of a formula that is faster than a call of `mpn_add_n` (1.5 to 1.9 ns each).
 @inline(__always)
-func addWithCarry(_ a: UInt, _ b: UInt, _ carry: inout UInt) -> UInt {
+func addWithCarry(_ a: Limb, _ b: Limb, _ carry: inout Limb) -> Limb {
     let (sum, first) = a.addingReportingOverflow(b)
     let (result, second) = sum.addingReportingOverflow(carry)
     carry = limb(first) | limb(second)
@@ -17,7 +32,7 @@ func addWithCarry(_ a: UInt, _ b: UInt, _ carry: inout UInt) -> UInt {
 
 /// a - b - borrow; the new borrow, 0 or 1, replaces the old one.
 @inline(__always)
-func subWithBorrow(_ a: UInt, _ b: UInt, _ borrow: inout UInt) -> UInt {
+func subWithBorrow(_ a: Limb, _ b: Limb, _ borrow: inout Limb) -> Limb {
     let (difference, first) = a.subtractingReportingOverflow(b)
     let (result, second) = difference.subtractingReportingOverflow(borrow)
     borrow = limb(first) | limb(second)
@@ -26,15 +41,15 @@ func subWithBorrow(_ a: UInt, _ b: UInt, _ borrow: inout UInt) -> UInt {
 
 /// a b + t + carry; the upper half replaces the carry.
 @inline(__always)
-func mulAdd(_ a: UInt, _ b: UInt, _ t: UInt, _ carry: inout UInt) -> UInt {
+func mulAdd(_ a: Limb, _ b: Limb, _ t: Limb, _ carry: inout Limb) -> Limb {
     let value = UInt128(a) &* UInt128(b) &+ UInt128(t) &+ UInt128(carry)
-    carry = UInt(truncatingIfNeeded: value &>> 64)
-    return UInt(truncatingIfNeeded: value)
+    carry = Limb(truncatingIfNeeded: value &>> 64)
+    return Limb(truncatingIfNeeded: value)
 }
 
 /// 1 for true, 0 for false, without a choice.
 @inline(__always)
-func limb(_ flag: Bool) -> UInt { UInt(unsafeBitCast(flag, to: UInt8.self)) }
+func limb(_ flag: Bool) -> Limb { Limb(unsafeBitCast(flag, to: UInt8.self)) }
 
 /// r = a + b over n limbs, n = 4 or a multiple of 8. The top must not overflow; components that lie side by side do not
 /// carry into each other because every one of them has room at its top, so that each eight limbs are a chain of their
@@ -43,7 +58,7 @@ func limb(_ flag: Bool) -> UInt { UInt(unsafeBitCast(flag, to: UInt8.self)) }
 func addLimbs(_ r: Limbs, _ a: ConstLimbs, _ b: ConstLimbs, _ n: Int) {
     var start = 0
     while start < n {
-        var carry: UInt = 0
+        var carry: Limb = 0
         var i = start
         while i < start &+ min(n, 8) {
             r[i] = addWithCarry(a[i], b[i], &carry)
@@ -58,7 +73,7 @@ func addLimbs(_ r: Limbs, _ a: ConstLimbs, _ b: ConstLimbs, _ n: Int) {
 func subLimbs(_ r: Limbs, _ a: ConstLimbs, _ b: ConstLimbs, _ n: Int) {
     var start = 0
     while start < n {
-        var borrow: UInt = 0
+        var borrow: Limb = 0
         var i = start
         while i < start &+ min(n, 8) {
             r[i] = subWithBorrow(a[i], b[i], &borrow)
@@ -70,10 +85,10 @@ func subLimbs(_ r: Limbs, _ a: ConstLimbs, _ b: ConstLimbs, _ n: Int) {
 
 /// r = a k over n limbs, n = 4 or a multiple of 8; no component overflows its place.
 @inline(__always)
-func scaleLimbs(_ r: Limbs, _ a: ConstLimbs, _ n: Int, _ k: UInt) {
+func scaleLimbs(_ r: Limbs, _ a: ConstLimbs, _ n: Int, _ k: Limb) {
     var start = 0
     while start < n {
-        var carry: UInt = 0
+        var carry: Limb = 0
         var i = start
         while i < start &+ min(n, 8) {
             r[i] = mulAdd(a[i], k, 0, &carry)
@@ -103,8 +118,8 @@ func zeroLimbs(_ r: Limbs, _ n: Int) {
 
 /// All ones when every limb is zero, else zero. Constant time.
 @inline(__always)
-func zeroMask(_ a: ConstLimbs, _ n: Int) -> UInt {
-    var bits: UInt = 0
+func zeroMask(_ a: ConstLimbs, _ n: Int) -> Limb {
+    var bits: Limb = 0
     var i = 0
     while i < n {
         bits |= a[i]
@@ -115,16 +130,16 @@ func zeroMask(_ a: ConstLimbs, _ n: Int) -> UInt {
 
 /// All ones when `bits` is not zero, else zero. Constant time.
 @inline(__always)
-func nonZeroMask(_ bits: UInt) -> UInt { 0 &- ((bits | (0 &- bits)) &>> 63) }
+func nonZeroMask(_ bits: Limb) -> Limb { 0 &- ((bits | (0 &- bits)) &>> 63) }
 
 /// The mask, in a way that the compiler cannot see through: it knows that a mask has two values, and has turned a
 /// selection by one into a branch.
 @inline(never) @_optimize(none)
-private func opaque(_ mask: UInt) -> UInt { mask }
+private func opaque(_ mask: Limb) -> Limb { mask }
 
 /// r = a where the mask is all ones, r unchanged where it is zero. Constant time.
 @inline(__always)
-func selectLimbs(_ r: Limbs, _ a: ConstLimbs, _ n: Int, mask: UInt) {
+func selectLimbs(_ r: Limbs, _ a: ConstLimbs, _ n: Int, mask: Limb) {
     let mask = opaque(mask)
     var i = 0
     while i < n {
@@ -137,10 +152,10 @@ func selectLimbs(_ r: Limbs, _ a: ConstLimbs, _ n: Int, mask: UInt) {
 func limbsFromBytes(_ r: Limbs, _ bytes: UnsafePointer<UInt8>) {
     var i = 0
     while i < 4 {
-        var limb: UInt = 0
+        var limb: Limb = 0
         var j = 0
         while j < 8 {
-            limb = limb &<< 8 | UInt(bytes[(3 &- i) &* 8 &+ j])
+            limb = limb &<< 8 | Limb(bytes[(3 &- i) &* 8 &+ j])
             j &+= 1
         }
         r[i] = limb
@@ -152,7 +167,7 @@ func limbsFromBytes(_ r: Limbs, _ bytes: UnsafePointer<UInt8>) {
 func bytesFromLimbs(_ bytes: UnsafeMutablePointer<UInt8>, _ a: ConstLimbs) {
     var i = 0
     while i < 32 {
-        bytes[31 &- i] = UInt8(truncatingIfNeeded: a[i &>> 3] &>> UInt((i & 7) &* 8))
+        bytes[31 &- i] = UInt8(truncatingIfNeeded: a[i &>> 3] &>> Limb((i & 7) &* 8))
         i &+= 1
     }
 }

@@ -53,13 +53,13 @@ package enum PINMapping: String, Codable, Sendable, CaseIterable {
             faults |= (9 &- digit) >> 31
             value = (value &* 10 &+ (digit & 15)) % modulus
         }
-        guard declassify(0 &- UInt(faults)) == 0 else { throw .wrongParameter }
+        guard declassify(0 &- Limb(faults)) == 0 else { throw .wrongParameter }
         return value
     }
 
     /// The value of a decimal integer of 1...10 digits with an optional minus sign.
     private static func integer(_ pin: Span<UInt8>) throws(MPinError) -> Int64 {
-        let isNegative = pin.count > 0 && declassify(0 &- UInt((UInt32(pin[0] ^ 45) &- 1) >> 31)) != 0
+        let isNegative = pin.count > 0 && declassify(0 &- Limb((UInt32(pin[0] ^ 45) &- 1) >> 31)) != 0
         let first = isNegative ? 1 : 0
         guard pin.count > first, pin.count &- first <= 10 else { throw .wrongParameter }
         var value: Int64 = 0
@@ -69,7 +69,7 @@ package enum PINMapping: String, Codable, Sendable, CaseIterable {
             faults |= (9 &- digit) >> 31
             value = value &* 10 &+ Int64(digit & 15)
         }
-        guard declassify(0 &- UInt(faults)) == 0 else { throw .wrongParameter }
+        guard declassify(0 &- Limb(faults)) == 0 else { throw .wrongParameter }
         return isNegative ? 0 &- value : value
     }
 

@@ -1,16 +1,15 @@
 import BN254CX
-import Glibc
 
 /// Gives `body` an arena of 4,096 limbs (32 KiB) on the stack. Afterwards, also after an error, it wipes the arena and
 /// the stack that the called functions have used. Secrets therefore never reach the heap and none remain on the stack.
 @inline(__always)
 func withArena<Value>(_ body: (inout Arena) throws(MPinError) -> Value) throws(MPinError) -> Value {
-    var storage = InlineArray<4096, UInt>(repeating: 0)
+    var storage = InlineArray<4096, Limb>(repeating: 0)
     var span = storage.mutableSpan
     return try span.withUnsafeMutableBufferPointer { buffer throws(MPinError) in
         guard let base = buffer.baseAddress, buffer.count == Arena.capacity else { throw .wrongParameter }
         defer {
-            explicit_bzero(base, Arena.capacity &* 8)
+            wipe(base, Arena.capacity)
             wipeStackBelow()
         }
         var arena = Arena(base)
@@ -21,10 +20,10 @@ func withArena<Value>(_ body: (inout Arena) throws(MPinError) -> Value) throws(M
 /// Wipes 4 KiB of the stack below the caller. The field's functions keep values there that do not fit into registers.
 @inline(never)
 private func wipeStackBelow() {
-    var room = InlineArray<512, UInt>(repeating: 0)
+    var room = InlineArray<512, Limb>(repeating: 0)
     var span = room.mutableSpan
     span.withUnsafeMutableBufferPointer { buffer in
-        if let base = buffer.baseAddress { explicit_bzero(base, 8 &* buffer.count) }
+        if let base = buffer.baseAddress { wipe(base, buffer.count) }
     }
 }
 

@@ -12,6 +12,7 @@ package struct Limbs {
 }
 
 package typealias ConstLimbs = Limbs
+package typealias Limb = UInt
 
 /// What lies where. A number lies at its first limb.
 enum Memory {

@@ -80,7 +80,7 @@ package enum Fp {
 
     /// r = 2p - r, of class 2, where the mask is all ones; r is normal.
     @inline(__always)
-    static func negateLazily(_ r: Limbs, mask: UInt) {
+    static func negateLazily(_ r: Limbs, mask: Limb) {
         let value = Narrow(r)
         value.replaced(by: Narrow(evenMultiple: 1) - value, mask: mask).store(r)
     }

@@ -14,8 +14,8 @@ extension Fp12 {
     }
 
     /// Reads 384 bytes. All ones when every coordinate is below p, else zero. Scratch: 8 limbs.
-    package func decode(_ bytes: UnsafePointer<UInt8>, _ s: Limbs) -> UInt {
-        var mask = ~UInt(0)
+    package func decode(_ bytes: UnsafePointer<UInt8>, _ s: Limbs) -> Limb {
+        var mask = ~Limb(0)
         for n in 0..<6 {
             mask &= Fp.decode(encoded(n).re, bytes + 64 &* n, s)
             mask &= Fp.decode(encoded(n).im, bytes + (64 &* n &+ 32), s)
@@ -32,8 +32,8 @@ extension Fp12 {
     }
 
     /// All ones when the values are equal, else zero. Scratch: 8 limbs.
-    package func equalMask(_ a: Fp12, _ s: Limbs) -> UInt {
-        var difference: UInt = 0
+    package func equalMask(_ a: Fp12, _ s: Limbs) -> Limb {
+        var difference: Limb = 0
         for i in 0..<12 {
             Fp.canonical(s, limbs + 4 &* i)
             Fp.canonical(s + 4, a.limbs + 4 &* i)
@@ -43,8 +43,8 @@ extension Fp12 {
     }
 
     /// All ones when every coefficient is zero, else zero. Scratch: 4 limbs.
-    func zeroMask(_ s: Limbs) -> UInt {
-        var mask = ~UInt(0)
+    func zeroMask(_ s: Limbs) -> Limb {
+        var mask = ~Limb(0)
         for i in 0..<12 { mask &= Fp.zeroMask(limbs + 4 &* i, s) }
         return mask
     }

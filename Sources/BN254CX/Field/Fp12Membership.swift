@@ -2,7 +2,7 @@
 extension Fp12 {
     /// All ones when self lies in the cyclotomic subgroup: x^(p^4) x = x^(p^2) and x is not zero. Scratch: 96 limbs and
     /// `scratch`.
-    package func isCyclotomicMask(_ s: Limbs) -> UInt {
+    package func isCyclotomicMask(_ s: Limbs) -> Limb {
         var arena = Arena(s)
         let x2 = arena.fp12(), x4 = arena.fp12(), t = arena.scratch
         x2.frobenius2(self, t)
@@ -15,7 +15,7 @@ extension Fp12 {
     ///
     /// x^p = x^(6u^2), since p - 6u^2 = r (p + 1 - t with the trace t = 6u^2 + 1): two powers by u instead of one by r
     /// (the idea of Scott, "A note on group membership tests for G1, G2 and GT", eprint 2021/1130).
-    package func isOrderMask(_ s: Limbs) -> UInt {
+    package func isOrderMask(_ s: Limbs) -> Limb {
         var arena = Arena(s)
         let power = arena.fp12(), other = arena.fp12(), t = arena.scratch
         other.cyclotomicPowU(self, t)

@@ -123,7 +123,7 @@ extension Fp2 {
 
     /// All ones when the value is zero, else zero. Scratch: 4 limbs.
     @inline(__always)
-    package func zeroMask(_ s: Limbs) -> UInt { Fp.zeroMask(re, s) & Fp.zeroMask(im, s) }
+    package func zeroMask(_ s: Limbs) -> Limb { Fp.zeroMask(re, s) & Fp.zeroMask(im, s) }
 
     /// self = a.
     @inline(__always)

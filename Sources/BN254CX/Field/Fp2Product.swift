@@ -109,7 +109,7 @@ extension Fp2Product {
 
     /// self = a k.
     @inline(__always)
-    func scale(_ a: Fp2Product, by k: UInt) {
+    func scale(_ a: Fp2Product, by k: Limb) {
         (Wide(a.re) * k).store(re)
         (Wide(a.im) * k).store(im)
     }

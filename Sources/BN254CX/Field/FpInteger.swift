@@ -12,7 +12,7 @@ extension Fp {
 
     /// All ones when a is zero, else zero. Scratch: 4 limbs.
     @inline(__always)
-    package static func zeroMask(_ a: ConstLimbs, _ s: Limbs) -> UInt {
+    package static func zeroMask(_ a: ConstLimbs, _ s: Limbs) -> Limb {
         canonical(s, a)
         return BN254CX.zeroMask(s, 4)
     }
@@ -31,7 +31,7 @@ extension Fp {
     }
 
     /// r = 32 big-endian bytes. All ones when they are below p, else zero and r is of no use. Scratch: 8 limbs.
-    package static func decode(_ r: Limbs, _ bytes: UnsafePointer<UInt8>, _ s: Limbs) -> UInt {
+    package static func decode(_ r: Limbs, _ bytes: UnsafePointer<UInt8>, _ s: Limbs) -> Limb {
         limbsFromBytes(r, bytes)
         let isBelow = 0 &- __gmpn_sub_n(s, r, p, 4)
         fromInteger(r, r, s)

@@ -17,19 +17,19 @@ extension Fp {
         zeroLimbs(d, 5)
         // e0 = 2^640: a stands for a' 2^320, and (a' 2^320)^-1 2^640 is the Montgomery form of 1/a'.
         SignedLimbs.split(e, bn_radix_squared())
-        var zeta = -1
+        var zeta: SignedLimb = -1
         for _ in 0..<10 {
             let matrix = DivisionSteps(&zeta, f[0], g[0])
             matrix.apply(f, g)
             matrix.applyModP(d, e)
         }
-        SignedLimbs.join(r, d, negate: Int(bitPattern: f[4]) &>> 63)
+        SignedLimbs.join(r, d, negate: SignedLimb(bitPattern: f[4]) &>> 63)
     }
 }
 
 /// Five limbs of 62 bits in words of 64, the top one signed.
 private enum SignedLimbs {
-    static var mask: UInt { UInt.max &>> 2 }
+    static var mask: Limb { Limb.max &>> 2 }
 
     /// r = a, four limbs of 64 bits.
     @inline(__always)
@@ -43,11 +43,11 @@ private enum SignedLimbs {
 
     /// r = a or, for negate = -1, -a, mod p in 0..<p, four limbs of 64 bits, for a in -2p..<p.
     @inline(__always)
-    static func join(_ r: Limbs, _ a: Limbs, negate: Int) {
-        addP(a, times: Int(bitPattern: a[4]) &>> 63)
-        for i in 0..<5 { a[i] = UInt(bitPattern: (Int(bitPattern: a[i]) ^ negate) &- negate) }
+    static func join(_ r: Limbs, _ a: Limbs, negate: SignedLimb) {
+        addP(a, times: SignedLimb(bitPattern: a[4]) &>> 63)
+        for i in 0..<5 { a[i] = Limb(bitPattern: (SignedLimb(bitPattern: a[i]) ^ negate) &- negate) }
         carry(a)
-        addP(a, times: Int(bitPattern: a[4]) &>> 63)
+        addP(a, times: SignedLimb(bitPattern: a[4]) &>> 63)
         r[0] = a[0] | a[1] &<< 62
         r[1] = a[1] &>> 2 | a[2] &<< 60
         r[2] = a[2] &>> 4 | a[3] &<< 58
@@ -56,9 +56,9 @@ private enum SignedLimbs {
 
     /// a += p when `times` is -1.
     @inline(__always)
-    private static func addP(_ a: Limbs, times mask: Int) {
+    private static func addP(_ a: Limbs, times mask: SignedLimb) {
         let p: ConstLimbs = bn_p_signed()
-        for i in 0..<5 { a[i] = a[i] &+ p[i] & UInt(bitPattern: mask) }
+        for i in 0..<5 { a[i] = a[i] &+ p[i] & Limb(bitPattern: mask) }
         carry(a)
     }
 
@@ -66,7 +66,7 @@ private enum SignedLimbs {
     @inline(__always)
     private static func carry(_ a: Limbs) {
         for i in 0..<4 {
-            a[i &+ 1] = a[i &+ 1] &+ UInt(bitPattern: Int(bitPattern: a[i]) &>> 62)
+            a[i &+ 1] = a[i &+ 1] &+ Limb(bitPattern: SignedLimb(bitPattern: a[i]) &>> 62)
             a[i] &= mask
         }
     }
@@ -74,21 +74,21 @@ private enum SignedLimbs {
 
 /// The matrix (u v; q r) of 59 steps, times 2^62: it takes (f, g) to 2^62 times what the steps make of them.
 private struct DivisionSteps {
-    let u: Int, v: Int, q: Int, r: Int
+    let u: SignedLimb, v: SignedLimb, q: SignedLimb, r: SignedLimb
 
     /// From the lowest limbs. `zeta` is -(delta + 1/2).
     @inline(__always)
-    init(_ zeta: inout Int, _ f0: UInt, _ g0: UInt) {
-        var u: UInt = 8, v: UInt = 0, q: UInt = 0, r: UInt = 8, f = f0, g = g0
+    init(_ zeta: inout SignedLimb, _ f0: Limb, _ g0: Limb) {
+        var u: Limb = 8, v: Limb = 0, q: Limb = 0, r: Limb = 8, f = f0, g = g0
         for _ in 0..<59 {
             // Swap with a change of sign when delta > 0 and g is odd, then make g even and halve it.
-            var swap = UInt(bitPattern: zeta &>> 63)
+            var swap = Limb(bitPattern: zeta &>> 63)
             let odd = 0 &- (g & 1)
             g = g &+ ((f ^ swap) &- swap) & odd
             q = q &+ ((u ^ swap) &- swap) & odd
             r = r &+ ((v ^ swap) &- swap) & odd
             swap &= odd
-            zeta = (zeta ^ Int(bitPattern: swap)) &- 1
+            zeta = (zeta ^ SignedLimb(bitPattern: swap)) &- 1
             f = f &+ g & swap
             u = u &+ q & swap
             v = v &+ r & swap
@@ -96,8 +96,8 @@ private struct DivisionSteps {
             u &<<= 1
             v &<<= 1
         }
-        (self.u, self.v) = (Int(bitPattern: u), Int(bitPattern: v))
-        (self.q, self.r) = (Int(bitPattern: q), Int(bitPattern: r))
+        (self.u, self.v) = (SignedLimb(bitPattern: u), SignedLimb(bitPattern: v))
+        (self.q, self.r) = (SignedLimb(bitPattern: q), SignedLimb(bitPattern: r))
     }
 
     /// (f, g) = matrix (f, g) / 2^62, exactly.
@@ -109,46 +109,46 @@ private struct DivisionSteps {
             let fi = f[i], gi = g[i]
             cf = cf &+ DivisionSteps.combine(u, fi, v, gi)
             cg = cg &+ DivisionSteps.combine(q, fi, r, gi)
-            f[i &- 1] = UInt(truncatingIfNeeded: cf) & SignedLimbs.mask
-            g[i &- 1] = UInt(truncatingIfNeeded: cg) & SignedLimbs.mask
+            f[i &- 1] = Limb(truncatingIfNeeded: cf) & SignedLimbs.mask
+            g[i &- 1] = Limb(truncatingIfNeeded: cg) & SignedLimbs.mask
             cf = cf &>> 62
             cg = cg &>> 62
         }
-        f[4] = UInt(truncatingIfNeeded: cf)
-        g[4] = UInt(truncatingIfNeeded: cg)
+        f[4] = Limb(truncatingIfNeeded: cf)
+        g[4] = Limb(truncatingIfNeeded: cg)
     }
 
     /// (d, e) = matrix (d, e) / 2^62 mod p: multiples of p are added that make the lowest 62 bits zero. Values in
     /// -2p..<p stay there.
     @inline(__always)
     func applyModP(_ d: Limbs, _ e: Limbs) {
-        let p: ConstLimbs = bn_p_signed(), inverse = 0 &- UInt(BN_MONTGOMERY_FACTOR)
-        let signD = Int(bitPattern: d[4]) &>> 63, signE = Int(bitPattern: e[4]) &>> 63
-        var md = UInt(bitPattern: (u & signD) &+ (v & signE)), me = UInt(bitPattern: (q & signD) &+ (r & signE))
+        let p: ConstLimbs = bn_p_signed(), inverse = 0 &- Limb(BN_MONTGOMERY_FACTOR)
+        let signD = SignedLimb(bitPattern: d[4]) &>> 63, signE = SignedLimb(bitPattern: e[4]) &>> 63
+        var md = Limb(bitPattern: (u & signD) &+ (v & signE)), me = Limb(bitPattern: (q & signD) &+ (r & signE))
         var cd = DivisionSteps.combine(u, d[0], v, e[0]), ce = DivisionSteps.combine(q, d[0], r, e[0])
-        md = md &- (inverse &* UInt(truncatingIfNeeded: cd) &+ md) & SignedLimbs.mask
-        me = me &- (inverse &* UInt(truncatingIfNeeded: ce) &+ me) & SignedLimbs.mask
-        let timesD = Int(bitPattern: md), timesE = Int(bitPattern: me)
+        md = md &- (inverse &* Limb(truncatingIfNeeded: cd) &+ md) & SignedLimbs.mask
+        me = me &- (inverse &* Limb(truncatingIfNeeded: ce) &+ me) & SignedLimbs.mask
+        let timesD = SignedLimb(bitPattern: md), timesE = SignedLimb(bitPattern: me)
         cd = (cd &+ DivisionSteps.product(timesD, p[0])) &>> 62
         ce = (ce &+ DivisionSteps.product(timesE, p[0])) &>> 62
         for i in 1..<5 {
             let di = d[i], ei = e[i]
             cd = cd &+ DivisionSteps.combine(u, di, v, ei) &+ DivisionSteps.product(timesD, p[i])
             ce = ce &+ DivisionSteps.combine(q, di, r, ei) &+ DivisionSteps.product(timesE, p[i])
-            d[i &- 1] = UInt(truncatingIfNeeded: cd) & SignedLimbs.mask
-            e[i &- 1] = UInt(truncatingIfNeeded: ce) & SignedLimbs.mask
+            d[i &- 1] = Limb(truncatingIfNeeded: cd) & SignedLimbs.mask
+            e[i &- 1] = Limb(truncatingIfNeeded: ce) & SignedLimbs.mask
             cd = cd &>> 62
             ce = ce &>> 62
         }
-        d[4] = UInt(truncatingIfNeeded: cd)
-        e[4] = UInt(truncatingIfNeeded: ce)
+        d[4] = Limb(truncatingIfNeeded: cd)
+        e[4] = Limb(truncatingIfNeeded: ce)
     }
 
     @inline(__always)
-    private static func product(_ a: Int, _ b: UInt) -> Int128 { Int128(a) &* Int128(Int(bitPattern: b)) }
+    private static func product(_ a: SignedLimb, _ b: Limb) -> Int128 { Int128(a) &* Int128(SignedLimb(bitPattern: b)) }
 
     @inline(__always)
-    private static func combine(_ a: Int, _ x: UInt, _ b: Int, _ y: UInt) -> Int128 {
+    private static func combine(_ a: SignedLimb, _ x: Limb, _ b: SignedLimb, _ y: Limb) -> Int128 {
         product(a, x) &+ product(b, y)
     }
 }

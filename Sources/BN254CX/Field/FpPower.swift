@@ -23,7 +23,7 @@ extension Fp {
         var position = 62
         while position >= 0 {
             for _ in 0..<4 { sqr(result, result, t) }
-            let window = Int(truncatingIfNeeded: e[position &>> 4] &>> UInt((position & 15) &* 4)) & 15
+            let window = Int(truncatingIfNeeded: e[position &>> 4] &>> Limb((position & 15) &* 4)) & 15
             if window != 0 { mul(result, result, table + 4 &* window, t) }
             position &-= 1
         }

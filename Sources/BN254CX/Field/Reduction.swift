@@ -12,12 +12,12 @@ extension Wide {
     /// t/2^320 + p + (2^64 + 2) p/2^128 + p/2^64 < p + 2^193 for t < 2^512. 20 products of limbs and 2 for m_3, m_4.
     @inline(__always)
     var reduced: Narrow {
-        let p: ConstLimbs = bn_p(), multiple: ConstLimbs = bn_reduction_multiple(), factor = UInt(BN_MONTGOMERY_FACTOR)
-        var t1 = b, t2 = c, t3 = d, t4 = e, t5 = f, t6 = g, t7 = h, top: UInt = 0
+        let p: ConstLimbs = bn_p(), multiple: ConstLimbs = bn_reduction_multiple(), factor = Limb(BN_MONTGOMERY_FACTOR)
+        var t1 = b, t2 = c, t3 = d, t4 = e, t5 = f, t6 = g, t7 = h, top: Limb = 0
         Wide.addRow(multiple, a, &t1, &t2, &t3, &t4, &t5, &top)
         Wide.addRow(multiple, t1, &t2, &t3, &t4, &t5, &t6, &top)
         Wide.addRow(multiple, t2, &t3, &t4, &t5, &t6, &t7, &top)
-        var up: UInt = 0
+        var up: Limb = 0
         Wide.addRow(p, t3 &* factor, &t3, &t4, &t5, &t6, &t7, &up)
         top = top &+ up
         up = 0
@@ -34,12 +34,12 @@ extension Wide {
     /// (`mulAdd`) each limb waits for two carries of the one before.
     @inline(__always)
     private static func addRow(
-        _ x: ConstLimbs, _ m: UInt, _ a: inout UInt, _ b: inout UInt, _ c: inout UInt, _ d: inout UInt,
-        _ e: inout UInt, _ up: inout UInt
+        _ x: ConstLimbs, _ m: Limb, _ a: inout Limb, _ b: inout Limb, _ c: inout Limb, _ d: inout Limb,
+        _ e: inout Limb, _ up: inout Limb
     ) {
         let x0 = x[0].multipliedFullWidth(by: m), x1 = x[1].multipliedFullWidth(by: m)
         let x2 = x[2].multipliedFullWidth(by: m), x3 = x[3].multipliedFullWidth(by: m)
-        var carry: UInt = 0
+        var carry: Limb = 0
         let y1 = addWithCarry(x1.low, x0.high, &carry)
         let y2 = addWithCarry(x2.low, x1.high, &carry)
         let y3 = addWithCarry(x3.low, x2.high, &carry)

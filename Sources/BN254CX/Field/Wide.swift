@@ -6,7 +6,7 @@ import CGMP
 ///
 /// Sums wrap modulo 2^512, so that only the end of a chain of sums has to be in range.
 struct Wide {
-    private(set) var a: UInt, b: UInt, c: UInt, d: UInt, e: UInt, f: UInt, g: UInt, h: UInt
+    private(set) var a: Limb, b: Limb, c: Limb, d: Limb, e: Limb, f: Limb, g: Limb, h: Limb
 
     /// The eight limbs at p.
     @inline(__always)
@@ -21,7 +21,7 @@ struct Wide {
 
     @inline(__always)
     static func + (x: Wide, y: Wide) -> Wide {
-        var sum = x, carry: UInt = 0
+        var sum = x, carry: Limb = 0
         sum.a = addWithCarry(x.a, y.a, &carry)
         sum.b = addWithCarry(x.b, y.b, &carry)
         sum.c = addWithCarry(x.c, y.c, &carry)
@@ -35,7 +35,7 @@ struct Wide {
 
     @inline(__always)
     static func - (x: Wide, y: Wide) -> Wide {
-        var difference = x, borrow: UInt = 0
+        var difference = x, borrow: Limb = 0
         difference.a = subWithBorrow(x.a, y.a, &borrow)
         difference.b = subWithBorrow(x.b, y.b, &borrow)
         difference.c = subWithBorrow(x.c, y.c, &borrow)
@@ -48,8 +48,8 @@ struct Wide {
     }
 
     @inline(__always)
-    static func * (x: Wide, k: UInt) -> Wide {
-        var product = x, carry: UInt = 0
+    static func * (x: Wide, k: Limb) -> Wide {
+        var product = x, carry: Limb = 0
         product.a = mulAdd(x.a, k, 0, &carry)
         product.b = mulAdd(x.b, k, 0, &carry)
         product.c = mulAdd(x.c, k, 0, &carry)
@@ -64,7 +64,7 @@ struct Wide {
 
 /// Four limbs in registers: an element of Fp of class 7 at most.
 struct Narrow {
-    private var a: UInt, b: UInt, c: UInt, d: UInt
+    private var a: Limb, b: Limb, c: Limb, d: Limb
 
     /// The four limbs at p.
     @inline(__always)
@@ -75,14 +75,14 @@ struct Narrow {
     init(evenMultiple k: Int) { self.init(bn_even_multiples() + 4 &* k) }
 
     @inline(__always)
-    init(_ a: UInt, _ b: UInt, _ c: UInt, _ d: UInt) { (self.a, self.b, self.c, self.d) = (a, b, c, d) }
+    init(_ a: Limb, _ b: Limb, _ c: Limb, _ d: Limb) { (self.a, self.b, self.c, self.d) = (a, b, c, d) }
 
     @inline(__always)
     func store(_ r: Limbs) { (r[0], r[1], r[2], r[3]) = (a, b, c, d) }
 
     @inline(__always)
     static func + (x: Narrow, y: Narrow) -> Narrow {
-        var sum = x, carry: UInt = 0
+        var sum = x, carry: Limb = 0
         sum.a = addWithCarry(x.a, y.a, &carry)
         sum.b = addWithCarry(x.b, y.b, &carry)
         sum.c = addWithCarry(x.c, y.c, &carry)
@@ -92,7 +92,7 @@ struct Narrow {
 
     @inline(__always)
     static func - (x: Narrow, y: Narrow) -> Narrow {
-        var difference = x, borrow: UInt = 0
+        var difference = x, borrow: Limb = 0
         difference.a = subWithBorrow(x.a, y.a, &borrow)
         difference.b = subWithBorrow(x.b, y.b, &borrow)
         difference.c = subWithBorrow(x.c, y.c, &borrow)
@@ -101,8 +101,8 @@ struct Narrow {
     }
 
     @inline(__always)
-    static func * (x: Narrow, k: UInt) -> Narrow {
-        var product = x, carry: UInt = 0
+    static func * (x: Narrow, k: Limb) -> Narrow {
+        var product = x, carry: Limb = 0
         product.a = mulAdd(x.a, k, 0, &carry)
         product.b = mulAdd(x.b, k, 0, &carry)
         product.c = mulAdd(x.c, k, 0, &carry)
@@ -112,7 +112,7 @@ struct Narrow {
 
     /// self, or `other` where the mask is all ones. Constant time.
     @inline(__always)
-    func replaced(by other: Narrow, mask: UInt) -> Narrow {
+    func replaced(by other: Narrow, mask: Limb) -> Narrow {
         Narrow(a ^ (a ^ other.a) & mask, b ^ (b ^ other.b) & mask, c ^ (c ^ other.c) & mask, d ^ (d ^ other.d) & mask)
     }
 
@@ -123,9 +123,9 @@ struct Narrow {
     /// p (1 + 2^-57.6) < p + 2^196. 5 products of limbs.
     @inline(__always)
     var normal: Narrow {
-        let quotient = d.multipliedFullWidth(by: UInt(BN_QUOTIENT_FACTOR)).high &>> 60
+        let quotient = d.multipliedFullWidth(by: Limb(BN_QUOTIENT_FACTOR)).high &>> 60
         let p: ConstLimbs = bn_p()
-        var multiple = self, carry: UInt = 0
+        var multiple = self, carry: Limb = 0
         multiple.a = mulAdd(p[0], quotient, 0, &carry)
         multiple.b = mulAdd(p[1], quotient, 0, &carry)
         multiple.c = mulAdd(p[2], quotient, 0, &carry)

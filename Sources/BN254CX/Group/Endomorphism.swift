@@ -19,7 +19,7 @@ extension G2 {
     /// here because the norm of (x + 1) + x psi + x psi^2 - 2x psi^3 over psi^2 - t psi + p has no factor in common
     /// with r(2p - r) but r; `CurveConstantsTests` computes it. With A = [u]Q = -[x]Q the condition is
     /// Q + psi^3(2A) = A + psi(A) + psi^2(A). 63 doublings, 12 additions.
-    package func subgroupMask(_ s: Limbs) -> UInt {
+    package func subgroupMask(_ s: Limbs) -> Limb {
         var arena = Arena(s)
         let a = arena.g2(), image = arena.g2(), right = arena.g2(), left = arena.g2(), t = arena.scratch
         a.multiplyByU(self, t)

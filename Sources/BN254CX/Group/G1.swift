@@ -43,7 +43,7 @@ package struct G1 {
     @inline(__always)
     private static func cross(
         _ r: Limbs, _ a: ConstLimbs, _ b: ConstLimbs, _ c: ConstLimbs, _ d: ConstLimbs, _ ac: ConstLimbs,
-        _ bd: ConstLimbs, scale: UInt, _ s: Limbs
+        _ bd: ConstLimbs, scale: Limb, _ s: Limbs
     ) {
         (Narrow(a) + Narrow(b)).store(s + 8)
         (Narrow(c) + Narrow(d)).store(s + 12)
@@ -119,15 +119,15 @@ package struct G1 {
     }
 
     /// All ones for the point at infinity, else zero. Scratch: 4 limbs.
-    package func infinityMask(_ s: Limbs) -> UInt { Fp.zeroMask(z, s) }
+    package func infinityMask(_ s: Limbs) -> Limb { Fp.zeroMask(z, s) }
 
     /// All ones when the points are equal, else zero: X1 Z2 = X2 Z1 and Y1 Z2 = Y2 Z1. Scratch: 20 limbs.
-    package func equalMask(_ q: G1, _ s: Limbs) -> UInt {
+    package func equalMask(_ q: G1, _ s: Limbs) -> Limb {
         G1.equalMask(x, z, q.x, q.z, s) & G1.equalMask(y, z, q.y, q.z, s)
     }
 
     /// All ones when a/b = c/d.
-    private static func equalMask(_ a: Limbs, _ b: Limbs, _ c: Limbs, _ d: Limbs, _ s: Limbs) -> UInt {
+    private static func equalMask(_ a: Limbs, _ b: Limbs, _ c: Limbs, _ d: Limbs, _ s: Limbs) -> Limb {
         let left = s, right = s + 4, t = s + 8
         Fp.mul(left, a, d, t)
         Fp.mul(right, c, b, t)

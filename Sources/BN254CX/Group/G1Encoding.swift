@@ -9,8 +9,8 @@ extension G1 {
     /// on the curve. All of E(Fp) has order r, and the form cannot hold the point at infinity. Z becomes 1.
     package func decode(_ octets: Span<UInt8>, _ s: Limbs) -> Bool {
         guard octets.count == G1.octets else { return false }
-        let isUncompressed = ~nonZeroMask(UInt(octets[0] ^ 4))
-        let inRange = octets.withUnsafeBufferPointer { buffer -> UInt in
+        let isUncompressed = ~nonZeroMask(Limb(octets[0] ^ 4))
+        let inRange = octets.withUnsafeBufferPointer { buffer -> Limb in
             guard let base = buffer.baseAddress else { return 0 }
             return Fp.decode(x, base + 1, s) & Fp.decode(y, base + 33, s)
         }
@@ -31,7 +31,7 @@ extension G1 {
     ///
     /// One inversion for all (Montgomery, "Speeding the Pollard and elliptic curve methods of factorization", 1987,
     /// section 10.3.1) and 5 products for each. Scratch: 4 (count + 2) + `Fp.powerScratch`.
-    package static func makeAffine(_ points: Limbs, count: Int, _ s: Limbs) -> UInt {
+    package static func makeAffine(_ points: Limbs, count: Int, _ s: Limbs) -> Limb {
         let inverse = s, one = s + 4, products = s + 8, t = s + 8 + 4 &* count
         copyLimbs(products, G1(points).z, 4)
         for i in 1..<count {
@@ -73,7 +73,7 @@ extension G1Affine {
     }
 
     /// All ones when y^2 = x^3 + 2, else zero. Scratch: 20 limbs.
-    func onCurveMask(_ s: Limbs) -> UInt {
+    func onCurveMask(_ s: Limbs) -> Limb {
         let right = s, left = s + 4, t = s + 8
         G1Affine.curveRight(right, x, t)
         Fp.sqr(left, y, t)

@@ -134,11 +134,11 @@ package struct G1Multiples {
     private func choose(
         _ point: G1Affine, _ first: G1Affine, _ k: SignedScalar, digit i: Int, isTop: Bool = false
     ) {
-        let h = UInt(truncatingIfNeeded: k.magnitude &>> UInt128(4 &* i &+ 1)) & 15
+        let h = Limb(truncatingIfNeeded: k.magnitude &>> UInt128(4 &* i &+ 1)) & 15
         let below = isTop ? 0 : (h &>> 3) &- 1
         let index = isTop ? h : (h ^ below) & 7
         __gmpn_sec_tabselect(
-            point.limbs, first.limbs, G1Affine.count, G1Multiples.entries, Int(bitPattern: index & 7))
+            point.limbs, first.limbs, G1Affine.count, G1Multiples.entries, Int(truncatingIfNeeded: index & 7))
         Fp.negateLazily(point.y, mask: below ^ k.minus)
     }
 
@@ -151,7 +151,7 @@ package struct G1Multiples {
         point.copy(first)
         Fp.negateLazily(point.y, mask: ~k.minus)
         exact.add(point, ratio: t, t + 4)
-        let isEven = (UInt(truncatingIfNeeded: k.magnitude) & 1) &- 1
+        let isEven = (Limb(truncatingIfNeeded: k.magnitude) & 1) &- 1
         selectLimbs(sum.limbs, exact.limbs, G1Jacobian.count, mask: isEven)
     }
 }

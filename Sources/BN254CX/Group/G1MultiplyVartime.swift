@@ -33,8 +33,8 @@ extension G1Multiples {
         var isInfinite = true
         for i in stride(from: count &- 1, through: 0, by: -1) {
             if !isInfinite { sum.double(t) }
-            addVartime(sum, table: 0, Int(bitPattern: first[i]), &isInfinite, t)
-            addVartime(sum, table: 8, Int(bitPattern: second[i]), &isInfinite, t)
+            addVartime(sum, table: 0, Int(truncatingIfNeeded: first[i]), &isInfinite, t)
+            addVartime(sum, table: 8, Int(truncatingIfNeeded: second[i]), &isInfinite, t)
         }
         store(sum, in: r, t)
     }
@@ -65,7 +65,7 @@ extension G1Multiples {
             if rest & 1 != 0 {
                 let low = Int(truncatingIfNeeded: rest) & 31, digit = low < 16 ? low : low &- 32
                 rest = rest &- Int128(digit)
-                digits[i] = UInt(bitPattern: k.minus == 0 ? digit : 0 &- digit)
+                digits[i] = Limb(truncatingIfNeeded: k.minus == 0 ? digit : 0 &- digit)
                 count = i &+ 1
             }
             rest = rest &>> 1

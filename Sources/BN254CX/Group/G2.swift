@@ -86,15 +86,15 @@ package struct G2 {
     }
 
     /// All ones for the point at infinity, else zero. Scratch: 4 limbs.
-    package func infinityMask(_ s: Limbs) -> UInt { z.zeroMask(s) }
+    package func infinityMask(_ s: Limbs) -> Limb { z.zeroMask(s) }
 
     /// All ones when the points are equal, else zero: X1 Z2 = X2 Z1 and Y1 Z2 = Y2 Z1. Scratch: 48 limbs.
-    package func equalMask(_ q: G2, _ s: Limbs) -> UInt {
+    package func equalMask(_ q: G2, _ s: Limbs) -> Limb {
         G2.equalMask(x, z, q.x, q.z, s) & G2.equalMask(y, z, q.y, q.z, s)
     }
 
     /// All ones when a/b = c/d.
-    private static func equalMask(_ a: Fp2, _ b: Fp2, _ c: Fp2, _ d: Fp2, _ s: Limbs) -> UInt {
+    private static func equalMask(_ a: Fp2, _ b: Fp2, _ c: Fp2, _ d: Fp2, _ s: Limbs) -> Limb {
         var arena = Arena(s)
         let left = arena.fp2(), right = arena.fp2(), t = arena.scratch
         left.multiply(a, d, t)
@@ -107,7 +107,7 @@ package struct G2 {
 extension Fp2Product {
     /// self = times (1 - i) w for w of class k: times (re + im), times (im - re + k). Class 2k times.
     @inline(__always)
-    func multiplyByB(_ w: Fp2Product, class k: Int, times: UInt) {
+    func multiplyByB(_ w: Fp2Product, class k: Int, times: Limb) {
         let imaginary = (Wide(w.im) + Wide(multiple: k) - Wide(w.re)) * times
         ((Wide(w.re) + Wide(w.im)) * times).store(re)
         imaginary.store(im)

@@ -18,9 +18,9 @@ extension G2 {
     /// Reads a point: range, curve and subgroup are checked. The form cannot hold the point at infinity.
     package func decode(_ octets: Span<UInt8>, _ s: Limbs) -> Decoding {
         guard octets.count == G2.octets else { return .invalid }
-        let inRange = octets.withUnsafeBufferPointer { buffer -> UInt in
+        let inRange = octets.withUnsafeBufferPointer { buffer -> Limb in
             guard let base = buffer.baseAddress else { return 0 }
-            var mask = ~UInt(0)
+            var mask = ~Limb(0)
             for i in 0..<4 { mask &= Fp.decode(limbs + 4 &* i, base + 32 &* i, s) }
             return mask
         }
@@ -51,7 +51,7 @@ extension G2 {
 
 extension G2Affine {
     /// All ones when y^2 = x^3 + (1 - i), else zero. Scratch: 48 limbs.
-    func onCurveMask(_ s: Limbs) -> UInt {
+    func onCurveMask(_ s: Limbs) -> Limb {
         var arena = Arena(s)
         let right = arena.fp2(), left = arena.fp2(), t = arena.scratch
         right.square(x, t)

@@ -56,7 +56,7 @@ private struct G2Combination {
             sum.add(chosen, ratio: ratio, t)
         }
         sum.double(t)
-        finish(r, sum, isEven: ~(0 &- (UInt(truncatingIfNeeded: k0.magnitude) & 1)), chosen.limbs)
+        finish(r, sum, isEven: ~(0 &- (Limb(truncatingIfNeeded: k0.magnitude) & 1)), chosen.limbs)
     }
 
     /// The four points p, psi(p), psi^2(p), psi^3(p), affine on the curve with Z = c.
@@ -79,14 +79,14 @@ private struct G2Combination {
 
     /// (X, Y) = (X, -Y) where the mask is all ones, normal.
     @inline(__always)
-    private func negate(_ point: G2Affine, mask: UInt) {
+    private func negate(_ point: G2Affine, mask: Limb) {
         G2Combination.negateLazily(point.y, mask)
         point.y.normalise()
     }
 
     /// y = 2p - y, of class 2, where the mask is all ones.
     @inline(__always)
-    private static func negateLazily(_ y: Fp2, _ mask: UInt) {
+    private static func negateLazily(_ y: Fp2, _ mask: Limb) {
         Fp.negateLazily(y.re, mask: mask)
         Fp.negateLazily(y.im, mask: mask)
     }
@@ -127,7 +127,7 @@ private struct G2Combination {
     }
 
     /// r = sum + the last column, less p (with the sign of k0) if k0 is even; by complete additions on E' itself.
-    private func finish(_ r: G2, _ sum: G2Jacobian, isEven: UInt, _ s: Limbs) {
+    private func finish(_ r: G2, _ sum: G2Jacobian, isEven: Limb, _ s: Limbs) {
         var arena = Arena(s)
         let total = arena.g2(), term = arena.g2(), exact = arena.g2(), t = arena.scratch
         sum.z.multiply(sum.z, tableZ, t)

@@ -21,11 +21,11 @@ extension GT {
             GT(table + i &* GT.count).multiply(GT(table + (i &- 1) &* GT.count), GT(table + GT.count), t)
         }
         var position = (bits &+ 3) / 4 &* 4 &- 4
-        select(table, 16, Int(bitPattern: k.window(at: position, width: 4)))
+        select(table, 16, Int(truncatingIfNeeded: k.window(at: position, width: 4)))
         while position > 0 {
             position &-= 4
             for _ in 0..<4 { square(self, t) }
-            chosen.select(table, 16, Int(bitPattern: k.window(at: position, width: 4)))
+            chosen.select(table, 16, Int(truncatingIfNeeded: k.window(at: position, width: 4)))
             multiply(self, chosen, t)
         }
     }
@@ -54,9 +54,9 @@ extension GT {
             chosen.invert(mask: digits.minusMask(i))
             multiply(self, chosen, t)
         }
-        GT(points).invert(mask: ~UInt(0))
+        GT(points).invert(mask: ~Limb(0))
         chosen.multiply(self, GT(points), t)
-        selectLimbs(limbs, chosen.limbs, GT.count, mask: (UInt(truncatingIfNeeded: k0.magnitude) & 1) &- 1)
+        selectLimbs(limbs, chosen.limbs, GT.count, mask: (Limb(truncatingIfNeeded: k0.magnitude) & 1) &- 1)
     }
 
     /// Entry e is points[0] times those points[j + 1] for which bit j of e is set. 7 products.
@@ -71,7 +71,7 @@ extension GT {
 
     /// self = 1/self where the mask is all ones: the odd powers of w change their sign.
     @inline(__always)
-    private func invert(mask: UInt) {
+    private func invert(mask: Limb) {
         for i in 0..<6 {
             let part = value.c1.limbs + 4 &* i
             Fp.negateLazily(part, mask: mask)

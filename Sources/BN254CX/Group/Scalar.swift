@@ -29,10 +29,10 @@ package struct Scalar {
     /// Reads 32 big-endian bytes. False unless they are below 2^bits, bits in 1...256.
     package func decode(_ octets: Span<UInt8>, bits: Int) -> Bool {
         guard bits >= 1, bits <= 256, load(octets) else { return false }
-        var excess: UInt = 0
+        var excess: Limb = 0
         for i in 0..<4 {
             let free = min(64, max(0, bits &- 64 &* i))
-            excess |= free == 64 ? 0 : limbs[i] &>> UInt(free)
+            excess |= free == 64 ? 0 : limbs[i] &>> Limb(free)
         }
         return declassify(nonZeroMask(excess)) == 0
     }
@@ -56,9 +56,9 @@ package struct Scalar {
     /// The `width` bits from bit `position` on, a multiple of the width, which divides 64: no window crosses a limb.
     /// Constant time in the value.
     @inline(__always)
-    func window(at position: Int, width: Int) -> UInt {
+    func window(at position: Int, width: Int) -> Limb {
         guard position < 256 else { return 0 }
-        return limbs[position &>> 6] &>> UInt(position & 63) & (1 &<< UInt(width) &- 1)
+        return limbs[position &>> 6] &>> Limb(position & 63) & (1 &<< Limb(width) &- 1)
     }
 }
 

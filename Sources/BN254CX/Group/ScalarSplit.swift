@@ -4,13 +4,13 @@ import CGMP
 /// A number of up to 128 bits with a sign: the sign as all ones for minus, else zero.
 package struct SignedScalar {
     package let magnitude: UInt128
-    package let minus: UInt
+    package let minus: Limb
 
     /// From two's complement.
     @inline(__always)
     init(_ value: UInt128) {
-        minus = 0 &- UInt(truncatingIfNeeded: value &>> 127)
-        let mask = UInt128(truncatingIfNeeded: Int(bitPattern: minus))
+        minus = 0 &- Limb(truncatingIfNeeded: value &>> 127)
+        let mask = UInt128(truncatingIfNeeded: SignedLimb(bitPattern: minus))
         magnitude = (value ^ mask) &- mask
     }
 }
@@ -50,11 +50,11 @@ extension Scalar {
     /// `ScalarSplit`). Constant time.
     ///
     /// With L = -lambda > 0 it is r - b L mod r + a; b L < 2^256, and r + a too.
-    package func setShort(_ a: UInt, _ b: UInt) {
+    package func setShort(_ a: Limb, _ b: Limb) {
         scaleLimbs(limbs, bn_minus_lambda(), 4, b)
         reduce()
         subLimbs(limbs, bn_r(), limbs, 4)
-        var carry: UInt = 0
+        var carry: Limb = 0
         limbs[0] = addWithCarry(limbs[0], a, &carry)
         for i in 1..<4 { limbs[i] = addWithCarry(limbs[i], 0, &carry) }
         reduce()

@@ -13,12 +13,12 @@ struct SignAlignedDigits {
 
     /// Recodes |k0| | 1, |k1|, |k2|, |k3|.
     func recode(_ k0: UInt128, _ k1: UInt128, _ k2: UInt128, _ k3: UInt128) {
-        let first = UInt(truncatingIfNeeded: k0) | 1
-        var second = UInt(truncatingIfNeeded: k1), third = UInt(truncatingIfNeeded: k2)
-        var fourth = UInt(truncatingIfNeeded: k3)
+        let first = Limb(truncatingIfNeeded: k0) | 1
+        var second = Limb(truncatingIfNeeded: k1), third = Limb(truncatingIfNeeded: k2)
+        var fourth = Limb(truncatingIfNeeded: k3)
         for i in 0..<SignAlignedDigits.columns {
             // The digit is minus one when the next bit of k0 is 0; then what is left of the others grows by one.
-            let next = i < 63 ? first &>> UInt(i &+ 1) & 1 : i == 63 ? 0 : 1
+            let next = i < 63 ? first &>> Limb(i &+ 1) & 1 : i == 63 ? 0 : 1
             let minus = next ^ 1
             limbs[i] = minus &<< 3 | (fourth & 1) &<< 2 | (third & 1) &<< 1 | second & 1
             second = SignAlignedDigits.halve(second, minus)
@@ -29,13 +29,13 @@ struct SignAlignedDigits {
 
     /// (n - digit)/2 for the digit n mod 2 with the sign of the column.
     @inline(__always)
-    private static func halve(_ n: UInt, _ minus: UInt) -> UInt { n &>> 1 &+ n & minus }
+    private static func halve(_ n: Limb, _ minus: Limb) -> Limb { n &>> 1 &+ n & minus }
 
     /// Which of the eight sums column i takes: bits 0 to 2 for the second to the fourth scalar.
     @inline(__always)
-    func index(_ i: Int) -> Int { Int(bitPattern: limbs[i] & 7) }
+    func index(_ i: Int) -> Int { Int(truncatingIfNeeded: limbs[i] & 7) }
 
     /// All ones when column i is negative.
     @inline(__always)
-    func minusMask(_ i: Int) -> UInt { 0 &- (limbs[i] &>> 3) }
+    func minusMask(_ i: Int) -> Limb { 0 &- (limbs[i] &>> 3) }
 }

@@ -64,9 +64,9 @@ package struct DiscreteLogarithm {
     private func smallLogarithm() -> Int? {
         if work.isOne(scratch) { return 0 }
         let key = key()
-        var slot = Int(bitPattern: key) & (DiscreteLogarithm.slots &- 1)
+        var slot = Int(truncatingIfNeeded: key) & (DiscreteLogarithm.slots &- 1)
         while table[slot] != 0 {
-            if table[slot] &>> 16 == key, let n = signed(Int(bitPattern: table[slot] & 0xFFFF)) { return n }
+            if table[slot] &>> 16 == key, let n = signed(Int(truncatingIfNeeded: table[slot] & 0xFFFF)) { return n }
             slot = (slot &+ 1) & (DiscreteLogarithm.slots &- 1)
         }
         return nil
@@ -76,7 +76,7 @@ package struct DiscreteLogarithm {
     private func signed(_ exponent: Int) -> Int? {
         let scalar = Scalar(scratch)
         zeroLimbs(scalar.limbs, Scalar.count)
-        scalar.limbs[0] = UInt(bitPattern: exponent)
+        scalar.limbs[0] = Limb(truncatingIfNeeded: exponent)
         power.power(base, by: scalar, bits: 16, scratch + Scalar.count)
         if power.equals(work, scratch) { return exponent }
         power.invert(power)
@@ -85,13 +85,13 @@ package struct DiscreteLogarithm {
 
     private func insert(_ exponent: Int) {
         let key = key()
-        var slot = Int(bitPattern: key) & (DiscreteLogarithm.slots &- 1)
+        var slot = Int(truncatingIfNeeded: key) & (DiscreteLogarithm.slots &- 1)
         while table[slot] != 0 { slot = (slot &+ 1) & (DiscreteLogarithm.slots &- 1) }
-        table[slot] = key &<< 16 | UInt(bitPattern: exponent)
+        table[slot] = key &<< 16 | Limb(truncatingIfNeeded: exponent)
     }
 
     /// 48 bits of the canonical coefficient of w^0.
-    private func key() -> UInt {
+    private func key() -> Limb {
         Fp.canonical(scratch, work.limbs)
         return scratch[0] & 0xFFFF_FFFF_FFFF
     }

@@ -1,5 +1,3 @@
-import Glibc
-
 /// The 76 lines of a point of G2, divided by their constants: 1 + l1 (xP/yP) w + l3 (1/yP) w^3 each. A pairing with a
 /// prepared point needs no arithmetic on the twist, and 10 instead of 13 products in Fp2 for a line.
 ///
@@ -48,7 +46,7 @@ package final class PreparedG2: Sendable {
     }
 
     deinit {
-        explicit_bzero(limbs, MonicLine.count &* MillerLoop.lines &* 8)
+        wipe(limbs, MonicLine.count &* MillerLoop.lines)
         limbs.deallocate()
     }
 }
