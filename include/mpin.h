@@ -998,9 +998,10 @@ mpin_sdk_start_authentication(mpin_sdk *sdk, mpin_user *user);
  *   MPIN_IDENTITY_NOT_AUTHORIZED, MPIN_REQUEST_EXPIRED,
  *   MPIN_CLIENT_SECRET_EXPIRED, MPIN_CRYPTO_ERROR; MPIN_FLOW_ERROR if the
  *   backend uses time permits and mpin_sdk_start_authentication() was not
- *   called for this user. After a successful login and after a wrong PIN, the
- *   next login starts by itself and may return what
- *   mpin_sdk_start_authentication() returns. After a block it must be called.
+ *   called for this user. After a successful login, the next login starts by
+ *   itself and may return what mpin_sdk_start_authentication() returns. After
+ *   a wrong PIN, the next try uses the same time permit. After a block,
+ *   mpin_sdk_start_authentication() must be called.
  * Source: wire sections 6.6, 6.7 and 8.3; TRUST wire sections 4.11 and 7.1.
  */
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_finish_authentication(

@@ -161,16 +161,6 @@ final class TranscriptTests: FolderTestCase {
         XCTAssertEqual(player.problems, [])
     }
 
-    /// Two logins of which the first is one with a wrong PIN. The old client went on with the permit that it had; ours asks
-    /// for another one in between, `otherPermit`.
-    private func play(_ name: String, otherPermit: [Exchange], _ body: () throws -> Void) throws {
-        let script = try exchanges([name])
-        XCTAssertEqual(script.map(\.status), [200, 200, 401, 200, 200, 200])
-        player.load(script.prefix(3) + otherPermit + script.suffix(3))
-        try body()
-        XCTAssertEqual(player.problems, [])
-    }
-
     private func finishRegistration(_ user: User, _ pin: String) throws {
         let digits = Array(pin.utf8)
         try sdk.finishRegistration(user, pin: digits.span)
@@ -200,10 +190,7 @@ final class TranscriptTests: FolderTestCase {
             XCTAssertEqual(try finishAuthentication(user, "1234"), data)
         }
         try play("std-06-timePermit-cached-in-client") { try sdk.startAuthentication(user) }
-        try play(
-            "std-07-wrong-pin-then-right",
-            otherPermit: exchanges(["std-04-timePermits-storage404-then-dta"]).filter { $0.status == 200 }
-        ) {
+        try play("std-07-wrong-pin-then-right") {
             XCTAssertEqual(failure { () throws(SDKError) in _ = try finishAuthentication(user, "4321") }, .incorrectPIN)
             XCTAssertEqual(user.state, .registered)
             XCTAssertEqual(try finishAuthentication(user, "1234"), data)
@@ -384,9 +371,7 @@ final class TranscriptTests: FolderTestCase {
             XCTAssertEqual(
                 failure { () throws(SDKError) in try finishAN(user, "0000000") }, .incorrectAccessNumber)
         }
-        let second = Exchange(
-            method: "GET", target: "", body: Data(), answer: .json(200, ["timePermit": point]), isHeld: false)
-        try play("std-15-access-number-wrong-pin-401-then-ok", otherPermit: [permit(of: user), second]) {
+        try play("std-15-access-number-wrong-pin-401-then-ok") {
             XCTAssertEqual(failure { () throws(SDKError) in try finishAN(user, "9575081") }, .incorrectPIN)
             try finishAN(user, "9575081")
         }

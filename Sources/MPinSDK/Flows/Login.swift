@@ -104,8 +104,8 @@ extension Core {
         return wire.usesPermits ? try timePermit(user, wire, caller) : User.Login()
     }
 
-    /// A login that has been started. After a verdict the next one starts by itself: old programs start once, and neither
-    /// after a success nor after a wrong PIN anew.
+    /// A login that has been started. After a success the next one starts by itself, as in the old cores; after a wrong PIN
+    /// a further try goes on with the same permit.
     func logIn(
         _ user: User, _ pin: SecretBytes, _ form: LoginForm, _ caller: Caller
     ) throws(SDKError) -> LoginAnswer {
@@ -119,7 +119,7 @@ extension Core {
     private func startedLogin(_ user: User, _ caller: Caller) throws(SDKError) -> User.Login {
         if let login = user.login { return login }
         let usesPermits = try wire(of: user).usesPermits
-        guard user.beginsAnew || !usesPermits, user.state != .blocked else {
+        guard user.hasLoggedIn || !usesPermits, user.state != .blocked else {
             throw SDKError(.flowError, "the login has not been started: start_authentication comes first")
         }
         let login = try freshLogin(user, caller)
@@ -149,7 +149,7 @@ extension Core {
         let provenPIN = ProvenPIN(number, random: random)
         user.update { content in
             content.login = nil
-            content.beginsAnew = true
+            content.hasLoggedIn = true
             content.authData = answer.text
             content.logout = answer.logout
             content.provenPIN = provenPIN
@@ -160,19 +160,10 @@ extension Core {
     /// Takes note of what the server said about the PIN; other errors change nothing.
     private func judged(_ user: User, _ login: User.Login, _ error: SDKError) -> SDKError {
         guard error.status == .incorrectPIN else { return error }
-        endLogin(user)
         if error.isLastAttempt { return block(user, error, permitDate: login.date) }
         unblock(user)
         if login.date > 0 { change(user) { $0.forgetPermit(of: login.date) } }
         return error
-    }
-
-    /// Its permit may be what was wrong, so that a further try gets another.
-    private func endLogin(_ user: User) {
-        user.update { content in
-            content.beginsAnew = content.beginsAnew || content.login != nil
-            content.login = nil
-        }
     }
 
     /// The last attempt is used up. The verdict stands even if the disk is full.

@@ -18,9 +18,8 @@ package final class User: Sendable {
         /// What the server had to say when the registration started.
         var notice = ""
         var login: Login?
-        /// Whether a finish without a start begins a login by itself: one has ended since this process has known the
-        /// user.
-        var beginsAnew = false
+        /// Since this process has known the user. Then a finish without a start begins a login by itself.
+        var hasLoggedIn = false
         var authData = ""
         /// What the last login needs to be ended.
         var logout: Logout?
@@ -105,7 +104,7 @@ package final class User: Sendable {
     var lifecycle: UserLifecycle { content.withLock { $0.lifecycle } }
     var registration: Registration? { content.withLock { $0.registration } }
     var login: Login? { content.withLock { $0.login } }
-    var beginsAnew: Bool { content.withLock { $0.beginsAnew } }
+    var hasLoggedIn: Bool { content.withLock { $0.hasLoggedIn } }
     var factors: [SecretBytes] { content.withLock { $0.factors } }
 
     var logout: Logout? { content.withLock { $0.logout } }
