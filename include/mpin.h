@@ -482,7 +482,9 @@ MPIN_API MPIN_CHECK mpin_status
 mpin_sdk_get_attempts_left(mpin_sdk *sdk, int32_t *attempts_left);
 
 /** The number of damaged records that were found when the store was last read.
- * They were moved to a file next to the store; the others are usable.
+ * The others are usable. Before the next change of the store, the damaged file
+ * is kept as `<storage_path>.damaged-N`; after the change the number is 0. A
+ * storage of the program's own (mpin_context_callbacks) keeps no such copy.
  *
  * Returns: MPIN_OK, MPIN_FLOW_ERROR (not initialised), MPIN_INVALID_HANDLE,
  *   MPIN_INVALID_ARGUMENT.
@@ -520,8 +522,10 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_test_backend(
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_set_backend(
     mpin_sdk *sdk, const char *url, const char *rps_prefix);
 
-/** One member of the backend's client settings as text. A string is returned as
- * it is, any other value as JSON. A missing member gives an empty text.
+/** One member of the backend's client settings as text. A string that begins
+ * with "/" is returned as a URL of the backend, one that begins with "ws" as
+ * the HTTP URL of the same place, any other string as it is, any other value
+ * as JSON. A missing member gives an empty text.
  *
  * In: key: the name of the member, such as "appID" (wire section 6.1).
  * Returns: MPIN_OK, MPIN_FLOW_ERROR (no backend), MPIN_BUFFER_TOO_SMALL,
@@ -922,9 +926,9 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_confirm_registration(
     mpin_sdk *sdk, mpin_user *user, const char *push_id);
 
 /** Makes the token from the client secret and the PIN, and stores it. If the
- * server's settings request it, the call then tells the server, so that it no
- * longer gives out the shares. That takes at most three seconds, and a failure
- * does not change the result.
+ * server asked for it when it gave out its share, the call then tells the
+ * server, so that it no longer gives out the shares. That takes at most three
+ * seconds, and a failure does not change the result.
  * State: STARTED_REGISTRATION or ACTIVATED -> REGISTERED.
  *
  * In: pin: 4 to 6 decimal digits; empty if the user cancelled.
@@ -1000,8 +1004,9 @@ mpin_sdk_start_authentication(mpin_sdk *sdk, mpin_user *user);
  *   backend uses time permits and mpin_sdk_start_authentication() was not
  *   called for this user. After a successful login, the next login starts by
  *   itself and may return what mpin_sdk_start_authentication() returns. After
- *   a wrong PIN, the next try uses the same time permit. After a block,
- *   mpin_sdk_start_authentication() must be called.
+ *   a wrong PIN, the next try uses the same time permit, which is good for
+ *   one day: on another day mpin_sdk_start_authentication() must be called,
+ *   and also after a block.
  * Source: wire sections 6.6, 6.7 and 8.3; TRUST wire sections 4.11 and 7.1.
  */
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_finish_authentication(
@@ -1242,7 +1247,9 @@ typedef struct mpin_signature {
     char dtas[1024];
 } mpin_signature;
 
-/** Signs a hash. The server checks the PIN first.
+/** Signs a hash. The server checks the PIN first. If the last attempt of a
+ * signing key with an M-Pin ID of its own is used up, the key is deleted and
+ * must be registered again; the login is not affected.
  *
  * Out: signature.
  * In: hash: 1 to 256 bytes, usually MPIN_DOCUMENT_HASH_SIZE; pin: the signing

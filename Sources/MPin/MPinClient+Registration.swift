@@ -22,8 +22,8 @@ extension MPinClient {
         try await perform { sdk throws(SDKError) in try sdk.confirmRegistration(user.core, pushID: pushID) }
     }
 
-    /// Makes the token with the PIN that the user chose, and stores it. If the server's settings request it, the server
-    /// is told.
+    /// Makes the token with the PIN that the user chose, and stores it. If the server asked for it when it gave
+    /// out its share, the server is told.
     public func finishRegistration(_ user: User, pin: PIN, factors: [PIN] = []) async throws(MPinError) {
         try await perform { sdk throws(SDKError) in
             try sdk.add(factors, to: user)

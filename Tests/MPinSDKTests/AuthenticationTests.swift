@@ -86,6 +86,19 @@ final class AuthenticationTests: FlowTestCase {
         XCTAssertEqual(server.calls, [.timePermit, .permitStorage, .pass1, .pass2, .authenticate])
     }
 
+    func testARightPINAfterAWrongOneShowsThatThePermitWasRight() throws {
+        let user = try registered()
+        let hash = Hex.encode(SHA256.hash(try XCTUnwrap(Hex.decode(user.mpinID))))
+        let share = try server.permitShare(user.mpinID, second: true)
+        server.state.withLock { $0.stored = ["/tp/app%201/20778/\(hash)": share] }
+        try sdk.startAuthentication(user)
+        XCTAssertEqual(failure { () throws(SDKError) in _ = try finishAuthentication(user, "4321") }, .incorrectPIN)
+        XCTAssertNoThrow(try finishAuthentication(user, "1234"))
+        server.forgetCalls()
+        XCTAssertNoThrow(try logIn(user))
+        XCTAssertEqual(server.calls, [.timePermit, .permitStorage, .pass1, .pass2, .authenticate])
+    }
+
     func testAfterAnUnblockingTheWrongShareInThePermitStorageIsNotTakenAgain() throws {
         server.state.withLock { $0.maxAttempts = 1 }
         let user = try registered()

@@ -127,6 +127,19 @@ final class RegistrationTests: FlowTestCase {
         XCTAssertEqual(user.state, .activated)
     }
 
+    func testAfterTheSettingsAreCorrectedTheSecondShareIsFetchedWhereTheySay() throws {
+        server.state.withLock { $0.settings = ["certivoxURL": "http://127.0.0.1:1/"] }
+        try sdk.setBackend(server.url)
+        let user = try sdk.makeNewUser("alice@example.com")
+        try sdk.startRegistration(user)
+        XCTAssertNotNil(failure { () throws(SDKError) in try sdk.confirmRegistration(user) })
+        server.state.withLock { $0.settings = [:] }
+        try sdk.setBackend(server.url)
+        server.forgetCalls()
+        XCTAssertNoThrow(try sdk.confirmRegistration(user))
+        XCTAssertEqual(server.calls, [.secondClientSecret])
+    }
+
     func testConfirmingTwiceAsksOnce() throws {
         let user = try sdk.makeNewUser("alice@example.com")
         try sdk.startRegistration(user)

@@ -141,6 +141,7 @@ extension Core {
             answer = try wire(of: user).logIn(proof, credential, form, caller)
         } catch { throw judged(user, login, error) }
         unblock(user)
+        trustPermit(of: login.date, user)
         if let renewal = answer.renewal {
             number = try PINNumber(pin, factors, Self.renewedMapping, length: user.record.pinLength)
             answer = try logInRenewed(user, credential, number, renewal, form, caller)
@@ -162,8 +163,20 @@ extension Core {
         guard error.status == .incorrectPIN else { return error }
         if error.isLastAttempt { return block(user, error, permitDate: login.date) }
         unblock(user)
-        if login.date > 0 { change(user) { $0.forgetPermit(of: login.date) } }
+        doubtPermit(of: login.date, user)
         return error
+    }
+
+    /// A wrong permit makes every PIN count as wrong: after a wrong one, the next start fetches another permit.
+    private func doubtPermit(of date: Int32, _ user: User) {
+        guard date > 0, user.record.permit != nil || user.record.doubtedPermitDate != date else { return }
+        change(user) { $0.forgetPermit(of: date) }
+    }
+
+    /// The permit was right. It was the PIN that was wrong before.
+    private func trustPermit(of date: Int32, _ user: User) {
+        guard date > 0, user.record.doubtedPermitDate == date else { return }
+        change(user) { $0.doubtedPermitDate = nil }
     }
 
     /// The last attempt is used up. The verdict stands even if the disk is full.

@@ -68,10 +68,10 @@ struct MilagroWire: Wire {
         guard response.params.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else {
             throw SDKError(.responseParseError, "\(dialect.signature.name): params are no query")
         }
-        let url = "\(settings.certivoxURL)clientSecret?\(response.params)"
+        let ticket = Ticket(
+            index: 2, call: .secondClientSecret, url: "clientSecret?\(response.params)", isRelative: true)
         return ShareOffer(
-            shares: [share], tickets: [Ticket(index: 2, call: .secondClientSecret, url: url)],
-            reportsEnd: response.setupDone == true)
+            shares: [share], tickets: [ticket], reportsEnd: response.setupDone == true)
     }
 
     func reportEnd(
@@ -112,7 +112,7 @@ struct MilagroWire: Wire {
         let query = percentEncodedQuery([
             ("hash_mpin_id", hash), ("app_id", settings.appID), ("mobile", "1"), ("signature", response.signature),
         ])
-        var ticket = Ticket(index: 2, call: .secondTimePermit, url: "\(settings.certivoxURL)timePermit?\(query)")
+        var ticket = Ticket(index: 2, call: .secondTimePermit, url: "timePermit?\(query)", isRelative: true)
         if !settings.timePermitsStorageURL.isEmpty {
             let path = "\(percentEncoded(settings.appID))/\(response.date)/\(hash)"
             ticket.storageURL = "\(settings.timePermitsStorageURL)/\(path)"
@@ -121,7 +121,8 @@ struct MilagroWire: Wire {
     }
 
     func share(_ ticket: Ticket, _ caller: Caller) throws(SDKError) -> Share {
-        let answer = try caller.get(ticket.call, ticket.url)
+        let base = ticket.isRelative ? settings.certivoxURL : ""
+        let answer = try caller.get(ticket.call, base + ticket.url)
         switch ticket.call {
         case .secondTimePermit:
             let response: TimePermitResponse = try caller.decode(ticket.call, answer)

@@ -91,6 +91,8 @@ struct Ticket {
     let index: Int
     let call: ServerCall
     let url: String
+    /// Whether `url` is relative to the `certivoxURL` of the settings, which an operator may correct while the ticket waits.
+    var isRelative = false
     /// A static storage that may have the share, too.
     var storageURL: String?
 }

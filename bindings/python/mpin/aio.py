@@ -4,8 +4,7 @@
         user = await sdk.make_new_user("alice@example.com")
         await sdk.start_registration(user)
 
-Cancelling a task cancels the call that it waits for. Read the properties of a mpin.User directly, but not during a call:
-reading would block until the call has ended.
+Cancelling a task cancels the call that it waits for. The properties of a mpin.User can be read at any time.
 """
 
 from __future__ import annotations

@@ -116,7 +116,7 @@ class SDK(Registration, Authentication, Signing):
         self._check(lib.mpin_sdk_set_backend(self._handle, utf8(url), optional(rps_prefix)))
 
     def get_client_param(self, key: str) -> str:
-        """One member of the client settings: a string as it is, any other value as JSON, "" if it is missing."""
+        """One member of the client settings: a string (a path as a URL of the backend), any other value as JSON, "" if missing."""
         return self._text(lib.mpin_sdk_get_client_param, self._handle, after=(utf8(key),))
 
     def set_client_id(self, client_id: str | None) -> None:
