@@ -93,7 +93,7 @@ let package = Package(
         module("MPinSDK", ["MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets"]),
         module("MPin", ["MPinSDK", "MPinSecrets"]),
         module("MPinABI", ["CMPin", "MPinSDK", "MPinHTTP", "MPinCrypto", "MPinSecrets"]),
-        module("MPinStore", ["MPinWire", grdb, sqlite], [callersPlace]),
+        module("MPinStore", ["MPinWire", grdb, sqlite] + nio, [callersPlace]),
         module(
             "MPinService",
             [
@@ -145,13 +145,19 @@ let package = Package(
             "MPinSDKTests",
             ["MPinSDK", "MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets", "LoopbackServer", "StoreWriter"]),
         tests("MPinTests", ["MPin", "MPinSDK", "LoopbackServer"]),
-        tests("MPinStoreTests", ["MPinStore", grdb]),
-        tests("MPinServiceTests", ["MPinService", "MPinStore", "MPinCrypto", "MPinWire", "MPinSecrets", logging]),
+        // Engines that find out who does not keep to the contract of a store.
+        .target(
+            name: "StoreEngines", dependencies: ["MPinStore"], path: "Tests/StoreEngines",
+            swiftSettings: strict + [callersPlace]),
+        tests("MPinStoreTests", ["MPinStore", "StoreEngines", grdb]),
+        tests(
+            "MPinServiceTests",
+            ["MPinService", "MPinStore", "StoreEngines", "MPinCrypto", "MPinWire", "MPinSecrets", logging]),
         tests(
             "MPinServerTests",
             [
                 "MPinServer", "MPinService", "MPinStore", "MPinCrypto", "BN254CX", "MPinWire", "MPinHTTP",
-                "MPinSecrets", "LoopbackServer", grdb, logging,
+                "MPinSecrets", "LoopbackServer", "StoreEngines", grdb, logging,
             ]),
     ],
     swiftLanguageModes: [.v6]

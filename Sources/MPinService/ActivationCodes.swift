@@ -5,7 +5,7 @@ package import MPinStore
 /// One-time codes that confirm a registration in the place of a mail (`activateCode`, wire section 6.2). A user id has one
 /// at a time: of the operator, who hands it over on a way of his own, or of another device of the same user.
 package struct ActivationCodes: Sendable {
-    private struct Code: Codable {
+    private struct Code: Codable, Storable {
         /// Hex.
         let salt: String
         /// SHA-256 of salt and code in hex: the code itself is not kept.
@@ -43,12 +43,12 @@ package struct ActivationCodes: Sendable {
     /// Keeps the code, in the place of an earlier one of that user.
     package func issue(_ code: String, user: String, until expires: Moment, at now: Moment) async throws {
         let kept = try Code(code)
-        try await codes.update(Self.key(user), at: now, durable: true) { $0 = .init(kept, expires: expires) }
+        try await codes.update(Self.key(user), at: now, .durable) { $0 = .init(kept, expires: expires) }
     }
 
     /// Whether it is the user's code, which is used up then. A wrong one is counted.
     func redeem(_ code: String, user: String, at now: Moment) async throws -> Bool {
-        try await codes.update(Self.key(user), at: now, durable: true) { entry in
+        try await codes.update(Self.key(user), at: now, .durable) { entry in
             guard let kept = entry?.value else { return false }
             guard !kept.accepts(code) else {
                 entry = nil

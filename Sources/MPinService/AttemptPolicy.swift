@@ -28,6 +28,16 @@ package struct BegunBlock: Sendable, Equatable {
     package init(until: Moment?) { self.until = until }
 }
 
+/// How an attempt ended that was reserved, or refused.
+package enum Settlement: Sendable, Equatable {
+    case right
+    case wrong
+    /// It was refused without being judged; counting that is as much work as the others.
+    case refused
+    /// It is given back.
+    case notJudged
+}
+
 /// Whether a proof may be judged.
 package enum Reservation: Sendable, Equatable {
     /// One attempt is taken; what is judged must be settled.

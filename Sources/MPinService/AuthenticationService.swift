@@ -35,7 +35,7 @@ package struct AuthenticationService: Sendable {
     /// used before a restart can be used after it.
     package init(
         rules: ServiceRules, activationKey: SecretBytes, durable: any Store, shortLived: any Store,
-        keyRing: ServerKeyRing, permitWatch: PermitWatch?, authorities: [any Authority],
+        signals: any Signals, keyRing: ServerKeyRing, permitWatch: PermitWatch?, authorities: [any Authority],
         permission: Permission?, observer: @escaping ServiceObserver
     ) async throws {
         let slots = Slots(bits: rules.limits.strangerBits, key: activationKey)
@@ -48,12 +48,15 @@ package struct AuthenticationService: Sendable {
         self.observer = observer
         self.slots = slots
         registrations = Registrations(in: durable)
-        identities = Identities(in: durable, slots: slots, policy: rules.attempts)
+        // What is short-lived in this process's memory ends with what its files have not yet on disk.
+        identities = Identities(
+            in: durable, slots: slots, policy: rules.attempts,
+            reserving: durable.isNear && shortLived.isNear ? .ordered : .durable)
         lost = try await LostRegistrations(in: durable, at: rules.clock())
         activationCodes = ActivationCodes(in: durable)
-        challenges = Challenges(in: shortLived, slots: slots, limit: rules.limits.pass1Records)
+        challenges = Challenges(in: shortLived, limit: rules.limits.pass1Records)
         tokens = Tokens(in: shortLived, slots: slots)
-        browsers = WaitingBrowsers(in: shortLived)
+        browsers = WaitingBrowsers(in: shortLived, signals: signals)
         pendingLogins = PendingLogins(in: shortLived, seconds: rules.limits.tokenSeconds)
         storedPermits = Table("permit", in: shortLived)
     }

@@ -152,18 +152,12 @@ extension AuthenticationService {
         guard isAccepted == true else { throw ServiceError.noWaitingBrowser }
     }
 
-    /// Whether the relying party asks about a login for a browser though no page of its own wants it: nothing could come of
-    /// that but a phone that says "logged in". The token stays, and the phone hears of it unless such a page comes after
-    /// all.
-    func refuses(_ authOTT: String, at now: Moment) async throws -> Bool {
-        guard let token = try await tokens.read(authOTT, at: now), now < token.expires, token.wid != "0" else {
-            return false
-        }
-        if token.verdict == .right {
-            let authOTT = authOTT.lowercased()
-            _ = try await browsers.change(token.wid, at: now) { $0.refuse(authOTT: authOTT) }
-        }
-        return true
+    /// The relying party asks about a login for a browser though no page of its own wants it: nothing could come of that but
+    /// a phone that says "logged in". The token has stayed, and the phone hears of it unless such a page comes after all.
+    func noteRefusal(of token: AuthToken, _ authOTT: String, at now: Moment) async throws {
+        guard token.verdict == .right else { return }
+        let authOTT = authOTT.lowercased()
+        _ = try await browsers.change(token.wid, at: now) { $0.refuse(authOTT: authOTT) }
     }
 
     /// Whether a right PIN, whose token the relying party has just taken, counts: one that was made for a browser does only

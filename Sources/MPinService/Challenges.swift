@@ -2,20 +2,20 @@ import MPinSecrets
 package import MPinStore
 
 /// What a pass 1 leaves for its pass 2.
-package struct Challenge: Codable, Sendable, Equatable {
+package struct Challenge: Sendable, Equatable {
     /// Key of the M-Pin ID.
     package var id: String
-    /// Hex of the client's commitment: UT with time permits, else U; G1 point.
-    package var u: String
-    /// Hex of the server's challenge, 32 bytes.
-    package var y: String
+    /// The client's commitment: UT with time permits, else U; G1 point, 65 bytes.
+    package var u: [UInt8]
+    /// The server's challenge, 32 bytes.
+    package var y: [UInt8]
     package var expires: Moment
     /// Whether the login is for a code that registers another device.
     package var registersDevice: Bool
     /// Hashes of the proofs that have been brought for it: none is looked at twice.
-    package var tried: [String] = []
+    package var tried: [[UInt8]] = []
 
-    package init(id: String, u: String, y: String, expires: Moment, registersDevice: Bool = false) {
+    package init(id: String, u: [UInt8], y: [UInt8], expires: Moment, registersDevice: Bool = false) {
         self.id = id
         self.u = u
         self.y = y
@@ -24,64 +24,92 @@ package struct Challenge: Codable, Sendable, Equatable {
     }
 }
 
+/// The challenges of one identity, as they are kept.
+struct LiveChallenges: Storable {
+    var challenges: [Challenge]
+
+    init(_ challenges: [Challenge]) { self.challenges = challenges }
+
+    init(stored bytes: [UInt8]) throws {
+        guard var members = try Unpacker(bytes, version: 1) else { throw StoreError.unusable("no challenges") }
+        challenges = []
+        for _ in 0..<(try members.count()) {
+            var challenge = Challenge(
+                id: try members.text(), u: try members.octets(), y: try members.octets(),
+                expires: try members.moment(), registersDevice: try members.flag())
+            for _ in 0..<(try members.count()) { challenge.tried.append(try members.octets()) }
+            challenges.append(challenge)
+        }
+    }
+
+    func stored() throws -> [UInt8] {
+        var members = Packer(version: 1, capacity: 512)
+        members.put(challenges.count)
+        for challenge in challenges {
+            members.put(challenge.id)
+            for octets in [challenge.u, challenge.y] { members.put(octets) }
+            members.put(challenge.expires)
+            members.put(challenge.registersDevice)
+            members.put(challenge.tried.count)
+            for proof in challenge.tried { members.put(proof) }
+        }
+        return members.bytes
+    }
+}
+
 /// The challenges that wait for their proofs. An identity can have a few, so that a stranger's pass 1 does not break a
-/// running login; unknown IDs share a fixed number of places.
+/// running login. Nobody looks whether an ID is known: those of invented IDs are gone when their seconds are over.
 package struct Challenges: Sendable {
-    private let known: Table<[Challenge]>
-    private let unknown: Table<[Challenge]>
-    private let slots: Slots
+    private let table: Table<LiveChallenges>
     /// Challenges of one identity that live at the same time; the oldest goes first.
     private let limit: Int
 
-    package init(in store: any Store, slots: Slots, limit: Int) {
-        known = Table("pass1", in: store)
-        unknown = Table("unknown_pass1", in: store)
-        self.slots = slots
+    package init(in store: any Store, limit: Int) {
+        table = Table("pass1", in: store)
         self.limit = limit
     }
 
-    package func add(_ challenge: Challenge, for id: MPinID, isKnown: Bool, at now: Moment) async throws {
-        try await table(isKnown).update(key(id, isKnown), at: now) { [limit] entry in
-            let live = (entry?.value ?? []).filter { $0.expires > now }
-            entry = .init((live + [challenge]).suffix(limit), expires: challenge.expires)
+    /// Whether a claim waits for no other process.
+    var isNear: Bool { table.store.isNear }
+
+    package func add(_ challenge: Challenge, for id: MPinID, at now: Moment) async throws {
+        try await table.update(id.key, at: now, .volatile) { [limit] entry in
+            let live = (entry?.value.challenges ?? []).filter { $0.expires > now }
+            entry = .init(LiveChallenges((live + [challenge]).suffix(limit)), expires: challenge.expires)
         }
     }
 
-    /// The live challenges of the ID that this proof, given in hex, was not brought for before, newest first; and
-    /// whether the ID is known.
-    package func claim(_ id: MPinID, proof: String, at now: Moment) async throws -> (isKnown: Bool, [Challenge]) {
-        let proof = Hex.encode(SHA256.hash(Array(proof.utf8)))
-        let ofKnown = try await claim(id, isKnown: true, proof, at: now)
-        let ofUnknown = try await claim(id, isKnown: false, proof, at: now)
-        return ofKnown.isEmpty ? (false, ofUnknown) : (true, ofKnown)
+    /// The live challenges of the ID that this proof, a G1 point, was not brought for before, newest first.
+    package func claim(_ id: MPinID, proof: [UInt8], at now: Moment) async throws -> [Challenge] {
+        let change = Claim(key: table.key(id.key), id: id.key, proof: SHA256.hash(proof), now: now)
+        return try await table.store.perform(change, at: now, .volatile)
     }
+}
 
-    private func claim(_ id: MPinID, isKnown: Bool, _ proof: String, at now: Moment) async throws -> [Challenge] {
-        try await table(isKnown).update(key(id, isKnown), at: now) { entry in
-            guard var challenges = entry?.value else { return [] }
+/// Notes at the challenges of an identity that a proof was brought for them, and gives them.
+private struct Claim: NamedChange {
+    static let name = "claim"
+
+    let key: ItemKey
+    let id: String
+    /// Its hash.
+    let proof: [UInt8]
+    let now: Moment
+
+    var keys: [ItemKey] { [key] }
+
+    func run(_ items: inout Items) throws -> [Challenge] {
+        try Table<LiveChallenges>.change(&items[key]) { entry in
+            guard var challenges = entry?.value.challenges else { return [] }
             var claimed: [Challenge] = []
             for index in challenges.indices {
                 let challenge = challenges[index]
-                guard challenge.id == id.key, challenge.expires > now, !challenge.tried.contains(proof) else {
-                    continue
-                }
+                guard challenge.id == id, challenge.expires > now, !challenge.tried.contains(proof) else { continue }
                 challenges[index].tried.append(proof)
                 claimed.insert(challenge, at: 0)
             }
-            entry?.value = challenges
+            entry?.value.challenges = challenges
             return claimed
         }
     }
-
-    /// Uses the challenges up.
-    package func use(_ used: [Challenge], for id: MPinID, isKnown: Bool, at now: Moment) async throws {
-        try await table(isKnown).update(key(id, isKnown), at: now) { entry in
-            entry?.value.removeAll { left in used.contains { $0.y == left.y } }
-            if entry?.value.isEmpty ?? false { entry = nil }
-        }
-    }
-
-    private func table(_ isKnown: Bool) -> Table<[Challenge]> { isKnown ? known : unknown }
-
-    private func key(_ id: MPinID, _ isKnown: Bool) -> String { isKnown ? id.key : slots.key(id.hash) }
 }

@@ -11,13 +11,24 @@ package struct Identities: Sendable {
     private let unknown: Table<IdentityRecord>
     private let slots: Slots
     private let policy: AttemptPolicy
+    private let store: any Store
+    /// Of a reservation: ``Durability/durable`` where a challenge or a token can outlive what the store has not yet on
+    /// disk. Else one that was taken and forgotten would be a guess more.
+    private let durability: Durability
 
-    package init(in store: any Store, slots: Slots, policy: AttemptPolicy) {
+    package init(
+        in store: any Store, slots: Slots, policy: AttemptPolicy, reserving durability: Durability = .ordered
+    ) {
         known = Table("identity", in: store)
         unknown = Table("unknown_identity", in: store)
         self.slots = slots
         self.policy = policy
+        self.store = store
+        self.durability = durability
     }
+
+    /// Whether a reservation waits for no other process.
+    var isNear: Bool { store.isNear }
 
     /// Makes the identity of a registration known for good; no change where it is known. The key id that it has.
     package func create(_ registration: Registration, keyID: String, at now: Moment) async throws -> String {
@@ -48,8 +59,6 @@ package struct Identities: Sendable {
     /// As long as the key of an M-Pin ID.
     private static let standIn = String(repeating: "0", count: 64)
 
-    func isKnown(_ id: MPinID, at now: Moment) async throws -> Bool { try await known.contains(id.key, at: now) }
-
     /// At most `limit` identities in the order of their keys, from the first behind the key `after` on.
     package func list(
         after key: String?, limit: Int, at now: Moment
@@ -70,7 +79,7 @@ package struct Identities: Sendable {
     private func change(
         _ id: MPinID, at now: Moment, _ change: @escaping @Sendable (inout IdentityRecord) -> Void
     ) async throws -> IdentityRecord? {
-        try await known.update(id.key, at: now, durable: true) { entry in
+        try await known.update(id.key, at: now, .durable) { entry in
             guard var record = entry?.value else { return nil }
             change(&record)
             entry = .init(record)
@@ -79,56 +88,104 @@ package struct Identities: Sendable {
     }
 }
 
+/// An attempt that was asked for.
+package struct Attempt: Sendable {
+    /// 1 to 2^63 - 1, random.
+    package let id: Int64
+    package let reservation: Reservation
+    package let isKnown: Bool
+    /// As it is now, with this attempt.
+    package let record: IdentityRecord
+    /// Begun by attempts that had ended with their process.
+    package let block: BegunBlock?
+}
+
 extension Identities {
-    /// Takes an attempt, of an unknown ID too. The attempts that ended with a process may make it the beginning of a block.
-    func reserve(
-        _ id: MPinID, isKnown: Bool, at now: Moment
-    ) async throws -> (Reservation, IdentityRecord, BegunBlock?) {
-        try await update(id, isKnown: isKnown, at: now) { [policy] record in
-            let earlier = record
-            return (record.reserve(policy, at: now), record, record.block(since: earlier))
-        }
+    /// Takes an attempt, of an unknown ID too.
+    package func reserve(_ id: MPinID, at now: Moment) async throws -> Attempt {
+        let change = Reserve(
+            known: known.key(id.key), place: unknown.key(slots.key(id.hash)), stranger: Self.strangerName(id),
+            id: .random(in: 1...(.max)), policy: policy, now: now)
+        return try await store.performOnce(change, at: now, durability)
     }
 
-    /// Settles a granted attempt.
-    func settle(
-        _ id: MPinID, isKnown: Bool, isRight: Bool, at now: Moment
+    /// Ends an attempt: what it came to, and the block that has begun with it.
+    package func settle(
+        _ attempt: Attempt, of id: MPinID, _ settlement: Settlement, at now: Moment
     ) async throws -> (Verdict, BegunBlock?) {
-        try await update(id, isKnown: isKnown, at: now) { [policy] record in
+        let key = attempt.isKnown ? known.key(id.key) : unknown.key(slots.key(id.hash))
+        let change = Settle(
+            key: key, name: attempt.record.mpinID, id: attempt.id, settlement: settlement, policy: policy, now: now)
+        return try await store.performOnce(change, at: now, .ordered)
+    }
+
+    /// What ``settle(_:of:_:at:)`` will say unless the identity changes before.
+    func foreseen(_ attempt: Attempt, _ settlement: Settlement, at now: Moment) -> Verdict {
+        var record = attempt.record
+        return record.settle(attempt.id, settlement, policy, at: now)
+    }
+
+    /// Brings what was counted to the disk, before anybody hears of a wrong PIN. Where reservations are durable it is there.
+    func sync(_ token: AuthToken, at now: Moment) async throws {
+        guard durability != .durable else { return }
+        let key = token.isKnown ? token.id : slots.key(Hex.decode(token.id) ?? [])
+        try await (token.isKnown ? known : unknown).update(key, at: now, .durable) { _ in }
+    }
+}
+
+/// Takes an attempt of an identity, or, where it is unknown, in the place of strangers.
+private struct Reserve: NamedChange {
+    static let name = "reserve"
+
+    let known: ItemKey
+    let place: ItemKey
+    /// What stands for the unknown ID in its record.
+    let stranger: String
+    let id: Int64
+    let policy: AttemptPolicy
+    let now: Moment
+
+    var keys: [ItemKey] { [known, place] }
+
+    func run(_ items: inout Items) throws -> Attempt {
+        let isKnown = items[known] != nil
+        return try Table<IdentityRecord>.change(&items[isKnown ? known : place]) { entry in
+            // The place may hold another unknown ID.
+            let own = entry.flatMap { isKnown || $0.value.mpinID == stranger ? $0.value : nil }
+            var record = own ?? IdentityRecord(mpinID: stranger, userID: "", keyID: "", registered: now)
             let earlier = record
-            let verdict = isRight ? record.succeed() : record.fail(policy, at: now)
-            return (verdict, record.block(since: earlier))
+            let reservation = record.reserve(id, policy, at: now)
+            entry = .init(record)
+            return Attempt(
+                id: id, reservation: reservation, isKnown: isKnown, record: record, block: record.block(since: earlier))
         }
     }
+}
 
-    /// Counts a login that was refused: as much work as settling one.
-    func refuse(_ id: MPinID, isKnown: Bool, at now: Moment) async throws {
-        try await update(id, isKnown: isKnown, at: now) { $0.refused += 1 }
-    }
+/// Ends it.
+private struct Settle: NamedChange {
+    static let name = "settle"
 
-    func refund(_ id: MPinID, isKnown: Bool, at now: Moment) async throws {
-        try await update(id, isKnown: isKnown, at: now) { $0.refund() }
-    }
+    let key: ItemKey
+    /// Whose attempt it was: another unknown ID may have got the place since.
+    let name: String
+    let id: Int64
+    let settlement: Settlement
+    let policy: AttemptPolicy
+    let now: Moment
 
-    /// Brings what was counted to the disk: before anybody hears of a wrong PIN.
-    func sync(_ token: AuthToken, at now: Moment) async throws {
-        let key = token.isKnown ? token.id : slots.key(Hex.decode(token.id) ?? [])
-        try await (token.isKnown ? known : unknown).update(key, at: now, durable: true) { _ in }
-    }
+    var keys: [ItemKey] { [key] }
 
-    private func update<Result: Sendable>(
-        _ id: MPinID, isKnown: Bool, at now: Moment,
-        _ change: @escaping @Sendable (inout IdentityRecord) -> Result
-    ) async throws -> Result {
-        let key = isKnown ? id.key : slots.key(id.hash)
-        return try await (isKnown ? known : unknown).update(key, at: now) { entry in
-            // The place may hold another unknown ID; of a long one no more than its hash is kept.
-            let name = Self.strangerName(id)
-            let own = entry.flatMap { isKnown || $0.value.mpinID == name ? $0.value : nil }
+    func run(_ items: inout Items) throws -> (Verdict, BegunBlock?) {
+        try Table<IdentityRecord>.change(&items[key]) { entry in
+            let own = entry.flatMap { $0.value.mpinID == name ? $0.value : nil }
             var record = own ?? IdentityRecord(mpinID: name, userID: "", keyID: "", registered: now)
-            let result = change(&record)
+            // Who has lost the place has lost what was reserved there.
+            if own == nil { record.open = [id] }
+            let earlier = record
+            let verdict = record.settle(id, settlement, policy, at: now)
             entry = .init(record)
-            return result
+            return (verdict, record.block(since: earlier))
         }
     }
 }

@@ -1,7 +1,8 @@
 package import MPinStore
+import MPinWire
 
 /// An identity that this server registered, and its wrong PINs. No secret of it is here.
-package struct IdentityRecord: Codable, Sendable, Equatable {
+package struct IdentityRecord: Storable, Equatable {
     /// Hex of the M-Pin ID.
     package var mpinID: String
     package var userID: String
@@ -10,8 +11,8 @@ package struct IdentityRecord: Codable, Sendable, Equatable {
     package var registered: Moment
     /// Wrong PINs since the last right one, or since the end of the last temporary block.
     package var attempts = 0
-    /// Attempts that are being judged.
-    package var inProgress = 0
+    /// The ids of the attempts that are being judged; 0 for one that an older version reserved.
+    package var open: [Int64] = []
     /// Wrong PINs since the last right one.
     package var failuresSinceSuccess = 0
     /// Logins that were refused without being judged.
@@ -32,78 +33,109 @@ package struct IdentityRecord: Codable, Sendable, Equatable {
         self.keyID = keyID
         self.registered = registered
     }
+}
 
-    private enum CodingKeys: String, CodingKey {
-        case mpinID, userID, keyID, registered, attempts, inProgress, failuresSinceSuccess, refused, lastAttempt
-        case blockedUntil, blocked, revoked, isProven
+extension IdentityRecord {
+    package init(stored bytes: [UInt8]) throws {
+        guard var members = try Unpacker(bytes, version: 1) else {
+            self = try JSON.decode(RecordInJSON.self, from: bytes.span).record
+            return
+        }
+        mpinID = try members.text()
+        userID = try members.text()
+        keyID = try members.text()
+        registered = try members.moment()
+        attempts = try members.count()
+        failuresSinceSuccess = try members.count()
+        refused = try members.count()
+        lastAttempt = try members.optionalMoment()
+        blockedUntil = try members.optionalMoment()
+        blocked = try members.flag()
+        revoked = try members.flag()
+        isProven = try members.flag()
+        for _ in 0..<(try members.count()) { open.append(try members.number()) }
     }
 
-    /// Members that came later, or are at rest, may be missing.
-    package init(from decoder: any Decoder) throws {
-        let members = try decoder.container(keyedBy: CodingKeys.self)
-        mpinID = try members.decode(String.self, forKey: .mpinID)
-        userID = UserID.normal(try members.decode(String.self, forKey: .userID))
-        keyID = try members.decode(String.self, forKey: .keyID)
-        registered = Moment(microseconds: try members.decode(Int64.self, forKey: .registered))
-        attempts = try members.decodeIfPresent(Int.self, forKey: .attempts) ?? 0
-        inProgress = try members.decodeIfPresent(Int.self, forKey: .inProgress) ?? 0
-        failuresSinceSuccess = try members.decodeIfPresent(Int.self, forKey: .failuresSinceSuccess) ?? 0
-        refused = try members.decodeIfPresent(Int.self, forKey: .refused) ?? 0
-        lastAttempt = try members.decodeIfPresent(Int64.self, forKey: .lastAttempt).map(Moment.init)
-        blockedUntil = try members.decodeIfPresent(Int64.self, forKey: .blockedUntil).map(Moment.init)
-        blocked = try members.decodeIfPresent(Bool.self, forKey: .blocked) ?? false
-        revoked = try members.decodeIfPresent(Bool.self, forKey: .revoked) ?? false
-        isProven = try members.decodeIfPresent(Bool.self, forKey: .isProven) ?? false
+    /// As long whatever the counts and marks are, but for the attempts that are being judged: each login reads and writes a
+    /// record twice, and the time must not tell what became of the logins before it.
+    package func stored() throws -> [UInt8] {
+        var members = Packer(version: 1, capacity: 512)
+        for text in [mpinID, userID, keyID] { members.put(text) }
+        members.put(registered)
+        for count in [attempts, failuresSinceSuccess, refused] { members.put(count) }
+        members.put(lastAttempt)
+        members.put(blockedUntil)
+        for mark in [blocked, revoked, isProven] { members.put(mark) }
+        members.put(open.count)
+        for id in open { members.put(id) }
+        return members.bytes
+    }
+}
+
+/// A record as versions before 1.1.0 have written it. Members that came later, or were at rest, may be missing.
+private struct RecordInJSON: Decodable {
+    let mpinID: String
+    let userID: String
+    let keyID: String
+    let registered: Moment
+    let attempts: Int?
+    let inProgress: Int?
+    let failuresSinceSuccess: Int?
+    let refused: Int?
+    let lastAttempt: Moment?
+    let blockedUntil: Moment?
+    let blocked: Bool?
+    let revoked: Bool?
+    let isProven: Bool?
+
+    var record: IdentityRecord {
+        var record = IdentityRecord(
+            mpinID: mpinID, userID: UserID.normal(userID), keyID: keyID, registered: registered)
+        record.attempts = attempts ?? 0
+        record.open = Array(repeating: 0, count: min(max(0, inProgress ?? 0), 1000))
+        record.failuresSinceSuccess = failuresSinceSuccess ?? 0
+        record.refused = refused ?? 0
+        record.lastAttempt = lastAttempt
+        record.blockedUntil = blockedUntil
+        record.blocked = blocked ?? false
+        record.revoked = revoked ?? false
+        record.isProven = isProven ?? false
+        return record
     }
 }
 
 extension IdentityRecord {
-    /// With every count and mark, also those at rest: each login reads and writes a record twice, and the time must not tell
-    /// what became of the logins before it.
-    package func encode(to encoder: any Encoder) throws {
-        var members = encoder.container(keyedBy: CodingKeys.self)
-        try members.encode(mpinID, forKey: .mpinID)
-        try members.encode(userID, forKey: .userID)
-        try members.encode(keyID, forKey: .keyID)
-        try members.encode(registered.microseconds, forKey: .registered)
-        let counts = [
-            (attempts, CodingKeys.attempts), (inProgress, .inProgress), (failuresSinceSuccess, .failuresSinceSuccess),
-            (refused, .refused),
-        ]
-        for (count, key) in counts { try members.encode(count, forKey: key) }
-        try members.encodeIfPresent(lastAttempt?.microseconds, forKey: .lastAttempt)
-        try members.encodeIfPresent(blockedUntil?.microseconds, forKey: .blockedUntil)
-        try members.encode(blocked, forKey: .blocked)
-        try members.encode(revoked, forKey: .revoked)
-        try members.encode(isProven, forKey: .isProven)
-    }
-
     /// Takes one attempt before anything is judged: however many proofs come at once, no more of them are judged than
-    /// the policy allows wrong ones.
-    package mutating func reserve(_ policy: AttemptPolicy, at now: Moment) -> Reservation {
+    /// the policy allows wrong ones. `id`: random, of this attempt alone; asked again with it, the answer is the same.
+    package mutating func reserve(_ id: Int64, _ policy: AttemptPolicy, at now: Moment) -> Reservation {
+        guard !open.contains(id) else { return .granted }
         countLost(policy, at: now)
         endBlock(at: now)
         let refusal = refusal(policy, at: now)
-        guard refusal != nil || attempts + inProgress < policy.maxAttempts else { return .refused(.busy) }
+        guard refusal != nil || attempts + open.count < policy.maxAttempts else { return .refused(.busy) }
         lastAttempt = now
         if let refusal { return .refused(refusal) }
-        inProgress += 1
+        open.append(id)
         return .granted
     }
 
-    /// Settles a reserved attempt with a right PIN.
-    package mutating func succeed() -> Verdict {
-        inProgress = max(0, inProgress - 1)
-        isProven = true
-        // Blocked or revoked since then, it stays so.
-        if !blocked, blockedUntil == nil { (attempts, failuresSinceSuccess, refused) = (0, 0, 0) }
-        return revoked ? .revoked : .right
-    }
-
-    /// Settles a reserved attempt with a wrong PIN. The one that reaches the limit is told so.
-    package mutating func fail(_ policy: AttemptPolicy, at now: Moment) -> Verdict {
-        inProgress = max(0, inProgress - 1)
-        count(1)
+    /// Ends an attempt and says what it came to; for ``Settlement/refused`` and ``Settlement/notJudged`` the caller knows
+    /// better. One that has been settled before, or was counted as lost meanwhile, counts nothing more.
+    package mutating func settle(
+        _ id: Int64, _ settlement: Settlement, _ policy: AttemptPolicy, at now: Moment
+    ) -> Verdict {
+        let isOpen = open.contains(id)
+        open.removeAll { $0 == id }
+        switch settlement {
+        case .right:
+            isProven = true
+            // Blocked since then, it stays so.
+            if isOpen, !blocked, blockedUntil == nil { (attempts, failuresSinceSuccess, refused) = (0, 0, 0) }
+            return revoked ? .revoked : .right
+        case .wrong: if isOpen { count(1) }
+        case .refused: refused += 1
+        case .notJudged: break
+        }
         return refusal(policy, at: now) ?? .wrong(left: attemptsLeft(policy))
     }
 
@@ -118,12 +150,9 @@ extension IdentityRecord {
         return blockedUntil == earlier.blockedUntil ? nil : blockedUntil.map { BegunBlock(until: $0) }
     }
 
-    /// Gives an attempt back that was not judged.
-    package mutating func refund() { inProgress = max(0, inProgress - 1) }
-
     package mutating func unblock() {
-        (attempts, inProgress, failuresSinceSuccess, refused) = (0, 0, 0, 0)
-        (blocked, blockedUntil) = (false, nil)
+        (attempts, failuresSinceSuccess, refused) = (0, 0, 0)
+        (open, blocked, blockedUntil) = ([], false, nil)
     }
 
     /// What every login comes to now; nil where proofs are judged. Blocks where the limit is reached.
@@ -142,9 +171,9 @@ extension IdentityRecord {
 
     /// What was in progress when the process ended may have been judged.
     private mutating func countLost(_ policy: AttemptPolicy, at now: Moment) {
-        guard inProgress > 0, let lastAttempt, lastAttempt.adding(seconds: policy.lostSeconds) < now else { return }
-        count(inProgress)
-        inProgress = 0
+        guard !open.isEmpty, let lastAttempt, lastAttempt.adding(seconds: policy.lostSeconds) < now else { return }
+        count(open.count)
+        open = []
     }
 
     private mutating func endBlock(at now: Moment) {

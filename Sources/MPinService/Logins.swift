@@ -35,11 +35,10 @@ extension AuthenticationService {
         try RandomScalar.generateChallenge(into: &span, random: systemRandom)
         let now = now
         let challenge = Challenge(
-            id: id.key, u: Hex.encode(rules.usesPermits ? ut ?? u : u), y: Hex.encode(y),
-            expires: now.adding(seconds: limits.pass1Seconds), registersDevice: registersDevice)
-        let isKnown = try await identities.isKnown(id, at: now)
-        try await challenges.add(challenge, for: id, isKnown: isKnown, at: now)
-        return challenge.y
+            id: id.key, u: rules.usesPermits ? ut ?? u : u, y: y, expires: now.adding(seconds: limits.pass1Seconds),
+            registersDevice: registersDevice)
+        try await challenges.add(challenge, for: id, at: now)
+        return Hex.encode(y)
     }
 
     /// What pass 2 gives the client, right PIN or wrong.
@@ -54,46 +53,83 @@ extension AuthenticationService {
     /// wrong, blocked and unknown get the same answer after the same work.
     ///
     /// Whatever comes out, the steps are the same: claim the challenges, reserve an attempt, compute, settle, use the
-    /// challenges up, keep the token.
+    /// challenges up and keep the token. The first two and the last two are one trip each where the stores are far.
     package func judge(_ proof: Proof, _ logger: Logger) async throws -> IssuedToken {
         try permitWatch?.requireRight()
         guard proof.wid.utf8.count <= 64 else { throw ServiceError.badBrowserName }
         let v = try point(proof.v, "V")
         let now = now
-        let (isKnown, claimed) = try await challenges.claim(proof.id, proof: Hex.encode(v), at: now)
-        guard !claimed.isEmpty else { throw ServiceError.noChallenge }
-        let (reservation, identity) = try await reserve(proof.id, isKnown: isKnown)
+        let (claimed, attempt) = try await begin(proof.id, v, at: now)
         let login = Login(
-            id: proof.id, v: v, isKnown: isKnown, isLost: try await lost.contains(proof.id, at: now),
-            identity: identity, claimed: claimed, reservation: reservation, now: now)
-        let (verdict, block, answered) = try await judge(login, logger)
-        observer(.login(proof.id, user: identity.userID, verdict))
-        if isKnown { tell(block, proof.id, identity) }
-        return try await issueToken(proof, login, verdict, registersDevice: answered?.registersDevice == true)
+            proof: proof, v: v, isLost: lost.contains(proof.id), claimed: claimed, attempt: attempt, now: now)
+        let judgement: Judgement
+        do { judgement = try await compute(login, logger) } catch {
+            try await giveBack(attempt, of: proof.id, at: now)
+            throw error
+        }
+        return try await end(login, judgement)
     }
+
+    private struct Login: Sendable {
+        let proof: Proof
+        let v: [UInt8]
+        /// Whether it may have been registered before a restore.
+        let isLost: Bool
+        let claimed: [Challenge]
+        let attempt: Attempt
+        let now: Moment
+
+        var id: MPinID { proof.id }
+        var identity: IdentityRecord { attempt.record }
+    }
+
+    private struct Judgement: Sendable {
+        let settlement: Settlement
+        /// Nil: what settling comes to.
+        var verdict: Verdict?
+        var answered: Challenge?
+    }
+
+    /// Where both stores are far, both are asked at once. Else the challenges come first: who has none costs nothing more.
+    private func begin(_ id: MPinID, _ v: [UInt8], at now: Moment) async throws -> ([Challenge], Attempt) {
+        guard areFar else {
+            let claimed = try await challenges.claim(id, proof: v, at: now)
+            guard !claimed.isEmpty else { throw ServiceError.noChallenge }
+            return (claimed, try await reserve(id))
+        }
+        async let reserving = reserve(id)
+        let claimed: [Challenge]
+        do {
+            claimed = try await challenges.claim(id, proof: v, at: now)
+            guard !claimed.isEmpty else { throw ServiceError.noChallenge }
+        } catch {
+            try await giveBack(reserving, of: id, at: now)
+            throw error
+        }
+        return (claimed, try await reserving)
+    }
+
+    private var areFar: Bool { !challenges.isNear && !identities.isNear }
 
     /// Waits for attempts in progress where they are all that the policy leaves: logins of one user at the same time do
     /// not refuse each other.
-    private func reserve(_ id: MPinID, isKnown: Bool) async throws -> (Reservation, IdentityRecord) {
-        for _ in 0..<limits.busyTries {
-            let (reservation, identity, block) = try await identities.reserve(id, isKnown: isKnown, at: now)
-            if isKnown { tell(block, id, identity) }
-            if reservation != .refused(.busy) { return (reservation, identity) }
-            try await Task.sleep(for: .milliseconds(5))
+    private func reserve(_ id: MPinID) async throws -> Attempt {
+        var waited = 0
+        while waited < limits.busyMilliseconds {
+            let attempt = try await identities.reserve(id, at: now)
+            if attempt.isKnown { tell(attempt.block, id, attempt.record) }
+            if attempt.reservation != .refused(.busy) { return attempt }
+            // A database has others to serve, and nodes that ask in step would go on doing so.
+            let pause = identities.isNear ? 5 : Int.random(in: 20...100)
+            try await Task.sleep(for: .milliseconds(pause))
+            waited += pause
         }
         throw ServiceError.unjudged(.busy)
     }
 
-    private struct Login {
-        let id: MPinID
-        let v: [UInt8]
-        let isKnown: Bool
-        /// Whether it may have been registered before a restore.
-        let isLost: Bool
-        let identity: IdentityRecord
-        let claimed: [Challenge]
-        let reservation: Reservation
-        let now: Moment
+    private func giveBack(_ attempt: Attempt, of id: MPinID, at now: Moment) async throws {
+        guard attempt.reservation == .granted else { return }
+        _ = try await identities.settle(attempt, of: id, .notJudged, at: now)
     }
 
     /// Each block is heard of once, whoever comes upon it.
@@ -101,56 +137,63 @@ extension AuthenticationService {
         if let block { observer(.blocked(id, user: identity.userID, until: block.until)) }
     }
 
-    private func judge(_ login: Login, _ logger: Logger) async throws -> (Verdict, BegunBlock?, Challenge?) {
-        let (id, isKnown, now) = (login.id, login.isKnown, login.now)
-        let isServed: Bool
-        let answered: Challenge?
-        do { (isServed, answered) = try await compute(login, logger) } catch {
-            if login.reservation == .granted { try await identities.refund(id, isKnown: isKnown, at: now) }
-            throw error
-        }
-        try await challenges.use(answered.map { [$0] } ?? login.claimed, for: id, isKnown: isKnown, at: now)
-        if case .refused(let verdict) = login.reservation {
-            try await identities.refuse(id, isKnown: isKnown, at: now)
-            return (!isKnown && login.isLost ? .retired : verdict, nil, nil)
-        }
-        guard isServed, isKnown || !login.isLost else {
-            try await identities.refund(id, isKnown: isKnown, at: now)
-            return (.retired, nil, nil)
-        }
-        let (verdict, block) = try await identities.settle(
-            id, isKnown: isKnown, isRight: answered != nil, at: now)
-        return (verdict, block, answered)
-    }
-
-    /// Whether the master secret of the identity is still served, and the challenge that the proof answers.
-    private func compute(_ login: Login, _ logger: Logger) async throws -> (isServed: Bool, Challenge?) {
-        let keys = keys
-        let context = try await keyRing.context(login.isKnown ? login.identity.keyID : keys.currentID)
+    /// Looks which challenge the proof answers, or does the same work.
+    private func compute(_ login: Login, _ logger: Logger) async throws -> Judgement {
+        let (keys, isKnown) = (keys, login.attempt.isKnown)
+        let context = try await keyRing.context(isKnown ? login.identity.keyID : keys.currentID)
         guard let usable = try context ?? keys.context(keys.currentID) else { throw ServiceError.rotatedMeanwhile }
         let judge = Judge(context: usable, id: login.id, dates: rules.usesPermits ? login.now.permitDates : [0])
-        let isJudged = login.reservation == .granted && login.isKnown && context != nil
+        let isJudged = login.attempt.reservation == .granted && isKnown && context != nil
         if isJudged { logger.debug("proof judged") }
         let start = ContinuousClock.now
-        defer { observer(.judged(since: start)) }
-        return (context != nil, try judge.answered(login.claimed, by: isJudged ? login.v : nil))
+        let answered = try judge.answered(login.claimed, by: isJudged ? login.v : nil)
+        observer(.judged(since: start))
+        if case .refused(let verdict) = login.attempt.reservation {
+            return Judgement(settlement: .refused, verdict: !isKnown && login.isLost ? .retired : verdict)
+        }
+        guard context != nil, isKnown || !login.isLost else {
+            return Judgement(settlement: .notJudged, verdict: .retired)
+        }
+        return Judgement(settlement: answered == nil ? .wrong : .right, answered: answered)
     }
 
-    private func issueToken(
-        _ proof: Proof, _ login: Login, _ verdict: Verdict, registersDevice: Bool
-    ) async throws -> IssuedToken {
+    /// Settles the attempt and keeps the token: at once where both stores are far and nobody else's attempt can change the
+    /// verdict. A revocation in that time counts as one that came later.
+    private func end(_ login: Login, _ judgement: Judgement) async throws -> IssuedToken {
+        let (id, attempt) = (login.id, login.attempt)
+        guard areFar, judgement.verdict != nil || attempt.record.open == [attempt.id] else {
+            let settled = try await identities.settle(attempt, of: id, judgement.settlement, at: login.now)
+            let verdict = judgement.verdict ?? settled.0
+            tell(login, verdict, settled.1)
+            return try await issueToken(login, judgement, verdict)
+        }
+        let verdict = judgement.verdict ?? identities.foreseen(attempt, judgement.settlement, at: login.now)
+        async let settling = identities.settle(attempt, of: id, judgement.settlement, at: login.now)
+        let token = try await issueToken(login, judgement, verdict)
+        tell(login, verdict, try await settling.1)
+        return token
+    }
+
+    private func tell(_ login: Login, _ verdict: Verdict, _ block: BegunBlock?) {
+        observer(.login(login.id, user: login.identity.userID, verdict))
+        if login.attempt.isKnown { tell(block, login.id, login.identity) }
+    }
+
+    private func issueToken(_ login: Login, _ judgement: Judgement, _ verdict: Verdict) async throws -> IssuedToken {
+        let (proof, isKnown) = (login.proof, login.attempt.isKnown)
         let text = Hex.encode(try randomBytes(16))
         let digits = proof.wantsDigits ? try randomDigits(6) : nil
         let token = AuthToken(
-            key: AuthToken.key(text), id: proof.id.key, mpinID: login.isKnown ? login.identity.mpinID : "",
+            key: AuthToken.key(text), id: proof.id.key, mpinID: isKnown ? login.identity.mpinID : "",
             userID: login.identity.userID, verdict: verdict, wid: proof.wid,
             // The digits that a wrong PIN gets are good for nothing.
             otp: verdict == .right ? digits ?? "" : "", expires: login.now.adding(seconds: limits.tokenSeconds),
-            registersDevice: registersDevice)
+            registersDevice: judgement.answered?.registersDevice == true)
         // One for a browser is known as long as that may wait, so that a late phone hears what is wrong.
         let seconds = limits.accessNumberSeconds + limits.accessNumberGraceSeconds
         let end = proof.wid == "0" ? token.expires : max(token.expires, login.now.adding(seconds: seconds))
-        try await tokens.save(token, until: end, at: login.now)
+        let used = judgement.answered.map { [$0] } ?? login.claimed
+        try await tokens.save(token, until: end, using: used, at: login.now)
         return IssuedToken(token: text, digits: digits)
     }
 
@@ -182,8 +225,13 @@ extension AuthenticationService {
         _ authOTT: String, isOwnPage: Bool, outcome: WaitingBrowser.Outcome
     ) async throws -> LoginReport {
         let now = now
-        if !isOwnPage, try await refuses(authOTT, at: now) { throw ServiceError.foreignPage }
-        guard let token = try await tokens.take(authOTT, at: now) else { throw ServiceError.expiredLogin }
+        guard let (token, isLeft) = try await tokens.take(authOTT, leavingBrowsers: !isOwnPage, at: now) else {
+            throw ServiceError.expiredLogin
+        }
+        if isLeft {
+            try await noteRefusal(of: token, authOTT, at: now)
+            throw ServiceError.foreignPage
+        }
         if token.verdict != .right {
             try await identities.sync(token, at: now)
         } else if try await !redeem(token, authOTT, outcome, at: now) {

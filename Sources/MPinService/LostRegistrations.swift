@@ -8,7 +8,7 @@ import MPinWire
 /// known, now or later, so the answer to one of these times tells nobody which IDs exist, of whomever it is invented.
 package struct LostRegistrations: Sendable {
     /// In microseconds since 1970.
-    private struct Times: Codable, Sendable {
+    private struct Times: Codable, Storable {
         var after: Int64
         var until: Int64
     }
@@ -16,36 +16,37 @@ package struct LostRegistrations: Sendable {
     private static let setting = "times"
     private let times: [Times]
     /// Registrations that the backup has and that may have ended since.
-    private let pending: Table<Bool>
+    private let pending: Set<String>
 
     /// As the restores of that database have left it.
     package init(in store: any Store, at now: Moment) async throws {
         times = try await Self.table(store).read(Self.setting, at: now) ?? []
-        pending = Table("lost_registration", in: store)
+        var found: Set<String> = []
+        try await Self.each(Table<Bool>("lost_registration", in: store), at: now) { key, _ in found.insert(key) }
+        pending = found
     }
 
-    /// Nothing is looked for where nothing was ever restored.
-    package func contains(_ id: MPinID, at now: Moment) async throws -> Bool {
+    package func contains(_ id: MPinID) -> Bool {
         guard !times.isEmpty else { return false }
         let issued = id.issued?.microseconds
         let isOfTheTime = issued.map { issued in times.contains { $0.after < issued && issued <= $0.until } } ?? false
-        return try await pending.contains(id.key, at: now) || isOfTheTime
+        return pending.contains(id.key) || isOfTheTime
     }
 
     /// Notes in a backup, before it takes the place of a database, what has been issued since it was made.
     package static func note(in store: any Store, at now: Moment) async throws {
         let pending = Table<Bool>("lost_registration", in: store)
         var newest = Int64(0)
-        try await each(Table<IdentityRecord>("identity", in: store), at: now) { record in
+        try await each(Table<IdentityRecord>("identity", in: store), at: now) { _, record in
             newest = max(newest, MPinID(hex: record.mpinID)?.issued?.microseconds ?? 0)
         }
-        try await each(Table<Registration>("registration", in: store), at: now) { registration in
+        try await each(Table<Registration>("registration", in: store), at: now) { _, registration in
             newest = max(newest, registration.id.issued?.microseconds ?? 0)
             try await pending.update(registration.id.key, at: now) { $0 = .init(true) }
         }
         // To the end of its second: the time of that registration is not for everybody.
         let times = Times(after: (newest / 1_000_000 + 1) * 1_000_000, until: now.microseconds)
-        try await table(store).update(setting, at: now, durable: true) { entry in
+        try await table(store).update(setting, at: now, .durable) { entry in
             entry = .init((entry?.value ?? []) + [times])
         }
     }
@@ -53,12 +54,12 @@ package struct LostRegistrations: Sendable {
     private static func table(_ store: any Store) -> Table<[Times]> { Table("lost_registrations", in: store) }
 
     private static func each<Value>(
-        _ table: Table<Value>, at now: Moment, _ work: (Value) async throws -> Void
+        _ table: Table<Value>, at now: Moment, _ work: (String, Value) async throws -> Void
     ) async throws {
         var last: String?
         while true {
             let page = try await table.list(after: last, limit: 500, at: now)
-            for (_, value) in page { try await work(value) }
+            for (key, value) in page { try await work(key, value) }
             guard let end = page.last else { return }
             last = end.key
         }

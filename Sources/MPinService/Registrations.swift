@@ -2,7 +2,7 @@ import MPinSecrets
 package import MPinStore
 
 /// A registration that waits for its confirmation, or has just been completed.
-package struct Registration: Codable, Sendable, Equatable {
+package struct Registration: Codable, Storable, Equatable {
     package var id: MPinID
     package var userID: String
     /// Hex of the SHA-256 of the one-time token's hex text: the token itself is not kept.
@@ -48,7 +48,7 @@ package struct Registrations: Sendable {
     func restart(
         _ id: MPinID, expires: Moment, at now: Moment, check: @escaping @Sendable (Registration) throws -> Void
     ) async throws -> Table<Registration>.Entry? {
-        try await table.update(id.key, at: now, durable: true) { entry in
+        try await table.update(id.key, at: now, .durable) { entry in
             guard let before = entry, !before.value.isIssued else { return nil }
             try check(before.value)
             entry?.value.isActive = false
@@ -60,7 +60,7 @@ package struct Registrations: Sendable {
     /// Makes a registration that was restarted until `expires` what it was before, but for a confirmation that has come
     /// meanwhile. One that was restarted again since then stays.
     func undoRestart(_ expires: Moment, to before: Table<Registration>.Entry, at now: Moment) async throws {
-        try await table.update(before.value.id.key, at: now, durable: true) { entry in
+        try await table.update(before.value.id.key, at: now, .durable) { entry in
             guard let restarted = entry, !restarted.value.isIssued, restarted.expires == expires else { return }
             entry?.value.isActive = restarted.value.isActive || before.value.isActive
             entry?.expires = before.expires
@@ -77,7 +77,7 @@ package struct Registrations: Sendable {
 
     /// False when there is none, or its shares were handed out meanwhile.
     func deleteUnfinished(_ id: MPinID, at now: Moment) async throws -> Bool {
-        try await table.update(id.key, at: now, durable: true) { entry in
+        try await table.update(id.key, at: now, .durable) { entry in
             guard entry?.value.isIssued == false else { return false }
             entry = nil
             return true
@@ -86,7 +86,7 @@ package struct Registrations: Sendable {
 
     /// Confirms a registration that is neither issued nor expired; false when there is none.
     package func activate(_ id: MPinID, at now: Moment) async throws -> Bool {
-        try await table.update(id.key, at: now, durable: true) { entry in
+        try await table.update(id.key, at: now, .durable) { entry in
             guard entry?.value.isIssued == false else { return false }
             entry?.value.isActive = true
             return true
@@ -96,7 +96,7 @@ package struct Registrations: Sendable {
     /// Notes that the shares were handed out and may be again until `expires`; false when the registration is no longer
     /// there and active. Only the first time sets the end of the time to fetch again: it cannot be drawn out.
     package func complete(_ id: MPinID, refetchUntil expires: Moment, at now: Moment) async throws -> Bool {
-        try await table.update(id.key, at: now, durable: true) { entry in
+        try await table.update(id.key, at: now, .durable) { entry in
             guard entry?.value.isActive == true else { return false }
             if entry?.value.isIssued == false {
                 entry?.value.isIssued = true

@@ -31,8 +31,8 @@ package struct ServiceLimits: Sendable {
     package var pass1Seconds = 15
     /// Pass 1 records of one identity that live at the same time; the oldest goes first.
     package var pass1Records = 4
-    /// Tries, 5 ms apart, to begin a login while others of the same identity take up all attempts that are left.
-    package var busyTries = 400
+    /// Milliseconds that a login waits, at the most, while others of the same identity take up all attempts that are left.
+    package var busyMilliseconds = 2_000
     /// There are 2 to this power places for the logins on IDs that were never registered.
     package var strangerBits = 13
     /// Seconds from pass 2 to authenticate.

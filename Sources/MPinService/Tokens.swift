@@ -1,8 +1,9 @@
 import MPinSecrets
 package import MPinStore
+import MPinWire
 
 /// The outcome of a pass 2, for who presents its one-time token.
-package struct AuthToken: Codable, Sendable, Equatable {
+package struct AuthToken: Codable, Storable, Equatable {
     /// Hex of the SHA-256 of the one-time token's hex text: the token itself is not kept.
     package var key: String
     /// Key of the M-Pin ID.
@@ -42,6 +43,34 @@ package struct AuthToken: Codable, Sendable, Equatable {
     }
 }
 
+extension AuthToken {
+    package init(stored bytes: [UInt8]) throws {
+        guard var members = try Unpacker(bytes, version: 1) else {
+            self = try JSON.decode(from: bytes.span)
+            return
+        }
+        key = try members.text()
+        id = try members.text()
+        mpinID = try members.text()
+        userID = try members.text()
+        verdict = try Verdict(stored: try members.octets())
+        wid = try members.text()
+        otp = try members.text()
+        expires = try members.moment()
+        registersDevice = try members.flag()
+    }
+
+    package func stored() throws -> [UInt8] {
+        var members = Packer(version: 1, capacity: 768)
+        for text in [key, id, mpinID, userID] { members.put(text) }
+        members.put(try verdict.stored())
+        for text in [wid, otp] { members.put(text) }
+        members.put(expires)
+        members.put(registersDevice)
+        return members.bytes
+    }
+}
+
 /// The one-time tokens. Those of unknown IDs share a fixed number of places.
 package struct Tokens: Sendable {
     private let known: Table<AuthToken>
@@ -54,12 +83,15 @@ package struct Tokens: Sendable {
         self.slots = slots
     }
 
-    /// Keeps the token until `end`, which may come after its expiry: a phone is told of that.
-    package func save(_ token: AuthToken, until end: Moment? = nil, at now: Moment) async throws {
-        let key = token.isKnown ? token.key : slots.key(Array(token.key.utf8))
-        try await (token.isKnown ? known : unknown).update(key, at: now) { entry in
-            entry = .init(token, expires: end ?? token.expires)
-        }
+    /// Keeps the token until `end`, which may come after its expiry: a phone is told of that. Uses the challenges of its login
+    /// up, as the same step.
+    package func save(
+        _ token: AuthToken, until end: Moment? = nil, using used: [Challenge] = [], at now: Moment
+    ) async throws {
+        let change = SaveToken(
+            key: token.isKnown ? known.key(token.key) : place(token.key), token: token, end: end ?? token.expires,
+            challenges: ItemKey("pass1", token.id), used: used.map(\.y))
+        try await known.store.performOnce(change, at: now, .volatile)
     }
 
     /// The token, perhaps expired, unless it is unknown or used; it stays.
@@ -71,19 +103,73 @@ package struct Tokens: Sendable {
 
     /// The token, for one taker; nil when it is unknown, used or expired.
     package func take(_ authOTT: String, at now: Moment) async throws -> AuthToken? {
+        try await take(authOTT, leavingBrowsers: false, at: now)?.token
+    }
+
+    /// The same. `leavingBrowsers`: one that was made for a browser stays where it is.
+    func take(
+        _ authOTT: String, leavingBrowsers: Bool, at now: Moment
+    ) async throws -> (token: AuthToken, isLeft: Bool)? {
         let key = AuthToken.key(authOTT)
-        let stranger = try await unknown.update(slots.key(Array(key.utf8)), at: now) { entry -> AuthToken? in
-            guard let token = entry?.value, token.key == key else { return nil }
-            entry = nil
-            return token
+        let change = TakeToken(
+            key: key, keys: [known.key(key), place(key)], leavesBrowsers: leavingBrowsers, now: now)
+        guard let taken = try await known.store.perform(change, at: now, .durable), now < taken.token.expires else {
+            return nil
         }
-        let token = try await known.take(key, at: now) ?? stranger
-        return token.flatMap { now < $0.expires ? $0 : nil }
+        return taken
+    }
+
+    /// Where it would lie if its ID were unknown.
+    private func place(_ key: String) -> ItemKey { unknown.key(slots.key(Array(key.utf8))) }
+}
+
+private struct SaveToken: NamedChange {
+    static let name = "save"
+
+    let key: ItemKey
+    let token: AuthToken
+    let end: Moment
+    let challenges: ItemKey
+    /// What tells the used challenges from others.
+    let used: [[UInt8]]
+
+    var keys: [ItemKey] { used.isEmpty ? [key] : [key, challenges] }
+
+    func run(_ items: inout Items) throws {
+        try Table<AuthToken>.change(&items[key]) { $0 = .init(token, expires: end) }
+        guard !used.isEmpty else { return }
+        try Table<LiveChallenges>.change(&items[challenges]) { entry in
+            entry?.value.challenges.removeAll { used.contains($0.y) }
+            if entry?.value.challenges.isEmpty ?? false { entry = nil }
+        }
+    }
+}
+
+/// Of many takers one gets the token, wherever it lies.
+private struct TakeToken: NamedChange {
+    static let name = "take"
+
+    let key: String
+    let keys: [ItemKey]
+    let leavesBrowsers: Bool
+    let now: Moment
+
+    func run(_ items: inout Items) throws -> (token: AuthToken, isLeft: Bool)? {
+        for place in keys {
+            guard let item = items[place] else { continue }
+            let token = try AuthToken(stored: item.value)
+            // Another token may have got the place.
+            guard token.key == key else { continue }
+            let isLeft = leavesBrowsers && token.wid != "0" && now < token.expires
+            if !isLeft { items[place] = nil }
+            return (token, isLeft)
+        }
+        return nil
     }
 }
 
 /// A login that this server has confirmed and the relying party has not yet.
-struct PendingLogin: Codable, Sendable {
+struct PendingLogin: Codable, Storable {
     /// "0", or the name of the waiting browser.
     var wid: String
     /// What becomes of it if the RPA agrees and adds nothing.

@@ -1,4 +1,5 @@
 package import MPinStore
+import MPinWire
 
 /// What a login came to. It knows no wire: each face of the server spells it in its own words.
 package enum Verdict: Sendable, Equatable {
@@ -88,5 +89,41 @@ extension Verdict: Codable {
             throw DecodingError.dataCorruptedError(
                 forKey: .status, in: members, debugDescription: "unknown verdict \(status)")
         }
+    }
+}
+
+extension Verdict: Storable {
+    package init(stored bytes: [UInt8]) throws {
+        guard var members = try Unpacker(bytes, version: 1) else {
+            self = try JSON.decode(from: bytes.span)
+            return
+        }
+        let (name, moment, left) = (try members.count(), try members.optionalMoment(), try members.count())
+        switch name {
+        case 1: self = .right
+        case 2: self = .wrong(left: left)
+        case 3: self = .blocked(until: moment)
+        case 4: self = .revoked
+        case 5: self = .retired
+        default: throw StoreError.unusable("a verdict that this version does not know")
+        }
+    }
+
+    /// As long whatever it is.
+    package func stored() throws -> [UInt8] {
+        var members = Packer(version: 1, capacity: 32)
+        let (name, until, left): (Int, Moment?, Int) =
+            switch self {
+            case .right: (1, nil, 0)
+            case .wrong(let left): (2, nil, left)
+            case .blocked(let until): (3, until, 0)
+            case .revoked: (4, nil, 0)
+            case .retired: (5, nil, 0)
+            case .busy, .unavailable: throw StoreError.unusable("no token stands for \(self)")
+            }
+        members.put(name)
+        members.put(until)
+        members.put(left)
+        return members.bytes
     }
 }

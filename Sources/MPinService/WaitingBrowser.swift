@@ -6,7 +6,7 @@ package import MPinWire
 ///
 /// At most one login ever comes out of it: the first right PIN locks it to that M-Pin ID, and only the one-time token that
 /// was shown to the browser is worth anything there.
-package struct WaitingBrowser: Codable, Sendable {
+package struct WaitingBrowser: Codable, Storable {
     /// A right PIN that a phone has brought.
     private struct Login: Codable {
         /// 16 bytes in hex.

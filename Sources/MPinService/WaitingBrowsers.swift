@@ -6,9 +6,10 @@ package struct WaitingBrowsers: Sendable {
     private let table: Table<WaitingBrowser>
     /// Hash of a webOTT -> number or id.
     private let names: Table<String>
-    private let doorbell = Doorbell()
+    private let signals: any Signals
 
-    package init(in store: any Store) {
+    package init(in store: any Store, signals: any Signals) {
+        self.signals = signals
         table = Table("wid", in: store)
         names = Table("webott", in: store)
     }
@@ -53,7 +54,7 @@ package struct WaitingBrowsers: Sendable {
             entry?.value = browser
             return result
         }
-        doorbell.ring(wid)
+        signals.ring(wid)
         return result
     }
 
@@ -63,12 +64,11 @@ package struct WaitingBrowsers: Sendable {
     }
 
     /// What `look` finds, which is asked at once, whenever the browser may have changed, and a last time after `seconds`;
-    /// nil then, or when the client has gone or the server is to stop. Only this process changes its browsers: a ring
-    /// misses nothing.
+    /// nil then, or when the client has gone or the server is to stop.
     func wait<Result: Sendable>(
         _ wid: String, seconds: Int, _ look: @Sendable () async throws -> Result?
     ) async throws -> Result? {
-        let (rings, stop) = doorbell.rings(wid, seconds: seconds)
+        let (rings, stop) = signals.rings(wid, seconds: seconds)
         return try await whileWanted {
             for await _ in rings {
                 if let result = try await look() { return result }
@@ -86,7 +86,7 @@ package struct WaitingBrowsers: Sendable {
             entry = nil
             return true
         }
-        if isEnded { doorbell.ring(wid) }
+        if isEnded { signals.ring(wid) }
         return isEnded
     }
 

@@ -7,7 +7,7 @@ import Synchronization
 /// Whoever comes first runs the batch on its own thread, which costs no change of threads; a batch that takes its time,
 /// for a sync or because another process writes, goes to a thread of its own.
 ///
-/// A write that fails changes nothing: its only changing statement is its last.
+/// A write that fails changes nothing: its only changing statement is its last, or it takes back what it has changed.
 final class BatchWriter: Sendable {
     /// Runs the write, or fails it, and gives what tells its caller how it went, given whether the transaction held.
     private typealias Job = @Sendable (Result<SQLiteConnection, any Error>) -> Answer
@@ -33,7 +33,7 @@ final class BatchWriter: Sendable {
     ) async throws -> T {
         try await withCheckedThrowingContinuation { continuation in
             add(durable: durable) { connection in
-                let result = Result { try body(connection.get()) }
+                let result = Result { try unavailable { try body(connection.get()) } }
                 return { error in continuation.resume(with: error.map(Result.failure) ?? result) }
             }
         }
@@ -77,17 +77,35 @@ final class BatchWriter: Sendable {
     private static func run(_ batch: Waiting, _ connection: SQLiteConnection, waits: Bool) -> Bool {
         var answers: [Answer] = []
         do {
-            try connection.syncAtCommit(batch.isDurable)
-            guard try connection.beginWriting(waits: waits) else { return false }
+            let hasBegun = try unavailable {
+                try connection.syncAtCommit(batch.isDurable)
+                return try connection.beginWriting(waits: waits)
+            }
+            guard hasBegun else { return false }
             for job in batch.jobs where connection.isInTransaction { answers.append(job(.success(connection))) }
-            try connection.run("COMMIT")
+            try commit(connection)
             for answer in answers { answer(nil) }
         } catch {
-            // Where there is nothing to roll back, that is no news.
+            // This fails where the transaction has ended already.
             try? connection.run("ROLLBACK")
             for job in batch.jobs.dropFirst(answers.count) { answers.append(job(.failure(error))) }
             for answer in answers { answer(error) }
         }
         return true
+    }
+
+    /// A disk that fails in a commit may have kept it.
+    private static func commit(_ connection: SQLiteConnection) throws {
+        do { try connection.run("COMMIT") } catch let failure as SQLiteConnection.Failure {
+            throw failure.isOfDisk
+                ? StoreError.unknownOutcome(failure.description) : .unavailable(failure.description)
+        }
+    }
+}
+
+/// What SQLite does not do now is unavailable to the callers of a store.
+func unavailable<Result>(_ body: () throws -> Result) throws -> Result {
+    do { return try body() } catch let failure as SQLiteConnection.Failure {
+        throw StoreError.unavailable(failure.description)
     }
 }

@@ -2,74 +2,81 @@ import Synchronization
 
 /// The state in this process's memory: for what is dead before the process is up again.
 package final class MemoryStore: Store {
-    private typealias Tables = [String: [String: StoredItem]]
-    private let tables = Mutex<Tables>([:])
+    private struct Tables {
+        private(set) var items: [String: [String: StoredItem]] = [:]
+        /// The keys of items by the first whole second at which they are over: what collecting looks at. An item that has got
+        /// another end since, or is gone, is still named.
+        private var ends: [Int64: [ItemKey]] = [:]
 
-    package let keepsObjects = true
+        func live(_ key: ItemKey, _ now: Moment) -> StoredItem? {
+            items[key.table]?[key.key].flatMap { $0.isLive(at: now) ? $0 : nil }
+        }
+
+        mutating func put(_ item: StoredItem?, _ key: ItemKey) {
+            let before = items[key.table]?[key.key]
+            items[key.table, default: [:]][key.key] = item
+            guard let end = item?.expires.map(Self.end), end != before?.expires.map(Self.end) else { return }
+            ends[end, default: []].append(key)
+        }
+
+        /// Deletes at most `limit` items; how many.
+        mutating func collect(_ now: Moment, _ limit: Int) -> Int {
+            var count = 0
+            for second in ends.keys.filter({ $0 * 1_000_000 <= now.microseconds }).sorted() {
+                while let key = ends[second]?.last {
+                    guard count < limit else { return count }
+                    ends[second]?.removeLast()
+                    guard items[key.table]?[key.key]?.isLive(at: now) == false else { continue }
+                    items[key.table]?[key.key] = nil
+                    count += 1
+                }
+                ends[second] = nil
+            }
+            return count
+        }
+
+        private static func end(_ moment: Moment) -> Int64 { (moment.microseconds + 999_999) / 1_000_000 }
+    }
+
+    private let tables = Mutex(Tables())
+
+    package let isNear = true
 
     package init() {}
 
-    /// Items, those that have expired since the last ``collect(at:)`` included.
-    package var count: Int { tables.withLock { $0.values.reduce(0) { $0 + $1.count } } }
+    /// Items, those whose end has come and that are not collected yet included.
+    package var count: Int { tables.withLock { $0.items.values.reduce(0) { $0 + $1.count } } }
 
-    package func create(_ table: String, _ key: String, _ item: StoredItem, at now: Moment) async throws -> Bool {
-        tables.withLock { tables in
-            guard Self.live(tables, table, key, now) == nil else { return false }
-            tables[table, default: [:]][key] = item
-            return true
-        }
+    package func read(_ key: ItemKey, at now: Moment) async throws -> StoredItem? {
+        tables.withLock { $0.live(key, now) }
     }
 
-    package func read(_ table: String, _ key: String, at now: Moment) async throws -> StoredItem? {
-        tables.withLock { Self.live($0, table, key, now) }
-    }
-
-    package func update<Result: Sendable>(
-        _ table: String, _ key: String, at now: Moment, durable: Bool,
-        _ change: @escaping @Sendable (inout StoredItem?) throws -> Result
+    package func transaction<Result: Sendable>(
+        _ keys: [ItemKey], at now: Moment, _ durability: Durability,
+        _ change: @escaping @Sendable (inout Items) throws -> Result
     ) async throws -> Result {
-        try tables.withLock { tables in
-            var item = Self.live(tables, table, key, now)
-            let result = try change(&item)
-            tables[table, default: [:]][key] = item
+        let keys = ItemKey.inOrder(keys)
+        return try tables.withLock { tables in
+            var items = Items(keys.map { ($0, tables.live($0, now)) })
+            let result = try change(&items)
+            for (key, item) in zip(keys, try items.changed()) { tables.put(item, key) }
             return result
-        }
-    }
-
-    package func take(_ table: String, _ key: String, at now: Moment) async throws -> StoredItem? {
-        tables.withLock { tables in
-            let item = Self.live(tables, table, key, now)
-            tables[table]?[key] = nil
-            return item
         }
     }
 
     package func list(
         _ table: String, after key: String?, limit: Int, at now: Moment
     ) async throws -> [(key: String, item: StoredItem)] {
-        let live = tables.withLock { $0[table, default: [:]].filter { $0.value.isLive(at: now) } }
-        let rest = live.filter { entry in key.map { Self.precedes($0, entry.key) } ?? true }
-        return rest.sorted { Self.precedes($0.key, $1.key) }.prefix(limit).map { (key: $0.key, item: $0.value) }
-    }
-
-    package func collect(at now: Moment) async throws -> Int {
-        tables.withLock { tables in
-            var count = 0
-            for (name, items) in tables {
-                let live = items.filter { $0.value.isLive(at: now) }
-                count += items.count - live.count
-                tables[name] = live
-            }
-            return count
+        let items = tables.withLock { $0.items[table] ?? [:] }
+        let rest = items.filter { entry in
+            entry.value.isLive(at: now) && key.map { ItemKey.precedes($0, entry.key) } ?? true
         }
+        return rest.sorted { ItemKey.precedes($0.key, $1.key) }.prefix(limit).map { (key: $0.key, item: $0.value) }
     }
 
-    private static func live(_ tables: Tables, _ table: String, _ key: String, _ now: Moment) -> StoredItem? {
-        tables[table]?[key].flatMap { $0.isLive(at: now) ? $0 : nil }
+    package func collect(at now: Moment, limit: Int) async throws -> Int {
+        tables.withLock { $0.collect(now, limit) }
     }
 
-    /// The order of a file's index: by bytes.
-    private static func precedes(_ left: String, _ right: String) -> Bool {
-        left.utf8.lexicographicallyPrecedes(right.utf8)
-    }
+    package func check(at now: Moment) async throws {}
 }

@@ -3,7 +3,7 @@ import GRDBSQLite
 /// One connection to a SQLite file, its statements compiled once: for what happens several times a login, where GRDB's
 /// queues and rows cost more than SQLite's work. For one thread at a time.
 package final class SQLiteConnection {
-    enum Value {
+    package enum Value {
         case text(String)
         case bytes([UInt8])
         case integer(Int64?)
@@ -13,22 +13,24 @@ package final class SQLiteConnection {
         package let description: String
         /// Another process has the lock.
         var isBusy = false
+        /// The disk does not do what it is told.
+        var isOfDisk = false
     }
 
     /// A row while it is being read.
-    struct Row {
+    package struct Row {
         fileprivate let statement: OpaquePointer
 
-        func text(_ column: Int32) -> String { String(cString: sqlite3_column_text(statement, column)) }
+        package func text(_ column: Int32) -> String { String(cString: sqlite3_column_text(statement, column)) }
 
-        func bytes(_ column: Int32) -> [UInt8] {
+        package func bytes(_ column: Int32) -> [UInt8] {
             let count = Int(sqlite3_column_bytes(statement, column))
             guard let start = sqlite3_column_blob(statement, column) else { return [] }
             return [UInt8](UnsafeRawBufferPointer(start: start, count: count))
         }
 
         /// Nil for NULL.
-        func integer(_ column: Int32) -> Int64? {
+        package func integer(_ column: Int32) -> Int64? {
             sqlite3_column_type(statement, column) == SQLITE_NULL ? nil : sqlite3_column_int64(statement, column)
         }
     }
@@ -41,7 +43,7 @@ package final class SQLiteConnection {
     private static let patience: Int32 = 5000
 
     /// Opens a file that exists.
-    init(path: String) throws {
+    package init(path: String) throws {
         var handle: OpaquePointer?
         let status = sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil)
         guard let handle else { throw Failure(description: "\(path): no memory") }
@@ -64,7 +66,7 @@ package final class SQLiteConnection {
     }
 
     /// Runs one statement and reads its rows. It is compiled the first time.
-    func run(_ sql: String, _ values: [Value] = [], row: (Row) -> Void = { _ in }) throws {
+    package func run(_ sql: String, _ values: [Value] = [], row: (Row) -> Void = { _ in }) throws {
         let statement = try compiled(sql)
         defer {
             sqlite3_reset(statement)
@@ -116,8 +118,9 @@ package final class SQLiteConnection {
     }
 
     private func failure() -> Failure {
-        Failure(
-            description: "SQLite: " + String(cString: sqlite3_errmsg(handle)),
-            isBusy: sqlite3_errcode(handle) == SQLITE_BUSY)
+        let code = sqlite3_errcode(handle) & 0xff
+        return Failure(
+            description: "SQLite: " + String(cString: sqlite3_errmsg(handle)), isBusy: code == SQLITE_BUSY,
+            isOfDisk: code == SQLITE_IOERR)
     }
 }

@@ -1,4 +1,5 @@
 import GRDB
+import Glibc
 import Synchronization
 
 /// The state in a SQLite file.
@@ -6,13 +7,17 @@ import Synchronization
 /// Write-ahead log: a process killed at any moment loses nothing that was answered for. A sync to the disk at every
 /// commit is for writes that ask for it.
 package final class SQLiteStore: Store {
+    private let path: String
     private let lock: DatabaseLock
     private let writer: BatchWriter
     /// Readers never wait for the writer.
     private let reader: Mutex<SQLiteConnection>
 
+    package let isNear = true
+
     /// Opens or creates the file and brings its schema up to date; refuses a schema from a newer program.
     package init(path: String) throws {
+        self.path = path
         lock = try DatabaseLock(sharing: path)
         try Self.migrate(path)
         writer = try BatchWriter(path: path)
@@ -35,94 +40,101 @@ package final class SQLiteStore: Store {
         try pool.close()
     }
 
-    package func create(_ table: String, _ key: String, _ item: StoredItem, at now: Moment) async throws -> Bool {
-        try await writer.write(durable: true) { connection in
-            guard try Self.item(connection, table, key, now) == nil else { return false }
-            try Self.put(connection, table, key, item)
-            return true
-        }
+    package func read(_ key: ItemKey, at now: Moment) async throws -> StoredItem? {
+        try unavailable { try reader.withLock { try Self.item($0, key, now) } }
     }
 
-    package func read(_ table: String, _ key: String, at now: Moment) async throws -> StoredItem? {
-        try reader.withLock { try Self.item($0, table, key, now) }
-    }
-
-    package func update<Result: Sendable>(
-        _ table: String, _ key: String, at now: Moment, durable: Bool,
-        _ change: @escaping @Sendable (inout StoredItem?) throws -> Result
+    package func transaction<Result: Sendable>(
+        _ keys: [ItemKey], at now: Moment, _ durability: Durability,
+        _ change: @escaping @Sendable (inout Items) throws -> Result
     ) async throws -> Result {
-        try await writer.write(durable: durable) { connection in
-            let old = try Self.item(connection, table, key, now)
-            var item = old
-            let result = try change(&item)
-            if let item {
+        let (keys, isDurable) = (ItemKey.inOrder(keys), durability == .durable)
+        return try await writer.write(durable: isDurable) { connection in
+            let before = try keys.map { try Self.item(connection, $0, now) }
+            var items = Items(zip(keys, before).map { ($0, $1) })
+            let result = try change(&items)
+            var changes: [(ItemKey, StoredItem?)] = []
+            for ((key, old), new) in zip(zip(keys, before), try items.changed()) {
                 // Unchanged, it is written for its sync alone.
-                if durable || item != old { try Self.put(connection, table, key, item) }
-            } else if old != nil {
-                try Self.delete(connection, table, key)
+                if old != new || isDurable && new != nil { changes.append((key, new)) }
             }
+            try Self.write(connection, changes)
             return result
-        }
-    }
-
-    package func take(_ table: String, _ key: String, at now: Moment) async throws -> StoredItem? {
-        try await writer.write(durable: true) { connection in
-            guard let item = try Self.item(connection, table, key, now) else { return nil }
-            try Self.delete(connection, table, key)
-            return item
         }
     }
 
     package func list(
         _ table: String, after key: String?, limit: Int, at now: Moment
     ) async throws -> [(key: String, item: StoredItem)] {
-        try reader.withLock { connection in
-            var items: [(key: String, item: StoredItem)] = []
-            let sql = """
-                SELECT value, expires, key FROM item WHERE kind = ? AND key \(key == nil ? ">=" : ">") ?
-                AND (expires IS NULL OR expires > ?) ORDER BY key LIMIT ?
-                """
-            let values: [SQLiteConnection.Value] = [
-                .text(table), .text(key ?? ""), .integer(now.microseconds), .integer(Int64(limit)),
-            ]
-            try connection.run(sql, values) { items.append(($0.text(2), Self.item($0))) }
-            return items
+        let sql = """
+            SELECT value, expires, key FROM item WHERE kind = ? AND key \(key == nil ? ">=" : ">") ?
+            AND (expires IS NULL OR expires > ?) ORDER BY key LIMIT ?
+            """
+        let values: [SQLiteConnection.Value] = [
+            .text(table), .text(key ?? ""), .integer(now.microseconds), .integer(Int64(limit)),
+        ]
+        return try unavailable {
+            try reader.withLock { connection in
+                var items: [(key: String, item: StoredItem)] = []
+                try connection.run(sql, values) { items.append(($0.text(2), Self.item($0))) }
+                return items
+            }
         }
     }
 
-    package func collect(at now: Moment) async throws -> Int {
+    package func collect(at now: Moment, limit: Int) async throws -> Int {
         try await writer.write { connection in
-            try connection.run("DELETE FROM item WHERE expires <= ?", [.integer(now.microseconds)])
+            let sql = """
+                DELETE FROM item WHERE (kind, key) IN (SELECT kind, key FROM item WHERE expires <= ? LIMIT ?)
+                """
+            try connection.run(sql, [.integer(now.microseconds), .integer(Int64(limit))])
             return connection.changes
         }
+    }
+
+    /// Also where another file lies in the place of this one.
+    package func check(at now: Moment) async throws {
+        guard access(path, F_OK) == 0 else { throw StoreError.unavailable("\(path): no such file") }
+        let probe = StoredItem(value: [], expires: Moment(microseconds: now.microseconds + 60_000_000))
+        try await update(ItemKey("health", "probe"), at: now, .ordered) { $0 = probe }
     }
 }
 
 extension SQLiteStore {
-    private static func item(
-        _ connection: SQLiteConnection, _ table: String, _ key: String, _ now: Moment
-    ) throws -> StoredItem? {
+    /// All or nothing, also where others share the transaction of the file.
+    private static func write(_ connection: SQLiteConnection, _ changes: [(ItemKey, StoredItem?)]) throws {
+        guard changes.count > 1 else { return try changes.forEach { try write(connection, $0, $1) } }
+        try connection.run("SAVEPOINT change")
+        do {
+            for (key, item) in changes { try write(connection, key, item) }
+        } catch {
+            try? connection.run("ROLLBACK TO change")
+            try? connection.run("RELEASE change")
+            throw error
+        }
+        try connection.run("RELEASE change")
+    }
+
+    private static func write(_ connection: SQLiteConnection, _ key: ItemKey, _ item: StoredItem?) throws {
+        guard let item else {
+            return try connection.run(
+                "DELETE FROM item WHERE kind = ? AND key = ?", [.text(key.table), .text(key.key)])
+        }
+        try connection.run(
+            "INSERT OR REPLACE INTO item (kind, key, value, expires) VALUES (?, ?, ?, ?)",
+            [.text(key.table), .text(key.key), .bytes(item.value), .integer(item.expires?.microseconds)])
+    }
+
+    private static func item(_ connection: SQLiteConnection, _ key: ItemKey, _ now: Moment) throws -> StoredItem? {
         var item: StoredItem?
         try connection.run(
             "SELECT value, expires FROM item WHERE kind = ? AND key = ? AND (expires IS NULL OR expires > ?)",
-            [.text(table), .text(key), .integer(now.microseconds)]
+            [.text(key.table), .text(key.key), .integer(now.microseconds)]
         ) { item = Self.item($0) }
         return item
     }
 
     private static func item(_ row: SQLiteConnection.Row) -> StoredItem {
         StoredItem(value: row.bytes(0), expires: row.integer(1).map(Moment.init))
-    }
-
-    private static func put(
-        _ connection: SQLiteConnection, _ table: String, _ key: String, _ item: StoredItem
-    ) throws {
-        try connection.run(
-            "INSERT OR REPLACE INTO item (kind, key, value, expires) VALUES (?, ?, ?, ?)",
-            [.text(table), .text(key), .bytes(item.value), .integer(item.expires?.microseconds)])
-    }
-
-    private static func delete(_ connection: SQLiteConnection, _ table: String, _ key: String) throws {
-        try connection.run("DELETE FROM item WHERE kind = ? AND key = ?", [.text(table), .text(key)])
     }
 }

@@ -1,8 +1,25 @@
 import MPinWire
 
-/// The items of one type in a store, as JSON wherever they are bytes. A type that gets new members reads the old form as
-/// well.
-package struct Table<Value: Codable & Sendable>: Sendable {
+/// A value that a table keeps as bytes. A type that gets new members reads the old form as well.
+package protocol Storable: Sendable {
+    init(stored bytes: [UInt8]) throws
+
+    func stored() throws -> [UInt8]
+}
+
+/// As JSON, where no login waits for it.
+extension Storable where Self: Codable {
+    package init(stored bytes: [UInt8]) throws { self = try JSON.decode(from: bytes.span, fromAny: true) }
+
+    package func stored() throws -> [UInt8] { try JSON.bytes(self) }
+}
+
+extension String: Storable {}
+extension Bool: Storable {}
+extension Array: Storable where Element: Storable & Codable {}
+
+/// The items of one type in a store.
+package struct Table<Value: Storable>: Sendable {
     /// A value and how long it lives; nil: for ever.
     package struct Entry: Sendable {
         package var value: Value
@@ -22,39 +39,38 @@ package struct Table<Value: Codable & Sendable>: Sendable {
         self.store = store
     }
 
+    package func key(_ key: String) -> ItemKey { ItemKey(name, key) }
+
     /// Keeps a new value, with a sync; false, and nothing changed, where a live one is.
     package func create(_ key: String, _ value: Value, expires: Moment? = nil, at now: Moment) async throws -> Bool {
-        try await store.create(name, key, item(Entry(value, expires: expires)), at: now)
+        try await store.create(self.key(key), try Self.item(Entry(value, expires: expires)), at: now)
     }
 
     package func read(_ key: String, at now: Moment) async throws -> Value? {
-        try await store.read(name, key, at: now).map(Self.entry)?.value
+        try await store.read(self.key(key), at: now).map(Self.entry)?.value
     }
 
     /// Whether there is one, without reading it.
     package func contains(_ key: String, at now: Moment) async throws -> Bool {
-        try await store.read(name, key, at: now) != nil
+        try await store.read(self.key(key), at: now) != nil
     }
 
     /// Read, change, write as one step: nil in is none, nil out deletes.
     package func update<Result: Sendable>(
-        _ key: String, at now: Moment, durable: Bool = false,
+        _ key: String, at now: Moment, _ durability: Durability = .ordered,
         _ change: @escaping @Sendable (inout Entry?) throws -> Result
     ) async throws -> Result {
-        try await store.update(name, key, at: now, durable: durable) { item in
-            var entry = try item.map(Self.entry)
-            let result = try change(&entry)
-            item = try entry.map(self.item)
-            return result
+        try await store.update(self.key(key), at: now, durability) { item in
+            try Self.change(&item, change)
         }
     }
 
     /// Reads and deletes: of many takers one gets the value.
     package func take(_ key: String, at now: Moment) async throws -> Value? {
-        try await store.take(name, key, at: now).map(Self.entry)?.value
+        try await store.take(self.key(key), at: now).map(Self.entry)?.value
     }
 
-    package func delete(_ key: String, at now: Moment) async throws { _ = try await store.take(name, key, at: now) }
+    package func delete(_ key: String, at now: Moment) async throws { _ = try await take(key, at: now) }
 
     /// At most `limit` values in the order of their keys, from the first behind `key` on.
     package func list(
@@ -63,24 +79,33 @@ package struct Table<Value: Codable & Sendable>: Sendable {
         try await store.list(name, after: key, limit: limit, at: now).map { ($0.key, try Self.entry($0.item).value) }
     }
 
-    private func item(_ entry: Entry) throws -> StoredItem {
-        guard !store.keepsObjects else { return StoredItem(object: entry.value, expires: entry.expires) }
-        return StoredItem(value: try JSON.bytes(entry.value), expires: entry.expires)
+    /// The same as ``update(_:at:_:_:)``, on one item of a transaction.
+    package static func change<Result>(
+        _ item: inout StoredItem?, _ change: (inout Entry?) throws -> Result
+    ) throws -> Result {
+        var entry = try item.map(Self.entry)
+        let result = try change(&entry)
+        item = try entry.map(Self.item)
+        return result
+    }
+
+    private static func item(_ entry: Entry) throws -> StoredItem {
+        StoredItem(value: try entry.value.stored(), expires: entry.expires)
     }
 
     private static func entry(_ item: StoredItem) throws -> Entry {
-        if let value = item.object as? Value { return Entry(value, expires: item.expires) }
-        return Entry(try JSON.decode(from: item.value.span, fromAny: true), expires: item.expires)
+        Entry(try Value(stored: item.value), expires: item.expires)
     }
 }
 
 extension Store {
-    /// A value that is made once and kept: `make` runs only where there is none.
-    package func setting(_ name: String, orMake make: @escaping @Sendable () throws -> String) async throws -> String {
+    /// A value that is made once and kept. `make` may run where there is one already: its value is then dropped.
+    package func setting(_ name: String, orMake make: @Sendable () throws -> String) async throws -> String {
         let settings = Table<String>("setting", in: self)
-        return try await settings.update(name, at: .now(), durable: true) { entry in
+        if let kept = try await settings.read(name, at: .now()) { return kept }
+        let value = try make()
+        return try await settings.update(name, at: .now(), .durable) { entry in
             if let entry { return entry.value }
-            let value = try make()
             entry = .init(value)
             return value
         }

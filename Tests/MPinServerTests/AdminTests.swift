@@ -165,9 +165,12 @@ final class AdminTests: XCTestCase {
             let records = Table<IdentityRecord>("identity", in: try SQLiteStore(path: path))
             let key = try XCTUnwrap(MPinID(hex: user.id)).key
             let policy = AttemptPolicy()
-            try await records.update(key, at: .now(), durable: true) { entry in
+            try await records.update(key, at: .now(), .durable) { entry in
                 guard var record = entry?.value else { throw Sockets.Failure(text: "no such identity") }
-                for _ in 0..<count { _ = record.reserve(policy, at: .now().adding(seconds: -policy.lostSeconds - 1)) }
+                for _ in 0..<count {
+                    _ = record.reserve(
+                        .random(in: 1...(.max)), policy, at: .now().adding(seconds: -policy.lostSeconds - 1))
+                }
                 entry = .init(record)
             }
             done.fulfill()

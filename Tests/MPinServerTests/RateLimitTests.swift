@@ -1,6 +1,7 @@
 import Foundation
 import MPinSecrets
 import MPinServer
+import MPinStore
 import MPinWire
 import XCTest
 
@@ -191,20 +192,6 @@ final class RateLimitTests: XCTestCase {
         }
         XCTAssertTrue(server.logText.contains("\"request_id\":\"proxy-77.a_b\""))
         XCTAssertTrue(server.logText.contains("\"remote\":\"127.0.0.1\""))
-    }
-
-    func testBucketsStayWithinTheirMemory() throws {
-        let buckets = try TokenBuckets(XCTUnwrap(RateLimit("2/60")), capacity: 100)
-        let start = ContinuousClock.now
-        for key in 0..<10_000 as Range<UInt64> { XCTAssertNil(buckets.take(.init(high: key, low: 0), at: start)) }
-        XCTAssertLessThanOrEqual(buckets.count, 200)
-        let key = TokenBuckets.Key(high: 0, low: 1)
-        XCTAssertNil(buckets.take(key, at: start))
-        XCTAssertNil(buckets.take(key, at: start))
-        XCTAssertEqual(buckets.take(key, at: start), 30)
-        XCTAssertEqual(buckets.take(key, at: start + .seconds(29)), 1)
-        XCTAssertNil(buckets.take(key, at: start + .seconds(30)))
-        XCTAssertEqual(buckets.take(key, at: start + .seconds(30)), 30, "a refusal takes nothing")
     }
 
     func testAddressesAndNetworks() {

@@ -1,6 +1,7 @@
 import Foundation
 import LoopbackServer
 import MPinServer
+import MPinStore
 import MPinWire
 import XCTest
 

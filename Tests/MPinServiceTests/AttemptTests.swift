@@ -54,7 +54,7 @@ final class AttemptTests: XCTestCase {
         XCTAssertEqual((0..<2).map { wrong($0) }, [.wrong(2), .wrong(1)])
         XCTAssertEqual(identity.reserve(policy, at: start), .granted)
         XCTAssertEqual(identity.succeed(), .right)
-        XCTAssertEqual(identity.attempts + identity.failuresSinceSuccess + identity.inProgress, 0)
+        XCTAssertEqual(identity.attempts + identity.failuresSinceSuccess + identity.open.count, 0)
         XCTAssertEqual((0..<3).map { wrong($0) }, [.wrong(2), .wrong(1), .blocked])
     }
 
@@ -102,7 +102,7 @@ final class AttemptTests: XCTestCase {
         policy.maxAttempts = 1
         XCTAssertEqual(identity.reserve(policy, at: start), .granted)
         var other = identity
-        other.inProgress = 2
+        other.open = [1, 2]
         XCTAssertEqual(other.fail(policy, at: start), .blocked(until: nil))
         XCTAssertEqual(other.succeed(), .right)
         XCTAssertTrue(other.blocked)
@@ -114,6 +114,27 @@ final class AttemptTests: XCTestCase {
         identity.unblock()
         for _ in 0..<3 { XCTAssertEqual(identity.reserve(policy, at: start), .granted) }
         XCTAssertEqual(wrong(11), .stillBlocked)
+    }
+
+    /// A commit that nobody knows of is made again with the same id.
+    func testAnAttemptIsTakenAndSettledOnce() {
+        for _ in 0..<3 { XCTAssertEqual(identity.reserve(7, policy, at: start), .granted) }
+        XCTAssertEqual(identity.open, [7])
+        for _ in 0..<3 { XCTAssertEqual(identity.settle(7, .wrong, policy, at: start), .wrong(left: 2)) }
+        XCTAssertEqual(identity.reserve(8, policy, at: start), .granted)
+        for _ in 0..<2 { XCTAssertEqual(identity.settle(8, .right, policy, at: start), .right) }
+        XCTAssertEqual(identity.attempts, 0)
+    }
+
+    func testWhatWasCountedAsLostIsNotCountedAgain() {
+        XCTAssertEqual(identity.reserve(7, policy, at: start), .granted)
+        let late = start.adding(seconds: policy.lostSeconds + 1)
+        XCTAssertEqual(identity.reserve(8, policy, at: late), .granted)
+        XCTAssertEqual(identity.attempts, 1)
+        XCTAssertEqual(identity.settle(7, .wrong, policy, at: late), .wrong(left: 2))
+        XCTAssertEqual(identity.settle(7, .right, policy, at: late), .right, "it was judged, and right")
+        XCTAssertEqual(identity.attempts, 1, "but it clears nothing")
+        XCTAssertEqual(identity.open, [8])
     }
 
     /// By a wrong PIN, by attempts that ended with their process, and by neither of what only comes upon a block.
@@ -156,11 +177,10 @@ final class AttemptTests: XCTestCase {
 
     func testARecordWithoutLaterMembersIsRead() throws {
         let json = #"{"mpinID":"7b7d","userID":"a","keyID":"1","registered":1700000000000000}"#
-        XCTAssertEqual(try JSONDecoder().decode(IdentityRecord.self, from: Data(json.utf8)), identity)
+        XCTAssertEqual(try IdentityRecord(stored: Array(json.utf8)), identity)
         identity.blockedUntil = start
         identity.refused = 3
-        let again = try JSONDecoder().decode(IdentityRecord.self, from: JSONEncoder().encode(identity))
-        XCTAssertEqual(again, identity)
+        XCTAssertEqual(try IdentityRecord(stored: identity.stored()), identity)
     }
 
     func testTheOperatorFindsUnblocksAndRevokes() async throws {
@@ -185,21 +205,20 @@ final class AttemptTests: XCTestCase {
         XCTAssertEqual([first.count, rest.count], [3, 2])
     }
 
-    /// Inventing IDs fills neither memory nor disk.
+    /// Of invented IDs nothing stays that others could not push out; their challenges end by themselves.
     func testStrangersShareAFixedNumberOfPlaces() async throws {
         let store = MemoryStore()
         let slots = Slots(bits: 4, key: try .random(count: 32))
-        let challenges = Challenges(in: store, slots: slots, limit: 4)
+        let identities = Identities(in: store, slots: slots, policy: policy)
         let tokens = Tokens(in: store, slots: slots)
         var places: Set<String> = []
         for number in 0..<500 {
             let id = try MPinID.issue(userID: "user\(number)", mobile: 1, at: start)
             places.insert(slots.key(id.hash))
-            let challenge = Challenge(id: id.key, u: "00", y: "\(number)", expires: start.adding(seconds: 15))
-            try await challenges.add(challenge, for: id, isKnown: false, at: start)
-            let (isKnown, claimed) = try await challenges.claim(id, proof: "00", at: start)
-            XCTAssertFalse(isKnown)
-            XCTAssertEqual(claimed.map(\.y), [challenge.y])
+            let attempt = try await identities.reserve(id, at: start)
+            XCTAssertEqual(attempt.reservation, .granted)
+            XCTAssertFalse(attempt.isKnown)
+            _ = try await identities.settle(attempt, of: id, .wrong, at: start)
             let token = AuthToken(
                 key: AuthToken.key("\(number)"), id: id.key, mpinID: "", userID: "", verdict: .wrong(left: 2),
                 wid: "0", otp: "", expires: start.adding(seconds: 60))
@@ -208,9 +227,28 @@ final class AttemptTests: XCTestCase {
             XCTAssertEqual(read, token)
         }
         XCTAssertEqual(places.count, 16)
-        for table in ["unknown_pass1", "unknown_token", "pass1", "token"] {
+        for table in ["unknown_identity", "unknown_token", "identity", "token"] {
             let items = try await store.list(table, after: nil, limit: 1000, at: start)
             XCTAssertLessThanOrEqual(items.count, table.hasPrefix("unknown") ? 16 : 0, table)
         }
+    }
+}
+
+/// Attempts that nobody tells apart: the oldest ends first.
+extension IdentityRecord {
+    fileprivate mutating func reserve(_ policy: AttemptPolicy, at now: Moment) -> Reservation {
+        reserve(.random(in: 1...(.max)), policy, at: now)
+    }
+
+    fileprivate mutating func fail(_ policy: AttemptPolicy, at now: Moment) -> Verdict {
+        settle(open.first ?? -1, .wrong, policy, at: now)
+    }
+
+    fileprivate mutating func succeed() -> Verdict {
+        settle(open.first ?? -1, .right, AttemptPolicy(), at: registered)
+    }
+
+    fileprivate mutating func refund() {
+        _ = settle(open.first ?? -1, .notJudged, AttemptPolicy(), at: registered)
     }
 }

@@ -3,6 +3,7 @@ import MPinCrypto
 import MPinSecrets
 import MPinService
 import MPinStore
+import StoreEngines
 import Synchronization
 
 /// The service with two D-TAs and stores in memory: no HTTP, no wire, no file.
@@ -28,21 +29,26 @@ struct ServiceUnderTest {
     let authorities: [FakeAuthority]
     let service: AuthenticationService
 
-    init(_ change: (inout ServiceRules) -> Void = { _ in }) async throws {
+    /// `layer`: what stands before each of the two stores.
+    init(
+        _ change: (inout ServiceRules) -> Void = { _ in },
+        layer: (any Store) -> any Store = { RepeatingStore($0) }
+    ) async throws {
         authorities = [try FakeAuthority(1), try FakeAuthority(2)]
         var rules = ServiceRules()
         rules.usesPermits = false
         let surroundings = surroundings
         rules.clock = { surroundings.now }
         change(&rules)
-        let durable = MemoryStore()
+        let durable = layer(MemoryStore())
         let observer: ServiceObserver = { surroundings.note($0) }
         let ring = try await ServerKeyRing(
             ServerSecrets(
                 authorities, store: durable, place: "memory", rules: rules, observer: observer, logger: Self.logger))
         service = try await AuthenticationService(
-            rules: rules, activationKey: try .random(count: 32), durable: durable, shortLived: MemoryStore(),
-            keyRing: ring, permitWatch: nil, authorities: authorities, permission: nil, observer: observer)
+            rules: rules, activationKey: try .random(count: 32), durable: durable, shortLived: layer(MemoryStore()),
+            signals: LocalSignals(), keyRing: ring, permitWatch: nil, authorities: authorities, permission: nil,
+            observer: observer)
     }
 
     /// A registration that needs no confirmation, with both shares.

@@ -6,7 +6,7 @@ import XCTest
 final class WaitingBrowserTests: XCTestCase {
     /// Wire section 6.9: a number must not be live twice; and who showed it before sees nothing of the next browser.
     func testANumberIsGivenToOneBrowserAtATime() async throws {
-        let browsers = WaitingBrowsers(in: MemoryStore())
+        let browsers = WaitingBrowsers(in: MemoryStore(), signals: LocalSignals())
         let start = Moment.now()
         let expires = start.adding(seconds: 10)
         let first = try await browsers.open("2741539", webOTT: "a", expires: expires, at: start)

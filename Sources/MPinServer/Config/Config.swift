@@ -95,8 +95,14 @@ package struct RelyingPartyServiceConfig: Sendable {
     package var listen: ListenAddress
     /// Where the RPA comes.
     package var privateListen: ListenAddress
-    /// SQLite file of registrations and logins.
+    /// Registrations and identities: ``StoreURL``.
     package var database: String
+    /// Challenges, one-time tokens and browser sessions: ``StoreURL``.
+    package var shortLived = "memory:"
+    /// What wakes the browsers that wait for a phone: ``StoreURL``.
+    package var signals = "memory:"
+    /// What stands before each of the two stores: tests count and repeat there.
+    package var layer: @Sendable (any Store) -> any Store = { $0 }
     /// Makes the activation keys; 32 bytes.
     package var activationKey: SecretBytes
     /// The D-TAs in the order of their indices. The RPS asks the first for shares of clients, and they ask the others.

@@ -1,24 +1,4 @@
-/// So many requests at once, and so many again in that time: a token bucket.
-package struct RateLimit: Sendable, Equatable, CustomStringConvertible {
-    package let requests: Int
-    package let seconds: Int
-
-    /// Nil unless both are positive and below a million.
-    package init?(requests: Int, seconds: Int) {
-        guard (1..<1_000_000).contains(requests), (1..<1_000_000).contains(seconds) else { return nil }
-        self.requests = requests
-        self.seconds = seconds
-    }
-
-    /// Reads `REQUESTS/SECONDS`.
-    package init?(_ text: String) {
-        let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
-        guard parts.count == 2, let requests = parts[0], let seconds = parts[1] else { return nil }
-        self.init(requests: requests, seconds: seconds)
-    }
-
-    package var description: String { "\(requests)/\(seconds)" }
-}
+package import MPinStore
 
 /// How often one caller may come. Nil: as often as it likes.
 package struct RateLimits: Sendable {

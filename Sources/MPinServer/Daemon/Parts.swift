@@ -3,7 +3,7 @@ package import Logging
 import MPinCrypto
 import MPinSecrets
 import MPinService
-import MPinStore
+package import MPinStore
 import ServiceLifecycle
 
 /// What one process runs: any of the D-TAs, the RPS and the RPA.
@@ -18,6 +18,8 @@ package struct Parts: Sendable {
     /// Whether clients reach D-TA 2 through the public listener, under ``AuthorityGate/path``.
     package var gatesAuthority = false
     package var audit = Audit.off
+    /// What requests of one identity are counted by.
+    package var counters: any Counters = LocalCounters()
 
     /// What the metrics say is running.
     package var version = ""
@@ -47,7 +49,7 @@ package struct Daemon: Service {
 
     package init(_ parts: Parts, logger: Logger, onReady: @escaping @Sendable () -> Void = {}) {
         self.parts = parts
-        rates = RateLimiter(parts.rates, metrics: metrics)
+        rates = RateLimiter(parts.rates, counters: parts.counters, metrics: metrics)
         metrics.count(.build, [parts.version])
         self.logger = logger
         self.onReady = onReady
@@ -173,19 +175,16 @@ extension Daemon {
     }
 
     private func makeService(_ config: RelyingPartyServiceConfig) async throws -> ServiceParts {
-        let file: SQLiteStore
-        do { file = try SQLiteStore(path: config.database) } catch let error as StartError { throw error } catch {
-            throw StartError("\(config.database): \(error)")
-        }
-        let durable = MeteredStore(file, metrics: metrics)
-        let shortLived = MemoryStore()
+        let durable = try lastingStore(config)
+        let shortLived = try opened(config.shortLived) { try $0.shortLived() }
         watch(durable, config)
-        metrics.gauge(.shortLivedItems) { Double(shortLived.count) }
-        let appID = try await file.setting("app_id") { Hex.encode(try randomBytes(16)) }
+        if let memory = shortLived as? MemoryStore { metrics.gauge(.shortLivedItems) { Double(memory.count) } }
+        let appID = try await durable.setting("app_id") { Hex.encode(try randomBytes(16)) }
         let authorities = config.authorities.map { TrustAuthorityClient($0, appID: appID, config) }
         let audit = ServiceAudit(config, metrics: metrics)
         let secrets = ServerSecrets(
-            authorities, store: file, place: config.database, rules: config.rules, observer: audit.note, logger: logger)
+            authorities, store: durable, place: config.database, rules: config.rules, observer: audit.note,
+            logger: logger)
         let keyRing = try await ServerKeyRing(secrets)
         health.add("keys") { keyRing.keys.isUsable }
         let watch =
@@ -193,8 +192,10 @@ extension Daemon {
             ? PermitWatch(authorities, ring: keyRing, rules: config.rules, observer: audit.note, logger: logger) : nil
         await look(watch)
         let service = try await AuthenticationService(
-            rules: config.rules, activationKey: config.activationKey, durable: durable, shortLived: shortLived,
-            keyRing: keyRing, permitWatch: watch, authorities: authorities, permission: config.permission,
+            rules: config.rules, activationKey: config.activationKey, durable: durable,
+            shortLived: config.layer(shortLived),
+            signals: try opened(config.signals) { try $0.signals() }, keyRing: keyRing, permitWatch: watch,
+            authorities: authorities, permission: config.permission,
             observer: audit.note)
         return ServiceParts(
             config: config, service: service,
@@ -202,6 +203,15 @@ extension Daemon {
                 config, service: service, appID: config.legacy?.appID ?? appID, rates: rates, metrics: metrics),
             gate: parts.gatesAuthority ? authorities.last.map { AuthorityGate(authority: $0.peer) } : nil,
             permitAudit: audit.permits, stores: [durable, shortLived])
+    }
+
+    private func lastingStore(_ config: RelyingPartyServiceConfig) throws -> any Store {
+        MeteredStore(config.layer(try opened(config.database) { try $0.lasting() }), metrics: metrics)
+    }
+
+    /// What the URL stands for. Throws `StartError`.
+    private func opened<Engine>(_ url: String, _ open: (StoreURL) throws -> Engine) throws -> Engine {
+        do { return try open(StoreURL(url)) } catch { throw StartError("\(url): \(error)") }
     }
 
     /// Looks at the D-TAs' permits once.
@@ -213,12 +223,7 @@ extension Daemon {
 
     /// Ready is who can write, and has the key to judge proofs with.
     private func watch(_ store: any Store, _ config: RelyingPartyServiceConfig) {
-        health.add("store") {
-            let now = config.clock()
-            let probe = StoredItem(value: [], expires: now.adding(seconds: 60))
-            guard FileManager.default.fileExists(atPath: config.database) else { return false }
-            return (try? await store.update("health", "probe", at: now, durable: false) { $0 = probe }) != nil
-        }
+        health.add("store") { (try? await store.check(at: config.clock())) != nil }
         health.add("keys") { false }
     }
 
@@ -318,7 +323,7 @@ private struct Collector: Service {
                 permitAudit?.sumUp(isEnd: false)
                 do {
                     var count = 0
-                    for store in stores { count += try await store.collect(at: daemon.clock()) }
+                    for store in stores { count += try await store.collectAll(at: daemon.clock()) }
                     daemon.logger.debug("collected expired items", metadata: ["count": "\(count)"])
                 } catch {
                     daemon.logger.error("collecting expired items failed", metadata: ["error": "\(error)"])

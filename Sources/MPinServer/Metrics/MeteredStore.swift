@@ -11,23 +11,27 @@ struct MeteredStore: Store {
         self.metrics = metrics
     }
 
-    func create(_ table: String, _ key: String, _ item: StoredItem, at now: Moment) async throws -> Bool {
-        try await metered("create") { try await store.create(table, key, item, at: now) }
+    var isNear: Bool { store.isNear }
+
+    func read(_ key: ItemKey, at now: Moment) async throws -> StoredItem? {
+        try await metered("read") { try await store.read(key, at: now) }
     }
 
-    func read(_ table: String, _ key: String, at now: Moment) async throws -> StoredItem? {
-        try await metered("read") { try await store.read(table, key, at: now) }
-    }
-
-    func update<Result: Sendable>(
-        _ table: String, _ key: String, at now: Moment, durable: Bool,
-        _ change: @escaping @Sendable (inout StoredItem?) throws -> Result
+    func transaction<Result: Sendable>(
+        _ keys: [ItemKey], at now: Moment, _ durability: Durability,
+        _ change: @escaping @Sendable (inout Items) throws -> Result
     ) async throws -> Result {
-        try await metered("update") { try await store.update(table, key, at: now, durable: durable, change) }
+        try await metered("update") { try await store.transaction(keys, at: now, durability, change) }
     }
 
-    func take(_ table: String, _ key: String, at now: Moment) async throws -> StoredItem? {
-        try await metered("take") { try await store.take(table, key, at: now) }
+    func perform<Change: NamedChange>(
+        _ change: Change, at now: Moment, _ durability: Durability
+    ) async throws -> Change.Outcome {
+        try await metered(Change.name) { try await store.perform(change, at: now, durability) }
+    }
+
+    func take(_ key: ItemKey, at now: Moment) async throws -> StoredItem? {
+        try await metered("take") { try await store.take(key, at: now) }
     }
 
     func list(
@@ -36,15 +40,17 @@ struct MeteredStore: Store {
         try await metered("list") { try await store.list(table, after: key, limit: limit, at: now) }
     }
 
-    func collect(at now: Moment) async throws -> Int {
-        try await metered("collect") { try await store.collect(at: now) }
+    func collect(at now: Moment, limit: Int) async throws -> Int {
+        try await metered("collect") { try await store.collect(at: now, limit: limit) }
     }
+
+    func check(at now: Moment) async throws { try await metered("check") { try await store.check(at: now) } }
 
     /// A refusal that the change itself makes is no failure of the store.
     private func metered<Result>(_ operation: String, _ work: () async throws -> Result) async throws -> Result {
         let start = ContinuousClock.now
         defer { metrics.observe(.storeSeconds, since: start, [operation]) }
-        do { return try await work() } catch let error as ServiceError { throw error } catch {
+        do { return try await work() } catch let error as StoreError {
             metrics.count(.storeErrors, [operation])
             throw error
         }

@@ -11,7 +11,7 @@ extension MilagroFace {
     func pass1(_ request: Request) async throws -> Response {
         let body = try await request.json(Pass1Request.self, limits, or: .forbidden)
         guard let id = MPinID(hex: body.mpin_id) else { throw APIError(.forbidden, "mpin_id is not hex") }
-        try rates.admit(.login, identity: id.hash)
+        try await rates.admit(.login, identity: id.hash)
         let y = try await service.challenge(
             id, u: body.U, ut: body.UT.isEmpty ? nil : body.UT,
             registersDevice: body.scope?.contains("reg-code") == true)
@@ -22,7 +22,7 @@ extension MilagroFace {
     func pass2(_ request: Request, _ logger: Logger) async throws -> Response {
         let body = try await request.json(Pass2Request.self, limits, or: .forbidden)
         guard let id = MPinID(hex: body.mpin_id) else { throw APIError(.forbidden, "mpin_id is not hex") }
-        try rates.admit(.login, identity: id.hash)
+        try await rates.admit(.login, identity: id.hash)
         let issued = try await service.judge(
             .init(id: id, v: body.V, wid: body.WID.lowercased(), wantsDigits: body.OTP.value), logger)
         return .json(Pass2Response(authOTT: issued.token, OTP: issued.digits))

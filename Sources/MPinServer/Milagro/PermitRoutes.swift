@@ -8,7 +8,7 @@ import MPinWire
 extension MilagroFace {
     /// GET /timePermit/<id> (wire section 6.5): D-TA 1's share for today and the signature that D-TA 2 wants to see.
     func timePermit(_ id: MPinID) async throws -> Response {
-        try rates.admit(.login, identity: id.hash)
+        try await rates.admit(.login, identity: id.hash)
         let issued = try await service.issuePermit(id)
         return .json(
             RPSTimePermitResponse(

@@ -13,7 +13,7 @@ extension MilagroFace {
         guard !config.verifyURL.isEmpty || form.application.activationCode != nil else {
             throw APIError(.badRequest, "Nobody can register here")
         }
-        try rates.admit(.register, user: form.application.userID)
+        try await rates.admit(.register, user: form.application.userID)
         let started = try await service.register(form.application) { try await verify($0, form) }
         metrics.count(.registrations)
         return .json(

@@ -72,7 +72,7 @@ package struct UserAdministration: Sendable {
         var entries: [Entry] = []
         for (key, record) in try await matching(user, identity, at: now) {
             guard let id = MPinID(hex: record.mpinID) else { continue }
-            let changed = try await records.update(key, at: now, durable: true) { entry -> IdentityRecord? in
+            let changed = try await records.update(key, at: now, .durable) { entry -> IdentityRecord? in
                 switch change {
                 case .unblock: entry?.value.unblock()
                 case .revoke: entry?.value.revoked = true
@@ -96,7 +96,7 @@ package struct UserAdministration: Sendable {
     }
 
     /// Deletes expired items; the number of them.
-    package func collect() async throws -> Int { try await store.collect(at: clock()) }
+    package func collect() async throws -> Int { try await store.collectAll(at: clock()) }
 
     private func matching(
         _ user: String, _ identity: String?, at now: Moment

@@ -5,7 +5,7 @@ import MPinStore
 /// The mails whose links wait to be opened, so that they can be sent again. A client can always ask for a new one itself;
 /// these are for people who do not see theirs do so.
 struct PendingMails: Sendable {
-    struct Pending: Codable, Sendable {
+    struct Pending: Codable, Storable {
         var link: ActivationLink
         /// Code of the language that the first one was written in.
         var language: String
@@ -13,7 +13,7 @@ struct PendingMails: Sendable {
 
     /// How often a mail to an address was asked for, whether there is one or not: nobody learns from a refusal who is
     /// registering.
-    private struct Asked: Codable, Sendable {
+    private struct Asked: Codable, Storable {
         var count: Int
         var again: Moment
     }

@@ -63,7 +63,7 @@ struct TrustAuthorityServer: Sendable {
             LegacyMessage.clientSecret(
                 appID: credentials.appID, hashID: hashID, hashUser: hashUser, expires: expires)
         }
-        try rates.admit(.authority, identity: hash)
+        try await rates.admit(.authority, identity: hash)
         let point = try await share.point(MPinSize.g1) { master, point throws(MPinError) in
             try TrustAuthority.clientSecretShare(master: master, hashID: hash.span, into: &point)
         }
@@ -86,7 +86,7 @@ struct TrustAuthorityServer: Sendable {
                     try requests.isSigned(.timePermit(keyID: share.keyID, hashID: hashID, date: date), request)
                         || isStranger
                 else { continue }
-                try rates.admit(.authority, identity: hash)
+                try await rates.admit(.authority, identity: hash)
                 // Who asks cannot tell the one from the other.
                 let stranger = SignedMessage.stranger(hashID: hashID).tag(key: requests.key)
                 let (holder, other) = isStranger ? (stranger, hash) : (hash, stranger)
@@ -96,7 +96,7 @@ struct TrustAuthorityServer: Sendable {
             }
         }
         try requests.checkLegacy(request, expires: nil) { _ in LegacyMessage.timePermit(hashID: hashID) }
-        try rates.admit(.authority, identity: hash)
+        try await rates.admit(.authority, identity: hash)
         let share = try keyring.current()
         return .json(
             TimePermitResponse(timePermit: try await share.permit(hash, clock().day), keyID: share.keyID))
@@ -117,7 +117,7 @@ struct TrustAuthorityServer: Sendable {
         } legacy: { _ in
             LegacyMessage.timePermit(hashID: hashID)
         }
-        try rates.admit(.authority, identity: hash)
+        try await rates.admit(.authority, identity: hash)
         let today = clock().day
         var permits: [String: String] = [:]
         for date in today..<today + Int32(count) { permits[String(date)] = try await share.permit(hash, date) }

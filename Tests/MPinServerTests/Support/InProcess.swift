@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import MPinServer
 import MPinStore
+import StoreEngines
 import Synchronization
 import XCTest
 
@@ -33,6 +34,8 @@ final class InProcess: Sendable {
         }
         var parts = try all.parts()
         if var rps = parts.rps {
+            // Whoever relies on a change of the store running once fails.
+            rps.layer = { RepeatingStore($0) }
             changeRPS(&rps)
             parts.rps = rps
         }

@@ -1,5 +1,6 @@
 package import Logging
 import MPinService
+import MPinStore
 
 /// What the options that every part has come to.
 extension Settings {

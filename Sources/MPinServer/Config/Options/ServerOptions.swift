@@ -1,3 +1,5 @@
+import MPinStore
+
 /// The option table: every option of the server, once.
 package enum ServerOptions {
     static let listenForm = OptionKind.form("HOST:PORT", "HOST:PORT") { (try? ListenAddress($0)) != nil }

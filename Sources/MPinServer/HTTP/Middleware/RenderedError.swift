@@ -27,8 +27,7 @@ private func apiError(_ error: any Error, _ context: RequestContext) throws -> A
     case is ChannelError:
         // The client has gone in the middle of its request: whatever is answered, nobody hears it.
         return APIError.gone
-    case let error as SQLiteConnection.Failure:
-        // A full disk, or another process that does not let go of the file.
+    case StoreError.unavailable, StoreError.unknownOutcome, StoreError.conflict:
         context.logger.error("store failed", metadata: ["error": "\(error)"])
         return APIError.storeFailed
     default:

@@ -4,7 +4,7 @@ import MPinService
 import MPinStore
 
 /// Somebody who is logged in with a browser.
-struct WebSession: Codable, Sendable {
+struct WebSession: Codable, Storable {
     var userID: String
     /// Hex of the M-Pin ID that was logged in with.
     var mpinID: String

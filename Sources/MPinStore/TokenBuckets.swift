@@ -1,4 +1,4 @@
-import NIOConcurrencyHelpers
+import Synchronization
 
 /// Token buckets by key, in bounded memory.
 ///
@@ -22,7 +22,7 @@ package final class TokenBuckets: Sendable {
         var old: [Key: Int64] = [:]
     }
 
-    private let generations = NIOLockedValueBox(Generations())
+    private let generations = Mutex(Generations())
     /// Nanoseconds from one token to the next.
     private let interval: Int64
     /// How far ahead a bucket may be emptied.
@@ -40,7 +40,7 @@ package final class TokenBuckets: Sendable {
     /// Takes a token. Nil when there was one, else the whole seconds until there is one again.
     package func take(_ key: Key, at now: ContinuousClock.Instant = .now) -> Int? {
         let now = nanoseconds(now)
-        return generations.withLockedValue { generations in
+        return generations.withLock { generations in
             let full = max(now, generations.young[key] ?? generations.old[key] ?? now)
             guard full - now <= tolerance else { return seconds(full - now - tolerance) }
             if generations.young.count >= capacity, generations.young[key] == nil {
@@ -53,7 +53,7 @@ package final class TokenBuckets: Sendable {
     }
 
     /// Keys that take up memory.
-    package var count: Int { generations.withLockedValue { $0.young.count + $0.old.count } }
+    package var count: Int { generations.withLock { $0.young.count + $0.old.count } }
 
     private func nanoseconds(_ instant: ContinuousClock.Instant) -> Int64 {
         let parts = start.duration(to: instant).components
@@ -64,11 +64,9 @@ package final class TokenBuckets: Sendable {
 }
 
 extension TokenBuckets.Key {
-    init(_ address: IPAddress) { self.init(high: address.caller.high, low: address.caller.low) }
-
-    /// `hash`: at least 16 bytes; shorter ones all count as one.
-    init(hash: [UInt8]) {
-        func word(_ start: Int) -> UInt64 { hash.dropFirst(start).prefix(8).reduce(0) { $0 << 8 | UInt64($1) } }
+    /// `bytes`: at least 16, such as a hash; shorter ones all count as one.
+    package init(_ bytes: [UInt8]) {
+        func word(_ start: Int) -> UInt64 { bytes.dropFirst(start).prefix(8).reduce(0) { $0 << 8 | UInt64($1) } }
         self.init(high: word(0), low: word(8))
     }
 }

@@ -1,0 +1,47 @@
+import Synchronization
+
+/// So many requests at once, and so many again in that time: a token bucket.
+package struct RateLimit: Sendable, Hashable, CustomStringConvertible {
+    package let requests: Int
+    package let seconds: Int
+
+    /// Nil unless both are positive and below a million.
+    package init?(requests: Int, seconds: Int) {
+        guard (1..<1_000_000).contains(requests), (1..<1_000_000).contains(seconds) else { return nil }
+        self.requests = requests
+        self.seconds = seconds
+    }
+
+    /// Reads `REQUESTS/SECONDS`.
+    package init?(_ text: String) {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
+        guard parts.count == 2, let requests = parts[0], let seconds = parts[1] else { return nil }
+        self.init(requests: requests, seconds: seconds)
+    }
+
+    package var description: String { "\(requests)/\(seconds)" }
+}
+
+/// Counts requests against their limits. What it forgets, with its process or for room, begins with a full bucket.
+package protocol Counters: Sendable {
+    /// Takes one request of `key` out of its bucket. Nil: there was one; else the whole seconds until there is one again.
+    /// Each `counter` has one limit. `key`: at least 16 bytes that nobody can choose, such as a hash.
+    func admit(_ counter: String, _ key: [UInt8], _ limit: RateLimit) async throws -> Int?
+}
+
+/// The counters of one process.
+package final class LocalCounters: Counters {
+    private let buckets = Mutex<[String: TokenBuckets]>([:])
+
+    package init() {}
+
+    package func admit(_ counter: String, _ key: [UInt8], _ limit: RateLimit) async throws -> Int? {
+        let bucket = buckets.withLock { buckets in
+            if let bucket = buckets[counter] { return bucket }
+            let bucket = TokenBuckets(limit)
+            buckets[counter] = bucket
+            return bucket
+        }
+        return bucket.take(.init(key))
+    }
+}

@@ -1,0 +1,65 @@
+import NIOCore
+import NIOPosix
+import Synchronization
+
+/// Wakes requests that wait for a change. A signal is a name and carries nothing: whoever hears it looks at the store.
+///
+/// A ring may get lost between processes, so an engine with several of them also rings each second by itself.
+package protocol Signals: Sendable {
+    /// Wakes all who wait for the signal.
+    func ring(_ signal: String)
+
+    /// An element at once, one after each ring, one after `seconds`, and then the end, which `stop` brings before its time.
+    /// Rings that come while the listener is busy are one, and none is lost.
+    func rings(_ signal: String, seconds: Int) -> (stream: AsyncStream<Void>, stop: @Sendable () -> Void)
+}
+
+/// The signals of one process, without a thread, a task or a regular look for anybody who waits: thousands may.
+package final class LocalSignals: Signals {
+    private struct State {
+        var last: UInt64 = 0
+        var waiting: [String: [UInt64: AsyncStream<Void>.Continuation]] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    package func ring(_ signal: String) {
+        let waiting = state.withLock { $0.waiting[signal] ?? [:] }
+        for continuation in waiting.values { continuation.yield() }
+    }
+
+    package func rings(_ signal: String, seconds: Int) -> (stream: AsyncStream<Void>, stop: @Sendable () -> Void) {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let number = add(signal, continuation)
+        continuation.yield()
+        let alarm = MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: .seconds(Int64(max(seconds, 0)))) {
+            continuation.yield()
+            continuation.finish()
+        }
+        continuation.onTermination = { [weak self] _ in
+            alarm.cancel()
+            self?.remove(signal, number)
+        }
+        return (stream, { continuation.finish() })
+    }
+
+    /// Those who wait.
+    package var count: Int { state.withLock { $0.waiting.values.reduce(0) { $0 + $1.count } } }
+
+    private func add(_ signal: String, _ continuation: AsyncStream<Void>.Continuation) -> UInt64 {
+        state.withLock { state in
+            state.last &+= 1
+            state.waiting[signal, default: [:]][state.last] = continuation
+            return state.last
+        }
+    }
+
+    private func remove(_ signal: String, _ number: UInt64) {
+        state.withLock { state in
+            state.waiting[signal]?[number] = nil
+            if state.waiting[signal]?.isEmpty ?? false { state.waiting[signal] = nil }
+        }
+    }
+}

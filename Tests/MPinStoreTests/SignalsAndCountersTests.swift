@@ -1,0 +1,101 @@
+import MPinStore
+import XCTest
+
+/// Signals and counters of one process, and what a URL opens.
+final class SignalsAndCountersTests: XCTestCase {
+    /// Between the look and the wait: the listener is still busy with the element before.
+    func testARingBetweenTheLookAndTheWaitIsHeard() async throws {
+        let signals = LocalSignals()
+        let looks = Looks()
+        let (rings, stop) = signals.rings("a", seconds: 60)
+        for await _ in rings {
+            let count = await looks.add()
+            if count < 5 { signals.ring("a") } else { stop() }
+        }
+        let count = await looks.count
+        XCTAssertEqual(count, 5)
+        XCTAssertEqual(signals.count, 0, "nobody waits any more")
+    }
+
+    func testAWaitLooksAtOnceAndALastTimeAndEnds() async throws {
+        let looks = Looks()
+        for await _ in LocalSignals().rings("a", seconds: 1).stream { _ = await looks.add() }
+        let count = await looks.count
+        XCTAssertEqual(count, 2)
+    }
+
+    func testARingWakesAllWhoWaitForItAndNobodyElse() async throws {
+        let signals = LocalSignals()
+        let (first, stopFirst) = signals.rings("a", seconds: 60)
+        let (second, stopSecond) = signals.rings("b", seconds: 60)
+        var (ofFirst, ofSecond) = (first.makeAsyncIterator(), second.makeAsyncIterator())
+        // The element at the beginning.
+        _ = await ofFirst.next()
+        _ = await ofSecond.next()
+        signals.ring("a")
+        let rung: Void? = await ofFirst.next()
+        XCTAssertNotNil(rung)
+        stopFirst()
+        stopSecond()
+        let silent: Void? = await ofSecond.next()
+        XCTAssertNil(silent, "the end, and no ring before it")
+    }
+
+    func testACounterAdmitsWhatItsLimitAllowsToEachKey() async throws {
+        let counters = LocalCounters()
+        let limit = try XCTUnwrap(RateLimit("2/600"))
+        for key in [[UInt8](repeating: 1, count: 32), [UInt8](repeating: 2, count: 32)] {
+            for counter in ["login", "register"] {
+                let waits = [
+                    try await counters.admit(counter, key, limit), try await counters.admit(counter, key, limit),
+                    try await counters.admit(counter, key, limit),
+                ]
+                XCTAssertEqual([waits[0], waits[1]], [nil, nil])
+                XCTAssertTrue((290...300).contains(waits[2] ?? 0), "\(waits)")
+            }
+        }
+    }
+
+    func testBucketsStayWithinTheirMemory() throws {
+        let buckets = try TokenBuckets(XCTUnwrap(RateLimit("2/60")), capacity: 100)
+        let start = ContinuousClock.now
+        for key in 0..<10_000 as Range<UInt64> { XCTAssertNil(buckets.take(.init(high: key, low: 0), at: start)) }
+        XCTAssertLessThanOrEqual(buckets.count, 200)
+        let key = TokenBuckets.Key(high: 0, low: 1)
+        XCTAssertNil(buckets.take(key, at: start))
+        XCTAssertNil(buckets.take(key, at: start))
+        XCTAssertEqual(buckets.take(key, at: start), 30)
+        XCTAssertEqual(buckets.take(key, at: start + .seconds(29)), 1)
+        XCTAssertNil(buckets.take(key, at: start + .seconds(30)))
+        XCTAssertEqual(buckets.take(key, at: start + .seconds(30)), 30, "a refusal takes nothing")
+    }
+
+    func testAURLNamesAnEngine() throws {
+        XCTAssertEqual(try StoreURL("memory:"), .memory)
+        for (text, path) in [
+            ("sqlite:/a/b", "/a/b"), ("a:b/c", nil), ("/a:b", "/a:b"), ("./a", "./a"), ("sqlite:", nil),
+        ] {
+            XCTAssertEqual(try? StoreURL(text), path.map { .sqlite(path: $0) }, text)
+        }
+        for scheme in ["postgres", "postgresql", "redis", "rediss"] {
+            XCTAssertThrowsError(try StoreURL(scheme + "://db/mpin")) {
+                XCTAssertTrue("\($0)".contains("sqlite:PATH and memory: only"), "\($0)")
+            }
+        }
+        let file = StoreURL.sqlite(path: "/nowhere/x")
+        XCTAssertThrowsError(try file.shortLived())
+        XCTAssertThrowsError(try file.signals())
+        XCTAssertThrowsError(try file.counters())
+        XCTAssertThrowsError(try file.lasting(), "no such folder")
+        XCTAssertNoThrow(try StoreURL.memory.lasting())
+    }
+
+    private actor Looks {
+        private(set) var count = 0
+
+        func add() -> Int {
+            count += 1
+            return count
+        }
+    }
+}
