@@ -33,9 +33,6 @@ let hummingbird: [Target.Dependency] = [
     .product(name: "HummingbirdTLS", package: "hummingbird"),
 ]
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
-let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
-/// SQLite as GRDB links it.
-let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let lifecycle: [Target.Dependency] = [
     .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -64,7 +61,6 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.1", traits: []),
-        .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
         .package(url: "https://github.com/jpsim/Yams.git", from: "6.2.2"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
@@ -80,6 +76,7 @@ let package = Package(
         system("CGMP", pkgConfig: "gmp", apt: "libgmp-dev"),
         system("CSodium", pkgConfig: "libsodium", apt: "libsodium-dev"),
         system("CJansson", pkgConfig: "jansson", apt: "libjansson-dev"),
+        system("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
         system("CQREncode", pkgConfig: "libqrencode", apt: "libqrencode-dev"),
         .systemLibrary(name: "CMPin", path: "include"),
         // libcurl's headers, and the library when it is first used.
@@ -93,7 +90,7 @@ let package = Package(
         module("MPinSDK", ["MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets"]),
         module("MPin", ["MPinSDK", "MPinSecrets"]),
         module("MPinABI", ["CMPin", "MPinSDK", "MPinHTTP", "MPinCrypto", "MPinSecrets"]),
-        module("MPinStore", ["MPinWire", grdb, sqlite] + nio, [callersPlace]),
+        module("MPinStore", ["MPinWire", "CSQLite"] + nio, [callersPlace]),
         module(
             "MPinService",
             [
@@ -103,7 +100,7 @@ let package = Package(
         module(
             "MPinServer",
             ["MPinService", "MPinStore", "MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets", "CQREncode"]
-                + [grdb, yams, logging, asyncHTTPClient] + lifecycle + hummingbird + nio,
+                + [yams, logging, asyncHTTPClient] + lifecycle + hummingbird + nio,
             [callersPlace],
             // The website's files are parts of the program.
             resources: [
@@ -149,7 +146,7 @@ let package = Package(
         .target(
             name: "StoreEngines", dependencies: ["MPinStore"], path: "Tests/StoreEngines",
             swiftSettings: strict + [callersPlace]),
-        tests("MPinStoreTests", ["MPinStore", "StoreEngines", grdb]),
+        tests("MPinStoreTests", ["MPinStore", "StoreEngines"]),
         tests(
             "MPinServiceTests",
             ["MPinService", "MPinStore", "StoreEngines", "MPinCrypto", "MPinWire", "MPinSecrets", logging]),
@@ -157,7 +154,7 @@ let package = Package(
             "MPinServerTests",
             [
                 "MPinServer", "MPinService", "MPinStore", "MPinCrypto", "BN254CX", "MPinWire", "MPinHTTP",
-                "MPinSecrets", "LoopbackServer", "StoreEngines", grdb, logging,
+                "MPinSecrets", "LoopbackServer", "StoreEngines", logging,
             ]),
     ],
     swiftLanguageModes: [.v6]

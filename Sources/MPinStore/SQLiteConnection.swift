@@ -1,7 +1,6 @@
-import GRDBSQLite
+import CSQLite
 
-/// One connection to a SQLite file, its statements compiled once: for what happens several times a login, where GRDB's
-/// queues and rows cost more than SQLite's work. For one thread at a time.
+/// One connection to a SQLite file, its statements compiled once. For one thread at a time.
 package final class SQLiteConnection {
     package enum Value {
         case text(String)
@@ -21,8 +20,14 @@ package final class SQLiteConnection {
     package struct Row {
         fileprivate let statement: OpaquePointer
 
-        package func text(_ column: Int32) -> String { String(cString: sqlite3_column_text(statement, column)) }
+        /// Empty for NULL.
+        package func text(_ column: Int32) -> String {
+            sqlite3_column_text(statement, column).map { String(cString: $0) } ?? ""
+        }
 
+        package func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
+
+        /// Empty for NULL.
         package func bytes(_ column: Int32) -> [UInt8] {
             let count = Int(sqlite3_column_bytes(statement, column))
             guard let start = sqlite3_column_blob(statement, column) else { return [] }
@@ -31,8 +36,10 @@ package final class SQLiteConnection {
 
         /// Nil for NULL.
         package func integer(_ column: Int32) -> Int64? {
-            sqlite3_column_type(statement, column) == SQLITE_NULL ? nil : sqlite3_column_int64(statement, column)
+            isNull(column) ? nil : sqlite3_column_int64(statement, column)
         }
+
+        package func isNull(_ column: Int32) -> Bool { sqlite3_column_type(statement, column) == SQLITE_NULL }
     }
 
     private let handle: OpaquePointer
@@ -42,10 +49,11 @@ package final class SQLiteConnection {
     /// How long a lock of another process is waited for.
     private static let patience: Int32 = 5000
 
-    /// Opens a file that exists.
-    package init(path: String) throws {
+    /// Opens a file. `creates`: makes it where there is none.
+    package init(path: String, creates: Bool = false) throws {
         var handle: OpaquePointer?
-        let status = sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil)
+        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (creates ? SQLITE_OPEN_CREATE : 0)
+        let status = sqlite3_open_v2(path, &handle, flags, nil)
         guard let handle else { throw Failure(description: "\(path): no memory") }
         self.handle = handle
         guard status == SQLITE_OK else { throw failure() }
@@ -82,6 +90,26 @@ package final class SQLiteConnection {
         }
     }
 
+    /// The first column of all rows.
+    package func texts(_ sql: String) throws -> [String] {
+        var texts: [String] = []
+        try run(sql) { texts.append($0.text(0)) }
+        return texts
+    }
+
+    /// Runs `body` as one step: what it throws is passed on, and nothing is changed.
+    package func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+        _ = try beginWriting(waits: true)
+        do {
+            let result = try body()
+            try run("COMMIT")
+            return result
+        } catch {
+            if isInTransaction { try? run("ROLLBACK") }
+            throw error
+        }
+    }
+
     /// Whether the transactions from now on sync. SQLite compiles a pragma anew each time it runs.
     func syncAtCommit(_ isWanted: Bool) throws {
         guard syncsAtCommit != isWanted else { return }
@@ -90,7 +118,7 @@ package final class SQLiteConnection {
     }
 
     /// Rows that the last statement changed.
-    var changes: Int { Int(sqlite3_changes(handle)) }
+    package var changes: Int { Int(sqlite3_changes(handle)) }
 
     /// A full disk ends a transaction on its own.
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }

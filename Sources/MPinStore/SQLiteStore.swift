@@ -1,4 +1,3 @@
-import GRDB
 import Glibc
 import Synchronization
 
@@ -19,7 +18,7 @@ package final class SQLiteStore: Store {
     package init(path: String) throws {
         self.path = path
         lock = try DatabaseLock(sharing: path)
-        try Self.migrate(path)
+        try unavailable { try Self.upgrade(path) }
         writer = try BatchWriter(path: path)
         reader = Mutex(try SQLiteConnection(path: path))
     }
@@ -27,17 +26,10 @@ package final class SQLiteStore: Store {
     /// Before the last reference to the store goes, where the file must then be closed.
     package func drain() async { await writer.drain() }
 
-    private static func migrate(_ path: String) throws {
-        var configuration = Configuration()
-        configuration.busyMode = .timeout(5)
-        // A pool sets the write-ahead log up.
-        let pool = try DatabasePool(path: path, configuration: configuration)
-        let migrator = Migrations.rps
-        guard try !pool.read({ try migrator.hasBeenSuperseded($0) }) else {
-            throw StoreError.unusable("made by a newer version of this program")
-        }
-        try migrator.migrate(pool)
-        try pool.close()
+    private static func upgrade(_ path: String) throws {
+        let connection = try SQLiteConnection(path: path, creates: true)
+        try Schema.items.upgrade(connection)
+        try connection.run("PRAGMA journal_mode = WAL")
     }
 
     package func read(_ key: ItemKey, at now: Moment) async throws -> StoredItem? {

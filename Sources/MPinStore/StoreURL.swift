@@ -19,6 +19,12 @@ package enum StoreURL: Sendable, Equatable {
         }
     }
 
+    /// The path of a file. Throws ``StoreError/unusable(_:)`` where there is none.
+    package func file() throws -> String {
+        guard case .sqlite(let path) = self else { throw StoreError.unusable("memory: has no file") }
+        return path
+    }
+
     /// A new engine for state of that kind. Throws ``StoreError/unusable(_:)`` where the URL cannot keep it.
     package func lasting() throws -> any Store {
         switch self {

@@ -3,6 +3,7 @@ import Foundation
 import MPinSecrets
 import MPinServer
 import MPinService
+import MPinStore
 
 /// Where an operator's command finds what no option names.
 struct ConfigOption: ParsableArguments {
@@ -65,7 +66,7 @@ struct OperatorOptions: ParsableArguments {
 
 /// Which database an operator's command works on.
 struct DatabaseOptions: ParsableArguments {
-    @Option(help: "SQLite file of the part; its server may be running.")
+    @Option(help: "SQLite file of the part, or sqlite:FILE; its server may be running.")
     var database: String?
 
     @Option(help: "Folder of a server with all parts in one process: its databases, keys and audit log.")
@@ -74,7 +75,8 @@ struct DatabaseOptions: ParsableArguments {
     /// The one of that part.
     func path(_ name: String) throws -> String {
         switch (database, stateDir) {
-        case (let path?, nil): return path
+        case (let url?, nil):
+            do { return try StoreURL(url).file() } catch { throw StartError("--database \(url): \(error)") }
         case (nil, let folder?): return "\(folder)/\(name).sqlite"
         default: throw StartError("give either --database or --state-dir")
         }

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import LoopbackServer
 import MPinSecrets
 import MPinServer
@@ -52,21 +51,20 @@ final class AdminTests: XCTestCase {
     func testAStoreThatSomebodyElseHoldsTakesReadinessAwayAndNothingElse() throws {
         let mpind = try started()
         let (backend, port) = (backend, port)
-        try DatabaseQueue(path: backend.stateFolder + "/rps.sqlite").writeWithoutTransaction { db in
-            try db.execute(sql: "BEGIN IMMEDIATE")
-            let start = Date()
-            let ready = Later { try backend.call("GET", "/health/ready", port: port).status }
-            for _ in 0..<20 {
-                let asked = Date()
-                XCTAssertEqual(try backend.call("GET", "/health/live", port: port).status, 200)
-                XCTAssertEqual(try backend.call("GET", "/rps/clientSettings").status, 200)
-                XCTAssertLessThan(Date().timeIntervalSince(asked), 2)
-                usleep(100_000)
-            }
-            XCTAssertEqual(try ready.get(), 503)
-            XCTAssertLessThan(Date().timeIntervalSince(start), 5)
-            try db.execute(sql: "ROLLBACK")
+        let database = try SQLiteConnection(path: backend.stateFolder + "/rps.sqlite")
+        try database.run("BEGIN IMMEDIATE")
+        let start = Date()
+        let ready = Later { try backend.call("GET", "/health/ready", port: port).status }
+        for _ in 0..<20 {
+            let asked = Date()
+            XCTAssertEqual(try backend.call("GET", "/health/live", port: port).status, 200)
+            XCTAssertEqual(try backend.call("GET", "/rps/clientSettings").status, 200)
+            XCTAssertLessThan(Date().timeIntervalSince(asked), 2)
+            usleep(100_000)
         }
+        XCTAssertEqual(try ready.get(), 503)
+        XCTAssertLessThan(Date().timeIntervalSince(start), 5)
+        try database.run("ROLLBACK")
         XCTAssertEqual(status("/health/ready", becomes: 200), 200)
         XCTAssertEqual(mpind.stop(SIGTERM), 0)
     }

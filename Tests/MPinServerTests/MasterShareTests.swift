@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import MPinSecrets
 import MPinServer
 import MPinStore
@@ -41,9 +40,7 @@ final class MasterShareTests: XCTestCase {
         }
         let wrong = error { _ = try self.open(.key(.random(count: 32))) }
         XCTAssertTrue(wrong.contains("does not open under this key file"), wrong)
-        try DatabaseQueue(path: path).write {
-            try $0.execute(sql: "UPDATE master_share SET start_time = '2020-01-01T00:00:00Z'")
-        }
+        try SQLiteConnection(path: path).run("UPDATE master_share SET start_time = '2020-01-01T00:00:00Z'")
         XCTAssertThrowsError(try open(.key(key)), "the time is sealed with it")
     }
 
@@ -56,11 +53,9 @@ final class MasterShareTests: XCTestCase {
         XCTAssertTrue(wrong.contains("does not open under this passphrase"), wrong)
         let unfit = error { _ = try self.open(.key(.random(count: 32))) }
         XCTAssertTrue(unfit.contains("sealed by a passphrase, not by a key file"), unfit)
-        try DatabaseQueue(path: path).write { db in
-            let salt = try Data.fetchOne(db, sql: "SELECT salt FROM passphrase")
-            XCTAssertEqual(salt?.count, 16)
-            try db.execute(sql: "UPDATE passphrase SET passes = 0")
-        }
+        let database = try SQLiteConnection(path: path)
+        XCTAssertEqual(try database.texts("SELECT length(salt) FROM passphrase"), ["16"])
+        try database.run("UPDATE passphrase SET passes = 0")
         let strange = error { _ = try self.open(.passphrase(passphrase)) }
         XCTAssertTrue(strange.contains("out of bounds"), strange)
     }
@@ -107,10 +102,8 @@ final class MasterShareTests: XCTestCase {
     func testABoxIsNotGoodForAnotherKeyID() throws {
         let key = try SecretBytes.random(count: 32)
         _ = try open(.key(key)).rotate(serveOldUntil: now.adding(seconds: 100), at: now)
-        try DatabaseQueue(path: path).write { db in
-            try db.execute(
-                sql: "UPDATE master_share SET sealed = (SELECT sealed FROM master_share WHERE key_id = 1)")
-        }
+        try SQLiteConnection(path: path).run(
+            "UPDATE master_share SET sealed = (SELECT sealed FROM master_share WHERE key_id = 1)")
         XCTAssertThrowsError(try open(.key(key)))
     }
 
@@ -120,17 +113,16 @@ final class MasterShareTests: XCTestCase {
         let master = Section16.master
         let box = try SealedBox.seal(
             master.span, key: key, associatedData: Array("libmpin D-TA master share \(start)".utf8))
-        try DatabaseQueue(path: path).write { db in
-            try db.execute(
-                sql: """
-                    CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);
-                    INSERT INTO grdb_migrations VALUES ('1: master share');
-                    CREATE TABLE master_share (
-                        id INTEGER PRIMARY KEY CHECK (id = 1), sealed BLOB NOT NULL, start_time TEXT NOT NULL
-                    ) STRICT
-                    """)
-            try db.execute(sql: "INSERT INTO master_share VALUES (1, ?, ?)", arguments: [Data(box), start])
-        }
+        let database = try SQLiteConnection(path: path, creates: true)
+        try database.run("CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)")
+        try database.run("INSERT INTO grdb_migrations VALUES ('1: master share')")
+        try database.run(
+            """
+            CREATE TABLE master_share (
+                id INTEGER PRIMARY KEY CHECK (id = 1), sealed BLOB NOT NULL, start_time TEXT NOT NULL
+            ) STRICT
+            """)
+        try database.run("INSERT INTO master_share VALUES (1, ?, ?)", [.bytes(box), .text(start)])
         let shares = try open(.key(key)).shares()
         XCTAssertEqual(shares.map(\.keyID), ["1"])
         XCTAssertEqual(shares.first?.secret.hex(), Hex.encode(Section16.master))
@@ -140,9 +132,7 @@ final class MasterShareTests: XCTestCase {
     func testAFileOfANewerProgramIsRefused() throws {
         let key = try SecretBytes.random(count: 32)
         _ = try open(.key(key))
-        try DatabaseQueue(path: path).write {
-            try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('99: future')")
-        }
+        try SQLiteConnection(path: path).run("INSERT INTO grdb_migrations VALUES ('99: future')")
         XCTAssertTrue(error { _ = try self.open(.key(key)) }.contains("newer version"))
     }
 }

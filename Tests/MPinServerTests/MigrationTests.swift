@@ -19,11 +19,16 @@ final class MigrationTests: XCTestCase {
         let dave: Person
     }
 
-    private static let recorded = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().appendingPathComponent("Vectors/state-0.1.0")
+    private static let vectors = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().appendingPathComponent("Vectors")
 
-    func testTheIdentitiesAndPendingRegistrationsOfVersion010LiveOn() throws {
-        let (backend, facts) = try folder()
+    func testTheIdentitiesAndPendingRegistrationsOfVersion010LiveOn() throws { try liveOn("state-0.1.0") }
+
+    /// The same people as version 1.0.0 kept them before identities were packed.
+    func testTheIdentitiesAndPendingRegistrationsInJSONLiveOn() throws { try liveOn("state-1.0.0") }
+
+    private func liveOn(_ version: String) throws {
+        let (backend, facts) = try folder(version)
         let server = try InProcess(backend).keep(in: self)
         server.advance(seconds: Int(facts.made + 60 - server.now.seconds))
         let client = TestClient(backend: backend)
@@ -44,16 +49,20 @@ final class MigrationTests: XCTestCase {
         TestClient.User(id: person.mpinID, token: try XCTUnwrap(Hex.decode(XCTUnwrap(person.token))))
     }
 
-    /// A copy of the recorded folder, for its owner only.
-    private func folder() throws -> (Backend, Facts) {
+    /// A copy of the recorded folder, for its owner only. All have the keys of the first.
+    private func folder(_ version: String) throws -> (Backend, Facts) {
         let backend = Backend.onFreePorts()
         try makeFolder(backend.stateFolder)
-        for name in try FileManager.default.contentsOfDirectory(atPath: Self.recorded.path) {
-            let copy = backend.stateFolder + "/" + name
-            try FileManager.default.copyItem(atPath: Self.recorded.appendingPathComponent(name).path, toPath: copy)
-            chmod(copy, 0o600)
+        for name in ["state-0.1.0", version] {
+            let recorded = Self.vectors.appendingPathComponent(name)
+            for name in try FileManager.default.contentsOfDirectory(atPath: recorded.path) {
+                let copy = backend.stateFolder + "/" + name
+                try? FileManager.default.removeItem(atPath: copy)
+                try FileManager.default.copyItem(atPath: recorded.appendingPathComponent(name).path, toPath: copy)
+                chmod(copy, 0o600)
+            }
         }
-        let facts = try Data(contentsOf: Self.recorded.appendingPathComponent("facts.json"))
+        let facts = try Data(contentsOf: Self.vectors.appendingPathComponent("state-0.1.0/facts.json"))
         return (backend, try JSONDecoder().decode(Facts.self, from: facts))
     }
 }

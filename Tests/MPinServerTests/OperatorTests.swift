@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import MPinSecrets
 import MPinServer
 import MPinStore

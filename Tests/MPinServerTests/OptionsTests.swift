@@ -392,6 +392,19 @@ final class OptionsTests: XCTestCase {
         try SettingsReader(part).read(arguments: (Self.needed[part] ?? []) + arguments, environment: [:]).check()
     }
 
+    func testAnRPSKeepsItsStateWhereAURLSays() throws {
+        let keys = ["--key-file", "x", "--dta1-key-file", "x", "--dta2-key-file", "x"]
+        func check(_ database: String) throws {
+            try SettingsReader(.rps).read(arguments: keys + ["--database", database], environment: [:]).check()
+        }
+        for database in ["x.sqlite", "sqlite:x.sqlite", "memory:"] { try check(database) }
+        for database in ["postgres://db/mpin", "redis://cache", "file:x"] {
+            XCTAssertThrowsError(try check(database), database) {
+                XCTAssertTrue("\($0)".contains("sqlite:PATH"), "\($0)")
+            }
+        }
+    }
+
     /// Without one old parts are believed: on one machine only.
     func testAPrivateListenerWithoutAKeyIsForThisMachineOnly() throws {
         let rpa = ["--key-file", "x", "--mail-dir", "m", "--private-listen"]

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import MPinSecrets
 import MPinServer
 import MPinService
@@ -134,10 +133,9 @@ final class RotationTests: XCTestCase {
                 usleep(50_000)
             }
         }
-        try DatabaseQueue(path: backend.stateFolder + "/dta1.sqlite").write { db in
-            try db.execute(sql: "DELETE FROM master_share WHERE key_id = 2")
-            try db.execute(sql: "UPDATE master_share SET served_until = NULL")
-        }
+        let database = try SQLiteConnection(path: backend.stateFolder + "/dta1.sqlite")
+        try database.run("DELETE FROM master_share WHERE key_id = 2")
+        try database.run("UPDATE master_share SET served_until = NULL")
         try permit(bob, becomes: 503)
         try rotate(backend, "dta1", until: end)
         try permit(bob, becomes: 503)

@@ -1,8 +1,8 @@
 import Foundation
-import GRDB
 import Glibc
 import MPinSecrets
 import MPinService
+import MPinStore
 
 /// Copies of a part's database, taken while the server runs.
 package enum Backup {
@@ -13,12 +13,9 @@ package enum Backup {
         guard access(path, F_OK) != 0 else { throw StartError("\(path): exists") }
         let draft = try Self.draft(path)
         defer { unlink(draft) }
-        do {
-            var configuration = Configuration()
-            configuration.busyMode = .timeout(5)
-            try DatabaseQueue(path: database, configuration: configuration)
-                .vacuum(into: draft)
-        } catch { throw StartError("\(database): cannot be copied (\(error))") }
+        do { try SQLiteConnection(path: database).run("VACUUM INTO ?", [.text(draft)]) } catch {
+            throw StartError("\(database): cannot be copied (\(error))")
+        }
         let kind = try DatabaseKind(checking: draft)
         try finish(draft)
         guard link(draft, path) == 0 else { throw StartError("\(path): \(String(cString: strerror(errno)))") }
@@ -32,9 +29,7 @@ package enum Backup {
 extension Backup {
     /// Brings a copy to the disk as one file.
     static func finish(_ path: String) throws {
-        let database = try DatabaseQueue(path: path)
-        try database.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA journal_mode = DELETE") }
-        try database.close()
+        try SQLiteConnection(path: path).run("PRAGMA journal_mode = DELETE")
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0, fsync(file) == 0 else { throw StartError("\(path): \(String(cString: strerror(errno)))") }
         close(file)

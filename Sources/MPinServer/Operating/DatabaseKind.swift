@@ -1,4 +1,3 @@
-import GRDB
 import Glibc
 import MPinService
 import MPinStore
@@ -12,27 +11,16 @@ package enum DatabaseKind: String, Sendable {
     package init(checking path: String) throws {
         guard access(path, F_OK) == 0 else { throw StartError("\(path): no such database") }
         do {
-            var configuration = Configuration()
-            configuration.busyMode = .timeout(5)
-            let database = try DatabaseQueue(path: path, configuration: configuration)
-            self = try database.read { db in
-                guard try String.fetchOne(db, sql: "PRAGMA integrity_check") == "ok" else {
-                    throw StartError("damaged")
-                }
-                let tables = Set(try String.fetchAll(db, sql: "SELECT name FROM sqlite_master WHERE type = 'table'"))
-                guard tables.contains("grdb_migrations") else { throw StartError("not a database of this program") }
-                let kind: DatabaseKind = tables.contains("master_share") ? .dta : .rps
-                let migrator = kind == .dta ? MasterShareSchema.migrator : Migrations.rps
-                guard try !migrator.appliedIdentifiers(db).isEmpty else {
-                    throw StartError("not a database of this program")
-                }
-                guard try !migrator.hasBeenSuperseded(db) else {
-                    throw StartError("made by a newer version of this program")
-                }
-                return kind
-            }
+            let connection = try SQLiteConnection(path: path)
+            guard try connection.texts("PRAGMA integrity_check") == ["ok"] else { throw StartError("damaged") }
+            let kind: DatabaseKind = try Schema.tables(connection).contains("master_share") ? .dta : .rps
+            guard try !Schema.done(connection).isEmpty else { throw StartError("not a database of this program") }
+            _ = try (kind == .dta ? MasterShareSchema.shares : Schema.items).missing(connection)
+            self = kind
         } catch let error as StartError {
             throw StartError("\(path): \(error)")
+        } catch StoreError.unusable(let reason) {
+            throw StartError("\(path): \(reason)")
         } catch {
             throw StartError("\(path): not a whole database (\(error))")
         }

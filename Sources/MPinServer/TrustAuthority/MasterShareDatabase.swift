@@ -1,13 +1,13 @@
 import Foundation
-import GRDB
 import MPinSecrets
 import MPinService
 package import MPinStore
+import Synchronization
 
 /// The SQLite file of a D-TA: its master shares, each sealed, and nothing else.
 package final class MasterShareDatabase: Sendable {
     private let lock: DatabaseLock
-    private let database: DatabaseQueue
+    private let database: Mutex<SQLiteConnection>
     private let key: SecretBytes
     /// Whether the file was made now, with a first share.
     let isNew: Bool
@@ -15,20 +15,19 @@ package final class MasterShareDatabase: Sendable {
     /// Opens the file, or creates it with a first share. Throws `StartError` where `seal` does not open its shares.
     package init(path: String, seal: Seal, now: Moment) throws {
         lock = try DatabaseLock(sharing: path)
-        var configuration = Configuration()
-        configuration.busyMode = .timeout(5)
-        let database = try DatabaseQueue(path: path, configuration: configuration)
-        guard try !database.read({ try MasterShareSchema.migrator.hasBeenSuperseded($0) }) else {
-            throw StartError("made by a newer version of this program")
+        let connection = try SQLiteConnection(path: path, creates: true)
+        do { try MasterShareSchema.shares.upgrade(connection) } catch StoreError.unusable(let reason) {
+            throw StartError(reason)
         }
-        try MasterShareSchema.migrator.migrate(database)
-        self.database = database
-        (key, isNew) = try database.write { db in
-            let (key, isNew) = (try Self.sealingKey(db, seal), try Self.rows(db).isEmpty)
-            if isNew { try Self.insert(db, .generated(keyID: "1", at: now), key: key) }
+        (key, isNew) = try connection.transaction {
+            let (key, isNew) = (try Self.sealingKey(connection, seal), try Self.rows(connection).isEmpty)
+            if isNew { try Self.insert(connection, .generated(keyID: "1", at: now), key: key) }
             return (key, isNew)
         }
-        try checkSeal(seal)
+        do { _ = try Self.shares(connection, key: key) } catch is SealedBox.Failure {
+            throw StartError("the stored master share does not open under this \(seal.name)")
+        }
+        database = Mutex(connection)
     }
 
     /// Opens the file of a D-TA that has run before.
@@ -40,68 +39,84 @@ package final class MasterShareDatabase: Sendable {
     }
 
     /// The shares that are not erased, oldest first.
-    package func shares() throws -> [MasterShare] {
-        try database.read { db in try Self.rows(db).compactMap { try self.opened($0) } }
-    }
+    package func shares() throws -> [MasterShare] { try database.withLock { try Self.shares($0, key: key) } }
 
     /// Makes a new current share; the one before it is served until `end`.
     package func rotate(serveOldUntil end: Moment, at now: Moment) throws -> MasterShare {
-        try database.write { db in
-            let newest = try Int.fetchOne(db, sql: "SELECT max(key_id) FROM master_share") ?? 0
-            let share = try MasterShare.generated(keyID: String(newest + 1), at: now)
-            try db.execute(
-                sql: "UPDATE master_share SET served_until = ? WHERE served_until IS NULL", arguments: [end.iso])
-            try Self.insert(db, share, key: key)
-            return share
-        }
+        try database.withLock { try Self.rotate($0, key: key, serveOldUntil: end, at: now) }
     }
 
     /// Erases the shares that are no longer served; the number of them.
     package func eraseRetired(at now: Moment) throws -> Int {
-        let count = try database.write { db in
-            // The pages that held a share are overwritten, too.
-            try db.execute(sql: "PRAGMA secure_delete = ON")
-            try db.execute(
-                sql: "UPDATE master_share SET sealed = NULL WHERE sealed IS NOT NULL AND served_until <= ?",
-                arguments: [now.iso])
-            return db.changesCount
-        }
-        return count
+        try database.withLock { try Self.eraseRetired($0, at: now) }
     }
 }
 
 extension MasterShareDatabase {
-    private static func rows(_ db: Database) throws -> [Row] {
-        try Row.fetchAll(db, sql: "SELECT * FROM master_share ORDER BY key_id")
+    private struct Row {
+        let keyID: Int64
+        let sealed: [UInt8]?
+        let startTime: String
+        let servedUntil: String?
     }
 
-    private static func insert(_ db: Database, _ share: MasterShare, key: SecretBytes) throws {
+    private static func rows(_ connection: SQLiteConnection) throws -> [Row] {
+        var rows: [Row] = []
+        try connection.run("SELECT key_id, sealed, start_time, served_until FROM master_share ORDER BY key_id") {
+            rows.append(
+                Row(
+                    keyID: $0.integer(0) ?? 0, sealed: $0.isNull(1) ? nil : $0.bytes(1), startTime: $0.text(2),
+                    servedUntil: $0.optionalText(3)))
+        }
+        return rows
+    }
+
+    private static func rotate(
+        _ connection: SQLiteConnection, key: SecretBytes, serveOldUntil end: Moment, at now: Moment
+    ) throws -> MasterShare {
+        try connection.transaction {
+            let newest = try rows(connection).last?.keyID ?? 0
+            let share = try MasterShare.generated(keyID: String(newest + 1), at: now)
+            try connection.run(
+                "UPDATE master_share SET served_until = ? WHERE served_until IS NULL", [.text(end.iso)])
+            try insert(connection, share, key: key)
+            return share
+        }
+    }
+
+    private static func eraseRetired(_ connection: SQLiteConnection, at now: Moment) throws -> Int {
+        // The pages that held a share are overwritten, too.
+        try connection.run("PRAGMA secure_delete = ON")
+        return try connection.transaction {
+            try connection.run(
+                "UPDATE master_share SET sealed = NULL WHERE sealed IS NOT NULL AND served_until <= ?",
+                [.text(now.iso)])
+            return connection.changes
+        }
+    }
+
+    private static func insert(_ connection: SQLiteConnection, _ share: MasterShare, key: SecretBytes) throws {
         let box = try SealedBox.seal(
             share.secret.span, key: key, associatedData: purpose(share.keyID, share.startTime))
-        try db.execute(
-            sql: "INSERT INTO master_share (key_id, sealed, start_time) VALUES (?, ?, ?)",
-            arguments: [Int(share.keyID), Data(box), share.startTime.iso])
+        try connection.run(
+            "INSERT INTO master_share (key_id, sealed, start_time) VALUES (?, ?, ?)",
+            [.integer(Int64(share.keyID)), .bytes(box), .text(share.startTime.iso)])
+    }
+
+    private static func shares(_ connection: SQLiteConnection, key: SecretBytes) throws -> [MasterShare] {
+        try rows(connection).compactMap { try opened($0, key: key) }
     }
 
     /// Nil for an erased share.
-    private func opened(_ row: Row) throws -> MasterShare? {
-        guard let box = row["sealed"] as Data? else { return nil }
-        let keyID = String(row["key_id"] as Int)
-        guard let start = Moment(row["start_time"]) else {
-            throw StartError("master share \(keyID) has no start time")
-        }
-        let secret = try SealedBox.open(Array(box), key: key, associatedData: Self.purpose(keyID, start))
-        let end = row["served_until"] as String?
+    private static func opened(_ row: Row, key: SecretBytes) throws -> MasterShare? {
+        guard let box = row.sealed else { return nil }
+        let keyID = String(row.keyID)
+        guard let start = Moment(row.startTime) else { throw StartError("master share \(keyID) has no start time") }
+        let secret = try SealedBox.open(box, key: key, associatedData: purpose(keyID, start))
         // An end that cannot be read has passed: better no share than one for ever.
         return MasterShare(
             keyID: keyID, secret: secret, startTime: start,
-            servedUntil: end.map { Moment($0) ?? Moment(microseconds: 0) })
-    }
-
-    private func checkSeal(_ seal: Seal) throws {
-        do { _ = try shares() } catch is SealedBox.Failure {
-            throw StartError("the stored master share does not open under this \(seal.name)")
-        }
+            servedUntil: row.servedUntil.map { Moment($0) ?? Moment(microseconds: 0) })
     }
 
     /// Ties a box to its use, its key id and the time that clients are told. The first share keeps the words of the
@@ -111,8 +126,8 @@ extension MasterShareDatabase {
     }
 
     /// The key of the boxes. Under a passphrase all of them share one salt, so that a start derives one key.
-    private static func sealingKey(_ db: Database, _ seal: Seal) throws -> SecretBytes {
-        let stored = try Row.fetchOne(db, sql: "SELECT salt, passes, kibibytes FROM passphrase")
+    private static func sealingKey(_ connection: SQLiteConnection, _ seal: Seal) throws -> SecretBytes {
+        let stored = try derivations(connection).first
         switch seal {
         case .key(let key):
             guard stored == nil else {
@@ -120,14 +135,15 @@ extension MasterShareDatabase {
             }
             return key
         case .passphrase(let passphrase):
-            if let stored { return try derived(passphrase, derivation(stored)) }
-            guard try rows(db).isEmpty else {
+            if let stored { return try derived(passphrase, stored) }
+            guard try rows(connection).isEmpty else {
                 throw StartError("the master share is sealed by a key file, not by a passphrase")
             }
             let fresh = Argon2id(passes: 3, kibibytes: kibibytes, salt: try randomBytes(Argon2id.saltSize))
-            try db.execute(
-                sql: "INSERT INTO passphrase (id, salt, passes, kibibytes) VALUES (1, ?, ?, ?)",
-                arguments: [fresh.map { Data($0.salt) }, fresh?.passes, fresh?.kibibytes])
+            guard let fresh else { return try derived(passphrase, nil) }
+            try connection.run(
+                "INSERT INTO passphrase (id, salt, passes, kibibytes) VALUES (1, ?, ?, ?)",
+                [.bytes(fresh.salt), .integer(Int64(fresh.passes)), .integer(Int64(fresh.kibibytes))])
             return try derived(passphrase, fresh)
         }
     }
@@ -135,8 +151,16 @@ extension MasterShareDatabase {
     /// 256 MiB: a D-TA derives its key once a start, on a machine that does nothing else.
     private static let kibibytes: UInt32 = 256 << 10
 
-    private static func derivation(_ row: Row) -> Argon2id? {
-        Argon2id(passes: row["passes"], kibibytes: row["kibibytes"], salt: Array(row["salt"] as Data))
+    /// That of the stored passphrase; nil where it is out of bounds.
+    private static func derivations(_ connection: SQLiteConnection) throws -> [Argon2id?] {
+        var found: [Argon2id?] = []
+        try connection.run("SELECT salt, passes, kibibytes FROM passphrase") { row in
+            guard let passes = row.integer(1).flatMap({ UInt32(exactly: $0) }),
+                let kibibytes = row.integer(2).flatMap({ UInt32(exactly: $0) })
+            else { return found.append(nil) }
+            found.append(Argon2id(passes: passes, kibibytes: kibibytes, salt: row.bytes(0)))
+        }
+        return found
     }
 
     private static func derived(_ passphrase: SecretBytes, _ derivation: Argon2id?) throws -> SecretBytes {

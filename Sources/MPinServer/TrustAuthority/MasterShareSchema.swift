@@ -1,15 +1,10 @@
-import GRDB
+import MPinStore
 
 /// The schema of a D-TA's file. A released migration is never changed: a new one goes behind it.
 enum MasterShareSchema {
-    static var migrator: DatabaseMigrator {
-        var migrator = DatabaseMigrator()
-        migrator.registerMigration("1: master share") { db in try db.execute(sql: first) }
-        migrator.registerMigration("2: rotation and passphrase") { db in
-            for statement in second { try db.execute(sql: statement) }
-        }
-        return migrator
-    }
+    static let shares = Schema([
+        Schema.Step("1: master share", [first]), Schema.Step("2: rotation and passphrase", second),
+    ])
 
     private static let first = """
         CREATE TABLE master_share (

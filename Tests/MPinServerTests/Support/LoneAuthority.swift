@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import Logging
 import MPinSecrets
 import MPinServer
@@ -54,10 +53,8 @@ final class LoneAuthority {
         _ = try MasterShareDatabase(path: path, seal: .key(seal), now: .now())
         let purpose = Array("libmpin D-TA master share \(startTime)".utf8)
         let box = try SealedBox.seal(Section16.master.span, key: seal, associatedData: purpose)
-        try DatabaseQueue(path: path).write { db in
-            try db.execute(
-                sql: "UPDATE master_share SET sealed = ?, start_time = ?", arguments: [Data(box), startTime])
-        }
+        try SQLiteConnection(path: path).run(
+            "UPDATE master_share SET sealed = ?, start_time = ?", [.bytes(box), .text(startTime)])
     }
 
     func get(_ target: String) throws -> Answer { try call("GET", target) }

@@ -1,6 +1,7 @@
 import Foundation
 import MPinSecrets
 import MPinService
+import MPinStore
 
 /// Puts the parts of a process together from its settings: reads key files, makes folders.
 extension Settings {
@@ -54,7 +55,7 @@ extension Settings {
     private func authorityParts() throws -> Parts {
         var config = TrustAuthorityConfig(
             name: self[ServerOptions.name], listen: try address(ServerOptions.listen, "127.0.0.1:8001"),
-            database: try require(ServerOptions.database), seal: try seal(),
+            database: try databaseFile(), seal: try seal(),
             requestKey: try key(ServerOptions.rpsKeyFile))
         config.legacy = try legacy()
         config.allowOrigin = self[ServerOptions.allowOrigin]
@@ -65,12 +66,29 @@ extension Settings {
         return parts
     }
 
+    /// The URL of the RPS's state, read once so that a wrong one is found before the start.
+    private func database() throws -> String {
+        let text = try require(ServerOptions.database)
+        _ = try databaseURL(text)
+        return text
+    }
+
+    private func databaseFile() throws -> String {
+        let text = try require(ServerOptions.database)
+        let url = try databaseURL(text)
+        do { return try url.file() } catch { throw StartError("--database \(text): \(error)") }
+    }
+
+    func databaseURL(_ text: String) throws(StartError) -> StoreURL {
+        do { return try StoreURL(text) } catch { throw StartError("--database \(text): \(error)") }
+    }
+
     private func serviceParts() throws -> Parts {
         let rpaKey = self[ServerOptions.rpaKeyFile] == nil ? nil : try key(ServerOptions.rpaKeyFile)
         var config = RelyingPartyServiceConfig(
             listen: try address(ServerOptions.listen, "127.0.0.1:8010"),
             privateListen: try address(ServerOptions.privateListen, "127.0.0.1:8011"),
-            database: try require(ServerOptions.database), activationKey: try key(ServerOptions.keyFile),
+            database: try database(), activationKey: try key(ServerOptions.keyFile),
             authorities: try authorityLinks(), verifyURL: self[ServerOptions.verifyURL], rpaKey: rpaKey)
         config.legacy = try legacy()
         config.privateNeedsToken = rpaKey != nil

@@ -105,7 +105,9 @@ package enum ServerOptions {
         "listen", listenForm,
         "Where clients come. (default: 127.0.0.1 and port 8001 for a D-TA, 8010 for the RPS, 8005 for the RPA)")
     package static let database = ServerOption<String?>.text(
-        "database", .text("FILE"), "SQLite file; created where it does not exist.")
+        "database", .text("FILE"),
+        "SQLite file, or sqlite:FILE; created where it does not exist. For an RPS also memory:, which is gone when it ends."
+    )
     package static let keyFile = ServerOption<String?>.text(
         "key-file", .text("FILE"), "Key file of this part alone: seals, activates or signs links.")
     static let rpsKeyFile = ServerOption<String?>.text(

@@ -1,5 +1,6 @@
 import Foundation
 import MPinService
+import MPinStore
 
 /// What the options of a part lack or contradict together.
 extension Settings {
@@ -64,7 +65,8 @@ extension Settings {
 
     /// Whoever may write where keys and databases lie can put others in their place.
     private func checkFolder() throws(StartError) {
-        let database = self[ServerOptions.database].map(MPinServer.folder(of:))
+        let database = try self[ServerOptions.database].map(databaseURL).flatMap { try? $0.file() }
+            .map(MPinServer.folder(of:))
         guard let folder = part == .serve ? self[ServerOptions.stateDir] : database else { return }
         var status = stat()
         guard stat(folder, &status) == 0 else { return }

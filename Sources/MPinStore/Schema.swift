@@ -1,17 +1,62 @@
-package import GRDB
+/// How a file has come to its tables: by steps, each of which is made once. A released step is never changed: a new one goes
+/// behind it.
+package struct Schema: Sendable {
+    package struct Step: Sendable {
+        let name: String
+        let statements: [String]
 
-/// The schema of rps.sqlite. A released migration is never changed: a new one goes behind it.
-package enum Migrations {
-    package static var rps: DatabaseMigrator {
-        var migrator = DatabaseMigrator()
-        migrator.registerMigration("1: registration and login") { db in
-            for statement in first { try db.execute(sql: statement) }
+        package init(_ name: String, _ statements: [String]) {
+            self.name = name
+            self.statements = statements
         }
-        migrator.registerMigration("2: tables of items") { db in
-            for statement in second { try db.execute(sql: statement) }
-        }
-        return migrator
     }
+
+    private let steps: [Step]
+
+    package init(_ steps: [Step]) { self.steps = steps }
+
+    /// Makes the steps that are missing. Throws ``StoreError/unusable(_:)`` for a file of a newer program.
+    package func upgrade(_ connection: SQLiteConnection) throws {
+        guard try missing(connection) > 0 else { return }
+        try connection.transaction {
+            try connection.run("CREATE TABLE IF NOT EXISTS grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)")
+            // Another process may have been here meanwhile.
+            let done = try Self.done(connection)
+            for step in steps where !done.contains(step.name) {
+                for statement in step.statements { try connection.run(statement) }
+                try connection.run("INSERT INTO grdb_migrations (identifier) VALUES (?)", [.text(step.name)])
+            }
+        }
+    }
+
+    /// Steps that are not made yet. Throws ``StoreError/unusable(_:)`` for a file of a newer program.
+    package func missing(_ connection: SQLiteConnection) throws -> Int {
+        let done = try Self.done(connection)
+        guard done.isSubset(of: steps.map(\.name)) else {
+            throw StoreError.unusable("made by a newer version of this program")
+        }
+        return steps.count - done.count
+    }
+
+    /// The steps that were made. Their table has the name and form that GRDB gave it, with which earlier versions of this
+    /// program made them.
+    package static func done(_ connection: SQLiteConnection) throws -> Set<String> {
+        guard try tables(connection).contains("grdb_migrations") else { return [] }
+        return Set(try connection.texts("SELECT identifier FROM grdb_migrations"))
+    }
+
+    package static func tables(_ connection: SQLiteConnection) throws -> Set<String> {
+        Set(try connection.texts("SELECT name FROM sqlite_master WHERE type = 'table'"))
+    }
+}
+
+/// The schema of rps.sqlite.
+extension Schema {
+    package static let items = Schema([
+        Step("1: registration and login", first), Step("2: tables of items", second),
+        // The table is the same. Earlier versions could not read its identities any more.
+        Step("3: identities are packed", []),
+    ])
 
     /// Hashes are 32 bytes, times microseconds since 1970.
     private static let first = [
