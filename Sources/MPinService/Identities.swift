@@ -68,7 +68,7 @@ package struct Identities: Sendable {
 
     /// Forgets the wrong PINs; nil for an unknown ID.
     package func unblock(_ id: MPinID, at now: Moment) async throws -> IdentityRecord? {
-        try await change(id, at: now) { $0.unblock() }
+        try await change(id, at: now) { $0.unblock(at: now) }
     }
 
     /// Lets the identity never log in again; nil for an unknown ID.

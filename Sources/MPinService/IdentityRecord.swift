@@ -150,9 +150,11 @@ extension IdentityRecord {
         return blockedUntil == earlier.blockedUntil ? nil : blockedUntil.map { BegunBlock(until: $0) }
     }
 
-    package mutating func unblock() {
+    /// Forgets the wrong PINs, but not the attempts that are being judged now: theirs will count.
+    package mutating func unblock(at now: Moment) {
+        countLost(AttemptPolicy(), at: now)
         (attempts, failuresSinceSuccess, refused) = (0, 0, 0)
-        (open, blocked, blockedUntil) = ([], false, nil)
+        (blocked, blockedUntil) = (false, nil)
     }
 
     /// What every login comes to now; nil where proofs are judged. Blocks where the limit is reached.

@@ -49,7 +49,7 @@ final class AttemptModelTests: XCTestCase {
             case 90..<98: now = now.adding(seconds: Int.random(in: 0...13, using: &random))
             case _ where isKnown:
                 while (try? await identities.unblock(id, at: now)) == nil {}
-                model.unblock()
+                model.unblock(at: now)
             default: continue
             }
             XCTAssertLessThanOrEqual(model.wrong + model.open.count, policy.maxAttempts)
@@ -75,11 +75,7 @@ private struct Model {
     init(policy: AttemptPolicy) { self.policy = policy }
 
     mutating func reserve(_ id: Int64, at now: Moment) -> Reservation {
-        if let begun, now > begun.adding(seconds: policy.lostSeconds) {
-            wrong += open.count
-            failures += open.count
-            open = []
-        }
+        countLost(at: now)
         if let ended = end, now >= ended { (end, wrong) = (nil, 0) }
         if let block = block(at: now) {
             begun = now
@@ -103,7 +99,19 @@ private struct Model {
             ?? .wrong(left: max(0, policy.block == .permanent ? left : min(left, policy.maxFailures - failures)))
     }
 
-    mutating func unblock() { self = Model(policy: policy, begun) }
+    mutating func unblock(at now: Moment) {
+        countLost(at: now)
+        let judged = open
+        self = Model(policy: policy, begun)
+        open = judged
+    }
+
+    private mutating func countLost(at now: Moment) {
+        guard let begun, now > begun.adding(seconds: policy.lostSeconds) else { return }
+        wrong += open.count
+        failures += open.count
+        open = []
+    }
 
     private init(policy: AttemptPolicy, _ begun: Moment?) {
         self.policy = policy

@@ -321,14 +321,18 @@ private struct Collector: Service {
             while true {
                 try await Task.sleep(for: .seconds(daemon.limits.collectSeconds))
                 permitAudit?.sumUp(isEnd: false)
-                do {
-                    var count = 0
-                    for store in stores { count += try await store.collectAll(at: daemon.clock()) }
-                    daemon.logger.debug("collected expired items", metadata: ["count": "\(count)"])
-                } catch {
-                    daemon.logger.error("collecting expired items failed", metadata: ["error": "\(error)"])
-                }
+                for store in stores { await collect(store) }
             }
+        }
+    }
+
+    /// A store that fails keeps no other from being collected.
+    private func collect(_ store: any Store) async {
+        do {
+            let count = try await store.collectAll(at: daemon.clock())
+            daemon.logger.debug("collected expired items", metadata: ["count": "\(count)"])
+        } catch {
+            daemon.logger.error("collecting expired items failed", metadata: ["error": "\(error)"])
         }
     }
 }

@@ -74,7 +74,7 @@ package struct UserAdministration: Sendable {
             guard let id = MPinID(hex: record.mpinID) else { continue }
             let changed = try await records.update(key, at: now, .durable) { entry -> IdentityRecord? in
                 switch change {
-                case .unblock: entry?.value.unblock()
+                case .unblock: entry?.value.unblock(at: now)
                 case .revoke: entry?.value.revoked = true
                 }
                 return entry?.value
