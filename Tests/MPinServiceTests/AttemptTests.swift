@@ -34,7 +34,7 @@ final class AttemptTests: XCTestCase {
         XCTAssertTrue(identity.blocked)
         XCTAssertEqual(
             identity.reserve(policy, at: start.adding(seconds: 1_000_000_000)), .refused(.blocked(until: nil)))
-        identity.unblock()
+        identity.unblock(at: start)
         XCTAssertEqual((0..<4).map { wrong($0) }, [.wrong(2), .wrong(1), .blocked, .stillBlocked])
     }
 
@@ -43,7 +43,7 @@ final class AttemptTests: XCTestCase {
             if case .judged(.wrong(let left)) = wrong(seconds) { left } else { nil }
         }
         XCTAssertEqual((0..<4).map { left($0) }, [2, 1, nil, nil])
-        identity.unblock()
+        identity.unblock(at: start)
         policy.block = .temporary(seconds: 10)
         policy.maxFailures = 5
         XCTAssertEqual((0..<3).map { left($0) }, [2, 1, nil])
@@ -111,9 +111,16 @@ final class AttemptTests: XCTestCase {
     func testWhatTheEndOfTheProcessCutOffCountsAsWrong() {
         for _ in 0..<2 { XCTAssertEqual(identity.reserve(policy, at: start), .granted) }
         XCTAssertEqual(wrong(11), .blocked, "the third")
-        identity.unblock()
+        identity.unblock(at: start.adding(seconds: 11))
         for _ in 0..<3 { XCTAssertEqual(identity.reserve(policy, at: start), .granted) }
         XCTAssertEqual(wrong(11), .stillBlocked)
+    }
+
+    func testAnUnblockingKeepsTheAttemptsThatAreBeingJudged() {
+        for id in 1...3 { XCTAssertEqual(identity.reserve(Int64(id), policy, at: start), .granted) }
+        identity.unblock(at: start)
+        for id in 1...2 { XCTAssertEqual(identity.settle(Int64(id), .wrong, policy, at: start), .wrong(left: 3 - id)) }
+        XCTAssertEqual(identity.settle(3, .wrong, policy, at: start), .blocked(until: nil))
     }
 
     /// A commit that nobody knows of is made again with the same id.
@@ -150,7 +157,7 @@ final class AttemptTests: XCTestCase {
         for _ in 0..<3 { XCTAssertNil(reserve(0)) }
         XCTAssertEqual(reserve(11), BegunBlock(until: nil), "three were lost")
         XCTAssertNil(reserve(12))
-        XCTAssertNil(begins { $0.unblock() })
+        XCTAssertNil(begins { [start] in $0.unblock(at: start.adding(seconds: 12)) })
 
         policy.block = .temporary(seconds: 600)
         for second in 20..<23 { XCTAssertNil(reserve(second)) }
@@ -169,7 +176,7 @@ final class AttemptTests: XCTestCase {
         identity.revoked = true
         XCTAssertEqual(identity.succeed(), .revoked)
         XCTAssertEqual(identity.reserve(policy, at: start), .refused(.revoked))
-        identity.unblock()
+        identity.unblock(at: start)
         XCTAssertEqual(wrong(0), .refused(.revoked))
         identity.blocked = true
         XCTAssertEqual(wrong(0), .refused(.revoked), "for good, and nobody can unblock it")
