@@ -149,7 +149,9 @@ stop_server
 ok "an upgrade keeps what the server knows"
 
 inside dpkg --remove mpind mpin-cli >/dev/null
-[ ! -e "$debian/usr/bin/mpind" ] && [ -e "$debian/etc/mpind/serve.yaml" ] && [ -e "$debian/var/lib/mpind/serve" ]
+[ ! -e "$debian/usr/bin/mpind" ]
+[ -e "$debian/etc/mpind/serve.yaml" ]
+[ -e "$debian/var/lib/mpind/serve" ]
 ok "removed: configuration and state stay"
 inside dpkg --purge mpind >/dev/null
 # Remove what did not come from the packages.
