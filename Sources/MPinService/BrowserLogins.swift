@@ -53,7 +53,8 @@ extension AuthenticationService {
     }
 
     /// How far the phone is: at once, or as soon as it is another state than the browser knows, after `seconds` at the
-    /// latest.
+    /// latest. The longest wait is up to a quarter shorter, at random: pages that asked in the same moment, because a server
+    /// started, do not all ask again in the same moment.
     package func follow(webOTT: String, known: Known, seconds: Int) async throws -> WaitingBrowser.View {
         guard let wid = try await browsers.wid(webOTT: webOTT, at: now) else { return .expired }
         let showsRefusals = known.refusals != nil
@@ -62,7 +63,7 @@ extension AuthenticationService {
         guard seconds > 0, !first.isFinal, first.status == known.status ?? first.status,
             first.refusals == known.refusals
         else { return first }
-        let changed = try await browsers.wait(wid, seconds: seconds) {
+        let changed = try await browsers.wait(wid, seconds: .random(in: (seconds - seconds / 4)...seconds)) {
             let now = try await look(wid, webOTT: webOTT, showsRefusals)
             return now.status == first.status && now.refusals == first.refusals ? nil : now
         }

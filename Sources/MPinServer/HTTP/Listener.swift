@@ -65,11 +65,13 @@ struct Listener: Service {
 
     private func server() throws -> any Service {
         let counter = ConnectionCounter(edge.limits, edge.exposure)
+        let groups = ConnectionGroups()
         let builder = HTTPServerBuilder { responder in
             Connections(
-                responder: responder, limits: edge.limits, tls: edge.exposure.identity, counter: counter, queue: queue)
+                responder: responder, limits: edge.limits, tls: edge.exposure.identity, counter: counter, queue: queue,
+                groups: groups)
         }
-        return try builder.buildServer(
+        let server = try builder.buildServer(
             configuration: .init(
                 address: .hostname(address.host, port: address.port), availableConnectionsDelegate: queue),
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger, responder: responder,
@@ -77,6 +79,7 @@ struct Listener: Service {
                 queue.opened(channel)
                 readiness.arrived(name, address)
             })
+        return GroupedServer(server: server, groups: groups)
     }
 
     /// What the framework's `Application` would do, but for a logger and an id of its own for each request.

@@ -14,6 +14,7 @@ struct Connections: HTTPChannelHandler {
     let tls: TLSIdentity?
     let counter: ConnectionCounter
     let queue: AcceptQueue
+    let groups: ConnectionGroups
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Arrival> {
         let arrival = channel.eventLoop.makeCompletedFuture {
@@ -43,7 +44,8 @@ struct Connections: HTTPChannelHandler {
         return arrival
     }
 
-    func handle(value: Arrival, logger: Logger) async { await value.serve() }
+    /// The framework keeps a task for a connection until this returns.
+    func handle(value: Arrival, logger: Logger) async { groups.serve(value) }
 
     private var decoderLimits: NIOHTTPDecoderLimitConfiguration {
         var decoder = NIOHTTPDecoderLimitConfiguration()
