@@ -100,7 +100,7 @@ static void works(void)
 /* ---- The way of a PIN ----------------------------------------------- */
 
 /* A sanitizer adds frames, and inlines other functions. */
-#ifdef __has_feature
+#if defined(__has_feature) && !defined(LONGEST_WAY)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define LONGEST_WAY 40
 #endif

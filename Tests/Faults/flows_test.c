@@ -114,7 +114,7 @@ static mpin_status start(void)
 }
 static mpin_status login(void)
 {
-    char data[512];
+    char data[4096];
     size_t n = sizeof data;
     return mpin_sdk_finish_authentication(sdk, user, data, &n, PIN);
 }
@@ -128,7 +128,7 @@ static mpin_status told(void)
 }
 static mpin_status login_mfa(void)
 {
-    char code[512];
+    char code[4096];
     size_t n = sizeof code;
     return mpin_sdk_finish_authentication_mfa(sdk, user, code, &n, PIN,
                                               "abcdef");
