@@ -24,7 +24,7 @@ extension Core {
 
     /// Makes a new key pair, with which the user logs in and signs from now on.
     private func renewKeyPair(
-        _ user: User, _ credential: Credential, _ number: PINNumber, _ grant: SigningLeave.Grant, _ caller: Caller
+        _ user: User, _ credential: Credential, _ number: PINNumber, _ grant: SigningPermission.Grant, _ caller: Caller
     ) throws(SDKError) {
         if let signing = user.record.signing, signing.mpinID != credential.mpinID {
             throw SDKError(.clientSecretExpired, "the user signs with a key pair of its own: register again")

@@ -59,9 +59,9 @@ extension User.SigningRegistration {
 extension Core {
     /// Makes a key pair, registers its public key and fetches the client secret for it.
     func registerKey(
-        _ grant: SigningLeave.Grant, _ user: User, _ caller: Caller
+        _ grant: SigningPermission.Grant, _ user: User, _ caller: Caller
     ) throws(SDKError) -> User.SigningRegistration {
-        guard !grant.token.isEmpty else { throw SDKError(.responseParseError, "authenticate: an empty leave") }
+        guard !grant.token.isEmpty else { throw SDKError(.responseParseError, "authenticate: an empty token") }
         try checkCurve(grant.curve, .authenticate)
         let pair = try SigningKeyPair(random: random)
         let request = SigningRegisterRequest(
@@ -82,9 +82,9 @@ extension Core {
         }
     }
 
-    fileprivate func grant(_ answer: LoginAnswer) throws(SDKError) -> SigningLeave.Grant {
+    fileprivate func grant(_ answer: LoginAnswer) throws(SDKError) -> SigningPermission.Grant {
         let text = SecretBytes(copying: Array(answer.text.utf8).span)
-        guard let grant = (try? JSON.decode(SigningLeave.self, from: text.span))?.dvsRegister else {
+        guard let grant = (try? JSON.decode(SigningPermission.self, from: text.span))?.dvsRegister else {
             throw SDKError(.responseParseError, "authenticate: no leave to register a signing key")
         }
         return grant
