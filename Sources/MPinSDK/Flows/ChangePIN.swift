@@ -3,7 +3,7 @@ import MPinSecrets
 import MPinWire
 
 extension SDK {
-    /// Replaces the PIN without the server, directly after a login with the old one; both are ASCII. REGISTERED,
+    /// Replaces the PIN without the server, directly after a login with the old one; both are ASCII. State: REGISTERED,
     /// unchanged. After a wrong old PIN a new login is needed, so every guess costs a login, and the server counts
     /// wrong ones.
     package func changePIN(_ user: User, old: Span<UInt8>, new: Span<UInt8>) throws(SDKError) {

@@ -5,14 +5,14 @@ import MPinWire
 
 /// Logins on this device for all purposes. PINs and factors are ASCII.
 extension SDK {
-    /// Gets today's time permit. REGISTERED or BLOCKED, unchanged. A blocked user may log in too, because the operator
-    /// may have unblocked the identity and only the server knows it.
+    /// Gets today's time permit. State: REGISTERED or BLOCKED, unchanged. A blocked user may log in too, because the
+    /// operator may have unblocked the identity and only the server knows it.
     package func startAuthentication(_ user: User) throws(SDKError) {
         try perform { core, caller throws(SDKError) in try core.startLogin(user, caller) }
     }
 
-    /// Proves PIN and token to the server. REGISTERED, or BLOCKED after the last attempt. Returns the answer of the
-    /// application, a JSON text.
+    /// Proves PIN and token to the server. State: REGISTERED, or BLOCKED after the last attempt. Returns the answer of
+    /// the application, a JSON text.
     package func finishAuthentication(_ user: User, pin: Span<UInt8>) throws(SDKError) -> String {
         let pin = SecretBytes(copying: pin)
         return try perform(pinOf: user) { core, caller throws(SDKError) in

@@ -5,8 +5,8 @@ package import MPinWire
 
 /// Verification and registration. PINs are ASCII.
 extension SDK {
-    /// Asks the server to mail a code with which the user proves that the user id is theirs. INVALID ->
-    /// STARTED_VERIFICATION.
+    /// Asks the server to mail a code with which the user proves that the user id is theirs. State:
+    /// INVALID -> STARTED_VERIFICATION.
     package func startVerification(_ user: User, clientID: String, accessCode: String? = nil) throws(SDKError) {
         try perform { core, caller throws(SDKError) in
             let state = try core.next(user, .verificationStarted)
@@ -19,7 +19,7 @@ extension SDK {
         }
     }
 
-    /// Sends the code from the mail. STARTED_VERIFICATION, unchanged.
+    /// Sends the code from the mail. State: STARTED_VERIFICATION, unchanged.
     package func finishVerification(_ user: User, code: String) throws(SDKError) -> Verification {
         try perform { core, caller throws(SDKError) in
             try core.check(user, allows: .verificationFinished)
@@ -31,7 +31,7 @@ extension SDK {
         }
     }
 
-    /// Starts a registration. INVALID -> STARTED_REGISTRATION, or ACTIVATED.
+    /// Starts a registration. State: INVALID -> STARTED_REGISTRATION, or ACTIVATED.
     package func startRegistration(
         _ user: User, activateCode: String? = nil, userData: String? = nil
     ) throws(SDKError) {
@@ -45,7 +45,7 @@ extension SDK {
         }
     }
 
-    /// Starts a registration at a MIRACL MFA server. INVALID or STARTED_VERIFICATION -> STARTED_REGISTRATION, or
+    /// Starts a registration at a MIRACL MFA server. State: INVALID or STARTED_VERIFICATION -> STARTED_REGISTRATION, or
     /// ACTIVATED.
     package func startRegistrationMFA(
         _ user: User, accessCode: String? = nil, activateCode: String? = nil, pushID: String? = nil
@@ -61,7 +61,8 @@ extension SDK {
         }
     }
 
-    /// Adds the part of the registration token that the link in the mail contains. STARTED_REGISTRATION, unchanged.
+    /// Adds the part of the registration token that the link in the mail contains. State: STARTED_REGISTRATION,
+    /// unchanged.
     package func setRegistrationToken(_ user: User, token: SecretText) throws(SDKError) {
         try perform { core, _ throws(SDKError) in
             try core.check(user, allows: .registrationTokenCompleted)
@@ -76,7 +77,8 @@ extension SDK {
         }
     }
 
-    /// Asks the server to send the confirmation mail again. STARTED_REGISTRATION -> STARTED_REGISTRATION or ACTIVATED.
+    /// Asks the server to send the confirmation mail again. State: STARTED_REGISTRATION -> STARTED_REGISTRATION or
+    /// ACTIVATED.
     package func restartRegistration(_ user: User, userData: String? = nil) throws(SDKError) {
         try perform { core, caller throws(SDKError) in
             try core.check(user, allows: .registrationRestarted)
@@ -91,8 +93,8 @@ extension SDK {
         }
     }
 
-    /// Fetches the shares of the client secret. STARTED_REGISTRATION or ACTIVATED, unchanged. The server gives the
-    /// first share only once, so it is kept in memory until all shares are there.
+    /// Fetches the shares of the client secret. State: STARTED_REGISTRATION or ACTIVATED, unchanged. The server gives
+    /// the first share only once, so it is kept in memory until all shares are there.
     package func confirmRegistration(_ user: User, pushID: String? = nil) throws(SDKError) {
         try perform { core, caller throws(SDKError) in
             try core.check(user, allows: .registrationConfirmed)
@@ -112,8 +114,8 @@ extension SDK {
         }
     }
 
-    /// Makes and stores the token, and reports this to a server that wants to know. STARTED_REGISTRATION or ACTIVATED
-    /// -> REGISTERED.
+    /// Makes and stores the token, and reports this to a server that wants to know. State: STARTED_REGISTRATION or
+    /// ACTIVATED -> REGISTERED.
     package func finishRegistration(_ user: User, pin: Span<UInt8>) throws(SDKError) {
         let pin = SecretBytes(copying: pin)
         try perform(pinOf: user) { core, caller throws(SDKError) in

@@ -6,8 +6,8 @@ import MPinWire
 /// Registration of identities that sign (TRUST wire sections 1.4 and 7.4). They have a key pair of their own, so no
 /// D-TA can sign for them. PINs are ASCII.
 extension SDK {
-    /// Logs in with the login PIN, makes a key pair and fetches all shares of its client secret. REGISTERED, unchanged.
-    /// Afterwards only the signing PIN is missing.
+    /// Logs in with the login PIN, makes a key pair and fetches all shares of its client secret. State: REGISTERED,
+    /// unchanged. Afterwards only the signing PIN is missing.
     package func startRegistrationDVS(_ user: User, pin: Span<UInt8>) throws(SDKError) {
         let pin = SecretBytes(copying: pin)
         try perform(pinOf: user) { core, caller throws(SDKError) in
