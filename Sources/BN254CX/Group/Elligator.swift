@@ -6,7 +6,7 @@ extension G1 {
     package static var preimageScratch: Int { 16 &+ encodingScratch }
 
     /// self = f(u, isOdd): x is the first of u mod p, u + 1, ... for which x^3 + 2 is a square other than zero, and y
-    /// is odd if `isOdd`, otherwise even. Z is 1. False if `u` has not 32 bytes. Scratch: `mapScratch`.
+    /// is odd if `isOdd`, otherwise even. Z is 1. False if `u` does not have 32 bytes. Scratch: `mapScratch`.
     package func mapVartime(u: Span<UInt8>, isOdd: Bool, _ s: Limbs) -> Bool {
         guard mapVartime(hash: u, s) else { return false }
         if isOdd { negate(self) }

@@ -19,7 +19,7 @@ extension G1 {
         return declassify(isUncompressed & inRange & affine.onCurveMask(s)) != 0
     }
 
-    /// Writes the point. False if `octets` has not 65 bytes, and for the point at infinity.
+    /// Writes the point. False if `octets` does not have 65 bytes, and for the point at infinity.
     package func encode(into octets: inout MutableSpan<UInt8>, _ s: Limbs) -> Bool {
         guard octets.count == G1.octets, declassify(infinityMask(s)) == 0 else { return false }
         let point = G1Affine(s), t = s + G1Affine.count
@@ -61,7 +61,7 @@ extension G1 {
 }
 
 extension G1Affine {
-    /// Writes the point, without an inversion. False if `octets` has not 65 bytes. Scratch: 12 limbs.
+    /// Writes the point, without an inversion. False if `octets` does not have 65 bytes. Scratch: 12 limbs.
     package func encode(into octets: inout MutableSpan<UInt8>, _ s: Limbs) -> Bool {
         guard octets.count == G1.octets else { return false }
         octets[0] = 4

@@ -29,7 +29,7 @@ extension G2 {
         return declassify(subgroupMask(s)) != 0 ? .valid : .outsideSubgroup
     }
 
-    /// Writes the point. False if `octets` has not 128 bytes, and for the point at infinity.
+    /// Writes the point. False if `octets` does not have 128 bytes, and for the point at infinity.
     package func encode(into octets: inout MutableSpan<UInt8>, _ s: Limbs) -> Bool {
         guard octets.count == G2.octets, declassify(infinityMask(s)) == 0 else { return false }
         let point = G2Affine(s), t = s + G2Affine.count

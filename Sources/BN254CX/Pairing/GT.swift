@@ -65,7 +65,7 @@ extension GT {
         return declassify(value.isOrderMask(s)) != 0 ? .valid : .outsideSubgroup
     }
 
-    /// Writes the value. False if `octets` has not 384 bytes.
+    /// Writes the value. False if `octets` does not have 384 bytes.
     package func encode(into octets: inout MutableSpan<UInt8>, _ s: Limbs) -> Bool {
         guard octets.count == GT.octets else { return false }
         octets.withUnsafeMutableBufferPointer { buffer in
