@@ -1,16 +1,17 @@
-/// Hands out pieces of limbs that the caller lends for one operation. What is left is the scratch of the functions that
-/// work on the pieces: each says how many limbs it uses.
+/// Divides the limbs that a caller lends for one operation into pieces. The rest serves as scratch for the functions
+/// that work on the pieces; each of them says how many limbs of scratch it uses.
 package struct Arena {
-    /// Limbs that hold the largest operation, the preparation of a point of G2. `ScratchTests` measures the use.
+    /// The number of limbs that suffice for the largest operation, which is the preparation of a point of G2.
+    /// `ScratchTests` measures the use.
     package static let capacity = 4096
 
-    /// The limbs not yet handed out.
+    /// The limbs that are not handed out yet.
     package private(set) var scratch: Limbs
 
-    /// Over `capacity` limbs, which the caller wipes.
+    /// Hands out the `capacity` limbs at `base`. The caller wipes them.
     package init(_ base: Limbs) { scratch = base }
 
-    /// The next `count` limbs.
+    /// Hands out the next `count` limbs.
     @inline(__always)
     package mutating func take(_ count: Int) -> Limbs {
         defer { scratch += count }

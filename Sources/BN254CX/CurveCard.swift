@@ -21,7 +21,8 @@ package enum CurveCard {
     /// |x|.
     package static let u: UInt64 = 0x4000_0000_03C0_12B1
 
-    /// |x| in non-adjacent form: (bit, sign), from the top. 62 doublings and 8 additions.
+    /// |x| in non-adjacent form: pairs (bit, sign), from the highest bit down. A multiplication by it takes 62
+    /// doublings and 8 additions.
     @inline(__always)
     static func forEachSignedBitOfU(_ body: (_ sign: Int) -> Void) {
         var bit = 61
@@ -37,6 +38,6 @@ package enum CurveCard {
     private static var uPlus: UInt64 { 1 << 26 | 1 << 12 | 1 << 10 | 1 }
     private static var uMinus: UInt64 { 1 << 22 | 1 << 8 | 1 << 6 | 1 << 4 }
 
-    /// 6u - 2 without its top bit 2^64: the bits that the Miller loop goes through, from bit 63 down.
+    /// 6u - 2 without its highest bit 2^64. The Miller loop goes through these bits, from bit 63 down.
     package static var loopBits: UInt64 { 6 &* u &- 2 }
 }

@@ -1,7 +1,8 @@
-/// The verdict of a check, all ones or zero, on its way to the caller: from here on it is public, and nothing else that
-/// comes from a secret ever is.
+/// Returns the result of a check, which is all ones or zero. It marks the only places where a value computed from a
+/// secret becomes public.
 ///
-/// An identity that the compiler cannot see through. The constant-time test (Tests/Proof/ctime.c) has valgrind wrap it
-/// by its name and marks the result as defined; so the library under test is the one that is released.
+/// The function returns its argument, but the compiler cannot know this. The constant-time test (Tests/Proof/ctime.c)
+/// makes valgrind replace the function by its name and mark the result as defined. So the tested library is the
+/// released one.
 @inline(never) @_optimize(none)
 package func declassify(_ verdict: Limb) -> Limb { verdict }

@@ -1,6 +1,6 @@
 import CBN254CX
 
-/// 64 bits of a number, the limb of GMP, also where the processor's own words are shorter.
+/// The limb of GMP, 64 bits of a number. It has this size also on processors with shorter words.
 #if arch(wasm32)
     package typealias Limb = UInt64
     typealias SignedLimb = Int64
@@ -9,19 +9,20 @@ import CBN254CX
     typealias SignedLimb = Int
 #endif
 
-/// Little-endian limbs. The engine works on memory that its callers lend: see `withArena`.
+/// Little-endian limbs. The functions work on memory that their callers lend: see `withArena`.
 package typealias Limbs = UnsafeMutablePointer<Limb>
 /// Limbs that are only read.
 package typealias ConstLimbs = UnsafePointer<Limb>
 
-/// Zeros n limbs that held secrets; the compiler does not leave it out.
+/// Sets n limbs that held secrets to zero, in a way that the compiler does not remove.
 @inline(__always)
 package func wipe(_ r: Limbs, _ n: Int) { bn_wipe(r, UInt(bitPattern: n &* 8)) }
 
 /// a + b + carry; the new carry, 0 or 1, replaces the old one.
 ///
-/// The overflow flags are read as bytes: no choice is written, so that no branch can be compiled, and the chain becomes
-/// add, adc, adc, ... For the few limbs of a formula that is faster than a call of `mpn_add_n` (1.5 to 1.9 ns each).
+/// The overflow flags are read as bytes, without a conditional expression, so that the compiler makes no branch and the
+/// chain becomes add, adc, adc, ... For the few limbs of a formula this is faster than a call of `mpn_add_n` (1.5 to
+/// 1.9 ns each).
 @inline(__always)
 func addWithCarry(_ a: Limb, _ b: Limb, _ carry: inout Limb) -> Limb {
     let (sum, first) = a.addingReportingOverflow(b)
@@ -47,12 +48,12 @@ func mulAdd(_ a: Limb, _ b: Limb, _ t: Limb, _ carry: inout Limb) -> Limb {
     return Limb(truncatingIfNeeded: value)
 }
 
-/// 1 for true, 0 for false, without a choice.
+/// 1 for true, 0 for false, without a conditional expression.
 @inline(__always)
 func limb(_ flag: Bool) -> Limb { Limb(unsafeBitCast(flag, to: UInt8.self)) }
 
-/// r = a + b over n limbs, n = 4 or a multiple of 8. The top must not overflow; components that lie side by side do not
-/// carry into each other because every one of them has room at its top, so that each eight limbs are a chain of their
+/// r = a + b over n limbs, n = 4 or a multiple of 8. The highest limb must not overflow. Elements that lie one after
+/// another do not carry into each other, because each is below 2^256; so each eight limbs are a carry chain of their
 /// own.
 @inline(__always)
 func addLimbs(_ r: Limbs, _ a: ConstLimbs, _ b: ConstLimbs, _ n: Int) {
@@ -68,7 +69,7 @@ func addLimbs(_ r: Limbs, _ a: ConstLimbs, _ b: ConstLimbs, _ n: Int) {
     }
 }
 
-/// r = a - b over n limbs, n = 4 or a multiple of 8, every component of a at least that of b.
+/// r = a - b over n limbs, n = 4 or a multiple of 8. No component of b may be larger than that of a.
 @inline(__always)
 func subLimbs(_ r: Limbs, _ a: ConstLimbs, _ b: ConstLimbs, _ n: Int) {
     var start = 0
@@ -83,7 +84,7 @@ func subLimbs(_ r: Limbs, _ a: ConstLimbs, _ b: ConstLimbs, _ n: Int) {
     }
 }
 
-/// r = a k over n limbs, n = 4 or a multiple of 8; no component overflows its place.
+/// r = a k over n limbs, n = 4 or a multiple of 8. No component may overflow.
 @inline(__always)
 func scaleLimbs(_ r: Limbs, _ a: ConstLimbs, _ n: Int, _ k: Limb) {
     var start = 0
@@ -116,7 +117,7 @@ func zeroLimbs(_ r: Limbs, _ n: Int) {
     }
 }
 
-/// All ones when every limb is zero, else zero. Constant time.
+/// All ones if every limb is zero, else zero. Constant time.
 @inline(__always)
 func zeroMask(_ a: ConstLimbs, _ n: Int) -> Limb {
     var bits: Limb = 0
@@ -128,16 +129,16 @@ func zeroMask(_ a: ConstLimbs, _ n: Int) -> Limb {
     return ~nonZeroMask(bits)
 }
 
-/// All ones when `bits` is not zero, else zero. Constant time.
+/// All ones if `bits` is not zero, else zero. Constant time.
 @inline(__always)
 func nonZeroMask(_ bits: Limb) -> Limb { 0 &- ((bits | (0 &- bits)) &>> 63) }
 
-/// The mask, in a way that the compiler cannot see through: it knows that a mask has two values, and has turned a
-/// selection by one into a branch.
+/// Returns the mask in a way that hides it from the compiler. The compiler would know that a mask has only two values,
+/// and has turned such a selection into a branch.
 @inline(never) @_optimize(none)
 private func opaque(_ mask: Limb) -> Limb { mask }
 
-/// r = a where the mask is all ones, r unchanged where it is zero. Constant time.
+/// r = a if the mask is all ones; r stays if it is zero. Constant time.
 @inline(__always)
 func selectLimbs(_ r: Limbs, _ a: ConstLimbs, _ n: Int, mask: Limb) {
     let mask = opaque(mask)
@@ -148,7 +149,7 @@ func selectLimbs(_ r: Limbs, _ a: ConstLimbs, _ n: Int, mask: Limb) {
     }
 }
 
-/// r = 32 big-endian bytes as four limbs.
+/// Converts 32 big-endian bytes to four limbs.
 func limbsFromBytes(_ r: Limbs, _ bytes: UnsafePointer<UInt8>) {
     var i = 0
     while i < 4 {
@@ -163,7 +164,7 @@ func limbsFromBytes(_ r: Limbs, _ bytes: UnsafePointer<UInt8>) {
     }
 }
 
-/// 32 big-endian bytes of four limbs.
+/// Converts four limbs to 32 big-endian bytes.
 func bytesFromLimbs(_ bytes: UnsafeMutablePointer<UInt8>, _ a: ConstLimbs) {
     var i = 0
     while i < 32 {

@@ -1,11 +1,11 @@
 import CBN254CX
 
-// The constants of the curve as values of the engine, which must not be written to.
+// The constants of the curve in the types of this module. They must not be written to.
 extension Fp {
     @inline(__always) static var p: ConstLimbs { bn_p() }
-    /// 1.
+    /// The number 1.
     @inline(__always) static var one: ConstLimbs { bn_one() }
-    /// b of the curve, 2.
+    /// The constant b of the curve, 2.
     @inline(__always) static var two: ConstLimbs { bn_two() }
 
     /// w^(p^2 n)/w^n = (1 + i)^(n (p^2 - 1)/6), n in 0..<6.
@@ -17,7 +17,7 @@ extension Fp2 {
     @inline(__always)
     init(constant: ConstLimbs) { self.init(Limbs(mutating: constant)) }
 
-    /// b' of the twist, 1 - i.
+    /// The constant b' of the twist, 1 - i.
     @inline(__always) static var twistB: Fp2 { Fp2(constant: bn_twist_b()) }
 
     /// w^(p n)/w^n = (1 + i)^(n (p - 1)/6), n in 0..<6.

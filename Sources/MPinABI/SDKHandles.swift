@@ -54,8 +54,8 @@ extension SDK {
         }
     }
 
-    /// Runs a call that gives a text. If `isWanted` is false, the caller asks neither for the text nor for its length. If
-    /// the buffer is too small for it, the call still counts.
+    /// Runs a call that gives a text. If `isWanted` is false, the caller asks neither for the text nor for its length.
+    /// If the buffer is too small, only the text is missing; everything else that the call does is done.
     func status(
         _ out: UnsafeMutablePointer<CChar>?, _ length: UnsafeMutablePointer<Int>?, isWanted: Bool = true,
         _ call: () throws(SDKError) -> String

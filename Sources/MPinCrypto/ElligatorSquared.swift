@@ -5,7 +5,7 @@ package import MPinSecrets
 /// 65 bytes, (su + 2 sv) || u || v, where P = f(u, su) + f(v, sv) and f is the map of `G1.mapVartime` (Tibouchi,
 /// "Elligator squared", eprint 2014/043). Variable time, because the points are public.
 package enum ElligatorSquared {
-    /// Bytes of an encoded point.
+    /// The number of bytes of an encoded point.
     package static let size = 65
 
     /// Writes one of the encodings of a point of 65 bytes, chosen at random.

@@ -1,4 +1,4 @@
-// What the operations of ``SDK`` answer with. What is public is so as part of the module MPin.
+// The results of the operations of ``SDK``. The public ones belong to the public API of the module MPin.
 
 /// A service that a web page offers to clients.
 public struct Service: Sendable, Equatable {
@@ -29,32 +29,33 @@ public struct Session: Sendable, Equatable {
     package internal(set) var redirectURI = ""
 }
 
-/// What a verification gives.
+/// The result of a verification.
 package struct Verification: Sendable, Equatable {
-    /// Seconds since 1970; 0 where the server does not say.
+    /// Seconds since 1970; 0 if the server does not say.
     package var expireTime: Int64
     package var accessID: String
-    /// For ``SDK/startRegistrationMFA(_:accessCode:activateCode:pushID:)``, as its activate code.
+    /// The activate code for ``SDK/startRegistrationMFA(_:accessCode:activateCode:pushID:)``.
     package var activationToken: String
 }
 
-/// When a registration ends, in seconds since 1970 of the server's clock; both 0 where the server does not say.
+/// When a registration expires. Both times are seconds since 1970 of the server's clock, and 0 if the server does not
+/// say.
 package struct Expiration: Sendable, Equatable {
     package var expireTime: Int64
-    /// The server's clock at the answer.
+    /// The time of the server's clock when it answered.
     package var nowTime: Int64
 }
 
-/// A code that is good for a short time.
+/// A one-time password or a registration code, which is valid for a short time.
 package struct OTP: Sendable, Equatable {
-    /// ``Status/ok``; ``Status/responseParseError`` where one of its times is missing, which is 0 then;
-    /// ``Status/flowError`` where the server issued none.
+    /// ``Status/ok``; ``Status/responseParseError`` if one of the times is missing (it is 0 then); ``Status/flowError``
+    /// if the server issued no code.
     package var status: Status
     package var code = ""
     /// Seconds since 1970 of the server's clock.
     package var expireTime: Int64 = 0
     package var nowTime: Int64 = 0
-    /// Seconds.
+    /// How long the code is valid, in seconds.
     package var ttlSeconds: Int32 = 0
 }
 

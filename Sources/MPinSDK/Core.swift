@@ -2,7 +2,7 @@ import MPinHTTP
 import MPinSecrets
 import MPinWire
 
-/// What an initialised ``SDK`` knows: users, backend, store. Used by one thread at a time.
+/// The data of an initialised ``SDK``: users, backend, store. Only one thread at a time uses it.
 final class Core {
     let random: RandomSource
     let now: Clock
@@ -14,11 +14,12 @@ final class Core {
     private let store: UserStore
     var backend: Backend?
     private var users: [IdentityKey: User] = [:]
-    /// Keys of stored users that the app has told to forget, until it registers them anew or deletes them.
+    /// Keys of stored users that ``clearUsers()`` has removed from memory. They stay hidden until the app registers or
+    /// deletes them.
     private var forgotten: Set<IdentityKey> = []
     private var storeVersion: UInt64 = 0
     private(set) var damagedRecords = 0
-    /// Those of the operation that is under way.
+    /// The limits of the operation that is under way.
     var limits: CallLimits?
 
     init(_ config: SDKConfig, _ environment: Environment) throws(SDKError) {
@@ -33,7 +34,7 @@ final class Core {
         try load()
     }
 
-    /// Users that the program still holds keep no secret.
+    /// The program may still hold users; their secrets are erased here.
     deinit {
         for user in users.values { user.forgetSecrets() }
     }
@@ -54,7 +55,8 @@ final class Core {
             throw SDKError(
                 .invalidArgument, "config.proxy is no http URL, or config.pinned_keys no list of sha256//BASE64")
         }
-        // libcurl would wait for the writer of a pipe. What is not there is for the first request to tell.
+        // A path that is a pipe is refused, because libcurl would wait for its writer. A missing file is not refused
+        // here: the first request reports it.
         if let caFile = config.caFile, PlainFile.mayWait(caFile) {
             throw SDKError(.invalidArgument, "config.ca_file: \(caFile) is not a regular file")
         }
@@ -63,13 +65,14 @@ final class Core {
 
     // MARK: Users
 
-    /// Keeps a user that was made and is not stored.
+    /// Keeps a new user in memory without storing it.
     func add(_ user: User) -> User {
         users[user.key] = user
         return user
     }
 
-    /// The first by customer and application, of which nil means any. One that was only made hides no other.
+    /// The first matching user, ordered by customer and application; nil matches any. A user with a started
+    /// registration comes before one that was only made.
     func user(_ id: String, customerID: String?, appID: String?) throws(SDKError) -> User? {
         let site = IdentityKey.site(try currentBackend().url)
         return users.filter { key, _ in
@@ -80,7 +83,8 @@ final class Core {
         }?.value
     }
 
-    /// By id, then by backend, customer and application; nil: of all backends.
+    /// The users of a backend, or of all backends if it is nil, ordered by id, then by backend, customer and
+    /// application.
     func listUsers(backend: String?) -> [User] {
         let site = backend.map(IdentityKey.site)
         return users.filter { key, user in user.state != .invalid && key.site == site ?? key.site }
@@ -97,14 +101,15 @@ final class Core {
         let key = user.key
         let isKnown = users[key] === user
         let isBegun = user.state != .invalid
-        // A forgotten user is still stored, for its handle and for one that was made anew.
+        // A forgotten user is still in the store. It is deleted through its old handle, or through a new user with the
+        // same key.
         let isStored = forgotten.contains(key) ? isKnown || isBegun : isKnown && isBegun
         if isStored { try save(user) { $0 = nil } }
         if isKnown { users[key] = nil }
         user.erase()
     }
 
-    /// All of them, of all backends.
+    /// Deletes the users of all backends.
     func deleteUsers() throws(SDKError) {
         try store.removeAll(within: limits)
         for user in users.values { user.erase() }
@@ -113,18 +118,18 @@ final class Core {
         damagedRecords = 0
     }
 
-    /// The user is one of these, its backend is the current one, and `input` may happen to it.
+    /// Throws unless the user belongs to this core and to the current backend, and its state allows `input`.
     func check(_ user: User, allows input: UserLifecycle.Input) throws(SDKError) {
         guard users[user.key] === user else { throw SDKError(.flowError, "the user was deleted or is not of this sdk") }
         guard user.key.site == IdentityKey.site(try currentBackend().url) else {
             throw SDKError(.flowError, "the user belongs to another backend than the current one")
         }
         guard user.lifecycle.allows(input) else {
-            throw SDKError(.flowError, "not in state \(user.state.name): \(user.state.wayOn)")
+            throw SDKError(.flowError, "not in state \(user.state.name): \(user.state.nextStep)")
         }
     }
 
-    /// ``check(_:allows:)``, and the state that follows.
+    /// Calls ``check(_:allows:)`` and returns the state that follows.
     func next(_ user: User, _ input: UserLifecycle.Input) throws(SDKError) -> UserState {
         try check(user, allows: input)
         var lifecycle = user.lifecycle
@@ -134,8 +139,8 @@ final class Core {
 
     // MARK: Store
 
-    /// Changes the stored record of a user, nil for none, and then every user in memory to what is stored. A user that
-    /// turns out to be a forgotten one takes its place.
+    /// Changes the stored record of a user (nil: there is none), then updates all users in memory from the store. If
+    /// the new key is that of a forgotten user, the record takes its place.
     func save(_ user: User, _ change: (inout UserRecord?) throws(SDKError) -> Void) throws(SDKError) {
         let former = user.key
         var key = former
@@ -154,7 +159,7 @@ final class Core {
         damagedRecords = 0
     }
 
-    /// Stores the records whose users are not known yet, and takes them over. Returns their number.
+    /// Stores the records whose users are not known yet and adds these users. Returns their number.
     func add(_ records: [UserRecord]) throws(SDKError) -> Int {
         if records.isEmpty { return 0 }
         let (all, added) = try store.add(records, within: limits)
@@ -163,13 +168,13 @@ final class Core {
         return added
     }
 
-    /// Takes over what other processes have stored meanwhile.
+    /// Loads the store again if another process has changed it.
     func refresh() throws(SDKError) {
         if store.version != storeVersion { try load() }
     }
 
     private func load() throws(SDKError) {
-        // Before the reading: what is stored in between is read again.
+        // The version is read first: if another process writes between the two reads, the next refresh loads again.
         let version = store.version
         let content = try store.load()
         damagedRecords = content.damaged

@@ -2,23 +2,24 @@ import Glibc
 package import MPinHTTP
 package import MPinSecrets
 
-/// What the client core gets from outside: transport, storage and its key, clock, randomness, log.
+/// What the program can replace in the client core: transport, storage and its key, clock, random generator, log.
 package struct Environment: Sendable {
     package var makeTransport: @Sendable (HTTPPolicy) -> any HTTPTransport
-    /// Nil: the file that the configuration names.
+    /// Nil: the file in the configuration.
     package var storage: (any Storage)?
-    /// Nil: the key file that the configuration names.
+    /// Nil: the key file in the configuration.
     package var keySource: (any KeySource)?
     package var random: RandomSource
     package var now: Clock
-    /// Nil: silence.
+    /// Nil: no log.
     package var log: Log?
-    /// Whether the call that runs is to end, beside ``SDK/cancel()``: asked in its thread, before it begins and as it waits.
+    /// Asked whether to cancel the current call, in addition to ``SDK/cancel()``. It is called in the thread of the
+    /// call, before the call begins and while it waits.
     package var isCancelled: @Sendable () -> Bool = { false }
-    /// The first pause before a request is sent again lasts so long, at most.
+    /// The maximum length of the pause before the first retry of a request.
     package var retryMilliseconds = Retries.usualMilliseconds
 
-    /// The built-in ones: libcurl, files, the system's generator and clock, silence.
+    /// The defaults: libcurl, files, the system's random generator and clock, no log.
     package init(
         makeTransport: @escaping @Sendable (HTTPPolicy) -> any HTTPTransport = { CurlTransport(policy: $0) },
         storage: (any Storage)? = nil, keySource: (any KeySource)? = nil,
@@ -33,7 +34,7 @@ package struct Environment: Sendable {
     }
 }
 
-/// The wall clock: milliseconds since 1970-01-01 UTC. A clock that fails is a ``Status/flowError``.
+/// Returns the time in milliseconds since 1970-01-01 UTC. A clock that fails throws ``Status/flowError``.
 package typealias Clock = @Sendable () throws(SDKError) -> Int64
 
 /// The system's wall clock.
@@ -43,7 +44,7 @@ package let systemClock: Clock = {
     return Int64(time.tv_sec) &* 1000 &+ Int64(time.tv_nsec) / 1_000_000
 }
 
-/// How much a line of the log matters, with the numbers of the C header.
+/// The importance of a log line. The numbers are those of the C header.
 package enum LogLevel: Int32, Sendable {
     case debug = 1
     case info = 2
@@ -51,11 +52,12 @@ package enum LogLevel: Int32, Sendable {
     case error = 4
 }
 
-/// Takes one line that holds no secret.
+/// Receives one log line, which contains no secret.
 package typealias Log = @Sendable (LogLevel, String) -> Void
 
-/// Where the 32 bytes come from that seal the store.
+/// Provides the key of 32 bytes that seals the store.
 package protocol KeySource: Sendable {
-    /// The key. One may be made, and kept, for a new store only: under a new key an old store cannot be read.
+    /// Returns the key. Only for a new store may it make and keep a new key, because a new key cannot open an old
+    /// store.
     func key(forNewStore isNew: Bool, random: RandomSource) throws(SDKError) -> SecretBytes
 }

@@ -1,7 +1,7 @@
 import Glibc
 import MPinHTTP
 
-/// Lets one operation in at a time: others wait, the thread that is in may not enter again, and a cancel never waits.
+/// Lets one operation at a time enter; others wait. A thread that is in cannot enter again. ``cancel()`` never waits.
 final class Gate: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -13,7 +13,7 @@ final class Gate: @unchecked Sendable {
         pthread_mutex_init(mutex, nil)
         var attributes = pthread_condattr_t()
         pthread_condattr_init(&attributes)
-        // Jumps of the wall clock must not lengthen a wait.
+        // The monotonic clock is used, because a change of the wall clock must not lengthen a wait.
         pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
         pthread_cond_init(condition, &attributes)
         pthread_condattr_destroy(&attributes)
@@ -26,7 +26,7 @@ final class Gate: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// Waits for its turn, at most until the deadline. Followed by ``leave()``.
+    /// Waits until the gate is free, at most until the deadline, and enters. The caller must then call ``leave()``.
     func enter(until deadline: Deadline) throws(SDKError) {
         lock()
         defer { unlock() }
@@ -39,7 +39,7 @@ final class Gate: @unchecked Sendable {
         isCanceled = false
     }
 
-    /// Lets the next one in.
+    /// Leaves, so that the next operation can enter.
     func leave() {
         lock()
         owner = nil
@@ -48,22 +48,22 @@ final class Gate: @unchecked Sendable {
         unlock()
     }
 
-    /// Tells the operation that is under way, if any, to end.
+    /// Cancels the operation that is under way, if any.
     func cancel() {
         lock()
         if owner != nil { isCanceled = true }
         unlock()
     }
 
-    /// Whether the operation that is under way is to end.
+    /// Whether the operation that is under way must end.
     var isCancelRequested: Bool {
         lock()
         defer { unlock() }
         return isCanceled || isClosed
     }
 
-    /// Ends the operation that is under way and all that wait, lets none in again, and returns when the gate is empty;
-    /// within an operation's own thread at once.
+    /// Cancels the operation that is under way and all that wait, refuses all later ones, and waits until the gate is
+    /// empty. Does not wait if the calling thread is in the gate itself.
     func close() {
         lock()
         defer { unlock() }
@@ -75,7 +75,7 @@ final class Gate: @unchecked Sendable {
     private func lock() { pthread_mutex_lock(mutex) }
     private func unlock() { pthread_mutex_unlock(mutex) }
 
-    /// False when the deadline is over.
+    /// False if the deadline has passed.
     private func wait(until deadline: Deadline) -> Bool {
         var moment = timespec(
             tv_sec: Int(truncatingIfNeeded: deadline.nanoseconds / 1_000_000_000),

@@ -1,7 +1,7 @@
 import Glibc
 import MPinHTTP
 
-/// The last error of each thread, so that one thread's failure does not cover another's.
+/// Keeps the last error of each thread separately.
 final class LastErrors: Sendable {
     private struct Entry {
         let thread: Thread
@@ -9,7 +9,7 @@ final class LastErrors: Sendable {
     }
 
     private let errors = Locked<[ObjectIdentifier: Entry]>([:])
-    /// From this many on, those of threads that have ended are looked for.
+    /// At this number of entries, those of ended threads are removed.
     private static let manyThreads = 256
 
     func record(_ error: SDKError) {
@@ -20,14 +20,14 @@ final class LastErrors: Sendable {
         }
     }
 
-    /// Nil where no call of this thread has failed.
+    /// Nil if no call of this thread has failed.
     var current: SDKError? {
         let thread = Thread.current
         return errors.withLock { $0[ObjectIdentifier(thread)]?.error }
     }
 }
 
-/// Stands for a thread. The value of `pthread_self` will not do: the system gives it to a later thread.
+/// Identifies a thread. `pthread_self` is not enough, because the system can give its value to a later thread.
 private final class Thread: Sendable {
     private let ended = Locked(false)
     var isOver: Bool { ended.withLock { $0 } }
@@ -41,7 +41,7 @@ private final class Thread: Sendable {
         return thread
     }
 
-    /// Stands for all threads if the process has no room for another key.
+    /// Used for all threads if the process cannot create another key.
     private static let unknown = Thread()
     private static let key: pthread_key_t? = {
         var key = pthread_key_t()

@@ -1,17 +1,17 @@
 import MPinHTTP
 import MPinSecrets
 
-/// The client core: one store, one backend at a time, users. Every call blocks, from any thread; calls on one object
-/// wait for each other, but for ``cancel()``, ``lastError`` and the getters of ``User``.
+/// The client core: one store, one backend at a time, users. Every call blocks and may come from any thread. Calls on
+/// one object wait for each other, except ``cancel()``, ``lastError`` and the getters of ``User``.
 package final class SDK: @unchecked Sendable {
     private let environment: Environment
     private let gate = Gate()
     private let errors = LastErrors()
     private let timeoutMilliseconds = Locked<UInt32>(SDK.defaultTimeout)
-    /// Nil until initialised. Touched by the thread that is in the gate only, as the next ones.
+    /// Nil until initialised. Only the thread that is in the gate may use this and the following variables.
     private var core: Core?
     private var settings = RequestSettings()
-    /// Takes note of failures.
+    /// Receives log lines about failures.
     private var log: Log?
     private static let defaultTimeout: UInt32 = 30_000
 
@@ -19,8 +19,9 @@ package final class SDK: @unchecked Sendable {
 
     // MARK: Life cycle
 
-    /// Opens the store, loads its users, and sets the backend if one is given. Does nothing when that has been done.
-    /// After a failure the object is as new. `environment` nil: that of the object.
+    /// Opens the store, loads its users, and sets the backend if one is given. Does nothing if the object is
+    /// initialised already. After a failure the object is in its first state again. If `environment` is nil, that of
+    /// the object is used.
     package func initialize(_ config: SDKConfig, _ environment: Environment? = nil) throws(SDKError) {
         let environment = environment ?? self.environment
         let timeout = config.timeoutMilliseconds == 0 ? Self.defaultTimeout : config.timeoutMilliseconds
@@ -39,7 +40,7 @@ package final class SDK: @unchecked Sendable {
         }
     }
 
-    /// Forgets store, users, backend, headers and trusted domains in memory.
+    /// Removes store, users, backend, headers and trusted domains from memory.
     package func destroy() throws(SDKError) {
         try alone(timeoutMilliseconds.withLock { $0 }) { _ throws(SDKError) in
             core = nil
@@ -49,25 +50,25 @@ package final class SDK: @unchecked Sendable {
         }
     }
 
-    /// Ends what is under way with CANCELED, waits for that, and refuses every later call.
+    /// Ends the call that is under way with CANCELED, waits for its end, and refuses every later call.
     package func close() { gate.close() }
 
-    /// Ends the call that is under way, if any, with CANCELED. Never waits.
+    /// Ends the call that is under way, if any, with CANCELED. Does not wait for its end.
     package func cancel() { gate.cancel() }
 
-    /// The last failure of this object's calls in this thread. Never waits.
+    /// The last error of this object's calls in this thread. Never waits.
     package var lastError: SDKError? { errors.current }
 
-    /// Takes note of a failure before the call: an argument that the C boundary refused.
+    /// Records an error for ``lastError``, for arguments that the C boundary refused before the call.
     package func record(_ error: SDKError) { errors.record(error) }
 
-    /// Computes known answers: shares, token, both passes, a right and a wrong PIN.
+    /// Computes shares, a token and both passes for a right and a wrong PIN, and compares them with known results.
     package static func selfTest() throws(SDKError) { try SelfTest.run() }
 
     // MARK: Entering
 
-    /// Runs a flow on the initialised core, alone. Of a `user` whose PIN it takes no factor is left for the next one, even
-    /// if this one did not begin.
+    /// Runs a flow on the initialised core when no other operation is under way. If the flow takes the PIN of `user`,
+    /// the user's factors are forgotten after every failure.
     func perform<Result>(
         pinOf user: User? = nil, _ flow: (Core, Caller) throws(SDKError) -> Result
     ) throws(SDKError) -> Result {
@@ -87,12 +88,12 @@ package final class SDK: @unchecked Sendable {
         }
     }
 
-    /// Changes what is wanted of every request, initialised or not.
+    /// Changes the settings of all requests; the core need not be initialised.
     func configure(_ change: (inout RequestSettings) throws(SDKError) -> Void) throws(SDKError) {
         try alone(timeoutMilliseconds.withLock { $0 }) { _ throws(SDKError) in try change(&settings) }
     }
 
-    /// Runs what needs no initialised core.
+    /// Runs `body` when no other operation is under way; the core need not be initialised.
     private func alone(_ timeout: UInt32, _ body: (CallLimits) throws(SDKError) -> Void) throws(SDKError) {
         do throws(SDKError) {
             let limits = try enter(timeout)
@@ -104,7 +105,7 @@ package final class SDK: @unchecked Sendable {
         }
     }
 
-    /// Waits for its turn. Followed by `gate.leave()`.
+    /// Enters the gate. The caller must then call `gate.leave()`.
     private func enter(_ timeout: UInt32) throws(SDKError) -> CallLimits {
         let deadline = Deadline.after(milliseconds: timeout)
         try gate.enter(until: deadline)
@@ -116,17 +117,17 @@ package final class SDK: @unchecked Sendable {
         return CallLimits(deadline: deadline) { [gate] in gate.isCancelRequested || isCancelled() }
     }
 
-    /// Within the gate, which the log may not be looked at without.
+    /// Logs an error and returns it. Must be called in the gate, which protects `log`.
     private func logged(_ error: SDKError) -> SDKError {
         log?(error.status.logLevel, error.description)
-        // After a failed initialisation the program may release what its log stands on.
+        // After a failed initialisation the program may release what its log function uses, so it is not called again.
         if core == nil { log = nil }
         return error
     }
 }
 
 extension Status {
-    /// A failure on this device is for its developer, all others happen every day.
+    /// Failures of this device are errors for a developer to look at. All others are usual, so they are warnings.
     fileprivate var logLevel: LogLevel {
         switch self {
         case .storageError, .cryptoError, .randomFailed, .unsupportedFormat: .error

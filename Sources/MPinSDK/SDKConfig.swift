@@ -1,28 +1,28 @@
 package import MPinSecrets
 
-/// What ``SDK/initialize(_:_:)`` is told.
+/// The configuration for ``SDK/initialize(_:_:)``.
 package struct SDKConfig: Sendable {
-    /// The file that keeps users and tokens. May be empty where the environment brings a storage of its own.
+    /// The file with users and tokens. May be empty if the environment has its own storage.
     package var storagePath: String
-    /// The file that holds the store's key; nil: the storage path followed by `.key`.
+    /// The file with the store's key; nil: the storage path followed by `.key`.
     package var keyPath: String?
-    /// What the store's key is made from (Argon2id) instead of taking it from a file.
+    /// The passphrase from which the store's key is made with Argon2id. Nil: the key comes from its file.
     package var passphrase: SecretBytes?
-    /// Base URL of the backend to set at once.
+    /// Base URL of the backend that is set at initialisation; nil: none.
     package var backend: String?
     /// Prefix of the service under the base URL.
     package var rpsPrefix: String
-    /// PEM file of the certificate authorities to trust; nil: the system's.
+    /// PEM file of the trusted certificate authorities; nil: the system's.
     package var caFile: String?
-    /// `http://host:port` of the proxy; nil: that of the process's environment.
+    /// `http://host:port` of the proxy; nil: the proxy in the process's environment.
     package var proxy: String?
-    /// The public keys that a server's certificate may have, `sha256//BASE64;…`; nil: any.
+    /// The accepted public keys of server certificates, `sha256//BASE64;…`; nil: any key.
     package var pinnedKeys: String?
-    /// Name of the client, a header of every request; nil: none.
+    /// Name of the client, sent as a header of every request; nil: none.
     package var clientID: String?
-    /// What one operation may take in all.
+    /// The maximum duration of one operation.
     package var timeoutMilliseconds: UInt32
-    /// Plain http to hosts that are not loopback.
+    /// Whether plain http is allowed to hosts that are not loopback.
     package var allowInsecure: Bool
 
     package init(

@@ -1,26 +1,27 @@
-/// Why an operation failed. Two are equal when their status is.
+/// Why an operation failed. Two errors are equal if their statuses are equal.
 package struct SDKError: Error, Equatable, CustomStringConvertible {
     package let status: Status
-    /// What went wrong where, for a person; never a PIN, a token, a share, or the query of a URL.
+    /// A description for a person. Never contains a PIN, a token, a share, or the query of a URL.
     package let text: String
-    /// The HTTP status, where a server answered.
+    /// The HTTP status; nil if no server has answered.
     package let httpStatus: Int?
-    /// What else the server said.
+    /// The details of the server's error answer.
     package let server: ServerReport
-    /// Whether another try would end the same.
+    /// Whether a retry would fail in the same way.
     package let isFinal: Bool
 
-    /// What an error answer says beside its HTTP status.
+    /// The details of an error answer, without its HTTP status.
     package struct ServerReport: Sendable, Equatable {
-        /// Seconds to wait.
+        /// How many seconds to wait before a retry; nil if the server does not say.
         package var retryAfter: Int64?
         /// The server's name of the error; may be empty.
         package var code = ""
-        /// The server's own words, one line; may be empty.
+        /// The server's description of the error, one line; may be empty.
         package var text = ""
-        /// The server's name of the request; may be empty.
+        /// The server's identifier of the request; may be empty.
         package var requestID = ""
-        /// Of a wrong PIN: how many more may be wrong before the block; nil where the server does not tell.
+        /// After a wrong PIN: how many more wrong PINs are possible before the identity is blocked; nil if the server
+        /// does not say.
         package var attemptsLeft: Int32?
 
         package init() {}
@@ -37,13 +38,13 @@ package struct SDKError: Error, Equatable, CustomStringConvertible {
         self.isFinal = isFinal
     }
 
-    /// The same with another status, or with more to say.
+    /// The same error with another status, or with more text.
     func with(_ status: Status? = nil, adding more: String? = nil) -> SDKError {
         let words = more.map { "\(text); \($0)" } ?? text
         return SDKError(status ?? self.status, words, httpStatus: httpStatus, server: server, isFinal: isFinal)
     }
 
-    /// One line: name, text.
+    /// One line: the name of the status, then the text.
     package var description: String { "\(status.name): \(text)" }
 
     package static func == (left: SDKError, right: SDKError) -> Bool { left.status == right.status }

@@ -1,5 +1,5 @@
-/// The result of an operation, with the numbers of the C header. 0-21 are those of the Milagro SDK core and of its
-/// successors, for ever; 32 and up are new.
+/// The result of an operation. The numbers are those of the C header. 0-21 are the numbers of the Milagro SDK core and
+/// its successors and never change; 32 and up are new.
 package enum Status: Int32, Sendable, CaseIterable {
     case ok = 0
     case pinInputCanceled = 1
@@ -34,7 +34,7 @@ package enum Status: Int32, Sendable, CaseIterable {
     case tooManyRequests = 39
     case randomFailed = 40
 
-    /// As the C header writes it, without the prefix.
+    /// The name in the C header without its prefix.
     package var name: String {
         switch self {
         case .ok: "OK"

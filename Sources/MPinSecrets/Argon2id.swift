@@ -3,14 +3,14 @@ import CSodium
 /// Derives a key from a passphrase: Argon2id version 1.3 (RFC 9106), one lane, by libsodium. The parameters are not
 /// secret. They are stored with the sealed data, so that a later version can use larger ones.
 package struct Argon2id: Sendable, Equatable {
-    /// Passes over the memory.
+    /// The number of passes over the memory.
     package let passes: UInt32
-    /// Memory in KiB.
+    /// The size of the memory in KiB.
     package let kibibytes: UInt32
     /// 16 bytes.
     package let salt: [UInt8]
 
-    /// Bytes of a salt.
+    /// The size of a salt in bytes.
     package static let saltSize = 16
     private static let keySize = 32
     /// The largest number of passes that is accepted: with more, a damaged header would block the caller for minutes.

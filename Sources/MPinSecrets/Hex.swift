@@ -4,7 +4,7 @@ package enum Hex {
     package static func encode(_ bytes: Span<UInt8>) -> String {
         String(unsafeUninitializedCapacity: bytes.count * 2) { text in
             for index in bytes.indices {
-                // Arithmetic instead of a table: the address must not depend on a secret byte.
+                // The digit is computed. A table is not used, because its address would depend on a secret byte.
                 text[2 * index] = digit(bytes[index] >> 4)
                 text[2 * index + 1] = digit(bytes[index] & 15)
             }
@@ -47,7 +47,7 @@ package enum Hex {
 
     /// The digit `0...9a...f` of a number below 16, without a branch on the value.
     private static func digit(_ nibble: UInt8) -> UInt8 {
-        // 39 is the distance from ":" (behind "9") to "a"; the mask is all ones for 10...15.
+        // 39 is the distance from ":", which follows "9", to "a". The mask is all ones for 10...15.
         let isLetter = UInt8(truncatingIfNeeded: (Int16(9) &- Int16(nibble)) >> 8)
         return nibble &+ 48 &+ (isLetter & 39)
     }

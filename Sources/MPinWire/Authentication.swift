@@ -5,11 +5,12 @@ package struct Pass1Request: Codable, Sendable {
     package var mpin_id: String
     /// G1 point, 65 bytes in hex.
     package var U: String
-    /// G1 point, 65 bytes in hex; empty where time permits are not used.
+    /// G1 point, 65 bytes in hex; empty if time permits are not used.
     package var UT: String
-    /// What the login is for, at a MIRACL server: `reg-code`, `dvs-reg` or `dvs-auth`.
+    /// The purpose of the login at a MIRACL server: `reg-code`, `dvs-reg` or `dvs-auth`.
     package var scope: [String]?
-    /// Of an identity with a key pair: G2 point, 128 bytes in hex, and which D-TAs made its secret, base64.
+    /// For an identity with a key pair: the public key, which is a G2 point, 128 bytes in hex, and the names of the
+    /// D-TAs that made its secret, in base64.
     package var publicKey: String?
     package var dtas: String?
 
@@ -26,7 +27,7 @@ package struct Pass1Request: Codable, Sendable {
 
     private enum CodingKeys: String, CodingKey { case pass, mpin_id, U, UT, scope, publicKey, dtas }
 
-    /// `pass` is not looked at (wire section 6.6).
+    /// `pass` is ignored (wire section 6.6).
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         mpin_id = try container.decode(String.self, forKey: .mpin_id)
@@ -55,7 +56,7 @@ package struct Pass1Response: Codable, Sendable {
 
     private enum CodingKeys: String, CodingKey { case version, pass, y, message }
 
-    /// The others are not looked at.
+    /// The other members are ignored.
     package init(from decoder: any Decoder) throws {
         y = try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .y)
     }
@@ -67,9 +68,9 @@ package struct Pass2Request: Codable, Sendable {
     package var mpin_id: String
     /// G1 point, 65 bytes in hex.
     package var V: String
-    /// `"0"` for a login on the same device, else an access number or QR id.
+    /// `"0"` for a login on the same device, otherwise an access number or the id of a QR code.
     package var WID: String
-    /// Whether one-time digits are asked for; old clients send a boolean, a number or text.
+    /// Whether a one-time password is requested. Old clients send a boolean, a number or a text.
     package var OTP: LenientBool
 
     package init(mpin_id: String, V: String, WID: String = "0", OTP: Bool = false) {
@@ -81,7 +82,7 @@ package struct Pass2Request: Codable, Sendable {
 
     private enum CodingKeys: String, CodingKey { case pass, mpin_id, V, WID, OTP }
 
-    /// `pass` is not looked at.
+    /// `pass` is ignored.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         mpin_id = try container.decode(String.self, forKey: .mpin_id)
@@ -91,14 +92,14 @@ package struct Pass2Request: Codable, Sendable {
     }
 }
 
-/// The answer to ``Pass2Request``, the same in shape for a right and a wrong PIN. The client hands it on whole, so it
-/// reads it as a ``JSONValue``.
+/// The answer to ``Pass2Request``. It has the same form for a right and a wrong PIN. The client passes it on unchanged,
+/// so it decodes it as a ``JSONValue``.
 package struct Pass2Response: Codable, Sendable {
     package var version: String
     package var pass: Int
-    /// One-time token that the authenticate request redeems: 16 bytes in hex.
+    /// One-time token, which the authenticate request exchanges for the result: 16 bytes in hex.
     package var authOTT: String
-    /// Six digits, only where they were asked for.
+    /// Six digits; nil if they were not requested.
     package var OTP: String?
 
     package init(authOTT: String, OTP: String? = nil) {
@@ -109,12 +110,12 @@ package struct Pass2Response: Codable, Sendable {
     }
 }
 
-/// POST authenticateURL (wire section 8.3) or mobileAuthenticateURL (section 6.8): the whole pass 2 answer.
+/// POST authenticateURL (wire section 8.3) or mobileAuthenticateURL (section 6.8). Contains the whole answer of pass 2.
 package struct AuthenticateRequest: Codable, Sendable {
     package var mpinResponse: JSONValue
-    /// Asks for an authorization code (MIRACL MFA).
+    /// Whether an authorization code is requested (MIRACL MFA).
     package var authzRequest: Bool?
-    /// `dvs` asks for leave to register a signing key (MIRACL MFA).
+    /// `dvs` requests the permission to register a signing key (MIRACL MFA).
     package var scope: String?
 
     package init(mpinResponse: JSONValue, authzRequest: Bool? = nil, scope: String? = nil) {
@@ -129,8 +130,8 @@ package struct RPAAuthenticateRequest: Codable, Sendable {
     package var authOTT: String
     package var logoutURL: String?
     package var logoutData: JSONValue?
-    /// False: no page of the RPA's own asks, so no session can begin, and a login that was made for a browser is refused.
-    /// Old RPAs do not say it, and old RPSs do not look at it.
+    /// False if the request does not come from a page of the RPA itself. Then no session can begin, and a login for a
+    /// browser is refused. Old RPAs do not send this member, and old RPSs ignore it.
     package var ownPage: Bool?
 
     package init(
@@ -147,11 +148,12 @@ package struct RPAAuthenticateRequest: Codable, Sendable {
 package struct RPAAuthenticateResponse: Codable, Sendable {
     package var status: Int
     package var message: String
-    /// The user id inside the M-Pin ID; empty where `authOTT` is unknown.
+    /// The user id in the M-Pin ID; empty if `authOTT` is unknown.
     package var userId: String
     package var mpinId: String
     package var OTP: String?
-    /// Of a wrong PIN: how many more may be wrong before the block, where the operator lets it be told.
+    /// After a wrong PIN: how many more wrong PINs are possible before the identity is blocked. Nil if the operator
+    /// keeps this number secret.
     package var attemptsLeft: Int?
 
     package init(

@@ -1,4 +1,4 @@
-/// GET BASE/<prefix>/clientSettings (wire section 6.1): the members that a mobile client uses and those that old clients
+/// GET BASE/<prefix>/clientSettings (wire section 6.1): the members that mobile clients use, and those that old clients
 /// and browsers expect.
 package struct ClientSettings: Codable, Sendable {
     /// Base URL of D-TA 2; ends in "/".
@@ -6,22 +6,23 @@ package struct ClientSettings: Codable, Sendable {
     package var signatureURL: String
     package var registerURL: String
     package var timePermitsURL: String
-    /// Static store for second time permit shares; may be empty.
+    /// URL of the static storage of second time permit shares; may be empty.
     package var timePermitsStorageURL: String?
     package var setupDoneURL: String?
-    /// The client appends `/pass1` and `/pass2`.
+    /// The client appends `/pass1` and `/pass2` to this URL.
     package var mpinAuthServerURL: String
-    /// Where the client redeems a login on the same device (it belongs to the RPA).
+    /// The URL that completes a login on the same device. It belongs to the RPA.
     package var authenticateURL: String
-    /// Where the client redeems a login on an access number.
+    /// The URL that completes a login with an access number.
     package var mobileAuthenticateURL: String?
-    /// Where browsers ask for the outcome of a login on an access number; absent where one-time digits are asked for.
+    /// The URL where browsers ask for the result of a login with an access number; absent if one-time passwords are
+    /// used instead.
     package var accessNumberURL: String?
-    /// Where browsers get an access number; absent where one-time digits are asked for.
+    /// The URL where browsers get an access number; absent if one-time passwords are used instead.
     package var getAccessNumberURL: String?
-    /// Where browsers get a QR code; absent where codes are not used.
+    /// The URL where browsers get a QR code; absent if QR codes are not used.
     package var getQrUrl: String?
-    /// Where phones report that they have read a code; absent where codes are not used.
+    /// The URL where phones report that they have read a code; absent if QR codes are not used.
     package var codeStatusURL: String?
     package var appID: String
     package var setDeviceName: Bool?
@@ -30,13 +31,14 @@ package struct ClientSettings: Codable, Sendable {
     package var useNFC: Bool?
     package var accessNumberUseCheckSum: Bool?
     package var accessNumberDigits: Int?
-    /// 1 switches the client's check of access numbers on.
+    /// 1 makes the client check access numbers.
     package var cSum: Int?
-    /// Fresh random hex for clients without a generator of their own.
+    /// New random bytes in hex, for clients without a random generator.
     package var seedValue: String?
-    /// Absent means true: old servers never send it.
+    /// Absent means true, because old servers never send it.
     package var usePermits: Bool?
-    /// True: a login of the scope `reg-code` gives digits that register another device. Old servers do not say it.
+    /// True if a login with the scope `reg-code` gives a code that registers another device. Old servers do not send
+    /// this member.
     package var registrationCodes: Bool?
 
     package init(

@@ -1,4 +1,4 @@
-/// The version that every RPS answer carries.
+/// The version in every answer of an RPS.
 package let wireVersion = "0.3"
 
 /// PUT registerURL and PUT registerURL/<mpinId> (wire section 6.2).
@@ -8,13 +8,13 @@ package struct RegisterRequest: Codable, Sendable {
     /// 1 for a mobile client, 0 for a browser; old clients may send it as text.
     package var mobile: LenientInt?
     package var deviceName: String?
-    /// Opaque to the RPS, handed to the RPA.
+    /// A text that the RPS passes on to the RPA without reading it.
     package var userData: String?
     /// The `regOTT`, 32 hex digits; required to restart a registration.
     package var registrationToken: SecretText?
-    /// A registration code or an activation token; the oldest servers drop it.
+    /// A registration code or an activation token. The oldest servers ignore it.
     package var activateCode: String?
-    /// A browser's session (MIRACL MFA).
+    /// The access code of a browser's session (MIRACL MFA).
     package var wid: String?
     /// Device identifier for push messages (MIRACL MFA).
     package var pushToken: String?
@@ -43,21 +43,21 @@ package struct RegisterRequest: Codable, Sendable {
 package struct RegisterResponse: Codable, Sendable {
     /// Hex of the M-Pin ID's JSON text.
     package var mpinId: String
-    /// One-time token of this registration, the `regOTT`: 32 hex digits.
+    /// The one-time token of this registration, the `regOTT`: 32 hex digits.
     package var registrationToken: SecretText
-    /// Whether the identity is confirmed already.
+    /// Whether the identity needs no confirmation any more.
     package var active: Bool
-    /// ISO 8601 in UTC without a zone, with microseconds; see ``WireTime`` for what other servers write.
+    /// ISO 8601 in UTC without a time zone, with microseconds. See ``WireTime`` for the forms that other servers use.
     package var expireTime: String?
     package var nowTime: String?
     /// Names of the customer and the application (MIRACL MFA).
     package var customerId: String?
     package var appId: String?
-    /// Digits of a PIN (MIRACL MFA and Trust).
+    /// The number of digits of a PIN (MIRACL MFA and Trust).
     package var pinLength: Int?
     /// How the user id was verified (MIRACL Trust).
     package var verificationType: String?
-    /// For the person who registers; no old server says anything here.
+    /// A text for the person who registers. Old servers do not send it.
     package var message: String?
 
     package init(
@@ -71,7 +71,8 @@ package struct RegisterResponse: Codable, Sendable {
         self.message = message
     }
 
-    /// What a registration can do without may be missing or of any type. Without `active` it waits for a confirmation.
+    /// Members that a registration does not need may be missing or have any type. If `active` is missing, the
+    /// registration needs a confirmation.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         mpinId = try container.decode(String.self, forKey: .mpinId)
@@ -91,7 +92,7 @@ package struct RegisterResponse: Codable, Sendable {
         case registrationToken = "regOTT"
     }
 
-    /// The token in memory that is not wiped.
+    /// The token as text, in memory that is not wiped.
     package var regOTT: String { registrationToken.plainText }
 
     private static func text(_ container: KeyedDecodingContainer<CodingKeys>, _ key: CodingKeys) -> String? {
@@ -100,14 +101,15 @@ package struct RegisterResponse: Codable, Sendable {
     }
 }
 
-/// GET signatureURL/<mpinId>?regOTT= (wire section 6.3): the first client secret share and the signed query for the
-/// second one.
+/// GET signatureURL/<mpinId>?regOTT= (wire section 6.3): the first share of the client secret, and the signed query for
+/// the second one.
 package struct SignatureResponse: Codable, Sendable {
     /// G1 point, 65 bytes.
     package var clientSecretShare: SecretHex
-    /// URL-encoded query that the client appends unread to `certivoxURL + "clientSecret?"`.
+    /// URL-encoded query, which the client appends unchanged to `certivoxURL + "clientSecret?"`.
     package var params: String
-    /// True: the server wants to hear by ``SetupDoneRequest`` that the client has got everything. Old servers do not say.
+    /// True if the server wants a ``SetupDoneRequest`` when the client has all shares. Old servers do not send this
+    /// member.
     package var setupDone: Bool?
 
     package init(clientSecretShare: SecretHex, params: String, setupDone: Bool? = nil) {
@@ -117,8 +119,8 @@ package struct SignatureResponse: Codable, Sendable {
     }
 }
 
-/// POST setupDoneURL/<mpinId> (wire section 6.4): the client has its token, and nobody needs the shares any more. Old
-/// clients send other bodies, or none.
+/// POST setupDoneURL/<mpinId> (wire section 6.4): reports that the client has its token and the shares are not needed
+/// any more. Old clients send other bodies or none.
 package struct SetupDoneRequest: Codable, Sendable {
     /// The `regOTT`.
     package var registrationToken: SecretText
@@ -128,8 +130,8 @@ package struct SetupDoneRequest: Codable, Sendable {
     private enum CodingKeys: String, CodingKey { case registrationToken = "regOTT" }
 }
 
-/// What the hex of a M-Pin ID spells (wire section 4). Its hash is always taken over the bytes as they came, so an ID is
-/// never written anew from this.
+/// The content of an M-Pin ID (wire section 4). The hash is always computed from the received bytes, so an ID is never
+/// encoded again from this value.
 package struct MPinIDContent: Codable, Sendable {
     package var mobile: Int
     /// `YYYY-MM-DD HH:MM:SS.ffffff`, UTC.
@@ -151,11 +153,11 @@ package struct VerifyUserRequest: Codable, Sendable {
     package var userId: String
     package var mpinId: String
     package var mobile: Int
-    /// Signature that activates the registration when the RPA hands it back.
+    /// A signature. The RPA sends it back to activate the registration.
     package var activateKey: String
     /// `YYYY-MM-DDTHH:MM:SSZ`.
     package var expireTime: String
-    /// True for a restart.
+    /// True if the registration was restarted.
     package var resend: Bool
     package var deviceName: String
     package var userData: String
@@ -175,10 +177,10 @@ package struct VerifyUserRequest: Codable, Sendable {
     }
 }
 
-/// The answer to ``VerifyUserRequest``; an empty body means not forced.
+/// The answer to ``VerifyUserRequest``. An empty body means that the identity still needs its confirmation.
 package struct VerifyUserResponse: Codable, Sendable {
     package var forceActivate: Bool?
-    /// For the person who registers.
+    /// A text for the person who registers.
     package var message: String?
 
     package init(forceActivate: Bool, message: String? = nil) {
@@ -187,26 +189,27 @@ package struct VerifyUserResponse: Codable, Sendable {
     }
 }
 
-/// Where a registration stands, for the page of its mail link.
+/// The state of a registration, for the page of its mail link.
 package enum RegistrationState: String, Codable, Sendable {
-    /// It waits for its confirmation.
+    /// The registration is not confirmed yet.
     case pending
-    /// It is confirmed, and the client has not fetched its shares.
+    /// The registration is confirmed, but the client has not fetched its shares.
     case confirmed
-    /// The client has fetched them.
+    /// The client has fetched its shares.
     case finished
-    /// It has expired or was deleted, or never was.
+    /// There is no such registration: it has expired, was deleted, or never existed.
     case none
 }
 
-/// The answer to private GET /registration/<mpinId>, from the RPS to the RPA; old servers do not know it.
+/// The answer to private GET /registration/<mpinId>, from the RPA to the RPS. Old servers do not have this request.
 package struct RegistrationStateResponse: Codable, Sendable {
     package var state: RegistrationState
 
     package init(state: RegistrationState) { self.state = state }
 }
 
-/// Private POST /user/<mpinId>, and POST /registration/<mpinId>, which deletes it instead, from the RPA to the RPS (wire section 7).
+/// Private POST /user/<mpinId>, which activates a registration, and POST /registration/<mpinId>, which deletes it; from
+/// the RPA to the RPS (wire section 7).
 package struct ActivateRequest: Codable, Sendable {
     package var activateKey: String
 

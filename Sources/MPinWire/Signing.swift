@@ -1,8 +1,8 @@
-/// Leave to register a signing key, in the answer to an authenticate request with scope `dvs` (MIRACL MFA).
-package struct SigningLeave: Codable, Sendable {
+/// The permission to register a signing key, in the answer to an authenticate request with scope `dvs` (MIRACL MFA).
+package struct SigningPermission: Codable, Sendable {
     package var dvsRegister: Grant
 
-    /// One-time token and the name of the curve that the key must be on.
+    /// The one-time token, and the name of the curve for the key.
     package struct Grant: Codable, Sendable {
         package var token: String
         package var curve: String?
@@ -16,27 +16,27 @@ package struct SigningLeave: Codable, Sendable {
     package init(dvsRegister: Grant) { self.dvsRegister = dvsRegister }
 }
 
-/// The answer to an authenticate request where the identity needs a new secret, because the master secret was changed
-/// (MIRACL): either a leave to register a key pair, or the first share for an identity without one.
+/// The answer to an authenticate request if the identity needs a new secret because the master secret was changed
+/// (MIRACL). It contains the permission to register a key pair or, for an identity without one, the first share.
 package struct RenewalAnswer: Decodable, Sendable {
-    package var dvsRegister: SigningLeave.Grant?
+    package var dvsRegister: SigningPermission.Grant?
     package var renewSecret: Share?
 
-    /// For the same PIN.
+    /// The first share of the new secret. The PIN stays the same.
     package struct Share: Decodable, Sendable {
-        /// Hex; nil where the M-Pin ID stays.
+        /// The new M-Pin ID in hex; nil if it stays the same.
         package var mpinId: String?
         /// D-TA 1's share: G1 point, 65 bytes.
         package var clientSecretShare: SecretHex
-        /// Where D-TA 2 hands out its share.
+        /// The URL for D-TA 2's share.
         package var cs2url: String
         package var curve: String?
     }
 
-    /// Any JSON will do that holds neither.
+    /// Accepts any JSON value. Without these members both are nil.
     package init(from decoder: any Decoder) throws {
         guard let container = try? decoder.container(keyedBy: CodingKeys.self) else { return }
-        dvsRegister = try container.decodeIfPresent(SigningLeave.Grant.self, forKey: .dvsRegister)
+        dvsRegister = try container.decodeIfPresent(SigningPermission.Grant.self, forKey: .dvsRegister)
         renewSecret = try container.decodeIfPresent(Share.self, forKey: .renewSecret)
     }
 
@@ -48,7 +48,7 @@ package struct SigningRegisterRequest: Codable, Sendable {
     /// G2 point, 128 bytes in hex.
     package var publicKey: String
     package var deviceName: String?
-    /// From ``SigningLeave``.
+    /// The token of the ``SigningPermission``.
     package var dvsRegisterToken: String
 
     package init(publicKey: String, deviceName: String? = nil, dvsRegisterToken: String) {
@@ -64,10 +64,10 @@ package struct SigningRegisterResponse: Codable, Sendable {
     package var mpinId: String
     /// D-TA 1's share: G1 point, 65 bytes.
     package var dvsClientSecretShare: SecretHex
-    /// Where D-TA 2 hands out its share.
+    /// The URL for D-TA 2's share.
     package var cs2url: String
     package var curve: String?
-    /// Which D-TAs made the shares: base64 of a JSON list.
+    /// The names of the D-TAs that made the shares: base64 of a JSON list.
     package var dtas: String
 
     package init(mpinId: String, dvsClientSecretShare: SecretHex, cs2url: String, curve: String?, dtas: String) {
@@ -79,7 +79,7 @@ package struct SigningRegisterResponse: Codable, Sendable {
     }
 }
 
-/// GET cs2url: D-TA 2's share.
+/// The answer to GET cs2url: D-TA 2's share.
 package struct SigningShareResponse: Codable, Sendable {
     /// G1 point, 65 bytes.
     package var dvsClientSecret: SecretHex

@@ -1,10 +1,10 @@
-/// GET D-TA/serverSecret (wire section 9).
+/// The answer to GET D-TA/serverSecret (wire section 9).
 package struct ServerSecretResponse: Codable, Sendable {
     /// G2 point, 128 bytes.
     package var serverSecret: SecretHex
-    /// When the master share was made, `YYYY-MM-DDTHH:MM:SSZ`.
+    /// The time when the master share was made, `YYYY-MM-DDTHH:MM:SSZ`.
     package var startTime: String?
-    /// Which master secret it belongs to; old D-TAs know only one.
+    /// The id of the master secret. Old D-TAs have only one and send no id.
     package var keyID: String?
     package var message: String?
 
@@ -16,14 +16,15 @@ package struct ServerSecretResponse: Codable, Sendable {
     }
 }
 
-/// GET D-TA/keys, for the RPS: the master secrets that the D-TA serves now, oldest first.
+/// The answer to GET D-TA/keys, for the RPS: the master secrets that the D-TA uses now, oldest first.
 package struct MasterKeysResponse: Codable, Sendable {
     package struct Key: Codable, Sendable, Equatable {
-        /// A decimal number, the same at both D-TAs.
+        /// A decimal number. Both D-TAs use the same one.
         package var id: String
-        /// `YYYY-MM-DDTHH:MM:SSZ` for one that is being replaced; nothing for the current one.
+        /// The end of its use, `YYYY-MM-DDTHH:MM:SSZ`, if it is being replaced; nil for the current one.
         package var servedUntil: String?
-        /// SHA-256 of the D-TA's server secret share in hex: tells that the share is still the same. Old D-TAs do not say.
+        /// SHA-256 of the D-TA's share of the server secret, in hex. It shows whether the share is still the same. Old
+        /// D-TAs do not send it.
         package var fingerprint: String?
 
         package init(id: String, servedUntil: String?, fingerprint: String? = nil) {
@@ -42,11 +43,11 @@ package struct MasterKeysResponse: Codable, Sendable {
     }
 }
 
-/// GET D-TA/clientSecret (wire section 9).
+/// The answer to GET D-TA/clientSecret (wire section 9).
 package struct ClientSecretResponse: Codable, Sendable {
     /// G1 point, 65 bytes.
     package var clientSecret: SecretHex
-    /// Which master secret it belongs to.
+    /// The id of the master secret.
     package var keyID: String?
     package var message: String?
 
@@ -58,7 +59,7 @@ package struct ClientSecretResponse: Codable, Sendable {
 
     private enum CodingKeys: String, CodingKey { case clientSecret, keyID, message }
 
-    /// The message is not looked at; other servers' answers have more members.
+    /// The message is ignored. Other servers' answers have more members, which are ignored, too.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         clientSecret = try container.decode(SecretHex.self, forKey: .clientSecret)
@@ -66,11 +67,11 @@ package struct ClientSecretResponse: Codable, Sendable {
     }
 }
 
-/// GET D-TA/timePermit (wire section 9): the share for today.
+/// The answer to GET D-TA/timePermit (wire section 9): the share for today.
 package struct TimePermitResponse: Codable, Sendable {
     /// G1 point, 65 bytes in hex.
     package var timePermit: String
-    /// Which master secret it belongs to.
+    /// The id of the master secret.
     package var keyID: String?
     package var message: String?
 
@@ -81,11 +82,11 @@ package struct TimePermitResponse: Codable, Sendable {
     }
 }
 
-/// GET D-TA/timePermits (wire section 9): shares by date, from today on.
+/// The answer to GET D-TA/timePermits (wire section 9): shares by date, from today on.
 package struct TimePermitsResponse: Codable, Sendable {
-    /// Days since 1970-01-01 UTC in decimal -> G1 point, 65 bytes in hex.
+    /// The key is the number of days since 1970-01-01 UTC, in decimal. The value is a G1 point, 65 bytes in hex.
     package var timePermits: [String: String]
-    /// Which master secret they belong to.
+    /// The id of the master secret.
     package var keyID: String?
     package var message: String?
 
@@ -96,13 +97,14 @@ package struct TimePermitsResponse: Codable, Sendable {
     }
 }
 
-/// GET timePermitsURL/<mpinId> at the RPS (wire section 6.5): D-TA 1's share for today and what D-TA 2 wants to see.
+/// The answer to GET timePermitsURL/<mpinId> at the RPS (wire section 6.5): D-TA 1's share for today, and what D-TA 2
+/// requires for its share.
 package struct RPSTimePermitResponse: Codable, Sendable {
     /// Days since 1970-01-01 UTC.
     package var date: Int32
-    /// Lets the client ask D-TA 2 for its share of that day.
+    /// The signature with which the client asks D-TA 2 for its share of this day.
     package var signature: String
-    /// The hash of the M-Pin ID in hex: its name at the permit storage.
+    /// The hash of the M-Pin ID in hex, which is the name of its share in the permit storage.
     package var storageId: String
     /// G1 point, 65 bytes in hex.
     package var timePermit: String

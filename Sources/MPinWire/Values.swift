@@ -1,7 +1,7 @@
 package import MPinSecrets
 
-/// A secret octet string that travels as hex. A decoder that can hand over the text without copying it into a `String`
-/// (the client core's) does so; others go through a `String`, which is not wiped.
+/// Secret bytes that are sent as hex. The decoder of the client core makes no `String` of the text. Other decoders do,
+/// and a `String` is not wiped.
 package struct SecretHex: Codable, Sendable, Equatable {
     package let secret: SecretBytes
 
@@ -21,23 +21,23 @@ package struct SecretHex: Codable, Sendable, Equatable {
     }
 }
 
-/// A secret text, such as a one-time token. As with ``SecretHex`` the client core makes no `String` of it.
+/// A secret text, such as a one-time token. As with ``SecretHex``, the client core makes no `String` of it.
 package struct SecretText: Codable, Sendable, Equatable {
-    /// UTF-8.
+    /// The text in UTF-8.
     package let secret: SecretBytes
 
     package init(_ secret: SecretBytes) { self.secret = secret }
 
-    /// A copy of `text`, which is not wiped.
+    /// Copies `text`. The original is not wiped.
     package init(_ text: String) { secret = SecretBytes(utf8: text) }
 
-    /// In UTF-8.
+    /// The size in UTF-8, in bytes.
     package var count: Int { secret.count }
 
-    /// A copy that is not wiped: for a server, whose requests lie in memory that is not wiped either.
+    /// A copy that is not wiped. For servers, whose requests are in memory that is not wiped either.
     package var plainText: String { secret.span.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) } }
 
-    /// Both texts, one behind the other.
+    /// Both texts, one after the other.
     package static func + (left: SecretText, right: SecretText) -> SecretText {
         SecretText(SecretBytes(joining: [left.secret, right.secret]))
     }
@@ -104,7 +104,7 @@ package struct LenientBool: Codable, Sendable, Equatable {
     }
 }
 
-/// Any JSON value: for members that are handed on unread.
+/// Any JSON value, for members that are passed on without being read.
 package enum JSONValue: Codable, Sendable, Equatable {
     case null
     case bool(Bool)
@@ -120,7 +120,7 @@ package enum JSONValue: Codable, Sendable, Equatable {
             return
         }
         let container = try decoder.singleValueContainer()
-        // A try that fails costs more than one that does not: the most frequent first.
+        // A failed try costs more than a successful one, so the most frequent type comes first.
         if let value = try? container.decode(String.self) {
             self = .string(value)
         } else if container.decodeNil() {
@@ -151,20 +151,21 @@ package enum JSONValue: Codable, Sendable, Equatable {
         }
     }
 
-    /// The member of that name, nil where this is no object or has none.
+    /// The member with that name; nil if there is none, or if this is not an object.
     package subscript(name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members[name]
     }
 }
 
-/// The body of an error answer (wire section 2): nothing but the reason.
+/// The body of an error answer (wire section 2). It contains only the reason.
 package struct ErrorResponse: Codable, Sendable {
     package var version: String?
-    /// Only where nothing is found.
+    /// Only in answers with status 404.
     package var service_name: String?
     package var message: String
-    /// Of a wrong PIN: how many more may be wrong before the block, where the server tells. Old clients do not look at it.
+    /// After a wrong PIN: how many more wrong PINs are possible before the identity is blocked. Nil if the server does
+    /// not say. Old clients ignore it.
     package var attemptsLeft: Int?
 
     package init(message: String, service_name: String? = nil, attemptsLeft: Int? = nil) {
@@ -175,16 +176,17 @@ package struct ErrorResponse: Codable, Sendable {
     }
 }
 
-/// What the body of an error answer says, whoever wrote it: `{"message"}` (wire section 2), or at MIRACL servers
-/// `{"error", "info", "requestID"}` and the older `{"error": {"code", "info"}, "requestID"}`.
+/// The content of an error answer of any server: `{"message"}` (wire section 2), or at MIRACL servers `{"error",
+/// "info", "requestID"}` and the older `{"error": {"code", "info"}, "requestID"}`.
 package struct ErrorDetail: Sendable {
-    /// Name of the error, such as `LIMITED_QUICKCODE_GENERATION`; empty where there is none.
+    /// The name of the error, such as `LIMITED_QUICKCODE_GENERATION`; empty if there is none.
     package let code: String
-    /// The server's words; may be empty.
+    /// The server's description of the error; may be empty.
     package let text: String
-    /// The server's name of the request; may be empty.
+    /// The server's identifier of the request; may be empty.
     package let requestID: String
-    /// Of a wrong PIN: how many more may be wrong before the block; nil where the server does not tell.
+    /// After a wrong PIN: how many more wrong PINs are possible before the identity is blocked; nil if the server does
+    /// not say.
     package let attemptsLeft: Int?
 
     package init(_ body: JSONValue) {

@@ -1,8 +1,8 @@
-/// POST verification (MIRACL MFA): asks for a mail with a code that verifies the user id.
+/// POST verification (MIRACL MFA): requests a mail with a code that verifies the user id.
 package struct VerificationRequest: Codable, Sendable {
     package var userId: String
     package var clientId: String
-    /// The browser's session that asks for it.
+    /// The access code of the browser's session.
     package var accessId: String?
     package var deviceName: String?
 
@@ -14,7 +14,7 @@ package struct VerificationRequest: Codable, Sendable {
     }
 }
 
-/// POST verification/confirmation (MIRACL MFA and Trust): proves the code of the mail.
+/// POST verification/confirmation (MIRACL MFA and Trust): sends the code from the mail.
 package struct ConfirmationRequest: Codable, Sendable {
     package var userId: String
     package var code: String
@@ -27,9 +27,9 @@ package struct ConfirmationRequest: Codable, Sendable {
 
 /// The answer to ``ConfirmationRequest``.
 package struct ConfirmationResponse: Codable, Sendable {
-    /// The session that asked for the mail; empty or missing without one.
+    /// The access code of the session that requested the mail; empty or missing if there is none.
     package var accessId: String?
-    /// Opens a registration.
+    /// The token with which a registration can be started.
     package var actToken: String
     /// Seconds since 1970.
     package var expireTime: Int64?

@@ -1,11 +1,12 @@
-/// The answer to POST getAccessNumberURL (wire section 6.9) and to POST getQrUrl (wire section 6.11), whose requests have
-/// no members: what a browser shows to a phone, and the token under which it asks for the outcome.
+/// The answer to POST getAccessNumberURL (wire section 6.9) and to POST getQrUrl (wire section 6.11), whose requests
+/// have no members. It contains what the browser shows to a phone, and the token with which the browser asks for the
+/// result.
 package struct WaitingBrowserResponse: Codable, Sendable {
     /// 7 digits, the last one a check digit, or 6 digits without it.
     package var accessNumber: String?
-    /// A URL with the browser's id, 32 hex digits, behind `#`.
+    /// A URL with the browser's id, 32 hex digits, after `#`.
     package var qrUrl: String?
-    /// One-time token of the browser, 32 hex digits.
+    /// The one-time token of the browser, 32 hex digits.
     package var webOTT: String
     package var ttlSeconds: Int
     /// Milliseconds since 1970.
@@ -21,16 +22,17 @@ package struct WaitingBrowserResponse: Codable, Sendable {
     }
 }
 
-/// POST accessNumberURL (wire section 6.10): the browser asks how far the phone is.
+/// POST accessNumberURL (wire section 6.10): the browser asks for the state of the login.
 package struct AccessRequest: Codable, Sendable {
     package var webOTT: String
-    /// Seconds, at most 10, for which the answer may be held back while nothing changes. Old browsers do not send it and
-    /// are answered at once.
+    /// How many seconds, at most 10, the server may wait for a change before it answers. Old browsers do not send this
+    /// member and get an immediate answer.
     package var wait: LenientInt?
-    /// The status that the browser knows already: another one is answered at once. Absent: the one of now.
+    /// The status that the browser knows. If the current status differs, the server answers at once. Absent: the
+    /// current status counts as known.
     package var status: String?
-    /// How many refusals of its phone the browser knows already: another number is answered at once. Absent, as of old
-    /// browsers: it hears of none.
+    /// The number of the phone's refused logins that the browser knows. If the current number differs, the server
+    /// answers at once. Old browsers do not send this member and are not told about refusals.
     package var refusals: LenientInt?
 
     package init(webOTT: String, wait: Int? = nil, status: String? = nil, refusals: Int? = nil) {
@@ -43,19 +45,20 @@ package struct AccessRequest: Codable, Sendable {
 
 /// The answer to ``AccessRequest``.
 package struct AccessResponse: Codable, Sendable, Equatable {
-    /// `new`, then what the phone reported (`wid`, `user`, ...), `authenticate` once its login succeeded, `expired` when
-    /// it was used or its time is over.
+    /// `new`; then what the phone has reported (`wid`, `user`, ...); `authenticate` when its login has succeeded;
+    /// `expired` when the login was used or its time is over.
     package var status: String
     package var statusCode = 0
-    /// Whom the phone is about to log in; only with the status `user`.
+    /// The user id of the login that has begun; only with the status `user`.
     package var userId = ""
     package var redirectURL = ""
-    /// What the browser redeems at authenticateURL: 16 bytes in hex with the status `authenticate`, else empty.
+    /// The token that the browser exchanges for the login at authenticateURL: 16 bytes in hex with the status
+    /// `authenticate`, otherwise empty.
     package var authOTT = ""
-    /// How often the phone was refused; only for who asks with ``AccessRequest/refusals``.
+    /// How many logins of the phone were refused; only if ``AccessRequest/refusals`` was sent.
     package var refusals: Int?
-    /// Why, the last time: 401 a wrong PIN, 409, 410 or 429 as the phone was told. Absent when the phone has reported
-    /// something since then.
+    /// The HTTP status of the last refusal, as the phone received it: 401 for a wrong PIN, 409, 410 or 429. Absent if
+    /// the phone has reported something since then.
     package var refusal: Int?
 
     package init(status: String, userId: String = "", authOTT: String = "") {
@@ -65,9 +68,9 @@ package struct AccessResponse: Codable, Sendable, Equatable {
     }
 }
 
-/// POST codeStatusURL (wire section 6.12): the phone reports that it has read a code.
+/// POST codeStatusURL (wire section 6.12): the phone reports the state of a login.
 package struct CodeStatusRequest: Codable, Sendable {
-    /// `wid` when the code was read, `user` when a login begins, `abort` when it was given up.
+    /// `wid`: the code was read; `user`: a login begins; `abort`: the user has declined.
     package var status: String
     package var wid: String?
     package var userId: String?
@@ -79,15 +82,15 @@ package struct CodeStatusRequest: Codable, Sendable {
     }
 }
 
-/// The answer to ``CodeStatusRequest`` where there is no more to say.
+/// The answer to ``CodeStatusRequest`` if there are no details.
 package struct CodeStatusResponse: Codable, Sendable {
     package var Status = "OK"
 
     package init() {}
 }
 
-/// The answer to the status `wid` of a live code: whose page it is. Old servers wrote the first three names, old clients
-/// read the last three.
+/// The answer to the status `wid` of a valid code: details of the page that shows it. Old servers sent the first three
+/// names, old clients read the last three.
 package struct CodeDetailsResponse: Codable, Sendable {
     package var PrerollId = ""
     package var AppName: String
@@ -104,12 +107,12 @@ package struct CodeDetailsResponse: Codable, Sendable {
     }
 }
 
-/// The answer to POST mobileAuthenticateURL (wire section 6.8), whose request is an ``AuthenticateRequest``: how the
-/// phone can end the browser's session.
+/// The answer to POST mobileAuthenticateURL (wire section 6.8), whose request is an ``AuthenticateRequest``. It says
+/// how the phone can end the browser's session.
 package struct MobileAuthenticateResponse: Codable, Sendable {
-    /// A path at the RPA; empty where it offers no logout.
+    /// A path at the RPA; empty if the RPA offers no logout.
     package var logoutURL: String
-    /// What to post there, unread; null where it offers no logout.
+    /// The data to post there, unchanged; null if the RPA offers no logout.
     package var logoutData: JSONValue
 
     package init(logoutURL: String, logoutData: JSONValue) {
@@ -118,10 +121,10 @@ package struct MobileAuthenticateResponse: Codable, Sendable {
     }
 }
 
-/// Private POST /loginResult, from the RPA to the RPS (wire section 7): what the RPA made of a login.
+/// Private POST /loginResult, from the RPA to the RPS (wire section 7): the RPA's decision about a login.
 package struct LoginResultRequest: Codable, Sendable {
     package var authOTT: String
-    /// 200, or the HTTP status that the waiting phone gets.
+    /// 200, or the HTTP status that the waiting phone receives.
     package var status: Int
     package var message: String?
     package var logoutURL: String?
@@ -138,8 +141,8 @@ package struct LoginResultRequest: Codable, Sendable {
     }
 }
 
-/// GET /service, without a prefix (wire section 6.15): how a phone that knows nothing but a URL finds the RPS. Old
-/// clients want all five members, and the type `online`.
+/// GET /service, without a prefix (wire section 6.15): tells a phone that knows only a URL where the RPS is. Old
+/// clients require all five members, and the type `online`.
 package struct ServiceResponse: Codable, Sendable, Equatable {
     package var name: String
     /// Base URL of the RPA.

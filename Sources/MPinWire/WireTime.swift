@@ -1,7 +1,7 @@
-/// Moments as the servers write them.
+/// Conversion of the servers' times.
 package enum WireTime {
-    /// Seconds since 1970 of `text`: ISO 8601 in UTC, with T or a blank, with or without zone Z and fractions (wire section
-    /// 2), or a whole number of seconds or milliseconds. Nil for anything else.
+    /// The seconds since 1970 of `text`, which is ISO 8601 in UTC with T or a blank, with or without the zone Z and
+    /// fractions (wire section 2), or a whole number of seconds or milliseconds. Nil for any other text.
     package static func seconds(_ text: String) -> Int64? {
         if let number = Int64(text) { return seconds(number) }
         let bytes = Array(text.utf8)
@@ -14,7 +14,8 @@ package enum WireTime {
         return days(year, month, day) &* 86400 &+ hour &* 3600 &+ minute &* 60 &+ second
     }
 
-    /// A number of seconds or milliseconds as seconds: no server's clock shows the year 5138 yet.
+    /// The seconds of a number of seconds or milliseconds. Numbers that would be seconds after the year 5138 are
+    /// milliseconds.
     package static func seconds(_ number: Int64) -> Int64? {
         guard number >= 0 else { return nil }
         return number >= 100_000_000_000 ? number / 1000 : number
@@ -36,7 +37,8 @@ package enum WireTime {
             || rest.first == 46 && rest.count > 1 && rest.dropFirst().allSatisfy { (48...57).contains($0) }
     }
 
-    /// Days from 1970-01-01 in the Gregorian calendar; years are counted from March, so that a leap day ends one.
+    /// The days from 1970-01-01 in the Gregorian calendar. Years are counted from March, so that a leap day is the last
+    /// day of its year.
     private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
         let year = month > 2 ? year : year - 1
         let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1

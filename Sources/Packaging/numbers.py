@@ -60,16 +60,18 @@ def number(value: float) -> str:
     return f"{value:,.{digits}f}"
 
 
-def bench_rows(rungs: list[dict[str, Any]]) -> Rows:
+def bench_rows(timings: list[dict[str, Any]]) -> Rows:
     """Microseconds, computed with the median U of the run. So rows agree even if the machine's speed varies."""
-    unit = unit_of(rungs)
+    unit = unit_of(timings)
     rows = [["operation", "U", "µs"]]
-    return rows + [[f"`{rung['name']}`", number(rung["ratio"]), number(rung["ratio"] * unit / 1000)] for rung in rungs]
+    for timing in timings:
+        rows.append([f"`{timing['name']}`", number(timing["ratio"]), number(timing["ratio"] * unit / 1000)])
+    return rows
 
 
-def unit_of(rungs: list[dict[str, Any]]) -> float:
+def unit_of(timings: list[dict[str, Any]]) -> float:
     """The nanoseconds of one U: the median of the values that were measured with the rows."""
-    units = sorted(float(rung["unit"]) for rung in rungs)
+    units = sorted(float(timing["unit"]) for timing in timings)
     return units[len(units) // 2]
 
 

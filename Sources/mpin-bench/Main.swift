@@ -11,18 +11,18 @@ enum Main {
             fail("usage: mpin-bench [--json | --json-to FILE | --count]", status: 2)
         }
         guard AllocationCounter.works() else { fail("mpin-bench: error: allocations are not counted", status: 1) }
-        var ladder = Ladder(isCounting: isCounting) { rung in
-            if !isJSON { print(isCounting ? rung.name : Report.line(rung)) }
+        var benchmark = Benchmark(isCounting: isCounting) { timing in
+            if !isJSON { print(isCounting ? timing.name : Report.line(timing)) }
         }
-        if !isCounting { ladder.timeUnit() }
+        if !isCounting { benchmark.timeUnit() }
         do {
-            climbEngine(&ladder)
-            try climbProtocol(&ladder)
+            measureEngine(&benchmark)
+            try measureProtocol(&benchmark)
         } catch {
             fail("mpin-bench: error: an operation was refused: \(error)", status: 1)
         }
-        if isJSON { print(Report.json(ladder.rungs)) }
-        if let path, !write(Report.json(ladder.rungs) + "\n", to: path) {
+        if isJSON { print(Report.json(benchmark.timings)) }
+        if let path, !write(Report.json(benchmark.timings) + "\n", to: path) {
             fail("mpin-bench: error: \(path) cannot be written", status: 1)
         }
     }

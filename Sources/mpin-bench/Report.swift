@@ -1,18 +1,18 @@
 /// Formats the results.
 enum Report {
     /// One row, `name  ns/op  ratio`, in columns.
-    static func line(_ rung: Rung) -> String {
-        let time = rung.nanoseconds < 1000 ? decimal(rung.nanoseconds, digits: 1) : String(Int(rung.nanoseconds))
-        let ratio = rung.ratio < 1000 ? decimal(rung.ratio, digits: 2) : String(Int(rung.ratio))
-        let line = padded(rung.name, 22) + padded(time, -12) + padded(ratio, -12)
-        return rung.allocations == 0 ? line : line + "  \(rung.allocations) allocations"
+    static func line(_ timing: Timing) -> String {
+        let time = timing.nanoseconds < 1000 ? decimal(timing.nanoseconds, digits: 1) : String(Int(timing.nanoseconds))
+        let ratio = timing.ratio < 1000 ? decimal(timing.ratio, digits: 2) : String(Int(timing.ratio))
+        let line = padded(timing.name, 22) + padded(time, -12) + padded(ratio, -12)
+        return timing.allocations == 0 ? line : line + "  \(timing.allocations) allocations"
     }
 
     /// A JSON array of objects `name`, `ns`, `unit` (in ns, too), `ratio`, `allocations`. The names need no escaping.
-    static func json(_ rungs: [Rung]) -> String {
-        let objects = rungs.map { rung in
-            "{\"name\": \"\(rung.name)\", \"ns\": \(decimal(rung.nanoseconds, digits: 1)), "
-                + "\"unit\": \(decimal(rung.unit, digits: 2)), \"ratio\": \(decimal(rung.ratio, digits: 2)), \"allocations\": \(rung.allocations)}"
+    static func json(_ timings: [Timing]) -> String {
+        let objects = timings.map { timing in
+            "{\"name\": \"\(timing.name)\", \"ns\": \(decimal(timing.nanoseconds, digits: 1)), "
+                + "\"unit\": \(decimal(timing.unit, digits: 2)), \"ratio\": \(decimal(timing.ratio, digits: 2)), \"allocations\": \(timing.allocations)}"
         }
         return "[\n  " + objects.joined(separator: ",\n  ") + "\n]"
     }

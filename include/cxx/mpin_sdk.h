@@ -451,7 +451,7 @@ public:
         const std::string host =
             domain.substr(start, domain.find_first_of("/?#:", start) - start);
         /* If the text is not a domain, the list must not stay empty, because
-         * then every host would be trusted. "invalid" belongs to nobody (RFC
+         * then every host would be trusted. "invalid" is reserved (RFC
          * 6761). */
         if (mpin_sdk_add_trusted_domain(m_sdk, host.c_str()) != MPIN_OK)
             Ignore(mpin_sdk_add_trusted_domain(m_sdk, "invalid"));

@@ -1,10 +1,11 @@
-// Runs of squarings in the cyclotomic subgroup at two thirds of the cost, for one inversion at their end.
+// Long runs of squarings in the cyclotomic subgroup. Each costs two thirds of `cyclotomicSquare`, and the run needs one
+// inversion at its end.
 extension Fp12 {
-    /// self = x^(2^n) for x in the cyclotomic subgroup, by compressed squarings: only B and C of x = A + B w + C w^2 (see
-    /// `cyclotomicSquare`), whose squares do not depend on A, go through them.
+    /// self = x^(2^n) for x in the cyclotomic subgroup, by compressed squarings. Of x = A + B w + C w^2 (see
+    /// `cyclotomicSquare`) only B and C are squared, because their squares do not depend on A.
     ///
-    /// Karabina, "Squaring in cyclotomic subgroups", eprint 2010/542; formulas as in eprint 2010/526,
-    /// section 5. 6 squarings in Fp2 (12 mpn_sec_mul), 8 reductions for each square, then `restore`, one inversion in
+    /// Karabina, "Squaring in cyclotomic subgroups", eprint 2010/542; formulas as in eprint 2010/526, section 5. 6
+    /// squarings in Fp2 (12 mpn_sec_mul) and 8 reductions for each square, then `restore`, which needs one inversion in
     /// Fp.
     @inline(never)
     package func compressedSquare(_ x: Fp12, times n: Int, _ s: Limbs) {
@@ -13,7 +14,7 @@ extension Fp12 {
         restore(s)
     }
 
-    /// Squares all of self but A: B is 3 w^3 C^2 + 2 conj B, C is 3 B^2 - 2 conj C.
+    /// Squares B and C: B becomes 3 w^3 C^2 + 2 conj B, and C becomes 3 B^2 - 2 conj C.
     @inline(never)
     private func squareCompressed(_ s: Limbs) {
         var arena = Arena(s)
@@ -25,7 +26,7 @@ extension Fp12 {
         Fp12.squareInFp4(square, cross, c0.b1, c1.b2, t)
         let twisted = arena.fp2Product()
         twisted.multiplyByXi(cross, class: 4)
-        r1.reduce(twisted)  // w^3 C^2 goes to w^1 and w^4: 14
+        r1.reduce(twisted)  // w^3 C^2 goes to w^1 and w^4, class 14
         r4.reduce(square)
         for i in 0..<2 {
             let part = 4 &* i
@@ -36,11 +37,11 @@ extension Fp12 {
         }
     }
 
-    /// Computes A = a0 + a1 w^3 from B = b0 + b1 w^3 and C = c0 + c1 w^3 (eprint 2010/526, section 5):
-    /// a1 = (xi c1^2 + 3 c0^2 - 2 b1)/(4 b0), or 2 c0 c1/b1 if b0 = 0; a0 = xi (2 a1^2 + b0 c1 - 3 b1 c0) + 1.
+    /// Computes A = a0 + a1 w^3 from B = b0 + b1 w^3 and C = c0 + c1 w^3 (eprint 2010/526, section 5): a1 = (xi c1^2 +
+    /// 3 c0^2 - 2 b1)/(4 b0), or 2 c0 c1/b1 if b0 = 0; a0 = xi (2 a1^2 + b0 c1 - 3 b1 c0) + 1.
     ///
-    /// With 1/0 = 0 it is right for 1 too, the only element with b0 = b1 = 0: B = 0 leaves c0 c1 = 0 and
-    /// xi c1^2 = -3 c0^2, hence C = 0, and no other element of Fp4 has an order that divides p^4 - p^2 + 1.
+    /// With 1/0 = 0 the result is right for 1, too, which is the only element with b0 = b1 = 0: if B = 0, then c0 c1 =
+    /// 0 and xi c1^2 = -3 c0^2, hence C = 0, and of Fp4 only the element 1 has an order that divides p^4 - p^2 + 1.
     /// Constant time. 1 inversion, 3 squarings and 4 products in Fp2.
     @inline(never)
     private func restore(_ s: Limbs) {
@@ -53,10 +54,10 @@ extension Fp12 {
         var arena = Arena(s)
         let numerator = arena.fp2(), other = arena.fp2(), w = arena.fp2Product(), v = arena.fp2Product()
         let t = arena.scratch
-        v.square(c1, class: 1, t)  // 6, 2
-        w.multiplyByXi(v, class: 2)  // 8, 8
+        v.square(c1, class: 1, t)  // class 6, 2
+        w.multiplyByXi(v, class: 2)  // class 8, 8
         v.square(c0, class: 1, t)
-        w.addTriple(v)  // 26, 14
+        w.addTriple(v)  // class 26, 14
         numerator.reduce(w)
         numerator.subtract(numerator, b1)
         numerator.subtract(numerator, b1)
@@ -78,11 +79,11 @@ extension Fp12 {
         let w = arena.fp2Product(), v = arena.fp2Product(), t = arena.scratch
         w.square(a1, class: 1, t)
         v.multiply(b1, c0, class: 1, t)
-        w.doubleLessTriple(v, class: 6)  // 12 + 6, 4 + 6
+        w.doubleLessTriple(v, class: 6)  // class 12 + 6, 4 + 6
         v.multiply(b0, c1, class: 1, t)
-        w.add(w, v)  // 20, 12
+        w.add(w, v)  // class 20, 12
         v.multiplyByXi(w, class: 12)
-        a0.reduce(v)  // 32
+        a0.reduce(v)  // class 32
         Fp.add(a0.re, a0.re, Fp.one)
     }
 }

@@ -18,7 +18,7 @@ extension Fp12 {
         Fp12.squareInFp4(square, cross, x.c0.b1, x.c1.b2, t)
         let twisted = arena.fp2Product()
         twisted.multiplyByXi(cross, class: 4)
-        r.c1.b0.reduce(twisted)  // w^3 C^2 goes to w^1 and w^4: 14
+        r.c1.b0.reduce(twisted)  // w^3 C^2 goes to w^1 and w^4, class 14
         r.c0.b2.reduce(square)
         var i = 0
         while i < 24 {
@@ -28,12 +28,13 @@ extension Fp12 {
         }
     }
 
-    /// square = a^2 + xi b^2 of class 14 and 10, cross = 2ab of class 10 and 4: (a + b w^3)^2 for normal a and b.
-    /// Scratch: `squareInFp4Scratch`.
+    /// square = a^2 + xi b^2 of class 14 and 10, cross = 2ab of class 10 and 4: the parts of (a + b w^3)^2 for normal a
+    /// and b. Scratch: `squareInFp4Scratch`.
     ///
-    /// cross is (a + b)^2 - a^2 - b^2. The offsets of the three real parts, 4p (s0 + s1) with s = a + b and
-    /// 2p (s0 + s1) from a^2 and b^2 together, leave 2p (s0 + s1) of class 8 beside 2 (a0 b0 - a1 b1). That is not
-    /// negative: 2p (a1 + b1) - 2 a1 b1 = 2p a1 + 2 b1 (p - a1), and a1 exceeds p by less than 2^196 if at all.
+    /// cross is computed as (a + b)^2 - a^2 - b^2. To each of the three real parts a multiple of p is added: 4p (s0 +
+    /// s1) with s = a + b to the first, and 2p (s0 + s1) to a^2 and b^2 together. Their difference 2p (s0 + s1), of
+    /// class 8, is left besides 2 (a0 b0 - a1 b1). The result is not negative: 2p (a1 + b1) - 2 a1 b1 = 2p a1 + 2 b1 (p
+    /// - a1), and a1 is below p + 2^196.
     @inline(__always)
     static func squareInFp4(_ square: Fp2Product, _ cross: Fp2Product, _ a: Fp2, _ b: Fp2, _ s: Limbs) {
         var arena = Arena(s)
@@ -42,18 +43,18 @@ extension Fp12 {
         bb.square(b, class: 1, t)
         sum.addLazily(a, b)
         cross.square(sum, class: 2, t)  // class 24, 8
-        cross.subtract(square, bb)  // 8 + 2
-        square.multiplyByXi(bb, class: 2, plus: square)  // 6 + 2 + 6, 2 + 6 + 2
+        cross.subtract(square, bb)  // class 8 + 2
+        square.multiplyByXi(bb, class: 2, plus: square)  // class 6 + 2 + 6, 2 + 6 + 2
     }
 
-    /// r = 3t - 2x, as 2(t + 2p - x) + t of class 7.
+    /// r = 3t - 2x, computed as 2(t + 2p - x) + t, which is of class 7.
     @inline(__always)
     static func tripleLess(_ r: Limbs, _ t: ConstLimbs, _ x: ConstLimbs) {
         let difference = Narrow(t) + Narrow(evenMultiple: 1) - Narrow(x)
         (difference + difference + Narrow(t)).normal.store(r)
     }
 
-    /// r = 3t + 2x, as 2(t + x) + t of class 5.
+    /// r = 3t + 2x, computed as 2(t + x) + t, which is of class 5.
     @inline(__always)
     static func triplePlus(_ r: Limbs, _ t: ConstLimbs, _ x: ConstLimbs) {
         let sum = Narrow(t) + Narrow(x)
@@ -73,7 +74,7 @@ extension Fp12 {
 
     /// self = x^u, u = |x of the curve|, for x in the cyclotomic subgroup; self must not overlap x.
     ///
-    /// u = 2^62 + 15 (2^22 + 2^8 + 2^6 - 1), and x^16 lies on the way: 62 squarings, 5 products.
+    /// u = 2^62 + 15 (2^22 + 2^8 + 2^6 - 1), and x^16 is a value on the way to x^(2^62): 62 squarings, 5 products.
     package func cyclotomicPowU(_ x: Fp12, _ s: Limbs) {
         var arena = Arena(s)
         let h = arena.fp12(), t = arena.scratch
@@ -91,6 +92,6 @@ extension Fp12 {
         multiply(self, h, t)
     }
 
-    /// Limbs of scratch that `cyclotomicPowU` uses.
+    /// The number of limbs of scratch that `cyclotomicPowU` uses.
     package static var powUScratch: Int { Fp12.count &+ scratch }
 }

@@ -1,28 +1,30 @@
-/// Fp in Montgomery form with radix 2^320: a is held as a 2^320 mod p in four limbs.
+/// Fp in Montgomery form with radix 2^320: a is stored as a 2^320 mod p in four limbs.
 ///
-/// **Bounds.** A value "of class c" is below c p (1 + 2^-57); "normal" is class 1, precisely below p + 2^196. Stored
-/// elements are normal; sums and differences inside a formula may be of a higher class as long as they fit 256 bits
-/// (class 7: 2^256 = 7.11 p). An eight-limb product "of class c" is below c p (p + 2^199); 512 bits hold class 50.
-/// 2^199 leaves room for the excess of normal values: (p + 2^196)^2 < p (p + 2^199). A reduction of a product up to
-/// class 50 is normal without a conditional subtraction (see `Wide.reduced`), so the tower adds and subtracts products and
-/// reduces once for each component of the result (lazy reduction: Aranha, Karabina, Longa, Gebotys, López, "Faster
-/// explicit formulas for computing pairings over ordinary curves", EUROCRYPT 2011, section 3).
+/// **Bounds.** A value "of class c" is below c p (1 + 2^-57). A value is "normal" if it is below p + 2^196, which is
+/// class 1. Stored elements are normal. Sums and differences inside a formula may have a higher class if they fit into
+/// 256 bits (class 7: 2^256 = 7.11 p). An eight-limb product "of class c" is below c p (p + 2^199); 512 bits have room
+/// for class 50. The 2^199 is there because the factors may exceed p: (p + 2^196)^2 < p (p + 2^199). The reduction of a
+/// product up to class 50 is normal without a conditional subtraction (see `Wide.reduced`). So the tower adds and
+/// subtracts products first and reduces once for each component of the result (lazy reduction: Aranha, Karabina, Longa,
+/// Gebotys, López, "Faster explicit formulas for computing pairings over ordinary curves", EUROCRYPT 2011, section 3).
+/// A comment at the end of a line states the class of the result: in Fp2 those of the real and the imaginary part, in Fp6
+/// those of the three coefficients. "class 8 + 2" is 10 and shows the classes that were added.
 ///
-/// Only `canonical` yields the one representative below p, for comparison and encoding.
+/// Only `canonical` computes the representative below p, for comparison and encoding.
 ///
-/// Every function is constant time unless its name ends in `Vartime`. A result may lie where an operand lies; scratch
-/// (`s`, the last parameter) may not overlap either.
+/// Every function takes constant time unless its name ends in `Vartime`. A result may be written over an operand;
+/// scratch (`s`, the last parameter) must not overlap either.
 package enum Fp {
-    /// Limbs of an element.
+    /// The number of limbs of an element.
     package static var count: Int { 4 }
-    /// Limbs of scratch that `mul` and `sqr` use.
+    /// The number of limbs of scratch that `mul` and `sqr` use.
     package static var scratch: Int { 8 }
 
     /// r = t / 2^320 mod p for t of eight limbs, which r may overlap. Normal for every t. See `Wide.reduced`.
     @inline(never)
     package static func reduce(_ r: Limbs, _ t: ConstLimbs) { Wide(t).reduced.store(r) }
 
-    /// The same for n products that lie side by side; r must not overlap t.
+    /// As `reduce`, for n products that lie one after another. r must not overlap t.
     @inline(never)
     static func reduce(_ r: Limbs, _ t: ConstLimbs, count n: Int) {
         var i = 0
@@ -32,21 +34,21 @@ package enum Fp {
         }
     }
 
-    /// r = x y; the classes multiply to at most 50. 1 mpn_sec_mul, 1 reduction.
+    /// r = x y. The product of both classes is at most 50. 1 mpn_sec_mul, 1 reduction.
     @inline(__always)
     package static func mul(_ r: Limbs, _ x: ConstLimbs, _ y: ConstLimbs, _ s: Limbs) {
         mulWide(s, x, y)
         Wide(s).reduced.store(r)
     }
 
-    /// r = x^2, x of class 7 at most. 1 mpn_sec_sqr, 1 reduction.
+    /// r = x^2 for x of class 7 at most. 1 mpn_sec_sqr, 1 reduction.
     @inline(__always)
     package static func sqr(_ r: Limbs, _ x: ConstLimbs, _ s: Limbs) {
         sqrWide(s, x)
         Wide(s).reduced.store(r)
     }
 
-    /// Makes a value of class 7 at most normal.
+    /// Normalises a value of class 7 at most.
     @inline(__always)
     static func normalise(_ r: Limbs) { Narrow(r).normal.store(r) }
 
@@ -56,7 +58,7 @@ package enum Fp {
         (Narrow(a) + Narrow(b)).normal.store(r)
     }
 
-    /// r = a + b for n elements that lie side by side. r may be a or b.
+    /// r = a + b for n elements that lie one after another. r may be a or b.
     @inline(__always)
     static func add(_ r: Limbs, _ a: ConstLimbs, _ b: ConstLimbs, count n: Int) {
         var i = 0
@@ -66,19 +68,19 @@ package enum Fp {
         }
     }
 
-    /// r = a - b, as a + 2p - b.
+    /// r = a - b, computed as a + 2p - b.
     @inline(__always)
     package static func sub(_ r: Limbs, _ a: ConstLimbs, _ b: ConstLimbs) {
         (Narrow(a) + Narrow(evenMultiple: 1) - Narrow(b)).normal.store(r)
     }
 
-    /// r = -a, as 2p - a.
+    /// r = -a, computed as 2p - a.
     @inline(__always)
     package static func neg(_ r: Limbs, _ a: ConstLimbs) {
         (Narrow(evenMultiple: 1) - Narrow(a)).normal.store(r)
     }
 
-    /// r = 2p - r, of class 2, where the mask is all ones; r is normal.
+    /// r = 2p - r, of class 2, if the mask is all ones; otherwise r stays. r is normal before.
     @inline(__always)
     static func negateLazily(_ r: Limbs, mask: Limb) {
         let value = Narrow(r)

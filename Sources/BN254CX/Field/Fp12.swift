@@ -1,10 +1,10 @@
 /// Fp12 = Fp6[w]/(w^2 - v): an element c0 + c1 w in 48 limbs of an arena.
 ///
-/// c0 holds the coefficients of w^0, w^2, w^4, c1 those of w^1, w^3, w^5.
+/// c0 has the coefficients of w^0, w^2, w^4, and c1 those of w^1, w^3, w^5.
 package struct Fp12 {
-    /// Limbs of an element.
+    /// The number of limbs of an element.
     package static var count: Int { 48 }
-    /// Limbs of scratch that `multiply`, `square` and the products with lines use.
+    /// The number of limbs of scratch that `multiply`, `square` and the products with lines use.
     package static var scratch: Int { 3 &* Fp6Product.count &+ 2 &* Fp6.count &+ Fp6Product.scratch }
 
     package let limbs: Limbs
@@ -29,12 +29,13 @@ package struct Fp12 {
         t1.multiply(x.c1, y.c1, t)
         t2.multiply(xSum, ySum, t)
         t2.subtract(t0, t1)
-        c1.reduce(t2)  // 10 + 22
+        c1.reduce(t2)  // class 10 + 22
         t0.addTimesV(t1, class: 6)
-        c0.reduce(t0)  // 22
+        c0.reduce(t0)  // class 22
     }
 
-    /// self = x^2 (complex squaring; eprint 2010/354, algorithm 22): (a + b)(a + v b) - ab - v ab, 2ab.
+    /// self = x^2 for x = a + b w (complex squaring; eprint 2010/354, algorithm 22): the halves of the result are (a +
+    /// b)(a + v b) - ab - v ab and 2ab.
     ///
     /// 12 products in Fp2, 12 reductions.
     @inline(never)
@@ -43,7 +44,7 @@ package struct Fp12 {
         let ab = arena.fp6Product(), u = arena.fp6Product(), sum = arena.fp6(), twisted = arena.fp6()
         let t = arena.scratch, a = x.c0, b = x.c1
         sum.add(a, b)
-        // a0 + xi b2: real a00 + b20 + 2p - b21 of class 4
+        // a0 + xi b2, whose real part is a00 + b20 + 2p - b21 of class 4
         let real = Narrow(a.b0.re) + Narrow(evenMultiple: 1) - Narrow(b.b2.im) + Narrow(b.b2.re)
         real.normal.store(twisted.b0.re)
         (Narrow(a.b0.im) + Narrow(b.b2.re) + Narrow(b.b2.im)).normal.store(twisted.b0.im)
@@ -54,10 +55,11 @@ package struct Fp12 {
         u.subtractTimesOnePlusV(ab)
         c0.reduce(u)
         ab.double()
-        c1.reduce(ab)  // 20
+        c1.reduce(ab)  // class 20
     }
 
-    /// self = x (l0 + l1 w + l3 w^3), a line of the Miller loop. 13 products in Fp2, 12 reductions.
+    /// self = x (l0 + l1 w + l3 w^3), where the second factor is a line of the Miller loop. 13 products in Fp2, 12
+    /// reductions.
     ///
     /// Karatsuba over Fp6 with the halves l0 and l1 + l3 v.
     @inline(never)
@@ -73,12 +75,13 @@ package struct Fp12 {
         lineSum.add(line.l0, line.l1)
         t2.multiply(xSum, sparse: lineSum, line.l3, t)
         t2.subtract(t0, t1)
-        c1.reduce(t2)  // 6 + 22
+        c1.reduce(t2)  // class 6 + 22
         t0.addTimesV(t1, class: 4)
-        c0.reduce(t0)  // 10
+        c0.reduce(t0)  // class 10
     }
 
-    /// self = x (1 + l1 w + l3 w^3), a line divided by its constant. 10 products in Fp2, 12 reductions.
+    /// self = x (1 + l1 w + l3 w^3), where the second factor is a line divided by its constant. 10 products in Fp2, 12
+    /// reductions.
     @inline(never)
     package func multiply(_ x: Fp12, _ line: MonicLine, _ s: Limbs) {
         var arena = Arena(s)
@@ -86,7 +89,7 @@ package struct Fp12 {
         let r = arena.fp12(), t = arena.scratch
         t0.multiply(x.c1, sparse: line.l1, line.l3, t)  // class 6, 4, 4
         t1.multiply(x.c0, sparse: line.l1, line.l3, t)
-        u.multiplyByXi(t0.b2, class: 4)  // v t0: class 8
+        u.multiplyByXi(t0.b2, class: 4)  // v t0, class 8
         r.c0.b0.reduce(u)
         r.c0.b1.reduce(t0.b0)
         r.c0.b2.reduce(t0.b1)
@@ -113,7 +116,7 @@ package struct Fp12 {
         c1.multiply(c1, n, t)
     }
 
-    /// Limbs of scratch that `invert` uses.
+    /// The number of limbs of scratch that `invert` uses.
     package static var inverseScratch: Int { 2 &* Fp6.count &+ max(Fp6.scratch, Fp6.inverseScratch) }
 }
 
@@ -129,7 +132,7 @@ extension Fp12 {
 }
 
 extension Arena {
-    /// An element of Fp12, not initialised.
+    /// Takes room for an element of Fp12, which is not initialised.
     @inline(__always)
     mutating func fp12() -> Fp12 { Fp12(take(Fp12.count)) }
 }

@@ -1,4 +1,4 @@
-// Bytes and comparisons, both of the one representative below p.
+// Encoding, decoding and comparison. All of them use the representatives below p.
 extension Fp12 {
     /// The coefficients in the order of the encoding: w^0, w^3, w^1, w^4, w^2, w^5.
     @inline(__always)
@@ -13,7 +13,7 @@ extension Fp12 {
         }
     }
 
-    /// Reads 384 bytes. All ones when every coordinate is below p, else zero. Scratch: 8 limbs.
+    /// Reads 384 bytes. Returns all ones if every coordinate is below p, else zero. Scratch: 8 limbs.
     package func decode(_ bytes: UnsafePointer<UInt8>, _ s: Limbs) -> Limb {
         var mask = ~Limb(0)
         for n in 0..<6 {
@@ -31,7 +31,7 @@ extension Fp12 {
         }
     }
 
-    /// All ones when the values are equal, else zero. Scratch: 8 limbs.
+    /// All ones if the values are equal, else zero. Scratch: 8 limbs.
     package func equalMask(_ a: Fp12, _ s: Limbs) -> Limb {
         var difference: Limb = 0
         for i in 0..<12 {
@@ -42,7 +42,7 @@ extension Fp12 {
         return ~nonZeroMask(difference)
     }
 
-    /// All ones when every coefficient is zero, else zero. Scratch: 4 limbs.
+    /// All ones if every coefficient is zero, else zero. Scratch: 4 limbs.
     func zeroMask(_ s: Limbs) -> Limb {
         var mask = ~Limb(0)
         for i in 0..<12 { mask &= Fp.zeroMask(limbs + 4 &* i, s) }

@@ -1,7 +1,7 @@
-// Which elements of Fp12 are values of the pairing.
+// Tests whether an element of Fp12 is a value of the pairing.
 extension Fp12 {
-    /// All ones when self lies in the cyclotomic subgroup: x^(p^4) x = x^(p^2) and x is not zero. Scratch: 96 limbs and
-    /// `scratch`.
+    /// All ones if self lies in the cyclotomic subgroup, else zero: x^(p^4) x = x^(p^2) and x is not zero. Scratch: 96
+    /// limbs and `scratch`.
     package func isCyclotomicMask(_ s: Limbs) -> Limb {
         var arena = Arena(s)
         let x2 = arena.fp12(), x4 = arena.fp12(), t = arena.scratch
@@ -11,10 +11,12 @@ extension Fp12 {
         return x4.equalMask(x2, t) & ~zeroMask(t)
     }
 
-    /// All ones when self of the cyclotomic subgroup has order r or 1, else zero. Scratch: 96 limbs and `powUScratch`.
+    /// All ones if self has order r or 1, else zero; self must lie in the cyclotomic subgroup. Scratch: 96 limbs and
+    /// `powUScratch`.
     ///
-    /// x^p = x^(6u^2), since p - 6u^2 = r (p + 1 - t with the trace t = 6u^2 + 1): two powers by u instead of one by r
-    /// (the idea of Scott, "A note on group membership tests for G1, G2 and GT", eprint 2021/1130).
+    /// The test is x^p = x^(6u^2), because p - 6u^2 = r (p + 1 - t with the trace t = 6u^2 + 1). It needs two powers by
+    /// u instead of one by r (the idea of Scott, "A note on group membership tests for G1, G2 and GT", eprint
+    /// 2021/1130).
     package func isOrderMask(_ s: Limbs) -> Limb {
         var arena = Arena(s)
         let power = arena.fp12(), other = arena.fp12(), t = arena.scratch

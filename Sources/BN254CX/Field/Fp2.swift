@@ -1,11 +1,11 @@
 /// Fp2 = Fp[i]/(i^2 + 1): an element re + im i in eight limbs of an arena.
 ///
-/// Bounds and classes are those of `Fp`, for each component. As in all types of the tower, a function writes its result
-/// to `self`, which may be an operand.
+/// Bounds and classes are those of `Fp`, for each component. In all types of the tower a function writes its result to
+/// `self`, which may be one of the operands.
 package struct Fp2 {
-    /// Limbs of an element.
+    /// The number of limbs of an element.
     package static var count: Int { 8 }
-    /// Limbs of scratch that `multiply` and `square` use.
+    /// The number of limbs of scratch that `multiply` and `square` use.
     package static var scratch: Int { Fp2Product.count &+ Fp2Product.scratch }
 
     package let limbs: Limbs
@@ -18,7 +18,7 @@ package struct Fp2 {
     /// The imaginary part.
     @inline(__always) package var im: Limbs { limbs + 4 }
 
-    /// self = x y, for classes that multiply to 9 at most, each at most 3. 3 mpn_sec_mul, 2 reductions.
+    /// self = x y. Each class is at most 3, and their product at most 9. 3 mpn_sec_mul, 2 reductions.
     @inline(__always)
     package func multiply(_ x: Fp2, _ y: Fp2, _ s: Limbs) {
         let w = Fp2Product(s)
@@ -26,7 +26,7 @@ package struct Fp2 {
         reduce(w)
     }
 
-    /// self = x^2, x normal. 2 mpn_sec_mul, 2 reductions.
+    /// self = x^2 for normal x. 2 mpn_sec_mul, 2 reductions.
     @inline(__always)
     package func square(_ x: Fp2, _ s: Limbs) {
         let w = Fp2Product(s)
@@ -43,26 +43,26 @@ package struct Fp2 {
         reduce(w)
     }
 
-    /// self = 1/x, and 0 for 0: conj(x)/(re^2 + im^2). One inversion in Fp.
+    /// self = 1/x, and 0 for x = 0: conj(x)/(re^2 + im^2). One inversion in Fp.
     package func invert(_ x: Fp2, _ s: Limbs) {
         let norm = s, t = s + 4
         Fp.sqrWide(t, x.re)
         Fp.sqrWide(t + 8, x.im)
-        (Wide(t) + Wide(t + 8)).reduced.store(norm)  // 2
+        (Wide(t) + Wide(t + 8)).reduced.store(norm)  // class 2
         Fp.inverse(norm, norm, t)
         conjugate(x)
         multiply(self, byFp: norm, t)
     }
 
-    /// Limbs of scratch that `invert` uses.
+    /// The number of limbs of scratch that `invert` uses.
     package static var inverseScratch: Int { 4 &+ Fp.powerScratch }
 
-    /// self = w reduced: both components up to class 50. They must not overlap.
+    /// self = w reduced. Both components have class 50 at most. self and w must not overlap.
     @inline(__always)
     func reduce(_ w: Fp2Product) { Fp.reduce(limbs, w.limbs, count: 2) }
 }
 
-// Linear maps: sums of components, each normalised once.
+// Linear maps. Each component of a result is a sum that is normalised once.
 extension Fp2 {
     /// self = a + b.
     @inline(__always)
@@ -100,28 +100,28 @@ extension Fp2 {
         copyLimbs(re, s, 4)
     }
 
-    /// self = a + b, not normalised: the classes add up.
+    /// self = a + b, not normalised: its class is the sum of both classes.
     @inline(__always)
     func addLazily(_ a: Fp2, _ b: Fp2) {
         (Narrow(a.re) + Narrow(b.re)).store(re)
         (Narrow(a.im) + Narrow(b.im)).store(im)
     }
 
-    /// self = a - b, not normalised, b normal: adds 2 to the class of a.
+    /// self = a - b for normal b, not normalised: its class is that of a plus 2.
     @inline(__always)
     func subtractLazily(_ a: Fp2, _ b: Fp2) {
         (Narrow(a.re) + Narrow(evenMultiple: 1) - Narrow(b.re)).store(re)
         (Narrow(a.im) + Narrow(evenMultiple: 1) - Narrow(b.im)).store(im)
     }
 
-    /// Makes a value of class 7 at most normal.
+    /// Normalises a value of class 7 at most.
     @inline(__always)
     func normalise() {
         Fp.normalise(re)
         Fp.normalise(im)
     }
 
-    /// All ones when the value is zero, else zero. Scratch: 4 limbs.
+    /// All ones if the value is zero, else zero. Scratch: 4 limbs.
     @inline(__always)
     package func zeroMask(_ s: Limbs) -> Limb { Fp.zeroMask(re, s) & Fp.zeroMask(im, s) }
 
@@ -137,7 +137,7 @@ extension Fp2 {
 }
 
 extension Arena {
-    /// An element of Fp2, not initialised.
+    /// Takes room for an element of Fp2, which is not initialised.
     @inline(__always)
     mutating func fp2() -> Fp2 { Fp2(take(Fp2.count)) }
 }

@@ -1,8 +1,8 @@
-/// A sum of products in Fp2 that is not reduced yet: two numbers of eight limbs.
+/// A sum of products in Fp2 before its reduction: two numbers of eight limbs.
 struct Fp2Product {
-    /// Limbs of a sum.
+    /// The number of limbs of a sum.
     static var count: Int { 16 }
-    /// Limbs of scratch that `multiply` and the squarings use.
+    /// The number of limbs of scratch that `multiply` and the squarings use.
     static var scratch: Int { 16 }
 
     let limbs: Limbs
@@ -13,10 +13,11 @@ struct Fp2Product {
     @inline(__always) var re: Limbs { limbs }
     @inline(__always) var im: Limbs { limbs + 8 }
 
-    /// self = x y, for classes that multiply to k <= 25, each at most 3. Both components are of class 2k.
+    /// self = x y. Each class is at most 3, and their product k at most 25. Both components are of class 2k.
     ///
     /// Karatsuba (Devegili, Ó hÉigeartaigh, Scott, Dahab, "Multiplication and squaring on pairing-friendly fields",
-    /// eprint 2006/471, section 3.1): real T0 - T1 + k p^2, imaginary (x0 + x1)(y0 + y1) - T0 - T1. 3 mpn_sec_mul.
+    /// eprint 2006/471, section 3.1): the real part is T0 - T1 + k p^2, the imaginary part (x0 + x1)(y0 + y1) - T0 -
+    /// T1. 3 mpn_sec_mul.
     @inline(never)
     func multiply(_ x: Fp2, _ y: Fp2, class k: Int, _ s: Limbs) {
         let t1 = s + 8
@@ -29,9 +30,9 @@ struct Fp2Product {
         (Wide(re) + Wide(multiple: k) - Wide(t1)).store(re)
     }
 
-    /// self = x^2, x of class k, 1 or 2. Real part of class 6 k^2, imaginary of class 2 k^2.
+    /// self = x^2 for x of class k, 1 or 2. The real part is of class 6 k^2, the imaginary part of class 2 k^2.
     ///
-    /// (x0 + x1)(x0 - x1 + 2k p) and 2 x0 x1 (eprint 2006/471, section 3.2, complex squaring). 2 mpn_sec_mul.
+    /// They are (x0 + x1)(x0 - x1 + 2k p) and 2 x0 x1 (eprint 2006/471, section 3.2, complex squaring). 2 mpn_sec_mul.
     @inline(never)
     func square(_ x: Fp2, class k: Int, _ s: Limbs) {
         (Narrow(x.re) + Narrow(x.im)).store(s)
@@ -41,7 +42,7 @@ struct Fp2Product {
         Fp.mulWide(im, s + 8, x.im)
     }
 
-    /// self = x^2 as `square`, but with a real part of class 2: x0^2 - x1^2 + p^2. 1 mpn_sec_mul, 2 mpn_sec_sqr.
+    /// self = x^2 as `square`, but the real part is of class 2: x0^2 - x1^2 + p^2. 1 mpn_sec_mul, 2 mpn_sec_sqr.
     @inline(never)
     func squareTightly(_ x: Fp2, _ s: Limbs) {
         Fp.sqrWide(re, x.re)
@@ -52,7 +53,8 @@ struct Fp2Product {
     }
 }
 
-// Linear maps. They wrap modulo 2^512, so that only what is reduced in the end has to be in range.
+// Linear maps. They compute modulo 2^512. So intermediate sums may overflow; only a sum that is reduced must be in
+// range.
 extension Fp2Product {
     /// self = a.
     @inline(__always)
@@ -79,28 +81,28 @@ extension Fp2Product {
         (Wide(im) + Wide(a.im) + Wide(a.im) + Wide(a.im)).store(im)
     }
 
-    /// self = self - a for a of class k, which adds k to the class.
+    /// self = self - a for a of class k, which is added to the class.
     @inline(__always)
     func subtract(_ a: Fp2Product, class k: Int) {
         (Wide(re) + Wide(multiple: k) - Wide(a.re)).store(re)
         (Wide(im) + Wide(multiple: k) - Wide(a.im)).store(im)
     }
 
-    /// self = self - 2a for 2a of class k, which adds k to the class.
+    /// self = self - 2a, where 2a is of class k, which is added to the class.
     @inline(__always)
     func subtractTwice(_ a: Fp2Product, class k: Int) {
         (Wide(re) + Wide(multiple: k) - Wide(a.re) - Wide(a.re)).store(re)
         (Wide(im) + Wide(multiple: k) - Wide(a.im) - Wide(a.im)).store(im)
     }
 
-    /// self = 2 self - 3a for 3a of class k: k and twice the class.
+    /// self = 2 self - 3a, where 3a is of class k. The class is doubled and k is added.
     @inline(__always)
     func doubleLessTriple(_ a: Fp2Product, class k: Int) {
         (Wide(re) + Wide(re) + Wide(multiple: k) - Wide(a.re) - Wide(a.re) - Wide(a.re)).store(re)
         (Wide(im) + Wide(im) + Wide(multiple: k) - Wide(a.im) - Wide(a.im) - Wide(a.im)).store(im)
     }
 
-    /// self = self - a - b, where what self is made of keeps the differences from being negative.
+    /// self = self - a - b. The caller must ensure that the result is not negative.
     @inline(__always)
     func subtract(_ a: Fp2Product, _ b: Fp2Product) {
         (Wide(re) - Wide(a.re) - Wide(b.re)).store(re)
@@ -114,14 +116,14 @@ extension Fp2Product {
         (Wide(a.im) * k).store(im)
     }
 
-    /// self = (1 + i) w for w of class k. Class 2k. They must not overlap.
+    /// self = (1 + i) w for w of class k. The result is of class 2k. self and w must not overlap.
     @inline(__always)
     func multiplyByXi(_ w: Fp2Product, class k: Int) {
         (Wide(w.re) + Wide(multiple: k) - Wide(w.im)).store(re)
         (Wide(w.re) + Wide(w.im)).store(im)
     }
 
-    /// self = (1 + i) w + a for w of class k; adds 2k to the class of a. self may be a, not w.
+    /// self = (1 + i) w + a for w of class k. The class is that of a plus 2k. self may be a, but not w.
     @inline(__always)
     func multiplyByXi(_ w: Fp2Product, class k: Int, plus a: Fp2Product) {
         (Wide(w.re) + Wide(multiple: k) - Wide(w.im) + Wide(a.re)).store(re)
@@ -131,8 +133,8 @@ extension Fp2Product {
     /// self = (a + b)(c + d) - a c - b d = a d + b c for normal a, b, c, d, given the products ac and bd of class 2.
     /// Class 4. Scratch: 32 limbs.
     ///
-    /// The real part of the product carries an offset of 4 p^2, each of ac and bd one of p^2: what is left is at least
-    /// 2 p^2 above a real part that is at least -2 p^2.
+    /// To the real part of the large product 4 p^2 were added, and p^2 to each of ac and bd. So 2 p^2 are left in the
+    /// result, and its real part without them is at least -2 p^2.
     @inline(__always)
     func cross(_ a: Fp2, _ b: Fp2, _ c: Fp2, _ d: Fp2, _ ac: Fp2Product, _ bd: Fp2Product, _ s: Limbs) {
         let left = Fp2(s), right = Fp2(s + Fp2.count)
@@ -142,12 +144,12 @@ extension Fp2Product {
         subtract(ac, bd)
     }
 
-    /// Limbs of scratch that `cross` uses.
+    /// The number of limbs of scratch that `cross` uses.
     static var crossScratch: Int { 2 &* Fp2.count &+ scratch }
 }
 
 extension Arena {
-    /// A sum of products in Fp2, not initialised.
+    /// Takes room for a sum of products in Fp2, which is not initialised.
     @inline(__always)
     mutating func fp2Product() -> Fp2Product { Fp2Product(take(Fp2Product.count)) }
 }

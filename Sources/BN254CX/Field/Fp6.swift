@@ -1,10 +1,10 @@
 /// Fp6 = Fp2[v]/(v^3 - (1 + i)): an element b0 + b1 v + b2 v^2 in 24 limbs of an arena.
 ///
-/// In powers of w (v = w^2) these are the coefficients of w^0, w^2, w^4.
+/// Since v = w^2, these are the coefficients of w^0, w^2, w^4.
 package struct Fp6 {
-    /// Limbs of an element.
+    /// The number of limbs of an element.
     package static var count: Int { 24 }
-    /// Limbs of scratch that `multiply` uses.
+    /// The number of limbs of scratch that `multiply` uses.
     package static var scratch: Int { Fp6Product.count &+ Fp6Product.scratch }
 
     package let limbs: Limbs
@@ -23,7 +23,7 @@ package struct Fp6 {
         reduce(w)
     }
 
-    /// self = w reduced, every component up to class 50. They must not overlap.
+    /// self = w reduced. Every component has class 50 at most. self and w must not overlap.
     @inline(__always)
     func reduce(_ w: Fp6Product) { Fp.reduce(limbs, w.limbs, count: 6) }
 
@@ -50,8 +50,8 @@ package struct Fp6 {
         b0.subtract(b0, top)
     }
 
-    /// self = 1/x, and 0 for 0 (Beuchat and others, "High-speed software implementation of the optimal ate pairing over
-    /// Barreto-Naehrig curves", eprint 2010/354, algorithm 17). 9 products, 3 squarings and one inversion in Fp2.
+    /// self = 1/x, and 0 for x = 0 (Beuchat and others, "High-speed software implementation of the optimal ate pairing
+    /// over Barreto-Naehrig curves", eprint 2010/354, algorithm 17). 9 products, 3 squarings and one inversion in Fp2.
     package func invert(_ x: Fp6, _ s: Limbs) {
         var arena = Arena(s)
         let c = arena.fp6(), m = arena.fp2(), t = arena.scratch
@@ -85,12 +85,12 @@ package struct Fp6 {
         m.invert(m, t)
     }
 
-    /// Limbs of scratch that `invert` uses.
+    /// The number of limbs of scratch that `invert` uses.
     package static var inverseScratch: Int { Fp6.count &+ 2 &* Fp2.count &+ Fp2.inverseScratch }
 }
 
 extension Arena {
-    /// An element of Fp6, not initialised.
+    /// Takes room for an element of Fp6, which is not initialised.
     @inline(__always)
     mutating func fp6() -> Fp6 { Fp6(take(Fp6.count)) }
 }

@@ -1,16 +1,16 @@
 import CBN254CX
 import CGMP
 
-// The one representative below p, and what needs it: comparison, integers, bytes.
+// The representative below p, and the functions that need it: comparison, conversion to integers, bytes.
 extension Fp {
-    /// r = a mod p in 0..<p, a normal.
+    /// r = a mod p in 0..<p for normal a.
     @inline(__always)
     static func canonical(_ r: Limbs, _ a: ConstLimbs) {
         let borrow = __gmpn_sub_n(r, a, p, 4)
         _ = __gmpn_cnd_add_n(borrow, r, r, p, 4)
     }
 
-    /// All ones when a is zero, else zero. Scratch: 4 limbs.
+    /// All ones if a is zero, else zero. Scratch: 4 limbs.
     @inline(__always)
     package static func zeroMask(_ a: ConstLimbs, _ s: Limbs) -> Limb {
         canonical(s, a)
@@ -22,7 +22,7 @@ extension Fp {
         mul(r, a, bn_radix_squared(), s)
     }
 
-    /// r = the integer 0..<p that a stands for. Scratch: 8 limbs.
+    /// r = the integer in 0..<p that a represents. Scratch: 8 limbs.
     package static func toInteger(_ r: Limbs, _ a: ConstLimbs, _ s: Limbs) {
         copyLimbs(s, a, 4)
         zeroLimbs(s + 4, 4)
@@ -30,7 +30,8 @@ extension Fp {
         canonical(r, r)
     }
 
-    /// r = 32 big-endian bytes. All ones when they are below p, else zero and r is of no use. Scratch: 8 limbs.
+    /// Reads 32 big-endian bytes. Returns all ones if they are below p; otherwise zero, and r must not be used.
+    /// Scratch: 8 limbs.
     package static func decode(_ r: Limbs, _ bytes: UnsafePointer<UInt8>, _ s: Limbs) -> Limb {
         limbsFromBytes(r, bytes)
         let isBelow = 0 &- __gmpn_sub_n(s, r, p, 4)
@@ -38,7 +39,7 @@ extension Fp {
         return isBelow
     }
 
-    /// 32 big-endian bytes of a. Scratch: 12 limbs.
+    /// Writes a as 32 big-endian bytes. Scratch: 12 limbs.
     package static func encode(_ bytes: UnsafeMutablePointer<UInt8>, _ a: ConstLimbs, _ s: Limbs) {
         toInteger(s, a, s + 4)
         bytesFromLimbs(bytes, s)

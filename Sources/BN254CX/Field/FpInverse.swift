@@ -1,21 +1,21 @@
 import CBN254CX
 
-// Inversion by divisions of two (Bernstein and Yang, "Fast constant-time gcd computation and modular inversion", eprint
+// Inversion by division steps (Bernstein and Yang, "Fast constant-time gcd computation and modular inversion", eprint
 // 2019/266), in the form with half-integer delta and signed limbs of 62 bits.
 //
-// f = p, g = a are carried to f = +-1, g = 0 by 590 steps, enough for 256 bits (section 11 of the paper, with the hull
-// computed for delta = 1/2). 59 steps depend only on the lowest limbs: they are collected in a matrix of four numbers,
-// which is then applied to the whole of f and g, and mod p to d and e with d a = f e0, e a = g e0. Ten rounds; no step
-// branches on a value.
+// It starts with f = p and g = a; after 590 steps f = +-1 and g = 0. This number of steps suffices for 256 bits
+// (section 11 of the paper, with the hull computed for delta = 1/2). 59 steps depend only on the lowest limbs. They are
+// collected in a matrix of four numbers, which is then applied to all limbs of f and g and, modulo p, to d and e, where
+// d a = f e0 and e a = g e0. There are ten such rounds. No step branches on a value.
 extension Fp {
-    /// r = 1/a, and 0 for 0; constant time. Scratch: `powerScratch`. About 200 products of GMP.
+    /// r = 1/a, and 0 for a = 0; constant time. Scratch: `powerScratch`. Takes as long as about 200 products of GMP.
     package static func inverse(_ r: Limbs, _ a: ConstLimbs, _ s: Limbs) {
         let f = s, g = s + 5, d = s + 10, e = s + 15, t = s + 20
         SignedLimbs.split(f, p)
         canonical(t, a)
         SignedLimbs.split(g, t)
         zeroLimbs(d, 5)
-        // e0 = 2^640: a stands for a' 2^320, and (a' 2^320)^-1 2^640 is the Montgomery form of 1/a'.
+        // e0 = 2^640, because a represents a' by a' 2^320, and (a' 2^320)^-1 2^640 is the Montgomery form of 1/a'.
         SignedLimbs.split(e, bn_radix_squared())
         var zeta: SignedLimb = -1
         for _ in 0..<10 {
@@ -27,7 +27,7 @@ extension Fp {
     }
 }
 
-/// Five limbs of 62 bits in words of 64, the top one signed.
+/// A number in five limbs of 62 bits, each in a word of 64 bits. The highest limb is signed.
 private enum SignedLimbs {
     static var mask: Limb { Limb.max &>> 2 }
 
@@ -41,7 +41,7 @@ private enum SignedLimbs {
         r[4] = a[3] &>> 56
     }
 
-    /// r = a or, for negate = -1, -a, mod p in 0..<p, four limbs of 64 bits, for a in -2p..<p.
+    /// r = a mod p in 0..<p, or -a mod p if `negate` is -1. a is in -2p..<p, r has four limbs of 64 bits.
     @inline(__always)
     static func join(_ r: Limbs, _ a: Limbs, negate: SignedLimb) {
         addP(a, times: SignedLimb(bitPattern: a[4]) &>> 63)
@@ -54,7 +54,7 @@ private enum SignedLimbs {
         r[3] = a[3] &>> 6 | a[4] &<< 56
     }
 
-    /// a += p when `times` is -1.
+    /// Adds p if `times` is -1.
     @inline(__always)
     private static func addP(_ a: Limbs, times mask: SignedLimb) {
         let p: ConstLimbs = bn_p_signed()
@@ -62,7 +62,7 @@ private enum SignedLimbs {
         carry(a)
     }
 
-    /// Brings the four lower limbs into 0..<2^62.
+    /// Normalises the four lower limbs to 0..<2^62.
     @inline(__always)
     private static func carry(_ a: Limbs) {
         for i in 0..<4 {
@@ -72,16 +72,16 @@ private enum SignedLimbs {
     }
 }
 
-/// The matrix (u v; q r) of 59 steps, times 2^62: it takes (f, g) to 2^62 times what the steps make of them.
+/// The matrix (u v; q r) of 59 steps, times 2^62. Applied to (f, g), it yields 2^62 times the values after these steps.
 private struct DivisionSteps {
     let u: SignedLimb, v: SignedLimb, q: SignedLimb, r: SignedLimb
 
-    /// From the lowest limbs. `zeta` is -(delta + 1/2).
+    /// Computes the matrix from the lowest limbs. `zeta` is -(delta + 1/2).
     @inline(__always)
     init(_ zeta: inout SignedLimb, _ f0: Limb, _ g0: Limb) {
         var u: Limb = 8, v: Limb = 0, q: Limb = 0, r: Limb = 8, f = f0, g = g0
         for _ in 0..<59 {
-            // Swap with a change of sign when delta > 0 and g is odd, then make g even and halve it.
+            // One step: if delta > 0 and g is odd, swap f and g and change a sign; then make g even and halve it.
             var swap = Limb(bitPattern: zeta &>> 63)
             let odd = 0 &- (g & 1)
             g = g &+ ((f ^ swap) &- swap) & odd
@@ -100,7 +100,7 @@ private struct DivisionSteps {
         (self.q, self.r) = (SignedLimb(bitPattern: q), SignedLimb(bitPattern: r))
     }
 
-    /// (f, g) = matrix (f, g) / 2^62, exactly.
+    /// (f, g) = matrix (f, g) / 2^62. The division is exact.
     @inline(__always)
     func apply(_ f: Limbs, _ g: Limbs) {
         var cf = DivisionSteps.combine(u, f[0], v, g[0]) &>> 62
@@ -118,8 +118,8 @@ private struct DivisionSteps {
         g[4] = Limb(truncatingIfNeeded: cg)
     }
 
-    /// (d, e) = matrix (d, e) / 2^62 mod p: multiples of p are added that make the lowest 62 bits zero. Values in
-    /// -2p..<p stay there.
+    /// (d, e) = matrix (d, e) / 2^62 mod p. Multiples of p are added to make the lowest 62 bits zero. Values in -2p..<p
+    /// stay in this range.
     @inline(__always)
     func applyModP(_ d: Limbs, _ e: Limbs) {
         let p: ConstLimbs = bn_p_signed(), inverse = 0 &- Limb(BN_MONTGOMERY_FACTOR)

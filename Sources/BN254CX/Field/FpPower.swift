@@ -3,13 +3,13 @@ import CGMP
 
 // Powers with fixed public exponents, and square roots.
 extension Fp {
-    /// Limbs of scratch that `power`, `root` and `inverse` use.
+    /// The number of limbs of scratch that `power`, `root` and `inverse` use.
     package static var powerScratch: Int { 16 &* 4 &+ 4 &+ 8 }
 
-    /// r = a^e for a public exponent e < 2^256 of four limbs; constant time in a.
+    /// r = a^e for a public exponent e < 2^256 of four limbs. The time does not depend on a.
     ///
-    /// Windows of four bits from the top (Handbook of Applied Cryptography, algorithm 14.82): 252 squarings and at most
-    /// 14 + 63 multiplications.
+    /// Windows of four bits from the highest down (Handbook of Applied Cryptography, algorithm 14.82): 252 squarings
+    /// and at most 14 + 63 multiplications.
     static func power(_ r: Limbs, _ a: ConstLimbs, _ e: ConstLimbs, _ s: Limbs) {
         let table = s, result = s + 64, t = s + 68
         setOne(table)
@@ -33,9 +33,9 @@ extension Fp {
     /// r = a^((p + 1)/4): the square root that is itself a square, if a is a square (p = 3 mod 4).
     package static func root(_ r: Limbs, _ a: ConstLimbs, _ s: Limbs) { power(r, a, bn_root_exponent(), s) }
 
-    /// Whether a is a square other than zero. Variable time: for public values.
+    /// Whether a is a square other than zero. Variable time, so for public values only.
     ///
-    /// The Jacobi symbol of the Montgomery form is that of a, as 2^320 is a square. Scratch: 4 limbs.
+    /// The Jacobi symbol of the Montgomery form is that of a, because 2^320 is a square. Scratch: 4 limbs.
     package static func isNonZeroSquareVartime(_ a: ConstLimbs, _ s: Limbs) -> Bool {
         canonical(s, a)
         var value = __mpz_struct(), modulus = __mpz_struct()

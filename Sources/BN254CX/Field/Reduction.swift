@@ -1,15 +1,15 @@
 import CBN254CX
 
 extension Wide {
-    /// This number / 2^320 mod p. Normal for every number of eight limbs.
+    /// This number / 2^320 mod p. The result is normal for every number of eight limbs.
     ///
-    /// Montgomery reduction by five limbs (Montgomery, "Modular multiplication without trial division", 1985), row by
-    /// row. Rows 0 to 2 add m_i p' 2^64i for the multiple p' = p (-1/p mod 2^64) = 2^64 f - 1 of p: m_i is the lowest
-    /// limb itself, and m_i p' takes it away and adds m_i f one limb higher, 4 products instead of 5 and none for m_i
-    /// (a "Montgomery friendly" modulus: Hamburg, "Fast and compact elliptic-curve cryptography", eprint 2012/309; here
-    /// as a multiple of p).
-    /// Since f < p they leave V < t/2^192 + (2^64 + 2) p; two rows with p itself make it less than
-    /// t/2^320 + p + (2^64 + 2) p/2^128 + p/2^64 < p + 2^193 for t < 2^512. 20 products of limbs and 2 for m_3, m_4.
+    /// Montgomery reduction by five limbs, one row for each (Montgomery, "Modular multiplication without trial
+    /// division", 1985). Rows 0 to 2 add m_i p' 2^64i, where p' = p (-1/p mod 2^64) = 2^64 f - 1 is a multiple of p.
+    /// For this multiple m_i is the lowest limb itself, and adding m_i p' removes this limb and adds m_i f one limb
+    /// higher. That takes 4 products instead of 5, and none for m_i (a "Montgomery friendly" modulus: Hamburg, "Fast
+    /// and compact elliptic-curve cryptography", eprint 2012/309; here a multiple of p is used). Since f < p, these
+    /// rows leave V < t/2^192 + (2^64 + 2) p. Two rows with p itself yield less than t/2^320 + p + (2^64 + 2) p/2^128 +
+    /// p/2^64 < p + 2^193 for t < 2^512. 20 products of limbs, and 2 for m_3 and m_4.
     @inline(__always)
     var reduced: Narrow {
         let p: ConstLimbs = bn_p(), multiple: ConstLimbs = bn_reduction_multiple(), factor = Limb(BN_MONTGOMERY_FACTOR)
@@ -25,13 +25,13 @@ extension Wide {
         return Narrow(t5, t6, t7, top)
     }
 
-    /// (a, b, c, d, e) = (a, b, c, d, e) + x m + up 2^256, five limbs from the lowest up; the carry replaces `up`.
-    /// x < 2^254.
+    /// (a, b, c, d, e) = (a, b, c, d, e) + x m + up 2^256, five limbs from the lowest up; the carry replaces `up`. x <
+    /// 2^254.
     ///
-    /// Two chains of carries, one that makes five limbs of the four products and one that adds them (as in Ozturk,
+    /// There are two chains of carries: one makes five limbs of the four products, the other adds them (as in Ozturk,
     /// Guilford, Gopal, Feghali, "New instructions supporting large integer arithmetic on Intel architecture
-    /// processors", Intel, 2012, whose processors have a second carry flag for it). With product and sum in one chain
-    /// (`mulAdd`) each limb waits for two carries of the one before.
+    /// processors", Intel, 2012; those processors have a second carry flag for this). If one chain did both (`mulAdd`),
+    /// each limb would wait for two carries of the limb before.
     @inline(__always)
     private static func addRow(
         _ x: ConstLimbs, _ m: Limb, _ a: inout Limb, _ b: inout Limb, _ c: inout Limb, _ d: inout Limb,

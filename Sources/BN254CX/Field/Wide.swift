@@ -1,18 +1,17 @@
 import CBN254CX
 import CGMP
 
-/// Eight limbs in registers: an unreduced product. Sums of several products are
-/// built here and stored once.
+/// Eight limbs in registers: an unreduced product. Sums of several products are built here and stored once.
 ///
-/// Sums wrap modulo 2^512, so that only the end of a chain of sums has to be in range.
+/// Sums are computed modulo 2^512, so only the final sum must be in range.
 struct Wide {
     private(set) var a: Limb, b: Limb, c: Limb, d: Limb, e: Limb, f: Limb, g: Limb, h: Limb
 
-    /// The eight limbs at p.
+    /// Loads eight limbs from p.
     @inline(__always)
     init(_ p: ConstLimbs) { (a, b, c, d, e, f, g, h) = (p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]) }
 
-    /// k p(p + 2^199), k at most 36: keeps a difference positive.
+    /// k p(p + 2^199) for k up to 36. It is added to a difference to make it positive.
     @inline(__always)
     init(multiple k: Int) { self.init(bn_wide_multiples() + 8 &* k) }
 
@@ -66,11 +65,11 @@ struct Wide {
 struct Narrow {
     private var a: Limb, b: Limb, c: Limb, d: Limb
 
-    /// The four limbs at p.
+    /// Loads four limbs from p.
     @inline(__always)
     init(_ p: ConstLimbs) { (a, b, c, d) = (p[0], p[1], p[2], p[3]) }
 
-    /// 2k p, k = 0, 1, 2: keeps a difference positive.
+    /// 2k p for k = 0, 1, 2. It is added to a difference to make it positive.
     @inline(__always)
     init(evenMultiple k: Int) { self.init(bn_even_multiples() + 4 &* k) }
 
@@ -110,17 +109,17 @@ struct Narrow {
         return product
     }
 
-    /// self, or `other` where the mask is all ones. Constant time.
+    /// `other` if the mask is all ones, otherwise self. Constant time.
     @inline(__always)
     func replaced(by other: Narrow, mask: Limb) -> Narrow {
         Narrow(a ^ (a ^ other.a) & mask, b ^ (b ^ other.b) & mask, c ^ (c ^ other.c) & mask, d ^ (d ^ other.d) & mask)
     }
 
-    /// The value v made normal: v - q p with q = floor(v_3 m / 2^124), where v_3 and p_3 are the top limbs and
-    /// m = floor(2^124/(p_3 + 1)).
+    /// The normalised value v - q p with q = floor(v_3 m / 2^124), where v_3 and p_3 are the highest limbs and m =
+    /// floor(2^124/(p_3 + 1)).
     ///
-    /// v_3 m / 2^124 is never above v/p and less than 2^-57.6 below it, so that what is left is not negative and below
-    /// p (1 + 2^-57.6) < p + 2^196. 5 products of limbs.
+    /// v_3 m / 2^124 is at most v/p and less than 2^-57.6 below it. So the result is not negative and is below p (1 +
+    /// 2^-57.6) < p + 2^196. 5 products of limbs.
     @inline(__always)
     var normal: Narrow {
         let quotient = d.multipliedFullWidth(by: Limb(BN_QUOTIENT_FACTOR)).high &>> 60
@@ -136,11 +135,11 @@ struct Narrow {
 
 // The products of GMP.
 extension Fp {
-    /// w = x y, eight limbs. Class: the product of the classes, at most 50. 1 mpn_sec_mul.
+    /// w = x y, eight limbs. Its class is the product of both classes, at most 50. 1 mpn_sec_mul.
     @inline(__always)
     static func mulWide(_ w: Limbs, _ x: ConstLimbs, _ y: ConstLimbs) { __gmpn_sec_mul(w, x, 4, y, 4, nil) }
 
-    /// w = x^2, eight limbs. Class: the square of the class, at most 50. 1 mpn_sec_sqr.
+    /// w = x^2, eight limbs. Its class is the square of x's class, at most 50. 1 mpn_sec_sqr.
     @inline(__always)
     static func sqrWide(_ w: Limbs, _ x: ConstLimbs) { __gmpn_sec_sqr(w, x, 4, nil) }
 }

@@ -1,6 +1,6 @@
-/// A point of E in eight limbs of an arena: x and y, and no Z. It is not infinite.
+/// A finite point of E in eight limbs of an arena: x and y without Z.
 package struct G1Affine {
-    /// Limbs of a point.
+    /// The number of limbs of a point.
     package static var count: Int { 8 }
 
     package let limbs: Limbs
@@ -15,7 +15,7 @@ package struct G1Affine {
     @inline(__always)
     func copy(_ p: G1Affine) { copyLimbs(limbs, p.limbs, G1Affine.count) }
 
-    /// self = (x z^2, y z^3): the same point on the isomorphic curve with b z^6. Scratch: 12 limbs.
+    /// self = (x z^2, y z^3): the same point on the isomorphic curve Y^2 = X^3 + b z^6. Scratch: 12 limbs.
     @inline(__always)
     func scale(_ z: ConstLimbs, _ s: Limbs) {
         let power = s, t = s + 4
@@ -26,9 +26,9 @@ package struct G1Affine {
     }
 }
 
-/// A point of the twist in sixteen limbs of an arena: x and y, and no Z. It is not infinite.
+/// A finite point of the twist in sixteen limbs of an arena: x and y without Z.
 package struct G2Affine {
-    /// Limbs of a point.
+    /// The number of limbs of a point.
     package static var count: Int { 16 }
 
     package let limbs: Limbs
@@ -43,7 +43,7 @@ package struct G2Affine {
     @inline(__always)
     func copy(_ p: G2Affine) { copyLimbs(limbs, p.limbs, G2Affine.count) }
 
-    /// self = (x z^2, y z^3): the same point on the isomorphic curve with b' z^6. Scratch: 8 + `Fp2.scratch`.
+    /// self = (x z^2, y z^3): the same point on the isomorphic curve Y^2 = X^3 + b' z^6. Scratch: 8 + `Fp2.scratch`.
     func scale(_ z: Fp2, _ s: Limbs) {
         let power = Fp2(s), t = s + Fp2.count
         power.square(z, t)
@@ -68,11 +68,11 @@ package struct G2Affine {
 }
 
 extension Arena {
-    /// A point of G1 with Z = 1, not initialised.
+    /// Takes room for an affine point of G1, which is not initialised.
     @inline(__always)
     package mutating func g1Affine() -> G1Affine { G1Affine(take(G1Affine.count)) }
 
-    /// A point of G2 with Z = 1, not initialised.
+    /// Takes room for an affine point of G2, which is not initialised.
     @inline(__always)
     package mutating func g2Affine() -> G2Affine { G2Affine(take(G2Affine.count)) }
 }

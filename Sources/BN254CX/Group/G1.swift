@@ -1,13 +1,14 @@
 /// A point of E: Y^2 = X^3 + 2 over Fp in twelve limbs of an arena: X, Y, Z with x = X/Z and y = Y/Z; (0 : 1 : 0) is
 /// the point at infinity. The group has prime order r and cofactor 1.
 ///
-/// The formulas are complete: they hold for all points of the group, equal, opposite or infinite, with the same steps
-/// (Renes, Costello, Batina, "Complete addition formulas for prime order elliptic curves", eprint 2015/1060, a = 0).
-/// Unreduced products are added and subtracted first: the classes at the right edge are those of `Fp`.
+/// The formulas are complete: they hold for all points of the group, also for equal, opposite and infinite ones, with
+/// the same steps (Renes, Costello, Batina, "Complete addition formulas for prime order elliptic curves", eprint
+/// 2015/1060, a = 0). Products are added and subtracted before their reduction; the comments at the end of lines state
+/// the classes of these sums (see `Fp`).
 package struct G1 {
-    /// Limbs of a point.
+    /// The number of limbs of a point.
     package static var count: Int { 12 }
-    /// Limbs of scratch that `add` and `double` use.
+    /// The number of limbs of scratch that `add` and `double` use.
     package static var scratch: Int { 24 &+ 12 &+ 24 }
 
     package let limbs: Limbs
@@ -18,7 +19,7 @@ package struct G1 {
     @inline(__always) var y: Limbs { limbs + 4 }
     @inline(__always) var z: Limbs { limbs + 8 }
 
-    /// The point without its Z, which is 1.
+    /// X and Y as an affine point. Z must be 1.
     @inline(__always) package var affine: G1Affine { G1Affine(limbs) }
 
     /// self = p + q (eprint 2015/1060, algorithm 7, b3 = 6). 12 mpn_sec_mul, 10 reductions.
@@ -32,14 +33,14 @@ package struct G1 {
         G1.cross(t4, p.y, p.z, q.y, q.z, yy, zz, scale: 1, w)  // t4 = Y1 Z2 + Y2 Z1
         G1.cross(t5, p.x, p.z, q.x, q.z, xx, zz, scale: 6, w)  // t5 = b3 (X1 Z2 + X2 Z1)
         let x3 = t, plus = t + 4, minus = t + 8
-        let product = Wide(yy), b3zz = Wide(zz) * 6  // b3 Z1 Z2: 6
-        (Wide(xx) * 3).reduced.store(x3)  // 3 X1 X2: 3
-        (product + b3zz).reduced.store(plus)  // Y1 Y2 + b3 Z1 Z2: 7
-        (product + Wide(multiple: 6) - b3zz).reduced.store(minus)  // Y1 Y2 - b3 Z1 Z2: 7
+        let product = Wide(yy), b3zz = Wide(zz) * 6  // b3 Z1 Z2, class 6
+        (Wide(xx) * 3).reduced.store(x3)  // 3 X1 X2, class 3
+        (product + b3zz).reduced.store(plus)  // Y1 Y2 + b3 Z1 Z2, class 7
+        (product + Wide(multiple: 6) - b3zz).reduced.store(minus)  // Y1 Y2 - b3 Z1 Z2, class 7
         G1.finishAdd(self, t3, t4, t5, x3, plus, minus, s)
     }
 
-    /// r = scale ((a + b)(c + d) - ac - bd) reduced. Class 2 scale. Scratch: 16 limbs.
+    /// r = scale ((a + b)(c + d) - ac - bd), reduced from class 2 scale. Scratch: 16 limbs.
     @inline(__always)
     private static func cross(
         _ r: Limbs, _ a: ConstLimbs, _ b: ConstLimbs, _ c: ConstLimbs, _ d: ConstLimbs, _ ac: ConstLimbs,
@@ -62,7 +63,7 @@ package struct G1 {
         let u = s, v = s + 8
         Fp.mulWide(u, t3, minus)
         Fp.mulWide(v, t4, t5)
-        (Wide(u) + Wide(multiple: 1) - Wide(v)).store(u)  // 2
+        (Wide(u) + Wide(multiple: 1) - Wide(v)).store(u)  // class 2
         Fp.reduce(r.x, u)
         Fp.mulWide(u, plus, minus)
         Fp.mulWide(v, x3, t5)
@@ -83,23 +84,23 @@ package struct G1 {
         Fp.sqrWide(w, p.y)
         Fp.sqrWide(t, p.z)
         (Wide(t) * 6).store(v)
-        Fp.reduce(b, v)  // 6
+        Fp.reduce(b, v)  // class 6
         (Wide(w) + Wide(multiple: 18) - Wide(t) * 18).store(v)
-        Fp.reduce(c, v)  // 19
+        Fp.reduce(c, v)  // class 19
         Fp.reduce(yy, w)
         Fp.mul(yz, p.y, p.z, w)
         Fp.mulWide(w, p.x, p.y)
         (Wide(w) + Wide(w)).store(w)
-        Fp.reduce(xy, w)  // 2
+        Fp.reduce(xy, w)  // class 2
         Fp.mul(x, xy, c, w)
         Fp.mulWide(w, yy, yz)
         (Wide(w) * 8).store(w)
-        Fp.reduce(z, w)  // 8
-        (Narrow(b) * 4 + Narrow(c)).store(t)  // C + 4B: 5
+        Fp.reduce(z, w)  // class 8
+        (Narrow(b) * 4 + Narrow(c)).store(t)  // C + 4B, class 5
         Fp.mulWide(w, c, t)
         Fp.mulWide(v, yy, b)
         (Wide(w) + Wide(v) * 8).store(w)
-        Fp.reduce(y, w)  // 5 + 8
+        Fp.reduce(y, w)  // class 5 + 8
     }
 
     /// self = -p.
@@ -118,15 +119,15 @@ package struct G1 {
         Fp.setOne(y)
     }
 
-    /// All ones for the point at infinity, else zero. Scratch: 4 limbs.
+    /// All ones if this is the point at infinity, else zero. Scratch: 4 limbs.
     package func infinityMask(_ s: Limbs) -> Limb { Fp.zeroMask(z, s) }
 
-    /// All ones when the points are equal, else zero: X1 Z2 = X2 Z1 and Y1 Z2 = Y2 Z1. Scratch: 20 limbs.
+    /// All ones if the points are equal, else zero: X1 Z2 = X2 Z1 and Y1 Z2 = Y2 Z1. Scratch: 20 limbs.
     package func equalMask(_ q: G1, _ s: Limbs) -> Limb {
         G1.equalMask(x, z, q.x, q.z, s) & G1.equalMask(y, z, q.y, q.z, s)
     }
 
-    /// All ones when a/b = c/d.
+    /// All ones if a/b = c/d, else zero.
     private static func equalMask(_ a: Limbs, _ b: Limbs, _ c: Limbs, _ d: Limbs, _ s: Limbs) -> Limb {
         let left = s, right = s + 4, t = s + 8
         Fp.mul(left, a, d, t)
@@ -137,6 +138,6 @@ package struct G1 {
 }
 
 extension Arena {
-    /// A point of G1, not initialised.
+    /// Takes room for a point of G1, which is not initialised.
     package mutating func g1() -> G1 { G1(take(G1.count)) }
 }

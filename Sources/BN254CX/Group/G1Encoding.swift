@@ -1,12 +1,13 @@
 // Octets of G1: 04 || x || y, 65 bytes, coordinates big-endian.
 extension G1 {
-    /// Bytes of an encoded point.
+    /// The number of bytes of an encoded point.
     package static var octets: Int { 65 }
-    /// Limbs of scratch that `decode`, `encode` and `makeAffine` use.
+    /// The number of limbs of scratch that `decode`, `encode` and `makeAffine` use.
     package static var encodingScratch: Int { 8 &+ Fp.powerScratch }
 
-    /// Reads a point. False unless there are 65 bytes, the prefix is 04, both coordinates are below p and the point is
-    /// on the curve. All of E(Fp) has order r, and the form cannot hold the point at infinity. Z becomes 1.
+    /// Reads a point; Z becomes 1. False unless there are 65 bytes, the prefix is 04, both coordinates are below p and
+    /// the point is on the curve. Every point of E(Fp) has order r or 1, so no other check is needed. The encoding has
+    /// no form for the point at infinity.
     package func decode(_ octets: Span<UInt8>, _ s: Limbs) -> Bool {
         guard octets.count == G1.octets else { return false }
         let isUncompressed = ~nonZeroMask(Limb(octets[0] ^ 4))
@@ -18,7 +19,7 @@ extension G1 {
         return declassify(isUncompressed & inRange & affine.onCurveMask(s)) != 0
     }
 
-    /// Writes the point. False for another length than 65 and for the point at infinity.
+    /// Writes the point. False if `octets` does not have 65 bytes, and for the point at infinity.
     package func encode(into octets: inout MutableSpan<UInt8>, _ s: Limbs) -> Bool {
         guard octets.count == G1.octets, declassify(infinityMask(s)) == 0 else { return false }
         let point = G1Affine(s), t = s + G1Affine.count
@@ -26,11 +27,11 @@ extension G1 {
         return point.encode(into: &octets, t)
     }
 
-    /// Brings `count` points that lie one after another to Z = 1; all ones, or zero when one of them is infinite and
-    /// all are of no use.
+    /// Changes `count` points that lie one after another to Z = 1. Returns all ones; if one of the points is infinite,
+    /// it returns zero and no point must be used.
     ///
-    /// One inversion for all (Montgomery, "Speeding the Pollard and elliptic curve methods of factorization", 1987,
-    /// section 10.3.1) and 5 products for each. Scratch: 4 (count + 2) + `Fp.powerScratch`.
+    /// One inversion for all points (Montgomery, "Speeding the Pollard and elliptic curve methods of factorization",
+    /// 1987, section 10.3.1) and 5 products for each. Scratch: 4 (count + 2) + `Fp.powerScratch`.
     package static func makeAffine(_ points: Limbs, count: Int, _ s: Limbs) -> Limb {
         let inverse = s, one = s + 4, products = s + 8, t = s + 8 + 4 &* count
         copyLimbs(products, G1(points).z, 4)
@@ -60,7 +61,7 @@ extension G1 {
 }
 
 extension G1Affine {
-    /// Writes the point, which costs no inversion. False for another length than 65. Scratch: 12 limbs.
+    /// Writes the point, without an inversion. False if `octets` does not have 65 bytes. Scratch: 12 limbs.
     package func encode(into octets: inout MutableSpan<UInt8>, _ s: Limbs) -> Bool {
         guard octets.count == G1.octets else { return false }
         octets[0] = 4
@@ -72,7 +73,7 @@ extension G1Affine {
         return true
     }
 
-    /// All ones when y^2 = x^3 + 2, else zero. Scratch: 20 limbs.
+    /// All ones if y^2 = x^3 + 2, else zero. Scratch: 20 limbs.
     func onCurveMask(_ s: Limbs) -> Limb {
         let right = s, left = s + 4, t = s + 8
         G1Affine.curveRight(right, x, t)

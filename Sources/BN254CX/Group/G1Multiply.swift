@@ -1,5 +1,5 @@
 extension G1 {
-    /// Limbs of scratch that `multiply` uses.
+    /// The number of limbs of scratch that `multiply` uses.
     package static var multiplyScratch: Int { G1Multiples.count &+ G1Multiples.scratch }
 
     /// self = k p for k < 2^bits, bits in 1...256; time depends on `bits` alone. See `G1Multiples`.

@@ -1,5 +1,5 @@
 extension G1 {
-    /// Limbs of scratch that `multiplyVartime` uses.
+    /// The number of limbs of scratch that `multiplyVartime` uses.
     package static var multiplyVartimeScratch: Int {
         G1Multiples.count &+ max(G1Multiples.scratch, G1Multiples.vartimeScratch)
     }
@@ -14,16 +14,16 @@ extension G1 {
 
 extension G1Multiples {
     private static var digits: Int { 128 }
-    /// Limbs of scratch that `multiplyVartime` uses.
+    /// The number of limbs of scratch that `multiplyVartime` uses.
     static var vartimeScratch: Int {
         2 &* digits &+ G1Jacobian.count &+ G1Affine.count &+ 4 &+ G1Jacobian.scratch
     }
 
-    /// r = k p, both public. Both halves of the scalar in non-adjacent form of width 5, interleaved (Möller, "Algorithms
-    /// for multi-exponentiation", SAC 2001, section 3.2): 125 doublings and about 42 additions.
+    /// r = k p for public k and p. Both halves of the scalar are in non-adjacent form of width 5 and interleaved
+    /// (Möller, "Algorithms for multi-exponentiation", SAC 2001, section 3.2): 125 doublings and about 42 additions.
     ///
-    /// No addition is exceptional, by the argument of `multiplyLong`: the number to which an odd digit is added is even,
-    /// so that the relation would not be zero; and it would be too short.
+    /// No addition is exceptional, by the argument of `multiplyLong`: the number to which an odd digit is added is
+    /// even, so the relation would not be zero, and it would be too short.
     func multiplyVartime(_ r: G1, by k: Scalar, _ s: Limbs) {
         let first = s, second = s + G1Multiples.digits
         let sum = G1Jacobian(limbs: s + 2 &* G1Multiples.digits), t = sum.limbs + G1Jacobian.count
@@ -39,7 +39,7 @@ extension G1Multiples {
         store(sum, in: r, t)
     }
 
-    /// sum = sum + digit times the point of the table.
+    /// sum = sum + digit times the table's point.
     @inline(__always)
     private func addVartime(_ sum: G1Jacobian, table: Int, _ digit: Int, _ isInfinite: inout Bool, _ s: Limbs) {
         guard digit != 0 else { return }
@@ -56,8 +56,9 @@ extension G1Multiples {
         }
     }
 
-    /// Digits of k from the lowest up, odd numbers between -15 and 15 and at least four zeros between two of them (Solinas,
-    /// "Efficient arithmetic on Koblitz curves", 2000, algorithm 4, for integers). How many digits there are.
+    /// Writes the digits of k from the lowest up: odd numbers between -15 and 15 with at least four zeros between two
+    /// of them (Solinas, "Efficient arithmetic on Koblitz curves", 2000, algorithm 4, for integers). Returns the number
+    /// of digits.
     private static func recodeVartime(_ digits: Limbs, _ k: SignedScalar) -> Int {
         zeroLimbs(digits, G1Multiples.digits)
         var rest = Int128(bitPattern: k.magnitude), count = 0, i = 0

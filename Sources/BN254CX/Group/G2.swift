@@ -1,12 +1,12 @@
-/// A point of the twist E': Y^2 = X^3 + (1 - i) over Fp2 in 24 limbs of an arena: X, Y, Z with x = X/Z and y = Y/Z;
-/// (0 : 1 : 0) is the point at infinity. G2 is the subgroup of order r; the whole group has the odd order r(2p - r),
-/// so that the complete formulas hold for every point of it.
+/// A point of the twist E': Y^2 = X^3 + (1 - i) over Fp2 in 24 limbs of an arena: X, Y, Z with x = X/Z and y = Y/Z; (0
+/// : 1 : 0) is the point at infinity. G2 is the subgroup of order r. The whole group has the odd order r(2p - r), so
+/// the complete formulas hold for all of its points.
 ///
-/// Formulas as in `G1`, with b3 = 3(1 - i).
+/// The formulas are those of `G1`, with b3 = 3(1 - i).
 package struct G2 {
-    /// Limbs of a point.
+    /// The number of limbs of a point.
     package static var count: Int { 24 }
-    /// Limbs of scratch that `add` and `double` use.
+    /// The number of limbs of scratch that `add` and `double` use.
     package static var scratch: Int {
         4 &* Fp2Product.count &+ 6 &* Fp2.count &+ Fp2Product.count &+ Fp2Product.crossScratch
     }
@@ -19,7 +19,7 @@ package struct G2 {
     @inline(__always) var y: Fp2 { Fp2(limbs + 8) }
     @inline(__always) var z: Fp2 { Fp2(limbs + 16) }
 
-    /// The point without its Z, which is 1.
+    /// X and Y as an affine point. Z must be 1.
     @inline(__always) package var affine: G2Affine { G2Affine(limbs) }
 
     /// self = p + q (eprint 2015/1060, algorithm 7). 12 products in Fp2 (36 mpn_sec_mul), 18 reductions.
@@ -34,19 +34,19 @@ package struct G2 {
         yy.multiply(p.y, q.y, class: 1, t)
         zz.multiply(p.z, q.z, class: 1, t)
         w.cross(p.x, p.y, q.x, q.y, xx, yy, t)
-        t3.reduce(w)  // t3 = X1 Y2 + X2 Y1: 4
+        t3.reduce(w)  // t3 = X1 Y2 + X2 Y1, class 4
         w.cross(p.y, p.z, q.y, q.z, yy, zz, t)
-        t4.reduce(w)  // t4 = Y1 Z2 + Y2 Z1: 4
+        t4.reduce(w)  // t4 = Y1 Z2 + Y2 Z1, class 4
         w.cross(p.x, p.z, q.x, q.z, xx, zz, t)
         v.multiplyByB(w, class: 4, times: 3)
-        t5.reduce(v)  // t5 = b3 (X1 Z2 + X2 Z1): 24
+        t5.reduce(v)  // t5 = b3 (X1 Z2 + X2 Z1), class 24
         xx.scale(xx, by: 3)
-        x3.reduce(xx)  // 3 X1 X2: 6
-        v.multiplyByB(zz, class: 2, times: 3)  // b3 Z1 Z2: 12
+        x3.reduce(xx)  // 3 X1 X2, class 6
+        v.multiplyByB(zz, class: 2, times: 3)  // b3 Z1 Z2, class 12
         xx.add(yy, v)
-        plus.reduce(xx)  // Y1 Y2 + b3 Z1 Z2: 14
+        plus.reduce(xx)  // Y1 Y2 + b3 Z1 Z2, class 14
         yy.subtract(v, class: 12)
-        minus.reduce(yy)  // Y1 Y2 - b3 Z1 Z2: 14
+        minus.reduce(yy)  // Y1 Y2 - b3 Z1 Z2, class 14
         finishAdd(t3, t4, t5, x3, plus, minus, s)
     }
 
@@ -58,7 +58,7 @@ package struct G2 {
         u.multiply(t3, minus, class: 1, t)
         v.multiply(t4, t5, class: 1, t)
         u.subtract(v, class: 2)
-        x.reduce(u)  // 4
+        x.reduce(u)  // class 4
         u.multiply(plus, minus, class: 1, t)
         v.multiply(x3, t5, class: 1, t)
         u.add(u, v)
@@ -85,15 +85,15 @@ package struct G2 {
         y.setOne()
     }
 
-    /// All ones for the point at infinity, else zero. Scratch: 4 limbs.
+    /// All ones if this is the point at infinity, else zero. Scratch: 4 limbs.
     package func infinityMask(_ s: Limbs) -> Limb { z.zeroMask(s) }
 
-    /// All ones when the points are equal, else zero: X1 Z2 = X2 Z1 and Y1 Z2 = Y2 Z1. Scratch: 48 limbs.
+    /// All ones if the points are equal, else zero: X1 Z2 = X2 Z1 and Y1 Z2 = Y2 Z1. Scratch: 48 limbs.
     package func equalMask(_ q: G2, _ s: Limbs) -> Limb {
         G2.equalMask(x, z, q.x, q.z, s) & G2.equalMask(y, z, q.y, q.z, s)
     }
 
-    /// All ones when a/b = c/d.
+    /// All ones if a/b = c/d, else zero.
     private static func equalMask(_ a: Fp2, _ b: Fp2, _ c: Fp2, _ d: Fp2, _ s: Limbs) -> Limb {
         var arena = Arena(s)
         let left = arena.fp2(), right = arena.fp2(), t = arena.scratch
@@ -105,7 +105,8 @@ package struct G2 {
 }
 
 extension Fp2Product {
-    /// self = times (1 - i) w for w of class k: times (re + im), times (im - re + k). Class 2k times.
+    /// self = times (1 - i) w for w of class k: the real part is times (re + im), the imaginary part times (im - re +
+    /// k). The result is of class 2k times.
     @inline(__always)
     func multiplyByB(_ w: Fp2Product, class k: Int, times: Limb) {
         let imaginary = (Wide(w.im) + Wide(multiple: k) - Wide(w.re)) * times
@@ -115,6 +116,6 @@ extension Fp2Product {
 }
 
 extension Arena {
-    /// A point of G2, not initialised.
+    /// Takes room for a point of G2, which is not initialised.
     package mutating func g2() -> G2 { G2(take(G2.count)) }
 }

@@ -1,9 +1,9 @@
-/// The values from which both a doubling on the twist and the tangent of the Miller loop are made: five elements of
-/// Fp2 in 40 limbs of scratch.
+/// The values that a doubling on the twist and the tangent of the Miller loop have in common: five elements of Fp2 in
+/// 40 limbs of scratch.
 struct G2DoublingTerms {
-    /// Limbs of the terms.
+    /// The number of limbs of the terms.
     static var count: Int { 5 &* Fp2.count }
-    /// Limbs of scratch that `compute` and `finish` use.
+    /// The number of limbs of scratch that `compute` and `finish` use.
     static var scratch: Int { 4 &* Fp2Product.count &+ Fp2Product.scratch }
 
     let limbs: Limbs
@@ -19,24 +19,24 @@ struct G2DoublingTerms {
     /// 2XY.
     @inline(__always) var xy: Fp2 { Fp2(limbs + 32) }
 
-    /// The terms of p. 2 squarings and 2 products in Fp2, 10 reductions.
+    /// Computes the terms of p. 2 squarings and 2 products in Fp2, 10 reductions.
     @inline(__always)
     func compute(_ p: G2, _ s: Limbs) {
         var arena = Arena(s)
         let w = arena.fp2Product(), v = arena.fp2Product(), u = arena.fp2Product(), t = arena.scratch
-        w.square(p.y, class: 1, t)  // 6, 2
-        v.squareTightly(p.z, t)  // 2, 2
+        w.square(p.y, class: 1, t)  // class 6, 2
+        v.squareTightly(p.z, t)  // class 2, 2
         yy.reduce(w)
-        u.multiplyByB(v, class: 2, times: 9)  // 3 b3 Z^2: 36
+        u.multiplyByB(v, class: 2, times: 9)  // 3 b3 Z^2, class 36
         w.subtract(u, class: 36)
-        c.reduce(w)  // 42
+        c.reduce(w)  // class 42
         u.multiplyByB(v, class: 2, times: 3)
-        b.reduce(u)  // 12
+        b.reduce(u)  // class 12
         w.multiply(p.y, p.z, class: 1, t)
         yz.reduce(w)
         w.multiply(p.x, p.y, class: 1, t)
         w.add(w, w)
-        xy.reduce(w)  // 4
+        xy.reduce(w)  // class 4
     }
 
     /// r = 2p: X3 = 2XY C, Y3 = C (C + 4B) + 8 Y^2 B, Z3 = 8 Y^2 YZ (eprint 2015/1060, algorithm 9, rearranged).
@@ -49,14 +49,14 @@ struct G2DoublingTerms {
         r.x.reduce(w)
         w.multiply(yy, yz, class: 1, t)
         w.scale(w, by: 8)
-        r.z.reduce(w)  // 16
+        r.z.reduce(w)  // class 16
         (Narrow(b.re) * 4 + Narrow(c.re)).normal.store(sum.re)
         (Narrow(b.im) * 4 + Narrow(c.im)).normal.store(sum.im)
         w.multiply(c, sum, class: 1, t)
         v.multiply(yy, b, class: 1, t)
         v.scale(v, by: 8)
         w.add(w, v)
-        r.y.reduce(w)  // 2 + 16
+        r.y.reduce(w)  // class 2 + 16
     }
 }
 

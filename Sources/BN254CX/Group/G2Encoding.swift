@@ -1,21 +1,21 @@
 // Octets of G2: x.a || x.b || y.a || y.b, 128 bytes without a prefix, coordinates big-endian, real parts first.
 extension G2 {
-    /// Bytes of an encoded point.
+    /// The number of bytes of an encoded point.
     package static var octets: Int { 128 }
-    /// Limbs of scratch that `decode`, `encode` and `makeAffine` use.
+    /// The number of limbs of scratch that `decode`, `encode` and `makeAffine` use.
     package static var encodingScratch: Int { max(16 &+ Fp2.inverseScratch, subgroupScratch) }
 
-    /// What octets of the right or the wrong kind are.
+    /// The result of reading octets.
     package enum Decoding {
         /// A point of G2; Z is 1.
         case valid
-        /// Another length than 128, a coordinate not below p, or off the curve.
+        /// The length is not 128, or a coordinate is not below p, or the point is not on the curve.
         case invalid
-        /// On the twist, but not in the subgroup of order r.
+        /// The point is on the twist, but not in the subgroup of order r.
         case outsideSubgroup
     }
 
-    /// Reads a point: range, curve and subgroup are checked. The form cannot hold the point at infinity.
+    /// Reads a point. Range, curve and subgroup are checked. The encoding has no form for the point at infinity.
     package func decode(_ octets: Span<UInt8>, _ s: Limbs) -> Decoding {
         guard octets.count == G2.octets else { return .invalid }
         let inRange = octets.withUnsafeBufferPointer { buffer -> Limb in
@@ -29,7 +29,7 @@ extension G2 {
         return declassify(subgroupMask(s)) != 0 ? .valid : .outsideSubgroup
     }
 
-    /// Writes the point. False for another length than 128 and for the point at infinity.
+    /// Writes the point. False if `octets` does not have 128 bytes, and for the point at infinity.
     package func encode(into octets: inout MutableSpan<UInt8>, _ s: Limbs) -> Bool {
         guard octets.count == G2.octets, declassify(infinityMask(s)) == 0 else { return false }
         let point = G2Affine(s), t = s + G2Affine.count
@@ -50,7 +50,7 @@ extension G2 {
 }
 
 extension G2Affine {
-    /// All ones when y^2 = x^3 + (1 - i), else zero. Scratch: 48 limbs.
+    /// All ones if y^2 = x^3 + (1 - i), else zero. Scratch: 48 limbs.
     func onCurveMask(_ s: Limbs) -> Limb {
         var arena = Arena(s)
         let right = arena.fp2(), left = arena.fp2(), t = arena.scratch

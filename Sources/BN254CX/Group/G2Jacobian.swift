@@ -1,8 +1,8 @@
 /// A point of the twist in Jacobian coordinates, 24 limbs; see `G1Jacobian`.
 struct G2Jacobian {
-    /// Limbs of a point.
+    /// The number of limbs of a point.
     static var count: Int { 24 }
-    /// Limbs of scratch that `double` and `add` use.
+    /// The number of limbs of scratch that `double` and `add` use.
     static var scratch: Int { 2 &* Fp2Product.count &+ 4 &* Fp2.count &+ Fp2.scratch }
 
     let limbs: Limbs
@@ -11,11 +11,11 @@ struct G2Jacobian {
     @inline(__always) var y: Fp2 { Fp2(limbs + 8) }
     @inline(__always) var z: Fp2 { Fp2(limbs + 16) }
 
-    /// X and Y, which are the point where Z is 1.
+    /// X and Y, which are an affine point if Z is 1.
     @inline(__always) var affine: G2Affine { G2Affine(limbs) }
 
-    /// self = 2 self; infinity (Z = 0) stays. The formulas of `G1Jacobian`: 3 products and 4 squarings in Fp2, 12
-    /// reductions.
+    /// self = 2 self; the point at infinity (Z = 0) stays. The formulas are those of `G1Jacobian`: 3 products and 4
+    /// squarings in Fp2, 12 reductions.
     @inline(never)
     func double(_ s: Limbs) {
         var arena = Arena(s)
@@ -23,29 +23,29 @@ struct G2Jacobian {
         let t = arena.scratch
         w.squareTightly(x, t)
         w.addTwice(w, w)
-        e.reduce(w)  // 6
+        e.reduce(w)  // class 6
         w.square(y, class: 1, t)
         b.reduce(w)
         w.multiply(y, z, class: 1, t)
         w.add(w, w)
-        z.reduce(w)  // 4
+        z.reduce(w)  // class 4
         v.multiply(x, b, class: 1, t)
         v.scale(v, by: 4)
-        d.reduce(v)  // 8
+        d.reduce(v)  // class 8
         w.squareTightly(e, t)
         w.subtractTwice(v, class: 16)
-        x.reduce(w)  // 2 + 16
-        d.subtractLazily(d, x)  // 3
-        w.multiply(e, d, class: 3, t)  // 6
+        x.reduce(w)  // class 2 + 16
+        d.subtractLazily(d, x)  // class 3
+        w.multiply(e, d, class: 3, t)  // class 6
         v.squareTightly(b, t)
         v.scale(v, by: 4)
         w.subtractTwice(v, class: 16)
-        y.reduce(w)  // 6 + 16
+        y.reduce(w)  // class 6 + 16
     }
 
-    /// self = self + p, neither infinite and not equal; if they are opposite, Z = 0. x of p is normal, y of class 2 at
-    /// most. `ratio` gets what Z is multiplied by. The formulas of `G1Jacobian`: 8 products and 3 squarings in Fp2, 20
-    /// reductions.
+    /// self = self + p. Neither point is infinite, and they are not equal; if they are opposite, Z becomes 0. x of p is
+    /// normal, y of class 2 at most. `ratio` receives the factor by which Z is multiplied. The formulas are those of
+    /// `G1Jacobian`: 8 products and 3 squarings in Fp2, 20 reductions.
     @inline(never)
     func add(_ p: G2Affine, ratio h: Fp2, _ s: Limbs) {
         var arena = Arena(s)
@@ -56,7 +56,7 @@ struct G2Jacobian {
         h.subtract(h, x)
         zz.multiply(zz, z, t)
         w.multiply(p.y, zz, class: 2, t)
-        r.reduce(w)  // 4
+        r.reduce(w)  // class 4
         r.subtract(r, y)
         z.multiply(z, h, t)
         hh.square(h, t)
@@ -64,18 +64,18 @@ struct G2Jacobian {
         hhh.reduce(v)
         w.multiply(x, hh, class: 1, t)
         hh.reduce(w)  // V = XH^2
-        v.addTwice(v, w)  // H^3 + 2V: 6
+        v.addTwice(v, w)  // H^3 + 2V, class 6
         w.squareTightly(r, t)
         w.subtract(v, class: 6)
-        x.reduce(w)  // 2 + 6
-        hh.subtractLazily(hh, x)  // 3
-        w.multiply(r, hh, class: 3, t)  // 6
+        x.reduce(w)  // class 2 + 6
+        hh.subtractLazily(hh, x)  // class 3
+        w.multiply(r, hh, class: 3, t)  // class 6
         v.multiply(y, hhh, class: 1, t)
         w.subtract(v, class: 2)
-        y.reduce(w)  // 8
+        y.reduce(w)  // class 8
     }
 
-    /// p = (X, Y, Z f) in the coordinates of `G2`, f in Fp: (XZf, Y, (Zf)^3), and (0, 1, 0) for Z f = 0.
+    /// p = (X, Y, Z f) in the coordinates of `G2`, f in Fp: (XZf, Y, (Zf)^3), or (0, 1, 0) if Z f = 0.
     func store(_ p: G2, factor: ConstLimbs, _ s: Limbs) {
         let zz = Fp2(s), t = s + Fp2.count
         z.multiply(z, byFp: factor, t)

@@ -1,24 +1,24 @@
 import CGMP
 
 extension G2 {
-    /// Limbs of scratch that `multiply` uses.
+    /// The number of limbs of scratch that `multiply` uses.
     package static var multiplyScratch: Int { G2Combination.count &+ G2Combination.scratch }
 
-    /// self = k p for p in G2 and k < 2^bits, bits in 1...256 as for `G1` and `GT`; no short way is taken for few bits, as
-    /// nothing multiplies a point of G2 by a PIN. See `G2Combination`.
+    /// self = k p for p in G2 and k < 2^bits, bits in 1...256 as for `G1` and `GT`. Short scalars are not faster,
+    /// because no point of G2 is multiplied by a PIN. See `G2Combination`.
     package func multiply(_ p: G2, by k: Scalar, bits: Int, _ s: Limbs) {
         G2Combination(limbs: s).multiply(self, p, k, s + G2Combination.count)
     }
 }
 
-/// k p as k0 p + k1 psi(p) + k2 psi^2(p) + k3 psi^3(p) with sign-aligned digits: 64 doublings, 63 mixed and 2 complete
-/// additions, 7 more for the table (eprint 2013/158, algorithm 2).
+/// Computes k p as k0 p + k1 psi(p) + k2 psi^2(p) + k3 psi^3(p) with sign-aligned digits: 64 doublings, 63 mixed and 2
+/// complete additions, 7 more for the table (eprint 2013/158, algorithm 2).
 private struct G2Combination {
     private static var entries: Int { 8 }
-    /// Limbs: the sums p + e1 psi(p) + e2 psi^2(p) + e3 psi^3(p), affine on the curve with Z = c in Fp; the four points
-    /// with their signs; the digits; c, the norm of the first Z; the Z of the table.
+    /// The number of limbs. They hold the sums p + e1 psi(p) + e2 psi^2(p) + e3 psi^3(p), affine on the curve with Z =
+    /// c in Fp; the four points with their signs; the digits; c, the norm of the first Z; the Z of the table.
     static var count: Int { G2Affine.count &* (entries &+ 4) &+ SignAlignedDigits.count &+ Fp.count &+ Fp2.count }
-    /// Limbs of scratch.
+    /// The number of limbs of scratch.
     static var scratch: Int { 4 &* G2.count &+ G2.scratch }
 
     let limbs: Limbs
@@ -31,10 +31,11 @@ private struct G2Combination {
 
     /// r = k p.
     ///
-    /// No addition is exceptional. Let a be the vector of the sum over p, psi(p), ... and e that of the column. Equal or
-    /// opposite points would make 2a -+ e a relation. It is not zero, because e0 is odd; and while columns are left to
-    /// come its numbers are below 2^62.33 + 3, but every relation except zero has one of 2^63 at least
-    /// (`CurveConstantsTests`). The last addition and the correction that makes k0 exact are complete.
+    /// No addition is exceptional. Let a be the vector of the sum's coefficients over p, psi(p), ..., and e that of the
+    /// next column. If the points were equal or opposite, 2a -+ e would be a relation. It is not zero, because e0 is
+    /// odd. As long as columns are left, its numbers are below 2^62.33 + 3, but every relation other than zero has a
+    /// number of at least 2^63 (`CurveConstantsTests`). The last addition, and the correction for an even k0, use
+    /// complete formulas.
     func multiply(_ r: G2, _ p: G2, _ k: Scalar, _ s: Limbs) {
         let (k0, k1, k2, k3) = ScalarSplit4.split(k, s)
         digits.recode(k0.magnitude, k1.magnitude, k2.magnitude, k3.magnitude)
@@ -59,10 +60,10 @@ private struct G2Combination {
         finish(r, sum, isEven: ~(0 &- (Limb(truncatingIfNeeded: k0.magnitude) & 1)), chosen.limbs)
     }
 
-    /// The four points p, psi(p), psi^2(p), psi^3(p), affine on the curve with Z = c.
+    /// Computes the four points p, psi(p), psi^2(p), psi^3(p), affine on the curve with Z = c.
     ///
-    /// (X, Y, Z) times conj Z has a Z in Fp, the norm N: it is affine on the curve with c = N, as (XZ' N, YZ' N^2), and
-    /// there psi is the same map as on E', because it takes c to conj c = c.
+    /// If (X, Y, Z) is multiplied by conj Z, its Z becomes the norm N, which lies in Fp. The point is affine on the
+    /// curve with c = N, as (XZ' N, YZ' N^2). psi is the same map there as on E', because conj c = c.
     private func setPoints(_ p: G2, _ s: Limbs) {
         var arena = Arena(s)
         let z = arena.fp2(), n = arena.fp2(), t = arena.scratch, first = point(0)
@@ -77,22 +78,22 @@ private struct G2Combination {
         for k in 1..<4 { point(k).psi(point(k &- 1), t) }
     }
 
-    /// (X, Y) = (X, -Y) where the mask is all ones, normal.
+    /// (X, Y) = (X, -Y), normalised, if the mask is all ones.
     @inline(__always)
     private func negate(_ point: G2Affine, mask: Limb) {
         G2Combination.negateLazily(point.y, mask)
         point.y.normalise()
     }
 
-    /// y = 2p - y, of class 2, where the mask is all ones.
+    /// y = 2p - y, of class 2, if the mask is all ones.
     @inline(__always)
     private static func negateLazily(_ y: Fp2, _ mask: Limb) {
         Fp.negateLazily(y.re, mask: mask)
         Fp.negateLazily(y.im, mask: mask)
     }
 
-    /// The eight sums in the order of a Gray code, each from the one before by adding or taking away one point; then all
-    /// are brought to the Z of the last, as in `G1Multiples`.
+    /// Computes the eight sums in the order of a Gray code, each from the one before by one addition or subtraction of
+    /// a point. Then all of them are changed to the Z of the last, as in `G1Multiples`.
     private func fillTable(_ s: Limbs) {
         var arena = Arena(s)
         let sum = G2Jacobian(limbs: arena.take(G2Jacobian.count)), step = arena.g2Affine()
@@ -115,18 +116,18 @@ private struct G2Combination {
         }
     }
 
-    /// The i-th of 000, 001, 011, 010, 110, 111, 101, 100.
+    /// The i-th number of 000, 001, 011, 010, 110, 111, 101, 100.
     @inline(__always)
     private static func gray(_ i: Int) -> Int { i ^ i &>> 1 }
 
-    /// (x, y) = the sum of column i with its sign, from all entries. y is of class 2.
+    /// (x, y) = the sum of column i with its sign. All entries are read. y is of class 2.
     @inline(__always)
     private func choose(_ chosen: G2Affine, column i: Int) {
         __gmpn_sec_tabselect(chosen.limbs, limbs, G2Affine.count, G2Combination.entries, digits.index(i))
         G2Combination.negateLazily(chosen.y, digits.minusMask(i))
     }
 
-    /// r = sum + the last column, less p (with the sign of k0) if k0 is even; by complete additions on E' itself.
+    /// r = sum + the last column, minus p (with the sign of k0) if k0 is even. Uses complete additions on E'.
     private func finish(_ r: G2, _ sum: G2Jacobian, isEven: Limb, _ s: Limbs) {
         var arena = Arena(s)
         let total = arena.g2(), term = arena.g2(), exact = arena.g2(), t = arena.scratch

@@ -1,18 +1,18 @@
 import CGMP
 
 extension GT {
-    /// Limbs of scratch that `power` uses.
+    /// The number of limbs of scratch that `power` uses.
     package static var powerScratch: Int {
         max(17 &* count, 12 &* count &+ SignAlignedDigits.count) &+ max(Fp12.scratch, ScalarSplit4.scratch)
     }
 
-    /// self = a^k for k < 2^bits, bits in 1...256; time depends on `bits` alone. Above 64 bits a must have order r, as
-    /// every value of the pairing has.
+    /// self = a^k for k < 2^bits, bits in 1...256; time depends on `bits` alone. If bits is above 64, a must have order
+    /// r or 1, as every value of the pairing has.
     package func power(_ a: GT, by k: Scalar, bits: Int, _ s: Limbs) {
         if bits <= 64 { shortPower(a, by: k, bits: bits, s) } else { longPower(a, by: k, s) }
     }
 
-    /// Fixed windows of four bits read by mpn_sec_tabselect: 16 bits cost 12 squarings and 17 products.
+    /// Fixed windows of four bits, read by mpn_sec_tabselect: 16 bits cost 12 squarings and 17 products.
     private func shortPower(_ a: GT, by k: Scalar, bits: Int, _ s: Limbs) {
         let table = s, chosen = GT(s + 16 &* GT.count), t = s + 17 &* GT.count
         GT(table).setOne()
@@ -30,8 +30,8 @@ extension GT {
         }
     }
 
-    /// a^k as the product of a^k0, (a^p)^k1, (a^(p^2))^k2, (a^(p^3))^k3 with sign-aligned digits, as `G2.multiply`: 64
-    /// squarings, 72 products and 3 Frobenius maps. Products have no exceptions.
+    /// self = a^k as the product of a^k0, (a^p)^k1, (a^(p^2))^k2, (a^(p^3))^k3 with sign-aligned digits, as
+    /// `G2.multiply`: 64 squarings, 72 products and 3 Frobenius maps. Products have no exceptional cases.
     private func longPower(_ a: GT, by k: Scalar, _ s: Limbs) {
         let table = s, points = s + 8 &* GT.count
         let digits = SignAlignedDigits(limbs: s + 12 &* GT.count), t = digits.limbs + SignAlignedDigits.count
@@ -59,7 +59,7 @@ extension GT {
         selectLimbs(limbs, chosen.limbs, GT.count, mask: (Limb(truncatingIfNeeded: k0.magnitude) & 1) &- 1)
     }
 
-    /// Entry e is points[0] times those points[j + 1] for which bit j of e is set. 7 products.
+    /// Computes the table: entry e is points[0] times all points[j + 1] for which bit j of e is set. 7 products.
     private static func fillTable(_ table: Limbs, _ points: Limbs, _ s: Limbs) {
         GT(table).copy(GT(points))
         for index in 1..<8 {
@@ -69,7 +69,7 @@ extension GT {
         }
     }
 
-    /// self = 1/self where the mask is all ones: the odd powers of w change their sign.
+    /// self = 1/self if the mask is all ones. The odd powers of w change their sign.
     @inline(__always)
     private func invert(mask: Limb) {
         for i in 0..<6 {
@@ -79,7 +79,7 @@ extension GT {
         }
     }
 
-    /// self = table[index], reading all entries.
+    /// self = table[index]. All entries are read.
     @inline(__always)
     private func select(_ table: Limbs, _ entries: Int, _ index: Int) {
         __gmpn_sec_tabselect(limbs, table, GT.count, entries, index)

@@ -1,12 +1,12 @@
 extension G1 {
-    /// Limbs of scratch that `mapVartime` uses.
+    /// The number of limbs of scratch that `mapVartime` uses.
     package static var mapScratch: Int { 8 &+ Fp.powerScratch }
 
-    /// self = the point for 32 bytes of hash (wire section 3): x = hash mod p, then x + 1 until x^3 + 2 is a square
-    /// other than zero; y is the even root. Z is 1.
+    /// self = the point for a hash of 32 bytes (wire section 3): x is the first of hash mod p, then x + 1, ..., for
+    /// which x^3 + 2 is a square other than zero; y is the even root. Z is 1.
     ///
-    /// Variable time: for the hash of a public identity. About two Jacobi symbols and one square root. False for
-    /// another length, or when 256 tries find no point (for a random hash that has a chance of 2^-256).
+    /// Variable time, so only for hashes of public identities. About two Jacobi symbols and one square root. False if
+    /// the hash has another length, or if 256 tries find no point (the chance is 2^-256 for a random hash).
     package func mapVartime(hash: Span<UInt8>, _ s: Limbs) -> Bool {
         guard hash.count == 32 else { return false }
         hash.withUnsafeBufferPointer { buffer in
@@ -27,7 +27,7 @@ extension G1 {
         return false
     }
 
-    /// Turns y into p - y when it is odd. Scratch: 12 limbs.
+    /// y = p - y if y is odd. Scratch: 12 limbs.
     private func makeRootEven(_ s: Limbs) {
         Fp.toInteger(s, y, s + 4)
         if s[0] & 1 != 0 { Fp.neg(y, y) }

@@ -1,16 +1,16 @@
 import CBN254CX
 import CGMP
 
-/// An integer of 256 bits in four limbs of an arena: a multiplier of points.
+/// An integer of 256 bits in four limbs of an arena, by which points are multiplied.
 package struct Scalar {
-    /// Limbs of a scalar.
+    /// The number of limbs of a scalar.
     package static var count: Int { 4 }
 
     package let limbs: Limbs
 
     package init(_ limbs: Limbs) { self.limbs = limbs }
 
-    /// Reads 32 big-endian bytes of any value. False for another length.
+    /// Reads 32 big-endian bytes of any value. False if there are not 32.
     package func load(_ octets: Span<UInt8>) -> Bool {
         guard octets.count == 32 else { return false }
         octets.withUnsafeBufferPointer { buffer in
@@ -37,7 +37,7 @@ package struct Scalar {
         return declassify(nonZeroMask(excess)) == 0
     }
 
-    /// Writes 32 big-endian bytes. False for another length.
+    /// Writes 32 big-endian bytes. False if `octets` has another length.
     package func encode(into octets: inout MutableSpan<UInt8>) -> Bool {
         guard octets.count == 32 else { return false }
         octets.withUnsafeMutableBufferPointer { buffer in
@@ -46,15 +46,15 @@ package struct Scalar {
         return true
     }
 
-    /// self = a + b mod r for a, b < r: 2r < 2^256, so that the sum does not overflow.
+    /// self = a + b mod r for a, b < r. The sum does not overflow, because 2r < 2^256.
     package func add(_ a: Scalar, _ b: Scalar) {
         addLimbs(limbs, a.limbs, b.limbs, 4)
         let borrow = __gmpn_sub_n(limbs, limbs, bn_r(), 4)
         _ = __gmpn_cnd_add_n(borrow, limbs, limbs, bn_r(), 4)
     }
 
-    /// The `width` bits from bit `position` on, a multiple of the width, which divides 64: no window crosses a limb.
-    /// Constant time in the value.
+    /// The `width` bits from bit `position` on. `position` is a multiple of `width`, which divides 64, so they lie in
+    /// one limb. The time does not depend on the value.
     @inline(__always)
     func window(at position: Int, width: Int) -> Limb {
         guard position < 256 else { return 0 }
@@ -63,6 +63,6 @@ package struct Scalar {
 }
 
 extension Arena {
-    /// A scalar, not initialised.
+    /// Takes room for a scalar, which is not initialised.
     package mutating func scalar() -> Scalar { Scalar(take(Scalar.count)) }
 }

@@ -1,12 +1,12 @@
 import CBN254CX
 import CGMP
 
-/// A number of up to 128 bits with a sign: the sign as all ones for minus, else zero.
+/// A number of up to 128 bits and its sign, which is all ones for minus and zero for plus.
 package struct SignedScalar {
     package let magnitude: UInt128
     package let minus: Limb
 
-    /// From two's complement.
+    /// Converts from two's complement.
     @inline(__always)
     init(_ value: UInt128) {
         minus = 0 &- Limb(truncatingIfNeeded: value &>> 127)
@@ -15,15 +15,17 @@ package struct SignedScalar {
     }
 }
 
-/// A scalar as a short vector: k = k0 + k1 lambda mod r for every k < 2^256, |k0|, |k1| < 2^125.6; constant time.
+/// Splits a scalar into two short numbers: k = k0 + k1 lambda mod r for every k < 2^256, |k0|, |k1| < 2^125.6; constant
+/// time.
 ///
-/// lambda = 36x^3 + 18x^2 + 6x + 1 is (X, Y) -> (beta X, Y) on G1 (Gallant, Lambert, Vanstone, "Faster point
-/// multiplication on elliptic curves with efficient endomorphisms", CRYPTO 2001, section 4). With m = -(2x + 1) the
-/// relations (6x^2 + 4x + 1, -m) and (m, 6x^2 + 2x) are a reduced basis of determinant r: k is rounded off by
-/// c1 = k (6x^2 + 2x)/r and c2 = k m/r, and what is left is at most half the sum of the basis. A scalar that was made of
-/// two numbers below 2^64 comes back as these two.
+/// On G1 the multiplication by lambda = 36x^3 + 18x^2 + 6x + 1 is (X, Y) -> (beta X, Y) (Gallant, Lambert, Vanstone,
+/// "Faster point multiplication on elliptic curves with efficient endomorphisms", CRYPTO 2001, section 4). With m =
+/// -(2x + 1) the relations (6x^2 + 4x + 1, -m) and (m, 6x^2 + 2x) are a reduced basis of determinant r. c1 = k (6x^2 +
+/// 2x)/r and c2 = k m/r are rounded, and the multiples of the basis by them are subtracted. Each number of the
+/// remainder is at most half the sum of the basis. For k = a + b lambda with a and b below 2^64 the result is a and b
+/// again.
 package enum ScalarSplit {
-    /// Limbs of scratch.
+    /// The number of limbs of scratch.
     package static var scratch: Int { 8 }
 
     package static func split(_ k: Scalar, _ s: Limbs) -> (SignedScalar, SignedScalar) {
@@ -34,7 +36,7 @@ package enum ScalarSplit {
         return (SignedScalar(k0), SignedScalar(k1))
     }
 
-    /// k factor / 2^320 rounded, mod 2^128.
+    /// k factor / 2^320, rounded, mod 2^128.
     @inline(__always)
     private static func quotient(_ k: Scalar, _ factor: ConstLimbs, _ s: Limbs) -> UInt128 {
         __gmpn_sec_mul(s, k.limbs, 4, factor, 4, nil)
@@ -46,10 +48,10 @@ package enum ScalarSplit {
 }
 
 extension Scalar {
-    /// self = a + b lambda mod r, different for all a and b below 2^64: a relation other than zero is longer (see
-    /// `ScalarSplit`). Constant time.
+    /// self = a + b lambda mod r. The results differ for all a and b below 2^64, because every relation other than zero
+    /// is longer (see `ScalarSplit`). Constant time.
     ///
-    /// With L = -lambda > 0 it is r - b L mod r + a; b L < 2^256, and r + a too.
+    /// With L = -lambda > 0 it is computed as r - b L mod r + a. Both b L and r + a are below 2^256.
     package func setShort(_ a: Limb, _ b: Limb) {
         scaleLimbs(limbs, bn_minus_lambda(), 4, b)
         reduce()
@@ -61,15 +63,15 @@ extension Scalar {
     }
 }
 
-/// A scalar as a vector of four: k = k0 + k1 p + k2 p^2 + k3 p^3 mod r for every k < 2^256, |kj| < 2^63.33; constant
-/// time. p acts as psi on G2 and as the Frobenius map on GT.
+/// Splits a scalar into four short numbers: k = k0 + k1 p + k2 p^2 + k3 p^3 mod r for every k < 2^256, |kj| < 2^63.33;
+/// constant time. The multiplication by p is psi on G2, and the power by p is the Frobenius map on GT.
 ///
 /// Galbraith and Scott, "Exponentiation in pairing-friendly groups using homomorphisms", Pairing 2008, section 4.2. The
-/// basis of relations (u = -x), with columns whose absolute values add up to 5u at most:
+/// basis of relations is (u = -x; the absolute values of each column add up to 5u at most):
 ///
 ///     (2u - 1, 0, 2u, -1), (1, 2u - 1, -1, 2u), (2u - 1, -u, 1 - u, -u), (-u, 2u, 2u - 1, -u)
 enum ScalarSplit4 {
-    /// Limbs of scratch.
+    /// The number of limbs of scratch.
     static var scratch: Int { 8 }
 
     static func split(_ k: Scalar, _ s: Limbs) -> (SignedScalar, SignedScalar, SignedScalar, SignedScalar) {
@@ -82,7 +84,7 @@ enum ScalarSplit4 {
         return (SignedScalar(k0), SignedScalar(k1), SignedScalar(k2), SignedScalar(k3))
     }
 
-    /// k factor / 2^312 rounded, mod 2^128.
+    /// k factor / 2^312, rounded, mod 2^128.
     @inline(__always)
     private static func quotient(_ k: Scalar, _ row: Int, _ s: Limbs) -> UInt128 {
         __gmpn_sec_mul(s, k.limbs, 4, bn_gs_factors() + 4 &* row, 4, nil)

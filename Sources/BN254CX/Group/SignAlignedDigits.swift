@@ -2,11 +2,12 @@
 /// algorithms for GLV-based scalar multiplication and their implementation on GLV-GLS curves", eprint 2013/158,
 /// algorithm 3). 65 columns for numbers below 2^64; constant time.
 ///
-/// The first scalar is made odd and its digits are +-1; the digits of the other three are 0 or have the sign of the
-/// first one's. So a column is one of eight sums with a sign, and never zero. Signs of the scalars go to the points.
+/// The first scalar is made odd, and its digits are +-1. The digits of the other three are 0 or have the sign of the
+/// first one's digit. So a column is one of eight sums with a sign, and never zero. The signs of the scalars themselves
+/// are applied to the points.
 struct SignAlignedDigits {
     static var columns: Int { 65 }
-    /// Limbs of the digits.
+    /// The number of limbs of the digits.
     static var count: Int { columns }
 
     let limbs: Limbs
@@ -17,7 +18,8 @@ struct SignAlignedDigits {
         var second = Limb(truncatingIfNeeded: k1), third = Limb(truncatingIfNeeded: k2)
         var fourth = Limb(truncatingIfNeeded: k3)
         for i in 0..<SignAlignedDigits.columns {
-            // The digit is minus one when the next bit of k0 is 0; then what is left of the others grows by one.
+            // The digit is -1 if the next bit of k0 is 0. Then the rest of each other scalar with a digit other than 0
+            // grows by one.
             let next = i < 63 ? first &>> Limb(i &+ 1) & 1 : i == 63 ? 0 : 1
             let minus = next ^ 1
             limbs[i] = minus &<< 3 | (fourth & 1) &<< 2 | (third & 1) &<< 1 | second & 1
@@ -27,15 +29,15 @@ struct SignAlignedDigits {
         }
     }
 
-    /// (n - digit)/2 for the digit n mod 2 with the sign of the column.
+    /// (n - digit)/2, where the digit is n mod 2 with the sign of the column.
     @inline(__always)
     private static func halve(_ n: Limb, _ minus: Limb) -> Limb { n &>> 1 &+ n & minus }
 
-    /// Which of the eight sums column i takes: bits 0 to 2 for the second to the fourth scalar.
+    /// The index of column i's sum among the eight: bits 0 to 2 belong to the second to fourth scalar.
     @inline(__always)
     func index(_ i: Int) -> Int { Int(truncatingIfNeeded: limbs[i] & 7) }
 
-    /// All ones when column i is negative.
+    /// All ones if column i is negative, else zero.
     @inline(__always)
     func minusMask(_ i: Int) -> Limb { 0 &- (limbs[i] &>> 3) }
 }

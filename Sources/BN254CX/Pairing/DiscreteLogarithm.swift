@@ -1,5 +1,5 @@
-/// Small discrete logarithms in GT by baby steps and giant steps, for both signs at once: a value and its inverse, the
-/// conjugate, share the coefficient of w^0, which is the key of the table. Variable time.
+/// Small discrete logarithms in GT by baby steps and giant steps. The key of the table is the coefficient of w^0. A
+/// value and its inverse, the conjugate, have the same one, so both signs are found at once. Variable time.
 package struct DiscreteLogarithm {
     private static let slots = 2048
 
@@ -13,14 +13,14 @@ package struct DiscreteLogarithm {
     private let power: GT
     private let scratch: Limbs
 
-    /// Limbs of an arena that the search takes, scratch included.
+    /// The number of limbs that the search takes from an arena, including its scratch.
     package static var scratch: Int { slots &+ 4 &* GT.count &+ 4 &+ max(GT.scratch, GT.powerScratch) }
 
-    /// For exponents n with |n| <= bound, bound at most 10^6: the table holds base^1 ... base^steps, steps about
+    /// Makes the table for exponents n with |n| <= bound, bound at most 10^6. It has base^1 ... base^steps, steps about
     /// sqrt(bound).
     ///
-    /// A slot holds the low 48 bits of the canonical key and the exponent in 16 bits; an empty one is 0. At least half
-    /// of the slots are empty.
+    /// A slot contains the low 48 bits of the canonical key and the exponent in 16 bits; an empty slot is 0. At least
+    /// half of the slots are empty.
     package init(base: GT, bound: Int, _ arena: inout Arena) {
         self.base = base
         self.bound = bound
@@ -42,12 +42,13 @@ package struct DiscreteLogarithm {
         inverseStride.invert(stride)
     }
 
-    /// The n with |n| <= bound and value = base^n; nil if there is none. About bound/steps products in Fp12.
+    /// The n with |n| <= bound and value = base^n; nil if there is none. Takes about bound/steps products in Fp12.
     package func findVartime(_ value: GT) -> Int? {
         find(value, giantStep: inverseStride, sign: 1) ?? find(value, giantStep: stride, sign: -1)
     }
 
-    /// Looks at value giantStep^0, value giantStep^1, ...: n = small + sign * giant * (2 steps + 1), |small| <= steps.
+    /// Searches for value giantStep^0, value giantStep^1, ... in the table: n = small + sign * giant * (2 steps + 1),
+    /// |small| <= steps.
     private func find(_ value: GT, giantStep: GT, sign: Int) -> Int? {
         let width = 2 &* steps &+ 1
         work.copy(value)
@@ -72,7 +73,8 @@ package struct DiscreteLogarithm {
         return nil
     }
 
-    /// The exponent with the sign that fits, if one does: equal keys alone prove nothing.
+    /// The exponent or its negative, whichever is right; nil if neither is, because different values may have equal
+    /// keys.
     private func signed(_ exponent: Int) -> Int? {
         let scalar = Scalar(scratch)
         zeroLimbs(scalar.limbs, Scalar.count)

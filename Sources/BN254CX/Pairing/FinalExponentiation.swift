@@ -1,9 +1,9 @@
 /// The final exponentiation f -> f^((p^12 - 1)/r), with exactly this exponent.
 package enum FinalExponentiation {
-    /// Limbs of scratch that `run` uses.
+    /// The number of limbs of scratch that `run` uses.
     package static var scratch: Int { 9 &* Fp12.count &+ max(Fp12.powUScratch, Fp12.inverseScratch) }
 
-    /// r = f^((p^12 - 1)/r). They may lie in the same limbs.
+    /// r = f^((p^12 - 1)/r). r and f may be the same limbs.
     package static func run(_ r: GT, _ f: MillerValue, _ s: Limbs) {
         let easy = Fp12(s), t = s + Fp12.count
         easyPart(easy, f.value, t)
@@ -58,7 +58,7 @@ package enum FinalExponentiation {
         combine(r, f, y, t)
     }
 
-    /// The factors of the result but y1.
+    /// The factors of the result except y1.
     private struct Factors {
         let y0: Fp12, y2: Fp12, y3: Fp12, y4: Fp12, y5: Fp12, y6: Fp12
 

@@ -1,11 +1,11 @@
 /// A value of the pairing in 48 limbs of an arena: an element of Fp12 of order r or 1, written multiplicatively. The
 /// inverse is the conjugate.
 package struct GT {
-    /// Limbs of a value.
+    /// The number of limbs of a value.
     package static var count: Int { Fp12.count }
-    /// Bytes of an encoded value.
+    /// The number of bytes of an encoded value.
     package static var octets: Int { 384 }
-    /// Limbs of scratch that `multiply`, `square`, `decode` and `encode` use.
+    /// The number of limbs of scratch that `multiply`, `square`, `decode` and `encode` use.
     package static var scratch: Int { 2 &* Fp12.count &+ Fp12.powUScratch }
 
     package let limbs: Limbs
@@ -30,7 +30,7 @@ package struct GT {
     /// self = 1.
     package func setOne() { value.setOne() }
 
-    /// Whether the values are equal; constant time until the answer. Scratch: 8 limbs.
+    /// Whether the values are equal. Takes constant time. Scratch: 8 limbs.
     package func equals(_ a: GT, _ s: Limbs) -> Bool { declassify(value.equalMask(a.value, s)) != 0 }
 
     /// Whether the value is 1. Scratch: 56 limbs.
@@ -41,20 +41,20 @@ package struct GT {
     }
 }
 
-// Octets: twelve coordinates of 32 bytes, big-endian, the coefficients of w^0, w^3, w^1, w^4, w^2, w^5, each with its
-// real part first.
+// The encoding has twelve coordinates of 32 bytes, big-endian: the coefficients of w^0, w^3, w^1, w^4, w^2, w^5, each
+// with its real part first.
 extension GT {
-    /// What octets of the right or the wrong kind are.
+    /// The result of reading octets.
     package enum Decoding {
         /// A value of the pairing.
         case valid
-        /// Another length than 384, or a coordinate not below p.
+        /// The length is not 384, or a coordinate is not below p.
         case invalid
-        /// An element of Fp12, but not of order r or 1.
+        /// The element of Fp12 does not have order r or 1.
         case outsideSubgroup
     }
 
-    /// Reads a value: range and order are checked.
+    /// Reads a value. Range and order are checked.
     package func decode(_ octets: Span<UInt8>, _ s: Limbs) -> Decoding {
         guard octets.count == GT.octets else { return .invalid }
         let inRange = octets.withUnsafeBufferPointer { buffer in
@@ -65,7 +65,7 @@ extension GT {
         return declassify(value.isOrderMask(s)) != 0 ? .valid : .outsideSubgroup
     }
 
-    /// Writes the value. False for another length than 384.
+    /// Writes the value. False if `octets` does not have 384 bytes.
     package func encode(into octets: inout MutableSpan<UInt8>, _ s: Limbs) -> Bool {
         guard octets.count == GT.octets else { return false }
         octets.withUnsafeMutableBufferPointer { buffer in
@@ -76,6 +76,6 @@ extension GT {
 }
 
 extension Arena {
-    /// A value of the pairing, not initialised.
+    /// Takes room for a value of the pairing, which is not initialised.
     package mutating func gt() -> GT { GT(take(GT.count)) }
 }

@@ -1,11 +1,12 @@
 extension GT {
-    /// Bytes of an encoded trace.
+    /// The number of bytes of an encoded trace.
     package static var traceOctets: Int { 128 }
-    /// Limbs of scratch that `encodeTrace` uses.
+    /// The number of limbs of scratch that `encodeTrace` uses.
     package static var traceScratch: Int { 48 &+ 16 }
 
-    /// Writes the trace to Fp4, three times the coefficients of w^0 and w^3: the other ones cancel. False for another
-    /// length than 128. These two lead the encoding of the value, from which they are taken.
+    /// Writes the trace to Fp4, which is three times the coefficients of w^0 and w^3, because the other ones cancel.
+    /// These two are the first in the encoding of the value, from which they are computed. False if `octets` has not
+    /// 128 bytes.
     package func encodeTrace(into octets: inout MutableSpan<UInt8>, _ s: Limbs) -> Bool {
         guard octets.count == GT.traceOctets else { return false }
         return s.withMemoryRebound(to: UInt8.self, capacity: GT.octets) { bytes in
@@ -18,7 +19,7 @@ extension GT {
         }
     }
 
-    /// 32 bytes of 3 a for 32 bytes of a. Scratch: 16 limbs.
+    /// Computes the 32 bytes of 3 a from the 32 bytes of a. Scratch: 16 limbs.
     private static func encodeTriple(_ bytes: UnsafeMutablePointer<UInt8>, _ a: UnsafePointer<UInt8>, _ s: Limbs) {
         let value = s, double = s + 4
         _ = Fp.decode(value, a, s + 4)

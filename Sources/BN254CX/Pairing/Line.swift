@@ -1,11 +1,12 @@
 /// A line of the Miller loop, in 24 limbs of an arena: l0, l1, l3.
 ///
-/// A line through points of the twist, taken at a point (xP, yP) of E, is yP - lambda xP w + (lambda xT - yT) w^3 up to a
-/// factor in Fp2, which the final exponentiation removes. It is made without the point, for l0 yP + l1 xP w + l3 w^3.
+/// The value of a line through points of the twist at a point (xP, yP) of E is yP - lambda xP w + (lambda xT - yT) w^3
+/// up to a factor in Fp2, which the final exponentiation removes. The coefficients do not depend on (xP, yP); the value
+/// is l0 yP + l1 xP w + l3 w^3.
 package struct Line {
-    /// Limbs of a line.
+    /// The number of limbs of a line.
     package static var count: Int { 24 }
-    /// Limbs of scratch that `double` and `add` use.
+    /// The number of limbs of scratch that `double` and `add` use.
     static var scratch: Int { 7 &* Fp2.count &+ Fp2.scratch &+ Fp2.count &+ G2DoublingTerms.count }
 
     package let limbs: Limbs
@@ -19,8 +20,8 @@ package struct Line {
 
     /// t = 2t, and self = the tangent at t: l0 = 2YZ, l1 = -3X^2, l3 = Y^2 - 3b' Z^2.
     ///
-    /// lambda = 3X^2/(2YZ), scaled by 2YZ, and X^3/Z = Y^2 - b' Z^2 by the equation of the curve (Costello, Lange,
-    /// Naehrig, "Faster pairing computations on curves with high-degree twists", PKC 2010, section 5, in the
+    /// This is lambda = 3X^2/(2YZ), scaled by 2YZ; the equation of the curve yields X^3/Z = Y^2 - b' Z^2 (Costello,
+    /// Lange, Naehrig, "Faster pairing computations on curves with high-degree twists", PKC 2010, section 5, in the
     /// coordinates of `G2`). 3 squarings and 6 products in Fp2.
     @inline(never)
     func double(_ t: G2, _ s: Limbs) {
@@ -28,18 +29,18 @@ package struct Line {
         terms.compute(t, w.limbs)
         l0.add(terms.yz, terms.yz)
         l3.subtract(terms.yy, terms.b)
-        w.square(t.x, class: 1, w.limbs + Fp2Product.count)  // 6, 2
+        w.square(t.x, class: 1, w.limbs + Fp2Product.count)  // class 6, 2
         (Wide(multiple: 18) - Wide(w.re) * 3).store(w.re)
         (Wide(multiple: 18) - Wide(w.im) * 3).store(w.im)
-        l1.reduce(w)  // 18
+        l1.reduce(w)  // class 18
         terms.finish(t, w.limbs)
     }
 
-    /// t = t + q, and self = the line through t and q, for t neither q nor -q nor infinite: l0 = mu, l1 = -theta,
-    /// l3 = theta x - mu y with q = (x, y), theta = Y - y Z, mu = X - x Z.
+    /// t = t + q, and self = the line through t and q. t must not be q, -q or infinite. l0 = mu, l1 = -theta, l3 =
+    /// theta x - mu y with q = (x, y), theta = Y - y Z, mu = X - x Z.
     ///
-    /// Mixed addition of homogeneous coordinates (eprint 2010/526, section 4, formulas 11 and 12): X3 = mu H,
-    /// Y3 = theta (G - H) - Y E, Z3 = Z E with E = mu^3, G = X mu^2, H = E + Z theta^2 - 2G. The condition holds in a
+    /// Mixed addition of homogeneous coordinates (eprint 2010/526, section 4, formulas 11 and 12): X3 = mu H, Y3 =
+    /// theta (G - H) - Y E, Z3 = Z E with E = mu^3, G = X mu^2, H = E + Z theta^2 - 2G. The condition on t holds in a
     /// Miller loop over a point of order r. 11 products and 2 squarings in Fp2.
     @inline(never)
     func add(_ t: G2, _ q: G2Affine, _ s: Limbs) {
@@ -74,7 +75,7 @@ package struct Line {
 
 /// A line divided by its l0, in sixteen limbs of an arena: l1 and l3 of 1 + l1 w + l3 w^3.
 package struct MonicLine {
-    /// Limbs of a line.
+    /// The number of limbs of a line.
     package static var count: Int { 16 }
 
     package let limbs: Limbs

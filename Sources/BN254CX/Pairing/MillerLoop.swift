@@ -1,29 +1,29 @@
 /// The Miller loop of the optimal ate pairing (Vercauteren, "Optimal pairings", eprint 2008/096; for BN curves eprint
-/// 2010/354, algorithm 1): f of 6x + 2 over Q, then the lines through psi(Q) and -psi^2(Q). Since x < 0 the loop runs
-/// over 6u - 2, f is conjugated and the running point negated.
+/// 2010/354, algorithm 1): the function f of 6x + 2 over Q, then the lines through psi(Q) and -psi^2(Q). Since x < 0,
+/// the loop runs over 6u - 2; then f is conjugated and the running point T negated.
 package enum MillerLoop {
-    /// What happens next in the loop.
+    /// A step of the loop.
     enum Step {
-        /// f = f^2, once for all pairs.
+        /// f = f^2, once for all pairs together.
         case square
-        /// The tangent at T; T = 2T.
+        /// Multiply f by the tangent at T; T = 2T.
         case double
-        /// The line through T and Q; T = T + Q.
+        /// Multiply f by the line through T and Q; T = T + Q.
         case add
-        /// f = conj f, once for all pairs; T = -T.
+        /// f = conj f, once for all pairs together; T = -T.
         case conjugate
-        /// The line through T and psi(Q); T = T + psi(Q).
+        /// Multiply f by the line through T and psi(Q); T = T + psi(Q).
         case addPsi
-        /// The line through T and -psi^2(Q).
+        /// Multiply f by the line through T and -psi^2(Q).
         case addMinusPsi2
 
-        /// Whether f is multiplied by a line of each pair.
+        /// Whether f is multiplied by a line of each pair in this step.
         @inline(__always) var hasLine: Bool { self != .square && self != .conjugate }
     }
 
-    /// Doublings, additions and the two last lines.
+    /// The number of lines: one for each doubling, one for each addition, and the two last ones.
     static var lines: Int { 64 &+ CurveCard.loopBits.nonzeroBitCount &+ 2 }
-    /// Limbs of scratch that `run` uses.
+    /// The number of limbs of scratch that `run` uses.
     static var scratch: Int { Line.count &+ max(MillerPair.scratch, Fp12.scratch) }
 
     /// Calls `body` for each step in order.
@@ -41,9 +41,10 @@ package enum MillerLoop {
         body(.addMinusPsi2)
     }
 
-    /// f = the Miller function of the pair, or the product of those of the pairs, whose lines come from `lines`.
+    /// f = the Miller function of a pair, or the product of the functions of several pairs. `lines` provides their
+    /// lines.
     ///
-    /// Pairs share the squarings (Granger and Smart, "On computing products of pairings", eprint 2006/172).
+    /// All pairs share the squarings (Granger and Smart, "On computing products of pairings", eprint 2006/172).
     @inline(__always)
     static func run(_ f: MillerValue, _ lines: some LineSource, _ s: Limbs) {
         var lines = lines
@@ -56,13 +57,13 @@ package enum MillerLoop {
     }
 }
 
-/// Where the lines of a pair in the Miller loop come from.
+/// Provides the lines of a pair in the Miller loop.
 protocol LineSource {
-    /// f = f times the line of the step, if it has one. Scratch: `MillerLoop.scratch`.
+    /// f = f times the line of the step, if the step has a line. Scratch: `MillerLoop.scratch`.
     mutating func multiply(_ f: Fp12, _ step: MillerLoop.Step, _ s: Limbs)
 }
 
-/// The lines of two pairs, for the product of their pairings.
+/// Provides the lines of two pairs, for the product of their pairings.
 struct BothLines<First: LineSource, Second: LineSource>: LineSource {
     var first: First
     var second: Second
@@ -74,10 +75,11 @@ struct BothLines<First: LineSource, Second: LineSource>: LineSource {
     }
 }
 
-/// A product of Miller functions in 48 limbs of an arena. It is no value of the pairing before `FinalExponentiation`.
+/// A product of Miller functions in 48 limbs of an arena. Only `FinalExponentiation` makes a value of the pairing of
+/// it.
 package struct MillerValue {
     let value: Fp12
 
-    /// Over the limbs of `room`, which is of no use until the final exponentiation.
+    /// Uses the limbs of `room`, which is no value of GT until the final exponentiation.
     package init(in room: GT) { value = Fp12(room.limbs) }
 }

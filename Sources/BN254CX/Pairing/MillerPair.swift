@@ -1,15 +1,15 @@
-/// A pair on its way through the Miller loop, in 48 limbs of an arena: the running point T, Q and P.
+/// The state of a pair in the Miller loop, in 48 limbs of an arena: the running point T, Q and P.
 struct MillerPair: LineSource {
-    /// Limbs of a pair.
+    /// The number of limbs of a pair.
     static var count: Int { G2.count &+ G2Affine.count &+ G1Affine.count }
-    /// Limbs of scratch that `advance` uses.
+    /// The number of limbs of scratch that `advance` uses.
     static var scratch: Int { G2Affine.count &+ Line.scratch }
 
     private let t: G2
     private let q: G2Affine
     private let p: G1Affine
 
-    /// Over `count` limbs; T is `point`, which has order r. P is for `multiply` alone.
+    /// Uses `count` limbs. T starts as `point`, which has order r. Only `multiply` uses P.
     init(_ limbs: Limbs, _ point: G2Affine, _ p: G1Affine? = nil) {
         var arena = Arena(limbs)
         (t, q, self.p) = (arena.g2(), arena.g2Affine(), arena.g1Affine())
@@ -19,7 +19,7 @@ struct MillerPair: LineSource {
         if let p { self.p.copy(p) }
     }
 
-    /// The line of the step, if it has one; T goes on.
+    /// Computes the line of the step, if the step has one, and the next T.
     @inline(__always)
     func advance(_ step: MillerLoop.Step, _ line: Line, _ s: Limbs) {
         switch step {
@@ -31,7 +31,7 @@ struct MillerPair: LineSource {
         }
     }
 
-    /// The line through T and psi(Q), or through T and -psi^2(Q).
+    /// Computes the line through T and psi(Q), or through T and -psi^2(Q).
     private func addImage(_ step: MillerLoop.Step, _ line: Line, _ s: Limbs) {
         let image = G2Affine(s), u = s + G2Affine.count
         image.psi(q, u)

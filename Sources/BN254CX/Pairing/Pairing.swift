@@ -1,9 +1,9 @@
-/// The optimal ate pairing e: G2 x G1 -> GT, with exactly the exponent (p^12 - 1)/r at its end.
+/// The optimal ate pairing e: G2 x G1 -> GT, with exactly (p^12 - 1)/r as its final exponent.
 ///
-/// Points of G2 have order r. A point of G1 that is paired with a prepared one may have any Z and may be infinite, for
-/// which the value is 1.
+/// Points of G2 must have order r. A point of G1 that is paired with a prepared point may have any Z and may be
+/// infinite, for which the value is 1.
 package enum Pairing {
-    /// Limbs of scratch that `product` of two pairings and `pairing` use.
+    /// The number of limbs of scratch that `product` of two pairings and `pairing` use.
     package static var scratch: Int { 2 &* MillerPair.count &+ max(MillerLoop.scratch, FinalExponentiation.scratch) }
 
     /// r = e(q, p).
@@ -12,13 +12,13 @@ package enum Pairing {
         FinalExponentiation.run(r, MillerValue(in: r), s)
     }
 
-    /// f = the Miller function of one pairing, before the final exponentiation. Scratch as `pairing`.
+    /// f = the Miller function of one pairing, without the final exponentiation. Scratch as `pairing`.
     @inline(never)
     package static func millerLoop(_ f: MillerValue, _ q: G2Affine, _ p: G1Affine, _ s: Limbs) {
         MillerLoop.run(f, MillerPair(s, q, p), s + MillerPair.count)
     }
 
-    /// r = e(q1, p1) e(q2, p2): shared squarings, one final exponentiation.
+    /// r = e(q1, p1) e(q2, p2), with shared squarings and one final exponentiation.
     @inline(never)
     package static func product(
         _ r: GT, _ q1: G2Affine, _ p1: G1Affine, _ q2: G2Affine, _ p2: G1Affine, _ s: Limbs
@@ -28,7 +28,7 @@ package enum Pairing {
         FinalExponentiation.run(r, MillerValue(in: r), s)
     }
 
-    /// r = e(q, p) for p with any Z, which becomes 1 unless p is infinite; then r is 1. p is public.
+    /// r = e(q, p) for p with any Z. Z becomes 1; for an infinite p, r is 1. p is public.
     package static func pairingOfAnyZ(_ r: GT, _ q: G2Affine, _ p: G1, _ s: Limbs) {
         guard declassify(p.infinityMask(s)) == 0 else { return r.setOne() }
         let point = G1Affine(s)
@@ -39,14 +39,14 @@ package enum Pairing {
     }
 }
 
-// Points of G2 that are prepared, and others beside them.
+// Pairings with one or two prepared points of G2.
 extension Pairing {
-    /// Limbs of scratch that the functions on prepared points use.
+    /// The number of limbs of scratch that the functions on prepared points use.
     package static var preparedScratch: Int {
         2 &* PreparedLines.ratiosCount &+ max(MillerLoop.scratch, FinalExponentiation.scratch, 4 &+ Fp.powerScratch)
     }
 
-    /// Limbs of scratch that `product` of a prepared and another point uses.
+    /// The number of limbs of scratch that `product` of a prepared and an unprepared point uses.
     package static var mixedScratch: Int {
         PreparedLines.ratiosCount &+ MillerPair.count
             &+ max(MillerLoop.scratch, FinalExponentiation.scratch, Fp.powerScratch)
@@ -61,7 +61,7 @@ extension Pairing {
         FinalExponentiation.run(r, MillerValue(in: r), s)
     }
 
-    /// r = e(q1, p1) e(q2, p2): no arithmetic on the twist, shared squarings, one inversion for both points of G1, one
+    /// r = e(q1, p1) e(q2, p2). No arithmetic on the twist; shared squarings, one inversion for both points of G1, one
     /// final exponentiation.
     @inline(never)
     package static func product(
@@ -78,7 +78,7 @@ extension Pairing {
         FinalExponentiation.run(r, MillerValue(in: r), m)
     }
 
-    /// r = e(q1, p1) e(q2, p2): shared squarings, one final exponentiation.
+    /// r = e(q1, p1) e(q2, p2), with shared squarings and one final exponentiation.
     @inline(never)
     package static func product(_ r: GT, _ q1: PreparedG2, _ p1: G1, _ q2: G2Affine, _ p2: G1Affine, _ s: Limbs) {
         let ratios = s, t = s + PreparedLines.ratiosCount + MillerPair.count

@@ -1,9 +1,9 @@
 /// The 76 lines of a point of G2, divided by their constants: 1 + l1 (xP/yP) w + l3 (1/yP) w^3 each. A pairing with a
 /// prepared point needs no arithmetic on the twist, and 10 instead of 13 products in Fp2 for a line.
 ///
-/// Set up once for a point that is paired again and again; wiped when freed, for the point may be a secret.
+/// It is made once for a point that is paired many times. It is wiped when freed, because the point may be a secret.
 package final class PreparedG2: Sendable {
-    /// Limbs of scratch that the initialiser uses.
+    /// The number of limbs of scratch that the initialiser uses.
     package static var scratch: Int {
         MillerPair.count &+ Line.count &* MillerLoop.lines &+ Fp2.count &* MillerLoop.lines
             &+ max(MillerPair.scratch, 2 &* Fp2.count &+ Fp2.inverseScratch)
@@ -25,9 +25,9 @@ package final class PreparedG2: Sendable {
         makeMonic(raw, products, t)
     }
 
-    /// lines = l1/l0, l3/l0 of the raw lines; all l0 are inverted at once (Montgomery's trick: Montgomery, "Speeding
-    /// the Pollard and elliptic curve methods of factorization", 1987, section 10.3.1). No l0 is zero: it is 2YZ or
-    /// X - x Z of points that are neither infinite nor equal up to sign.
+    /// lines = l1/l0, l3/l0 of the raw lines. All l0 are inverted at once (Montgomery's trick: Montgomery, "Speeding
+    /// the Pollard and elliptic curve methods of factorization", 1987, section 10.3.1). No l0 is zero: it is 2YZ, or X
+    /// - x Z of two points that are neither infinite nor equal up to sign.
     private func makeMonic(_ raw: Limbs, _ products: Limbs, _ s: Limbs) {
         func product(_ i: Int) -> Fp2 { Fp2(products + Fp2.count &* i) }
         func line(_ i: Int) -> Line { Line(raw + Line.count &* i) }
@@ -51,19 +51,21 @@ package final class PreparedG2: Sendable {
     }
 }
 
-/// The lines of a prepared point, taken at a point of G1 by its X/Y and Z/Y: they come one after another.
+/// Provides the lines of a prepared point in their order. Their values at a point of G1 are computed from its X/Y and
+/// Z/Y.
 struct PreparedLines: LineSource {
-    /// Limbs of the two ratios.
+    /// The number of limbs of the two ratios.
     static var ratiosCount: Int { 8 }
 
     private var next: MonicLine
     private let xRatio: Limbs
     private let zRatio: Limbs
 
-    /// The lines of q at p, given 1/Y of p, with the ratios in `room`, whose first half may be 1/Y. Scratch: 8 limbs.
+    /// The lines of q at p. 1/Y of p is given; the ratios are written to `room`, whose first half may contain 1/Y.
+    /// Scratch: 8 limbs.
     ///
-    /// No point has Y = 0, as the order of the group is odd; for the point at infinity both ratios are zero and all its
-    /// lines 1.
+    /// No point has Y = 0, because the order of the group is odd. For the point at infinity both ratios are zero and
+    /// all its lines are 1.
     @inline(__always)
     init(_ q: PreparedG2, _ p: G1, inverseOfY: ConstLimbs, in room: Limbs, _ s: Limbs) {
         next = MonicLine(q.limbs)

@@ -1,23 +1,23 @@
 import MPinCrypto
 import MPinSecrets
 
-/// What a user proves to hold: the login token, or the signing token of an identity with a key pair.
+/// The secret that a user proves to have: the login token, or the signing token of an identity with a key pair.
 struct Credential {
     /// Lower-case hex.
     let mpinID: String
-    /// What is hashed to the identity's point: the M-Pin ID's bytes and, with a key pair, the public key.
+    /// The bytes that are hashed to the identity's point: the M-Pin ID and, with a key pair, the public key.
     let id: [UInt8]
     /// G1 point, 65 bytes.
     let token: SecretBytes
     let mapping: PINMapping
-    /// Hex, and base64; nil without a key pair.
+    /// The public key in hex and the names of the D-TAs in base64; both nil without a key pair.
     var publicKey: String?
     var dtas: String?
 
-    /// G2 point, 128 bytes: the end of what is hashed; empty without a key pair.
+    /// G2 point, 128 bytes, the last bytes of `id`; empty without a key pair.
     var publicKeyOctets: [UInt8] { publicKey == nil ? [] : Array(id.suffix(MPinSize.g2)) }
 
-    /// For logins. An identity that an old client made with a key pair does both.
+    /// For logins. If the login identity has a key pair (old clients made such ones), its public key is included.
     init(_ record: UserRecord) throws(SDKError) {
         guard let mpinID = record.mpinID, let token = record.token?.secret, let mapping = record.mapping else {
             throw SDKError(.cryptoError, "the user has no token")

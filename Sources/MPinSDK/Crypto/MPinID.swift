@@ -2,13 +2,13 @@ import MPinCrypto
 import MPinSecrets
 import MPinWire
 
-/// M-Pin IDs (wire section 4): the hex of a JSON text whose exact bytes are what is hashed.
+/// M-Pin IDs (wire section 4): a JSON text, written in hex. Its exact bytes are hashed.
 enum MPinID {
-    /// Hex digits of the longest one that is taken: what `mpin_signature` of the C header has room for.
+    /// The maximum number of hex digits. `mpin_signature` of the C header has room for no more.
     private static let maxDigits = 4094
 
-    /// The ID that the server has made, in lower case. Its `userID` must be the one that was asked for, in
-    /// whatever Unicode form.
+    /// Checks an M-Pin ID from the server and returns it in lower case. Its `userID` must be equal to the requested
+    /// one; other Unicode forms of the same text are accepted.
     static func check(_ mpinID: String, userID: String) throws(SDKError) -> String {
         guard mpinID.utf8.count <= maxDigits, let bytes = Hex.decode(mpinID),
             let content = try? JSON.decode(JSONValue.self, from: bytes.span),
@@ -17,7 +17,7 @@ enum MPinID {
         return Hex.encode(bytes)
     }
 
-    /// What the ID itself says (TRUST wire section 2.1); nil where it does not.
+    /// The verification type in the M-Pin ID (TRUST wire section 2.1); nil if it has none.
     static func verificationType(_ mpinID: String) -> String? {
         guard let bytes = Hex.decode(mpinID), let content = try? JSON.decode(JSONValue.self, from: bytes.span),
             case .string(let type) = content["vt"]

@@ -1,23 +1,24 @@
 import MPinCrypto
 import MPinSecrets
 
-/// The number that a PIN and the factors beside it stand for, with the width that hides it.
+/// The sum of the numbers of a PIN and its factors, and its maximum length in bits. Computations take the same time for
+/// all numbers of this length.
 struct PINNumber {
     /// 32 bytes, big-endian.
     let scalar: SecretBytes
     let bits: Int
 
-    /// `length` nil: any that a PIN can have. An empty PIN means that the user gave up.
+    /// If `length` is nil, all lengths of a PIN are allowed. An empty PIN means that the user gave up.
     init(_ pin: SecretBytes, _ factors: [SecretBytes], _ mapping: PINMapping, length: Int?) throws(SDKError) {
         try PINDigits.check(pin, length: length)
         let scalar = try pinScalar(pin, mapping)
         for factor in factors { try Self.add(pinScalar(factor, mapping), to: scalar) }
         self.scalar = scalar
-        // The sum of at most nine numbers is at most four bits wider than they are.
+        // A sum of at most nine numbers is at most four bits longer than each of them.
         bits = factors.isEmpty ? mapping.bits : mapping.bits + 4
     }
 
-    /// Constant time: both are small, so no carry leaves the array.
+    /// Takes constant time. Both numbers are so small that the sum fits into the array.
     private static func add(_ term: SecretBytes, to sum: SecretBytes) {
         let digits = term.span
         var result = sum.mutableSpan
@@ -30,12 +31,12 @@ struct PINNumber {
     }
 }
 
-/// What a PIN looks like.
+/// The rules for the digits of a PIN.
 enum PINDigits {
     static let lengths = 4...6
     static let maxFactors = 8
 
-    /// `length` nil: any that a PIN can have.
+    /// If `length` is nil, all lengths of a PIN are allowed.
     static func check(_ pin: SecretBytes, length: Int?) throws(SDKError) {
         guard pin.count > 0 else { throw SDKError(.pinInputCanceled, "the PIN is empty") }
         guard lengths.contains(pin.count), isDigits(pin.span) else {
@@ -44,7 +45,7 @@ enum PINDigits {
         if let length, pin.count != length { throw SDKError(.pinInvalid, "a PIN here has \(length) digits") }
     }
 
-    /// Looks at every byte, whatever the first ones are.
+    /// Always looks at every byte, so that the time does not depend on the PIN.
     private static func isDigits(_ text: Span<UInt8>) -> Bool {
         var others: UInt8 = 0
         for index in text.indices { others |= text[index] &- 48 > 9 ? 1 : 0 }
@@ -52,7 +53,7 @@ enum PINDigits {
     }
 }
 
-/// The number that digits stand for, 32 bytes.
+/// The number that the digits represent, 32 bytes.
 func pinScalar(_ pin: SecretBytes, _ mapping: PINMapping) throws(SDKError) -> SecretBytes {
     let scalar = SecretBytes(count: MPinSize.scalar)
     try cryptoStep("PIN") { () throws(MPinError) in
@@ -62,7 +63,7 @@ func pinScalar(_ pin: SecretBytes, _ mapping: PINMapping) throws(SDKError) -> Se
     return scalar
 }
 
-/// The token for a PIN and its factors, 65 bytes: client secret minus their number times the identity's point.
+/// The token for a PIN and its factors, 65 bytes: the client secret minus `number` times the identity's point.
 func makeToken(id: [UInt8], _ number: PINNumber, clientSecret: SecretBytes) throws(SDKError) -> SecretBytes {
     let token = SecretBytes(count: MPinSize.g1)
     try cryptoStep("token") { () throws(MPinError) in
@@ -74,19 +75,19 @@ func makeToken(id: [UInt8], _ number: PINNumber, clientSecret: SecretBytes) thro
     return token
 }
 
-/// Tells whether a PIN is the one that a login has proved, without keeping the PIN.
+/// Tells whether a PIN is the one that the last login has proved. It keeps a keyed hash, not the PIN.
 struct ProvenPIN {
     private let key: SecretBytes
     private let digest: SecretBytes
 
-    /// Nil where the random generator fails.
+    /// Nil if the random generator fails.
     init?(_ number: PINNumber, random: RandomSource) {
         guard let key = try? SecretBytes.random(count: SHA256.size, from: random) else { return nil }
         self.key = key
         digest = Self.digest(number, key)
     }
 
-    /// In constant time.
+    /// Compares in constant time.
     func isOf(_ number: PINNumber) -> Bool { Self.digest(number, key) == digest }
 
     private static func digest(_ number: PINNumber, _ key: SecretBytes) -> SecretBytes {

@@ -1,17 +1,17 @@
 import MPinCrypto
 import MPinSecrets
 
-/// The client's side of one login: commitment, then answer to the server's challenge. Good for one challenge only: two
-/// answers to different challenges give the secret away.
+/// The client's side of one login: first the commitment, then the answer to the server's challenge. It answers one
+/// challenge only, because the secret can be computed from the answers to two different ones.
 struct Proof: ~Copyable {
     /// x * A, 65 bytes.
     let u: [UInt8]
-    /// x * (A + D(date)), 65 bytes; empty where no time permits are used.
+    /// x * (A + D(date)), 65 bytes; empty if no time permits are used.
     let ut: [UInt8]
     private let x: SecretBytes
     private let sec: SecretBytes
 
-    /// With a fresh x.
+    /// Draws a new random x.
     init(_ credential: Credential, _ number: PINNumber, _ login: User.Login, random: RandomSource) throws(SDKError) {
         let x = try freshScalar(random)
         try self.init(
@@ -19,7 +19,7 @@ struct Proof: ~Copyable {
             x: x)
     }
 
-    /// `token` 65 bytes, `pinScalar` and `x` 32 bytes.
+    /// `token` has 65 bytes, `pinScalar` and `x` have 32 bytes each.
     init(
         id: [UInt8], token: SecretBytes, pinScalar: SecretBytes, pinBits: Int, login: User.Login, x: SecretBytes
     ) throws(SDKError) {
@@ -40,7 +40,7 @@ struct Proof: ~Copyable {
         self.sec = sec
     }
 
-    /// -(x + y) * sec, 65 bytes. `y` is any number of 32 bytes but a multiple of the group order.
+    /// -(x + y) * sec, 65 bytes. `y` has 32 bytes and must not be a multiple of the group order.
     consuming func answer(_ y: [UInt8]) throws(SDKError) -> [UInt8] {
         var v = [UInt8](repeating: 0, count: MPinSize.g1)
         let (x, sec) = (x, sec)
@@ -65,7 +65,7 @@ func freshScalar(_ random: RandomSource) throws(SDKError) -> SecretBytes {
     return x
 }
 
-/// Runs a primitive; its failure becomes a status.
+/// Runs a function of `MPinCrypto` and converts its error to an ``SDKError``.
 func cryptoStep<Result>(_ name: String, _ body: () throws(MPinError) -> Result) throws(SDKError) -> Result {
     do {
         return try body()

@@ -1,7 +1,7 @@
 import MPinCrypto
 import MPinSecrets
 
-/// Known answers of the original library for one registration and three logins (wire section 16), computed anew.
+/// Computes one registration and three logins and compares them with results of the original library (wire section 16).
 enum SelfTest {
     /// Fails with CRYPTO_ERROR at the first value that differs.
     static func run() throws(SDKError) {
@@ -73,7 +73,7 @@ enum SelfTest {
         return share
     }
 
-    /// The D-TAs' shares added up.
+    /// Computes the sum of the D-TAs' shares and compares it with the expected value.
     private static func sum(
         _ name: String, _ expected: String, _ masters: [SecretBytes],
         _ make: (SecretBytes, inout MutableSpan<UInt8>) throws(MPinError) -> Void
@@ -89,7 +89,7 @@ enum SelfTest {
         return try point(name, expected) { sum throws(MPinError) in try Shares.assemble(shares, into: &sum) }
     }
 
-    /// A point of G1, which must be the expected one.
+    /// Computes a point of G1 and compares it with the expected value.
     private static func point(
         _ name: String, _ expected: String, _ body: (inout MutableSpan<UInt8>) throws(MPinError) -> Void
     ) throws(SDKError) -> SecretBytes {
@@ -114,7 +114,7 @@ enum SelfTest {
     }
 }
 
-/// Made with the original crypto library; the secrets are invented.
+/// Results of the original crypto library for invented secrets.
 private enum KnownAnswers {
     static let mpinID =
         #"{"mobile": 1, "issued": "2026-11-21 02:36:19.271448", "userID": "alice@example.com", "#

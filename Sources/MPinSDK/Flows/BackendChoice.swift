@@ -1,49 +1,51 @@
 import MPinHTTP
 import MPinWire
 
-/// The backend, and what every request carries.
+/// Choice of the backend, and settings that apply to every request.
 extension SDK {
-    /// Asks a backend for its client settings and keeps nothing. `prefix` nil: the configured one.
+    /// Requests the client settings of a backend without using it. If `prefix` is nil, the configured prefix is used.
     package func testBackend(_ url: String, prefix: String? = nil) throws(SDKError) {
         try perform { core, caller throws(SDKError) in _ = try core.backend(url, prefix: prefix, caller) }
     }
 
-    /// Asks a backend for its client settings and uses it from now on; on failure the former one stays.
+    /// Requests the client settings of a backend and uses it from now on. After a failure the former backend stays.
     package func setBackend(_ url: String, prefix: String? = nil) throws(SDKError) {
         try perform { core, caller throws(SDKError) in try core.setBackend(url, prefix: prefix, caller) }
     }
 
-    /// A member of the client settings as text; empty where there is none.
+    /// A member of the client settings as text; empty if there is none.
     package func clientParam(_ name: String) throws(SDKError) -> String {
         try perform { core, _ throws(SDKError) in try core.currentBackend().parameter(name) }
     }
 
-    /// Names the client in the headers X-MIRACL-CID and X-MIRACL-Client-ID of every request; nil or empty: no header.
+    /// Sets the client id, which every request carries in the headers X-MIRACL-CID and X-MIRACL-Client-ID. Nil or
+    /// empty: no header.
     package func setClientID(_ id: String?) throws(SDKError) {
         try configure { settings throws(SDKError) in try settings.setClientID(id ?? "") }
     }
 
-    /// Adds a header to every request; one of the same name is replaced.
+    /// Adds a header to every request. It replaces a header of the same name.
     package func addCustomHeader(_ name: String, _ value: String) throws(SDKError) {
         try configure { settings throws(SDKError) in try settings.addCustomHeader(name, value) }
     }
 
-    /// Forgets the added headers; the client id stays.
+    /// Removes the added headers; the client id stays.
     package func clearCustomHeaders() throws(SDKError) {
         try configure { settings throws(SDKError) in settings.clearCustomHeaders() }
     }
 
-    /// With one or more trusted domains, requests go by https only, and only to them and to hosts within them.
+    /// Adds a trusted domain. If there is at least one, requests are sent by https only, and only to trusted domains
+    /// and their subdomains.
     package func addTrustedDomain(_ domain: String) throws(SDKError) {
         try configure { settings throws(SDKError) in try settings.addTrustedDomain(domain) }
     }
 
-    /// Every host is allowed.
+    /// Removes all trusted domains, so that every host is allowed.
     package func clearTrustedDomains() throws(SDKError) {
         try configure { settings throws(SDKError) in settings.trustedDomains.removeAll() }
     }
 
-    /// Asks the page at `url` for its service (wire section 6.15).
+    /// Asks the web page at `url` which service it belongs to (wire section 6.15).
     package func serviceDetails(_ url: String) throws(SDKError) -> Service {
         try perform { _, caller throws(SDKError) in
             let base = Backend.base(url)
@@ -73,7 +75,7 @@ extension Core {
         return backend
     }
 
-    /// The wire that the user was registered over.
+    /// The wire over which the user was registered.
     func wire(of user: User) throws(SDKError) -> any Wire { try currentBackend().wire(user.record.wire) }
 
     fileprivate func backend(_ url: String, prefix: String?, _ caller: Caller) throws(SDKError) -> Backend {

@@ -2,10 +2,10 @@ import MPinHTTP
 import MPinSecrets
 import MPinWire
 
-/// Logins for the session of a browser, which shows an access number or a QR code. PINs are ASCII.
+/// Logins for the session of a browser that shows an access number or a QR code. PINs are ASCII.
 extension SDK {
-    /// As ``startAuthentication(_:)``, and tells the page who is about to log in. That is a courtesy: the login goes on
-    /// without it, and has at least half of the time that is left.
+    /// As ``startAuthentication(_:)``, and tells the page who is about to log in. If that message fails, the login goes
+    /// on. The message takes at most half of the time that is left.
     package func startAuthenticationMFA(_ user: User, accessCode: String) throws(SDKError) {
         try perform { core, caller throws(SDKError) in
             try core.check(user, allows: .authenticationStarted)
@@ -21,7 +21,7 @@ extension SDK {
         }
     }
 
-    /// Logs a browser in that shows an access number or a QR code.
+    /// Logs in the session of a browser that shows an access number.
     package func finishAuthenticationAN(
         _ user: User, pin: Span<UInt8>, accessNumber: String
     ) throws(SDKError) {
@@ -31,8 +31,8 @@ extension SDK {
         }
     }
 
-    /// Logs in, here or in a browser, and gets an authorization code; empty where the login stands for itself and the
-    /// application issues none.
+    /// Logs in, on this device or in a browser, and gets an authorization code. The code is empty if the application
+    /// issues none.
     package func finishAuthenticationMFA(
         _ user: User, pin: Span<UInt8>, accessCode: String? = nil
     ) throws(SDKError) -> String {
@@ -42,13 +42,13 @@ extension SDK {
         }
     }
 
-    /// Checks the digits of an access number as the backend's settings ask; sends nothing.
+    /// Checks the digits of an access number if the backend's settings say that it has a check digit. Sends nothing.
     package func checkAccessNumber(_ number: String) throws(SDKError) {
         try perform { core, _ throws(SDKError) in try core.checkAccessNumber(number) }
     }
 
-    /// Asks who shows this code; the page learns that it was read. Every detail is empty where the backend does not know
-    /// the question.
+    /// Asks who shows this code. The page learns that the code was read. All texts are empty if the backend does not
+    /// support the request.
     package func sessionDetails(_ accessCode: String) throws(SDKError) -> Session {
         try perform { core, caller throws(SDKError) in
             try core.checkShownCode(accessCode)
@@ -65,8 +65,8 @@ extension SDK {
         }
     }
 
-    /// Opens a session at an authorization endpoint, for a login on this device: the fragment of the URL that the QR code
-    /// of the session would show.
+    /// Opens a session at an authorization endpoint, for a login on this device. Returns the access code, which is the
+    /// fragment of the URL in the session's QR code.
     package func accessCode(authorizeURL: String) throws(SDKError) -> String {
         try perform { _, caller throws(SDKError) in
             let answer: JSONValue = try caller.decode(
@@ -81,13 +81,13 @@ extension SDK {
 }
 
 extension Core {
-    /// What an empty code stands for is for the server to say, as with the old cores.
+    /// An empty code is not checked here; as in the old client cores, the server decides what it means.
     fileprivate func checkShownCode(_ accessCode: String) throws(SDKError) {
         if !accessCode.isEmpty { try checkAccessNumber(accessCode) }
     }
 
-    /// Seven characters are an access number with a check digit, where the backend has them; whatever is longer or shorter
-    /// is for the server to judge.
+    /// A number of seven characters must have a right check digit, if the backend uses check digits. The server judges
+    /// longer and shorter numbers.
     func checkAccessNumber(_ number: String) throws(SDKError) {
         let wire = try currentBackend().wire
         guard !number.isEmpty, number != "0" else { throw SDKError(.incorrectAccessNumber, "no access number") }
@@ -98,11 +98,11 @@ extension Core {
     }
 }
 
-/// Numbers that a browser shows (wire section 6.9).
+/// Access numbers, which a browser shows (wire section 6.9).
 enum AccessNumber {
     static let length = 7
 
-    /// Six digits and the check digit that belongs to them.
+    /// Whether the text is six digits and their check digit.
     static func isValid(_ number: String) -> Bool {
         let digits = number.utf8.map { Int($0) - 48 }
         guard digits.count == length, digits.allSatisfy({ (0...9).contains($0) }) else { return false }

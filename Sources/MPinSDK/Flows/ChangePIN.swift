@@ -3,8 +3,9 @@ import MPinSecrets
 import MPinWire
 
 extension SDK {
-    /// Replaces the PIN without the server, straight after a login with the old one; both are ASCII. REGISTERED,
-    /// unchanged. A wrong old PIN ends the leave that the login gave: guessing it takes a login, which the server counts.
+    /// Replaces the PIN without the server, directly after a login with the old one; both are ASCII. State: REGISTERED,
+    /// unchanged. After a wrong old PIN a new login is needed, so every guess costs a login, and the server counts
+    /// wrong ones.
     package func changePIN(_ user: User, old: Span<UInt8>, new: Span<UInt8>) throws(SDKError) {
         let (old, new) = (SecretBytes(copying: old), SecretBytes(copying: new))
         try perform(pinOf: user) { core, _ throws(SDKError) in
@@ -14,13 +15,14 @@ extension SDK {
             let credential = try Credential(user.record)
             let length = user.record.pinLength
             let oldNumber = try PINNumber(old, factors, credential.mapping, length: length)
-            // A token of an old client gets the mapping that keeps all digits.
+            // Also replaces the mapping of old clients by the one that keeps all digits.
             let mapping = PINMapping.decimal6
             let newNumber = try PINNumber(new, factors, mapping, length: length)
             user.update { $0.provenPIN = nil }
             guard proven.isOf(oldNumber) else { throw SDKError(.incorrectPIN, "the login was with another PIN") }
             let token = try credential.token(from: oldNumber, to: newNumber)
-            // Only in the place of the token that the new one was made from: another process may have been here.
+            // Another process may have replaced the token. Then nothing is saved, because the new token was made from
+            // the old one.
             try core.save(user) { record throws(SDKError) in
                 guard record?.token?.secret == credential.token else {
                     throw SDKError(.flowError, "the token has been changed meanwhile")

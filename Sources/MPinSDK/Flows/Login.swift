@@ -3,16 +3,16 @@ import MPinHTTP
 import MPinSecrets
 import MPinWire
 
-/// Logins on this device, and what they are for. PINs and factors are ASCII.
+/// Logins on this device for all purposes. PINs and factors are ASCII.
 extension SDK {
-    /// Gets today's time permit. REGISTERED or BLOCKED, unchanged. A blocked user may try as well: the operator may have
-    /// unblocked the identity, which the server alone knows.
+    /// Gets today's time permit. State: REGISTERED or BLOCKED, unchanged. A blocked user may log in too, because the
+    /// operator may have unblocked the identity and only the server knows it.
     package func startAuthentication(_ user: User) throws(SDKError) {
         try perform { core, caller throws(SDKError) in try core.startLogin(user, caller) }
     }
 
-    /// Proves PIN and token. REGISTERED, or BLOCKED after the last attempt. Returns the answer of the application, JSON
-    /// text.
+    /// Proves PIN and token to the server. State: REGISTERED, or BLOCKED after the last attempt. Returns the answer of
+    /// the application, a JSON text.
     package func finishAuthentication(_ user: User, pin: Span<UInt8>) throws(SDKError) -> String {
         let pin = SecretBytes(copying: pin)
         return try perform(pinOf: user) { core, caller throws(SDKError) in
@@ -39,8 +39,8 @@ extension SDK {
         }
     }
 
-    /// Logs in and gets a code that registers another device of the same user. Some servers give none to an identity that
-    /// was made from such a code.
+    /// Logs in and gets a code that registers another device of the same user. Some servers give no code to an identity
+    /// that was registered with such a code itself.
     package func finishAuthenticationRegCode(_ user: User, pin: Span<UInt8>) throws(SDKError) -> OTP {
         let pin = SecretBytes(copying: pin)
         return try perform(pinOf: user) { core, caller throws(SDKError) in
@@ -54,8 +54,8 @@ extension SDK {
         }
     }
 
-    /// Ends the session that the last login began; once. Whether there is one: ``User/canLogout``. Forgotten as soon as
-    /// the server has answered, whatever it said.
+    /// Ends the session that the last login began. ``User/canLogout`` tells whether there is one. After any answer of
+    /// the server the session counts as ended.
     package func logout(_ user: User) throws(SDKError) {
         try perform { core, caller throws(SDKError) in
             try core.check(user, allows: .loggedOut)
@@ -70,7 +70,7 @@ extension SDK {
         }
     }
 
-    /// Gives a further factor, 4 to 6 digits, for the next call of this user that takes a PIN.
+    /// Adds a factor, 4 to 6 digits, for the user's next call that takes a PIN.
     package func addFactor(_ user: User, factor: Span<UInt8>) throws(SDKError) {
         let factor = SecretBytes(copying: factor)
         try perform { _, _ throws(SDKError) in
@@ -98,14 +98,14 @@ extension Core {
         user.update { $0.login = login }
     }
 
-    /// Today's time permit, if the backend uses them.
+    /// Gets today's time permit if the backend uses time permits.
     func freshLogin(_ user: User, _ caller: Caller) throws(SDKError) -> User.Login {
         let wire = try wire(of: user)
         return wire.usesPermits ? try timePermit(user, wire, caller) : User.Login()
     }
 
-    /// A login that has been started. After a success the next one starts by itself, as in the old cores; after a wrong PIN
-    /// a further try goes on with the same permit.
+    /// Logs in. After a successful login the next one needs no start, as in the old client cores. After a wrong PIN the
+    /// next attempt uses the same time permit.
     func logIn(
         _ user: User, _ pin: SecretBytes, _ form: LoginForm, _ caller: Caller
     ) throws(SDKError) -> LoginAnswer {
@@ -115,7 +115,8 @@ extension Core {
         return try logIn(user, pin, factors, startedLogin(user, caller), form, caller)
     }
 
-    /// Without time permits there is nothing that a start would fetch. Who is blocked begins on purpose.
+    /// Starts a login if that has not been done. Without time permits this needs no request. A blocked user must call
+    /// start_authentication first.
     private func startedLogin(_ user: User, _ caller: Caller) throws(SDKError) -> User.Login {
         if let login = user.login { return login }
         let usesPermits = try wire(of: user).usesPermits
@@ -127,7 +128,7 @@ extension Core {
         return login
     }
 
-    /// With the login token.
+    /// Logs in with the login token, which is renewed if the server asks for that.
     func logIn(
         _ user: User, _ pin: SecretBytes, _ factors: [SecretBytes], _ login: User.Login, _ form: LoginForm,
         _ caller: Caller
@@ -146,7 +147,7 @@ extension Core {
             number = try PINNumber(pin, factors, Self.renewedMapping, length: user.record.pinLength)
             answer = try logInRenewed(user, credential, number, renewal, form, caller)
         }
-        // The generator may be the program's, which may ask for the user.
+        // Made before the update, because the random generator may be the program's and may read the user.
         let provenPIN = ProvenPIN(number, random: random)
         user.update { content in
             content.login = nil
@@ -158,7 +159,7 @@ extension Core {
         return answer
     }
 
-    /// Takes note of what the server said about the PIN; other errors change nothing.
+    /// Records what the server said about the PIN; other errors change nothing.
     private func judged(_ user: User, _ login: User.Login, _ error: SDKError) -> SDKError {
         guard error.status == .incorrectPIN else { return error }
         if error.isLastAttempt { return block(user, error, permitDate: login.date) }
@@ -167,19 +168,20 @@ extension Core {
         return error
     }
 
-    /// A wrong permit makes every PIN count as wrong: after a wrong one, the next start fetches another permit.
+    /// A wrong time permit makes every PIN count as wrong. So after a wrong PIN the next start fetches the permit
+    /// again.
     private func doubtPermit(of date: Int32, _ user: User) {
         guard date > 0, user.record.permit != nil || user.record.doubtedPermitDate != date else { return }
         change(user) { $0.forgetPermit(of: date) }
     }
 
-    /// The permit was right. It was the PIN that was wrong before.
+    /// The time permit was right, so the earlier PIN was wrong.
     private func trustPermit(of date: Int32, _ user: User) {
         guard date > 0, user.record.doubtedPermitDate == date else { return }
         change(user) { $0.doubtedPermitDate = nil }
     }
 
-    /// The last attempt is used up. The verdict stands even if the disk is full.
+    /// Blocks the user after the last attempt. A full disk changes nothing of that.
     func block(_ user: User, _ verdict: SDKError, permitDate: Int32) -> SDKError {
         let failure = change(user) { record in
             record.block()
@@ -189,13 +191,13 @@ extension Core {
         return failure.map { verdict.with(adding: $0.text) } ?? verdict
     }
 
-    /// The PIN was judged: the server blocks the identity no more. A verdict is no worse for a full disk.
+    /// The server has judged the PIN, so the identity is not blocked any more. A failure to store this is ignored.
     private func unblock(_ user: User) {
         guard user.state == .blocked else { return }
         change(user) { $0.unblock() }
     }
 
-    /// Changes the record in the store, or at least in memory.
+    /// Changes the record in the store; if that fails, in memory only.
     @discardableResult
     private func change(_ user: User, _ change: (inout UserRecord) -> Void) -> SDKError? {
         let mpinID = user.mpinID
@@ -215,7 +217,8 @@ extension Core {
         }
     }
 
-    /// A server that does not say so would give digits that register nothing.
+    /// Throws unless the server says that it gives registration codes. From another server the digits would register
+    /// nothing.
     fileprivate func checkRegistrationCodes(_ user: User) throws(SDKError) {
         guard try wire(of: user).givesRegistrationCodes else {
             throw SDKError(.flowError, "the server gives no codes that register another device")
@@ -224,18 +227,18 @@ extension Core {
 }
 
 extension User {
-    /// Forgets the factors with the operation that begins, however it ends.
+    /// Returns the factors and forgets them, so that they serve one operation only, even if it fails.
     func takeFactors() -> [SecretBytes] {
         let factors = factors
         forgetFactors()
         return factors
     }
 
-    /// For a call that gave some of them and could not go on.
+    /// Forgets the factors of a call that failed before it used them.
     package func forgetFactors() { update { $0.factors = [] } }
 }
 
 extension SDKError {
-    /// The server's verdict that there will be no further attempt.
+    /// Whether the server says that no further attempt is allowed.
     var isLastAttempt: Bool { status == .incorrectPIN && httpStatus == 410 }
 }

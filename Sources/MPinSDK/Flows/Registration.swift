@@ -5,7 +5,8 @@ package import MPinWire
 
 /// Verification and registration. PINs are ASCII.
 extension SDK {
-    /// Asks the server to mail a code that verifies the user id. INVALID -> STARTED_VERIFICATION.
+    /// Asks the server to mail a code with which the user proves that the user id is theirs. State:
+    /// INVALID -> STARTED_VERIFICATION.
     package func startVerification(_ user: User, clientID: String, accessCode: String? = nil) throws(SDKError) {
         try perform { core, caller throws(SDKError) in
             let state = try core.next(user, .verificationStarted)
@@ -18,7 +19,7 @@ extension SDK {
         }
     }
 
-    /// Proves the code of the mail. STARTED_VERIFICATION, unchanged.
+    /// Sends the code from the mail. State: STARTED_VERIFICATION, unchanged.
     package func finishVerification(_ user: User, code: String) throws(SDKError) -> Verification {
         try perform { core, caller throws(SDKError) in
             try core.check(user, allows: .verificationFinished)
@@ -30,7 +31,7 @@ extension SDK {
         }
     }
 
-    /// Asks for a registration. INVALID -> STARTED_REGISTRATION, or ACTIVATED.
+    /// Starts a registration. State: INVALID -> STARTED_REGISTRATION, or ACTIVATED.
     package func startRegistration(
         _ user: User, activateCode: String? = nil, userData: String? = nil
     ) throws(SDKError) {
@@ -44,7 +45,8 @@ extension SDK {
         }
     }
 
-    /// The same at a MIRACL MFA server. INVALID or STARTED_VERIFICATION -> STARTED_REGISTRATION, or ACTIVATED.
+    /// Starts a registration at a MIRACL MFA server. State: INVALID or STARTED_VERIFICATION -> STARTED_REGISTRATION, or
+    /// ACTIVATED.
     package func startRegistrationMFA(
         _ user: User, accessCode: String? = nil, activateCode: String? = nil, pushID: String? = nil
     ) throws(SDKError) {
@@ -59,7 +61,8 @@ extension SDK {
         }
     }
 
-    /// Completes the registration token by the part that the link carries. STARTED_REGISTRATION, unchanged.
+    /// Adds the part of the registration token that the link in the mail contains. State: STARTED_REGISTRATION,
+    /// unchanged.
     package func setRegistrationToken(_ user: User, token: SecretText) throws(SDKError) {
         try perform { core, _ throws(SDKError) in
             try core.check(user, allows: .registrationTokenCompleted)
@@ -74,7 +77,8 @@ extension SDK {
         }
     }
 
-    /// Asks for the confirmation mail again. STARTED_REGISTRATION -> STARTED_REGISTRATION or ACTIVATED.
+    /// Asks the server to send the confirmation mail again. State: STARTED_REGISTRATION -> STARTED_REGISTRATION or
+    /// ACTIVATED.
     package func restartRegistration(_ user: User, userData: String? = nil) throws(SDKError) {
         try perform { core, caller throws(SDKError) in
             try core.check(user, allows: .registrationRestarted)
@@ -89,8 +93,8 @@ extension SDK {
         }
     }
 
-    /// Fetches the client secret's shares. STARTED_REGISTRATION or ACTIVATED, unchanged. The first share is handed out
-    /// once: it is kept in memory until all are there.
+    /// Fetches the shares of the client secret. State: STARTED_REGISTRATION or ACTIVATED, unchanged. The server gives
+    /// the first share only once, so it is kept in memory until all shares are there.
     package func confirmRegistration(_ user: User, pushID: String? = nil) throws(SDKError) {
         try perform { core, caller throws(SDKError) in
             try core.check(user, allows: .registrationConfirmed)
@@ -110,7 +114,8 @@ extension SDK {
         }
     }
 
-    /// Makes and stores the token, and lets a server know that wants to. STARTED_REGISTRATION or ACTIVATED -> REGISTERED.
+    /// Makes and stores the token, and reports this to a server that wants to know. State: STARTED_REGISTRATION or
+    /// ACTIVATED -> REGISTERED.
     package func finishRegistration(_ user: User, pin: Span<UInt8>) throws(SDKError) {
         let pin = SecretBytes(copying: pin)
         try perform(pinOf: user) { core, caller throws(SDKError) in
@@ -127,8 +132,8 @@ extension SDK {
             try core.save(user) { $0 = record }
             user.update { $0.registration = nil }
             guard registration.reportsEnd else { return }
-            // The token is stored: a server that wants to know it hands the shares out to nobody any more. If the word
-            // gets lost, the server still ends that by itself.
+            // After this report the server gives the shares to nobody any more. If the report gets lost, the shares
+            // expire at the server, so a failure is ignored.
             let patience = UInt32(clamping: min(caller.deadline.remainingMilliseconds(), 3000))
             try? core.wire(of: user).reportEnd(
                 user.mpinID, registrationToken, until: .after(milliseconds: patience), caller)
@@ -136,11 +141,11 @@ extension SDK {
     }
 }
 
-/// The most characters of the part that a link carries.
+/// The maximum length, in characters, of the token's part in the link.
 private let maxTokenPart = 1024
 
 extension Core {
-    /// Stores the identity that the server has made over that wire.
+    /// Stores the identity that the server has made.
     fileprivate func accept(
         _ response: RegisterResponse, _ user: User, _ input: UserLifecycle.Input, over wire: WireName,
         accessCode: String?
@@ -164,7 +169,7 @@ extension Core {
         user.update { $0.notice = response.message ?? "" }
     }
 
-    /// What the server calls it; where it has no name for it, what the program does.
+    /// The name that the server gave; if it gave none, the name that the program gave.
     private func name(_ given: String?, sameAs expected: String?, _ what: String) throws(SDKError) -> String? {
         guard let given, !given.isEmpty else { return expected }
         guard expected == nil || expected == "" || expected == given else {
@@ -173,14 +178,15 @@ extension Core {
         return given
     }
 
-    /// The client secret, when every ticket is redeemed.
+    /// Fetches the missing shares and returns the client secret.
     fileprivate func secret(
         of offer: ShareOffer, _ user: User, _ wire: any Wire, _ caller: Caller
     ) throws(SDKError) -> SecretBytes {
         do throws(SDKError) {
             return try assemble(offer.redeemed(over: wire, caller), "client secret shares")
         } catch {
-            // The ticket was refused, so it will be again: only a new offer can help.
+            // The authority has refused the ticket and would refuse it again. The offer is dropped, so that the next
+            // call gets a new one.
             if error.status == .requestExpired || error.status == .httpRequestError {
                 user.update { $0.registration = nil }
             }

@@ -3,13 +3,14 @@ import MPinHTTP
 import MPinSecrets
 import MPinWire
 
-/// New secrets after a change of the master secret (TRUST wire sections 4.11 and 7.1): the server asks for it once the
-/// PIN is proved, and lets the user in when the new secret is proved, too. The PIN stays.
+/// Renewal of a secret after a change of the master secret (TRUST wire sections 4.11 and 7.1). The server asks for it
+/// after a right PIN, and lets the user in after a proof with the new secret. The PIN stays the same.
 extension Core {
     /// Tokens of old clients get the mapping that keeps all digits.
     static var renewedMapping: PINMapping { .decimal6 }
 
-    /// Replaces the token of `credential` by one for the same PIN, whose number under ``renewedMapping`` is `number`.
+    /// Replaces the token of `credential` by a new token for the same PIN. `number` is the PIN's number under
+    /// ``renewedMapping``.
     func renew(
         _ user: User, _ credential: Credential, _ number: PINNumber, _ renewal: RenewalAnswer, _ caller: Caller
     ) throws(SDKError) {
@@ -21,9 +22,9 @@ extension Core {
         }
     }
 
-    /// With a new key pair, which is the user's for logins and signatures.
+    /// Makes a new key pair, with which the user logs in and signs from now on.
     private func renewKeyPair(
-        _ user: User, _ credential: Credential, _ number: PINNumber, _ grant: SigningLeave.Grant, _ caller: Caller
+        _ user: User, _ credential: Credential, _ number: PINNumber, _ grant: SigningPermission.Grant, _ caller: Caller
     ) throws(SDKError) {
         if let signing = user.record.signing, signing.mpinID != credential.mpinID {
             throw SDKError(.clientSecretExpired, "the user signs with a key pair of its own: register again")
@@ -33,7 +34,7 @@ extension Core {
         try replace(user, credential, by: made.mpinID, signing.token) { $0.signing = signing }
     }
 
-    /// Of an identity without a key pair.
+    /// Renews the secret of an identity without a key pair.
     private func renewShares(
         _ user: User, _ credential: Credential, _ number: PINNumber, _ share: RenewalAnswer.Share, _ caller: Caller
     ) throws(SDKError) {
@@ -48,7 +49,8 @@ extension Core {
         try replace(user, credential, by: mpinID, token) { _ in }
     }
 
-    /// In the place of the token that has been proved: another process may have been here. `more` is changed with it.
+    /// Stores the new token if the stored token is still the proved one; another process may have replaced it. `more`
+    /// makes further changes to the record in the same step.
     private func replace(
         _ user: User, _ former: Credential, by mpinID: String, _ token: SecretHex, _ more: (inout UserRecord) -> Void
     ) throws(SDKError) {
@@ -57,7 +59,7 @@ extension Core {
                 throw SDKError(.flowError, "the token has been changed meanwhile")
             }
             if changed.mpinID == former.mpinID {
-                // The new M-Pin ID says itself how the user id was verified.
+                // The new M-Pin ID contains its own verification type.
                 if mpinID != changed.mpinID { changed.verificationType = nil }
                 changed.mpinID = mpinID
                 changed.token = token
@@ -69,7 +71,8 @@ extension Core {
         }
     }
 
-    /// A login that has been started stays so, although the token changes: the app may try again to end it.
+    /// Renews the token and logs in with the new one. The started login stays, so that the app can try again after a
+    /// failure.
     func logInRenewed(
         _ user: User, _ credential: Credential, _ number: PINNumber, _ renewal: RenewalAnswer, _ form: LoginForm,
         _ caller: Caller
@@ -81,7 +84,7 @@ extension Core {
         return try proveRenewed(user, former, Credential(user.record), number, login, form, caller)
     }
 
-    /// Proves the new secret, in `credential`. `former` is what was stored before.
+    /// Logs in with `credential`, which contains the new secret. `former` is the record before the renewal.
     func proveRenewed(
         _ user: User, _ former: UserRecord, _ credential: Credential, _ number: PINNumber, _ login: User.Login,
         _ form: LoginForm, _ caller: Caller
@@ -91,20 +94,20 @@ extension Core {
             return try wire(of: user).logIn(proof, credential, form, caller).afterRenewal()
         } catch {
             guard error.status == .incorrectPIN else { throw error }
-            throw takeBack(user, former, credential, error)
+            throw restoreSecrets(user, former, credential, error)
         }
     }
 
-    /// The PIN was right a moment ago, so a wrong one now, at whatever attempt, means a secret that does not fit. If the
-    /// former identity has no attempt left either, its next login shows it.
-    private func takeBack(
+    /// Restores the former secret. The PIN was right in the login before, so a wrong PIN now means that the new secret
+    /// is wrong. If the former identity is blocked too, its next login shows it.
+    private func restoreSecrets(
         _ user: User, _ former: UserRecord, _ renewed: Credential, _ verdict: SDKError
     ) -> SDKError {
         let error = verdict.with(.responseParseError, adding: "the new secret does not fit")
         do throws(SDKError) {
             try save(user) { record throws(SDKError) in
                 guard let stored = record, try Self.holds(stored, renewed) else { return }
-                record?.takeBack(renewed.mpinID, from: former)
+                record?.restoreSecrets(renewed.mpinID, from: former)
             }
             return error
         } catch let failure { return error.with(adding: failure.text) }
@@ -117,7 +120,7 @@ extension Core {
 }
 
 extension LoginAnswer {
-    /// A server that is never content must not be asked for ever.
+    /// Throws if the server asks for another renewal directly after one, so that this cannot repeat without end.
     func afterRenewal() throws(SDKError) -> LoginAnswer {
         guard renewal == nil else {
             throw SDKError(.responseParseError, "authenticate: a new secret is to be renewed again")

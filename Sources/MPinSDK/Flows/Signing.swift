@@ -5,9 +5,9 @@ import MPinWire
 
 /// Signatures for a designated verifier. PINs are ASCII.
 extension SDK {
-    /// Signs a hash of 1 to 256 bytes with the signing PIN. The server checks the PIN first, so that it counts wrong ones;
-    /// the signature is then made here. `epochTime` is in seconds since 1970, below 2^32; 0: now. `authzToken`: the leave
-    /// of the application's server.
+    /// Signs a hash of 1 to 256 bytes with the signing PIN. The server checks the PIN first and counts wrong ones; then
+    /// the signature is made on this device. `epochTime` is in seconds since 1970, below 2^32; 0 means now.
+    /// `authzToken` is the permission of the application's server.
     package func sign(
         _ user: User, hash: Span<UInt8>, pin: Span<UInt8>, epochTime: Int64 = 0, authzToken: String? = nil
     ) throws(SDKError) -> Signature {
@@ -31,7 +31,7 @@ extension SDK {
         }
     }
 
-    /// SHA-256 of a document, 32 bytes.
+    /// The SHA-256 hash of a document, 32 bytes.
     package static func hashDocument(_ document: Span<UInt8>) -> [UInt8] {
         var hash = [UInt8](repeating: 0, count: SHA256.size)
         var octets = hash.mutableSpan
@@ -39,7 +39,7 @@ extension SDK {
         return hash
     }
 
-    /// Whether `hash` is the document's; in constant time.
+    /// Whether `hash` is the hash of the document. Compares in constant time.
     package static func verifyDocument(_ document: Span<UInt8>, hash: Span<UInt8>) -> Bool {
         let found = hashDocument(document)
         return constantTimeEqual(found.span, hash)
@@ -47,7 +47,8 @@ extension SDK {
 }
 
 extension Core {
-    /// Proves the signing PIN, and renews the secret where the server asks for that: what to sign with.
+    /// Proves the signing PIN to the server, renews the secret if the server asks for that, and returns what is needed
+    /// to sign.
     fileprivate func proveSigning(
         _ user: User, _ signing: UserRecord.Signing, _ pin: SecretBytes, _ factors: [SecretBytes], _ form: LoginForm,
         _ caller: Caller
@@ -89,7 +90,8 @@ extension Core {
             dtas: credential.dtas ?? "")
     }
 
-    /// The last attempt of the signing identity is used up. The login has attempts of its own, unless both are one.
+    /// Removes the signing identity after its last attempt. The login identity has its own attempts; if it is the same
+    /// identity, it is blocked instead.
     private func endSigning(_ user: User, _ signing: UserRecord.Signing, _ verdict: SDKError) -> SDKError {
         if signing.mpinID == user.mpinID { return block(user, verdict, permitDate: 0) }
         do throws(SDKError) {

@@ -3,11 +3,11 @@ import MPinHTTP
 import MPinSecrets
 import MPinWire
 
-/// Identities that sign (TRUST wire sections 1.4 and 7.4): with a key pair of their own, which no D-TA can use. PINs are
-/// ASCII.
+/// Registration of identities that sign (TRUST wire sections 1.4 and 7.4). They have a key pair of their own, so no
+/// D-TA can sign for them. PINs are ASCII.
 extension SDK {
-    /// Logs in with the login PIN, makes a key pair and fetches all shares of its client secret, so that the PIN is all
-    /// that is missing. REGISTERED, unchanged.
+    /// Logs in with the login PIN, makes a key pair and fetches all shares of its client secret. State: REGISTERED,
+    /// unchanged. Afterwards only the signing PIN is missing.
     package func startRegistrationDVS(_ user: User, pin: Span<UInt8>) throws(SDKError) {
         let pin = SecretBytes(copying: pin)
         try perform(pinOf: user) { core, caller throws(SDKError) in
@@ -22,7 +22,7 @@ extension SDK {
         }
     }
 
-    /// Makes the signing token with the signing PIN and stores it; sends nothing.
+    /// Makes the signing token with the signing PIN and stores it. Sends nothing.
     package func finishRegistrationDVS(_ user: User, pin: Span<UInt8>) throws(SDKError) {
         let pin = SecretBytes(copying: pin)
         try perform(pinOf: user) { core, _ throws(SDKError) in
@@ -48,7 +48,7 @@ extension SDK {
 }
 
 extension User.SigningRegistration {
-    /// What the user signs with from now on: the token of the PIN with that number.
+    /// The signing identity that is stored, with a token for the PIN's `number`.
     func signing(_ number: PINNumber, _ mapping: PINMapping) throws(SDKError) -> UserRecord.Signing {
         let id = try MPinID.bytes(mpinID, publicKey: publicKey)
         let token = SecretHex(try makeToken(id: id, number, clientSecret: clientSecret))
@@ -57,11 +57,11 @@ extension User.SigningRegistration {
 }
 
 extension Core {
-    /// A key pair and the client secret for it.
+    /// Makes a key pair, registers its public key and fetches the client secret for it.
     func registerKey(
-        _ grant: SigningLeave.Grant, _ user: User, _ caller: Caller
+        _ grant: SigningPermission.Grant, _ user: User, _ caller: Caller
     ) throws(SDKError) -> User.SigningRegistration {
-        guard !grant.token.isEmpty else { throw SDKError(.responseParseError, "authenticate: an empty leave") }
+        guard !grant.token.isEmpty else { throw SDKError(.responseParseError, "authenticate: an empty token") }
         try checkCurve(grant.curve, .authenticate)
         let pair = try SigningKeyPair(random: random)
         let request = SigningRegisterRequest(
@@ -75,22 +75,22 @@ extension Core {
             mpinID: mpinID, publicKey: pair.publicKey, dtas: dtas, clientSecret: try pair.clientSecret(sum))
     }
 
-    /// A second key pair would take the place of the one that the login needs.
+    /// Throws if the login identity has a key pair. A second key pair would replace the one that the login needs.
     fileprivate func checkNoKeyPair(_ record: UserRecord) throws(SDKError) {
         guard record.signing == nil || record.signing?.mpinID != record.mpinID else {
             throw SDKError(.flowError, "the user signs with the key pair and the PIN of its logins")
         }
     }
 
-    fileprivate func grant(_ answer: LoginAnswer) throws(SDKError) -> SigningLeave.Grant {
+    fileprivate func grant(_ answer: LoginAnswer) throws(SDKError) -> SigningPermission.Grant {
         let text = SecretBytes(copying: Array(answer.text.utf8).span)
-        guard let grant = (try? JSON.decode(SigningLeave.self, from: text.span))?.dvsRegister else {
+        guard let grant = (try? JSON.decode(SigningPermission.self, from: text.span))?.dvsRegister else {
             throw SDKError(.responseParseError, "authenticate: no leave to register a signing key")
         }
         return grant
     }
 
-    /// Text that fits into the signatures that will carry it.
+    /// Checks the names of the D-TAs. They must be short enough for the signatures that will contain them.
     private func checkedDTAs(_ dtas: String) throws(SDKError) -> String {
         guard dtas.utf8.count < 1024, dtas.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else {
             throw SDKError(.responseParseError, "\(ServerCall.signingRegister.name): dtas")
@@ -99,7 +99,7 @@ extension Core {
     }
 }
 
-/// z and z^-1 Q, for one registration.
+/// A key pair for one registration: z and z^-1 Q.
 private struct SigningKeyPair {
     private let z: SecretBytes
     /// 128 bytes in hex.

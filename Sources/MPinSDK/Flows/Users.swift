@@ -1,7 +1,7 @@
-/// Users.
+/// Finding, listing, deleting and importing users.
 extension SDK {
-    /// The user of that id at the current backend, a new one in state INVALID where none is known. Customer, application:
-    /// nil for any, empty for none.
+    /// Returns the user with that id at the current backend, or makes a new one in state INVALID. For customer and
+    /// application, nil means any and an empty text means none.
     package func makeNewUser(
         _ id: String, deviceName: String? = nil, customerID: String? = nil, appID: String? = nil
     ) throws(SDKError) -> User {
@@ -17,53 +17,54 @@ extension SDK {
         }
     }
 
-    /// The user of that id at the current backend, the first of several, nil where none is known. Customer, application:
-    /// nil for any, empty for none.
+    /// Returns the first user with that id at the current backend; nil if none is known. For customer and application,
+    /// nil means any and an empty text means none.
     package func user(_ id: String, customerID: String? = nil, appID: String? = nil) throws(SDKError) -> User? {
         try perform { core, _ throws(SDKError) in try core.user(id, customerID: customerID, appID: appID) }
     }
 
-    /// Erases a user here, in memory and in the store. The server is not told.
+    /// Erases a user in memory and in the store. Sends nothing to the server.
     package func deleteUser(_ user: User) throws(SDKError) {
         try perform { core, _ throws(SDKError) in try core.delete(user) }
     }
 
-    /// Erases the users of all backends here, in memory and in the store. The servers are not told.
+    /// Erases the users of all backends in memory and in the store. Sends nothing to the servers.
     package func deleteUsers() throws(SDKError) {
         try perform { core, _ throws(SDKError) in try core.deleteUsers() }
     }
 
-    /// Forgets the users in memory; the store keeps them.
+    /// Removes all users from memory; they stay in the store.
     package func clearUsers() throws(SDKError) {
         try perform { core, _ throws(SDKError) in core.clearUsers() }
     }
 
-    /// The users of the current backend, by id. One that was made and never started is not among them.
+    /// The users of the current backend, ordered by id, without those whose registration never started.
     package func listUsers() throws(SDKError) -> [User] {
         try perform { core, _ throws(SDKError) in core.listUsers(backend: try core.currentBackend().url) }
     }
 
-    /// The users of a backend, by id.
+    /// The users of a backend, ordered by id.
     package func listUsers(backend: String) throws(SDKError) -> [User] {
         try perform { core, _ throws(SDKError) in core.listUsers(backend: Backend.base(backend)) }
     }
 
-    /// The users of all backends, by id.
+    /// The users of all backends, ordered by id.
     package func listAllUsers() throws(SDKError) -> [User] {
         try perform { core, _ throws(SDKError) in core.listUsers(backend: nil) }
     }
 
-    /// The base URLs that users are registered with, sorted.
+    /// The base URLs of the users' backends, sorted.
     package func listBackends() throws(SDKError) -> [String] {
         try perform { core, _ throws(SDKError) in Set(core.listUsers(backend: nil).map(\.backend)).sorted() }
     }
 
-    /// Whether there is such a ``user(_:customerID:appID:)``.
+    /// Whether ``user(_:customerID:appID:)`` finds a user.
     package func userExists(_ id: String, customerID: String? = nil, appID: String? = nil) throws(SDKError) -> Bool {
         try user(id, customerID: customerID, appID: appID) != nil
     }
 
-    /// Takes over the users that another client has stored, but for those that are known here. Returns their number.
+    /// Adds the users that another client has stored, except those that are known already. Returns the number of added
+    /// users.
     package func importStorage(_ source: ImportSource) throws(SDKError) -> Int {
         try perform { core, _ throws(SDKError) in
             let records = try source.records { () throws(SDKError) in try core.currentBackend().url }
@@ -73,7 +74,7 @@ extension SDK {
         }
     }
 
-    /// Records of the store that were damaged when it was last read.
+    /// The number of damaged records that the last reading of the store found.
     package func damagedRecords() throws(SDKError) -> Int {
         try perform { core, _ throws(SDKError) in core.damagedRecords }
     }

@@ -1,6 +1,6 @@
 import MPinWire
 
-/// A user in client-js's list.
+/// A user in the list that client-js stores.
 struct ClientJSUser: Decodable {
     var userId: String
     /// STARTED, REGISTERED or REVOKED.
@@ -10,7 +10,7 @@ struct ClientJSUser: Decodable {
     var token: SecretHex?
     var curve: String?
     var projectId: String?
-    /// The project in old lists.
+    /// The name of `projectId` in old lists.
     var customerId: String?
     var pinLength: Int?
     /// G2 point, 128 bytes in hex, of an identity with a key pair.
@@ -18,8 +18,8 @@ struct ClientJSUser: Decodable {
     var dtas: String?
     var verificationType: String?
 
-    /// Nil for a curve that is not ours, and for one whose registration has not ended: its one-time token is never
-    /// written, so it has to be begun again.
+    /// Nil for another curve than ours. Nil also for an unfinished registration: client-js does not store its one-time
+    /// token, so the user must register again.
     var entry: ImportedUser? {
         guard curve == nil || curve == "BN254CX" else { return nil }
         let state: UserState

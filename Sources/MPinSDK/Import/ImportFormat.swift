@@ -2,20 +2,20 @@ import MPinCrypto
 package import MPinSecrets
 import MPinWire
 
-/// What another client has stored, with the numbers of the C header.
+/// The format of another client's storage. The numbers are those of the C header.
 package enum ImportFormat: Int32, Sendable, CaseIterable {
     /// Milagro core: two JSON objects (wire section 13).
     case milagro = 1
-    /// MIRACL MFA core: the same two, the first in a wrapper with its version.
+    /// MIRACL MFA core: the same two objects, but the first is wrapped in an object with a version.
     case mfa = 2
-    /// client-js: the list under its key `mfa`.
+    /// client-js: the list that it stores under the key `mfa`.
     case clientJS = 3
 }
 
-/// Texts that another client has stored.
+/// The texts that another client has stored.
 package struct ImportSource: Sendable {
     package var format: ImportFormat
-    /// The users; with client-js their tokens, too.
+    /// The users; with client-js also their tokens.
     package var users: SecretBytes
     /// The tokens; nil with client-js.
     package var secure: SecretBytes?
@@ -26,8 +26,8 @@ package struct ImportSource: Sendable {
         self.secure = secure
     }
 
-    /// The users as this client stores them. Those that are damaged are left out, and so are those that have not come
-    /// as far as an identity. `currentBackend` is asked for where a user has none.
+    /// The users as records of this client. Damaged users and users without an M-Pin ID are left out. `currentBackend`
+    /// is called for users that name no backend.
     func records(_ currentBackend: () throws(SDKError) -> String) throws(SDKError) -> [UserRecord] {
         var result: [UserRecord] = []
         for entry in try entries() {
@@ -60,12 +60,12 @@ package struct ImportSource: Sendable {
     }
 }
 
-/// A user of any of the formats.
+/// A user in a common form for all formats.
 struct ImportedUser {
-    /// Nil: that of its M-Pin ID.
+    /// Nil: the user id in the M-Pin ID.
     var userID: String?
     var mpinID: String
-    /// Nil: the current one.
+    /// Nil: the current backend.
     var backend: String?
     var state: UserState?
     var mapping: PINMapping
@@ -76,11 +76,11 @@ struct ImportedUser {
     var appID: String?
     var pinLength: Int?
     var verificationType: String?
-    /// Hex; nil without a key pair.
+    /// 128 bytes in hex; nil without a key pair.
     var publicKey: String?
     var dtas: String?
 
-    /// Nil for a user that contradicts itself.
+    /// Nil if the values contradict each other.
     func record(backend: String) -> UserRecord? {
         guard let id = Hex.decode(mpinID), !id.isEmpty, let state, let userID = checkedUserID(id), !backend.isEmpty
         else { return nil }
@@ -104,7 +104,7 @@ struct ImportedUser {
         return record.lifecycle == nil || state == .invalid ? nil : record
     }
 
-    /// False for half a key pair.
+    /// False if only one of `publicKey` and `dtas` is there, or the key has a wrong length.
     private func addToken(_ token: SecretHex, to record: inout UserRecord) -> Bool {
         record.token = token
         record.mapping = mapping
@@ -117,7 +117,7 @@ struct ImportedUser {
         return true
     }
 
-    /// The user id, which must be the one that the M-Pin ID names, if it names one.
+    /// The user id; nil if the M-Pin ID contains another one.
     private func checkedUserID(_ id: [UInt8]) -> String? {
         guard let content = try? JSON.decode(JSONValue.self, from: id.span),
             case .string(let named)? = content["userID"]
@@ -126,7 +126,7 @@ struct ImportedUser {
     }
 }
 
-/// A value that may be damaged without damage to its neighbours.
+/// A value that is nil if it cannot be decoded, so that its neighbours can still be read.
 struct Lenient<Value: Decodable>: Decodable {
     let value: Value?
 

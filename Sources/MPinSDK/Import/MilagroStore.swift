@@ -1,10 +1,10 @@
 import MPinWire
 
-/// The users of the Milagro core: M-Pin ID in hex -> user, for each backend or for all of them at once.
+/// The users of the Milagro core, by M-Pin ID in hex. Some versions keep one such object for each backend.
 struct MilagroStore {
     var users: [String: Lenient<Entry>]
 
-    /// A user, or the users of the backend that the member's name tells.
+    /// A user, or all users of a backend whose URL is the member's name.
     enum Entry: Decodable {
         case user(User)
         case backend([String: Lenient<User>])
@@ -20,7 +20,7 @@ struct MilagroStore {
 
     struct User: Decodable {
         var state: String
-        /// User id and backend stand here in the MFA core only.
+        /// Only the MFA core stores user id and backend here.
         var id: String?
         var backend: String?
         var customerId: String?
@@ -52,8 +52,8 @@ struct MilagroStore {
     }
 }
 
-/// The tokens of the Milagro and MFA cores: M-Pin ID in hex -> token of a registered user, or one-time token of a
-/// registration.
+/// The secrets of the Milagro and MFA cores, by M-Pin ID in hex: the token of a registered user, or the one-time token
+/// of a registration.
 struct MilagroSecrets {
     private let byID: [String: Secret]
 
@@ -78,7 +78,7 @@ struct MFAStore: Decodable {
     private let data: [String: Lenient<MilagroStore.Entry>]?
     private static let knownVersion = 1
 
-    /// A newer version is refused.
+    /// Refuses newer versions.
     static func users(_ store: MFAStore) throws(SDKError) -> MilagroStore {
         guard store.version <= knownVersion else {
             throw SDKError(.unsupportedFormat, "import: version \(store.version), this library knows \(knownVersion)")
@@ -90,6 +90,6 @@ struct MFAStore: Decodable {
     }
 }
 
-/// Old clients write an empty text for none.
+/// Nil for an empty text, which old clients write if there is no value.
 private func filled(_ text: SecretText?) -> SecretText? { text.flatMap { $0.count > 0 ? $0 : nil } }
 private func filled(_ text: String?) -> String? { text?.isEmpty == false ? text : nil }

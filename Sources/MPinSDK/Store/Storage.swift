@@ -2,34 +2,36 @@ import Glibc
 import MPinHTTP
 import MPinSecrets
 
-/// Keeps one blob of bytes. A failure is ``Status/storageError``.
+/// Stores one block of bytes. Its functions throw ``Status/storageError``.
 package protocol Storage: Sendable {
-    /// The blob; nil where none was saved yet.
+    /// The stored bytes; nil if nothing was saved yet.
     func read() throws(SDKError) -> [UInt8]?
-    /// Replaces the blob by what `change` makes of it. No other process or thread changes it meanwhile, and after a
-    /// crash at any moment it is either the old or the new one. Nothing happens where `change` throws. Others are waited
-    /// for within `limits`, those of the operation.
+    /// Replaces the stored bytes by the result of `change`. No other process or thread changes them at the same time.
+    /// After a crash at any moment either the old or the new bytes are stored. If `change` throws, nothing is stored.
+    /// Waits for other processes and threads within `limits`, which are those of the operation.
     func update(within limits: CallLimits?, _ change: ([UInt8]?) throws(SDKError) -> [UInt8]) throws(SDKError)
-    /// Whether it may become empty while it is in use: a program may empty what is its own.
+    /// Whether the program may empty the storage while it is in use.
     var mayBeEmptied: Bool { get }
-    /// Keeps a copy of a damaged blob beside it, for a person to look at.
+    /// Copies damaged bytes to another place, for a person to look at.
     func setAside() throws(SDKError)
-    /// Differs after every change of the blob; 0 where there is none.
+    /// A number that differs after every change; 0 if nothing is stored.
     func version() -> UInt64
 }
 
-/// The blob in a file of mode 0600, beside it a lock file. Replaced by write, fsync, rename, fsync of the directory.
+/// Stores the bytes in a file of mode 0600, with a lock file beside it. A change does write, fsync, rename, and fsync
+/// of the directory.
 package final class FileStorage: Storage {
     private let path: String
-    /// How long another process may hold the lock.
+    /// How long to wait for a lock that another process holds.
     private static let lockMilliseconds = 10_000
-    /// And how long beyond a call's deadline: what the server has done by then must not be lost lightly.
+    /// How long to wait for the lock after a call's deadline has passed. The server has done its part by then, so its
+    /// result should not be lost.
     private static let lateMilliseconds = 500
     package let mayBeEmptied = false
-    /// No store of a client is larger.
+    /// The maximum size of a store; larger files are refused.
     private static let maxBytes = 64 << 20
 
-    /// A relative path is taken from the working directory of this moment, wherever the host goes later.
+    /// A relative path is resolved now, so that later changes of the working directory have no effect.
     package init(path: String) {
         let directory = path.hasPrefix("/") ? nil : getcwd(nil, 0)
         defer { free(directory) }
@@ -51,13 +53,13 @@ package final class FileStorage: Storage {
         within limits: CallLimits? = nil, _ change: ([UInt8]?) throws(SDKError) -> [UInt8]
     ) throws(SDKError) {
         let lock = try takeLock(limits)
-        // Closing the file gives the lock back; so does the end of the process.
+        // Closing the file releases the lock; the system does the same at the end of the process.
         defer { close(lock) }
         try replace(by: change(read()))
     }
 
     package func setAside() throws(SDKError) {
-        // A link to the damaged file stays when a new file takes its name.
+        // A hard link keeps the damaged file when a new file replaces it.
         for number in 1...99 where link(path, "\(path).damaged-\(number)") == 0 { return }
         throw failure("link")
     }
@@ -84,7 +86,7 @@ package final class FileStorage: Storage {
         }
     }
 
-    /// A lock that is free is taken even after the deadline and a cancel.
+    /// Takes the lock. A free lock is taken even after the deadline or a cancel.
     private func takeLock(_ limits: CallLimits?) throws(SDKError) -> Int32 {
         let lock = try openLock()
         let left = limits.map { $0.deadline.remainingMilliseconds() &+ Self.lateMilliseconds } ?? .max
@@ -110,7 +112,7 @@ package final class FileStorage: Storage {
         }
     }
 
-    /// Under the lock, so that the draft's name is this process's alone.
+    /// Replaces the file. The lock must be held, so that no other process uses the draft's name.
     private func replace(by content: [UInt8]) throws(SDKError) {
         let draft = "\(path).new"
         do throws(SDKError) {
@@ -124,7 +126,7 @@ package final class FileStorage: Storage {
     }
 
     private func write(_ content: [UInt8], to draft: String) throws(SDKError) {
-        // A draft that is there was left by a crash.
+        // Removes a draft that a crash may have left.
         unlink(draft)
         let file = untilDone { open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600) }
         guard file >= 0 else { throw failure("create") }
@@ -140,7 +142,7 @@ package final class FileStorage: Storage {
         }
         guard untilDone({ fsync(file) }) == 0 else { throw failure("sync") }
         isOpen = false
-        // After an interrupted close the file is closed.
+        // EINTR is no failure, because the file is closed all the same.
         guard close(file) == 0 || errno == EINTR else { throw failure("close") }
     }
 
@@ -158,7 +160,7 @@ package final class FileStorage: Storage {
     }
 }
 
-/// Calls again where a signal has interrupted the call.
+/// Repeats the call as long as signals interrupt it.
 private func untilDone(_ call: () -> Int32) -> Int32 {
     while true {
         let result = call()

@@ -1,30 +1,31 @@
 import MPinSecrets
 import MPinWire
 
-/// The layout of the store: lines of text, so that damage stays within its line.
+/// The layout of the store. It consists of lines of text, so that damage to one line leaves the others readable.
 ///
 ///     mpin-store 2
 ///     <hex of a sealed record>
 ///     ...
 ///     <hex of the sealed digest of everything above and of the generation>
 ///
-/// Every record is sealed by itself (XChaCha20-Poly1305); the last line makes a record that is missing visible. Of a
-/// store with a passphrase the first line ends in ` argon2id <passes> <KiB> <salt in hex>`. Format 1 is read, too: it
-/// knows neither passphrases nor generations.
+/// Every record is sealed separately (XChaCha20-Poly1305). The last line shows whether a record is missing. If the
+/// store has a passphrase, the first line ends in ` argon2id <passes> <KiB> <salt in hex>`. Format 1 can be read, too;
+/// it has no passphrases and no generations.
 ///
-/// The generation grows with every change, so a process sees it when an old copy is put back under it. Not seen are an
-/// old copy put back while no process has the store open, and two stores under one key that are exchanged: stores that
-/// are to be told apart need keys of their own, which those with key files and passphrases have.
+/// The generation is a number that grows with every change, so a running process notices if somebody replaces the store
+/// by an old copy. It does not notice an old copy if no process has the store open at that time. It also does not
+/// notice if somebody exchanges two stores that have the same key; key files and passphrases give every store a key of
+/// its own.
 package enum StoreFormat {
     private static let magic = "mpin-store"
     private static let version = 2
 
-    /// What a blob holds.
+    /// The content of a store.
     package struct Content {
         package var records: [UserRecord] = []
-        /// Lines that could not be read, or that are missing.
+        /// The number of lines that could not be read or that are missing.
         package var damaged = 0
-        /// Nil where the last line is missing, and in format 1.
+        /// Nil if the last line is missing, and in format 1.
         var generation: UInt64?
         var derivation: Argon2id?
     }
@@ -41,7 +42,7 @@ package enum StoreFormat {
         return blob + (try seal.line(ending.span, .digest, random))
     }
 
-    /// A blob of a newer version is refused, and so is one of which nothing can be opened: its key is another.
+    /// Decodes a store. Throws if its version is newer, or if no line can be opened, because then the key is wrong.
     static func decode(_ blob: [UInt8], key: StoreKey) throws(SDKError) -> Content {
         let lines = blob.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         let header = try Header(lines.first ?? [])
@@ -69,7 +70,7 @@ package enum StoreFormat {
 
     private static func bigEndian(_ number: UInt64) -> [UInt8] { withUnsafeBytes(of: number.bigEndian) { Array($0) } }
 
-    /// The number behind the digest.
+    /// The generation, which follows the digest in the last line.
     private static func generation(_ ending: SecretBytes) -> UInt64? {
         guard ending.count == SHA256.size + 8 else { return nil }
         return ending.plainBytes[SHA256.size...].reduce(0) { $0 << 8 | UInt64($1) }
@@ -111,12 +112,12 @@ package enum StoreFormat {
     }
 }
 
-/// Makes lines and reads them.
+/// Seals and opens single lines.
 private struct Seal {
     let key: SecretBytes
     let version: Int
 
-    /// Sealed into a line, so that none can stand for another.
+    /// The purpose of a line is sealed with it, so that no line can replace one of another purpose.
     enum Purpose: String {
         case record
         case digest
@@ -134,7 +135,7 @@ private struct Seal {
     }
 
     func open(_ line: ArraySlice<UInt8>, _ purpose: Purpose) -> SecretBytes? {
-        // The other spelling of the same bytes is damage, too.
+        // Upper-case hex is refused as damage, so that every line has one spelling only.
         guard let box = Hex.decode(String(decoding: line, as: UTF8.self)), Hex.encode(box).utf8.elementsEqual(line)
         else {
             return nil

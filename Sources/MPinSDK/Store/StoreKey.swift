@@ -1,15 +1,15 @@
 import MPinHTTP
 package import MPinSecrets
 
-/// What opens and seals a store: one key, or a passphrase of which each store makes its own with the salt that it
-/// keeps.
+/// The key of a store: either 32 bytes, or a passphrase from which each store's key is derived with the salt in that
+/// store.
 package final class StoreKey: Sendable {
     private let secret: SecretBytes
     private let isPassphrase: Bool
-    /// The last key made from the passphrase: each takes a tenth of a second.
+    /// The last key derived from the passphrase. It is kept because a derivation takes a tenth of a second.
     private let derived = Locked<(how: Argon2id, key: SecretBytes)?>(nil)
 
-    /// 32 bytes.
+    /// `key` has 32 bytes.
     package init(_ key: SecretBytes) {
         secret = key
         isPassphrase = false
@@ -20,7 +20,7 @@ package final class StoreKey: Sendable {
         isPassphrase = true
     }
 
-    /// The key of a store that says it was made so; nil: without a passphrase.
+    /// The key of a store. `derivation` is what the store says about its passphrase; nil: it has none.
     func key(_ derivation: Argon2id?) throws(SDKError) -> SecretBytes {
         guard let derivation else {
             guard !isPassphrase else { throw SDKError(.storageError, "the store has a key and no passphrase") }
@@ -37,7 +37,7 @@ package final class StoreKey: Sendable {
         }
     }
 
-    /// How the key of the next version of a store is made: as before, or with today's parameters where those are more.
+    /// The derivation for the next version of a store: the former one, or today's parameters if they are stronger.
     func nextDerivation(after former: Argon2id?, random: RandomSource) throws(SDKError) -> Argon2id? {
         guard isPassphrase else { return nil }
         if let former, !former.isOutdated { return former }
@@ -46,14 +46,14 @@ package final class StoreKey: Sendable {
         }
     }
 
-    /// Why nothing in a store can be opened.
+    /// The error text if no line of a store can be opened.
     var refusal: String {
         isPassphrase
             ? "wrong passphrase, or the store is damaged" : "the store is damaged or was written under another key"
     }
 }
 
-/// The store's key in a file of its own.
+/// Reads the store's key from a file, or makes it there.
 struct KeyFileSource: KeySource {
     let path: String
 

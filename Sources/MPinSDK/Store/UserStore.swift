@@ -6,7 +6,7 @@ package final class UserStore: Sendable {
     private let storage: any Storage
     private let key: StoreKey
     private let random: RandomSource
-    /// The newest generation seen: an older one is an old copy.
+    /// The highest generation that was read or written. A store with a lower one is an old copy.
     private let newest = Locked<UInt64>(0)
 
     package init(storage: any Storage, key: StoreKey, random: @escaping RandomSource = systemRandom) {
@@ -15,12 +15,12 @@ package final class UserStore: Sendable {
         self.random = random
     }
 
-    /// Under a key of 32 bytes.
+    /// `key` has 32 bytes.
     package convenience init(storage: any Storage, key: SecretBytes) {
         self.init(storage: storage, key: StoreKey(key))
     }
 
-    /// The one that a configuration describes.
+    /// The store that a configuration describes.
     convenience init(_ config: SDKConfig, _ environment: Environment) throws(SDKError) {
         guard environment.storage != nil || !config.storagePath.isEmpty else {
             throw SDKError(.invalidArgument, "config.storage_path is empty: name a file")
@@ -37,14 +37,14 @@ package final class UserStore: Sendable {
         self.init(storage: storage, key: key, random: environment.random)
     }
 
-    /// Differs after every change, by whatever process.
+    /// A number that differs after every change by any process.
     package var version: UInt64 { storage.version() }
 
     package func load() throws(SDKError) -> StoreFormat.Content { try content(storage.read()) }
 
-    /// Changes one record, nil for none, in what is stored at this moment: other processes' users stay as they are.
-    /// The change may give it another key, if nobody has that or it is one of `replaced`. Returns all records as stored
-    /// now.
+    /// Changes one stored record (nil: there is none). The stored records are read again first, so that changes by
+    /// other processes stay. The change may give the record another key, if no record has that key or it is one of
+    /// `replaced`. Returns all records that are stored then.
     package func update(
         _ key: IdentityKey, replacing replaced: Set<IdentityKey> = [], within limits: CallLimits? = nil,
         _ change: (inout UserRecord?) throws(SDKError) -> Void
@@ -62,8 +62,8 @@ package final class UserStore: Sendable {
 
     static var isKnown: SDKError { SDKError(.flowError, "the customer has a user of that id already") }
 
-    /// Adds the records whose users are not there yet; one that names no customer or application is of any. Returns all
-    /// records as stored now, and how many were added.
+    /// Adds the records whose users are not stored yet. A record without customer or application matches every stored
+    /// one. Returns all records that are stored then, and how many were added.
     func add(_ new: [UserRecord], within limits: CallLimits?) throws(SDKError) -> (all: [UserRecord], added: Int) {
         var added = 0
         let all = try replace(limits) { records throws(SDKError) in
@@ -101,7 +101,7 @@ package final class UserStore: Sendable {
         if let blob { content = try StoreFormat.decode(blob, key: key) }
         try newest.withLock { newest throws(SDKError) in
             if blob == nil, storage.mayBeEmptied { newest = 0 }
-            // What names no generation could be of any age.
+            // A store without a generation could be arbitrarily old, so it counts as generation 0.
             let generation = content.generation ?? 0
             guard generation >= newest else {
                 let reason = blob == nil ? "is gone" : "has lost its end, or an old copy has taken its place"

@@ -1,10 +1,10 @@
-/// What tells identities apart: the same user id at another backend, customer or application is another identity (wire
-/// section 13; in the MIRACL MFA core the key is user id, backend, customer and application).
+/// Distinguishes identities: the same user id at another backend, customer or application is another identity (wire
+/// section 13; the MIRACL MFA core uses user id, backend, customer and application as the key, too).
 package struct IdentityKey: Hashable, Comparable, Sendable {
     let userID: String
-    /// The base URL without its scheme: by http and by https it is the same server.
+    /// The base URL without its scheme, because http and https lead to the same server.
     let site: String
-    /// Empty where the server has named none.
+    /// Empty if the server has named none.
     let customerID: String
     let appID: String
 
@@ -15,7 +15,7 @@ package struct IdentityKey: Hashable, Comparable, Sendable {
         self.appID = appID ?? ""
     }
 
-    /// Whether it may be the key of that user, as far as the record says.
+    /// Whether the record may have this key. A record without customer or application matches all of them.
     func isOf(_ record: UserRecord) -> Bool {
         userID == record.userID && site == Self.site(record.backend) && customerID == record.customerID ?? customerID
             && appID == record.appID ?? appID

@@ -2,7 +2,7 @@ import MPinHTTP
 import MPinSecrets
 import MPinWire
 
-/// An identity: a user id at a backend, of a customer where the server has several. Its getters never wait for an
+/// An identity: a user id at a backend, and at a customer if the server has several. The getters never wait for an
 /// operation that is under way.
 package final class User: Sendable {
     private let content: Locked<Content>
@@ -10,51 +10,51 @@ package final class User: Sendable {
     /// Base URL without trailing slash.
     package let backend: String
 
-    /// What is known in memory.
+    /// The user's data in memory.
     struct Content {
         var record: UserRecord
         var lifecycle: UserLifecycle
         var registration: Registration?
-        /// What the server had to say when the registration started.
+        /// The server's message to the person at the start of the registration.
         var notice = ""
         var login: Login?
-        /// Since this process has known the user. Then a finish without a start begins a login by itself.
+        /// Whether the user has logged in since the process has loaded the user. Then a login needs no start.
         var hasLoggedIn = false
         var authData = ""
-        /// What the last login needs to be ended.
+        /// What is needed to end the session of the last login.
         var logout: Logout?
-        /// The PIN that the last login has proved; only until the next operation with a PIN.
+        /// The PIN that the last login has proved. Nil again after the next operation with a PIN.
         var provenPIN: ProvenPIN?
-        /// Factors for the next operation with a PIN.
+        /// The factors for the next operation with a PIN.
         var factors: [SecretBytes] = []
         var signingRegistration: SigningRegistration?
     }
 
-    /// What a registration gathers between its steps; never stored.
+    /// The data that a registration collects between its steps; never stored.
     struct Registration {
-        /// The shares that came, and tickets for the others, until they are all there.
+        /// The shares that have come, and tickets for the others. Nil when all are there.
         var offer: ShareOffer?
-        /// All shares added up.
+        /// The sum of all shares.
         var clientSecret: SecretBytes?
-        /// Whether the server wants to hear of the registration's end.
+        /// Whether the server wants a report when the registration is finished.
         var reportsEnd = false
     }
 
-    /// What a login needs beyond the token.
+    /// The data of a login besides the token.
     struct Login {
-        /// Days since 1970-01-01 UTC; 0 where the backend uses no time permits.
+        /// Days since 1970-01-01 UTC; 0 if the backend uses no time permits.
         var date: Int32 = 0
         var permit: SecretBytes?
     }
 
-    /// Where the session of a login is ended, and what to say there.
+    /// The path and the data of the request that ends a login's session.
     struct Logout {
         /// A path at the backend.
         let path: String
         let data: JSONValue
     }
 
-    /// What the registration of a signing key gathers between its steps; never stored.
+    /// The data that the registration of a signing key collects between its steps; never stored.
     struct SigningRegistration {
         let mpinID: String
         /// 128 bytes in hex.
@@ -71,20 +71,20 @@ package final class User: Sendable {
     }
 
     package var state: UserState { content.withLock { $0.lifecycle.state } }
-    /// Lower-case hex; empty before the registration has started.
+    /// Lower-case hex; empty before the start of the registration.
     package var mpinID: String { content.withLock { $0.record.mpinID ?? "" } }
     package var deviceName: String { content.withLock { $0.record.deviceName ?? "" } }
-    /// What the server had to say to the person when the registration started; empty where it said nothing.
+    /// The server's message to the person at the start of the registration; may be empty.
     package var notice: String { content.withLock { $0.notice } }
-    /// The answer of the application to the last login, JSON text; empty before one.
+    /// The answer of the application to the last login, a JSON text; empty before a login.
     package var authData: String { content.withLock { $0.authData } }
 
-    /// Names that the server gave at registration or, before, the program; may be empty.
+    /// Names of the customer and the application from the server or, before its answer, from the program; may be empty.
     package var customerID: String { content.withLock { $0.record.customerID ?? "" } }
     package var appID: String { content.withLock { $0.record.appID ?? "" } }
-    /// Digits of a PIN; 0 where the server does not say.
+    /// The number of digits of a PIN; 0 if the server does not say.
     package var pinLength: Int { content.withLock { $0.record.pinLength ?? 0 } }
-    /// How the server has verified the user id, such as `em` by mail; empty where it does not say.
+    /// How the server has verified the user id, such as `em` for a mail; empty if it does not say.
     package var verificationType: String {
         let record = record
         return record.verificationType ?? record.mpinID.flatMap(MPinID.verificationType) ?? ""
@@ -93,7 +93,7 @@ package final class User: Sendable {
         content.withLock { $0.record.signing != nil && $0.lifecycle.state == .registered }
     }
     package var canLogout: Bool { content.withLock { $0.logout != nil } }
-    /// Whether the registration token is whole: the server keeps no part back until the user opens the link.
+    /// Whether the registration token is complete. If not, the rest of it comes with the link in the mail.
     package var isRegistrationTokenSet: Bool { content.withLock { $0.record.isRegistrationTokenWhole } }
     package var registrationExpiration: Expiration {
         content.withLock { Expiration(expireTime: $0.record.expireTime ?? 0, nowTime: $0.record.nowTime ?? 0) }
@@ -111,10 +111,10 @@ package final class User: Sendable {
     var provenPIN: ProvenPIN? { content.withLock { $0.provenPIN } }
     var signingRegistration: SigningRegistration? { content.withLock { $0.signingRegistration } }
 
-    /// Changes the content; only the operation under way does.
+    /// Changes the content. Only the operation that is under way may call this.
     func update(_ change: (inout Content) -> Void) { content.withLock { change(&$0) } }
 
-    /// Takes over what another process has stored.
+    /// Replaces the record by one that another process has stored.
     func adopt(_ record: UserRecord, _ lifecycle: UserLifecycle) {
         update { content in
             if content.record.mpinID != record.mpinID {
@@ -130,7 +130,7 @@ package final class User: Sendable {
         }
     }
 
-    /// The client core forgets the user, the store does not: nothing secret of it stays in memory.
+    /// Erases the secrets in memory when the client core forgets the user. The store keeps the user.
     func forgetSecrets() {
         update { content in
             var record = content.record
@@ -140,7 +140,7 @@ package final class User: Sendable {
         }
     }
 
-    /// The identity is gone: nothing of it stays in memory.
+    /// Erases everything in memory when the identity was deleted.
     func erase() {
         update { content in
             let record = UserRecord(userID: content.record.userID, backend: content.record.backend)

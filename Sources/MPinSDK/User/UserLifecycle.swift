@@ -1,6 +1,6 @@
-/// The life of an identity as a plain value: no I/O, no clock, no randomness.
+/// The states of an identity and the steps between them, as a plain value without I/O, clock or random generator.
 ///
-/// The server blocks an identity; when it judges PINs again, the next login finds out.
+/// The server blocks an identity. When the server accepts PINs again, the next login makes it REGISTERED.
 ///
 ///     INVALID --> STARTED_VERIFICATION
 ///        |                |
@@ -8,18 +8,18 @@
 ///                          \          |                /
 ///                           \--> ACTIVATED -----------/
 ///
-/// and from everywhere back to INVALID when the user is deleted.
+/// Every state becomes INVALID when the user is deleted.
 package struct UserLifecycle: Sendable, Equatable {
     package private(set) var state: UserState
 
-    /// What happens to an identity: an operation of the app that ended well, or a verdict of the server.
+    /// An event that may change the state: an operation that succeeded, or a decision of the server.
     package enum Input: Sendable, CaseIterable {
         case verificationStarted
         case verificationFinished
         case registrationStarted
-        /// Started, and the server asks for no confirmation.
+        /// A registration was started, and the server asks for no confirmation.
         case registrationStartedActive
-        /// At a MIRACL MFA server, where the user id may have been verified before.
+        /// A registration was started at a MIRACL MFA server, where a verification may come before it.
         case registrationStartedMFA
         case registrationStartedActiveMFA
         case registrationTokenCompleted
@@ -34,17 +34,17 @@ package struct UserLifecycle: Sendable, Equatable {
         case signingStarted
         case signingFinished
         case signed
-        /// The last attempt is used up.
+        /// The server has refused the last attempt.
         case blocked
         case deleted
     }
 
     package init(state: UserState = .invalid) { self.state = state }
 
-    /// Whether `input` may happen now.
+    /// Whether `input` is allowed in this state.
     package func allows(_ input: Input) -> Bool { Self.next(state, input) != nil }
 
-    /// Moves on; false, with the state unchanged, where `input` may not happen now.
+    /// Changes the state; false, without a change, if `input` is not allowed in this state.
     package mutating func apply(_ input: Input) -> Bool {
         guard let next = Self.next(state, input) else { return false }
         state = next
@@ -101,7 +101,7 @@ package struct UserLifecycle: Sendable, Equatable {
     private static func fromBlocked(_ input: Input) -> UserState? {
         switch input {
         case .authenticationStarted, .blocked, .loggedOut: .blocked
-        // The PIN was judged, right or wrong.
+        // The server has judged the PIN as right or wrong, so the identity is not blocked.
         case .authenticationFinished: .registered
         default: nil
         }

@@ -1,7 +1,7 @@
 package import MPinCrypto
 package import MPinWire
 
-/// What the store keeps of an identity.
+/// The stored data of an identity.
 package struct UserRecord: Codable, Sendable, Equatable {
     package var userID: String
     /// Base URL without trailing slash.
@@ -11,36 +11,36 @@ package struct UserRecord: Codable, Sendable, Equatable {
     package var deviceName: String?
     /// Lower-case hex of the M-Pin ID's exact bytes.
     package var mpinID: String?
-    /// One-time token of a registration that is not finished, and the part of it that came with the link.
+    /// The one-time token of an unfinished registration, and the part of it that came with the link.
     package var regOTT: SecretText?
     package var regOTTRest: SecretText?
-    /// The browser's session that the registration belongs to, until it is finished (MIRACL MFA).
+    /// The browser session that the registration belongs to (MIRACL MFA); nil when it is finished.
     package var accessCode: String?
-    /// When the registration ends and what the server's clock showed then, in seconds since 1970.
+    /// When the registration expires, and the server's time at that answer, in seconds since 1970.
     package var expireTime: Int64?
     package var nowTime: Int64?
-    /// True where the registration was one at a MIRACL MFA server: how ``wire`` is stored.
+    /// True if the registration was at a MIRACL MFA server. This is the stored form of ``wire``.
     private var registeredMFA: Bool?
-    /// Names of the customer and the application, as the server gave them or, before, the program.
+    /// Names of the customer and the application from the server or, before its answer, from the program.
     package var customerID: String?
     package var appID: String?
-    /// Digits of a PIN; nil where the server does not say.
+    /// The number of digits of a PIN; nil if the server does not say.
     package var pinLength: Int?
-    /// How the user id was verified, if the server said so beside the M-Pin ID.
+    /// How the user id was verified, if the server said so outside the M-Pin ID.
     package var verificationType: String?
-    /// G1 point, 65 bytes: client secret minus PIN times identity.
+    /// G1 point, 65 bytes: client secret minus the PIN's number times the identity's point.
     package var token: SecretHex?
-    /// How the token's PIN became a number.
+    /// How the PIN was converted to a number when the token was made.
     package var mapping: PINMapping?
-    /// The second time permit share of the last login's day.
+    /// The cached second share of a time permit.
     package var permit: CachedPermit?
-    /// The day, since 1970-01-01 UTC, of a login whose PIN was judged wrong. It may have been the permit that was wrong, so
-    /// the share of that day comes from the second D-TA itself, not from the static storage.
+    /// The day, since 1970-01-01 UTC, of a login with a wrong PIN. The time permit may have been wrong instead, so the
+    /// share for this day is fetched from the second D-TA and not from the static storage.
     package var doubtedPermitDate: Int32?
-    /// What the user signs with.
+    /// The identity with which the user signs.
     package var signing: Signing?
 
-    /// A second time permit share with its day.
+    /// The second share of a time permit and its day.
     package struct CachedPermit: Codable, Sendable, Equatable {
         /// Days since 1970-01-01 UTC.
         package var date: Int32
@@ -59,7 +59,7 @@ package struct UserRecord: Codable, Sendable, Equatable {
         package var mpinID: String
         /// G2 point, 128 bytes in hex.
         package var publicKey: String
-        /// Which D-TAs made the client secret: base64.
+        /// The names of the D-TAs that made the client secret, in base64.
         package var dtas: String
         /// G1 point, 65 bytes.
         package var token: SecretHex
@@ -85,21 +85,22 @@ package struct UserRecord: Codable, Sendable, Equatable {
         IdentityKey(userID: userID, backend: backend, customerID: customerID, appID: appID)
     }
 
-    /// Nil for a record that contradicts itself: it is set aside as damaged.
+    /// Nil if the record contradicts itself; then it counts as damaged.
     var lifecycle: UserLifecycle? {
         guard let state = UserState(name: state) else { return nil }
         switch state {
         case .startedRegistration, .activated: guard mpinID != nil, regOTT != nil else { return nil }
         case .registered: guard mpinID != nil, token != nil, mapping != nil else { return nil }
         case .startedVerification: guard mpinID == nil, token == nil else { return nil }
-        // One that an old client has blocked has no token any more.
+        // Old clients delete the token of a blocked identity.
         case .blocked: guard mpinID != nil, (token == nil) == (mapping == nil) else { return nil }
         case .invalid: return nil
         }
         return UserLifecycle(state: state)
     }
 
-    /// The wire that the identity was registered over. Only MFA servers name a customer, and not all of them do.
+    /// The wire over which the identity was registered. Old records have no `registeredMFA`. Only MFA servers name a
+    /// customer, but not all of them do, so a customer shows an MFA server and its absence shows nothing.
     var wire: WireName {
         get { registeredMFA == true || customerID?.isEmpty == false ? .mfa : .milagro }
         set { registeredMFA = newValue == .mfa ? true : nil }
@@ -108,10 +109,11 @@ package struct UserRecord: Codable, Sendable, Equatable {
     /// Both parts of the registration token.
     var registrationToken: SecretText { (regOTT ?? "") + (regOTTRest ?? "") }
 
-    /// Whether there is a whole registration token: 16 bytes in hex at once, or what came with the link behind the rest.
+    /// Whether the registration token is complete: it has 16 bytes in hex from the start, or its rest came with the
+    /// link.
     var isRegistrationTokenWhole: Bool { regOTTRest != nil || (regOTT?.count ?? 0) >= 32 }
 
-    /// An identity with a key pair logs in and signs with one token.
+    /// Replaces the token. If the login identity has a key pair, the same token is used for signing.
     mutating func setToken(_ token: SecretHex, _ mapping: PINMapping) {
         self.token = token
         self.mapping = mapping
@@ -120,8 +122,8 @@ package struct UserRecord: Codable, Sendable, Equatable {
         signing?.mapping = mapping
     }
 
-    /// The secrets of `former` take the place of those of the identity `mpinID`.
-    mutating func takeBack(_ mpinID: String, from former: UserRecord) {
+    /// Restores the secrets of the identity `mpinID` from `former`.
+    mutating func restoreSecrets(_ mpinID: String, from former: UserRecord) {
         if signing?.mpinID == mpinID { signing = former.signing }
         guard self.mpinID == mpinID else { return }
         self.mpinID = former.mpinID
@@ -131,7 +133,7 @@ package struct UserRecord: Codable, Sendable, Equatable {
         verificationType = former.verificationType
     }
 
-    /// The registration is over, and its one-time token with it.
+    /// The record after the registration, without its one-time token.
     func finished(_ state: UserState, _ token: SecretHex, _ mapping: PINMapping) -> UserRecord {
         var record = self
         record.state = state.name
@@ -140,16 +142,16 @@ package struct UserRecord: Codable, Sendable, Equatable {
         return record
     }
 
-    /// The last attempt is used up. The token stays: the operator may unblock the identity.
+    /// Blocks the identity after its last attempt. The token stays, because the operator may unblock the identity.
     mutating func block() { state = UserState.blocked.name }
 
-    /// Of a wrong share for the day, that a D-TA or the static storage may have given, every right PIN would be a wrong
-    /// one: the next login gets another.
+    /// Forgets the cached share of this day. It may be wrong, and with a wrong share every PIN counts as wrong, so the
+    /// next login fetches another.
     mutating func forgetPermit(of date: Int32) {
         permit = nil
         if date > 0 { doubtedPermitDate = date }
     }
 
-    /// The server judges PINs again.
+    /// Unblocks the identity after the server has judged a PIN.
     mutating func unblock() { if state == UserState.blocked.name { state = UserState.registered.name } }
 }

@@ -1,5 +1,4 @@
-/// Where an identity stands, with the numbers of the C header (those of the MIRACL MFA core). The names are what the
-/// store keeps.
+/// The state of an identity. The numbers are those of the C header and the MIRACL MFA core. The store keeps the names.
 public enum UserState: Int32, Sendable, CaseIterable {
     /// The identity was just made, or was deleted.
     case invalid = 0
@@ -15,7 +14,7 @@ public enum UserState: Int32, Sendable, CaseIterable {
     /// the user, logins work again.
     case blocked = 5
 
-    /// As the store and the old cores write it.
+    /// The name in the store and in the old client cores.
     package var name: String {
         switch self {
         case .invalid: "INVALID"
@@ -27,8 +26,8 @@ public enum UserState: Int32, Sendable, CaseIterable {
         }
     }
 
-    /// What a program can do with a user who is there, for an error text.
-    var wayOn: String {
+    /// What the program can do in this state, for an error text.
+    var nextStep: String {
         switch self {
         case .invalid: "the user is not registered, start a registration"
         case .startedVerification: "finish the verification, then start a registration"
@@ -38,7 +37,7 @@ public enum UserState: Int32, Sendable, CaseIterable {
         }
     }
 
-    /// In the numbers of the Milagro cores, which know no STARTED_VERIFICATION.
+    /// The number in the Milagro cores, which have no STARTED_VERIFICATION.
     package var legacyNumber: Int32 {
         switch self {
         case .invalid, .startedVerification: 0

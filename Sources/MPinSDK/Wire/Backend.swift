@@ -2,19 +2,19 @@ import MPinHTTP
 import MPinSecrets
 import MPinWire
 
-/// A server, and the wires that it may speak.
+/// A server and the wires that it may use.
 struct Backend: Sendable {
     /// Base URL without trailing slash.
     let url: String
-    /// Where the URLs that it names may lead: to the Internet, and to the kind of network that it is in itself. So it
-    /// cannot make its clients ask what only they can reach.
+    /// The networks to which the URLs in the server's answers may lead: the Internet, and the network of the server
+    /// itself. So a server cannot direct requests to hosts that only its clients can reach.
     var reach: Set<AddressClass> = [.global]
     private let settings: WireSettings
     private let milagro: MilagroWire
     private let mfa: MilagroWire
 
-    /// The client settings of Milagro's servers and of MIRACL's MFA servers look alike: which of them it is only the
-    /// registrations of its users tell.
+    /// The client settings of Milagro's servers and of MIRACL's MFA servers look alike, so both wires are made. The
+    /// registration of each user decides which one is used.
     init(url: String, settings: JSONValue) throws(SDKError) {
         self.url = url
         self.settings = try WireSettings(url: url, settings: settings)
@@ -22,7 +22,7 @@ struct Backend: Sendable {
         mfa = MilagroWire(settings: self.settings, dialect: .mfa)
     }
 
-    /// That of an identity which was registered over it.
+    /// The wire with that name, for a user who was registered over it.
     func wire(_ name: WireName) -> any Wire {
         switch name {
         case .milagro: milagro
@@ -30,13 +30,14 @@ struct Backend: Sendable {
         }
     }
 
-    /// For what is asked without a user, where the wires do not differ.
+    /// For requests without a user. The wires do not differ in these.
     var wire: any Wire { milagro }
 
-    /// A member of the settings as text: strings made absolute, others as JSON, none as an empty text.
+    /// A member of the settings as text: strings become absolute URLs where they are paths, other values are JSON.
+    /// Empty if there is none.
     func parameter(_ name: String) -> String { settings.parameter(name) }
 
-    /// A base URL as it was given, without the slashes at its end.
+    /// A base URL without the slashes at its end.
     static func base(_ url: String) -> String {
         var base = Substring(url)
         while base.hasSuffix("/") { base.removeLast() }
@@ -44,22 +45,22 @@ struct Backend: Sendable {
     }
 }
 
-/// What client settings say (wire section 6.1): the URLs of a server and what it offers.
+/// The client settings (wire section 6.1): the URLs of a server and its features.
 struct WireSettings: Sendable {
     let registerURL: String
     let signatureURL: String
     let certivoxURL: String
-    /// Empty where the backend uses no time permits.
+    /// Empty if the backend uses no time permits.
     let timePermitsURL: String
-    /// Empty where there is no permit storage.
+    /// Empty if there is no permit storage.
     let timePermitsStorageURL: String
     let mpinAuthServerURL: String
     let authenticateURL: String
-    /// Where a login for a browser is redeemed; empty where there is none.
+    /// The URL that completes a login for a browser; empty if there is none.
     let mobileAuthenticateURL: String
-    /// Where the fate of a browser's session is reported; empty where there is no such thing.
+    /// The URL for reports about a browser's session; empty if there is none.
     let codeStatusURL: String
-    /// Where the end of a registration is reported; empty where there is no such thing.
+    /// The URL for reports of finished registrations; empty if there is none.
     let setupDoneURL: String
     let verificationURL: String
     let signingRegisterURL: String
@@ -69,14 +70,15 @@ struct WireSettings: Sendable {
     let givesRegistrationCodes: Bool
     /// Whether access numbers of 7 digits end in a check digit.
     let checksAccessNumbers: Bool
-    /// Digits of a PIN; nil where the server does not say.
+    /// The number of digits of a PIN; nil if the server does not say.
     let pinLength: Int?
-    /// Of the backend, without trailing slash.
+    /// Base URL of the backend, without trailing slash.
     let base: String
     private let members: [String: JSONValue]
 
-    /// Takes the members that a login on this device needs; every other one may be missing or of any type. MIRACL's
-    /// servers use no time permits and leave empty what belongs to them (TRUST wire section 7.2).
+    /// Reads the settings. The members that a login on this device needs must be there; the others may be missing or
+    /// have any type. MIRACL's servers use no time permits and leave the members for them empty (TRUST wire section
+    /// 7.2).
     init(url: String, settings: JSONValue) throws(SDKError) {
         guard case .object(let members) = settings else { throw Self.missing("") }
         func text(_ name: String) throws(SDKError) -> String {
@@ -105,7 +107,8 @@ struct WireSettings: Sendable {
         self.members = members
     }
 
-    /// A member as text: strings made absolute, others as JSON, none as an empty text.
+    /// A member as text: strings become absolute URLs where they are paths, other values are JSON. Empty if there is
+    /// none.
     func parameter(_ name: String) -> String {
         switch members[name] {
         case nil, .null: return ""
@@ -116,13 +119,13 @@ struct WireSettings: Sendable {
         }
     }
 
-    /// Lengths that no PIN can have are taken for none.
+    /// Nil for lengths that no PIN can have.
     private static func pinLength(_ value: JSONValue?) -> Int? {
         guard case .int(let digits) = value, PINDigits.lengths.contains(digits) else { return nil }
         return digits
     }
 
-    /// Paths belong to the base URL; web socket URLs name the same server as http ones.
+    /// Adds the base URL to a path, and replaces the scheme of a web socket URL by the matching http scheme.
     private static func absolute(_ text: String, base: String) -> String {
         if text.hasPrefix("/") { return base + text }
         if text.hasPrefix("ws://") || text.hasPrefix("wss://") { return "http" + text.dropFirst(2) }

@@ -2,7 +2,7 @@ package import MPinHTTP
 import MPinSecrets
 import MPinWire
 
-/// When an operation must end.
+/// The deadline of an operation, and whether it is cancelled.
 package struct CallLimits: Sendable {
     let deadline: Deadline
     let isCancelled: @Sendable () -> Bool
@@ -13,21 +13,22 @@ package struct CallLimits: Sendable {
     }
 }
 
-/// Sends the requests of one operation: each under the operation's deadline, each open to its cancel.
+/// Sends the requests of one operation. The operation's deadline and cancel apply to each of them.
 struct Caller {
     let transport: any HTTPTransport
-    /// Held against every URL here, too: a transport of the program's own need not know it.
+    /// Every URL is checked against this policy before it reaches the transport, because the program's own transport
+    /// may not check it.
     let policy: HTTPPolicy
-    /// Client id and what the program has added.
+    /// The client id and the program's custom headers.
     let headers: [(String, String)]
     let limits: CallLimits
-    /// Where the URLs that the backend names may lead; nil: anywhere.
+    /// The networks to which the URLs in the backend's answers may lead; nil: any.
     var reach: Set<AddressClass>?
     let retryMilliseconds: UInt32
     let log: Log?
     var deadline: Deadline { limits.deadline }
 
-    /// For URLs that the program itself has named.
+    /// For URLs that come from the program itself; these may lead anywhere.
     var anywhere: Caller {
         var caller = self
         caller.reach = nil
@@ -43,7 +44,7 @@ struct Caller {
         return try answer(call, request).body
     }
 
-    /// `more` are headers of this request alone.
+    /// Sends a request with a body. `more` are additional headers.
     func send(
         _ call: ServerCall, _ method: HTTPRequest.Method, _ url: String, _ message: some Encodable,
         _ more: [(String, String)] = [], until earlier: Deadline? = nil
@@ -57,21 +58,21 @@ struct Caller {
         return try answer(call, request).body
     }
 
-    /// `answer` as a message of the wire.
+    /// Decodes `answer` as a message of the wire.
     func decode<Message: Decodable>(_ call: ServerCall, _ answer: SecretBytes) throws(SDKError) -> Message {
         do {
             return try JSON.decode(from: answer.span)
         } catch { throw SDKError(.responseParseError, "\(call.name): \(error)", httpStatus: 200) }
     }
 
-    /// Where the address lies that answers a GET.
+    /// Sends a GET; returns the kind of the answering server's address, and the answer.
     func peer(_ call: ServerCall, _ url: String) throws(SDKError) -> (AddressClass?, SecretBytes) {
         let request = HTTPRequest(url: url, headers: headers, deadline: deadline, mayRepeat: call.isIdempotent)
         let response = try answer(call, request)
         return (response.peer, response.body)
     }
 
-    /// The answer to a request, which is sent again while that is worth it.
+    /// Sends a request, with retries, and returns the answer.
     private func answer(_ call: ServerCall, _ request: HTTPRequest) throws(SDKError) -> HTTPResponse {
         if let refusal = policy.refusal(of: request.url, reach: reach) { throw Self.error(call, refusal) }
         var request = request
@@ -95,7 +96,8 @@ struct Caller {
         }
     }
 
-    /// Tells the log of an exchange, without anything that may hold a token: no path, query, header or body.
+    /// Writes a line about a request to the log. Path, query, headers and bodies are left out, because they may contain
+    /// a token.
     private func tell(
         _ level: LogLevel, _ request: HTTPRequest, since start: UInt64, _ outcome: @autoclosure () -> String
     ) {
@@ -114,7 +116,7 @@ struct Caller {
             server: report)
     }
 
-    /// What to do next, where the status alone does not say it.
+    /// An explanation for statuses whose name does not suffice.
     private static func hint(_ status: Status, _ report: SDKError.ServerReport) -> String? {
         switch status {
         case .identityNotVerified:
@@ -127,7 +129,7 @@ struct Caller {
         }
     }
 
-    /// Waits, open to a cancel; the end of the wait lies before the deadline.
+    /// Waits until the end of the pause, or until a cancel. The pause ends before the deadline.
     private func wait(_ pause: Deadline, _ call: ServerCall) throws(SDKError) {
         while pause.remainingMilliseconds() > 0 {
             guard !limits.isCancelled() else { throw Self.error(call, .cancelled) }
@@ -158,7 +160,7 @@ extension SDKError.ServerReport {
         self.init()
         retryAfter = response.retryAfter
         let detail = (try? JSON.decode(JSONValue.self, from: response.body.span)).map(ErrorDetail.init)
-        // MIRACL's servers say it in plain text (TRUST wire section 7.2).
+        // MIRACL's servers send errors as plain text (TRUST wire section 7.2).
         let isText = response.header("Content-Type")?.lowercased().hasPrefix("text/plain") == true
         code = Self.line(detail?.code ?? "", Self.maxText)
         text = Self.line(detail?.text ?? (isText ? response.body.plainText : ""), Self.maxText)
@@ -166,7 +168,8 @@ extension SDKError.ServerReport {
         requestID = Self.line(response.header("X-Request-Id") ?? detail?.requestID ?? "", Self.maxRequestID)
     }
 
-    /// One line and not long, whatever the server wrote, of which nothing steers a terminal.
+    /// The first `limit` characters as one line, without control characters, which could change the state of a
+    /// terminal.
     private static func line(_ text: String, _ limit: Int) -> String {
         let scalars = text.unicodeScalars.prefix(limit).map { scalar -> Unicode.Scalar in
             switch scalar.properties.generalCategory {

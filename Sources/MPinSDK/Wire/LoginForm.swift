@@ -1,26 +1,27 @@
 import MPinWire
 
-/// What a login is for, which is what its requests differ in.
+/// The purpose of a login and what its requests need for that.
 struct LoginForm {
-    /// The browser's session that is to be logged in; nil: a login on this device.
+    /// The code of the browser's session to log in; nil: a login on this device.
     var accessCode: String?
     var wantsOTP = false
-    /// Asks the application for an authorization code.
+    /// Whether the application is asked for an authorization code.
     var wantsCode = false
-    /// The name of the purpose at pass 1, and at authenticate, at a MIRACL server.
+    /// The names of the purpose at pass 1 and at authenticate. Only MIRACL's servers use them.
     var scope: String?
     var authenticateScope: String?
-    /// The leave of the application's server.
+    /// The permission of the application's server.
     var authorization: String?
 
-    /// On this device.
+    /// A login on this device.
     static var plain: LoginForm { LoginForm() }
     static var otp: LoginForm { LoginForm(wantsOTP: true) }
     static var registrationCode: LoginForm { LoginForm(wantsOTP: true, scope: "reg-code") }
     static var signingRegistration: LoginForm { LoginForm(scope: "dvs-reg", authenticateScope: "dvs") }
 
-    /// Whether a leave to register a key is what the login is for, and no demand.
-    var wantsLeave: Bool { authenticateScope != nil }
+    /// Whether the login's purpose is the permission to register a key. Then an offer of such a permission is the
+    /// expected answer and not a demand to renew.
+    var wantsKeyPermission: Bool { authenticateScope != nil }
 
     static func browser(_ accessCode: String) -> LoginForm { LoginForm(accessCode: accessCode) }
     static func authorizationCode(_ accessCode: String?) -> LoginForm {
@@ -31,17 +32,18 @@ struct LoginForm {
     }
 }
 
-/// What the server and the application said to a login that succeeded.
+/// The answers of the server and the application to a successful login.
 struct LoginAnswer {
-    /// The application's JSON text; empty where it said nothing.
+    /// The application's JSON text; may be empty.
     let text: String
-    /// The same, read.
+    /// `text`, decoded.
     let content: JSONValue
     let pass2: JSONValue
-    /// What the server wants done before it lets the user in; the other members are empty then.
+    /// The renewal that the server asks for before it lets the user in. The other members are empty then.
     var renewal: RenewalAnswer?
 
-    /// How to end the session, where the application says so. What is no path could name any host.
+    /// How to end the session, if the application says so. Only a path at the backend is accepted, because a URL could
+    /// name any host.
     var logout: User.Logout? {
         guard case .string(let path) = content["logoutURL"], path.hasPrefix("/"), let data = content["logoutData"],
             data != .null
@@ -49,14 +51,14 @@ struct LoginAnswer {
         return User.Logout(path: path, data: data)
     }
 
-    /// The authorization code; empty where there is none.
+    /// The authorization code; empty if there is none.
     var code: String {
         guard case .string(let code) = content["code"] else { return "" }
         return code
     }
 
-    /// The one-time password came with pass 2, its times with the application's answer. One without a time is good all
-    /// the same, and the old cores keep it, too.
+    /// The one-time password from pass 2, with the times from the application's answer. A password without times is
+    /// kept, too, as in the old client cores.
     var otp: OTP {
         guard case .string(let code) = pass2["OTP"], isCode(code) else { return OTP(status: .flowError) }
         let (expires, now) = (number("expireTime"), number("nowTime"))
@@ -67,12 +69,12 @@ struct LoginAnswer {
             nowTime: (now ?? 0) / 1000, ttlSeconds: ttl ?? 0)
     }
 
-    /// What a person can read and type, of 1 to 63 characters: programs print it.
+    /// Whether the text is printable and has 1 to 63 characters. Programs print it and users type it.
     private func isCode(_ text: String) -> Bool {
         (1...63).contains(text.utf8.count) && text.utf8.allSatisfy { 33...126 ~= $0 }
     }
 
-    /// Nil for what is no whole number above 0.
+    /// Nil unless the member is a whole number above 0.
     private func number(_ name: String) -> Int64? {
         switch content[name] {
         case .int(let value) where value > 0: Int64(value)

@@ -3,23 +3,23 @@ import MPinHTTP
 import MPinSecrets
 import MPinWire
 
-/// The wire of Milagro's servers and of ours, and in another dialect that of MIRACL's MFA servers: client settings name the
-/// URLs, two authorities make the secrets, and the server passes the share of the first one on.
+/// The wire of Milagro's servers and of ours and, in another dialect, of MIRACL's MFA servers. The client settings name
+/// the URLs. Two authorities make the secrets; the server passes on the share of the first one.
 struct MilagroWire: Wire {
     let settings: WireSettings
     let dialect: Dialect
 
-    /// What differs.
+    /// The differences between both kinds of servers.
     struct Dialect: Sendable {
-        /// What the statuses of a registration mean.
+        /// Determines what the HTTP statuses of a registration mean.
         let register: ServerCall
         let signature: ServerCall
-        /// Whether codes that register another device need no word of the server's: elsewhere such digits would register
-        /// nothing.
+        /// Whether every server gives codes that register another device. If not, only servers that say so in the
+        /// settings do.
         let hasRegistrationCodes: Bool
 
         static let milagro = Dialect(register: .register, signature: .signature, hasRegistrationCodes: false)
-        /// The status 404 tells that a registration is over.
+        /// In this dialect the HTTP status 404 means that the registration has expired.
         static let mfa = Dialect(register: .registerMFA, signature: .signatureMFA, hasRegistrationCodes: true)
     }
 
@@ -139,7 +139,7 @@ struct MilagroWire: Wire {
         }
     }
 
-    /// The bare hex of the share.
+    /// Reads the share, which the storage sends as plain hex.
     func storedShare(_ ticket: Ticket, until deadline: Deadline, _ caller: Caller) throws(SDKError) -> Share? {
         guard let url = ticket.storageURL else { return nil }
         let text = try caller.get(.permitStorage, url, until: deadline)
@@ -158,18 +158,18 @@ struct MilagroWire: Wire {
             mpinResponse: pass2, authzRequest: form.wantsCode ? true : nil, scope: form.authenticateScope)
         let headers = form.authorization.map { [("Authorization", $0)] } ?? []
         let body = try caller.send(.authenticate, .post, url, request, headers)
-        // The application may have nothing to say.
+        // An application may send an empty answer.
         if body.count == 0 { return LoginAnswer(text: "", content: .null, pass2: pass2) }
         var renewal: RenewalAnswer = try caller.decode(.authenticate, body)
-        if form.wantsLeave { renewal.dvsRegister = nil }
-        // It may hold a share, which becomes no text.
+        if form.wantsKeyPermission { renewal.dvsRegister = nil }
+        // The answer may contain a share, so it is not kept as text.
         if renewal.renewSecret != nil || renewal.dvsRegister != nil {
             return LoginAnswer(text: "", content: .null, pass2: pass2, renewal: renewal)
         }
         return LoginAnswer(text: body.plainText, content: try caller.decode(.authenticate, body), pass2: pass2)
     }
 
-    /// The server's challenge y, 32 bytes, to the commitments.
+    /// Sends the commitments; returns the server's challenge y, 32 bytes.
     private func pass1(
         _ u: [UInt8], _ ut: [UInt8], _ credential: Credential, _ form: LoginForm, _ caller: Caller
     ) throws(SDKError) -> [UInt8] {
@@ -184,7 +184,7 @@ struct MilagroWire: Wire {
         return y
     }
 
-    /// The answer to the second pass, right PIN or wrong.
+    /// Sends the proof; returns the server's answer, which is the same for a right and a wrong PIN.
     private func pass2(
         _ v: [UInt8], _ credential: Credential, _ form: LoginForm, _ caller: Caller
     ) throws(SDKError) -> JSONValue {
@@ -196,7 +196,7 @@ struct MilagroWire: Wire {
         return answer
     }
 
-    /// Where a login is redeemed.
+    /// The URL that completes a login.
     private func authenticateURL(_ form: LoginForm) throws(SDKError) -> String {
         guard form.accessCode != nil else { return settings.authenticateURL }
         guard !settings.mobileAuthenticateURL.isEmpty else {
@@ -222,7 +222,7 @@ struct MilagroWire: Wire {
     }
 }
 
-/// A share that is no point must not be kept: no later answer would fit it.
+/// Throws if the share is not a point. Such a share must not be kept, because it would make all later steps fail.
 private func checkedShare(_ index: Int, _ share: SecretHex, _ call: ServerCall) throws(SDKError) -> Share {
     guard share.secret.count == MPinSize.g1 else {
         throw SDKError(.responseParseError, "\(call.name): the share has not \(MPinSize.g1) bytes")
@@ -233,7 +233,7 @@ private func checkedShare(_ index: Int, _ share: SecretHex, _ call: ServerCall) 
     return Share(index: index, share.secret)
 }
 
-/// Keys are on one curve only.
+/// Throws if the server names another curve for the key.
 func checkCurve(_ name: String?, _ call: ServerCall) throws(SDKError) {
     guard name == nil || name == "BN254CX" else {
         throw SDKError(.cryptoError, "\(call.name): keys on another curve than BN254CX")
@@ -241,12 +241,12 @@ func checkCurve(_ name: String?, _ call: ServerCall) throws(SDKError) {
 }
 
 extension String {
-    /// The octets of a share that the text spells.
+    /// The octets of the point that the hex text contains.
     fileprivate var point: SecretBytes? { SecretBytes(utf8: self).point }
 }
 
 extension SecretBytes {
-    /// The octets of a share that the text spells, without regard to white space around it.
+    /// The octets of the point that the hex text contains, without white space around it.
     fileprivate var point: SecretBytes? {
         let digits = span
         var (start, end) = (0, digits.count)
@@ -258,8 +258,8 @@ extension SecretBytes {
 }
 
 extension Session {
-    /// Old servers and old clients spell the members differently: their case does not matter, and what is empty may stand
-    /// under another name.
+    /// Old servers and old clients write these member names in different ways: upper and lower case are equal here, and
+    /// if a member is empty, its other name is tried.
     init(_ answer: JSONValue) throws(SDKError) {
         guard case .object(let members) = answer else {
             throw SDKError(.responseParseError, "\(ServerCall.codeStatus.name): not a JSON object")

@@ -1,23 +1,24 @@
 import MPinHTTP
 
-/// What the program wants of every request.
+/// The program's settings for all requests.
 struct RequestSettings {
     private(set) var clientID = ""
     private var custom: [(name: String, value: String)] = []
     var trustedDomains = TrustedDomains()
-    /// They belong to the message and its way; a program that sets them breaks it.
+    /// Headers that describe the message or its transport. Custom headers of these names are refused, because they
+    /// would break requests.
     private static let reserved: Set = [
         "host", "content-length", "content-type", "transfer-encoding", "connection", "expect",
     ]
 
-    /// Client id and custom headers; a custom one takes the place of one of ours.
+    /// The client id and the custom headers. A custom header replaces one of ours with the same name.
     var headers: [(String, String)] {
         let ours = clientID.isEmpty ? [] : [("X-MIRACL-CID", clientID), ("X-MIRACL-Client-ID", clientID)]
         let names = Set(custom.map { $0.name.lowercased() })
         return ours.filter { !names.contains($0.0.lowercased()) } + custom
     }
 
-    /// Empty: no header.
+    /// An empty id means no header.
     mutating func setClientID(_ id: String) throws(SDKError) {
         guard HeaderField.isValue(id) else { throw SDKError(.invalidArgument, "a control character in the client id") }
         clientID = id

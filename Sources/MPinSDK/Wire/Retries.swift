@@ -1,9 +1,9 @@
 package import MPinHTTP
 
-/// When a request that failed is worth another try: at most three, each after a pause of random length, so that clients
-/// which failed together do not come back together.
+/// Decides whether a failed request is sent again: at most three times, each after a pause of random length, so that
+/// many clients do not return at the same moment.
 package struct Retries {
-    /// Of the first pause, at most.
+    /// The maximum length of the first pause.
     package static let usualMilliseconds: UInt32 = 100
 
     private let deadline: Deadline
@@ -16,18 +16,18 @@ package struct Retries {
         self.firstPauseMilliseconds = firstPauseMilliseconds
     }
 
-    /// The end of the pause; nil where no further try is worth it, or where there is no time for one.
+    /// The end of the pause before the next attempt. Nil if the error is final, or if not enough time is left.
     package mutating func pause(after error: SDKError) -> Deadline? {
         guard count < Self.maxCount, Self.isTransient(error) else { return nil }
         let pause = firstPauseMilliseconds << count
         count += 1
-        // A server that names a time gets it, and a little more.
+        // If the server names a waiting time, the pause is at least that long.
         let asked = error.server.retryAfter.map { UInt32(clamping: min($0, 1_000_000) &* 1000) } ?? 0
         let end = Deadline.after(milliseconds: asked &+ UInt32.random(in: pause / 2...pause))
         return end.nanoseconds < deadline.nanoseconds ? end : nil
     }
 
-    /// No connection, or an answer that tells of its own end.
+    /// Whether the error may be temporary: no connection, or an answer that says so.
     private static func isTransient(_ error: SDKError) -> Bool {
         switch error.httpStatus {
         case nil: error.status == .networkError && !error.isFinal

@@ -1,4 +1,4 @@
-/// One request of a flow; what an HTTP status means depends on it (wire section 13).
+/// One kind of request. The meaning of an HTTP status depends on it (wire section 13).
 package enum ServerCall: Sendable, CaseIterable {
     case clientSettings
     case service
@@ -24,7 +24,7 @@ package enum ServerCall: Sendable, CaseIterable {
     case signingRegister
     case secondSigningShare
 
-    /// For error texts.
+    /// The name in error texts.
     var name: String {
         switch self {
         case .clientSettings: "client settings"
@@ -49,8 +49,9 @@ package enum ServerCall: Sendable, CaseIterable {
         }
     }
 
-    /// Whether the server may be asked twice. The first shares are handed out once, and every POST and PUT leaves
-    /// something behind; the permit storage has the second D-TA for its second try.
+    /// Whether the request may be sent twice. The server gives the first shares only once, and every POST and PUT
+    /// changes something there. A request to the permit storage is not repeated, because the second D-TA is asked
+    /// instead.
     var isIdempotent: Bool {
         switch self {
         case .clientSettings, .service, .secondClientSecret, .timePermit, .secondTimePermit, .secondSigningShare: true
@@ -61,7 +62,7 @@ package enum ServerCall: Sendable, CaseIterable {
         }
     }
 
-    /// What an HTTP status means here. Success is exactly 200 (wire section 2).
+    /// What an HTTP status of the answer means. Only 200 is a success (wire section 2).
     package func status(http: Int) -> Status {
         switch (self, http) {
         case (_, 200): .ok

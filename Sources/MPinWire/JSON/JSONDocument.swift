@@ -2,16 +2,16 @@ import CJansson
 import Glibc
 package import MPinSecrets
 
-/// Why a text is not the message that was expected.
+/// Why a text is not the expected message.
 package enum JSONFailure: Error, Equatable, CustomStringConvertible {
-    /// Not one JSON object or array in UTF-8, or a member named twice.
+    /// The text is not one JSON object or array in UTF-8, or an object has two members of the same name.
     case notJSON
-    /// More than ``JSON/maxBytes`` bytes or ``JSON/maxDepth`` levels.
+    /// The text has more than ``JSON/maxBytes`` bytes or ``JSON/maxDepth`` levels.
     case tooLarge
-    /// A member is missing or of another type; the text is its path.
+    /// A member is missing or has another type. The text is its path.
     case mismatch(String)
 
-    /// One line for a person; it names members and never quotes values.
+    /// One line for a person. It names members and never contains values.
     package var description: String {
         switch self {
         case .notJSON: "not a JSON object"
@@ -22,14 +22,14 @@ package enum JSONFailure: Error, Equatable, CustomStringConvertible {
     }
 }
 
-/// JSON by jansson: duplicate names refused, size and depth bounded, nothing but white space behind the value.
+/// JSON by jansson. Refuses duplicate names and everything but white space after the value; limits size and depth.
 package enum JSON {
-    /// The largest text in bytes, as large as the largest answer of the transport.
+    /// The maximum size of a text in bytes. It equals the limit of the transport for answers.
     package static let maxBytes = 1 << 20
-    /// Levels of arrays and objects; the wire's messages have three.
+    /// The maximum number of nested arrays and objects. The messages of the wire have three levels.
     package static let maxDepth = 32
 
-    /// Reads `text` as a `Value`: an object or array, or, `fromAny`, any other JSON value, too.
+    /// Decodes `text` as a `Value`. The text must be an object or array; with `fromAny` it may be any JSON value.
     package static func decode<Value: Decodable>(
         _ type: Value.Type = Value.self, from text: Span<UInt8>, fromAny: Bool = false
     ) throws(JSONFailure) -> Value {
@@ -43,7 +43,7 @@ package enum JSON {
         }
     }
 
-    /// The text of `value` in memory that is wiped.
+    /// Encodes `value`. The memory of the text is wiped.
     package static func encode(_ value: some Encodable) throws(JSONFailure) -> SecretBytes {
         do {
             let node = try JSONTree(value)
@@ -51,7 +51,8 @@ package enum JSON {
         } catch { throw .mismatch("") }
     }
 
-    /// The text of a `value` that holds no secret, or goes where the text cannot be wiped.
+    /// Encodes `value`. The memory of the text is not wiped, so the value must contain no secret, unless its
+    /// destination cannot be wiped either.
     package static func bytes(_ value: some Encodable) throws(JSONFailure) -> [UInt8] {
         do {
             let node = try JSONTree(value)
@@ -60,7 +61,7 @@ package enum JSON {
     }
 }
 
-/// A parsed text, wiped when it goes.
+/// A parsed text. Its memory is wiped when it is freed.
 final class JSONDocument {
     let root: UnsafeMutablePointer<json_t>
 
@@ -79,7 +80,7 @@ final class JSONDocument {
 
     deinit { json_decref(root) }
 
-    /// jansson itself stops at 2048 levels only.
+    /// Whether the text has at most ``JSON/maxDepth`` levels. jansson's own limit is 2048.
     private static func isShallow(_ text: Span<UInt8>) -> Bool {
         var depth = 0
         var isInString = false
@@ -124,10 +125,11 @@ extension [any CodingKey] {
     fileprivate var dotted: String { map(\.stringValue).joined(separator: ".") }
 }
 
-/// The memory that jansson frees, wiped: of values, and of what its parser has copied on the way to them.
+/// Makes jansson wipe the memory that it frees, because values and the copies of its parser may contain secrets.
 enum JSONMemory {
-    /// To be asked for before jansson is. Its functions are the whole process's: they are replaced only while they are
-    /// plain `malloc` and `free`, so that those of a program are kept and what anybody has got from jansson stays good.
+    /// Must be read before jansson is used. jansson has one pair of memory functions for the whole process. They are
+    /// replaced only if they are `malloc` and `free`, so that the program's own functions stay, and memory that jansson
+    /// has given out before can still be freed.
     static let isWiped: Bool = {
         var allocate: json_malloc_t?
         var release: json_free_t?

@@ -1,9 +1,9 @@
 import CJansson
 import MPinSecrets
 
-/// A value of a parsed text as the `Decoder` that the wire's `Codable` messages read from.
+/// A value of a parsed text. It is the `Decoder` of the wire's `Codable` messages.
 struct JSONNode: Decoder, SingleValueDecodingContainer {
-    /// Keeps `value` alive.
+    /// Owns the memory of `value`.
     let document: JSONDocument
     let value: UnsafeMutablePointer<json_t>
     let codingPath: [any CodingKey]
@@ -23,7 +23,7 @@ struct JSONNode: Decoder, SingleValueDecodingContainer {
 
     func decodeNil() -> Bool { value.pointee.type == JSON_NULL }
 
-    /// Serves every type that the protocol asks for: scalars here, the others by their own `init(from:)`.
+    /// Decodes scalars here, and all other types by their own `init(from:)`.
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         let result: Any?
         switch type {
@@ -40,12 +40,12 @@ struct JSONNode: Decoder, SingleValueDecodingContainer {
         return result
     }
 
-    /// The member of that name or the element at that place.
+    /// The member with that name or the element at that index.
     func child(_ value: UnsafeMutablePointer<json_t>, _ key: any CodingKey) -> JSONNode {
         JSONNode(document: document, value: value, codingPath: codingPath + [key])
     }
 
-    // What nearly all members are, without the question which type it is.
+    // A short way for strings, which are the most frequent members; it does not compare types.
     func decode(_ type: String.Type) throws -> String { try string ?? { throw mismatch(type) }() }
     func decode(_ type: Bool.Type) throws -> Bool { try bool ?? { throw mismatch(type) }() }
     func decode(_ type: Int.Type) throws -> Int { try integer(type) ?? { throw mismatch(type) }() }
@@ -55,7 +55,7 @@ struct JSONNode: Decoder, SingleValueDecodingContainer {
         .typeMismatch(type, .init(codingPath: codingPath, debugDescription: "another JSON type"))
     }
 
-    /// The value whatever its type is: far cheaper than one try for each type.
+    /// The value whatever its type is. This is much faster than trying each type.
     var content: JSONValue {
         switch value.pointee.type {
         case JSON_TRUE: .bool(true)
@@ -99,7 +99,7 @@ struct JSONNode: Decoder, SingleValueDecodingContainer {
         withText { text in text.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) } }
     }
 
-    /// Straight from jansson's memory, so that no `String` is made of a secret.
+    /// Decodes hex in jansson's memory, so that no `String` is made from a secret.
     private var secret: SecretBytes? { withText { SecretBytes(hex: $0) } ?? nil }
 
     private var double: Double? {
@@ -218,7 +218,7 @@ private struct JSONElements: UnkeyedDecodingContainer {
     }
 }
 
-/// The place of an element, as a key of a path.
+/// The index of an element, as a part of a path.
 struct JSONIndex: CodingKey {
     let intValue: Int?
     var stringValue: String { intValue.map(String.init) ?? "" }

@@ -1,16 +1,16 @@
 import CJansson
 import MPinSecrets
 
-/// A JSON value under construction: the `Encoder` that the wire's `Codable` messages write to.
+/// A JSON value under construction. It is the `Encoder` of the wire's `Codable` messages.
 final class JSONTree: Encoder, SingleValueEncodingContainer {
-    /// Owned: it holds one reference. Nil until something has been encoded.
+    /// The tree owns one reference to this value. Nil until something was encoded.
     private var value: UnsafeMutablePointer<json_t>?
     let codingPath: [any CodingKey]
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     init(codingPath: [any CodingKey]) { self.codingPath = codingPath }
 
-    /// The tree of `content`.
+    /// Encodes `content`.
     convenience init(_ content: some Encodable, codingPath: [any CodingKey] = []) throws {
         _ = JSONMemory.isWiped
         self.init(codingPath: codingPath)
@@ -28,16 +28,17 @@ final class JSONTree: Encoder, SingleValueEncodingContainer {
         return text
     }
 
-    /// The compact text in memory that is not wiped.
+    /// The compact text, in memory that is not wiped.
     func bytes() throws -> [UInt8] {
-        // Nearly every text fits at once; to ask for its size first costs as much as to write it.
+        // Most texts fit at the first try. Asking for the size first would cost as much as writing the text.
         var (bytes, size) = dump(upTo: 1024)
         if size > bytes.count { (bytes, size) = dump(upTo: size) }
         guard bytes.count == size, size > 0 else { throw failure("nothing encoded, or out of memory") }
         return bytes
     }
 
-    /// The compact text, or nothing where it needs more than `room` bytes; its size in any case, 0 where there is none.
+    /// The compact text; empty if it needs more than `room` bytes. `size` is its size in both cases, and 0 if there is
+    /// no value.
     private func dump(upTo room: Int) -> ([UInt8], size: Int) {
         var size = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
@@ -47,7 +48,7 @@ final class JSONTree: Encoder, SingleValueEncodingContainer {
         return (bytes, size)
     }
 
-    /// Writes the compact text where it has room for it; its size in any case, 0 where there is none.
+    /// Writes the compact text if it fits into the buffer. Returns its size in both cases, and 0 if there is no value.
     private func dump(into buffer: UnsafeMutableBufferPointer<UInt8>?) -> Int {
         let flags = Int(JSON_COMPACT | JSON_ENCODE_ANY)
         guard let value else { return 0 }
@@ -67,7 +68,7 @@ final class JSONTree: Encoder, SingleValueEncodingContainer {
 
     func encodeNil() throws { set(json_null()) }
 
-    /// Serves every type that the protocol asks for: scalars here, the others by their own `encode(to:)`.
+    /// Encodes scalars here, and all other types by their own `encode(to:)`.
     func encode<Value: Encodable>(_ content: Value) throws {
         switch content {
         case let flag as Bool: set(flag ? json_true() : json_false())
@@ -84,12 +85,12 @@ final class JSONTree: Encoder, SingleValueEncodingContainer {
         guard value != nil else { throw failure("not a JSON value") }
     }
 
-    // What nearly all values are, without the question which type it is.
+    // A short way for strings, which are the most frequent values; it does not compare types.
     func encode(_ text: String) throws { set(jsonText(text)) }
     func encode(_ number: Int) throws { set(json_integer(Int64(number))) }
     func encode(_ number: Int64) throws { set(json_integer(number)) }
 
-    /// A new reference for a parent to own; null where nothing was encoded.
+    /// A new reference, which the parent then owns; JSON's null if nothing was encoded.
     func take() -> UnsafeMutablePointer<json_t>? { value.map { json_incref($0) } ?? json_null() }
 
     private func set(text: Span<UInt8>) {
@@ -131,7 +132,7 @@ private struct JSONObjectWriter<Key: CodingKey>: KeyedEncodingContainerProtocol 
 
     mutating func encodeNil(forKey key: Key) throws { json_object_set_new(object, key.stringValue, json_null()) }
 
-    // What nearly all members are, without a tree of their own.
+    // A short way for strings, which are the most frequent members; it needs no tree of their own.
     mutating func encode(_ text: String, forKey key: Key) throws { try set(key, jsonText(text)) }
     mutating func encode(_ flag: Bool, forKey key: Key) throws { try set(key, flag ? json_true() : json_false()) }
     mutating func encode(_ number: Int, forKey key: Key) throws { try set(key, json_integer(Int64(number))) }
@@ -198,7 +199,7 @@ private struct JSONArrayWriter: UnkeyedEncodingContainer {
     mutating func superEncoder() -> any Encoder { tree }
 }
 
-/// A new string; null where there is no memory.
+/// A new string; a null pointer if there is no memory.
 private func jsonText(_ text: String) -> UnsafeMutablePointer<json_t>? {
     var text = text
     return text.withUTF8 { bytes in

@@ -22,7 +22,7 @@ private let readers: [@Sendable (UnsafeMutableBufferPointer<UInt8>) -> Void] = [
     both(MobileAuthenticateResponse.self), both(LoginResultRequest.self), both(ServiceResponse.self),
     both(ServerSecretResponse.self), both(MasterKeysResponse.self), both(ClientSecretResponse.self),
     both(TimePermitResponse.self), both(TimePermitsResponse.self), both(VerificationRequest.self),
-    both(ConfirmationRequest.self), both(ConfirmationResponse.self), both(SigningLeave.self),
+    both(ConfirmationRequest.self), both(ConfirmationResponse.self), both(SigningPermission.self),
     both(SigningRegisterRequest.self), both(SigningRegisterResponse.self), both(SigningShareResponse.self),
     renewal, errorDetail, time,
 ]

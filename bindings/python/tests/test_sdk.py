@@ -168,7 +168,7 @@ def test_cancel_ends_a_call_in_another_thread(sdk: mpin.SDK, silent: str) -> Non
 
     thread = threading.Thread(target=wait)
     thread.start()
-    while thread.is_alive():  # The lock of the interpreter is free, or this would come when the call has timed out.
+    while thread.is_alive():  # This works only if the call does not hold the lock of the interpreter.
         sdk.cancel()
         thread.join(0.01)
     assert [type(error) for error in caught] == [mpin.CanceledError]

@@ -4,18 +4,18 @@ import MPinSecrets
 
 /// Times every operation of M-Pin in the form in which callers use it, from octets to octets. It uses several users in
 /// turn, so that the hash to G1 needs an average number of tries.
-func climbProtocol(_ ladder: inout Ladder) throws(MPinError) {
+func measureProtocol(_ benchmark: inout Benchmark) throws(MPinError) {
     let bench = try ProtocolBench()
-    try bench.climbShares(&ladder)
-    bench.climbClient(&ladder)
-    bench.climbFactors(&ladder)
-    try bench.climbServer(&ladder)
-    try climbKangaroo(&ladder)
-    try bench.climbKeyPair(&ladder)
-    try bench.climbOnePass(&ladder)
-    try bench.climbFull(&ladder)
-    try bench.climbElligator(&ladder)
-    bench.climbLogin(&ladder)
+    try bench.measureShares(&benchmark)
+    bench.measureClient(&benchmark)
+    bench.measureFactors(&benchmark)
+    try bench.measureServer(&benchmark)
+    try measureKangaroo(&benchmark)
+    try bench.measureKeyPair(&benchmark)
+    try bench.measureOnePass(&benchmark)
+    try bench.measureFull(&benchmark)
+    try bench.measureElligator(&benchmark)
+    bench.measureLogin(&benchmark)
 }
 
 /// Users, their server, and buffers for the results of the operations.
@@ -59,55 +59,55 @@ final class ProtocolBench {
         do throws(MPinError) { try body(&span) } catch { fatalError("refused: \(error)") }
     }
 
-    func climbShares(_ ladder: inout Ladder) throws(MPinError) {
+    func measureShares(_ benchmark: inout Benchmark) throws(MPinError) {
         let (master, secret) = (master, serverSecret)
-        ladder.time("random_generate") {
+        benchmark.time("random_generate") {
             write(32) { out throws(MPinError) in try RandomScalar.generate(into: &out, random: systemRandom) }
         }
-        ladder.time("challenge") {
+        benchmark.time("challenge") {
             write(32) { y throws(MPinError) in
                 try RandomScalar.generateChallenge(into: &y, random: systemRandom)
             }
         }
-        ladder.time("hash_id") {
+        benchmark.time("hash_id") {
             let user = turn()
             write(32) { out throws(MPinError) in try Identity.hash(id: user.id.span, into: &out) }
         }
-        ladder.time("get_client_secret") {
+        benchmark.time("get_client_secret") {
             let user = turn()
             write(65) { out throws(MPinError) in
                 try TrustAuthority.clientSecretShare(master: master.span, hashID: user.hash.span, into: &out)
             }
         }
-        ladder.time("get_server_secret") {
+        benchmark.time("get_server_secret") {
             write(128) { out throws(MPinError) in
                 try TrustAuthority.serverSecretShare(master: master.span, into: &out)
             }
         }
-        ladder.time("get_client_permit") {
+        benchmark.time("get_client_permit") {
             let user = turn()
             write(65) { out throws(MPinError) in
                 try TrustAuthority.timePermitShare(
                     master: master.span, date: Session.date, hashID: user.hash.span, into: &out)
             }
         }
-        ladder.time("recombine_g1") {
+        benchmark.time("recombine_g1") {
             let user = turn()
             write(65) { out throws(MPinError) in
                 try Shares.recombineG1(user.clientSecret.span, user.permit.span, into: &out)
             }
         }
-        ladder.time("recombine_g2") {
+        benchmark.time("recombine_g2") {
             write(128) { out throws(MPinError) in try Shares.recombineG2(secret.span, secret.span, into: &out) }
         }
     }
 
-    func climbClient(_ ladder: inout Ladder) {
+    func measureClient(_ benchmark: inout Benchmark) {
         let digits = Array("123456".utf8)
-        ladder.time("pin_to_scalar") {
+        benchmark.time("pin_to_scalar") {
             write(32) { out throws(MPinError) in try PINMapping.decimal6.scalar(pin: digits.span, into: &out) }
         }
-        ladder.time("extract_pin") {
+        benchmark.time("extract_pin") {
             let user = turn()
             write(65) { out throws(MPinError) in
                 try Client.extractPIN(
@@ -115,9 +115,9 @@ final class ProtocolBench {
                     into: &out)
             }
         }
-        ladder.time("client_1") { client1(turn()) }
-        ladder.time("client_1_permit") { client1Permit(turn()) }
-        ladder.time("client_2") { client2(turn()) }
+        benchmark.time("client_1") { client1(turn()) }
+        benchmark.time("client_1_permit") { client1Permit(turn()) }
+        benchmark.time("client_2") { client2(turn()) }
     }
 
     private func client1(_ user: Session) {
@@ -144,8 +144,8 @@ final class ProtocolBench {
         }
     }
 
-    func climbServer(_ ladder: inout Ladder) throws(MPinError) {
-        ladder.time("server_1") {
+    func measureServer(_ benchmark: inout Benchmark) throws(MPinError) {
+        benchmark.time("server_1") {
             let user = turn()
             var timed = none.mutableSpan
             write(65) { out throws(MPinError) in
@@ -153,17 +153,17 @@ final class ProtocolBench {
             }
         }
         let secret = serverSecret
-        ladder.time("server_context_new") {
+        benchmark.time("server_context_new") {
             if (try? ServerContext(serverSecret: secret.span)) == nil { fatalError("a server secret was refused") }
         }
-        ladder.time("server_2") { verify(turn()) }
-        ladder.time("server_2_permit") {
+        benchmark.time("server_2") { verify(turn()) }
+        benchmark.time("server_2_permit") {
             let user = turn()
             let isRight = try? context.verify(
                 id: user.id.span, date: Session.date, u: user.timedU.span, y: user.y.span, v: user.timedV.span)
             if isRight != true { fatalError("a right PIN was refused") }
         }
-        ladder.time("server_2_bad_pin") {
+        benchmark.time("server_2_bad_pin") {
             let user = turn()
             var e = e.mutableSpan, f = f.mutableSpan
             do throws(MPinError) {
@@ -184,14 +184,14 @@ final class ProtocolBench {
     }
 
     /// Times all that one login costs each side, without a time permit.
-    func climbLogin(_ ladder: inout Ladder) {
-        ladder.time("login_server") {
+    func measureLogin(_ benchmark: inout Benchmark) {
+        benchmark.time("login_server") {
             write(32) { y throws(MPinError) in
                 try RandomScalar.generateChallenge(into: &y, random: systemRandom)
             }
             verify(turn())
         }
-        ladder.time("login_client") {
+        benchmark.time("login_client") {
             let user = turn()
             write(32) { x throws(MPinError) in try RandomScalar.generate(into: &x, random: systemRandom) }
             client1(user)

@@ -1,14 +1,14 @@
 import BN254CX
 
 /// Times the curve: field, groups, pairing.
-func climbEngine(_ ladder: inout Ladder) {
+func measureEngine(_ benchmark: inout Benchmark) {
     let base = Limbs.allocate(capacity: 2 * Arena.capacity)
     base.initialize(repeating: 0, count: 2 * Arena.capacity)
     var arena = Arena(base)
     let values = EngineValues(&arena)
-    climbField(&ladder, values, arena.scratch)
-    climbGroups(&ladder, values, arena.scratch)
-    climbPairing(&ladder, values, arena.scratch)
+    measureField(&benchmark, values, arena.scratch)
+    measureGroups(&benchmark, values, arena.scratch)
+    measurePairing(&benchmark, values, arena.scratch)
     base.deallocate()
 }
 
@@ -31,35 +31,35 @@ private struct EngineValues {
     }
 }
 
-private func climbField(_ ladder: inout Ladder, _ v: EngineValues, _ s: Limbs) {
+private func measureField(_ benchmark: inout Benchmark, _ v: EngineValues, _ s: Limbs) {
     let x = v.value.limbs, r = v.result.limbs, y = x + Fp2.count
     let value = Fp12(x), result = Fp12(r), a = Fp2(x), b = Fp2(y), c = Fp2(r)
-    ladder.time("fp_mul") { Fp.mul(r, x, y, s) }
-    ladder.time("fp_sqr") { Fp.sqr(r, x, s) }
-    ladder.time("fp2_mul") { c.multiply(a, b, s) }
-    ladder.time("fp2_sqr") { c.square(a, s) }
-    ladder.time("fp12_mul") { result.multiply(value, value, s) }
-    ladder.time("fp12_sqr") { result.square(value, s) }
-    ladder.time("fp_inv") { Fp.inverse(r, x, s) }
+    benchmark.time("fp_mul") { Fp.mul(r, x, y, s) }
+    benchmark.time("fp_sqr") { Fp.sqr(r, x, s) }
+    benchmark.time("fp2_mul") { c.multiply(a, b, s) }
+    benchmark.time("fp2_sqr") { c.square(a, s) }
+    benchmark.time("fp12_mul") { result.multiply(value, value, s) }
+    benchmark.time("fp12_sqr") { result.square(value, s) }
+    benchmark.time("fp_inv") { Fp.inverse(r, x, s) }
 }
 
-private func climbGroups(_ ladder: inout Ladder, _ v: EngineValues, _ s: Limbs) {
+private func measureGroups(_ benchmark: inout Benchmark, _ v: EngineValues, _ s: Limbs) {
     var next = 0
-    ladder.time("map_to_g1") {
+    benchmark.time("map_to_g1") {
         let hash = v.hashes[next & 63]
         _ = v.point.mapVartime(hash: hash.span, s)
         next &+= 1
     }
-    ladder.time("g1_mul") { v.point.multiply(v.p, by: v.k, bits: 256, s) }
-    ladder.time("g2_mul") { v.twistPoint.multiply(v.q, by: v.k, bits: 256, s) }
-    ladder.time("gt_pow") { v.result.power(v.value, by: v.k, bits: 256, s) }
+    benchmark.time("g1_mul") { v.point.multiply(v.p, by: v.k, bits: 256, s) }
+    benchmark.time("g2_mul") { v.twistPoint.multiply(v.q, by: v.k, bits: 256, s) }
+    benchmark.time("gt_pow") { v.result.power(v.value, by: v.k, bits: 256, s) }
 }
 
-private func climbPairing(_ ladder: inout Ladder, _ v: EngineValues, _ s: Limbs) {
-    ladder.time("miller_loop") { Pairing.millerLoop(MillerValue(in: v.result), v.q.affine, v.p.affine, s) }
-    ladder.time("final_exponentiation") { FinalExponentiation.run(v.value, MillerValue(in: v.result), s) }
-    ladder.time("pairing") { Pairing.pairing(v.result, v.q.affine, v.p.affine, s) }
-    ladder.time("pairing_product") {
+private func measurePairing(_ benchmark: inout Benchmark, _ v: EngineValues, _ s: Limbs) {
+    benchmark.time("miller_loop") { Pairing.millerLoop(MillerValue(in: v.result), v.q.affine, v.p.affine, s) }
+    benchmark.time("final_exponentiation") { FinalExponentiation.run(v.value, MillerValue(in: v.result), s) }
+    benchmark.time("pairing") { Pairing.pairing(v.result, v.q.affine, v.p.affine, s) }
+    benchmark.time("pairing_product") {
         Pairing.product(v.result, v.q.affine, v.p.affine, v.q.affine, v.secondPoint.affine, s)
     }
 }

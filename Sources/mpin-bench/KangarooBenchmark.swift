@@ -1,26 +1,26 @@
 import BN254CX
 import MPinCrypto
 
-/// Times the search for the error of a PIN, with 16 errors spread evenly over the range in turn.
-func climbKangaroo(_ ladder: inout Ladder) throws(MPinError) {
-    try climb(&ladder, "kangaroo", range: 9_999)
-    try climb(&ladder, "kangaroo_1e6", range: 999_999)
+/// Times the search for the error of a PIN. It takes 16 errors in turn, spread evenly over the range.
+func measureKangaroo(_ benchmark: inout Benchmark) throws(MPinError) {
+    try measure(&benchmark, "kangaroo", range: 9_999)
+    try measure(&benchmark, "kangaroo_1e6", range: 999_999)
 }
 
-private func climb(_ ladder: inout Ladder, _ name: String, range: Int32) throws(MPinError) {
+private func measure(_ benchmark: inout Benchmark, _ name: String, range: Int32) throws(MPinError) {
     let errors = (0..<16).map { ($0 * 2 - 15) * range / 15 }
-    let puzzle = try Puzzle(errors: errors)
+    let inputs = try SearchInputs(errors: errors)
     var next = 0
-    ladder.time(name) {
+    benchmark.time(name) {
         next = (next &+ 1) & 15
-        let e = puzzle.e[next]
-        let found = try? Kangaroo.find(e: e.span, f: puzzle.f.span, range: range)
+        let e = inputs.e[next]
+        let found = try? Kangaroo.find(e: e.span, f: inputs.f.span, range: range)
         if found != errors[next] { fatalError("the error \(errors[next]) was not found") }
     }
 }
 
-/// F = e(Q, P) and, for each error n, E = F^-n.
-private struct Puzzle {
+/// The inputs of the search: F = e(Q, P) and, for each error n, E = F^-n.
+private struct SearchInputs {
     let f: [UInt8]
     let e: [[UInt8]]
 

@@ -3,24 +3,24 @@ import MPinCrypto
 extension ProtocolBench {
     /// Times the proof without a challenge of the server, with the right PIN and without a time permit. The server's
     /// context already exists, as for `server_2`; `server_context_new` has the cost of making one.
-    func climbOnePass(_ ladder: inout Ladder) throws(MPinError) {
+    func measureOnePass(_ benchmark: inout Benchmark) throws(MPinError) {
         let message = Sample.bytes(32, seed: 14)
         var proofs: [[UInt8]] = []
         for user in sessions {
             proofs.append(
                 try filled(65) { v throws(MPinError) in try prove(user, message: message.span, v: &v) })
         }
-        ladder.time("get_y") {
+        benchmark.time("get_y") {
             let user = turn()
             write(32) { y throws(MPinError) in
                 try OnePass.y(time: time, u: user.u.span, message: message.span, into: &y)
             }
         }
-        ladder.time("client") {
+        benchmark.time("client") {
             let user = turn()
             write(65) { v throws(MPinError) in try prove(user, message: message.span, v: &v) }
         }
-        ladder.time("server") {
+        benchmark.time("server") {
             let index = turnIndex()
             check(sessions[index], message: message, v: proofs[index])
         }

@@ -2,24 +2,24 @@ import MPinCrypto
 
 extension ProtocolBench {
     /// Times the factors of a token: one of 256 bits, and PINs.
-    func climbFactors(_ ladder: inout Ladder) {
+    func measureFactors(_ benchmark: inout Benchmark) {
         let factor = Sample.scalar(seed: 11), newPIN = Sample.bytes(2, seed: 12)
         let newScalar = [UInt8](repeating: 0, count: 30) + [newPIN[0] & 0x3F, newPIN[1]]
-        ladder.time("extract_factor") {
+        benchmark.time("extract_factor") {
             let user = turn()
             write(65) { out throws(MPinError) in
                 try Factor.extract(
                     id: user.id.span, factor: factor.span, bits: 256, token: user.token.span, into: &out)
             }
         }
-        ladder.time("restore_factor") {
+        benchmark.time("restore_factor") {
             let user = turn()
             write(65) { out throws(MPinError) in
                 try Factor.restore(
                     id: user.id.span, factor: factor.span, bits: 256, token: user.token.span, into: &out)
             }
         }
-        ladder.time("change_pin") {
+        benchmark.time("change_pin") {
             let user = turn()
             write(65) { out throws(MPinError) in
                 try Factor.changePIN(

@@ -2,22 +2,22 @@ import MPinCrypto
 
 extension ProtocolBench {
     /// Times M-Pin Full, where both sides agree on a key.
-    func climbFull(_ ladder: inout Ladder) throws(MPinError) {
+    func measureFull(_ benchmark: inout Benchmark) throws(MPinError) {
         var agreements: [Agreement] = []
         for user in sessions { agreements.append(try Agreement(user)) }
         let secret = serverSecret
-        ladder.time("precompute") {
+        benchmark.time("precompute") {
             let user = turn()
             var g1 = e.mutableSpan, g2 = f.mutableSpan
             write(0) { _ throws(MPinError) in
                 try MPinFull.precompute(token: user.token.span, hashID: user.hash.span, g1: &g1, g2: &g2)
             }
         }
-        ladder.time("client_key") {
+        benchmark.time("client_key") {
             let index = turnIndex()
             write(MPinFull.keySize) { key throws(MPinError) in try agreements[index].clientKey(into: &key) }
         }
-        ladder.time("server_key") {
+        benchmark.time("server_key") {
             let index = turnIndex()
             write(MPinFull.keySize) { key throws(MPinError) in
                 try agreements[index].serverKey(secret.span, into: &key)

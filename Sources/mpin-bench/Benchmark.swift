@@ -2,7 +2,7 @@ import CGMP
 import Glibc
 
 /// One row of the results: an operation and its cost.
-struct Rung {
+struct Timing {
     let name: String
     /// The processor time of one operation, in nanoseconds.
     let nanoseconds: Double
@@ -18,22 +18,23 @@ struct Rung {
 /// Times operations and collects the results. It measures each operation in several batches, runs a batch of the unit
 /// before and after each, and takes the median of the ratios. A machine that is slower for a while then changes the
 /// nanoseconds, but not the ratio, so compare results by their ratios.
-struct Ladder {
-    private(set) var rungs: [Rung] = []
+struct Benchmark {
+    private(set) var timings: [Timing] = []
     private let isCounting: Bool
-    private let onRung: (Rung) -> Void
+    private let onTiming: (Timing) -> Void
     private let operands: UnsafeMutablePointer<UInt>
 
-    /// What a program that counts instructions sees of an operation: as many runs as there are users who take turns.
+    /// The number of runs of each operation while a program counts instructions. It equals the number of users that the
+    /// operations take in turn.
     private static let countedRuns = 16
     private static let batches = 11
     private static let nanosecondsOfBatch = 4e6
     private static let unitsOfBatch = 50_000
 
     /// With `isCounting` each operation runs a fixed number of times in `counted` and is not timed.
-    init(isCounting: Bool = false, onRung: @escaping (Rung) -> Void) {
+    init(isCounting: Bool = false, onTiming: @escaping (Timing) -> Void) {
         self.isCounting = isCounting
-        self.onRung = onRung
+        self.onTiming = onTiming
         operands = .allocate(capacity: 16)
         for i in 0..<16 { operands[i] = 0x9E37_79B9_7F4A_7C15 &* UInt(i + 1) }
     }
@@ -42,41 +43,41 @@ struct Ladder {
     mutating func time(_ name: String, _ operation: () -> Void) {
         operation()
         if isCounting {
-            Ladder.counted(operation)
-            return add(Rung(name: name, nanoseconds: 0, unit: 0, ratio: 0, allocations: 0))
+            Benchmark.counted(operation)
+            return add(Timing(name: name, nanoseconds: 0, unit: 0, ratio: 0, allocations: 0))
         }
         let allocations = AllocationCounter.count(operation)
-        let first = Ladder.nanoseconds(of: operation, 1)
-        let guess = Ladder.nanoseconds(of: operation, max(1, Int(2e5 / max(first, 20))))
-        let repetitions = max(1, Int(Ladder.nanosecondsOfBatch / max(guess, 1)))
+        let first = Benchmark.nanoseconds(of: operation, 1)
+        let guess = Benchmark.nanoseconds(of: operation, max(1, Int(2e5 / max(first, 20))))
+        let repetitions = max(1, Int(Benchmark.nanosecondsOfBatch / max(guess, 1)))
         var times: [Double] = [], units: [Double] = [unit()], ratios: [Double] = []
-        for batch in 0..<Ladder.batches {
-            times.append(Ladder.nanoseconds(of: operation, repetitions))
+        for batch in 0..<Benchmark.batches {
+            times.append(Benchmark.nanoseconds(of: operation, repetitions))
             units.append(unit())
             ratios.append(2 * times[batch] / (units[batch] + units[batch + 1]))
         }
         add(
-            Rung(
-                name: name, nanoseconds: Ladder.median(times), unit: Ladder.median(units),
-                ratio: Ladder.median(ratios), allocations: allocations))
+            Timing(
+                name: name, nanoseconds: Benchmark.median(times), unit: Benchmark.median(units),
+                ratio: Benchmark.median(ratios), allocations: allocations))
     }
 
     /// Times the unit itself, which is the first row.
     mutating func timeUnit() {
-        let times = (0..<Ladder.batches).map { _ in unit() }
-        let time = Ladder.median(times)
-        add(Rung(name: "mpn_sec_mul", nanoseconds: time, unit: time, ratio: 1, allocations: 0))
+        let times = (0..<Benchmark.batches).map { _ in unit() }
+        let time = Benchmark.median(times)
+        add(Timing(name: "mpn_sec_mul", nanoseconds: time, unit: time, ratio: 1, allocations: 0))
     }
 
-    private mutating func add(_ rung: Rung) {
-        rungs.append(rung)
-        onRung(rung)
+    private mutating func add(_ timing: Timing) {
+        timings.append(timing)
+        onTiming(timing)
     }
 
     private func unit() -> Double {
         let operands = operands
-        return Ladder.nanoseconds(
-            of: { __gmpn_sec_mul(operands + 8, operands, 4, operands + 4, 4, nil) }, Ladder.unitsOfBatch)
+        return Benchmark.nanoseconds(
+            of: { __gmpn_sec_mul(operands + 8, operands, 4, operands + 4, 4, nil) }, Benchmark.unitsOfBatch)
     }
 
     /// The nanoseconds of one of `repetitions` operations. Never inlined, so that the compiler cannot move an operation
@@ -88,7 +89,8 @@ struct Ladder {
         return (now() - start) / Double(repetitions)
     }
 
-    /// The runs whose instructions Tests/Proof/instructions.py counts, between two calls by which it knows them.
+    /// Runs `operation` between two calls of `sched_yield`, by which Tests/Proof/instructions.py recognises what to
+    /// count.
     private static func counted(_ operation: () -> Void) {
         sched_yield()
         for _ in 0..<countedRuns { operation() }

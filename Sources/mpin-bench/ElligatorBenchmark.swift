@@ -3,8 +3,8 @@ import MPinSecrets
 
 extension ProtocolBench {
     /// Times the encoding of points as strings that look random.
-    func climbElligator(_ ladder: inout Ladder) throws(MPinError) {
-        ladder.time("encoding") {
+    func measureElligator(_ benchmark: inout Benchmark) throws(MPinError) {
+        benchmark.time("encoding") {
             let user = turn()
             write(ElligatorSquared.size) { out throws(MPinError) in
                 try ElligatorSquared.encode(point: user.u.span, random: systemRandom, into: &out)
@@ -17,7 +17,7 @@ extension ProtocolBench {
                     try ElligatorSquared.encode(point: user.u.span, random: systemRandom, into: &out)
                 })
         }
-        ladder.time("decoding") {
+        benchmark.time("decoding") {
             let string = strings[turnIndex()]
             write(65) { point throws(MPinError) in try ElligatorSquared.decode(string.span, into: &point) }
         }

@@ -3,28 +3,28 @@ import MPinSecrets
 
 extension ProtocolBench {
     /// Times identities with a key pair of their own.
-    func climbKeyPair(_ ladder: inout Ladder) throws(MPinError) {
+    func measureKeyPair(_ benchmark: inout Benchmark) throws(MPinError) {
         var signers: [Signer] = []
         for (number, user) in sessions.enumerated() {
             signers.append(try Signer(user, z: Sample.scalar(seed: 3000 + number), master: master))
         }
         let z = Sample.scalar(seed: 13)
-        ladder.time("get_dvs_keypair") {
+        benchmark.time("get_dvs_keypair") {
             var z = UnsafeMutableBufferPointer(rebasing: second[..<32]).mutableSpan
             write(128) { key throws(MPinError) in
                 try KeyPair.generate(z: &z, publicKey: &key, random: systemRandom)
             }
         }
-        ladder.time("get_dvs_public_key") {
+        benchmark.time("get_dvs_public_key") {
             write(128) { key throws(MPinError) in try KeyPair.publicKey(z: z.span, into: &key) }
         }
-        ladder.time("get_g1_multiple") {
+        benchmark.time("get_g1_multiple") {
             let user = turn()
             write(65) { out throws(MPinError) in
                 try KeyPair.multiple(z: z.span, of: user.clientSecret.span, into: &out)
             }
         }
-        ladder.time("server_verify_dvs") {
+        benchmark.time("server_verify_dvs") {
             let signer = signers[turnIndex()]
             let isRight = try? context.verify(
                 id: signer.id.span, date: 0, u: signer.u.span, y: signer.y.span, v: signer.v.span,
