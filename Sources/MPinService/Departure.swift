@@ -1,10 +1,10 @@
 import ServiceLifecycle
 import Synchronization
 
-/// Tells who waits on behalf of a client that the client has gone: it has closed its side of the connection, and nobody
-/// would read what comes late. One to a connection.
+/// Reports that a client has closed its side of the connection, so that requests which wait can end: nobody would read
+/// their answers. Each connection has one.
 package final class Departure: Sendable {
-    /// That of the connection whose request is being served.
+    /// The one of the connection whose request is being served.
     @TaskLocal package static var ofClient: Departure?
 
     private struct State {
@@ -19,7 +19,7 @@ package final class Departure: Sendable {
 
     package init() {}
 
-    /// The client has gone. Those who listen hear it once.
+    /// The client has disconnected. Each listener is called once.
     package func come() {
         let listeners = state.withLock { state in
             defer { state.listeners = [:] }
@@ -29,7 +29,7 @@ package final class Departure: Sendable {
         for listener in listeners.values { listener() }
     }
 
-    /// `listener` hears of the departure, at once if it has come already. The number is for ``forget(_:)``.
+    /// Calls `listener` when the client disconnects, or at once if it has. Returns the number for ``forget(_:)``.
     fileprivate func listen(_ listener: @escaping @Sendable () -> Void) -> UInt64 {
         let (number, hasCome) = state.withLock { state in
             state.last &+= 1
@@ -43,8 +43,9 @@ package final class Departure: Sendable {
     fileprivate func forget(_ number: UInt64) { state.withLock { $0.listeners[number] = nil } }
 }
 
-/// Runs `work`, and `onEnd` as soon as its result is of no use: the client has gone, the server is to stop, or the task is
-/// cancelled. `onEnd` may be called more than once, and also when `work` is just done.
+/// Runs `work`. Calls `onEnd` as soon as the result is no longer needed, because the client has disconnected, the
+/// server is to stop, or the task is cancelled. `onEnd` may be called more than once, also when `work` has just
+/// finished.
 package func whileWanted<Result>(
     _ work: () async throws -> Result, onEnd: @escaping @Sendable () -> Void
 ) async throws -> Result {

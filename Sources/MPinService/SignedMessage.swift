@@ -2,13 +2,13 @@ package import MPinSecrets
 
 /// A message between two parts of the system and its HMAC-SHA256 tag.
 ///
-/// The message is a label and fields, each behind its length in four bytes: no two different lists of fields ever give
-/// the same bytes, and no message of one kind is one of another kind. Clients pass `params` and `signature` on unread
-/// (wire section 6.3), so this form is ours to choose.
+/// The message is a label and fields, each preceded by its length in four bytes, so that different lists of fields
+/// never give the same bytes, and messages of different kinds never do. Clients pass `params` and `signature` on
+/// without reading them (wire section 6.3), so the server is free to choose this form.
 package struct SignedMessage: Sendable {
     private let bytes: [UInt8]
 
-    /// A message in the words of another program.
+    /// A message in the form of another program.
     package init(bytes: [UInt8]) { self.bytes = bytes }
 
     private init(_ label: String, _ fields: [String]) {
@@ -52,12 +52,13 @@ extension SignedMessage {
         SignedMessage("clientSecret", [appID, keyID, hashID, hashUser, expires])
     }
 
-    /// Client to a D-TA: the time permit share of one identity under one master secret, for one day and no other.
+    /// Client to a D-TA: the time permit share of one identity under one master secret, for that day only.
     package static func timePermit(keyID: String, hashID: String, date: Int32) -> SignedMessage {
         SignedMessage("timePermit", [keyID, hashID, String(date)])
     }
 
-    /// Client to a D-TA: what looks like the answer to ``timePermit(keyID:hashID:date:)`` and is no permit of that identity.
+    /// Client to a D-TA: the same for an unregistered ID. The answer looks like that to
+    /// ``timePermit(keyID:hashID:date:)`` but is a useless permit.
     package static func strangerPermit(keyID: String, hashID: String, date: Int32) -> SignedMessage {
         SignedMessage("stranger permit", [keyID, hashID, String(date)])
     }
@@ -67,13 +68,13 @@ extension SignedMessage {
         SignedMessage("timePermits", [keyID, hashID, String(count), expires])
     }
 
-    /// Activates one registration; made and checked by the RPS, carried by mail and RPA. The registration itself ends
-    /// the key's life. `regOTTHash`: the RPS keeps no regOTT.
+    /// Activates one registration. The RPS makes and checks it; the mail and the RPA carry it. It is valid as long as
+    /// the registration. It signs `regOTTHash` because the RPS does not store the regOTT.
     package static func activation(id: MPinID, regOTTHash: [UInt8]) -> SignedMessage {
         SignedMessage("activate", [id.hex, Hex.encode(regOTTHash)])
     }
 
-    /// An activation link of the RPA: binds its expiry and key to the identity.
+    /// An activation link of the RPA: signs its expiry and key together with the identity.
     package static func activationLink(id: String, expires: String, activateKey: String) -> SignedMessage {
         SignedMessage("activation link", [id, expires, activateKey])
     }
@@ -84,7 +85,7 @@ extension SignedMessage {
     /// The token in the forms that one browser gets from the website.
     package static func form(session: String) -> SignedMessage { SignedMessage("form", [session]) }
 
-    /// Its tag stands for the hash of an M-Pin ID that nobody has.
+    /// Its tag replaces the hash of an unregistered M-Pin ID. No ID has that hash.
     package static func stranger(hashID: String) -> SignedMessage { SignedMessage("stranger", [hashID]) }
 
     /// Bearer token from the RPS to the RPA.

@@ -1,7 +1,7 @@
 import Glibc
 
-/// What an operator makes as root is for the server to go on with, whose folder it is in. `file`: opened without following
-/// a link, for the folder is not root's.
+/// Gives a file that root has made to the owner of its folder, so that the server can use it. `file`: must have been
+/// opened without following links, because the folder does not belong to root.
 package func leaveToServer(_ file: Int32, _ path: String) {
     var (folder, found) = (stat(), stat())
     let folderPath = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
