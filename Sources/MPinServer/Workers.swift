@@ -4,16 +4,18 @@ import NIOPosix
 
 /// Threads for work that would hold up an event loop.
 enum Workers {
-    /// Arithmetic on the curve: as many threads as processors.
+    /// Threads for arithmetic on the curve, as many as processors.
     private static let computing = started(NIOThreadPool(numberOfThreads: System.coreCount))
-    /// Blocking calls to other servers: they wait more than they work.
+    /// Threads for blocking calls to other servers. There are more, because they mostly wait.
     private static let calling = started(NIOThreadPool(numberOfThreads: 16))
 
-    /// Most registrations that wait for their mails; more get 503. A slow mail server holds up them and nothing else.
+    /// The most registrations that may wait for their mails; further ones get 503. So a slow mail server delays only
+    /// registrations.
     static let registrations = 32
     private static let registering = started(NIOThreadPool(numberOfThreads: registrations))
     private static let registrationsRunning = Places(registrations)
-    /// Mails: they are sent while another part of the same process waits for that, and must not wait for it.
+    /// Threads for mails. They are separate, because another part of the same process waits for the mail on a thread of
+    /// the other pools.
     private static let mailing = started(NIOThreadPool(numberOfThreads: registrations))
 
     private static func started(_ pool: NIOThreadPool) -> NIOThreadPool {
@@ -38,7 +40,7 @@ enum Workers {
     }
 }
 
-/// So many may do something at the same time; more get 503.
+/// Limits how many tasks run at the same time; further ones get 503.
 final class Places: Sendable {
     private let most: Int
     private let taken = NIOLockedValueBox(0)

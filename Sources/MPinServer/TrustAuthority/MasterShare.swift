@@ -10,7 +10,7 @@ package struct MasterShare: Sendable {
     package let secret: SecretBytes
     /// When the share was made.
     package let startTime: Moment
-    /// Nil for the current one; an old one is served until then and no longer.
+    /// The end of an old share, which is not served afterwards; nil for the current one.
     package let servedUntil: Moment?
 
     /// A share from the system's generator.
@@ -31,7 +31,7 @@ package enum Seal: Sendable {
     case key(SecretBytes)
     case passphrase(SecretBytes)
 
-    /// For a person.
+    /// The name in messages to the operator.
     var name: String {
         switch self {
         case .key: "key file"

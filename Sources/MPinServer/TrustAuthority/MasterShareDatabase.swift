@@ -113,14 +113,14 @@ extension MasterShareDatabase {
         let keyID = String(row.keyID)
         guard let start = Moment(row.startTime) else { throw StartError("master share \(keyID) has no start time") }
         let secret = try SealedBox.open(box, key: key, associatedData: purpose(keyID, start))
-        // An end that cannot be read has passed: better no share than one for ever.
+        // An unreadable end counts as past, so that the share is not served for ever.
         return MasterShare(
             keyID: keyID, secret: secret, startTime: start,
             servedUntil: row.servedUntil.map { Moment($0) ?? Moment(microseconds: 0) })
     }
 
-    /// Ties a box to its use, its key id and the time that clients are told. The first share keeps the words of the
-    /// release that knew no other.
+    /// Binds a box to its use, its key id and the time that clients get. The first share has the text of the release
+    /// that had only one.
     private static func purpose(_ keyID: String, _ startTime: Moment) -> [UInt8] {
         Array("libmpin D-TA master share \(keyID == "1" ? "" : "\(keyID) ")\(startTime.iso)".utf8)
     }
@@ -151,7 +151,7 @@ extension MasterShareDatabase {
     /// 256 MiB: a D-TA derives its key once a start, on a machine that does nothing else.
     private static let kibibytes: UInt32 = 256 << 10
 
-    /// That of the stored passphrase; nil where it is out of bounds.
+    /// The parameters for the stored passphrase; nil if they are out of bounds.
     private static func derivations(_ connection: SQLiteConnection) throws -> [Argon2id?] {
         var found: [Argon2id?] = []
         try connection.run("SELECT salt, passes, kibibytes FROM passphrase") { row in

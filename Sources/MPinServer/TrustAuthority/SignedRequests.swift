@@ -4,7 +4,7 @@ import MPinSecrets
 import MPinService
 import MPinStore
 
-/// Whether the RPS signed a request to this D-TA, and for now.
+/// Checks whether the RPS has signed a request to this D-TA, and whether it is still valid.
 struct SignedRequests: Sendable {
     let key: SecretBytes
     /// Nil: requests in the old form are refused.
@@ -16,7 +16,7 @@ struct SignedRequests: Sendable {
         message.isSigned(try request.argument("signature"), key: key)
     }
 
-    /// The signature first, then the time: only who holds the key learns anything about the clock.
+    /// Checks the signature before the time, so that only an owner of the key learns anything about the clock.
     func check(_ message: SignedMessage, _ request: Request, expires: String?) throws {
         guard try isSigned(message, request) else { throw APIError(.unauthorized, "Invalid signature") }
         try checkTime(expires)
@@ -33,7 +33,7 @@ struct SignedRequests: Sendable {
         try checkTime(expires)
     }
 
-    /// Nil: the message has no end of its own.
+    /// `expires` is nil if the message has no end.
     private func checkTime(_ expires: String?) throws {
         guard let expires else { return }
         guard let limit = Moment(expires) else { throw APIError(.forbidden, "Unreadable argument expires") }

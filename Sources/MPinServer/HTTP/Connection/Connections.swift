@@ -7,7 +7,7 @@ import NIOHTTPTypes
 import NIOHTTPTypesHTTP1
 import NIOSSL
 
-/// Sets a connection up: TLS where there is a certificate, deadlines, HTTP/1.1.
+/// Sets up a connection: TLS if there is a certificate, deadlines, HTTP/1.1.
 struct Connections: HTTPChannelHandler {
     let responder: HTTPChannelHandler.Responder
     let limits: Limits

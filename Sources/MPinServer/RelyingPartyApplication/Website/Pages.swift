@@ -2,7 +2,7 @@ import HTTPTypes
 import Hummingbird
 import MPinStore
 
-/// What the pages say to one visitor.
+/// The pages in the language of one visitor.
 struct Pages {
     let brand: Brand
     let language: Language
@@ -11,7 +11,7 @@ struct Pages {
         Page(self, title: language[title], content: content, script: script)
     }
 
-    /// A page that says one thing and shows a way on.
+    /// A page with one message and links to go on.
     func message(_ title: Phrase, _ text: HTML, _ ways: HTML...) -> Page {
         let ways = ways.reduce("" as HTML) { "\($0)\($1)" }
         return page(
@@ -29,13 +29,13 @@ struct Pages {
         return "<a class=\"\(style)\" href=\"\(path)\">\(language[text])</a>"
     }
 
-    /// In the visitor's own zone once the script has run; before that in UTC.
+    /// A time in UTC, which a script changes to the visitor's time zone.
     func time(_ moment: Moment) -> HTML {
         "<time datetime=\"\(moment.iso)\">\(moment.readable)</time>"
     }
 }
 
-/// The start, and the way into an account.
+/// The start page, sign-up, account and logout.
 extension Pages {
     func home(user: String?) -> Page {
         guard let user else {
@@ -50,7 +50,7 @@ extension Pages {
         return message(.welcomeTitle, language[.loggedInAs, ["user": name]], way("/account", .accountTitle))
     }
 
-    /// `backend`: what clients are told as their base URL; `subject`: that of the mail.
+    /// `backend`: the base URL for clients. `subject`: that of the mail.
     func signUp(backend: String, subject: String) -> Page {
         page(
             .signUp,
@@ -94,7 +94,7 @@ extension Pages {
     var loggedOut: Page { message(.loggedOutTitle, language[.loggedOutLead], way("/login", .logInAgain)) }
 }
 
-/// A login where no script runs.
+/// The pages of a login without scripts.
 extension Pages {
     func continueForm(_ way: LoginOffer.Way, webOTT: String, csrf: String) -> HTML {
         """
@@ -104,7 +104,7 @@ extension Pages {
         """
     }
 
-    /// `state`: what the phone did instead of logging in.
+    /// `state`: what the phone has done instead of logging in.
     func notYet(_ state: LoginState, _ way: LoginOffer.Way, webOTT: String, csrf: String) -> Page {
         let text: HTML =
             switch state {
@@ -123,7 +123,7 @@ extension Pages {
             """)
     }
 
-    /// Whom somebody's phone wants to log this browser in as.
+    /// Asks the person at the browser whether a phone's login is theirs.
     func proposal(user: String, csrf: String) -> Page {
         page(
             .proposalTitle,
@@ -145,17 +145,17 @@ extension Pages {
 
     var refusedLogin: Page { message(.refusedLoginTitle, language[.statusRefused], way("/login", .startAgain)) }
 
-    /// A form whose page lay around for too long, or that another site has sent.
+    /// The page for a form that is too old or comes from another site.
     var refusedForm: Page { message(.refusedFormTitle, language[.refusedFormText], way("/", .backToStart)) }
 }
 
-/// What goes wrong on any page.
+/// Errors that can happen on any page.
 extension Pages {
     var notFound: Page { message(.notFoundTitle, language[.notFoundLead], way("/", .backToStart)) }
 
     var failed: Page { message(.failedTitle, language[.failedLead], way("/", .backToStart)) }
 
-    /// A page for a refusal that no page of its own is for.
+    /// The page for an error that has no page of its own.
     func refusal(_ error: APIError) -> Response {
         let isOurs = error.status.code >= 500 || error.status == .tooManyRequests
         let page =
@@ -168,7 +168,7 @@ extension Pages {
         return response
     }
 
-    /// The status, and the time, that the RPS has put it off with.
+    /// The page for an error of the RPS, with the same status and `Retry-After`.
     func failed(_ error: any Error) -> Response { refusal(error as? APIError ?? APIError(.badGateway, "")) }
 }
 

@@ -2,10 +2,10 @@ import HTTPTypes
 import Hummingbird
 import MPinStore
 
-/// Confirming a registration (wire section 8.4).
+/// The pages to confirm a registration (wire section 8.4).
 extension Pages {
-    /// Opening a link must not activate by itself: mail scanners open links too.
-    /// `canDelete`: whether the RPS knows how.
+    /// Asks for a confirmation. Opening the link must not confirm by itself, because mail scanners open links, too.
+    /// `canDelete`: whether the RPS can delete registrations.
     func confirm(user: String, until expires: Moment, canDelete: Bool) -> Page {
         let delete: HTML =
             canDelete
@@ -42,7 +42,7 @@ extension Pages {
     }
 }
 
-/// Waiting for the mail. Whether somebody is being registered is told to nobody but the owner of the address.
+/// The pages to wait for the mail. They do not reveal whether an address is being registered.
 extension Pages {
     func awaitMail(csrf: String) -> Page {
         mail(
@@ -55,7 +55,7 @@ extension Pages {
             """)
     }
 
-    /// `isTooEarly`: this time nothing was sent.
+    /// `isTooEarly`: whether no mail was sent because the last one was sent too recently.
     func mailSent(to address: String, again: Moment, at now: Moment, csrf: String, isTooEarly: Bool) -> Page {
         let name: HTML = "<strong>\(address)</strong>"
         let lead: Phrase = isTooEarly ? .mailTooEarlyLead : .mailSentLead
