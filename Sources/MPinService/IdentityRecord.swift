@@ -172,7 +172,7 @@ extension IdentityRecord {
         return blockedUntil.map { .blocked(until: $0) }
     }
 
-    /// Counts attempts as wrong whose process has ended: they may have been judged.
+    /// Counts the attempts of a process that has ended as wrong, because they may have been judged.
     private mutating func countLost(_ policy: AttemptPolicy, at now: Moment) {
         guard !open.isEmpty, let lastAttempt, lastAttempt.adding(seconds: policy.lostSeconds) < now else { return }
         count(open.count)

@@ -33,7 +33,7 @@ struct Mpind: AsyncParsableCommand {
         await main(nil)
     }
 
-    /// For who starts the program without anything.
+    /// For a start without any arguments.
     private static let beginning = """
         mpind is the M-Pin server. Begin with all its parts in one process, on this machine:
             mpind --all-in-one --state-dir state --mail-dir mail
@@ -43,12 +43,12 @@ struct Mpind: AsyncParsableCommand {
 
         """
 
-    /// A container may have all its options there.
+    /// Whether the environment contains options. A container may have all its options there.
     private static var isConfiguredByEnvironment: Bool {
         ProcessInfo.processInfo.environment.keys.contains { $0.hasPrefix("MPIND_") }
     }
 
-    /// `mpind help PART`: the parts have option tables, of which the argument parser knows nothing.
+    /// Handles `mpind help PART`. The options of the parts are in tables that the argument parser does not know.
     private static func printsOptions(_ arguments: [String]) -> Bool {
         guard arguments.first == "help" else { return false }
         switch Array(arguments.dropFirst()) {

@@ -148,7 +148,7 @@ extension MasterShareDatabase {
         }
     }
 
-    /// 256 MiB: a D-TA derives its key once a start, on a machine that does nothing else.
+    /// 256 MiB. A D-TA derives its key only once at each start, on a machine that does nothing else.
     private static let kibibytes: UInt32 = 256 << 10
 
     /// The parameters for the stored passphrase; nil if they are out of bounds.

@@ -22,7 +22,7 @@ struct SignedRequests: Sendable {
         try checkTime(expires)
     }
 
-    /// A request in the old form, where these are taken.
+    /// Checks a request in the old form, which is refused unless `legacy` is set.
     func checkLegacy(
         _ request: Request, expires: String?, _ message: (LegacyCredentials) -> SignedMessage
     ) throws {

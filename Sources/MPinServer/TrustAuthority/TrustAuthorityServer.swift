@@ -199,7 +199,7 @@ extension TrustAuthorityServer {
         router.serve("/apiSettings", [.get: { _, _ in .json(CloudSettings()) }])
     }
 
-    /// There is neither a permit storage nor a management console here, and nothing to license.
+    /// These are empty, because this server has no permit storage, no management console and no licence.
     private struct CloudSettings: Encodable {
         let timePermitsStorageURL = ""
         let managementConsoleURL = ""

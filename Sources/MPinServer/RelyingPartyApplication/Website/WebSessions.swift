@@ -122,7 +122,7 @@ extension WebSessions {
     /// The id that the browser has, logged in or not.
     func id(_ request: Request) -> WebSessionID? { request.cookies[cookieName].flatMap { WebSessionID($0.value) } }
 
-    /// Gives the browser an id for that time, or, if `seconds` is nil, until the browser is closed.
+    /// Gives the browser an id for `seconds`, or, if that is nil, until the browser is closed.
     func give(_ id: WebSessionID, seconds: Int?, to response: inout Response) {
         response.setCookie(
             Cookie(
