@@ -6,7 +6,7 @@ package import MPinStore
 /// most one at a time. It comes from the operator, who hands it over himself, or from another device of the user.
 package struct ActivationCodes: Sendable {
     private struct Code: Codable, Storable {
-        /// Hex.
+        /// The salt in hex.
         let salt: String
         /// SHA-256 of salt and code in hex. The code itself is not stored.
         let hash: String

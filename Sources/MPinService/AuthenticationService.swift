@@ -10,7 +10,7 @@ package struct AuthenticationService: Sendable {
 
     package let rules: ServiceRules
     package let keyRing: ServerKeyRing
-    /// Nil: logins need no permits.
+    /// Nil if logins need no permits.
     package let permitWatch: PermitWatch?
     /// In the order of their indices. The service itself asks the first one for shares; clients ask the others.
     let authorities: [any Authority]

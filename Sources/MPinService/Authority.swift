@@ -66,7 +66,7 @@ package struct Permit: Sendable {
     package let isStranger: Bool
     /// The master secret that the permit is made with.
     package let keyID: String
-    /// Days since 1970-01-01.
+    /// The day of the permit, as days since 1970-01-01.
     package let date: Int32
 
     package init(hash: [UInt8], isStranger: Bool = false, keyID: String, date: Int32) {
@@ -77,7 +77,7 @@ package struct Permit: Sendable {
     }
 }
 
-/// The D-TA answered, but not with what was asked for.
+/// An answer of a D-TA that does not contain what was asked for.
 package struct AuthorityAnswer: Error, CustomStringConvertible {
     package enum Kind: Sendable {
         /// The D-TA refused: the keys or the clocks do not agree.

@@ -91,7 +91,7 @@ package struct Identities: Sendable {
 
 /// The result of asking for an attempt.
 package struct Attempt: Sendable {
-    /// 1 to 2^63 - 1, random.
+    /// A random number from 1 to 2^63 - 1.
     package let id: Int64
     package let reservation: Reservation
     package let isKnown: Bool

@@ -43,7 +43,7 @@ extension AuthenticationService {
 
     /// What the client gets from pass 2, whether the PIN is right or wrong.
     package struct IssuedToken: Sendable {
-        /// 16 bytes in hex.
+        /// The one-time token, 16 bytes in hex.
         package let token: String
         /// Six digits if the client asked for them.
         package let digits: String?

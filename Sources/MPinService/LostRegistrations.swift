@@ -9,7 +9,7 @@ import MPinWire
 /// restore are all unknown and stay so. So this answer to any ID with such a time, even an invented one, does not
 /// reveal which IDs exist.
 package struct LostRegistrations: Sendable {
-    /// In microseconds since 1970.
+    /// A span of time in microseconds since 1970.
     private struct Times: Codable, Storable {
         var after: Int64
         var until: Int64

@@ -25,7 +25,7 @@ extension Moment {
     /// The dates for which a proof may be made: today and, while the UTC hour is 0, yesterday (wire section 3).
     package var permitDates: [Int32] { hour == 0 ? [day, day - 1] : [day] }
 
-    /// `2026-11-21T02:37:19Z`.
+    /// The time in the form `2026-11-21T02:37:19Z`.
     package var iso: String { formatted("%Y-%m-%dT%H:%M:%SZ") }
 
     /// The time in UTC; `format` is one of strftime(3).
@@ -39,12 +39,12 @@ extension Moment {
         }
     }
 
-    /// `2026-11-21T03:36:19.271581`, without a time zone, for the answer to a registration.
+    /// The time in the form `2026-11-21T03:36:19.271581`, without a time zone, for the answer to a registration.
     package var isoWithMicroseconds: String {
         let fraction = String(microseconds % 1_000_000)
         return iso.dropLast() + "." + String(repeating: "0", count: 6 - fraction.count) + fraction
     }
 
-    /// `2026-11-21 03:36:19.271581`, for the member `issued` of an M-Pin ID.
+    /// The time in the form `2026-11-21 03:36:19.271581`, for the member `issued` of an M-Pin ID.
     package var issued: String { isoWithMicroseconds.replacing("T", with: " ") }
 }

@@ -30,7 +30,7 @@ package final class ServerKeyRing: Sendable {
         return ServerKeys(currentID: inUse.last?.keyID ?? ServerKeys.firstID, inUse)
     }
 
-    /// Oldest first.
+    /// The server secrets in use, oldest first.
     var secretsInUse: [ServerSecret] {
         let (secrets, now) = (held.withLock { $0.secrets }, source.clock())
         let newest = secrets.last?.keyID ?? ServerKeys.firstID

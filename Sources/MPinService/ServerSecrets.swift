@@ -179,7 +179,7 @@ extension ServerSecrets {
 }
 
 extension SecretBytes {
-    /// SHA-256 in hex.
+    /// The SHA-256 of the bytes in hex.
     package var fingerprint: String {
         var digest = [UInt8](repeating: 0, count: SHA256.size)
         var bytes = digest.mutableSpan

@@ -7,7 +7,7 @@ package enum ServiceEvent: Sendable {
     /// The relying party refused the user, or could not be asked.
     case registrationRefused(MPinID, user: String, any Error)
     case registrationConfirmed(MPinID, user: String)
-    /// Somebody brought a wrong activation key.
+    /// Somebody presented a wrong activation key.
     case confirmationRefused(MPinID, user: String)
     /// The owner of the link in the mail has deleted the registration.
     case registrationDeleted(MPinID, user: String)

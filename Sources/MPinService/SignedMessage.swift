@@ -24,10 +24,10 @@ package struct SignedMessage: Sendable {
     /// The tag in lower-case hex, 64 digits.
     package func signature(key: SecretBytes) -> String { Hex.encode(tag(key: key)) }
 
-    /// HMAC-SHA256, 32 bytes.
+    /// The tag: HMAC-SHA256, 32 bytes.
     package func tag(key: SecretBytes) -> [UInt8] { HMACSHA256.tag(bytes, key: key) }
 
-    /// Whether `signature` is hex, in either case, of the tag; compared in constant time.
+    /// Whether `signature` is the tag in hex, in either case. Compares in constant time.
     package func isSigned(_ signature: String, key: SecretBytes) -> Bool {
         guard let tag = Hex.decode(signature) else { return false }
         return HMACSHA256.isValid(tag, for: bytes, key: key)
@@ -35,35 +35,36 @@ package struct SignedMessage: Sendable {
 }
 
 extension SignedMessage {
-    /// RPS to a D-TA: which master secrets it serves, until `expires`.
+    /// RPS to a D-TA: asks which master secrets it serves; valid until `expires`.
     package static func keys(appID: String, expires: String) -> SignedMessage {
         SignedMessage("keys", [appID, expires])
     }
 
-    /// RPS to a D-TA: its share of the server secret under one master secret, until `expires`.
+    /// RPS to a D-TA: asks for its share of the server secret under one master secret; valid until `expires`.
     package static func serverSecret(appID: String, keyID: String, expires: String) -> SignedMessage {
         SignedMessage("serverSecret", [appID, keyID, expires])
     }
 
-    /// RPS or client to a D-TA: the client secret share of one identity under one master secret, until `expires`.
+    /// RPS or client to a D-TA: asks for the client secret share of one identity under one master secret; valid until
+    /// `expires`.
     package static func clientSecret(
         appID: String, keyID: String, hashID: String, hashUser: String, expires: String
     ) -> SignedMessage {
         SignedMessage("clientSecret", [appID, keyID, hashID, hashUser, expires])
     }
 
-    /// Client to a D-TA: the time permit share of one identity under one master secret, for that day only.
+    /// Client to a D-TA: asks for the time permit share of one identity under one master secret, for that day only.
     package static func timePermit(keyID: String, hashID: String, date: Int32) -> SignedMessage {
         SignedMessage("timePermit", [keyID, hashID, String(date)])
     }
 
-    /// Client to a D-TA: the same for an unregistered ID. The answer looks like that to
+    /// Client to a D-TA: asks the same for an unregistered ID. The answer looks like that to
     /// ``timePermit(keyID:hashID:date:)`` but is a useless permit.
     package static func strangerPermit(keyID: String, hashID: String, date: Int32) -> SignedMessage {
         SignedMessage("stranger permit", [keyID, hashID, String(date)])
     }
 
-    /// RPS to a D-TA: permit shares of several days under one master secret, until `expires`.
+    /// RPS to a D-TA: asks for the permit shares of several days under one master secret; valid until `expires`.
     package static func timePermits(keyID: String, hashID: String, count: Int, expires: String) -> SignedMessage {
         SignedMessage("timePermits", [keyID, hashID, String(count), expires])
     }

@@ -170,7 +170,7 @@ private struct TakeToken: NamedChange {
 
 /// A login that this server has confirmed, but the relying party has not yet.
 struct PendingLogin: Codable, Storable {
-    /// "0", or the name of the waiting browser.
+    /// "0" for a login on the same device, else the name of the waiting browser.
     var wid: String
     /// The outcome if the relying party agrees and adds nothing.
     var outcome: WaitingBrowser.Outcome

@@ -10,7 +10,8 @@ package enum Verdict: Sendable, Equatable {
     case blocked(until: Moment?)
     /// Revoked by the operator, for good.
     case revoked
-    /// Its master secret is no longer served, or a restore has lost its registration: the user must register again.
+    /// The identity's master secret is no longer served, or a restore has lost its registration. The user must register
+    /// again.
     case retired
     /// All remaining attempts are in progress. Whether one is left is known when they have ended.
     case busy

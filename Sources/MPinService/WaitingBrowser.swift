@@ -9,7 +9,7 @@ package import MPinWire
 package struct WaitingBrowser: Codable, Storable {
     /// The login of a phone whose PIN was right.
     private struct Login: Codable {
-        /// 16 bytes in hex.
+        /// The one-time token, 16 bytes in hex.
         var authOTT: String
         /// The key of the M-Pin ID (``MPinID/key``).
         var id: String

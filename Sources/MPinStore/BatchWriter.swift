@@ -28,7 +28,7 @@ final class BatchWriter: Sendable {
     /// Opens the only connection that writes to the file.
     init(path: String) throws { connection = Mutex(try SQLiteConnection(path: path)) }
 
-    /// `durable`: with a sync to the disk.
+    /// Runs `body` in a transaction. `durable`: whether the commit is synced to the disk.
     func write<T: Sendable>(
         durable: Bool = false, _ body: @escaping @Sendable (SQLiteConnection) throws -> T
     ) async throws -> T {

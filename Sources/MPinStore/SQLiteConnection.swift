@@ -10,9 +10,9 @@ package final class SQLiteConnection {
 
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
-        /// Another process has the lock.
+        /// Whether another process has the lock.
         var isBusy = false
-        /// The disk failed (SQLITE_IOERR).
+        /// Whether the disk failed (SQLITE_IOERR).
         var isOfDisk = false
     }
 
@@ -20,21 +20,21 @@ package final class SQLiteConnection {
     package struct Row {
         fileprivate let statement: OpaquePointer
 
-        /// Empty for NULL.
+        /// The value of a column; empty for NULL.
         package func text(_ column: Int32) -> String {
             sqlite3_column_text(statement, column).map { String(cString: $0) } ?? ""
         }
 
         package func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
 
-        /// Empty for NULL.
+        /// The value of a column; empty for NULL.
         package func bytes(_ column: Int32) -> [UInt8] {
             let count = Int(sqlite3_column_bytes(statement, column))
             guard let start = sqlite3_column_blob(statement, column) else { return [] }
             return [UInt8](UnsafeRawBufferPointer(start: start, count: count))
         }
 
-        /// Nil for NULL.
+        /// The value of a column; nil for NULL.
         package func integer(_ column: Int32) -> Int64? {
             isNull(column) ? nil : sqlite3_column_int64(statement, column)
         }

@@ -9,7 +9,7 @@ package final class SQLiteStore: Store {
     private let path: String
     private let lock: DatabaseLock
     private let writer: BatchWriter
-    /// Readers never wait for the writer.
+    /// The connection for reads, which never wait for the writer.
     private let reader: Mutex<SQLiteConnection>
 
     package let isNear = true

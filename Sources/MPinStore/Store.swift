@@ -45,7 +45,7 @@ package protocol Store: Sendable {
 
 /// How safe a change is when the call returns.
 package enum Durability: Sendable {
-    /// May be lost with the engine's process.
+    /// May be lost when the engine's process ends.
     case volatile
     /// Survives the end of the process. It may be lost in a power failure, or if another machine takes over; then all
     /// later changes are lost, too.
@@ -162,7 +162,7 @@ extension Store {
         try await update(ItemKey("health", "probe"), at: now, .ordered) { $0 = probe }
     }
 
-    /// ``transaction(_:at:_:_:)`` with one key.
+    /// A ``transaction(_:at:_:_:)`` with one key.
     package func update<Result: Sendable>(
         _ key: ItemKey, at now: Moment, _ durability: Durability,
         _ change: @escaping @Sendable (inout StoredItem?) throws -> Result

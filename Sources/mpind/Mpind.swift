@@ -3,7 +3,7 @@ import CMPin
 import Foundation
 import MPinServer
 
-/// The M-Pin server.
+/// The command line of the M-Pin server.
 @main
 struct Mpind: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

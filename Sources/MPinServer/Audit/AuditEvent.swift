@@ -66,7 +66,7 @@ extension AuditEvent {
         AuditEvent("registration-refused", Subject(identity: id.key, user: user), [("status", String(status))])
     }
 
-    /// Somebody brought a wrong activation key.
+    /// Somebody presented a wrong activation key.
     static func confirmationRefused(_ id: MPinID, user: String) -> AuditEvent {
         AuditEvent("confirmation-refused", Subject(identity: id.key, user: user))
     }

@@ -14,7 +14,7 @@ struct AuditFiles {
         var start: Int { lines.lazy.compactMap { AuditLine($0)?.number }.first ?? 0 }
     }
 
-    /// Oldest first.
+    /// The files, oldest first.
     private(set) var files: [File] = []
     /// Files in the log's folder that a rotation tool has compressed.
     private(set) var packed: [String] = []

@@ -8,7 +8,7 @@ struct AuditLine: Sendable, Equatable {
     let number: Int
     /// The line without its tag and without the closing brace.
     let body: [UInt8]
-    /// HMAC-SHA256, 32 bytes.
+    /// The tag: HMAC-SHA256, 32 bytes.
     let tag: [UInt8]
 
     private static let separator = Array(",\"mac\":\"".utf8)
@@ -61,7 +61,7 @@ struct AuditLine: Sendable, Equatable {
     }
 
     struct Resumption: Decodable {
-        /// `continued` or `gap`.
+        /// The event: `continued` at the start of a file, `gap` after a loss.
         let event: String
         let previous: String
     }

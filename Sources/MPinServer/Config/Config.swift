@@ -35,7 +35,7 @@ package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
     package var url: String { "http://\(self)" }
 }
 
-/// A D-TA, which keeps one share of each master secret (wire section 9).
+/// The settings of a D-TA, which keeps one share of each master secret (wire section 9).
 package struct TrustAuthorityConfig: Sendable {
     /// The name in the log, such as "dta1".
     package var name: String
@@ -90,7 +90,7 @@ package struct TrustAuthorityLink: Sendable {
     var clientURL: String? { publicURL.map { $0.hasPrefix("/") ? url : $0 } }
 }
 
-/// The RPS: registration and authentication (wire sections 6 and 7).
+/// The settings of the RPS: registration and authentication (wire sections 6 and 7).
 package struct RelyingPartyServiceConfig: Sendable {
     /// The public listener, for clients.
     package var listen: ListenAddress
@@ -211,7 +211,7 @@ package enum MailDelivery: Sendable, Equatable {
     case forceActivate
 }
 
-/// The RPA: mails activation links and asks the RPS for verdicts (wire section 8).
+/// The settings of the RPA, which mails activation links and asks the RPS for verdicts (wire section 8).
 package struct RelyingPartyApplicationConfig: Sendable {
     package var listen: ListenAddress
     /// The private listener, for the RPS's /mpinVerify.

@@ -18,7 +18,7 @@ final class DateHeader: Sendable {
 }
 
 extension Moment {
-    /// `Sat, 21 Nov 2026 02:37:19 GMT`.
+    /// The time in the form `Sat, 21 Nov 2026 02:37:19 GMT`.
     package var httpDate: String { formatted("%a, %d %b %Y %H:%M:%S GMT") }
 
     /// The whole seconds from `now` until this moment, rounded up, at least 1: the value of `Retry-After`.

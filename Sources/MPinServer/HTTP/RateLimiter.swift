@@ -5,7 +5,7 @@ import MPinStore
 /// Applies the rate limits: those by address with counters of this process, those by identity with the counters of the
 /// store. A request above a limit gets 429 and `Retry-After`, whether the identity is known or not.
 final class RateLimiter: Sendable {
-    /// Requests that share their limits.
+    /// A group of requests that share their limits.
     enum Group: String, Sendable { case register, login, access, poll, authority }
 
     private let addresses: [Group: TokenBuckets]
@@ -40,7 +40,7 @@ final class RateLimiter: Sendable {
         throw refusal(group, "identity", wait)
     }
 
-    /// Counts a request for a user id that has no M-Pin ID yet, by its mailbox.
+    /// Counts a request for a user id that has no M-Pin ID yet. The requests for one mailbox count together.
     func admit(_ group: Group, user: String) async throws {
         try await admit(group, identity: SHA256.hash(Array(UserID.mailbox(user).utf8)))
     }

@@ -9,11 +9,11 @@ struct RequestContext: Hummingbird.RequestContext {
     /// The address of the sender: the peer of the connection, or the address that a trusted proxy gives. Nil if the
     /// system knows no peer.
     var remoteAddress: IPAddress?
-    /// Whether it came over TLS, here or at a trusted proxy.
+    /// Whether the request came over TLS, here or at a trusted proxy.
     var isSecure = false
     /// The request's id. It is in the answer (`X-Request-Id`) and in every log line of this request.
     var requestID = Self.newID()
-    /// Other parts of the framework know the id by this name.
+    /// The same id under the name that the framework uses.
     var id: String { requestID }
     private let listenerLogger: Logger
 

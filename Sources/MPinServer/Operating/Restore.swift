@@ -13,7 +13,7 @@ package import MPinStore
 /// All checks and copies are made in `init`. So if several databases are restored, none is replaced before all are
 /// ready.
 package final class Restore {
-    /// What a restore did.
+    /// The result of a restore.
     package struct Outcome: Sendable {
         package let kind: DatabaseKind
         /// The path of the replaced database.

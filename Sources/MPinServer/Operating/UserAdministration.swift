@@ -12,7 +12,7 @@ package struct UserAdministration: Sendable {
         /// The id of the master secret that its client secret comes from.
         package let keyID: String
         package let registered: String
-        /// `active`, `blocked`, `blocked until <time>` or `revoked`.
+        /// The state: `active`, `blocked`, `blocked until <time>` or `revoked`.
         package let state: String
         /// Wrong PINs since the last right one.
         package let wrongPINs: Int

@@ -134,7 +134,7 @@ struct RelyingPartyApplication: Sendable {
     }
 }
 
-/// Activation (wire section 8.4).
+/// The activation of identities (wire section 8.4).
 extension RelyingPartyApplication {
     private enum LinkState {
         case good(ActivationLink, user: String, until: Moment)
@@ -211,13 +211,13 @@ extension RelyingPartyApplication {
 private struct LoginResponse: Encodable {
     var userId: String
     var message: String
-    /// Milliseconds since 1970.
+    /// When the digits expire, in milliseconds since 1970.
     var expireTime: Int64?
     var nowTime: Int64?
     var ttlSeconds: Int?
 }
 
-/// What the phone posts to the logout URL.
+/// The data that the phone posts to the logout URL.
 private struct LogoutRequest: Decodable {
     var sessionToken: String
     var userId: String?

@@ -9,10 +9,10 @@ package final class MasterShareDatabase: Sendable {
     private let lock: DatabaseLock
     private let database: Mutex<SQLiteConnection>
     private let key: SecretBytes
-    /// Whether the file was made now, with a first share.
+    /// Whether `init` has created the file, with a first share.
     let isNew: Bool
 
-    /// Opens the file, or creates it with a first share. Throws `StartError` where `seal` does not open its shares.
+    /// Opens the file, or creates it with a first share. Throws `StartError` if `seal` does not open its shares.
     package init(path: String, seal: Seal, now: Moment) throws {
         lock = try DatabaseLock(sharing: path)
         let connection = try SQLiteConnection(path: path, creates: true)
@@ -46,7 +46,7 @@ package final class MasterShareDatabase: Sendable {
         try database.withLock { try Self.rotate($0, key: key, serveOldUntil: end, at: now) }
     }
 
-    /// Erases the shares that are no longer served; the number of them.
+    /// Erases the shares that are no longer served and returns their number.
     package func eraseRetired(at now: Moment) throws -> Int {
         try database.withLock { try Self.eraseRetired($0, at: now) }
     }
@@ -85,7 +85,7 @@ extension MasterShareDatabase {
     }
 
     private static func eraseRetired(_ connection: SQLiteConnection, at now: Moment) throws -> Int {
-        // The pages that held a share are overwritten, too.
+        // This also overwrites the pages of the file that contained a share.
         try connection.run("PRAGMA secure_delete = ON")
         return try connection.transaction {
             try connection.run(

@@ -46,13 +46,13 @@ struct SignedRequests: Sendable {
 }
 
 extension Request {
-    /// A member of the query; 403 where it is missing (wire section 9).
+    /// A member of the query. Throws 403 if it is missing (wire section 9).
     func argument(_ name: String) throws -> String {
         guard let value = query(name) else { throw APIError(.forbidden, "Missing argument \(name)") }
         return value
     }
 
-    /// `hash_mpin_id`, 32 bytes.
+    /// The member `hash_mpin_id`, 32 bytes.
     func hashID() throws -> [UInt8] {
         guard let hash = Hex.decode(try argument("hash_mpin_id")), hash.count == MPinSize.hash else {
             throw APIError(.forbidden, "hash_mpin_id must be 64 hex digits")

@@ -25,7 +25,8 @@ struct TrustAuthorityServer: Sendable {
         addCloudRoutes(to: router)
     }
 
-    /// For the RPS alone. It also makes this D-TA look at its file: a rotation is known here before the RPS uses it.
+    /// Answers only the RPS. It also makes this D-TA read its file again, so that the D-TA knows a rotation before the
+    /// RPS uses it.
     private func keys(_ request: Request) async throws -> Response {
         let (appID, expires) = (try request.argument("app_id"), try request.argument("expires"))
         try requests.check(.keys(appID: appID, expires: expires), request, expires: expires)
@@ -102,14 +103,14 @@ struct TrustAuthorityServer: Sendable {
             TimePermitResponse(timePermit: try await share.permit(hash, clock().day), keyID: share.keyID))
     }
 
-    /// For the RPS alone: the request is signed with its count and expires.
+    /// Answers only the RPS, whose signature covers count and expires.
     private func timePermits(_ request: Request) async throws -> Response {
         let hash = try request.hashID()
         guard let count = Int(try request.argument("count")), (0...limits.permitDays).contains(count) else {
             throw APIError(.forbidden, "count must be a number from 0 to \(limits.permitDays)")
         }
         let hashID = Hex.encode(hash)
-        // Old requests have no end.
+        // Requests in the old form do not expire.
         let isOld = requests.legacy != nil && request.query("key_id") == nil
         let expires = isOld ? nil : try request.argument("expires")
         let share = try signedShare(request, expires: expires) { keyID in
@@ -152,7 +153,7 @@ struct TrustAuthorityServer: Sendable {
 }
 
 extension MasterShare {
-    /// Runs one multiplication by the share off the event loop.
+    /// Multiplies a point by the share, on a thread outside the event loop.
     fileprivate func point(
         _ size: Int,
         _ multiply: @escaping @Sendable (Span<UInt8>, inout MutableSpan<UInt8>) throws(MPinError) -> Void

@@ -1,6 +1,6 @@
 import MPinService
 
-/// The audit log of a process.
+/// The options for the audit log of a process.
 extension ServerOptions {
     package static let auditLog = ServerOption<String?>.text(
         "audit-log", .text("FILE"), "Audit log. (default: none; audit/audit.jsonl in --state-dir)")

@@ -23,7 +23,7 @@ package struct Color: Sendable, Equatable {
         self.init(bytes: [16, 8, 0].map { UInt8(number >> $0 & 255) })
     }
 
-    /// `#rrggbb`.
+    /// The colour as `#rrggbb`.
     package var css: String {
         "#"
             + parts.map { part in

@@ -173,6 +173,6 @@ extension Pages {
 }
 
 extension Moment {
-    /// `2026-11-21 02:37 UTC`.
+    /// The time in the form `2026-11-21 02:37 UTC`.
     var readable: String { iso.prefix(16).replacing("T", with: " ") + " UTC" }
 }

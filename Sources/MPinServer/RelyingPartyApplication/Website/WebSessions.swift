@@ -119,7 +119,7 @@ extension WebSessions {
     /// The cookie of a proposed session. Until that begins, the browser keeps the cookie of its current one.
     private var proposalCookieName: String { cookieName + "-login" }
 
-    /// The id that the browser has, logged in or not.
+    /// The id in the browser's cookie, whether it is logged in or not.
     func id(_ request: Request) -> WebSessionID? { request.cookies[cookieName].flatMap { WebSessionID($0.value) } }
 
     /// Gives the browser an id for `seconds`, or, if that is nil, until the browser is closed.
@@ -159,7 +159,7 @@ extension WebSessions {
 
 /// 32 random bytes that identify a browser.
 struct WebSessionID: Sendable {
-    /// 64 lower-case hex digits.
+    /// The id in 64 lower-case hex digits.
     let text: String
 
     /// Hex of the SHA-256 of ``text``. The store and the signatures contain only this.
