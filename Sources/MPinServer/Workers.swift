@@ -2,7 +2,7 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 
-/// Threads for work that would hold up an event loop.
+/// Threads for work that would block an event loop.
 enum Workers {
     /// Threads for arithmetic on the curve, as many as processors.
     private static let computing = started(NIOThreadPool(numberOfThreads: System.coreCount))
@@ -13,7 +13,7 @@ enum Workers {
     /// registrations.
     static let registrations = 32
     private static let registering = started(NIOThreadPool(numberOfThreads: registrations))
-    private static let registrationsRunning = Places(registrations)
+    private static let registrationsRunning = TaskLimit(registrations)
     /// Threads for mails. They are separate, because another part of the same process waits for the mail on a thread of
     /// the other pools.
     private static let mailing = started(NIOThreadPool(numberOfThreads: registrations))
@@ -32,7 +32,7 @@ enum Workers {
     }
 
     static func register<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
-        try await registrationsRunning.hold { try await registering.runIfActive(work) }
+        try await registrationsRunning.run { try await registering.runIfActive(work) }
     }
 
     static func mail<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
@@ -41,13 +41,13 @@ enum Workers {
 }
 
 /// Limits how many tasks run at the same time; further ones get 503.
-final class Places: Sendable {
+final class TaskLimit: Sendable {
     private let most: Int
     private let taken = NIOLockedValueBox(0)
 
     init(_ most: Int) { self.most = most }
 
-    func hold<T: Sendable>(_ work: () async throws -> T) async throws -> T {
+    func run<T: Sendable>(_ work: () async throws -> T) async throws -> T {
         let isAdmitted = taken.withLockedValue { taken in
             guard taken < most else { return false }
             taken += 1

@@ -22,7 +22,7 @@ package struct AttemptPolicy: Sendable, Equatable {
 }
 
 /// A block by wrong PINs that has just begun.
-package struct BegunBlock: Sendable, Equatable {
+package struct NewBlock: Sendable, Equatable {
     /// Nil: until the operator ends it.
     package let until: Moment?
 

@@ -10,7 +10,7 @@ package protocol Authority: Sendable {
     /// Whether it gives permits for its own current day only. That day may have begun after the request was sent.
     var givesPermitsOfToday: Bool { get }
 
-    /// The master secrets that it serves. Throws ``AuthorityAnswer`` for an answer without a list of them.
+    /// The master secrets that it serves. Throws ``AuthorityFailure`` for an answer without a list of them.
     func keys() async throws -> [MasterKey]
 
     /// Its share of the server secret: G2 point, 128 bytes.
@@ -78,12 +78,12 @@ package struct Permit: Sendable {
 }
 
 /// An answer of a D-TA that does not contain what was asked for.
-package struct AuthorityAnswer: Error, CustomStringConvertible {
+package struct AuthorityFailure: Error, CustomStringConvertible {
     package enum Kind: Sendable {
         /// The D-TA refused: the keys or the clocks do not agree.
         case refusal
         /// The D-TA agreed, but its answer contains no valid share.
-        case nonsense
+        case invalidShare
         case failure
     }
 

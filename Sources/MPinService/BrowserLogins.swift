@@ -41,7 +41,7 @@ extension AuthenticationService {
     }
 
     /// What a browser already knows.
-    package struct Known: Sendable {
+    package struct KnownState: Sendable {
         /// Nil: the current status.
         package let status: String?
         /// Nil: it does not want to be told of refusals.
@@ -55,7 +55,7 @@ extension AuthenticationService {
 
     /// How far the phone's login is. Returns as soon as that differs from what the browser knows, after `seconds` at
     /// the latest.
-    package func follow(webOTT: String, known: Known, seconds: Int) async throws -> WaitingBrowser.View {
+    package func follow(webOTT: String, known: KnownState, seconds: Int) async throws -> WaitingBrowser.View {
         guard let wid = try await browsers.wid(webOTT: webOTT, at: now) else { return .expired }
         let showsRefusals = known.refusals != nil
         let first = try await look(wid, webOTT: webOTT, showsRefusals)
@@ -141,7 +141,7 @@ extension AuthenticationService {
         // Anybody can find the live access numbers. So a refusal is shown there only for a wrong PIN of a registered
         // identity: then each one costs an attempt. Whoever knows the id in a QR code has seen the page.
         let isShown = !AccessNumber.isNumber(token.wid) || token.isKnown && token.verdict.isWrong
-        _ = try await browsers.change(token.wid, at: now) { if isShown { $0.turnDown(token.verdict) } }
+        _ = try await browsers.change(token.wid, at: now) { if isShown { $0.noteRefusedLogin(token.verdict) } }
         return .refused(token.verdict, at: now)
     }
 

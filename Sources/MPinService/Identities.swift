@@ -44,21 +44,21 @@ package struct Identities: Sendable {
 
     /// The same as ``find(_:at:)``, but takes equally long for known and unknown IDs: it reads one record, and looks
     /// for one that does not exist.
-    func findAlike(_ id: MPinID, at now: Moment) async throws -> IdentityRecord? {
+    func findInEqualTime(_ id: MPinID, at now: Moment) async throws -> IdentityRecord? {
         let identity = try await find(id, at: now)
         // No slot has the key of an M-Pin ID, so this read finds nothing for a known ID.
-        if try await unknown.read(identity == nil ? Self.standIn : id.key, at: now) == nil, identity == nil {
-            _ = try await unknown.create(Self.standIn, .standIn(at: now), at: now)
+        if try await unknown.read(identity == nil ? Self.placeholderKey : id.key, at: now) == nil, identity == nil {
+            _ = try await unknown.create(Self.placeholderKey, .placeholder(at: now), at: now)
         }
         return identity
     }
 
     /// The name of an unknown ID in its record. It is padded, so that the record is as long as a known identity's and
     /// takes equally long to read and to write.
-    private static func strangerName(_ id: MPinID) -> String { id.key + String(repeating: "0", count: 210) }
+    private static func paddedName(_ id: MPinID) -> String { id.key + String(repeating: "0", count: 210) }
 
     /// A key as long as that of an M-Pin ID.
-    private static let standIn = String(repeating: "0", count: 64)
+    private static let placeholderKey = String(repeating: "0", count: 64)
 
     /// At most `limit` identities in the order of their keys, beginning after the given key.
     package func list(
@@ -98,14 +98,14 @@ package struct Attempt: Sendable {
     /// The identity's record, including this attempt.
     package let record: IdentityRecord
     /// The block that has begun because attempts in progress were lost with their process.
-    package let block: BegunBlock?
+    package let block: NewBlock?
 }
 
 extension Identities {
     /// Reserves an attempt, also for an unknown ID.
     package func reserve(_ id: MPinID, at now: Moment) async throws -> Attempt {
         let change = Reserve(
-            known: known.key(id.key), place: unknown.key(slots.key(id.hash)), stranger: Self.strangerName(id),
+            known: known.key(id.key), place: unknown.key(slots.key(id.hash)), stranger: Self.paddedName(id),
             id: .random(in: 1...(.max)), policy: policy, now: now)
         return try await store.performOnce(change, at: now, durability)
     }
@@ -113,7 +113,7 @@ extension Identities {
     /// Ends an attempt. Returns the verdict, and the block that has begun with it.
     package func settle(
         _ attempt: Attempt, of id: MPinID, _ settlement: Settlement, at now: Moment
-    ) async throws -> (Verdict, BegunBlock?) {
+    ) async throws -> (Verdict, NewBlock?) {
         let key = attempt.isKnown ? known.key(id.key) : unknown.key(slots.key(id.hash))
         let change = Settle(
             key: key, name: attempt.record.mpinID, id: attempt.id, settlement: settlement, policy: policy, now: now)
@@ -121,7 +121,7 @@ extension Identities {
     }
 
     /// The verdict that ``settle(_:of:_:at:)`` will return, unless the identity changes before.
-    func foreseen(_ attempt: Attempt, _ settlement: Settlement, at now: Moment) -> Verdict {
+    func expectedVerdict(_ attempt: Attempt, _ settlement: Settlement, at now: Moment) -> Verdict {
         var record = attempt.record
         return record.settle(attempt.id, settlement, policy, at: now)
     }
@@ -178,7 +178,7 @@ private struct Settle: NamedChange {
 
     var keys: [ItemKey] { [key] }
 
-    func run(_ items: inout Items) throws -> (Verdict, BegunBlock?) {
+    func run(_ items: inout Items) throws -> (Verdict, NewBlock?) {
         try Table<IdentityRecord>.change(&items[key]) { entry in
             let own = entry.flatMap { $0.value.mpinID == name ? $0.value : nil }
             var record = own ?? IdentityRecord(mpinID: name, userID: "", keyID: "", registered: now)
@@ -194,7 +194,7 @@ private struct Settle: NamedChange {
 
 extension IdentityRecord {
     /// A record that is as long as that of a registered identity.
-    fileprivate static func standIn(at now: Moment) -> IdentityRecord {
+    fileprivate static func placeholder(at now: Moment) -> IdentityRecord {
         IdentityRecord(
             mpinID: String(repeating: "0", count: 260), userID: "nobody@example.com", keyID: "1", registered: now)
     }

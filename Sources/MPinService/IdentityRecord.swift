@@ -146,9 +146,9 @@ extension IdentityRecord {
     }
 
     /// The block that has begun since the record was `earlier`, if any.
-    package func block(since earlier: IdentityRecord) -> BegunBlock? {
-        if blocked { return earlier.blocked ? nil : BegunBlock(until: nil) }
-        return blockedUntil == earlier.blockedUntil ? nil : blockedUntil.map { BegunBlock(until: $0) }
+    package func block(since earlier: IdentityRecord) -> NewBlock? {
+        if blocked { return earlier.blocked ? nil : NewBlock(until: nil) }
+        return blockedUntil == earlier.blockedUntil ? nil : blockedUntil.map { NewBlock(until: $0) }
     }
 
     /// Resets the count of wrong PINs and ends a block. Attempts in progress will still count.

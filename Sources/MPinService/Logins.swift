@@ -119,7 +119,7 @@ extension AuthenticationService {
         var waited = 0
         while waited < limits.busyMilliseconds {
             let attempt = try await identities.reserve(id, at: now)
-            if attempt.isKnown { tell(attempt.block, id, attempt.record) }
+            if attempt.isKnown { reportBlock(attempt.block, id, attempt.record) }
             if attempt.reservation != .refused(.busy) { return attempt }
             // A database also serves others, so it is asked less often. The random pause keeps servers from asking in
             // step.
@@ -136,7 +136,7 @@ extension AuthenticationService {
     }
 
     /// Reports a block that has begun. Each block is reported once.
-    private func tell(_ block: BegunBlock?, _ id: MPinID, _ identity: IdentityRecord) {
+    private func reportBlock(_ block: NewBlock?, _ id: MPinID, _ identity: IdentityRecord) {
         if let block { observer(.blocked(id, user: identity.userID, until: block.until)) }
     }
 
@@ -167,19 +167,19 @@ extension AuthenticationService {
         guard areFar, judgement.verdict != nil || attempt.record.open == [attempt.id] else {
             let settled = try await identities.settle(attempt, of: id, judgement.settlement, at: login.now)
             let verdict = judgement.verdict ?? settled.0
-            tell(login, verdict, settled.1)
+            reportLogin(login, verdict, settled.1)
             return try await issueToken(login, judgement, verdict)
         }
-        let verdict = judgement.verdict ?? identities.foreseen(attempt, judgement.settlement, at: login.now)
+        let verdict = judgement.verdict ?? identities.expectedVerdict(attempt, judgement.settlement, at: login.now)
         async let settling = identities.settle(attempt, of: id, judgement.settlement, at: login.now)
         let token = try await issueToken(login, judgement, verdict)
-        tell(login, verdict, try await settling.1)
+        reportLogin(login, verdict, try await settling.1)
         return token
     }
 
-    private func tell(_ login: Login, _ verdict: Verdict, _ block: BegunBlock?) {
+    private func reportLogin(_ login: Login, _ verdict: Verdict, _ block: NewBlock?) {
         observer(.login(login.id, user: login.identity.userID, verdict))
-        if login.attempt.isKnown { tell(block, login.id, login.identity) }
+        if login.attempt.isKnown { reportBlock(block, login.id, login.identity) }
     }
 
     private func issueToken(_ login: Login, _ judgement: Judgement, _ verdict: Verdict) async throws -> IssuedToken {

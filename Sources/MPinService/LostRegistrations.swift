@@ -31,8 +31,8 @@ package struct LostRegistrations: Sendable {
     package func contains(_ id: MPinID) -> Bool {
         guard !times.isEmpty else { return false }
         let issued = id.issued?.microseconds
-        let isOfTheTime = issued.map { issued in times.contains { $0.after < issued && issued <= $0.until } } ?? false
-        return pending.contains(id.key) || isOfTheTime
+        let isInLostTime = issued.map { issued in times.contains { $0.after < issued && issued <= $0.until } } ?? false
+        return pending.contains(id.key) || isInLostTime
     }
 
     /// Notes in a backup, before it replaces a database, the time in which registrations may have been lost.

@@ -22,7 +22,7 @@ package final class PermitWatch: Sendable {
     private struct State {
         var isWrong = false
         /// Whether the last question got no answer. This is logged only once.
-        var isSilent = false
+        var isUnanswered = false
     }
 
     private let authorities: [any Authority]
@@ -74,7 +74,7 @@ package final class PermitWatch: Sendable {
                 }
             }
             return .right
-        } catch let answer as AuthorityAnswer where answer.kind == .nonsense { return .wrong } catch {
+        } catch let answer as AuthorityFailure where answer.kind == .invalidShare { return .wrong } catch {
             return .none(error)
         }
     }
@@ -86,7 +86,7 @@ package final class PermitWatch: Sendable {
             switch finding {
             case .right: states[place] = State()
             case .wrong: states[place] = State(isWrong: true)
-            case .none: states[place].isSilent = true
+            case .none: states[place].isUnanswered = true
             }
             return before
         }
@@ -98,7 +98,7 @@ package final class PermitWatch: Sendable {
             observer(.permits(of: name, areRight: false))
             logger.error(
                 "wrong time permits: logins get 503 until they are right again", metadata: ["of": "\(name)"])
-        case .none(let error) where !before.isSilent:
+        case .none(let error) where !before.isUnanswered:
             logger.warning(
                 "the time permits cannot be checked", metadata: ["of": "\(name)", "error": "\(error)"])
         default: break

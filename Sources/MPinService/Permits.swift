@@ -20,7 +20,7 @@ extension AuthenticationService {
         // Clients would keep a wrong share for the rest of the day.
         try permitWatch?.requireRight()
         let now = now
-        let identity = try await identities.findAlike(id, at: now)
+        let identity = try await identities.findInEqualTime(id, at: now)
         try await requirePermission(id, identity)
         let registered = identity?.keyID ?? keys.currentID
         // A permit of an older master secret would spoil all logins of the day, because clients keep it that long.

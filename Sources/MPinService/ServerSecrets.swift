@@ -50,12 +50,12 @@ package struct ServerSecrets: Sendable {
     /// The server secrets at the start, oldest first. It waits for D-TAs that are still starting.
     func gather() async throws -> [ServerSecret] {
         var lists: [[MasterKey]] = []
-        for authority in authorities { lists.append(try await patiently(authority) { try await $0.keys() }) }
+        for authority in authorities { lists.append(try await retrying(authority) { try await $0.keys() }) }
         var secrets: [ServerSecret] = []
         for key in common(lists) {
             var shares: [SecretBytes] = []
             for authority in authorities {
-                shares.append(try await patiently(authority) { try await $0.serverSecretShare(keyID: key.id) })
+                shares.append(try await retrying(authority) { try await $0.serverSecretShare(keyID: key.id) })
             }
             secrets.append(try await secret(key, shares))
         }
@@ -91,13 +91,13 @@ package struct ServerSecrets: Sendable {
         return secrets
     }
 
-    private func patiently<Answer>(
+    private func retrying<Answer>(
         _ authority: any Authority, _ ask: (any Authority) async throws -> Answer
     ) async throws -> Answer {
         for attempt in 1... {
             do {
                 return try await ask(authority)
-            } catch let answer as AuthorityAnswer where answer.kind == .refusal {
+            } catch let answer as AuthorityFailure where answer.kind == .refusal {
                 // The D-TA is running and refuses: waiting would not make the keys or clocks agree.
                 throw StartError("\(answer): do the key files belong together, and are the clocks right?")
             } catch {

@@ -16,12 +16,12 @@ package enum Verdict: Sendable, Equatable {
     /// All remaining attempts are in progress. Whether one is left is known when they have ended.
     case busy
     /// Nothing can be judged, because every right PIN would be judged wrong.
-    case unavailable(Lack)
+    case unavailable(UnavailableReason)
 
     package var isWrong: Bool { if case .wrong = self { true } else { false } }
 
     /// Why nothing can be judged.
-    package enum Lack: Sendable {
+    package enum UnavailableReason: Sendable {
         /// A D-TA has lost its share of the master secret.
         case masterSecret
         /// A D-TA's time permits are wrong.

@@ -81,7 +81,7 @@ package struct WaitingBrowser: Codable, Storable {
     }
 
     /// Notes that the phone's login was refused.
-    mutating func turnDown(_ verdict: Verdict) {
+    mutating func noteRefusedLogin(_ verdict: Verdict) {
         guard login == nil else { return }
         refusals = min(refusals + 1, 1000)
         refusal = verdict

@@ -70,7 +70,7 @@ package struct WaitingBrowsers: Sendable {
         _ wid: String, seconds: Int, _ look: @Sendable () async throws -> Result?
     ) async throws -> Result? {
         let (rings, stop) = signals.rings(wid, seconds: seconds)
-        return try await whileWanted {
+        return try await runWhileNeeded {
             for await _ in rings {
                 if let result = try await look() { return result }
             }

@@ -100,7 +100,7 @@ final class BatchWriter: Sendable {
     /// After a disk error in the commit, nobody knows whether it was written.
     private static func commit(_ connection: SQLiteConnection) throws {
         do { try connection.run("COMMIT") } catch let failure as SQLiteConnection.Failure {
-            throw failure.isOfDisk
+            throw failure.isDiskError
                 ? StoreError.unknownOutcome(failure.description) : .unavailable(failure.description)
         }
     }

@@ -29,7 +29,7 @@ package final class DatabaseLock: Sendable {
         let path = database + ".lock"
         let flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW
         var file = open(path, flags | O_CREAT | O_EXCL, 0o600)
-        if file >= 0 { leaveToServer(file, path) } else { file = open(path, flags) }
+        if file >= 0 { giveToFolderOwner(file, path) } else { file = open(path, flags) }
         guard file >= 0 else { throw Failure(path: path, code: errno) }
         guard flock(file, operation) == 0 else {
             let code = errno

@@ -2,7 +2,7 @@ import Glibc
 
 /// Gives a file that root has made to the owner of its folder, so that the server can use it. `file`: must have been
 /// opened without following links, because the folder does not belong to root.
-package func leaveToServer(_ file: Int32, _ path: String) {
+package func giveToFolderOwner(_ file: Int32, _ path: String) {
     var (folder, found) = (stat(), stat())
     let folderPath = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
     guard geteuid() == 0, fstat(file, &found) == 0, found.st_nlink == 1, stat(folderPath, &folder) == 0 else { return }

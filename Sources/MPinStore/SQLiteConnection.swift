@@ -13,7 +13,7 @@ package final class SQLiteConnection {
         /// Whether another process has the lock.
         var isBusy = false
         /// Whether the disk failed (SQLITE_IOERR).
-        var isOfDisk = false
+        var isDiskError = false
     }
 
     /// A row while it is being read.
@@ -47,7 +47,7 @@ package final class SQLiteConnection {
     private var syncsAtCommit: Bool?
 
     /// Milliseconds for which the connection waits for a lock of another process.
-    private static let patience: Int32 = 5000
+    private static let busyTimeout: Int32 = 5000
 
     /// Opens a file. `creates`: creates it if it does not exist.
     package init(path: String, creates: Bool = false) throws {
@@ -57,13 +57,13 @@ package final class SQLiteConnection {
         guard let handle else { throw Failure(description: "\(path): no memory") }
         self.handle = handle
         guard status == SQLITE_OK else { throw failure() }
-        sqlite3_busy_timeout(handle, Self.patience)
+        sqlite3_busy_timeout(handle, Self.busyTimeout)
     }
 
     /// Begins a transaction that writes; false if another process is writing and `waits` is false.
     func beginWriting(waits: Bool) throws -> Bool {
         if !waits { sqlite3_busy_timeout(handle, 0) }
-        defer { if !waits { sqlite3_busy_timeout(handle, Self.patience) } }
+        defer { if !waits { sqlite3_busy_timeout(handle, Self.busyTimeout) } }
         do { try run("BEGIN IMMEDIATE") } catch let failure as Failure where failure.isBusy && !waits { return false }
         return true
     }
@@ -150,6 +150,6 @@ package final class SQLiteConnection {
         let code = sqlite3_errcode(handle) & 0xff
         return Failure(
             description: "SQLite: " + String(cString: sqlite3_errmsg(handle)), isBusy: code == SQLITE_BUSY,
-            isOfDisk: code == SQLITE_IOERR)
+            isDiskError: code == SQLITE_IOERR)
     }
 }

@@ -94,7 +94,7 @@ package struct StoredItem: Sendable, Equatable {
 /// The items of one transaction.
 package struct Items {
     private var entries: [(key: ItemKey, item: StoredItem?)]
-    private var stray: ItemKey?
+    private var unnamedKey: ItemKey?
 
     init(_ entries: [(key: ItemKey, item: StoredItem?)]) { self.entries = entries }
 
@@ -102,22 +102,22 @@ package struct Items {
     package subscript(key: ItemKey) -> StoredItem? {
         mutating get {
             if let entry = entries.first(where: { $0.key == key }) { return entry.item }
-            stray = key
+            unnamedKey = key
             return nil
         }
         set {
             if let index = entries.firstIndex(where: { $0.key == key }) {
                 entries[index].item = newValue
             } else {
-                stray = key
+                unnamedKey = key
             }
         }
     }
 
     /// The items after the change, in the order of the keys.
     func changed() throws -> [StoredItem?] {
-        guard let stray else { return entries.map(\.item) }
-        throw StoreError.unusable("a transaction asked for \(stray.table), whose key it had not named")
+        guard let unnamedKey else { return entries.map(\.item) }
+        throw StoreError.unusable("a transaction asked for \(unnamedKey.table), whose key it had not named")
     }
 }
 

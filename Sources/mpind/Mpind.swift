@@ -26,7 +26,7 @@ struct Mpind: AsyncParsableCommand {
     static func main() async {
         let arguments = Array(CommandLine.arguments.dropFirst())
         if arguments.isEmpty, !isConfiguredByEnvironment {
-            complain(lines: beginning)
+            complain(lines: firstSteps)
             Foundation.exit(64)
         }
         if printsOptions(arguments) { return }
@@ -34,7 +34,7 @@ struct Mpind: AsyncParsableCommand {
     }
 
     /// For a start without any arguments.
-    private static let beginning = """
+    private static let firstSteps = """
         mpind is the M-Pin server. Begin with all its parts in one process, on this machine:
             mpind --all-in-one --state-dir state --mail-dir mail
         Open http://127.0.0.1:8005 then. Mails are files in the folder mail; real ones leave by --smtp-url and --mail-from.

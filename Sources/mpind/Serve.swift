@@ -84,7 +84,7 @@ private func serve(_ settings: Settings) async throws {
     for warning in settings.warnings { logger.warning("\(warning)") }
     var parts = try settings.parts()
     parts.version = MPIN_VERSION
-    takeFiles(for: &parts, logger)
+    raiseFileLimit(for: &parts, logger)
     if parts.rpa?.delivery == .forceActivate {
         logger.critical(
             "FORCE-ACTIVATE IS ON: every identity is confirmed without any check. For tests only, not for production.")
@@ -94,7 +94,7 @@ private func serve(_ settings: Settings) async throws {
 
 /// Raises the limit of open files to the most that the system allows, because the usual 1,024 are soon used up. If that
 /// is too few, it lowers the number of connections and logs a warning.
-private func takeFiles(for parts: inout Parts, _ logger: Logger) {
+private func raiseFileLimit(for parts: inout Parts, _ logger: Logger) {
     let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
     var limit = rlimit()
     guard getrlimit(resource, &limit) == 0 else { return }

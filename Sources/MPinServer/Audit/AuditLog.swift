@@ -138,7 +138,7 @@ package final class AuditLog: Sendable {
         let file = Glibc.open(path, flags | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw AuditError.system(path, errno) }
         var found = stat()
-        if fstat(file, &found) == 0, found.st_size == 0 { leaveToServer(file, path) }
+        if fstat(file, &found) == 0, found.st_size == 0 { giveToFolderOwner(file, path) }
         return file
     }
 }

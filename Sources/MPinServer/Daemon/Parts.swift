@@ -131,7 +131,7 @@ extension Daemon {
         let keyring: MasterKeyring
         do {
             let database = try MasterShareDatabase(path: config.database, seal: config.seal, now: config.clock())
-            if database.isNew { sayNew(config) }
+            if database.isNew { reportNewShare(config) }
             keyring = try MasterKeyring(database, clock: config.clock)
         } catch {
             throw StartError("\(config.database): \(error)")
@@ -149,7 +149,7 @@ extension Daemon {
 
     /// Reports that a D-TA had no database and has made a new master share. That is normal at the first start. If the
     /// audit log has lines, this is not the first start, so the database was perhaps lost, or another one was meant.
-    private func sayNew(_ config: TrustAuthorityConfig) {
+    private func reportNewShare(_ config: TrustAuthorityConfig) {
         parts.audit.of(config.name).record(.shareMade)
         let place: Logger.Metadata = ["part": "\(config.name)", "database": "\(config.database)"]
         guard hasRunBefore else {

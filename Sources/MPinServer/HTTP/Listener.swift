@@ -29,7 +29,7 @@ struct Listener: Service {
         self.logger = logger
         let router = Router(context: RequestContext.self)
         router.add(
-            middleware: Surroundings(
+            middleware: CommonMiddleware(
                 name, edge, cors: cors, rates: rates, servesLogins: servesLogins, errorPage: errorPage))
         routes(router)
         self.edge = edge

@@ -73,7 +73,7 @@ struct MilagroFace: Face {
             [
                 .get: { request, context in
                     try requireRPA(request)
-                    return try await standing(request.mpinID(context))
+                    return try await revocationStatus(request.mpinID(context))
                 },
                 .post: { request, context in
                     try requireRPA(request)

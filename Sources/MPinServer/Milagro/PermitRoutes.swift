@@ -18,7 +18,7 @@ extension MilagroFace {
 
     /// Private GET /user/<id>, which old servers do not have: 410 if the operator has revoked the identity. An RPA that
     /// keeps sessions asks it.
-    func standing(_ id: MPinID) async throws -> Response {
+    func revocationStatus(_ id: MPinID) async throws -> Response {
         guard try await !service.isRevoked(id) else { throw ServiceError.revoked }
         return Response(status: .ok)
     }

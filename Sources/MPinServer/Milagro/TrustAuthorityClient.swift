@@ -141,13 +141,13 @@ struct TrustAuthorityClient: Authority {
         return share
     }
 
-    private func unusable(_ answer: Peer.Answer) -> AuthorityAnswer {
-        let kind: AuthorityAnswer.Kind =
+    private func unusable(_ answer: Peer.Answer) -> AuthorityFailure {
+        let kind: AuthorityFailure.Kind =
             switch answer.status {
-            case 200: .nonsense
+            case 200: .invalidShare
             case 400..<500: .refusal
             default: .failure
             }
-        return AuthorityAnswer(kind, "\(name) answered \(answer.status) without a usable share")
+        return AuthorityFailure(kind, "\(name) answered \(answer.status) without a usable share")
     }
 }

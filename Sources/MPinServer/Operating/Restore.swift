@@ -55,7 +55,7 @@ package final class Restore {
                 throw StartError("\(path): \(error)")
             }
         }
-        if access(database, F_OK) == 0 { try await keepPresent(path, at: now) }
+        if access(database, F_OK) == 0 { try await copyCurrent(path, at: now) }
         if kind == .rps { try await Self.noteLost(in: draft, at: now) }
         try Backup.finish(draft)
     }
@@ -92,7 +92,7 @@ package final class Restore {
     private static func copy(_ path: String, to draft: String) throws {
         let file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw StartError("\(draft): \(String(cString: strerror(errno)))") }
-        leaveToServer(file, draft)
+        giveToFolderOwner(file, draft)
         let (source, target) = (
             try FileHandle(forReadingFrom: URL(fileURLWithPath: path)),
             FileHandle(fileDescriptor: file, closeOnDealloc: true)
@@ -104,7 +104,7 @@ package final class Restore {
 
 extension Restore {
     /// Copies an intact current database instead of renaming it, so that its name exists at every moment.
-    private func keepPresent(_ path: String, at now: Moment) async throws {
+    private func copyCurrent(_ path: String, at now: Moment) async throws {
         guard let present = try? DatabaseKind(checking: database) else { return }
         guard present == kind else { throw StartError("\(path): of another part of the server than \(database)") }
         try Backup.finish(database)
@@ -138,7 +138,7 @@ extension Restore {
             for (key, record) in page where try await new.contains(key, at: now) {
                 let changed = try await new.update(key, at: now) { entry in
                     let before = entry?.value
-                    entry?.value.keepStricter(record)
+                    entry?.value.mergeRefusals(record)
                     return entry?.value != before
                 }
                 count += changed ? 1 : 0
@@ -151,7 +151,7 @@ extension Restore {
 
 extension IdentityRecord {
     /// Keeps the stricter of both records in everything for which logins are refused.
-    fileprivate mutating func keepStricter(_ other: IdentityRecord) {
+    fileprivate mutating func mergeRefusals(_ other: IdentityRecord) {
         blocked = blocked || other.blocked
         revoked = revoked || other.revoked
         isProven = isProven || other.isProven

@@ -13,8 +13,8 @@ struct Forwarding: Sendable {
     private let url: String
     private let prefix: String
     private let limits: Limits
-    private let client = OnwardClient()
-    private let registrations = Places(Workers.registrations)
+    private let client = ForwardingClient()
+    private let registrations = TaskLimit(Workers.registrations)
 
     init(url: String, prefix: String, limits: Limits) {
         self.url = url.hasSuffix("/") ? String(url.dropLast()) : url
@@ -42,7 +42,7 @@ struct Forwarding: Sendable {
         case .page, .phone: return try await waited(onward, request.kind)
         // PUT only starts registrations.
         case _ where request.method == .put:
-            return try await registrations.hold { try await answered(onward, .other, mayRepeat: false) }
+            return try await registrations.run { try await answered(onward, .other, mayRepeat: false) }
         default: return try await answered(onward, .other, mayRepeat: request.method == .get)
         }
     }
@@ -59,13 +59,13 @@ struct Forwarding: Sendable {
             try await answered(request, kind, mayRepeat: kind == .page)
         }
         do {
-            return try await whileWanted {
+            return try await runWhileNeeded {
                 try await answer.value
             } onEnd: {
                 answer.cancel()
             }
         } catch  where answer.isCancelled {
-            throw Departure.ofClient?.hasCome == true ? APIError.gone : APIError.ending
+            throw ClientDisconnect.current?.hasHappened == true ? APIError.gone : APIError.ending
         }
     }
 
@@ -96,7 +96,7 @@ struct Forwarding: Sendable {
         return headers
     }
 
-    private func response(_ answer: OnwardClient.Answer, _ kind: Request.Kind) -> Response {
+    private func response(_ answer: ForwardingClient.Answer, _ kind: Request.Kind) -> Response {
         var headers = HTTPFields()
         for (name, value) in answer.response.headers {
             // This server itself adds the headers that decide which websites may read an answer.

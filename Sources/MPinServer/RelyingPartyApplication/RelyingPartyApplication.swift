@@ -55,15 +55,15 @@ struct RelyingPartyApplication: Sendable {
     /// lead the user elsewhere.
     private func verify(_ request: Request, _ logger: Logger) async throws -> Response {
         try requireRPS(request)
-        let wish = try await request.json(VerifyUserRequest.self, config.limits)
+        let body = try await request.json(VerifyUserRequest.self, config.limits)
         guard config.delivery != .forceActivate else { return .json(VerifyUserResponse(forceActivate: true)) }
-        let link = ActivationLink(id: wish.mpinId, expires: wish.expireTime, activateKey: wish.activateKey)
+        let link = ActivationLink(id: body.mpinId, expires: body.expireTime, activateKey: body.activateKey)
         let language = Language.preferred(request.headers[.acceptLanguage]) ?? config.language
         let content = MailContent(
-            link: link.url(base: config.publicURL, key: config.linkKey), user: wish.userId, expires: wish.expireTime)
+            link: link.url(base: config.publicURL, key: config.linkKey), user: body.userId, expires: body.expireTime)
         do {
             try await mailer.send(content, in: language)
-            try await mails.add(link, user: wish.userId, in: language, at: config.clock())
+            try await mails.add(link, user: body.userId, in: language, at: config.clock())
         } catch is Mailer.NoAddress {
             throw APIError(.forbidden, "No mail can be sent to that userId")
         } catch {

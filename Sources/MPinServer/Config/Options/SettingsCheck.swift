@@ -18,9 +18,9 @@ extension Settings {
     }
 
     /// Warnings about settings that work, but are probably a mistake.
-    package var warnings: [String] { [noMails, oneCaller].compactMap(\.self) }
+    package var warnings: [String] { [mailWarning, callerWarning].compactMap(\.self) }
 
-    private var noMails: String? {
+    private var mailWarning: String? {
         guard part == .serve, self[ServerOptions.mailDir] == nil, self[ServerOptions.smtpURL] == nil,
             !self[ServerOptions.forceActivate], let folder = self[ServerOptions.stateDir]
         else { return nil }
@@ -29,7 +29,7 @@ extension Settings {
 
     /// An RPS that only this machine reaches is called by an RPA or a proxy. Without --behind-proxy they are not
     /// trusted to tell a caller's address, because a proxy may pass on whatever its clients claim.
-    private var oneCaller: String? {
+    private var callerWarning: String? {
         guard part == .rps, self[ServerOptions.tlsCert] == nil, !self[ServerOptions.behindProxy] else { return nil }
         return "without --behind-proxy all who come through the RPA at 127.0.0.1 count as one caller, with its limits"
     }

@@ -10,15 +10,15 @@ final class ConnectionHandler: ChannelDuplexHandler {
     typealias OutboundIn = HTTPServerResponsePart
     typealias OutboundOut = HTTPServerResponsePart
     private let clock: RequestClock
-    private let departure: Departure
+    private let disconnect: ClientDisconnect
 
-    init(_ clock: RequestClock, _ departure: Departure) {
+    init(_ clock: RequestClock, _ disconnect: ClientDisconnect) {
         self.clock = clock
-        self.departure = departure
+        self.disconnect = disconnect
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        departure.come()
+        disconnect.report()
         context.fireChannelInactive()
     }
 
@@ -38,7 +38,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     /// Handles the end of the server. The framework would close a connection without a running request at once, and so
     /// reset a request that is just arriving.
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if event as? ChannelEvent == .inputClosed { departure.come() }
+        if event as? ChannelEvent == .inputClosed { disconnect.report() }
         guard event is ChannelShouldQuiesceEvent else { return context.fireUserInboundEventTriggered(event) }
         clock.finish()
     }

@@ -24,7 +24,7 @@ struct Pages {
             """)
     }
 
-    func way(_ path: String, _ text: Phrase, isQuiet: Bool = false) -> HTML {
+    func button(_ path: String, _ text: Phrase, isQuiet: Bool = false) -> HTML {
         let style: HTML = isQuiet ? "button quiet" : "button"
         return "<a class=\"\(style)\" href=\"\(path)\">\(language[text])</a>"
     }
@@ -43,11 +43,11 @@ extension Pages {
                 .homeTitle,
                 """
                 <p class="lead">\(language[.homeLead])</p>
-                <p class="actions">\(way("/login", .logIn))\(way("/signup", .signUp, isQuiet: true))</p>
+                <p class="actions">\(button("/login", .logIn))\(button("/signup", .signUp, isQuiet: true))</p>
                 """)
         }
         let name: HTML = "<strong>\(user)</strong>"
-        return message(.welcomeTitle, language[.loggedInAs, ["user": name]], way("/account", .accountTitle))
+        return message(.welcomeTitle, language[.loggedInAs, ["user": name]], button("/account", .accountTitle))
     }
 
     /// `backend`: the base URL for clients. `subject`: that of the mail.
@@ -70,7 +70,7 @@ extension Pages {
             <li><h2>\(language[.signUpPINTitle])</h2>
             <p>\(language[.signUpPINText])</p></li>
             </ol>
-            <p class="actions">\(way("/login", .signUpDone))</p>
+            <p class="actions">\(button("/login", .signUpDone))</p>
             """)
     }
 
@@ -91,7 +91,7 @@ extension Pages {
             """)
     }
 
-    var loggedOut: Page { message(.loggedOutTitle, language[.loggedOutLead], way("/login", .logInAgain)) }
+    var loggedOut: Page { message(.loggedOutTitle, language[.loggedOutLead], button("/login", .logInAgain)) }
 }
 
 /// The pages of a login without scripts.
@@ -118,7 +118,7 @@ extension Pages {
             <section class="card">
             <p class="lead">\(text)</p>
             <div class="actions">\(continueForm(way, webOTT: webOTT, csrf: csrf))\
-            \(self.way(way.path, .startAgain, isQuiet: true))</div>
+            \(button(way.path, .startAgain, isQuiet: true))</div>
             </section>
             """)
     }
@@ -139,21 +139,21 @@ extension Pages {
             """)
     }
 
-    var declined: Page { message(.declinedTitle, language[.declinedLead], way("/login/number", .startAgain)) }
+    var declined: Page { message(.declinedTitle, language[.declinedLead], button("/login/number", .startAgain)) }
 
-    var tooLate: Page { message(.tooLateTitle, language[.statusExpired], way("/login", .startAgain)) }
+    var tooLate: Page { message(.tooLateTitle, language[.statusExpired], button("/login", .startAgain)) }
 
-    var refusedLogin: Page { message(.refusedLoginTitle, language[.statusRefused], way("/login", .startAgain)) }
+    var refusedLogin: Page { message(.refusedLoginTitle, language[.statusRefused], button("/login", .startAgain)) }
 
     /// The page for a form that is too old or comes from another site.
-    var refusedForm: Page { message(.refusedFormTitle, language[.refusedFormText], way("/", .backToStart)) }
+    var refusedForm: Page { message(.refusedFormTitle, language[.refusedFormText], button("/", .backToStart)) }
 }
 
 /// Errors that can happen on any page.
 extension Pages {
-    var notFound: Page { message(.notFoundTitle, language[.notFoundLead], way("/", .backToStart)) }
+    var notFound: Page { message(.notFoundTitle, language[.notFoundLead], button("/", .backToStart)) }
 
-    var failed: Page { message(.failedTitle, language[.failedLead], way("/", .backToStart)) }
+    var failed: Page { message(.failedTitle, language[.failedLead], button("/", .backToStart)) }
 
     /// The page for an error that has no page of its own.
     func refusal(_ error: APIError) -> Response {
@@ -161,7 +161,7 @@ extension Pages {
         let page =
             switch error.status {
             case .notFound: notFound
-            default: isOurs ? failed : message(.refusedTitle, language[.refusedLead], way("/", .backToStart))
+            default: isOurs ? failed : message(.refusedTitle, language[.refusedLead], button("/", .backToStart))
             }
         var response = page.response(error.status)
         if let seconds = error.retryAfter { response.headers[.retryAfter] = String(seconds) }

@@ -24,21 +24,21 @@ extension Pages {
             """)
     }
 
-    var activated: Page { message(.confirmedTitle, language[.confirmedLead], way("/login", .signUpDone)) }
+    var activated: Page { message(.confirmedTitle, language[.confirmedLead], button("/login", .signUpDone)) }
 
     var confirmedBefore: Page {
-        message(.confirmedTitle, language[.alreadyConfirmedLead], way("/login", .signUpDone))
+        message(.confirmedTitle, language[.alreadyConfirmedLead], button("/login", .signUpDone))
     }
 
-    var used: Page { message(.usedTitle, language[.usedLead], way("/login", .logIn)) }
+    var used: Page { message(.usedTitle, language[.usedLead], button("/login", .logIn)) }
 
-    var expired: Page { message(.expiredTitle, language[.expiredLead], way("/signup", .signUp)) }
+    var expired: Page { message(.expiredTitle, language[.expiredLead], button("/signup", .signUp)) }
 
-    var invalid: Page { message(.invalidTitle, language[.invalidLead], way("/signup", .signUp)) }
+    var invalid: Page { message(.invalidTitle, language[.invalidLead], button("/signup", .signUp)) }
 
     func deleted(user: String) -> Page {
         let name: HTML = "<strong>\(user)</strong>"
-        return message(.deletedTitle, language[.deletedLead, ["user": name]], way("/", .backToStart))
+        return message(.deletedTitle, language[.deletedLead, ["user": name]], button("/", .backToStart))
     }
 }
 

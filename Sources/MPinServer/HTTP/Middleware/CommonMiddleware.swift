@@ -3,7 +3,7 @@ import Hummingbird
 
 /// Everything that happens before and after a handler, in one middleware: passing a request from one middleware to the
 /// next costs more than most of this work.
-struct Surroundings: RouterMiddleware {
+struct CommonMiddleware: RouterMiddleware {
     typealias Context = RequestContext
     private let forwarded: ForwardedHeaders
     private let log: RequestLog

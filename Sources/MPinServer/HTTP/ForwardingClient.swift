@@ -6,7 +6,7 @@ import NIOSSL
 /// Forwards requests to another server. A waiting request needs no thread, so thousands may wait.
 ///
 /// A process has one; its connections end with the process.
-struct OnwardClient: Sendable {
+struct ForwardingClient: Sendable {
     /// The client that keeps connections for further requests.
     private static let keeping = client()
     /// The client that uses a new connection for each request: a kept one may be broken, and then nobody knows whether
