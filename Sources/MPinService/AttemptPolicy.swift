@@ -23,13 +23,13 @@ package struct AttemptPolicy: Sendable, Equatable {
 
 /// A block by wrong PINs that has just begun.
 package struct NewBlock: Sendable, Equatable {
-    /// Nil: until the operator ends it.
+    /// When the block ends; nil: when the operator ends it.
     package let until: Moment?
 
     package init(until: Moment?) { self.until = until }
 }
 
-/// The end of an attempt.
+/// How an attempt has ended.
 package enum Settlement: Sendable, Equatable {
     case right
     case wrong
@@ -40,7 +40,7 @@ package enum Settlement: Sendable, Equatable {
     case notJudged
 }
 
-/// Whether a proof may be judged.
+/// The answer to a reservation: whether a proof may be judged.
 package enum Reservation: Sendable, Equatable {
     /// One attempt is reserved. The caller must settle it.
     case granted

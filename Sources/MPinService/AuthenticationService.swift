@@ -10,13 +10,14 @@ package struct AuthenticationService: Sendable {
 
     package let rules: ServiceRules
     package let keyRing: ServerKeyRing
-    /// Nil if logins need no permits.
+    /// Checks the time permits; nil if logins need none.
     package let permitWatch: PermitWatch?
-    /// In the order of their indices. The service itself asks the first one for shares; clients ask the others.
+    /// The D-TAs in the order of their indices. The service itself asks the first one for shares; clients ask the
+    /// others.
     let authorities: [any Authority]
     /// Signs the activation keys. It also decides which slot an unregistered ID gets.
     let activationKey: SecretBytes
-    /// Nil: every user may.
+    /// The relying party's permission to log in; nil if every user has it.
     let permission: Permission?
     let observer: ServiceObserver
     /// The slots of IDs that were never registered.

@@ -42,9 +42,9 @@ extension AuthenticationService {
 
     /// What a browser already knows.
     package struct KnownState: Sendable {
-        /// Nil: the current status.
+        /// The status that the browser knows; nil: the current one.
         package let status: String?
-        /// Nil: it does not want to be told of refusals.
+        /// The number of refusals that the browser knows; nil if it does not want to be told of refusals.
         package let refusals: Int?
 
         package init(status: String?, refusals: Int?) {

@@ -46,7 +46,7 @@ package struct Identities: Sendable {
     /// for one that does not exist.
     func findInEqualTime(_ id: MPinID, at now: Moment) async throws -> IdentityRecord? {
         let identity = try await find(id, at: now)
-        // No slot has the key of an M-Pin ID, so this read finds nothing for a known ID.
+        // Slots have other keys than M-Pin IDs, so for a known ID this read finds nothing.
         if try await unknown.read(identity == nil ? Self.placeholderKey : id.key, at: now) == nil, identity == nil {
             _ = try await unknown.create(Self.placeholderKey, .placeholder(at: now), at: now)
         }

@@ -86,7 +86,7 @@ extension AuthenticationService {
 
     private struct Judgement: Sendable {
         let settlement: Settlement
-        /// Nil: the verdict of the settlement.
+        /// The verdict of the login; nil: the one that the settlement returns.
         var verdict: Verdict?
         var answered: Challenge?
     }
@@ -215,7 +215,7 @@ extension AuthenticationService {
         package let userID: String
         /// Hex of the M-Pin ID; empty if it was never registered.
         package let mpinID: String
-        /// Six digits, or empty.
+        /// The one-time digits, six of them, or empty.
         package let digits: String
         /// When the relying party asked.
         package let now: Moment

@@ -51,7 +51,7 @@ package final class PermitWatch: Sendable {
         guard isRight else { throw .unjudged(.unavailable(.permits)) }
     }
 
-    /// Asks all D-TAs at the same time.
+    /// Checks the permits of all D-TAs at the same time.
     package func check() async {
         await withTaskGroup(of: Void.self) { group in
             for place in authorities.indices {

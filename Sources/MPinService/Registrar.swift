@@ -18,7 +18,7 @@ extension AuthenticationService {
         /// The code that replaces a confirmation by mail.
         package let activationCode: String?
 
-        /// Throws for user ids that are not allowed.
+        /// Makes an application. Throws for user ids that are not allowed.
         package init(
             id: MPinID?, userID written: String, mobile: Int, registrationToken: String?, activationCode: String?,
             limits: ServiceLimits

@@ -6,7 +6,7 @@ package import MPinStore
 /// The server secret of one master secret, with its precomputed context.
 struct ServerSecret: Sendable {
     let keyID: String
-    /// Nil if a D-TA has a different share of it than when the identities were registered.
+    /// The precomputed secret; nil if a D-TA has a different share of it than when the identities were registered.
     let context: ServerContext?
     /// The fingerprints of its shares (``MasterKey/fingerprint``), in the order of the D-TAs.
     let fingerprints: [String]

@@ -11,7 +11,7 @@ package enum ServiceError: Error, Sendable, Equatable {
     /// There is no registration, or it has expired, or its shares were handed out.
     case noPendingRegistration
     case wrongActivationKey
-    /// No registration hands out shares for that token.
+    /// There is no registration that hands out shares for that token.
     case noShares
     case notConfirmed
     /// The user id is not allowed, and why: "must have 1 to 254 bytes".
@@ -37,7 +37,7 @@ package enum ServiceError: Error, Sendable, Equatable {
     case revoked
 
     // Browsers that wait for a phone
-    /// No such browser waits, or another phone has logged it in.
+    /// No browser waits under that name, or another phone has logged it in.
     case noWaitingBrowser
     /// The PIN was right, but its token was presented too late.
     case lateProof

@@ -106,7 +106,7 @@ package struct Tokens: Sendable {
         try await take(authOTT, leavingBrowsers: false, at: now)?.token
     }
 
-    /// The same. `leavingBrowsers`: a token of a login for a browser stays in the store.
+    /// Takes the token as ``take(_:at:)`` does. `leavingBrowsers`: a token of a login for a browser stays in the store.
     func take(
         _ authOTT: String, leavingBrowsers: Bool, at now: Moment
     ) async throws -> (token: AuthToken, isLeft: Bool)? {

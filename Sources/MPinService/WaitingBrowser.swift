@@ -127,8 +127,8 @@ package struct WaitingBrowser: Codable, Storable {
         return true
     }
 
-    /// Notes that something other than a page of the relying party has presented the token. It stays valid for such a
-    /// page.
+    /// Notes that something other than a page of the relying party has presented the token. The token stays valid for
+    /// such a page.
     mutating func refuse(authOTT: String) {
         if !isRedeemed, login?.authOTT == authOTT { login?.isRefused = true }
     }

@@ -5,14 +5,14 @@ package struct RateLimit: Sendable, Hashable, CustomStringConvertible {
     package let requests: Int
     package let seconds: Int
 
-    /// Nil unless both are positive and below a million.
+    /// Makes a limit; nil unless both numbers are positive and below a million.
     package init?(requests: Int, seconds: Int) {
         guard (1..<1_000_000).contains(requests), (1..<1_000_000).contains(seconds) else { return nil }
         self.requests = requests
         self.seconds = seconds
     }
 
-    /// Reads `REQUESTS/SECONDS`.
+    /// Reads a text of the form `REQUESTS/SECONDS`.
     package init?(_ text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
         guard parts.count == 2, let requests = parts[0], let seconds = parts[1] else { return nil }

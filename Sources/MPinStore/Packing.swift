@@ -46,7 +46,7 @@ package struct Unpacker {
     private let bytes: [UInt8]
     private var next = 1
 
-    /// Nil if the value is JSON, which an older version of this program wrote.
+    /// Reads packed bytes. Nil if they are JSON, which an older version of this program wrote.
     package init?(_ bytes: [UInt8], version: UInt8) throws {
         guard let first = bytes.first, first < 32 else { return nil }
         guard first == version else { throw Self.foreign }

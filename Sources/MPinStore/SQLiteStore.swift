@@ -84,7 +84,7 @@ package final class SQLiteStore: Store {
         }
     }
 
-    /// Throws, too, if the file at the path is gone.
+    /// Throws if the store cannot be written, or if the file at the path is gone.
     package func check(at now: Moment) async throws {
         guard access(path, F_OK) == 0 else { throw StoreError.unavailable("\(path): no such file") }
         let probe = StoredItem(value: [], expires: Moment(microseconds: now.microseconds + 60_000_000))

@@ -3,7 +3,7 @@ package enum StoreURL: Sendable, Equatable {
     case sqlite(path: String)
     case memory
 
-    /// Throws ``StoreError/unusable(_:)`` for another scheme.
+    /// Reads a URL or a path. Throws ``StoreError/unusable(_:)`` for another scheme.
     package init(_ text: String) throws {
         guard let colon = text.firstIndex(of: ":"), text[..<colon].allSatisfy({ $0.isASCII && $0.isLetter }) else {
             self = .sqlite(path: text)

@@ -6,7 +6,7 @@ import Synchronization
 /// bucket needs no memory. There are two generations of keys. When the young one is full it becomes the old one, and
 /// the previous old one is dropped: its keys were not used for a whole generation.
 package final class TokenBuckets: Sendable {
-    /// 16 bytes of an address or a hash.
+    /// The key of a bucket: 16 bytes of an address or a hash.
     package struct Key: Hashable, Sendable {
         private let high: UInt64
         private let low: UInt64
@@ -52,7 +52,7 @@ package final class TokenBuckets: Sendable {
         }
     }
 
-    /// The number of keys in memory.
+    /// The number of keys in memory, in both generations.
     package var count: Int { generations.withLock { $0.young.count + $0.old.count } }
 
     private func nanoseconds(_ instant: ContinuousClock.Instant) -> Int64 {
@@ -64,7 +64,7 @@ package final class TokenBuckets: Sendable {
 }
 
 extension TokenBuckets.Key {
-    /// `bytes`: at least 16, such as a hash. All shorter keys are the same key.
+    /// `bytes`: at least 16, such as a hash. Only the first 16 count.
     package init(_ bytes: [UInt8]) {
         func word(_ start: Int) -> UInt64 { bytes.dropFirst(start).prefix(8).reduce(0) { $0 << 8 | UInt64($1) } }
         self.init(high: word(0), low: word(8))

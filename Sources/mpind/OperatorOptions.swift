@@ -72,7 +72,7 @@ struct DatabaseOptions: ParsableArguments {
     @Option(help: "Folder of a server with all parts in one process: its databases, keys and audit log.")
     var stateDir: String?
 
-    /// The database of that part.
+    /// The path of the database of that part.
     func path(_ name: String) throws -> String {
         switch (database, stateDir) {
         case (let url?, nil):

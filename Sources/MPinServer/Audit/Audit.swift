@@ -18,7 +18,7 @@ package struct Audit: Sendable {
     /// The address of the client whose request is being served. It is written into the audit lines of the request.
     @TaskLocal static var origin: IPAddress?
 
-    /// The same log, for another part of this process.
+    /// Writes into the same log for another part of this process.
     func of(_ part: String) -> Audit { Audit(log, part: part, logger: logger) }
 
     /// Writes an event. If the log cannot be written, logins go on, and the failure is reported in the server's other
@@ -28,7 +28,7 @@ package struct Audit: Sendable {
         do { try log.append(event, part: part, origin: Self.origin?.description) } catch { report(error, event.name) }
     }
 
-    /// The same, but does not wait until it is written.
+    /// Writes an event as ``record(_:)`` does, but does not wait until it is written.
     func recordSoon(_ event: AuditEvent) {
         log?.appendSoon(event, part: part, origin: Self.origin?.description) { report($0, event.name) }
     }

@@ -13,7 +13,7 @@ package struct AuditEvent: Sendable {
 
     let name: String
     var subject: Subject?
-    /// Further members of the line.
+    /// Further members of the event's line in the log.
     var details: [(String, String)] = []
     /// Whether the event is written to the disk before the program goes on. The end of the process loses no event,
     /// durable or not.

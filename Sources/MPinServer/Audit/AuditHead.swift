@@ -7,7 +7,7 @@ import MPinSecrets
 ///
 /// The file is also the lock of the log: a process holds it while it writes a line.
 struct AuditHead: Equatable {
-    /// The number of the last line.
+    /// The number of the log's last line.
     var number = 0
     var tag = AuditLine.noTag
     /// The size of the log in bytes, up to the end of that line.

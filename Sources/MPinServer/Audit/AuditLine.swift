@@ -51,8 +51,8 @@ struct AuditLine: Sendable, Equatable {
         constantTimeEqual(tag.span, Self.tag(body, previous: previous, key: key).span)
     }
 
-    /// The first line of a file, and a line after a loss, contain the tag that they follow. Nil unless this is such a
-    /// line and its own tag is right.
+    /// Reads the tag that the line itself names as the previous one, as the first line of a file and a line after a
+    /// loss do. Nil unless this is such a line and its own tag is right.
     func resumes(key: SecretBytes) -> Resumption? {
         guard let members = try? JSONDecoder().decode(Resumption.self, from: Data(body + Array("}".utf8))),
             let previous = Hex.decode(members.previous), follows(previous, key: key)

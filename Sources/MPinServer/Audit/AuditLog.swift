@@ -59,7 +59,7 @@ package final class AuditLog: Sendable {
         try append(entry(event, part: part, origin: origin))
     }
 
-    /// The same, but does not wait for the disk. It is for answers whose time must not reveal whether a line is
+    /// Writes an event, but does not wait for the disk. It is for answers whose time must not reveal whether a line is
     /// written. Later events come after it. `failed` is called with the error if it cannot be written.
     func appendSoon(
         _ event: AuditEvent, part: String, origin: String?, failed: @escaping @Sendable (any Error) -> Void

@@ -16,7 +16,7 @@ package struct AuditPlace: Sendable {
     package let key: SecretBytes
     package let users: Users
 
-    /// Throws if the key is in the log's folder or below it.
+    /// Reads the key. Throws if its file is in the log's folder or below it.
     package init(log: String, keyFile: String, users: Users = .plain) throws {
         let (logFolder, keyFolder) = (Self.folder(log), Self.folder(keyFile))
         guard !(keyFolder + "/").hasPrefix(logFolder == "/" ? "/" : logFolder + "/") else {

@@ -35,7 +35,7 @@ struct ServiceAudit: Sendable {
 }
 
 extension AuditEvent {
-    /// Nil for events that are only counted.
+    /// The line for an event of the service; nil if the event is only counted.
     fileprivate init?(_ event: ServiceEvent) {
         switch event {
         case .registrationStarted(let id, let user, let isRestart):

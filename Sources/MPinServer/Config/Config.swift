@@ -20,7 +20,7 @@ package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
     /// Whether it means all addresses of this machine.
     var isEverywhere: Bool { host == "0.0.0.0" || host == "::" }
 
-    /// Reads `HOST:PORT`.
+    /// Reads a text of the form `HOST:PORT`.
     package init(_ text: String) throws(StartError) {
         guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]) else {
             throw StartError("\(text): expected HOST:PORT")
@@ -48,7 +48,7 @@ package struct TrustAuthorityConfig: Sendable {
     package var requestKey: SecretBytes
     /// Origins of browser pages that may call this D-TA; `*` stands for all.
     package var allowOrigin: [String] = []
-    /// If set, requests of an old RPS, which are signed with these, are accepted, too.
+    /// The credentials of an old RPS. If set, its requests, which are signed with these, are accepted, too.
     package var legacy: LegacyCredentials?
     package var limits = Limits()
     package var clock: Clock = Moment.now
@@ -108,7 +108,7 @@ package struct RelyingPartyServiceConfig: Sendable {
     package var activationKey: SecretBytes
     /// The D-TAs in the order of their indices. The RPS asks the first for shares, and clients ask the others.
     package var authorities: [TrustAuthorityLink]
-    /// If set, all D-TAs are old ones, and requests to them are signed with these.
+    /// The credentials for old D-TAs. If set, all D-TAs are old ones, and requests to them are signed with these.
     package var legacy: LegacyCredentials?
     /// The complete URL of the RPA's /mpinVerify.
     package var verifyURL: String

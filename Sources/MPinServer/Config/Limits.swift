@@ -8,7 +8,7 @@ package struct Limits: Sendable {
     package var bodyBytes = 64 * 1024
     /// Largest size of all header fields of a request in bytes. A larger one gets 400, and the connection is closed.
     package var headerBytes = 16 * 1024
-    /// Most header fields of a request.
+    /// The largest number of header fields of a request.
     package var headerCount = 64
     /// Longest request target (path and query) in bytes. A longer one gets 414.
     package var targetBytes = 8 * 1024

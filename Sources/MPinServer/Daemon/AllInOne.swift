@@ -13,9 +13,9 @@ package struct AllInOne: Sendable {
     package var privatePort = 8011
     package var dta1Port = 8001
     package var dta2Port = 8002
-    /// Nil: mails go to the folder `mail` in the state folder.
+    /// How mails are delivered; nil: as files in the folder `mail` of the state folder.
     package var delivery: MailDelivery?
-    /// Nil: the URL of the public listener.
+    /// The base URL for clients; nil: that of the public listener.
     package var publicURL: String?
     package var maxAttempts = 3
     package var block = AttemptPolicy.Block.permanent
@@ -27,9 +27,9 @@ package struct AllInOne: Sendable {
     package var exposure = Exposure.loopback
     package var rates = RateLimits.standard
     package var adminListen: ListenAddress?
-    /// Nil: the log is in the state folder.
+    /// The files of the audit log; nil: it is in the state folder.
     package var auditPlace: AuditPlace?
-    /// How that log names users.
+    /// How the audit log names users.
     package var auditUsers = AuditPlace.Users.plain
     /// Bytes at which a new file of the log is begun; nil: never.
     package var auditFileBytes: Int?

@@ -23,7 +23,7 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
         self.init(v6)
     }
 
-    /// Nil for a Unix domain socket.
+    /// The address of a socket; nil for a Unix domain socket.
     init?(_ address: SocketAddress) {
         switch address {
         case .v4(let address): self.init(address.address.sin_addr)
@@ -84,7 +84,7 @@ package struct IPNetwork: Sendable, Equatable {
     /// The length of the prefix in bits, out of 128.
     private let bits: Int
 
-    /// Nil unless the text is an address, optionally with a slash and a valid length.
+    /// Reads a range; nil unless the text is an address, optionally with a slash and a valid length.
     package init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = parts.first.flatMap({ IPAddress(String($0)) }) else { return nil }

@@ -9,7 +9,7 @@ struct ClientHeaders: Sendable {
         "upgrade",
     ]
 
-    /// Lower-case names, or `*` for all.
+    /// The names of the configured headers in lower case, or `*` for all.
     private let names: Set<String>
     private let baseURL: String
 

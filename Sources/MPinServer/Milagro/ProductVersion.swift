@@ -4,7 +4,7 @@ package struct ProductVersion: Sendable, Equatable {
     /// The numbers of the version, from the left.
     package let version: [Int]
 
-    /// Nil unless `text` begins with a name, a slash and a version of decimal numbers.
+    /// Reads the beginning of a User-Agent; nil unless it is a name, a slash and a version of decimal numbers.
     package init?(_ text: String) {
         let product = text.prefix { $0 != " " }.split(separator: "/", omittingEmptySubsequences: false)
         guard product.count == 2, !product[0].isEmpty else { return nil }

@@ -40,7 +40,7 @@ struct Forwarding: Sendable {
         if request.method != .get { onward.body = .bytes(try await request.bytes(limits)) }
         switch request.kind {
         case .page, .phone: return try await waited(onward, request.kind)
-        // PUT only starts registrations.
+        // Clients use PUT only to start a registration, which must not be sent twice.
         case _ where request.method == .put:
             return try await registrations.run { try await answered(onward, .other, mayRepeat: false) }
         default: return try await answered(onward, .other, mayRepeat: request.method == .get)

@@ -107,7 +107,7 @@ extension MasterShareDatabase {
         try rows(connection).compactMap { try opened($0, key: key) }
     }
 
-    /// Nil for an erased share.
+    /// Opens the share of a row; nil if it was erased.
     private static func opened(_ row: Row, key: SecretBytes) throws -> MasterShare? {
         guard let box = row.sealed else { return nil }
         let keyID = String(row.keyID)

@@ -7,7 +7,7 @@ import MPinStore
 /// Checks whether the RPS has signed a request to this D-TA, and whether it is still valid.
 struct SignedRequests: Sendable {
     let key: SecretBytes
-    /// Nil: requests in the old form are refused.
+    /// The credentials of an old RPS; nil: requests in the old form are refused.
     let legacy: LegacyCredentials?
     let limits: Limits
     let clock: Clock

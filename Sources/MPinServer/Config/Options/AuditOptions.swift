@@ -21,14 +21,14 @@ extension ServerOptions {
 extension Settings {
     var auditUsers: AuditPlace.Users { AuditPlace.Users(rawValue: self[ServerOptions.auditUsers]) ?? .hashed }
 
-    /// Nil if no audit log is configured.
+    /// The files of the audit log; nil if none is configured.
     func auditPlace() throws -> AuditPlace? {
         try auditFiles().map { try AuditPlace(log: $0.log, keyFile: $0.key, users: auditUsers) }
     }
 
     var auditFileBytes: Int { self[ServerOptions.auditFileBytes] }
 
-    /// Nil if no audit log is configured.
+    /// The files of the audit log; nil if none is configured.
     func auditFiles() throws(StartError) -> (log: String, key: String)? {
         switch (self[ServerOptions.auditLog], self[ServerOptions.auditKeyFile]) {
         case (let log?, let key?): return (log, key)

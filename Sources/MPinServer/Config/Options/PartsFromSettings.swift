@@ -149,7 +149,7 @@ extension Settings {
         return delivery
     }
 
-    /// Nil if no such option is given.
+    /// How mails are delivered; nil if no such option is given.
     func delivery() throws -> MailDelivery? {
         if self[ServerOptions.forceActivate] { return .forceActivate }
         switch (self[ServerOptions.mailDir], self[ServerOptions.smtpURL]) {

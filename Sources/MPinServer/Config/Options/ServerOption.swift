@@ -52,7 +52,7 @@ package struct OptionRow: Sendable {
     /// The name in the file. On the command line it follows two hyphens.
     package let name: String
     package let kind: OptionKind
-    /// The default; nil: none.
+    /// The default value; nil if there is none.
     package let fallback: String?
     package let help: String
     /// Whether the value is secret. It is never shown, and must not be on the command line or in the environment, where

@@ -2,7 +2,7 @@ import Foundation
 
 /// A colour (sRGB), and its contrast to others (WCAG 2.2).
 package struct Color: Sendable, Equatable {
-    /// Red, green and blue from 0 to 1.
+    /// The parts red, green and blue, from 0 to 1.
     private let parts: [Double]
 
     static let black = Color(parts: [0, 0, 0])

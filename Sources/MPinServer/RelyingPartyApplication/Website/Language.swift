@@ -28,12 +28,12 @@ package struct Language: Sendable {
             })
     }
 
-    /// The text, for a place in HTML.
+    /// The text of a phrase as HTML, with the values inserted.
     subscript(_ phrase: Phrase, _ values: [String: HTML] = [:]) -> HTML {
         texts[phrase]?.filled(values) ?? "\(phrase.rawValue)"
     }
 
-    /// The text for anything but HTML.
+    /// The text of a phrase as plain text, with the values inserted.
     func plain(_ phrase: Phrase, _ values: [String: String] = [:]) -> String {
         texts[phrase]?.filled(values) ?? phrase.rawValue
     }

@@ -7,7 +7,7 @@ struct Template: Sendable {
 
     private let pieces: [Piece]
 
-    /// Throws if a place is not closed, or its name is not one of `names`; nil allows any name.
+    /// Parses a template. Throws if a place is not closed, or its name is not one of `names`; nil allows any name.
     init(_ text: String, names: Set<String>? = nil) throws(Failure) {
         var pieces: [Piece] = []
         var rest = text[...]

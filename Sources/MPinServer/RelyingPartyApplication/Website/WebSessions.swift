@@ -167,7 +167,7 @@ struct WebSessionID: Sendable {
 
     static func random() throws -> WebSessionID { WebSessionID(unchecked: Hex.encode(try randomBytes(32))) }
 
-    /// Nil if the text is no such id.
+    /// Reads an id; nil if the text is not 64 hex digits.
     init?(_ text: String) {
         guard Hex.decode(text)?.count == 32 else { return nil }
         self.text = text
