@@ -2,10 +2,10 @@ import Foundation
 package import MPinSecrets
 package import MPinService
 
-/// What old RPSs and D-TAs share with each other, and sign with (wire section 5).
+/// The credentials that old RPSs and D-TAs share and sign with (wire section 5).
 package struct LegacyCredentials: Sendable {
     package let appID: String
-    /// The bytes of the app_key string as it stands in the file.
+    /// The bytes of the app_key string in the file.
     package let appKey: SecretBytes
 
     package init(appID: String, appKey: SecretBytes) {
@@ -29,8 +29,7 @@ package struct LegacyCredentials: Sendable {
     }
 }
 
-/// The messages that old programs sign: fields one behind the other, without lengths or labels that keep them apart
-/// (wire section 5).
+/// The messages that old programs sign: fields without lengths or labels between them (wire section 5).
 package enum LegacyMessage {
     package static func serverSecret(appID: String, expires: String) -> SignedMessage {
         joined(["serverSecret", appID, expires])
@@ -42,7 +41,8 @@ package enum LegacyMessage {
         joined(["clientSecret", appID, hashID, hashUser, expires])
     }
 
-    /// For one day and for several: the date is not in it, nor any end (wire section 17, defect 7).
+    /// The message of a request for one day's permit or for several. It contains neither a date nor an expiry (wire
+    /// section 17, defect 7).
     package static func timePermit(hashID: String) -> SignedMessage { joined([hashID]) }
 
     private static func joined(_ fields: [String]) -> SignedMessage {

@@ -2,18 +2,20 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 
-/// Threads for work that would hold up an event loop.
+/// Threads for work that would block an event loop.
 enum Workers {
-    /// Arithmetic on the curve: as many threads as processors.
+    /// Threads for arithmetic on the curve, as many as processors.
     private static let computing = started(NIOThreadPool(numberOfThreads: System.coreCount))
-    /// Blocking calls to other servers: they wait more than they work.
+    /// Threads for blocking calls to other servers. There are more, because they mostly wait.
     private static let calling = started(NIOThreadPool(numberOfThreads: 16))
 
-    /// Most registrations that wait for their mails; more get 503. A slow mail server holds up them and nothing else.
+    /// The most registrations that may wait for their mails; further ones get 503. So a slow mail server delays only
+    /// registrations.
     static let registrations = 32
     private static let registering = started(NIOThreadPool(numberOfThreads: registrations))
-    private static let registrationsRunning = Places(registrations)
-    /// Mails: they are sent while another part of the same process waits for that, and must not wait for it.
+    private static let registrationsRunning = TaskLimit(registrations)
+    /// Threads for mails. They are separate, because another part of the same process waits for the mail on a thread of
+    /// the other pools.
     private static let mailing = started(NIOThreadPool(numberOfThreads: registrations))
 
     private static func started(_ pool: NIOThreadPool) -> NIOThreadPool {
@@ -30,7 +32,7 @@ enum Workers {
     }
 
     static func register<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
-        try await registrationsRunning.hold { try await registering.runIfActive(work) }
+        try await registrationsRunning.run { try await registering.runIfActive(work) }
     }
 
     static func mail<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
@@ -38,14 +40,14 @@ enum Workers {
     }
 }
 
-/// So many may do something at the same time; more get 503.
-final class Places: Sendable {
+/// Limits how many tasks run at the same time; further ones get 503.
+final class TaskLimit: Sendable {
     private let most: Int
     private let taken = NIOLockedValueBox(0)
 
     init(_ most: Int) { self.most = most }
 
-    func hold<T: Sendable>(_ work: () async throws -> T) async throws -> T {
+    func run<T: Sendable>(_ work: () async throws -> T) async throws -> T {
         let isAdmitted = taken.withLockedValue { taken in
             guard taken < most else { return false }
             taken += 1

@@ -2,13 +2,13 @@ import Foundation
 import MPinSecrets
 package import MPinStore
 
-/// One-time codes that confirm a registration in the place of a mail (`activateCode`, wire section 6.2). A user id has one
-/// at a time: of the operator, who hands it over on a way of his own, or of another device of the same user.
+/// One-time codes that confirm a registration instead of a mail (`activateCode`, wire section 6.2). A user id has at
+/// most one at a time. It comes from the operator, who hands it over himself, or from another device of the user.
 package struct ActivationCodes: Sendable {
     private struct Code: Codable, Storable {
-        /// Hex.
+        /// The salt in hex.
         let salt: String
-        /// SHA-256 of salt and code in hex: the code itself is not kept.
+        /// SHA-256 of salt and code in hex. The code itself is not stored.
         let hash: String
         var wrongTries = 0
 
@@ -27,26 +27,27 @@ package struct ActivationCodes: Sendable {
         }
     }
 
-    /// Wrong ones of which the last voids the code.
+    /// After this many wrong codes the right one is void, too.
     private static let maxTries = 5
     private let codes: Table<Code>
 
     package init(in store: any Store) { codes = Table("activation_code", in: store) }
 
-    /// Voids all, in a backup that takes the place of a database: some may have been used since.
+    /// Deletes all codes. A restore does this to a backup, because some of its codes may have been used since it was
+    /// made.
     package func clear(at now: Moment) async throws {
         while let (key, _) = try await codes.list(after: nil, limit: 1, at: now).first {
             try await codes.delete(key, at: now)
         }
     }
 
-    /// Keeps the code, in the place of an earlier one of that user.
+    /// Stores the code. It replaces an earlier one of that user.
     package func issue(_ code: String, user: String, until expires: Moment, at now: Moment) async throws {
         let kept = try Code(code)
         try await codes.update(Self.key(user), at: now, .durable) { $0 = .init(kept, expires: expires) }
     }
 
-    /// Whether it is the user's code, which is used up then. A wrong one is counted.
+    /// Whether `code` is the user's code; if so, it is used up. A wrong one is counted.
     func redeem(_ code: String, user: String, at now: Moment) async throws -> Bool {
         try await codes.update(Self.key(user), at: now, .durable) { entry in
             guard let kept = entry?.value else { return false }
@@ -60,14 +61,14 @@ package struct ActivationCodes: Sendable {
         }
     }
 
-    /// A new code for an operator: 60 random bits in 12 letters and digits that nobody mistakes for each other.
+    /// A new code for an operator: 60 random bits as 12 letters and digits, none of which look alike.
     package static func random() throws -> String {
         let alphabet = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ")
         let characters = try randomBytes(12).map { alphabet[Int($0) % alphabet.count] }
         return stride(from: 0, to: 12, by: 4).map { String(characters[$0..<$0 + 4]) }.joined(separator: "-")
     }
 
-    /// Without what people add or change when they type a code.
+    /// The code without hyphens and spaces, in upper case, and with the digits that I, L and O were typed for.
     private static func plain(_ code: String) -> String {
         String(
             code.uppercased().compactMap { character -> Character? in

@@ -1,47 +1,49 @@
 package import MPinStore
 
-/// How many wrong PINs an identity has before it is blocked, and how.
+/// How many wrong PINs block an identity, and for how long.
 package struct AttemptPolicy: Sendable, Equatable {
     package enum Block: Sendable, Equatable {
-        /// For good, until the operator unblocks it: clients are told 410 and erase their token.
+        /// Until the operator unblocks it: clients get the status 410 and erase their token.
         case permanent
-        /// For so many seconds: clients are told 429.
+        /// For this many seconds: clients get the status 429.
         case temporary(seconds: Int)
     }
 
-    /// Wrong PINs in a row that block an identity.
+    /// The number of wrong PINs in a row that blocks an identity.
     package var maxAttempts = 3
     package var block = Block.permanent
-    /// Wrong PINs without a right one in between that block for good, however many temporary blocks lie between them.
+    /// The number of wrong PINs without a right one in between that blocks for good, even if temporary blocks lie
+    /// between them.
     package var maxFailures = 20
-    /// Seconds after which an attempt in progress has ended with the process that judged it.
+    /// Seconds after which an attempt in progress counts as wrong, because the process that judged it must have ended.
     package var lostSeconds = 10
 
     package init() {}
 }
 
-/// A block by wrong PINs, at its beginning.
-package struct BegunBlock: Sendable, Equatable {
-    /// nil: for good.
+/// A block by wrong PINs that has just begun.
+package struct NewBlock: Sendable, Equatable {
+    /// When the block ends; nil: when the operator ends it.
     package let until: Moment?
 
     package init(until: Moment?) { self.until = until }
 }
 
-/// How an attempt ended that was reserved, or refused.
+/// How an attempt has ended.
 package enum Settlement: Sendable, Equatable {
     case right
     case wrong
-    /// It was refused without being judged; counting that is as much work as the others.
+    /// The login was refused without being judged. The refusal is counted, so that it costs as much work as the other
+    /// cases.
     case refused
-    /// It is given back.
+    /// Nothing was judged, so the attempt does not count.
     case notJudged
 }
 
-/// Whether a proof may be judged.
+/// The answer to a reservation: whether a proof may be judged.
 package enum Reservation: Sendable, Equatable {
-    /// One attempt is taken; what is judged must be settled.
+    /// One attempt is reserved. The caller must settle it.
     case granted
-    /// Nothing may be judged; this is what the login comes to, unless it is `busy` and waits.
+    /// Nothing may be judged. The login gets this verdict; with `busy` the caller waits and tries again.
     case refused(Verdict)
 }

@@ -1,24 +1,26 @@
 package import MPinSecrets
 package import MPinStore
 
-/// Registrations and logins, whatever wire they come over: who may register, who gets shares and permits, whether a PIN is
-/// right, and what becomes of that.
+/// The rules of registrations and logins for every wire: who may register, who gets shares and permits, whether a PIN
+/// is right, and what follows.
 package struct AuthenticationService: Sendable {
-    /// Whether a user may still log in. Gives the refusal where not, and throws where it cannot find out.
+    /// Asks whether a user may still log in. Returns the reason for a refusal, nil for yes; throws if the question gets
+    /// no answer.
     package typealias Permission = @Sendable (MPinID) async throws -> (any Error)?
 
     package let rules: ServiceRules
     package let keyRing: ServerKeyRing
-    /// Nil: logins need no permits.
+    /// Checks the time permits; nil if logins need none.
     package let permitWatch: PermitWatch?
-    /// In the order of their indices. The service asks the first for shares itself, the clients ask the others.
+    /// The D-TAs in the order of their indices. The service itself asks the first one for shares; clients ask the
+    /// others.
     let authorities: [any Authority]
-    /// Makes the activation keys and chooses the strangers' places.
+    /// Signs the activation keys. It also decides which slot an unregistered ID gets.
     let activationKey: SecretBytes
-    /// Nil: nobody is asked.
+    /// The relying party's permission to log in; nil if every user has it.
     let permission: Permission?
     let observer: ServiceObserver
-    /// The places of those who never registered.
+    /// The slots of IDs that were never registered.
     let slots: Slots
     let registrations: Registrations
     let identities: Identities
@@ -28,11 +30,11 @@ package struct AuthenticationService: Sendable {
     let tokens: Tokens
     let browsers: WaitingBrowsers
     let pendingLogins: PendingLogins
-    /// The last D-TA's permit shares in hex by day and hash of the M-Pin ID.
+    /// The last D-TA's permit shares in hex, by day and hash of the M-Pin ID.
     let storedPermits: Table<String>
 
-    /// `durable` keeps what must last, `shortLived` what is good for a few minutes: in memory, so that nothing which was
-    /// used before a restart can be used after it.
+    /// `durable` keeps what must last, `shortLived` what is good for a few minutes. The latter must be in memory: then
+    /// nothing that was used before a restart can be used again after it.
     package init(
         rules: ServiceRules, activationKey: SecretBytes, durable: any Store, shortLived: any Store,
         signals: any Signals, keyRing: ServerKeyRing, permitWatch: PermitWatch?, authorities: [any Authority],
@@ -48,7 +50,8 @@ package struct AuthenticationService: Sendable {
         self.observer = observer
         self.slots = slots
         registrations = Registrations(in: durable)
-        // What is short-lived in this process's memory ends with what its files have not yet on disk.
+        // If both stores are in this process, a crash that loses a reservation also loses the login that it was for.
+        // Otherwise the reservation must be on disk first.
         identities = Identities(
             in: durable, slots: slots, policy: rules.attempts,
             reserving: durable.isNear && shortLived.isNear ? .ordered : .durable)

@@ -1,16 +1,16 @@
 package import MPinSecrets
 package import MPinStore
 
-/// A D-TA as the service sees it: the keeper of one share of each master secret. How it is asked is a matter of a wire.
+/// A D-TA, which keeps one share of each master secret. Each wire has its own way to ask it.
 package protocol Authority: Sendable {
-    /// For logs and errors.
+    /// The name in logs and errors.
     var name: String { get }
-    /// Which share of each master secret it keeps, from 1 on.
+    /// The index of the share that it keeps of each master secret, from 1 on.
     var index: Int { get }
-    /// Whether it gives permits of its own day only, which may have begun since they were asked for.
+    /// Whether it gives permits for its own current day only. That day may have begun after the request was sent.
     var givesPermitsOfToday: Bool { get }
 
-    /// The master secrets that it serves. Throws ``AuthorityAnswer`` for an answer that is none.
+    /// The master secrets that it serves. Throws ``AuthorityFailure`` for an answer without a list of them.
     func keys() async throws -> [MasterKey]
 
     /// Its share of the server secret: G2 point, 128 bytes.
@@ -19,36 +19,36 @@ package protocol Authority: Sendable {
     /// Its share of a client secret: G1 point, 65 bytes.
     func clientSecretShare(_ id: MPinID, keyID: String) async throws -> SecretBytes
 
-    /// What a client takes to it for its share of the client secret, unread.
+    /// The request for its share of the client secret. The client passes it on without reading it.
     func clientSecretTicket(_ id: MPinID, keyID: String) -> String
 
     /// Its share of the time permit: G1 point, 65 bytes.
     func permitShare(_ permit: Permit) async throws -> SecretBytes
 
-    /// The same on the way that clients take, and in their words.
+    /// The same share, asked for at the URL and in the form that clients use.
     func permitShareForClient(_ permit: Permit) async throws -> SecretBytes
 
-    /// What a client takes to it for its share of the time permit, unread.
+    /// The request for its share of the time permit. The client passes it on without reading it.
     func permitTicket(_ permit: Permit) -> String
 
-    /// Whom the share is made for, 32 bytes: that of a stranger is for a hash that nobody has.
+    /// The hash that the permit share is made for, 32 bytes. For an unregistered ID it is one that no ID has.
     func holder(_ permit: Permit) -> [UInt8]
 }
 
-/// What a client takes to a D-TA, unread, for a share.
+/// A request for a share of a D-TA. The client passes it on without reading it.
 package struct Ticket: Sendable {
-    /// Of the D-TA and of the share.
+    /// The index of the D-TA and of its share.
     package let index: Int
     package let text: String
 }
 
 /// A master secret that a D-TA serves.
 package struct MasterKey: Sendable {
-    /// A decimal number, the same at every D-TA.
+    /// A decimal number. All D-TAs use the same one.
     package let id: String
-    /// Nil for the current one.
+    /// When the D-TA stops to serve it; nil for the current one.
     package let servedUntil: Moment?
-    /// SHA-256 of the D-TA's server secret share in hex. Nil: an old D-TA, which does not say.
+    /// SHA-256 of the D-TA's server secret share in hex. Nil if the D-TA is an old one, which does not tell it.
     package let fingerprint: String?
 
     package init(id: String, servedUntil: Moment?, fingerprint: String?) {
@@ -62,11 +62,11 @@ package struct MasterKey: Sendable {
 package struct Permit: Sendable {
     /// SHA-256 of the M-Pin ID, 32 bytes.
     package let hash: [UInt8]
-    /// Whether the identity is unknown: its permit opens nothing.
+    /// Whether the identity was never registered. Its permit is then useless.
     package let isStranger: Bool
-    /// The master secret that it is made of.
+    /// The master secret that the permit is made with.
     package let keyID: String
-    /// Days since 1970-01-01.
+    /// The day of the permit, as days since 1970-01-01.
     package let date: Int32
 
     package init(hash: [UInt8], isStranger: Bool = false, keyID: String, date: Int32) {
@@ -77,13 +77,13 @@ package struct Permit: Sendable {
     }
 }
 
-/// The D-TA answered, but not with what was asked for.
-package struct AuthorityAnswer: Error, CustomStringConvertible {
+/// An answer of a D-TA that does not contain what was asked for.
+package struct AuthorityFailure: Error, CustomStringConvertible {
     package enum Kind: Sendable {
-        /// It says no: keys or clocks do not agree.
+        /// The D-TA refused: the keys or the clocks do not agree.
         case refusal
-        /// It says yes, and what it gives is no share.
-        case nonsense
+        /// The D-TA agreed, but its answer contains no valid share.
+        case invalidShare
         case failure
     }
 

@@ -1,17 +1,17 @@
 import MPinSecrets
 package import MPinStore
 
-/// A login that a phone makes for a browser: what the browser asks.
+/// What a browser asks while a phone logs it in.
 extension AuthenticationService {
-    /// How a browser shows its name to the phone.
+    /// How a browser shows the phone which browser it is.
     package enum BrowserName: Sendable {
-        /// Six digits, or seven, for a person to type.
+        /// Six or seven digits, which the user types.
         case number
         /// 16 bytes in hex, for a QR code.
         case code
     }
 
-    /// A browser that begins to wait.
+    /// A browser that has begun to wait.
     package struct OpenedBrowser: Sendable {
         package let wid: String
         /// One-time token of the browser, 16 bytes in hex.
@@ -20,7 +20,8 @@ extension AuthenticationService {
         package let begun: Moment
     }
 
-    /// Lets a browser wait under a name that no live one has. That takes a second try only where very many are live.
+    /// Lets a browser wait under a name that no other waiting browser has. A second try is needed only if very many
+    /// wait.
     package func openBrowser(_ kind: BrowserName) async throws -> OpenedBrowser {
         let now = now
         let seconds = limits.accessNumberSeconds
@@ -39,11 +40,11 @@ extension AuthenticationService {
         throw ServiceError.noFreeNumber
     }
 
-    /// What a browser knows already.
-    package struct Known: Sendable {
-        /// Nil: what is so now.
+    /// What a browser already knows.
+    package struct KnownState: Sendable {
+        /// The status that the browser knows; nil: the current one.
         package let status: String?
-        /// Nil: it wants to hear of no refusals.
+        /// The number of refusals that the browser knows; nil if it does not want to be told of refusals.
         package let refusals: Int?
 
         package init(status: String?, refusals: Int?) {
@@ -52,10 +53,10 @@ extension AuthenticationService {
         }
     }
 
-    /// How far the phone is: at once, or as soon as it is another state than the browser knows, after `seconds` at the
-    /// latest. The longest wait is up to a quarter shorter, at random: pages that asked in the same moment, because a server
-    /// started, do not all ask again in the same moment.
-    package func follow(webOTT: String, known: Known, seconds: Int) async throws -> WaitingBrowser.View {
+    /// How far the phone's login is. Returns as soon as that differs from what the browser knows, after `seconds` at
+    /// the latest. That end comes up to a quarter earlier, at random: pages that asked at the same moment, because the
+    /// server started, do not all ask again at the same moment.
+    package func follow(webOTT: String, known: KnownState, seconds: Int) async throws -> WaitingBrowser.View {
         guard let wid = try await browsers.wid(webOTT: webOTT, at: now) else { return .expired }
         let showsRefusals = known.refusals != nil
         let first = try await look(wid, webOTT: webOTT, showsRefusals)
@@ -77,8 +78,8 @@ extension AuthenticationService {
         } ?? .expired
     }
 
-    /// A phone reports how far it is. There are so few numbers that anybody could find the live ones, and write on their
-    /// pages: reports on them, which are no part of a login, are dropped. False: no browser waits under that code.
+    /// A phone reports how far its login is. False: no browser waits under that code. Reports for access numbers are
+    /// dropped: there are so few numbers that anybody could find the live ones and write on their pages.
     package func report(_ status: String, of userID: String, to wid: String) async throws -> Bool {
         guard Self.isReport(status) else { throw ServiceError.badReport }
         let userID = UserID.normal(userID)
@@ -92,33 +93,34 @@ extension AuthenticationService {
         return try await browsers.change(wid, at: now) { $0.report(status: status, userID: userID) } != nil
     }
 
-    /// A short word, and none of those that only the server may tell a browser.
+    /// Whether `status` is a short word that is not reserved for the server.
     private static func isReport(_ status: String) -> Bool {
         (1...32).contains(status.utf8.count) && !["new", "authenticate", "expired"].contains(status)
             && status.wholeMatch(of: /[A-Za-z0-9_-]+/) != nil
     }
 }
 
-/// What the phone and the relying party make of it.
+/// What the phone and the relying party do about a login for a browser.
 extension AuthenticationService {
-    /// What a phone hears of the login that it has brought.
+    /// What a phone is told about the login that it has made.
     package enum PhoneAnswer: Sendable {
-        /// No right PIN: as the relying party would hear it.
+        /// The PIN was not right. The verdict is the one that the relying party would get.
         case refused(Verdict, at: Moment)
         case decided(WaitingBrowser.Outcome)
     }
 
-    /// The phone brings the one-time token of its pass 2, in lower-case hex, and waits for what the relying party makes of
-    /// it. The token stays where it is: the relying party takes it.
+    /// The phone presents the one-time token of its pass 2, in lower-case hex, and waits until the relying party has
+    /// decided about the login. The token stays in the store, because the relying party takes it.
     package func present(_ authOTT: String) async throws -> PhoneAnswer {
         let now = now
         guard let token = try await tokens.read(authOTT, at: now) else { throw ServiceError.noWaitingBrowser }
-        // The verdict before any look at the number: else who has no account could find out which numbers are live.
+        // The verdict is checked before the number: otherwise somebody without an account could find out which numbers
+        // are live.
         guard token.verdict == .right else { return try await refusal(token, authOTT) }
         guard token.wid != "0", try await browsers.contains(token.wid, at: now) else {
             throw ServiceError.noWaitingBrowser
         }
-        // No attempt is counted.
+        // A late token does not count as an attempt.
         guard self.now < token.expires else { throw ServiceError.lateProof }
         try await handOver(token, authOTT)
         let outcome = try await browsers.wait(token.wid, seconds: limits.waitSeconds) {
@@ -132,19 +134,19 @@ extension AuthenticationService {
         return .decided(outcome)
     }
 
-    /// A wrong PIN. The browser goes on waiting, and may hear of it.
+    /// Tells the phone that its PIN was not right. The browser goes on waiting, and may be told of it.
     private func refusal(_ token: AuthToken, _ authOTT: String) async throws -> PhoneAnswer {
         let now = now
         try await identities.sync(token, at: now)
         _ = try await tokens.take(authOTT, at: now)
-        // Anybody may find the live numbers, and write on their pages: there a note must cost a try of a PIN. Who has a
-        // code has seen the page.
+        // Anybody can find the live access numbers. So a refusal is shown there only for a wrong PIN of a registered
+        // identity: then each one costs an attempt. Whoever knows the id in a QR code has seen the page.
         let isShown = !AccessNumber.isNumber(token.wid) || token.isKnown && token.verdict.isWrong
-        _ = try await browsers.change(token.wid, at: now) { if isShown { $0.turnDown(token.verdict) } }
+        _ = try await browsers.change(token.wid, at: now) { if isShown { $0.noteRefusedLogin(token.verdict) } }
         return .refused(token.verdict, at: now)
     }
 
-    /// Gives a right PIN to its browser.
+    /// Gives the token of a right PIN to the waiting browser.
     private func handOver(_ token: AuthToken, _ authOTT: String) async throws {
         let now = now
         let isAccepted = try await browsers.change(token.wid, at: now) {
@@ -153,16 +155,17 @@ extension AuthenticationService {
         guard isAccepted == true else { throw ServiceError.noWaitingBrowser }
     }
 
-    /// The relying party asks about a login for a browser though no page of its own wants it: nothing could come of that but
-    /// a phone that says "logged in". The token has stayed, and the phone hears of it unless such a page comes after all.
+    /// Notes that something other than a page of the relying party has presented the token of a login for a browser.
+    /// The token stays, so that the relying party's page can still redeem it; otherwise the phone is told of the
+    /// refusal.
     func noteRefusal(of token: AuthToken, _ authOTT: String, at now: Moment) async throws {
         guard token.verdict == .right else { return }
         let authOTT = authOTT.lowercased()
         _ = try await browsers.change(token.wid, at: now) { $0.refuse(authOTT: authOTT) }
     }
 
-    /// Whether a right PIN, whose token the relying party has just taken, counts: one that was made for a browser does only
-    /// out of that browser's hand.
+    /// Whether a right PIN counts, after the relying party has taken its token. A login for a browser counts only if
+    /// the browser waits for it and it was not redeemed before.
     func redeem(
         _ token: AuthToken, _ authOTT: String, _ outcome: WaitingBrowser.Outcome, at now: Moment
     ) async throws -> Bool {
@@ -178,7 +181,8 @@ extension AuthenticationService {
         return try await pendingLogins.add(PendingLogin(wid: token.wid, outcome: outcome), authOTT: authOTT, at: now)
     }
 
-    /// The relying party's own word on a login, once for each. `decide` alters what it said when it redeemed the token.
+    /// The relying party confirms or refuses a login, once. `decide` alters the outcome that was set when the token was
+    /// redeemed.
     package func finish(
         _ authOTT: String, decide: @escaping @Sendable (WaitingBrowser.Outcome) -> WaitingBrowser.Outcome
     ) async throws {

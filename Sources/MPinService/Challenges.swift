@@ -1,18 +1,18 @@
 import MPinSecrets
 package import MPinStore
 
-/// What a pass 1 leaves for its pass 2.
+/// What pass 1 stores for pass 2.
 package struct Challenge: Sendable, Equatable {
-    /// Key of the M-Pin ID.
+    /// The key of the M-Pin ID (``MPinID/key``).
     package var id: String
     /// The client's commitment: UT with time permits, else U; G1 point, 65 bytes.
     package var u: [UInt8]
     /// The server's challenge, 32 bytes.
     package var y: [UInt8]
     package var expires: Moment
-    /// Whether the login is for a code that registers another device.
+    /// Whether the login is for digits that register another device.
     package var registersDevice: Bool
-    /// Hashes of the proofs that have been brought for it: none is looked at twice.
+    /// Hashes of the proofs that were brought for this challenge. None is judged twice.
     package var tried: [[UInt8]] = []
 
     package init(id: String, u: [UInt8], y: [UInt8], expires: Moment, registersDevice: Bool = false) {
@@ -24,7 +24,7 @@ package struct Challenge: Sendable, Equatable {
     }
 }
 
-/// The challenges of one identity, as they are kept.
+/// The challenges of one identity, as the store keeps them.
 struct LiveChallenges: Storable {
     var challenges: [Challenge]
 
@@ -57,11 +57,11 @@ struct LiveChallenges: Storable {
     }
 }
 
-/// The challenges that wait for their proofs. An identity can have a few, so that a stranger's pass 1 does not break a
-/// running login. Nobody looks whether an ID is known: those of invented IDs are gone when their seconds are over.
+/// The challenges that wait for their proofs. An identity can have several, so that somebody else's pass 1 does not
+/// break a running login. They are kept for unregistered IDs, too, until they expire.
 package struct Challenges: Sendable {
     private let table: Table<LiveChallenges>
-    /// Challenges of one identity that live at the same time; the oldest goes first.
+    /// How many challenges of one identity live at the same time. A new one replaces the oldest.
     private let limit: Int
 
     package init(in store: any Store, limit: Int) {
@@ -69,7 +69,7 @@ package struct Challenges: Sendable {
         self.limit = limit
     }
 
-    /// Whether a claim waits for no other process.
+    /// Whether the store answers without a trip to another process.
     var isNear: Bool { table.store.isNear }
 
     package func add(_ challenge: Challenge, for id: MPinID, at now: Moment) async throws {
@@ -79,20 +79,21 @@ package struct Challenges: Sendable {
         }
     }
 
-    /// The live challenges of the ID that this proof, a G1 point, was not brought for before, newest first.
+    /// The live challenges of the ID, newest first, without those for which the same proof, a G1 point, was brought
+    /// before.
     package func claim(_ id: MPinID, proof: [UInt8], at now: Moment) async throws -> [Challenge] {
         let change = Claim(key: table.key(id.key), id: id.key, proof: SHA256.hash(proof), now: now)
         return try await table.store.perform(change, at: now, .volatile)
     }
 }
 
-/// Notes at the challenges of an identity that a proof was brought for them, and gives them.
+/// Adds a proof to those tried for the challenges of an identity, and returns these challenges.
 private struct Claim: NamedChange {
     static let name = "claim"
 
     let key: ItemKey
     let id: String
-    /// Its hash.
+    /// SHA-256 of the proof.
     let proof: [UInt8]
     let now: Moment
 

@@ -1,19 +1,19 @@
 import MPinSecrets
 package import MPinStore
 
-/// The identities that this server has registered, and the tries on IDs that are none.
+/// The identities that this server has registered, and the attempts on unregistered IDs.
 ///
-/// A login on an unknown ID takes the same steps as one on a known ID whose PINs are all wrong, so that nobody can find
-/// out which IDs exist. Its wrong PINs are counted in one of a fixed number of places, so that inventing IDs fills
-/// neither memory nor disk.
+/// A login with an unknown ID takes the same steps as one with a known ID and a wrong PIN, so that nobody can find out
+/// which IDs exist. Its wrong PINs are counted in one of a fixed number of slots, so that invented IDs fill neither
+/// memory nor disk.
 package struct Identities: Sendable {
     private let known: Table<IdentityRecord>
     private let unknown: Table<IdentityRecord>
     private let slots: Slots
     private let policy: AttemptPolicy
     private let store: any Store
-    /// Of a reservation: ``Durability/durable`` where a challenge or a token can outlive what the store has not yet on
-    /// disk. Else one that was taken and forgotten would be a guess more.
+    /// The durability of a reservation. It is ``Durability/durable`` if a challenge or a token can outlive the store's
+    /// unwritten changes: otherwise a lost reservation would give one more guess.
     private let durability: Durability
 
     package init(
@@ -27,10 +27,10 @@ package struct Identities: Sendable {
         self.durability = durability
     }
 
-    /// Whether a reservation waits for no other process.
+    /// Whether the store answers without a trip to another process.
     var isNear: Bool { store.isNear }
 
-    /// Makes the identity of a registration known for good; no change where it is known. The key id that it has.
+    /// Stores the identity of a registration and returns its key id. An identity that exists already is not changed.
     package func create(_ registration: Registration, keyID: String, at now: Moment) async throws -> String {
         let record = IdentityRecord(
             mpinID: registration.id.hex, userID: registration.userID, keyID: keyID, registered: now)
@@ -42,36 +42,37 @@ package struct Identities: Sendable {
         try await known.read(id.key, at: now)
     }
 
-    /// The same, and in the same time for all: one record is read and one that is not there is looked for.
-    func findAlike(_ id: MPinID, at now: Moment) async throws -> IdentityRecord? {
+    /// The same as ``find(_:at:)``, but takes equally long for known and unknown IDs: it reads one record, and looks
+    /// for one that does not exist.
+    func findInEqualTime(_ id: MPinID, at now: Moment) async throws -> IdentityRecord? {
         let identity = try await find(id, at: now)
-        // No place has the key of an M-Pin ID.
-        if try await unknown.read(identity == nil ? Self.standIn : id.key, at: now) == nil, identity == nil {
-            _ = try await unknown.create(Self.standIn, .standIn(at: now), at: now)
+        // Slots have other keys than M-Pin IDs, so for a known ID this read finds nothing.
+        if try await unknown.read(identity == nil ? Self.placeholderKey : id.key, at: now) == nil, identity == nil {
+            _ = try await unknown.create(Self.placeholderKey, .placeholder(at: now), at: now)
         }
         return identity
     }
 
-    /// What stands for an unknown ID in its record. It makes that as long as the record of a person, which takes as long to
-    /// read and to write.
-    private static func strangerName(_ id: MPinID) -> String { id.key + String(repeating: "0", count: 210) }
+    /// The name of an unknown ID in its record. It is padded, so that the record is as long as a known identity's and
+    /// takes equally long to read and to write.
+    private static func paddedName(_ id: MPinID) -> String { id.key + String(repeating: "0", count: 210) }
 
-    /// As long as the key of an M-Pin ID.
-    private static let standIn = String(repeating: "0", count: 64)
+    /// A key as long as that of an M-Pin ID.
+    private static let placeholderKey = String(repeating: "0", count: 64)
 
-    /// At most `limit` identities in the order of their keys, from the first behind the key `after` on.
+    /// At most `limit` identities in the order of their keys, beginning after the given key.
     package func list(
         after key: String?, limit: Int, at now: Moment
     ) async throws -> [(key: String, value: IdentityRecord)] {
         try await known.list(after: key, limit: limit, at: now)
     }
 
-    /// Forgets the wrong PINs; nil for an unknown ID.
+    /// Resets the count of wrong PINs and ends a block; nil for an unknown ID.
     package func unblock(_ id: MPinID, at now: Moment) async throws -> IdentityRecord? {
         try await change(id, at: now) { $0.unblock(at: now) }
     }
 
-    /// Lets the identity never log in again; nil for an unknown ID.
+    /// Forbids all logins of the identity, for good; nil for an unknown ID.
     package func revoke(_ id: MPinID, at now: Moment) async throws -> IdentityRecord? {
         try await change(id, at: now) { $0.revoked = true }
     }
@@ -88,44 +89,45 @@ package struct Identities: Sendable {
     }
 }
 
-/// An attempt that was asked for.
+/// The result of asking for an attempt.
 package struct Attempt: Sendable {
-    /// 1 to 2^63 - 1, random.
+    /// A random number from 1 to 2^63 - 1.
     package let id: Int64
     package let reservation: Reservation
     package let isKnown: Bool
-    /// As it is now, with this attempt.
+    /// The identity's record, including this attempt.
     package let record: IdentityRecord
-    /// Begun by attempts that had ended with their process.
-    package let block: BegunBlock?
+    /// The block that has begun because attempts in progress were lost with their process.
+    package let block: NewBlock?
 }
 
 extension Identities {
-    /// Takes an attempt, of an unknown ID too.
+    /// Reserves an attempt, also for an unknown ID.
     package func reserve(_ id: MPinID, at now: Moment) async throws -> Attempt {
         let change = Reserve(
-            known: known.key(id.key), place: unknown.key(slots.key(id.hash)), stranger: Self.strangerName(id),
+            known: known.key(id.key), place: unknown.key(slots.key(id.hash)), stranger: Self.paddedName(id),
             id: .random(in: 1...(.max)), policy: policy, now: now)
         return try await store.performOnce(change, at: now, durability)
     }
 
-    /// Ends an attempt: what it came to, and the block that has begun with it.
+    /// Ends an attempt. Returns the verdict, and the block that has begun with it.
     package func settle(
         _ attempt: Attempt, of id: MPinID, _ settlement: Settlement, at now: Moment
-    ) async throws -> (Verdict, BegunBlock?) {
+    ) async throws -> (Verdict, NewBlock?) {
         let key = attempt.isKnown ? known.key(id.key) : unknown.key(slots.key(id.hash))
         let change = Settle(
             key: key, name: attempt.record.mpinID, id: attempt.id, settlement: settlement, policy: policy, now: now)
         return try await store.performOnce(change, at: now, .ordered)
     }
 
-    /// What ``settle(_:of:_:at:)`` will say unless the identity changes before.
-    func foreseen(_ attempt: Attempt, _ settlement: Settlement, at now: Moment) -> Verdict {
+    /// The verdict that ``settle(_:of:_:at:)`` will return, unless the identity changes before.
+    func expectedVerdict(_ attempt: Attempt, _ settlement: Settlement, at now: Moment) -> Verdict {
         var record = attempt.record
         return record.settle(attempt.id, settlement, policy, at: now)
     }
 
-    /// Brings what was counted to the disk, before anybody hears of a wrong PIN. Where reservations are durable it is there.
+    /// Writes the count of wrong PINs to the disk before anybody is told of a wrong PIN. Durable reservations are there
+    /// already.
     func sync(_ token: AuthToken, at now: Moment) async throws {
         guard durability != .durable else { return }
         let key = token.isKnown ? token.id : slots.key(Hex.decode(token.id) ?? [])
@@ -133,13 +135,13 @@ extension Identities {
     }
 }
 
-/// Takes an attempt of an identity, or, where it is unknown, in the place of strangers.
+/// Reserves an attempt of a known identity, or, for an unknown ID, in its slot.
 private struct Reserve: NamedChange {
     static let name = "reserve"
 
     let known: ItemKey
     let place: ItemKey
-    /// What stands for the unknown ID in its record.
+    /// The name of the unknown ID in its record.
     let stranger: String
     let id: Int64
     let policy: AttemptPolicy
@@ -150,7 +152,7 @@ private struct Reserve: NamedChange {
     func run(_ items: inout Items) throws -> Attempt {
         let isKnown = items[known] != nil
         return try Table<IdentityRecord>.change(&items[isKnown ? known : place]) { entry in
-            // The place may hold another unknown ID.
+            // The slot may contain another unknown ID.
             let own = entry.flatMap { isKnown || $0.value.mpinID == stranger ? $0.value : nil }
             var record = own ?? IdentityRecord(mpinID: stranger, userID: "", keyID: "", registered: now)
             let earlier = record
@@ -162,12 +164,12 @@ private struct Reserve: NamedChange {
     }
 }
 
-/// Ends it.
+/// Ends an attempt.
 private struct Settle: NamedChange {
     static let name = "settle"
 
     let key: ItemKey
-    /// Whose attempt it was: another unknown ID may have got the place since.
+    /// The name in the record when the attempt was reserved. Meanwhile another unknown ID may have taken the slot.
     let name: String
     let id: Int64
     let settlement: Settlement
@@ -176,11 +178,11 @@ private struct Settle: NamedChange {
 
     var keys: [ItemKey] { [key] }
 
-    func run(_ items: inout Items) throws -> (Verdict, BegunBlock?) {
+    func run(_ items: inout Items) throws -> (Verdict, NewBlock?) {
         try Table<IdentityRecord>.change(&items[key]) { entry in
             let own = entry.flatMap { $0.value.mpinID == name ? $0.value : nil }
             var record = own ?? IdentityRecord(mpinID: name, userID: "", keyID: "", registered: now)
-            // Who has lost the place has lost what was reserved there.
+            // If another ID has taken the slot, the reservation was lost with it, so it is restored.
             if own == nil { record.open = [id] }
             let earlier = record
             let verdict = record.settle(id, settlement, policy, at: now)
@@ -191,8 +193,8 @@ private struct Settle: NamedChange {
 }
 
 extension IdentityRecord {
-    /// As long as one of a person.
-    fileprivate static func standIn(at now: Moment) -> IdentityRecord {
+    /// A record that is as long as that of a registered identity.
+    fileprivate static func placeholder(at now: Moment) -> IdentityRecord {
         IdentityRecord(
             mpinID: String(repeating: "0", count: 260), userID: "nobody@example.com", keyID: "1", registered: now)
     }

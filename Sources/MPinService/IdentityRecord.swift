@@ -1,7 +1,7 @@
 package import MPinStore
 import MPinWire
 
-/// An identity that this server registered, and its wrong PINs. No secret of it is here.
+/// An identity that this server has registered, and its count of wrong PINs. The record contains no secret.
 package struct IdentityRecord: Storable, Equatable {
     /// Hex of the M-Pin ID.
     package var mpinID: String
@@ -11,7 +11,7 @@ package struct IdentityRecord: Storable, Equatable {
     package var registered: Moment
     /// Wrong PINs since the last right one, or since the end of the last temporary block.
     package var attempts = 0
-    /// The ids of the attempts that are being judged; 0 for one that an older version reserved.
+    /// The ids of the attempts in progress; 0 for one that an older version reserved.
     package var open: [Int64] = []
     /// Wrong PINs since the last right one.
     package var failuresSinceSuccess = 0
@@ -20,11 +20,11 @@ package struct IdentityRecord: Storable, Equatable {
     /// When a login was last begun.
     package var lastAttempt: Moment?
     package var blockedUntil: Moment?
-    /// For good, by wrong PINs.
+    /// Whether wrong PINs have blocked it until the operator unblocks it.
     package var blocked = false
-    /// For good, by the operator.
+    /// Whether the operator has revoked it, for good.
     package var revoked = false
-    /// Whether its PIN was right at least once: its shares are handed out no more.
+    /// Whether its PIN was right at least once. After that, its shares are no longer handed out.
     package var isProven = false
 
     package init(mpinID: String, userID: String, keyID: String, registered: Moment) {
@@ -56,8 +56,8 @@ extension IdentityRecord {
         for _ in 0..<(try members.count()) { open.append(try members.number()) }
     }
 
-    /// As long whatever the counts and marks are, but for the attempts that are being judged: each login reads and writes a
-    /// record twice, and the time must not tell what became of the logins before it.
+    /// The length does not depend on the counts and marks, only on the number of attempts in progress. Each login reads
+    /// and writes a record twice, and the time must not reveal how earlier logins ended.
     package func stored() throws -> [UInt8] {
         var members = Packer(version: 1, capacity: 512)
         for text in [mpinID, userID, keyID] { members.put(text) }
@@ -72,7 +72,8 @@ extension IdentityRecord {
     }
 }
 
-/// A record as versions before 1.1.0 have written it. Members that came later, or were at rest, may be missing.
+/// A record as versions before 1.1.0 wrote it. Members that were added later, or had their initial value, may be
+/// missing.
 private struct RecordInJSON: Decodable {
     let mpinID: String
     let userID: String
@@ -105,8 +106,8 @@ private struct RecordInJSON: Decodable {
 }
 
 extension IdentityRecord {
-    /// Takes one attempt before anything is judged: however many proofs come at once, no more of them are judged than
-    /// the policy allows wrong ones. `id`: random, of this attempt alone; asked again with it, the answer is the same.
+    /// Reserves one attempt before anything is judged, so that proofs which come at once cannot exceed the number of
+    /// wrong PINs in the policy. `id` is random; if it is reserved already, the answer is the same.
     package mutating func reserve(_ id: Int64, _ policy: AttemptPolicy, at now: Moment) -> Reservation {
         guard !open.contains(id) else { return .granted }
         countLost(policy, at: now)
@@ -119,8 +120,8 @@ extension IdentityRecord {
         return .granted
     }
 
-    /// Ends an attempt and says what it came to; for ``Settlement/refused`` and ``Settlement/notJudged`` the caller knows
-    /// better. One that has been settled before, or was counted as lost meanwhile, counts nothing more.
+    /// Ends an attempt and returns the verdict, which the caller ignores for ``Settlement/refused`` and
+    /// ``Settlement/notJudged``. An attempt that was settled before, or was counted as lost, is not counted again.
     package mutating func settle(
         _ id: Int64, _ settlement: Settlement, _ policy: AttemptPolicy, at now: Moment
     ) -> Verdict {
@@ -129,7 +130,7 @@ extension IdentityRecord {
         switch settlement {
         case .right:
             isProven = true
-            // Blocked since then, it stays so.
+            // A block that began in the meantime stays.
             if isOpen, !blocked, blockedUntil == nil { (attempts, failuresSinceSuccess, refused) = (0, 0, 0) }
             return revoked ? .revoked : .right
         case .wrong: if isOpen { count(1) }
@@ -144,20 +145,20 @@ extension IdentityRecord {
         return max(0, policy.block == .permanent ? left : min(left, policy.maxFailures - failuresSinceSuccess))
     }
 
-    /// The block that has begun since the record was that `earlier` one; nil: none has.
-    package func block(since earlier: IdentityRecord) -> BegunBlock? {
-        if blocked { return earlier.blocked ? nil : BegunBlock(until: nil) }
-        return blockedUntil == earlier.blockedUntil ? nil : blockedUntil.map { BegunBlock(until: $0) }
+    /// The block that has begun since the record was `earlier`, if any.
+    package func block(since earlier: IdentityRecord) -> NewBlock? {
+        if blocked { return earlier.blocked ? nil : NewBlock(until: nil) }
+        return blockedUntil == earlier.blockedUntil ? nil : blockedUntil.map { NewBlock(until: $0) }
     }
 
-    /// Forgets the wrong PINs, but not the attempts that are being judged now: theirs will count.
+    /// Resets the count of wrong PINs and ends a block. Attempts in progress will still count.
     package mutating func unblock(at now: Moment) {
         countLost(AttemptPolicy(), at: now)
         (attempts, failuresSinceSuccess, refused) = (0, 0, 0)
         (blocked, blockedUntil) = (false, nil)
     }
 
-    /// What every login comes to now; nil where proofs are judged. Blocks where the limit is reached.
+    /// The verdict of every login now; nil if proofs are judged. Starts a block if the limit is reached.
     private mutating func refusal(_ policy: AttemptPolicy, at now: Moment) -> Verdict? {
         if attempts >= policy.maxAttempts, !blocked, blockedUntil == nil {
             switch policy.block {
@@ -171,7 +172,7 @@ extension IdentityRecord {
         return blockedUntil.map { .blocked(until: $0) }
     }
 
-    /// What was in progress when the process ended may have been judged.
+    /// Counts the attempts of a process that has ended as wrong, because they may have been judged.
     private mutating func countLost(_ policy: AttemptPolicy, at now: Moment) {
         guard !open.isEmpty, let lastAttempt, lastAttempt.adding(seconds: policy.lostSeconds) < now else { return }
         count(open.count)

@@ -5,14 +5,14 @@ package import MPinStore
 
 /// The two passes of a login, and the redemption of its one-time token.
 extension AuthenticationService {
-    /// What a client brings to pass 2.
+    /// What a client sends in pass 2.
     package struct Proof: Sendable {
         package let id: MPinID
         /// Hex of V: G1 point, 65 bytes.
         package let v: String
         /// "0" for a login on the same device, else the access number or QR id.
         package let wid: String
-        /// Whether one-time digits are asked for.
+        /// Whether the client asks for one-time digits.
         package let wantsDigits: Bool
 
         package init(id: MPinID, v: String, wid: String, wantsDigits: Bool) {
@@ -23,9 +23,9 @@ extension AuthenticationService {
         }
     }
 
-    /// Pass 1: keeps the client's commitment and gives a challenge, 32 bytes in hex, to known and unknown IDs alike. `u` and
-    /// `ut`: hex of points of G1; `ut` is nil where the client has no time permit. `registersDevice`: whether the login is
-    /// for digits that register another device.
+    /// Pass 1: stores the client's commitment and returns a challenge, 32 bytes in hex, for known and unknown IDs
+    /// alike. `u` and `ut`: hex of points of G1; `ut` is nil if the client has no time permit. `registersDevice`:
+    /// whether the login is for digits that register another device.
     package func challenge(_ id: MPinID, u: String, ut: String?, registersDevice: Bool) async throws -> String {
         try permitWatch?.requireRight()
         let u = try point(u, "U")
@@ -41,19 +41,20 @@ extension AuthenticationService {
         return Hex.encode(y)
     }
 
-    /// What pass 2 gives the client, right PIN or wrong.
+    /// What the client gets from pass 2, whether the PIN is right or wrong.
     package struct IssuedToken: Sendable {
-        /// 16 bytes in hex.
+        /// The one-time token, 16 bytes in hex.
         package let token: String
-        /// Six, only where they were asked for.
+        /// Six digits if the client asked for them.
         package let digits: String?
     }
 
-    /// Pass 2: judges the proof, keeps the verdict under a new one-time token, and gives that token to the client. Right,
-    /// wrong, blocked and unknown get the same answer after the same work.
+    /// Pass 2: judges the proof, stores the verdict under a new one-time token, and returns that token. Right, wrong,
+    /// blocked and unknown get the same answer after the same work.
     ///
-    /// Whatever comes out, the steps are the same: claim the challenges, reserve an attempt, compute, settle, use the
-    /// challenges up and keep the token. The first two and the last two are one trip each where the stores are far.
+    /// The steps are always the same: claim the challenges, reserve an attempt, compute, settle, delete the used
+    /// challenges and store the token. If both stores are on other machines, the first two steps are done at once, and
+    /// so are the last two.
     package func judge(_ proof: Proof, _ logger: Logger) async throws -> IssuedToken {
         try permitWatch?.requireRight()
         guard proof.wid.utf8.count <= 64 else { throw ServiceError.badBrowserName }
@@ -73,7 +74,7 @@ extension AuthenticationService {
     private struct Login: Sendable {
         let proof: Proof
         let v: [UInt8]
-        /// Whether it may have been registered before a restore.
+        /// Whether a restore may have lost its registration.
         let isLost: Bool
         let claimed: [Challenge]
         let attempt: Attempt
@@ -85,12 +86,13 @@ extension AuthenticationService {
 
     private struct Judgement: Sendable {
         let settlement: Settlement
-        /// Nil: what settling comes to.
+        /// The verdict of the login; nil: the one that the settlement returns.
         var verdict: Verdict?
         var answered: Challenge?
     }
 
-    /// Where both stores are far, both are asked at once. Else the challenges come first: who has none costs nothing more.
+    /// If both stores are on other machines, they are asked at the same time. Otherwise the challenges come first, so
+    /// that a proof without one costs no reservation.
     private func begin(_ id: MPinID, _ v: [UInt8], at now: Moment) async throws -> ([Challenge], Attempt) {
         guard areFar else {
             let claimed = try await challenges.claim(id, proof: v, at: now)
@@ -111,15 +113,16 @@ extension AuthenticationService {
 
     private var areFar: Bool { !challenges.isNear && !identities.isNear }
 
-    /// Waits for attempts in progress where they are all that the policy leaves: logins of one user at the same time do
-    /// not refuse each other.
+    /// Reserves an attempt. If the attempts in progress are all that the policy allows, it waits for them, so that
+    /// simultaneous logins of one user do not refuse each other.
     private func reserve(_ id: MPinID) async throws -> Attempt {
         var waited = 0
         while waited < limits.busyMilliseconds {
             let attempt = try await identities.reserve(id, at: now)
-            if attempt.isKnown { tell(attempt.block, id, attempt.record) }
+            if attempt.isKnown { reportBlock(attempt.block, id, attempt.record) }
             if attempt.reservation != .refused(.busy) { return attempt }
-            // A database has others to serve, and nodes that ask in step would go on doing so.
+            // A database also serves others, so it is asked less often. The random pause keeps servers from asking in
+            // step.
             let pause = identities.isNear ? 5 : Int.random(in: 20...100)
             try await Task.sleep(for: .milliseconds(pause))
             waited += pause
@@ -132,12 +135,12 @@ extension AuthenticationService {
         _ = try await identities.settle(attempt, of: id, .notJudged, at: now)
     }
 
-    /// Each block is heard of once, whoever comes upon it.
-    private func tell(_ block: BegunBlock?, _ id: MPinID, _ identity: IdentityRecord) {
+    /// Reports a block that has begun. Each block is reported once.
+    private func reportBlock(_ block: NewBlock?, _ id: MPinID, _ identity: IdentityRecord) {
         if let block { observer(.blocked(id, user: identity.userID, until: block.until)) }
     }
 
-    /// Looks which challenge the proof answers, or does the same work.
+    /// Finds the challenge that the proof answers. If nothing may be judged, it does the same work.
     private func compute(_ login: Login, _ logger: Logger) async throws -> Judgement {
         let (keys, isKnown) = (keys, login.attempt.isKnown)
         let context = try await keyRing.context(isKnown ? login.identity.keyID : keys.currentID)
@@ -157,26 +160,26 @@ extension AuthenticationService {
         return Judgement(settlement: answered == nil ? .wrong : .right, answered: answered)
     }
 
-    /// Settles the attempt and keeps the token: at once where both stores are far and nobody else's attempt can change the
-    /// verdict. A revocation in that time counts as one that came later.
+    /// Settles the attempt and stores the token. It does both at once if both stores are on other machines and no other
+    /// attempt can change the verdict. A revocation during that time takes effect at the next login.
     private func end(_ login: Login, _ judgement: Judgement) async throws -> IssuedToken {
         let (id, attempt) = (login.id, login.attempt)
         guard areFar, judgement.verdict != nil || attempt.record.open == [attempt.id] else {
             let settled = try await identities.settle(attempt, of: id, judgement.settlement, at: login.now)
             let verdict = judgement.verdict ?? settled.0
-            tell(login, verdict, settled.1)
+            reportLogin(login, verdict, settled.1)
             return try await issueToken(login, judgement, verdict)
         }
-        let verdict = judgement.verdict ?? identities.foreseen(attempt, judgement.settlement, at: login.now)
+        let verdict = judgement.verdict ?? identities.expectedVerdict(attempt, judgement.settlement, at: login.now)
         async let settling = identities.settle(attempt, of: id, judgement.settlement, at: login.now)
         let token = try await issueToken(login, judgement, verdict)
-        tell(login, verdict, try await settling.1)
+        reportLogin(login, verdict, try await settling.1)
         return token
     }
 
-    private func tell(_ login: Login, _ verdict: Verdict, _ block: BegunBlock?) {
+    private func reportLogin(_ login: Login, _ verdict: Verdict, _ block: NewBlock?) {
         observer(.login(login.id, user: login.identity.userID, verdict))
-        if login.attempt.isKnown { tell(block, login.id, login.identity) }
+        if login.attempt.isKnown { reportBlock(block, login.id, login.identity) }
     }
 
     private func issueToken(_ login: Login, _ judgement: Judgement, _ verdict: Verdict) async throws -> IssuedToken {
@@ -186,10 +189,11 @@ extension AuthenticationService {
         let token = AuthToken(
             key: AuthToken.key(text), id: proof.id.key, mpinID: isKnown ? login.identity.mpinID : "",
             userID: login.identity.userID, verdict: verdict, wid: proof.wid,
-            // The digits that a wrong PIN gets are good for nothing.
+            // With a wrong PIN the client also gets digits, but they are not stored and are worth nothing.
             otp: verdict == .right ? digits ?? "" : "", expires: login.now.adding(seconds: limits.tokenSeconds),
             registersDevice: judgement.answered?.registersDevice == true)
-        // One for a browser is known as long as that may wait, so that a late phone hears what is wrong.
+        // A token for a browser is kept as long as that browser may wait. A phone that presents it late is then told
+        // that the token has expired, and not that it is unknown.
         let seconds = limits.accessNumberSeconds + limits.accessNumberGraceSeconds
         let end = proof.wid == "0" ? token.expires : max(token.expires, login.now.adding(seconds: seconds))
         let used = judgement.answered.map { [$0] } ?? login.claimed
@@ -197,7 +201,7 @@ extension AuthenticationService {
         return IssuedToken(token: text, digits: digits)
     }
 
-    /// The octets of a point of G1: 65 bytes, `04`, both coordinates below p, on the curve.
+    /// Decodes a point of G1: 65 bytes, the first is `04`, both coordinates below p, on the curve.
     private func point(_ hex: String, _ name: String) throws(ServiceError) -> [UInt8] {
         guard let octets = Hex.decode(hex), Server.isPoint(octets.span) else { throw .notAPoint(name) }
         return octets
@@ -209,18 +213,19 @@ extension AuthenticationService {
     package struct LoginReport: Sendable {
         package let verdict: Verdict
         package let userID: String
-        /// Hex of the M-Pin ID; empty for one that was never registered.
+        /// Hex of the M-Pin ID; empty if it was never registered.
         package let mpinID: String
-        /// Six digits, or nothing.
+        /// The one-time digits, six of them, or empty.
         package let digits: String
-        /// When it was asked.
+        /// When the relying party asked.
         package let now: Moment
     }
 
-    /// The relying party redeems a one-time token, in hex. It is told what pass 2 found; nothing is counted or judged here.
+    /// The relying party redeems a one-time token, in hex. It gets the verdict of pass 2; nothing is counted or judged
+    /// here.
     ///
-    /// `isOwnPage`: false where no page of the relying party's own asks. A login that was made for a browser is refused
-    /// then. `outcome`: what a phone hears of a right PIN.
+    /// `isOwnPage`: whether a page of the relying party itself asks. If not, a login for a browser is refused.
+    /// `outcome`: what the phone is told if the PIN is right.
     package func redeem(
         _ authOTT: String, isOwnPage: Bool, outcome: WaitingBrowser.Outcome
     ) async throws -> LoginReport {
@@ -243,8 +248,8 @@ extension AuthenticationService {
             verdict: token.verdict, userID: token.userID, mpinID: token.mpinID, digits: token.otp, now: now)
     }
 
-    /// The digits of that login register another device of its user, unless the relying party refuses the user: who is on
-    /// its list must not come back under a new M-Pin ID.
+    /// Lets the digits of that login register another device of its user, unless the relying party refuses the user: a
+    /// refused user must not come back under a new M-Pin ID.
     private func issueCode(_ token: AuthToken, at now: Moment) async throws {
         guard let id = MPinID(hex: token.mpinID), try await permission?(id) == nil else { return }
         try await activationCodes.issue(

@@ -2,12 +2,14 @@ import Foundation
 package import MPinStore
 import MPinWire
 
-/// What a restore of the database has lost: its user hears that it must register again, and not that the PIN is wrong.
+/// The registrations that a restore of the database may have lost. Their users are told to register again, and not that
+/// the PIN is wrong.
 ///
-/// M-Pin IDs say when they were issued. None that was issued between the newest one in the backup and the restore can be
-/// known, now or later, so the answer to one of these times tells nobody which IDs exist, of whomever it is invented.
+/// An M-Pin ID contains the time when it was issued. IDs that were issued between the newest one in the backup and the
+/// restore are all unknown and stay so. So this answer to any ID with such a time, even an invented one, does not
+/// reveal which IDs exist.
 package struct LostRegistrations: Sendable {
-    /// In microseconds since 1970.
+    /// A span of time in microseconds since 1970.
     private struct Times: Codable, Storable {
         var after: Int64
         var until: Int64
@@ -15,10 +17,10 @@ package struct LostRegistrations: Sendable {
 
     private static let setting = "times"
     private let times: [Times]
-    /// Registrations that the backup has and that may have ended since.
+    /// Keys of the registrations that were pending in the backup and may have been finished afterwards.
     private let pending: Set<String>
 
-    /// As the restores of that database have left it.
+    /// Reads what the restores of that database have noted.
     package init(in store: any Store, at now: Moment) async throws {
         times = try await Self.table(store).read(Self.setting, at: now) ?? []
         var found: Set<String> = []
@@ -29,11 +31,11 @@ package struct LostRegistrations: Sendable {
     package func contains(_ id: MPinID) -> Bool {
         guard !times.isEmpty else { return false }
         let issued = id.issued?.microseconds
-        let isOfTheTime = issued.map { issued in times.contains { $0.after < issued && issued <= $0.until } } ?? false
-        return pending.contains(id.key) || isOfTheTime
+        let isInLostTime = issued.map { issued in times.contains { $0.after < issued && issued <= $0.until } } ?? false
+        return pending.contains(id.key) || isInLostTime
     }
 
-    /// Notes in a backup, before it takes the place of a database, what has been issued since it was made.
+    /// Notes in a backup, before it replaces a database, the time in which registrations may have been lost.
     package static func note(in store: any Store, at now: Moment) async throws {
         let pending = Table<Bool>("lost_registration", in: store)
         var newest = Int64(0)
@@ -44,7 +46,7 @@ package struct LostRegistrations: Sendable {
             newest = max(newest, registration.id.issued?.microseconds ?? 0)
             try await pending.update(registration.id.key, at: now) { $0 = .init(true) }
         }
-        // To the end of its second: the time of that registration is not for everybody.
+        // The exact time of the newest registration is private, so it is rounded up to a full second.
         let times = Times(after: (newest / 1_000_000 + 1) * 1_000_000, until: now.microseconds)
         try await table(store).update(setting, at: now, .durable) { entry in
             entry = .init((entry?.value ?? []) + [times])
@@ -67,7 +69,7 @@ package struct LostRegistrations: Sendable {
 }
 
 extension MPinID {
-    /// When it was issued, as it says itself: nobody has vouched for it.
+    /// When the ID was issued according to its own text, which anybody can invent.
     var issued: Moment? {
         guard let content = try? JSON.decode(JSONValue.self, from: bytes.span),
             case .string(let text)? = content["issued"],

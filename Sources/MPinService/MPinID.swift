@@ -10,15 +10,15 @@ package struct MPinID: Sendable, Equatable {
     /// SHA-256 of ``bytes``, 32 bytes: `hash_mpin_id`.
     package let hash: [UInt8]
 
-    /// What the ID's items are kept under: hex of ``hash``.
+    /// The key of the ID's items in a store: hex of ``hash``.
     package var key: String { Hex.encode(hash) }
 
-    /// The user id inside, in NFC; nil where there is none. Nobody has vouched for it.
+    /// The user id in the text, in NFC; nil if there is none. Anybody can invent it.
     package var userID: String? {
         (try? JSONDecoder().decode(Content.self, from: Data(bytes))).map { UserID.normal($0.userID) }
     }
 
-    /// What the text must hold.
+    /// The members that the text must have.
     private struct Content: Decodable {
         let mobile: Int
         let issued: String
@@ -26,7 +26,7 @@ package struct MPinID: Sendable, Equatable {
         let salt: String
     }
 
-    /// Reads hex in either case; nil for an odd number of digits, other characters, or nothing.
+    /// Reads hex in either case; nil for an odd number of digits, other characters or an empty text.
     package init?(hex: String) {
         guard let bytes = Hex.decode(hex), !bytes.isEmpty else { return nil }
         self.init(bytes: bytes)
@@ -38,10 +38,10 @@ package struct MPinID: Sendable, Equatable {
         hash = SHA256.hash(bytes)
     }
 
-    /// A new ID for `userID`, made unique by a random salt of 16 bytes.
+    /// A new ID for `userID`, with a random salt of 16 bytes that makes it unique.
     ///
-    /// The text is UTF-8 as it is, without `\u` escapes except where JSON demands them: old clients compare `userID`
-    /// byte by byte with the id that they asked for.
+    /// The text is UTF-8, with `\u` escapes only where JSON needs them: old clients compare `userID` byte by byte with
+    /// the id that they asked for.
     package static func issue(userID: String, mobile: Int, at now: Moment) throws -> MPinID {
         let salt = Hex.encode(try randomBytes(16))
         let encoder = JSONEncoder()
@@ -52,7 +52,7 @@ package struct MPinID: Sendable, Equatable {
     }
 }
 
-/// In JSON an ID is its hex.
+/// In JSON an ID is written in hex.
 extension MPinID: Codable {
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()

@@ -1,9 +1,9 @@
 import Foundation
 package import MPinStore
 
-/// The spellings of time that the wire uses (wire section 2), and the days of time permits.
+/// The notations of time that the wire uses (wire section 2), and the days of time permits.
 extension Moment {
-    /// Reads `YYYY-MM-DDTHH:MM:SSZ` and no other spelling.
+    /// Reads `YYYY-MM-DDTHH:MM:SSZ`; nil for any other notation.
     package init?(_ text: String) {
         guard text.utf8.count == 20, let date = try? Date(text, strategy: .iso8601) else { return nil }
         self.init(microseconds: Int64(date.timeIntervalSince1970) * 1_000_000)
@@ -16,19 +16,19 @@ extension Moment {
     /// Whole days since 1970-01-01: the date of time permits.
     package var day: Int32 { Int32(truncatingIfNeeded: seconds / 86_400) }
 
-    /// Midnight UTC at the start of that day.
+    /// The midnight (UTC) at which that day begins.
     package init(startOfDay day: Int32) { self.init(microseconds: Int64(day) * 86_400_000_000) }
 
-    /// 0...23.
+    /// The hour of the day in UTC, 0 to 23.
     package var hour: Int { Int(seconds % 86_400 / 3_600) }
 
-    /// The dates that a proof may be made for: today and, while the UTC hour is 0, yesterday (wire section 3).
+    /// The dates for which a proof may be made: today and, while the UTC hour is 0, yesterday (wire section 3).
     package var permitDates: [Int32] { hour == 0 ? [day, day - 1] : [day] }
 
-    /// `2026-11-21T02:37:19Z`.
+    /// The time in the form `2026-11-21T02:37:19Z`.
     package var iso: String { formatted("%Y-%m-%dT%H:%M:%SZ") }
 
-    /// In UTC, in the words of strftime(3).
+    /// The time in UTC; `format` is one of strftime(3).
     package func formatted(_ format: String) -> String {
         var (time, parts) = (time_t(seconds), tm())
         gmtime_r(&time, &parts)
@@ -39,12 +39,12 @@ extension Moment {
         }
     }
 
-    /// `2026-11-21T03:36:19.271581`: without a zone, for the register answer.
+    /// The time in the form `2026-11-21T03:36:19.271581`, without a time zone, for the answer to a registration.
     package var isoWithMicroseconds: String {
         let fraction = String(microseconds % 1_000_000)
         return iso.dropLast() + "." + String(repeating: "0", count: 6 - fraction.count) + fraction
     }
 
-    /// `2026-11-21 03:36:19.271581`: the member `issued` of a M-Pin ID.
+    /// The time in the form `2026-11-21 03:36:19.271581`, for the member `issued` of an M-Pin ID.
     package var issued: String { isoWithMicroseconds.replacing("T", with: " ") }
 }

@@ -5,24 +5,24 @@ import MPinStore
 import ServiceLifecycle
 import Synchronization
 
-/// Whether the D-TAs give time permits that open something.
+/// Checks that the time permits of the D-TAs are right.
 ///
-/// With a wrong share of a permit every right PIN counts as a wrong one, and nothing in the login shows whose fault it is.
-/// So each D-TA is asked at start and now and then for the permit of a random identity, on the way that clients take, and
-/// the share is held against that D-TA's share of the server secret.
+/// With a wrong permit share every right PIN counts as a wrong one, and the login does not show why. So each D-TA is
+/// asked at the start and regularly, in the way that clients ask, for the permit share of a random identity. The share
+/// is checked against that D-TA's share of the server secret.
 package final class PermitWatch: Sendable {
-    /// What a D-TA has shown.
+    /// The result of asking a D-TA.
     private enum Finding {
         case right
         case wrong
-        /// No permit at all: then nobody has a wrong one.
+        /// The D-TA gave no permit, so nobody has a wrong one.
         case none(any Error)
     }
 
     private struct State {
         var isWrong = false
-        /// Whether the last question got no answer: that is said once.
-        var isSilent = false
+        /// Whether the last question got no answer. This is logged only once.
+        var isUnanswered = false
     }
 
     private let authorities: [any Authority]
@@ -46,12 +46,12 @@ package final class PermitWatch: Sendable {
 
     package var isRight: Bool { states.withLock { $0.allSatisfy { !$0.isWrong } } }
 
-    /// Nothing may be judged while a right PIN would be called a wrong one.
+    /// Throws while the permits of a D-TA are wrong, because a right PIN would then be judged wrong.
     func requireRight() throws(ServiceError) {
         guard isRight else { throw .unjudged(.unavailable(.permits)) }
     }
 
-    /// Asks all D-TAs at the same time.
+    /// Checks the permits of all D-TAs at the same time.
     package func check() async {
         await withTaskGroup(of: Void.self) { group in
             for place in authorities.indices {
@@ -60,7 +60,7 @@ package final class PermitWatch: Sendable {
         }
     }
 
-    /// For one identity under each master secret that is in use.
+    /// Asks a D-TA for a permit share under each master secret in use.
     private func ask(_ place: Int) async -> Finding {
         do {
             for secret in ring.secretsInUse where secret.context != nil {
@@ -74,7 +74,7 @@ package final class PermitWatch: Sendable {
                 }
             }
             return .right
-        } catch let answer as AuthorityAnswer where answer.kind == .nonsense { return .wrong } catch {
+        } catch let answer as AuthorityFailure where answer.kind == .invalidShare { return .wrong } catch {
             return .none(error)
         }
     }
@@ -86,7 +86,7 @@ package final class PermitWatch: Sendable {
             switch finding {
             case .right: states[place] = State()
             case .wrong: states[place] = State(isWrong: true)
-            case .none: states[place].isSilent = true
+            case .none: states[place].isUnanswered = true
             }
             return before
         }
@@ -98,7 +98,7 @@ package final class PermitWatch: Sendable {
             observer(.permits(of: name, areRight: false))
             logger.error(
                 "wrong time permits: logins get 503 until they are right again", metadata: ["of": "\(name)"])
-        case .none(let error) where !before.isSilent:
+        case .none(let error) where !before.isUnanswered:
             logger.warning(
                 "the time permits cannot be checked", metadata: ["of": "\(name)", "error": "\(error)"])
         default: break
@@ -118,7 +118,8 @@ extension PermitWatch: Service {
 }
 
 extension ServerSecret {
-    /// Whether `share` is the one of the D-TA at that place of the permit of that day; `hash`: of the M-Pin ID, 32 bytes.
+    /// Whether `share` is the time permit share of the D-TA number `place` (from 0 on) for that day; `hash`: of the
+    /// M-Pin ID, 32 bytes.
     func isPermit(_ share: SecretBytes, date: Int32, hash: [UInt8], of place: Int) -> Bool {
         guard shares.indices.contains(place) else { return false }
         let secretShare = shares[place]

@@ -2,28 +2,28 @@ package import MPinCrypto
 import MPinSecrets
 import MPinStore
 
-/// Time permits: how the relying party and the operator take the right to log in away.
+/// Time permits. By refusing them, the relying party and the operator take away a user's right to log in.
 extension AuthenticationService {
-    /// The time permit share of the first D-TA, and what gets those of the others.
+    /// The time permit share of the first D-TA, and the requests for those of the others.
     package struct IssuedPermit: Sendable {
         package let permit: Permit
         package let share: Share
         package let tickets: [Ticket]
     }
 
-    /// Today's permit.
+    /// Makes today's permit.
     ///
-    /// It works for any ID, registered or not, so that nobody learns here which ones are. What a stranger gets is made in
-    /// the same way of an ID that nobody has: it fits no token. Nor does the time tell: all do the same work (`make
-    /// times-test`).
+    /// It works for any ID, registered or not, so that nobody learns which ones are. An unregistered ID gets a permit
+    /// that was made in the same way for a hash that no ID has, so it is useless. The time is the same in all cases,
+    /// too (`make times-test`).
     package func issuePermit(_ id: MPinID) async throws -> IssuedPermit {
-        // Else clients would keep a wrong share for the rest of the day.
+        // Clients would keep a wrong share for the rest of the day.
         try permitWatch?.requireRight()
         let now = now
-        let identity = try await identities.findAlike(id, at: now)
+        let identity = try await identities.findInEqualTime(id, at: now)
         try await requirePermission(id, identity)
         let registered = identity?.keyID ?? keys.currentID
-        // Of an older master secret it would spoil the logins of the whole day, for which clients keep it.
+        // A permit of an older master secret would spoil all logins of the day, because clients keep it that long.
         let keyID = try await keyRing.keys(for: registered).servedID(registered)
         let permit = Permit(hash: id.hash, isStranger: identity == nil, keyID: keyID, date: now.day)
         guard let first = authorities.first else { throw ServiceError.noShareFromAuthority }
@@ -35,7 +35,7 @@ extension AuthenticationService {
             tickets: authorities.dropFirst().map { Ticket(index: $0.index, text: $0.permitTicket(permit)) })
     }
 
-    /// Refuses whom the operator or the relying party has taken the right away.
+    /// Throws if the operator or the relying party has taken away the user's right to log in.
     private func requirePermission(_ id: MPinID, _ identity: IdentityRecord?) async throws {
         let refusal: (any Error)?
         do {
@@ -44,16 +44,17 @@ extension AuthenticationService {
             observer(.permit(id, user: identity?.userID, refusal: error))
             throw error
         }
-        // What the relying party says of a user is not for strangers: they can write any user id into an M-Pin ID.
+        // The relying party's answer about a user must not reach somebody else, who can write any user id into an
+        // invented M-Pin ID.
         guard let refusal, let identity else { return }
         observer(.permit(id, user: identity.userID, refusal: refusal))
         throw refusal
     }
 }
 
-/// What stands in for the old cloud's permit storage: the last D-TA's shares under the name of their identity and day.
+/// The replacement for the old cloud's permit storage: the last D-TA's permit shares, by identity and day.
 extension AuthenticationService {
-    /// The share of that day in hex; nil: the client asks the D-TA, as old clients do in any case.
+    /// The share for that day in hex. Nil: the client must ask the D-TA, as old clients always do.
     package func keptPermit(date: Int32, hash: [UInt8]) async throws -> String? {
         let now = now
         let known = try await storedPermits.read(Self.permitKey(date: date, hash: hash), at: now)
@@ -62,8 +63,8 @@ extension AuthenticationService {
         return known ?? stranger.flatMap { $0.hasPrefix(prefix) ? String($0.dropFirst(prefix.count)) : nil }
     }
 
-    /// Keeps the last D-TA's share until the day ends, where that is wanted; those of strangers share a fixed number of
-    /// places. It is only a convenience: without it the client asks the D-TA.
+    /// Stores the last D-TA's share until the day ends, if the operator wants that. Shares of unregistered IDs go to a
+    /// fixed number of slots. If this fails, the client asks the D-TA.
     private func keep(_ permit: Permit, at now: Moment) async throws {
         let name = Self.permitKey(date: permit.date, hash: permit.hash)
         let key = permit.isStranger ? strangerKey(permit.hash) : name
@@ -77,7 +78,7 @@ extension AuthenticationService {
         }
     }
 
-    /// What is kept for a whole day is looked at; that of a stranger for the sake of equal times.
+    /// Checks a share before it is stored for the day. That of an unregistered ID is checked only to take equally long.
     private func isRight(_ share: SecretBytes, _ permit: Permit, of authority: any Authority) -> Bool {
         keyRing.secretsInUse.first { $0.keyID == permit.keyID }?
             .isPermit(share, date: permit.date, hash: authority.holder(permit), of: authorities.count - 1) ?? false

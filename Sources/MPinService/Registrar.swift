@@ -2,23 +2,23 @@ package import MPinCrypto
 import MPinSecrets
 package import MPinStore
 
-/// Who registers, and how it ends.
+/// The beginning of a registration.
 extension AuthenticationService {
-    /// What a client asks for when it registers, or asks for another mail.
+    /// What a client asks for when it registers, or when it asks for another mail.
     package struct Application: Sendable {
-        /// Of a pending registration that is begun anew; nil for a new one.
+        /// The ID of the pending registration that is to begin again; nil for a new one.
         package let id: MPinID?
-        /// As the client has written it, for the M-Pin ID.
+        /// The user id as the client wrote it. It goes into the M-Pin ID.
         package let writtenUserID: String
-        /// In NFC.
+        /// The user id in NFC.
         package let userID: String
         package let mobile: Int
-        /// Of the pending registration, in lower-case hex.
+        /// The token of the pending registration, in lower-case hex.
         package let registrationToken: String?
-        /// In the place of a confirmation.
+        /// The code that replaces a confirmation by mail.
         package let activationCode: String?
 
-        /// Refuses user ids that nobody may have.
+        /// Makes an application. Throws for user ids that are not allowed.
         package init(
             id: MPinID?, userID written: String, mobile: Int, registrationToken: String?, activationCode: String?,
             limits: ServiceLimits
@@ -36,20 +36,20 @@ extension AuthenticationService {
         }
     }
 
-    /// What the relying party is asked about: whether the user may register.
+    /// What the relying party needs to know to decide whether a user may register.
     package struct Question: Sendable {
         package let registration: Registration
-        /// Whoever brings it back confirms the registration.
+        /// Whoever presents this key confirms the registration.
         package let activationKey: String
         package let expires: Moment
         package let isRestart: Bool
     }
 
-    /// The relying party's yes. Its no is an error.
+    /// The relying party allows the registration. It refuses by an error.
     package struct Approval: Sendable {
         /// Whether no further confirmation is needed.
         package let isConfirmed: Bool
-        /// For the user.
+        /// A text for the user.
         package let message: String?
 
         package init(isConfirmed: Bool, message: String? = nil) {
@@ -68,13 +68,15 @@ extension AuthenticationService {
         package let message: String?
     }
 
-    /// Starts or restarts a registration. `approve` asks the relying party, and is not called where there is a code.
+    /// Starts or restarts a registration. `approve` asks the relying party; it is not called if there is an activation
+    /// code.
     package func register(
         _ application: Application, approve: (Question) async throws -> Approval
     ) async throws -> StartedRegistration {
         let now = now
         let expires = now.adding(seconds: limits.registrationSeconds)
-        // Kept before the relying party is asked: the link may be opened before it has answered.
+        // It is stored before the relying party is asked, because the user may open the link before the relying party
+        // has answered.
         let before = try await restart(application, expires: expires, at: now)
         let (registration, token) =
             if let before { (before.value, application.registrationToken ?? "") } else {
@@ -107,7 +109,7 @@ extension AuthenticationService {
             message: isConfirmed ? nil : approval.message)
     }
 
-    /// Begins the pending registration of that ID anew, and gives what it was before; nil when there is none.
+    /// Begins the pending registration of that ID again, and returns its earlier state; nil if there is none.
     private func restart(
         _ application: Application, expires: Moment, at now: Moment
     ) async throws -> Table<Registration>.Entry? {
@@ -116,7 +118,7 @@ extension AuthenticationService {
             guard let token = application.registrationToken, pending.accepts(token) else {
                 throw ServiceError.wrongRegistrationToken
             }
-            // Else the mail for the identity of one user would go to another.
+            // Otherwise the mail for one user's identity would go to another user.
             guard pending.userID == application.userID else { throw ServiceError.registrationOfAnotherUser }
         }
     }
@@ -132,7 +134,7 @@ extension AuthenticationService {
         return (fresh, token)
     }
 
-    /// In the place of the relying party's word and its mail.
+    /// Redeems an activation code, which replaces the relying party's answer and its mail.
     private func redeem(_ code: String, _ registration: Registration, at now: Moment) async throws -> Approval {
         guard try await activationCodes.redeem(code, user: registration.userID, at: now) else {
             throw ServiceError.wrongActivationCode
@@ -145,7 +147,7 @@ extension AuthenticationService {
     }
 }
 
-/// What whoever has the link of the mail may do.
+/// What the owner of the link in the mail may do.
 extension AuthenticationService {
     package enum RegistrationStage: Sendable {
         case unknown
@@ -154,7 +156,7 @@ extension AuthenticationService {
         case finished
     }
 
-    /// How far it is.
+    /// How far the registration is.
     package func stage(of id: MPinID) async throws -> RegistrationStage {
         let now = now
         return switch try await registrations.find(id, at: now) {
@@ -164,8 +166,8 @@ extension AuthenticationService {
         }
     }
 
-    /// Confirms the registration. The key is checked here and now, so that a wrong one can neither take the place of a good
-    /// one nor be called a success.
+    /// Confirms the registration. The key is checked before anything is changed, so that a wrong key can neither
+    /// replace a right one nor seem to succeed.
     package func confirm(_ id: MPinID, activationKey key: String) async throws {
         let now = now
         let registration = try await unfinished(id, at: now)
@@ -177,7 +179,7 @@ extension AuthenticationService {
         observer(.registrationConfirmed(id, user: registration.userID))
     }
 
-    /// Ends a registration that is not finished.
+    /// Deletes an unfinished registration.
     package func deleteRegistration(_ id: MPinID, activationKey key: String) async throws {
         let now = now
         let registration = try await unfinished(id, at: now)
@@ -198,9 +200,9 @@ extension AuthenticationService {
     }
 }
 
-/// The shares that end a registration.
+/// The end of a registration: its shares.
 extension AuthenticationService {
-    /// The client secret share of the first D-TA, and what gets those of the others.
+    /// The client secret share of the first D-TA, and the requests for those of the others.
     package struct IssuedShares: Sendable {
         package let share: Share
         package let tickets: [Ticket]
@@ -208,10 +210,10 @@ extension AuthenticationService {
 
     /// Hands out the shares of a confirmed registration.
     ///
-    /// For a few minutes the same token gets the same share again, so that a client that lost either share on the way need
-    /// not register anew. That ends before its time with the first right PIN, and when the client says that it is done
-    /// (``finishRegistration(_:token:)``): from then on nobody needs the shares, and a token that was read in a log of URLs
-    /// is worth nothing. A wrong token harms nothing.
+    /// For a few minutes the same token gets the same share again, so that a client that lost an answer need not
+    /// register again. This ends with the first right PIN, or when the client reports that it has all shares
+    /// (``finishRegistration(_:token:)``). After that, a token that was found in a log of URLs is worthless. A wrong
+    /// token changes nothing.
     package func issueShares(_ id: MPinID, token: String) async throws -> IssuedShares {
         let now = now
         guard let registration = try await registrations.find(id, at: now), registration.accepts(token),
@@ -227,7 +229,7 @@ extension AuthenticationService {
         guard try await registrations.complete(id, refetchUntil: refetch, at: now) else {
             throw ServiceError.noShares
         }
-        // Else this share would be of one master secret and the record of the identity of another.
+        // Otherwise the share and the identity's record would belong to different master secrets.
         guard try await identities.create(registration, keyID: keyID, at: now) == keyID else {
             throw ServiceError.rotatedMeanwhile
         }
@@ -238,8 +240,8 @@ extension AuthenticationService {
         return IssuedShares(share: Share(index: first.index, share), tickets: tickets)
     }
 
-    /// Hands out no share any more where they were handed out and the token is right. Nobody learns which registrations
-    /// there are.
+    /// Stops handing out the shares of a finished registration if the token is right. It never fails, so that nobody
+    /// learns which registrations exist.
     package func finishRegistration(_ id: MPinID, token: String) async throws {
         try await registrations.end(id, regOTT: token, at: now)
     }

@@ -5,11 +5,11 @@ package import MPinStore
 package struct Registration: Codable, Storable, Equatable {
     package var id: MPinID
     package var userID: String
-    /// Hex of the SHA-256 of the one-time token's hex text: the token itself is not kept.
+    /// Hex of the SHA-256 of the one-time token's hex text. The token itself is not stored.
     package var regOTTHash: String
-    /// Whether the identity is confirmed.
+    /// Whether the registration is confirmed.
     package var isActive = false
-    /// Whether the shares were handed out; until the end of the registration they may be fetched again.
+    /// Whether the shares were handed out. Until the registration expires they may be fetched again.
     package var isIssued = false
 
     package init(id: MPinID, userID: String, regOTT: String) {
@@ -18,7 +18,7 @@ package struct Registration: Codable, Storable, Equatable {
         regOTTHash = Self.hash(regOTT)
     }
 
-    /// Whether `regOTT`, in lower-case hex, is this registration's; in constant time.
+    /// Whether `regOTT`, in lower-case hex, is the token of this registration. Compares in constant time.
     package func accepts(_ regOTT: String) -> Bool {
         let (given, kept) = (Array(Self.hash(regOTT).utf8), Array(regOTTHash.utf8))
         return constantTimeEqual(given.span, kept.span)
@@ -27,24 +27,24 @@ package struct Registration: Codable, Storable, Equatable {
     private static func hash(_ regOTT: String) -> String { Hex.encode(SHA256.hash(Array(regOTT.utf8))) }
 }
 
-/// The registrations of an server. An M-Pin ID has one at most.
+/// The registrations of a server. An M-Pin ID has at most one.
 package struct Registrations: Sendable {
     private let table: Table<Registration>
 
     package init(in store: any Store) { table = Table("registration", in: store) }
 
-    /// The registration unless it has expired.
+    /// The registration; nil if there is none or it has expired.
     package func find(_ id: MPinID, at now: Moment) async throws -> Registration? {
         try await table.read(id.key, at: now)
     }
 
-    /// Keeps a new registration.
+    /// Stores a new registration.
     package func create(_ registration: Registration, expires: Moment, at now: Moment) async throws {
         _ = try await table.create(registration.id.key, registration, expires: expires, at: now)
     }
 
-    /// Begins the registration anew, unconfirmed, unless `check` throws. What it was before, for ``undoRestart(_:to:at:)``;
-    /// nil when there is none or it is issued.
+    /// Begins the registration again, unconfirmed, unless `check` throws. Returns its earlier state for
+    /// ``undoRestart(_:to:at:)``; nil if there is none or its shares were handed out.
     func restart(
         _ id: MPinID, expires: Moment, at now: Moment, check: @escaping @Sendable (Registration) throws -> Void
     ) async throws -> Table<Registration>.Entry? {
@@ -57,8 +57,8 @@ package struct Registrations: Sendable {
         }
     }
 
-    /// Makes a registration that was restarted until `expires` what it was before, but for a confirmation that has come
-    /// meanwhile. One that was restarted again since then stays.
+    /// Takes back the restart that set the end `expires`. A confirmation that came in the meantime stays, and nothing
+    /// changes if the registration was restarted again.
     func undoRestart(_ expires: Moment, to before: Table<Registration>.Entry, at now: Moment) async throws {
         try await table.update(before.value.id.key, at: now, .durable) { entry in
             guard let restarted = entry, !restarted.value.isIssued, restarted.expires == expires else { return }
@@ -67,7 +67,7 @@ package struct Registrations: Sendable {
         }
     }
 
-    /// Hands out no share any more, where they were handed out and `regOTT` is right.
+    /// Deletes the registration if its shares were handed out and `regOTT` is right.
     func end(_ id: MPinID, regOTT: String, at now: Moment) async throws {
         guard let found = try await find(id, at: now), found.isIssued, found.accepts(regOTT) else { return }
         try await delete(id, at: now)
@@ -75,7 +75,7 @@ package struct Registrations: Sendable {
 
     package func delete(_ id: MPinID, at now: Moment) async throws { try await table.delete(id.key, at: now) }
 
-    /// False when there is none, or its shares were handed out meanwhile.
+    /// Deletes a registration. False if there is none, or if its shares were handed out.
     func deleteUnfinished(_ id: MPinID, at now: Moment) async throws -> Bool {
         try await table.update(id.key, at: now, .durable) { entry in
             guard entry?.value.isIssued == false else { return false }
@@ -84,7 +84,7 @@ package struct Registrations: Sendable {
         }
     }
 
-    /// Confirms a registration that is neither issued nor expired; false when there is none.
+    /// Confirms a registration that is neither issued nor expired; false if there is none.
     package func activate(_ id: MPinID, at now: Moment) async throws -> Bool {
         try await table.update(id.key, at: now, .durable) { entry in
             guard entry?.value.isIssued == false else { return false }
@@ -93,8 +93,8 @@ package struct Registrations: Sendable {
         }
     }
 
-    /// Notes that the shares were handed out and may be again until `expires`; false when the registration is no longer
-    /// there and active. Only the first time sets the end of the time to fetch again: it cannot be drawn out.
+    /// Notes that the shares are handed out, and may be again until `expires`; false if there is no confirmed
+    /// registration. Only the first call sets the end, so that further calls cannot prolong it.
     package func complete(_ id: MPinID, refetchUntil expires: Moment, at now: Moment) async throws -> Bool {
         try await table.update(id.key, at: now, .durable) { entry in
             guard entry?.value.isActive == true else { return false }

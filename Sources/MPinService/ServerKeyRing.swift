@@ -4,41 +4,42 @@ import MPinStore
 import ServiceLifecycle
 import Synchronization
 
-/// The server secrets of a running RPS. It keeps up with the rotations of the D-TAs.
+/// The server secrets of a running RPS. It follows the rotations of the D-TAs.
 package final class ServerKeyRing: Sendable {
     private let source: ServerSecrets
     private let held: Mutex<Held>
 
     private struct Held {
         var secrets: [ServerSecret]
-        /// The refresh that they come from, and the last one that was begun.
+        /// The number of the refresh that the secrets come from, and of the last one that was begun.
         var refresh = 0, begun = 0
     }
 
-    /// Gathers the server secrets that there are at start.
+    /// Gathers the server secrets at the start.
     package init(_ source: ServerSecrets) async throws {
         self.source = source
         held = Mutex(Held(secrets: try await source.gather()))
     }
 
-    /// What is in use now.
+    /// The server secrets in use now.
     ///
-    /// The newest stays in use past its end: when only one D-TA was rotated and not the other, there is no next one,
-    /// and nobody could register again who was told to.
+    /// The newest stays in use after its end: if only one D-TA was rotated, there is no next one, and users who were
+    /// told to register again could not do so.
     package var keys: ServerKeys {
         let inUse = secretsInUse
         return ServerKeys(currentID: inUse.last?.keyID ?? ServerKeys.firstID, inUse)
     }
 
-    /// Oldest first.
+    /// The server secrets in use, oldest first.
     var secretsInUse: [ServerSecret] {
         let (secrets, now) = (held.withLock { $0.secrets }, source.clock())
         let newest = secrets.last?.keyID ?? ServerKeys.firstID
         return secrets.filter { secret in secret.keyID == newest || secret.servedUntil.map { now < $0 } ?? true }
     }
 
-    /// What is in use for an identity registered under `keyID`. One that is newer than all that are known here was met by
-    /// another process first, and is fetched: where a D-TA does not serve it, nothing can be judged, for nothing else opens that login.
+    /// The server secrets for an identity registered under `keyID`. If that is newer than all known here, another
+    /// process has seen it first, and it is fetched. Throws if a D-TA does not serve it, because no other secret can
+    /// judge that login.
     func keys(for keyID: String) async throws -> ServerKeys {
         let known = keys
         guard known.isBehind(keyID) else { return known }
@@ -48,17 +49,17 @@ package final class ServerKeyRing: Sendable {
         return found
     }
 
-    /// The server secret for an identity registered under `keyID`; nil when that master secret is retired.
+    /// The server secret for an identity registered under `keyID`; nil if that master secret is retired.
     func context(_ keyID: String) async throws -> ServerContext? { try await keys(for: keyID).context(keyID) }
 
-    /// Asks the D-TAs what they serve now. Of refreshes at the same time the one that was begun last counts.
+    /// Asks the D-TAs what they serve now. If several refreshes run at once, the one that was begun last counts.
     package func refresh() async throws {
         let (number, known) = held.withLock { held in
             held.begun += 1
             return (held.begun, held.secrets)
         }
         let found = try await source.refreshed(known)
-        // None in common: see `keys`.
+        // The D-TAs serve none in common, so the known ones stay (see `keys`).
         guard !found.isEmpty else { return }
         held.withLock { held in
             guard number > held.refresh else { return }
@@ -69,10 +70,10 @@ package final class ServerKeyRing: Sendable {
 
 /// The server secrets by the id of the master secret that they come from.
 package struct ServerKeys: Sendable {
-    /// What the first master secret is called, at every D-TA.
+    /// The id of the first master secret, at every D-TA.
     package static let firstID = "1"
 
-    /// The key of new registrations.
+    /// The key id for new registrations.
     let currentID: String
     private let secrets: [String: ServerSecret]
 
@@ -81,25 +82,25 @@ package struct ServerKeys: Sendable {
         self.secrets = Dictionary(secrets.map { ($0.keyID, $0) }) { _, last in last }
     }
 
-    /// Nil: that master secret is retired, and who has a client secret of it must register anew. Throws while a
-    /// D-TA has another share of it.
+    /// The server secret; nil if that master secret is retired, so that its users must register again. Throws while a
+    /// D-TA has a different share of it.
     func context(_ keyID: String) throws(ServiceError) -> ServerContext? {
         guard let secret = secrets[keyID] else { return nil }
         guard let context = secret.context else { throw .unjudged(.unavailable(.masterSecret)) }
         return context
     }
 
-    /// Whether that master secret is newer than the newest here.
+    /// Whether that master secret is newer than all known here.
     func isBehind(_ keyID: String) -> Bool { Int(keyID).map { $0 > Int(currentID) ?? 0 } ?? false }
 
     /// Whether proofs can be judged and clients registered.
     package var isUsable: Bool { secrets[currentID]?.context != nil }
 
-    /// What to ask the D-TAs for an identity under: its own master secret, or, where that is retired, the current one.
-    /// A permit under another master secret opens nothing, but it lets an old client come as far as the verdict, which
-    /// is where it can be told to register again.
+    /// The key id with which to ask the D-TAs for an identity's permit: its own, or the current one if its own is
+    /// retired. The permit is then useless, but with it an old client reaches pass 2, where it can be told to register
+    /// again.
     ///
-    /// Throws where its shares would make every right PIN a wrong one.
+    /// Throws if the shares would make every right PIN a wrong one.
     func servedID(_ keyID: String) throws(ServiceError) -> String {
         let served = secrets[keyID] == nil ? currentID : keyID
         _ = try context(served)
@@ -107,13 +108,13 @@ package struct ServerKeys: Sendable {
     }
 }
 
-/// Looks for rotations now and then.
+/// Regularly checks whether the D-TAs were rotated.
 package struct KeyWatch: Service {
     private let ring: ServerKeyRing
     private let seconds: Int
     private let logger: Logger
 
-    /// `seconds`: from one look to the next.
+    /// `seconds`: the time between two checks.
     package init(ring: ServerKeyRing, seconds: Int, logger: Logger) {
         self.ring = ring
         self.seconds = seconds

@@ -3,26 +3,26 @@ import MPinCrypto
 import MPinSecrets
 package import MPinStore
 
-/// The server secret under one master secret, made ready.
+/// The server secret of one master secret, with its precomputed context.
 struct ServerSecret: Sendable {
     let keyID: String
-    /// Nil: a D-TA has another share of it than when the identities were registered.
+    /// The precomputed secret; nil if a D-TA has a different share of it than when the identities were registered.
     let context: ServerContext?
-    /// Of the shares that it was made of (``MasterKey/fingerprint``), in the order of the D-TAs.
+    /// The fingerprints of its shares (``MasterKey/fingerprint``), in the order of the D-TAs.
     let fingerprints: [String]
-    /// These shares: what the D-TAs' time permits are held against.
+    /// Its shares, against which the D-TAs' time permits are checked.
     let shares: [SecretBytes]
-    /// When the first of the D-TAs stops to serve the master secret; nil while it is not being replaced.
+    /// When the first D-TA stops to serve the master secret; nil while it is not being replaced.
     var servedUntil: Moment?
 
-    /// Whether the D-TAs still have the shares that it was made of, as far as they say.
+    /// Whether the D-TAs still have the same shares, as far as they tell.
     func isMade(of shares: [String?]) -> Bool { zip(fingerprints, shares).allSatisfy { $1 == nil || $0 == $1 } }
 
-    /// Later master secrets have higher ones.
+    /// The key id as a number, which is higher for later master secrets.
     var number: Int { Int(keyID) ?? 0 }
 }
 
-/// Gets server secrets together from the shares of all D-TAs (wire section 12).
+/// Combines server secrets from the shares of all D-TAs (wire section 12).
 package struct ServerSecrets: Sendable {
     private let authorities: [any Authority]
     private let store: any Store
@@ -32,7 +32,8 @@ package struct ServerSecrets: Sendable {
     private let observer: ServiceObserver
     private let logger: Logger
 
-    /// `store` keeps what the secrets were when identities were registered; `place` is its name for the operator.
+    /// `store` keeps the hashes of the secrets under which identities were registered; `place` is its name in messages
+    /// to the operator.
     package init(
         _ authorities: [any Authority], store: any Store, place: String, rules: ServiceRules,
         observer: @escaping ServiceObserver, logger: Logger
@@ -46,15 +47,15 @@ package struct ServerSecrets: Sendable {
         self.logger = logger
     }
 
-    /// The server secrets at start, oldest first; waits for as long as the D-TAs may need to come up.
+    /// The server secrets at the start, oldest first. It waits for D-TAs that are still starting.
     func gather() async throws -> [ServerSecret] {
         var lists: [[MasterKey]] = []
-        for authority in authorities { lists.append(try await patiently(authority) { try await $0.keys() }) }
+        for authority in authorities { lists.append(try await retrying(authority) { try await $0.keys() }) }
         var secrets: [ServerSecret] = []
         for key in common(lists) {
             var shares: [SecretBytes] = []
             for authority in authorities {
-                shares.append(try await patiently(authority) { try await $0.serverSecretShare(keyID: key.id) })
+                shares.append(try await retrying(authority) { try await $0.serverSecretShare(keyID: key.id) })
             }
             secrets.append(try await secret(key, shares))
         }
@@ -65,7 +66,7 @@ package struct ServerSecrets: Sendable {
         return secrets
     }
 
-    /// `known` as it is now that the D-TAs may have been rotated, oldest first.
+    /// The server secrets after the D-TAs may have been rotated, oldest first. Unchanged ones are taken from `known`.
     func refreshed(_ known: [ServerSecret]) async throws -> [ServerSecret] {
         var lists: [[MasterKey]] = []
         for authority in authorities { lists.append(try await authority.keys()) }
@@ -90,14 +91,14 @@ package struct ServerSecrets: Sendable {
         return secrets
     }
 
-    private func patiently<Answer>(
+    private func retrying<Answer>(
         _ authority: any Authority, _ ask: (any Authority) async throws -> Answer
     ) async throws -> Answer {
         for attempt in 1... {
             do {
                 return try await ask(authority)
-            } catch let answer as AuthorityAnswer where answer.kind == .refusal {
-                // It is up and says no: waiting does not make the keys or clocks agree.
+            } catch let answer as AuthorityFailure where answer.kind == .refusal {
+                // The D-TA is running and refuses: waiting would not make the keys or clocks agree.
                 throw StartError("\(answer): do the key files belong together, and are the clocks right?")
             } catch {
                 guard attempt < gatherTries else {
@@ -115,7 +116,7 @@ package struct ServerSecrets: Sendable {
 extension ServerSecrets {
     private typealias CommonKey = (id: String, servedUntil: Moment?, fingerprints: [String?])
 
-    /// What all D-TAs serve, oldest first: a master secret is whole only with all shares.
+    /// The master secrets that all D-TAs serve, oldest first: one needs the shares of all.
     private func common(_ lists: [[MasterKey]]) -> [CommonKey] {
         guard let first = lists.first else { return [] }
         let keys = first.compactMap { key -> CommonKey? in
@@ -162,10 +163,10 @@ extension ServerSecrets {
         return whole
     }
 
-    /// A D-TA that has lost its master share makes a new one, and no identity registered before could log in again:
-    /// better not to use it than to turn everyone's right PIN into a wrong one.
+    /// Whether the secret is the same as when identities were registered under it. A D-TA that has lost its master
+    /// share makes a new one. Such a secret is not used, because it would turn every right PIN into a wrong one.
     private func isUnchanged(_ secret: SecretBytes, keyID: String) async throws -> Bool {
-        // The first has the name that it had when there was only one.
+        // The first one has the name from versions that had only one.
         let name = "server_secret_hash" + (keyID == ServerKeys.firstID ? "" : "_\(keyID)")
         let now = secret.fingerprint
         return try await store.setting(name, orMake: { now }) == now
@@ -178,7 +179,7 @@ extension ServerSecrets {
 }
 
 extension SecretBytes {
-    /// SHA-256 in hex.
+    /// The SHA-256 of the bytes in hex.
     package var fingerprint: String {
         var digest = [UInt8](repeating: 0, count: SHA256.size)
         var bytes = digest.mutableSpan

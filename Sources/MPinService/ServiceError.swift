@@ -1,4 +1,4 @@
-/// Why the service does not do what it is asked. Each face of the server spells it in the words of its wire.
+/// Why the service refuses a request. Each face of the server turns it into an answer of its wire.
 package enum ServiceError: Error, Sendable, Equatable {
     /// Nothing was judged: the verdict is `busy` or `unavailable`.
     case unjudged(Verdict)
@@ -8,48 +8,48 @@ package enum ServiceError: Error, Sendable, Equatable {
     case wrongRegistrationToken
     case registrationOfAnotherUser
     case wrongActivationCode
-    /// There is none, or it has expired, or its shares were handed out.
+    /// There is no registration, or it has expired, or its shares were handed out.
     case noPendingRegistration
     case wrongActivationKey
-    /// There is none that hands out shares to who holds that token.
+    /// There is no registration that hands out shares for that token.
     case noShares
     case notConfirmed
-    /// A user id that nobody may have, and why: "must have 1 to 254 bytes".
+    /// The user id is not allowed, and why: "must have 1 to 254 bytes".
     case badUserID(String)
 
     // Trust authorities
     case noShareFromAuthority
-    /// The master secret was replaced between two steps of a registration. Asking again mends it.
+    /// The master secret was replaced between two steps. The client can repeat the request.
     case rotatedMeanwhile
 
     // Logins
-    /// That is no point of the curve: the name of the value.
+    /// The value of that name is no point of the curve.
     case notAPoint(String)
-    /// The name of the browser is longer than any.
+    /// The name of the browser is too long.
     case badBrowserName
-    /// No live challenge for that proof.
+    /// There is no live challenge for the proof.
     case noChallenge
-    /// The one-time token is unknown or used, or its time is over.
+    /// The one-time token is unknown, used or expired.
     case expiredLogin
-    /// No page of the site itself has presented the login for a browser.
+    /// The token of a login for a browser was not presented by a page of the relying party.
     case foreignPage
-    /// By the operator.
+    /// The operator has revoked the identity.
     case revoked
 
     // Browsers that wait for a phone
-    /// No such browser waits, or another phone was first.
+    /// No browser waits under that name, or another phone has logged it in.
     case noWaitingBrowser
-    /// A right PIN that was brought when its token had expired.
+    /// The PIN was right, but its token was presented too late.
     case lateProof
-    /// The phone has waited in vain for what becomes of its login.
+    /// The phone has waited, but the relying party has not decided about its login.
     case noOutcome
-    /// All numbers that were drawn are in use.
+    /// All access numbers that were tried are in use.
     case noFreeNumber
-    /// No status that a phone may report.
+    /// A phone may not report that status.
     case badReport
 }
 
-/// Why the server does not start, in one line for a person.
+/// Why the server does not start, in one line for the operator.
 package struct StartError: Error, CustomStringConvertible {
     package let description: String
 

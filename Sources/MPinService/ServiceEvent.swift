@@ -4,28 +4,28 @@ package import MPinStore
 package enum ServiceEvent: Sendable {
     /// A registration waits for its confirmation.
     case registrationStarted(MPinID, user: String, isRestart: Bool)
-    /// The user may not register, or the question failed.
+    /// The relying party refused the user, or could not be asked.
     case registrationRefused(MPinID, user: String, any Error)
     case registrationConfirmed(MPinID, user: String)
-    /// Somebody brought a wrong activation key.
+    /// Somebody presented a wrong activation key.
     case confirmationRefused(MPinID, user: String)
-    /// Whoever has the mail's link has deleted it.
+    /// The owner of the link in the mail has deleted the registration.
     case registrationDeleted(MPinID, user: String)
     /// The client secret shares were handed out.
     case registered(MPinID, user: String, keyID: String)
-    /// A proof was looked at, right or wrong, since that instant.
+    /// A proof was judged, right or wrong, or the same work was done. It began at that instant.
     case judged(since: ContinuousClock.Instant)
-    /// What a login came to. The user is empty for an ID that was never registered.
+    /// The verdict of a login. The user is empty if the ID was never registered.
     case login(MPinID, user: String, Verdict)
-    /// The wrong PIN that reached the limit. Nil: for good.
+    /// Wrong PINs have blocked an identity. `until` is nil if only the operator can end it.
     case blocked(MPinID, user: String, until: Moment?)
-    /// A time permit was given, or refused with that error. The user is nil for a stranger.
+    /// A time permit was given, or refused with that error. The user is nil if the ID was never registered.
     case permit(MPinID, user: String?, refusal: (any Error)?)
     /// A new master secret is in use.
     case keyInUse(String)
-    /// The time permits of that D-TA open nothing, or do so again.
+    /// The time permits of that D-TA are wrong, or are right again.
     case permits(of: String, areRight: Bool)
 }
 
-/// Hears of all events, in the task in which they happen. It must not hold the task up.
+/// Is called with each event, in the task in which it happens. It must return at once.
 package typealias ServiceObserver = @Sendable (ServiceEvent) -> Void

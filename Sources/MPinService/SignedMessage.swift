@@ -2,13 +2,13 @@ package import MPinSecrets
 
 /// A message between two parts of the system and its HMAC-SHA256 tag.
 ///
-/// The message is a label and fields, each behind its length in four bytes: no two different lists of fields ever give
-/// the same bytes, and no message of one kind is one of another kind. Clients pass `params` and `signature` on unread
-/// (wire section 6.3), so this form is ours to choose.
+/// The message is a label and fields, each preceded by its length in four bytes, so that different lists of fields
+/// never give the same bytes, and messages of different kinds never do. Clients pass `params` and `signature` on
+/// without reading them (wire section 6.3), so the server is free to choose this form.
 package struct SignedMessage: Sendable {
     private let bytes: [UInt8]
 
-    /// A message in the words of another program.
+    /// A message in the form of another program.
     package init(bytes: [UInt8]) { self.bytes = bytes }
 
     private init(_ label: String, _ fields: [String]) {
@@ -24,10 +24,10 @@ package struct SignedMessage: Sendable {
     /// The tag in lower-case hex, 64 digits.
     package func signature(key: SecretBytes) -> String { Hex.encode(tag(key: key)) }
 
-    /// HMAC-SHA256, 32 bytes.
+    /// The tag: HMAC-SHA256, 32 bytes.
     package func tag(key: SecretBytes) -> [UInt8] { HMACSHA256.tag(bytes, key: key) }
 
-    /// Whether `signature` is hex, in either case, of the tag; compared in constant time.
+    /// Whether `signature` is the tag in hex, in either case. Compares in constant time.
     package func isSigned(_ signature: String, key: SecretBytes) -> Bool {
         guard let tag = Hex.decode(signature) else { return false }
         return HMACSHA256.isValid(tag, for: bytes, key: key)
@@ -35,45 +35,47 @@ package struct SignedMessage: Sendable {
 }
 
 extension SignedMessage {
-    /// RPS to a D-TA: which master secrets it serves, until `expires`.
+    /// RPS to a D-TA: asks which master secrets it serves; valid until `expires`.
     package static func keys(appID: String, expires: String) -> SignedMessage {
         SignedMessage("keys", [appID, expires])
     }
 
-    /// RPS to a D-TA: its share of the server secret under one master secret, until `expires`.
+    /// RPS to a D-TA: asks for its share of the server secret under one master secret; valid until `expires`.
     package static func serverSecret(appID: String, keyID: String, expires: String) -> SignedMessage {
         SignedMessage("serverSecret", [appID, keyID, expires])
     }
 
-    /// RPS or client to a D-TA: the client secret share of one identity under one master secret, until `expires`.
+    /// RPS or client to a D-TA: asks for the client secret share of one identity under one master secret; valid until
+    /// `expires`.
     package static func clientSecret(
         appID: String, keyID: String, hashID: String, hashUser: String, expires: String
     ) -> SignedMessage {
         SignedMessage("clientSecret", [appID, keyID, hashID, hashUser, expires])
     }
 
-    /// Client to a D-TA: the time permit share of one identity under one master secret, for one day and no other.
+    /// Client to a D-TA: asks for the time permit share of one identity under one master secret, for that day only.
     package static func timePermit(keyID: String, hashID: String, date: Int32) -> SignedMessage {
         SignedMessage("timePermit", [keyID, hashID, String(date)])
     }
 
-    /// Client to a D-TA: what looks like the answer to ``timePermit(keyID:hashID:date:)`` and is no permit of that identity.
+    /// Client to a D-TA: asks the same for an unregistered ID. The answer looks like that to
+    /// ``timePermit(keyID:hashID:date:)`` but is a useless permit.
     package static func strangerPermit(keyID: String, hashID: String, date: Int32) -> SignedMessage {
         SignedMessage("stranger permit", [keyID, hashID, String(date)])
     }
 
-    /// RPS to a D-TA: permit shares of several days under one master secret, until `expires`.
+    /// RPS to a D-TA: asks for the permit shares of several days under one master secret; valid until `expires`.
     package static func timePermits(keyID: String, hashID: String, count: Int, expires: String) -> SignedMessage {
         SignedMessage("timePermits", [keyID, hashID, String(count), expires])
     }
 
-    /// Activates one registration; made and checked by the RPS, carried by mail and RPA. The registration itself ends
-    /// the key's life. `regOTTHash`: the RPS keeps no regOTT.
+    /// Activates one registration. The RPS makes and checks it; the mail and the RPA carry it. It is valid as long as
+    /// the registration. It signs `regOTTHash` because the RPS does not store the regOTT.
     package static func activation(id: MPinID, regOTTHash: [UInt8]) -> SignedMessage {
         SignedMessage("activate", [id.hex, Hex.encode(regOTTHash)])
     }
 
-    /// An activation link of the RPA: binds its expiry and key to the identity.
+    /// An activation link of the RPA: signs its expiry and key together with the identity.
     package static func activationLink(id: String, expires: String, activateKey: String) -> SignedMessage {
         SignedMessage("activation link", [id, expires, activateKey])
     }
@@ -84,7 +86,7 @@ extension SignedMessage {
     /// The token in the forms that one browser gets from the website.
     package static func form(session: String) -> SignedMessage { SignedMessage("form", [session]) }
 
-    /// Its tag stands for the hash of an M-Pin ID that nobody has.
+    /// Its tag replaces the hash of an unregistered M-Pin ID. No ID has that hash.
     package static func stranger(hashID: String) -> SignedMessage { SignedMessage("stranger", [hashID]) }
 
     /// Bearer token from the RPS to the RPA.

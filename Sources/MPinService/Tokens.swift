@@ -2,22 +2,22 @@ import MPinSecrets
 package import MPinStore
 import MPinWire
 
-/// The outcome of a pass 2, for who presents its one-time token.
+/// The result of pass 2, for the holder of its one-time token.
 package struct AuthToken: Codable, Storable, Equatable {
-    /// Hex of the SHA-256 of the one-time token's hex text: the token itself is not kept.
+    /// Hex of the SHA-256 of the one-time token's hex text. The token itself is not stored.
     package var key: String
-    /// Key of the M-Pin ID.
+    /// The key of the M-Pin ID (``MPinID/key``).
     package var id: String
-    /// Hex of the M-Pin ID; empty for one that was never registered.
+    /// Hex of the M-Pin ID; empty if it was never registered.
     package var mpinID: String
     package var userID: String
     package var verdict: Verdict
     /// "0" for a login on the same device, else the access number or QR id.
     package var wid: String
-    /// The six digits that the client shows; empty where none were asked for or the PIN was wrong.
+    /// The six digits that the client shows; empty if it asked for none or the PIN was wrong.
     package var otp: String
     package var expires: Moment
-    /// Whether the digits are to register another device.
+    /// Whether the digits register another device.
     package var registersDevice: Bool
 
     package init(
@@ -37,7 +37,7 @@ package struct AuthToken: Codable, Storable, Equatable {
 
     package var isKnown: Bool { !mpinID.isEmpty }
 
-    /// The key of the token that belongs to `authOTT`, given in hex of either case.
+    /// The key of the token `authOTT`, which is hex in either case.
     package static func key(_ authOTT: String) -> String {
         Hex.encode(SHA256.hash(Array(authOTT.lowercased().utf8)))
     }
@@ -71,7 +71,7 @@ extension AuthToken {
     }
 }
 
-/// The one-time tokens. Those of unknown IDs share a fixed number of places.
+/// The one-time tokens. Those of unregistered IDs share a fixed number of slots.
 package struct Tokens: Sendable {
     private let known: Table<AuthToken>
     private let unknown: Table<AuthToken>
@@ -83,8 +83,8 @@ package struct Tokens: Sendable {
         self.slots = slots
     }
 
-    /// Keeps the token until `end`, which may come after its expiry: a phone is told of that. Uses the challenges of its login
-    /// up, as the same step.
+    /// Stores the token until `end`, and deletes the challenges that its login used, in one step. `end` may be later
+    /// than the token's expiry, so that a phone can be told that it has expired.
     package func save(
         _ token: AuthToken, until end: Moment? = nil, using used: [Challenge] = [], at now: Moment
     ) async throws {
@@ -94,19 +94,19 @@ package struct Tokens: Sendable {
         try await known.store.performOnce(change, at: now, .volatile)
     }
 
-    /// The token, perhaps expired, unless it is unknown or used; it stays.
+    /// The token, even if it has expired; nil if it is unknown or used. It stays in the store.
     package func read(_ authOTT: String, at now: Moment) async throws -> AuthToken? {
         let key = AuthToken.key(authOTT)
         let stranger = try await unknown.read(slots.key(Array(key.utf8)), at: now)
         return try await known.read(key, at: now) ?? stranger.flatMap { $0.key == key ? $0 : nil }
     }
 
-    /// The token, for one taker; nil when it is unknown, used or expired.
+    /// Takes the token, which only one caller gets; nil if it is unknown, used or expired.
     package func take(_ authOTT: String, at now: Moment) async throws -> AuthToken? {
         try await take(authOTT, leavingBrowsers: false, at: now)?.token
     }
 
-    /// The same. `leavingBrowsers`: one that was made for a browser stays where it is.
+    /// Takes the token as ``take(_:at:)`` does. `leavingBrowsers`: a token of a login for a browser stays in the store.
     func take(
         _ authOTT: String, leavingBrowsers: Bool, at now: Moment
     ) async throws -> (token: AuthToken, isLeft: Bool)? {
@@ -119,7 +119,7 @@ package struct Tokens: Sendable {
         return taken
     }
 
-    /// Where it would lie if its ID were unknown.
+    /// The slot of the token if its ID is unregistered.
     private func place(_ key: String) -> ItemKey { unknown.key(slots.key(Array(key.utf8))) }
 }
 
@@ -130,7 +130,7 @@ private struct SaveToken: NamedChange {
     let token: AuthToken
     let end: Moment
     let challenges: ItemKey
-    /// What tells the used challenges from others.
+    /// The challenges' values y, by which the used ones are found.
     let used: [[UInt8]]
 
     var keys: [ItemKey] { used.isEmpty ? [key] : [key, challenges] }
@@ -145,7 +145,7 @@ private struct SaveToken: NamedChange {
     }
 }
 
-/// Of many takers one gets the token, wherever it lies.
+/// Takes a token from either table. Of several callers only one gets it.
 private struct TakeToken: NamedChange {
     static let name = "take"
 
@@ -158,7 +158,7 @@ private struct TakeToken: NamedChange {
         for place in keys {
             guard let item = items[place] else { continue }
             let token = try AuthToken(stored: item.value)
-            // Another token may have got the place.
+            // The slot may contain another token.
             guard token.key == key else { continue }
             let isLeft = leavesBrowsers && token.wid != "0" && now < token.expires
             if !isLeft { items[place] = nil }
@@ -168,15 +168,15 @@ private struct TakeToken: NamedChange {
     }
 }
 
-/// A login that this server has confirmed and the relying party has not yet.
+/// A login that this server has confirmed, but the relying party has not yet.
 struct PendingLogin: Codable, Storable {
-    /// "0", or the name of the waiting browser.
+    /// "0" for a login on the same device, else the name of the waiting browser.
     var wid: String
-    /// What becomes of it if the RPA agrees and adds nothing.
+    /// The outcome if the relying party agrees and adds nothing.
     var outcome: WaitingBrowser.Outcome
 }
 
-/// The logins that wait for the relying party's word, by their one-time token.
+/// The logins that wait for the relying party's decision, by their one-time tokens.
 struct PendingLogins: Sendable {
     private let table: Table<PendingLogin>
     private let seconds: Int
@@ -190,7 +190,7 @@ struct PendingLogins: Sendable {
         try await table.create(AuthToken.key(authOTT), login, expires: now.adding(seconds: seconds), at: now)
     }
 
-    /// The login, for one taker.
+    /// Takes the login, which only one caller gets.
     func take(authOTT: String, at now: Moment) async throws -> PendingLogin? {
         try await table.take(AuthToken.key(authOTT), at: now)
     }

@@ -1,21 +1,22 @@
 import Foundation
 
-/// What a user id may hold, and how two spellings of one are told to be the same.
+/// Which user ids are allowed, and which are the same.
 ///
-/// The server keeps and shows user ids in Unicode's composed form (NFC). Only the M-Pin ID keeps the bytes that the
-/// client has sent, for old clients compare those with what they asked for.
+/// The server stores and shows user ids in Unicode's composed form (NFC). Only the M-Pin ID has the bytes that the
+/// client sent, because old clients compare them with what they asked for.
 package enum UserID {
-    /// In NFC: "é" is one character, however it was typed.
+    /// The user id in NFC, where "é" is one character, however it was typed.
     package static func normal(_ text: String) -> String {
         text.utf8.allSatisfy { $0 < 0x80 } ? text : text.precomposedStringWithCanonicalMapping
     }
 
-    /// What `text` holds that nobody sees, so that two user ids would look the same; nil: nothing.
+    /// The class of the first invisible character in `text`, with which two different user ids could look the same; nil
+    /// if there is none.
     package static func hiddenCharacters(in text: String) -> String? {
         text.unicodeScalars.lazy.compactMap(name).first
     }
 
-    /// The class of a character that nobody sees, for an error text.
+    /// The class of an invisible character, for an error text.
     private static func name(_ scalar: Unicode.Scalar) -> String? {
         switch scalar.value {
         case 0xAD: return "soft hyphens"
@@ -31,8 +32,8 @@ package enum UserID {
         return nil
     }
 
-    /// What mail providers deliver to one place: neither case, nor a "+tag", nor a dot behind the domain makes another
-    /// mailbox, nor do dots in names of Gmail. For limits only; the user id itself stays as it is.
+    /// The mailbox of an address. Mail providers ignore case, a "+tag" and a dot behind the domain, and Gmail also
+    /// ignores dots in names. It is used for limits only; the user id itself is not changed.
     package static func mailbox(_ text: String) -> String {
         let folded = normal(text).lowercased()
         guard let at = folded.lastIndex(of: "@") else { return folded }

@@ -1,38 +1,40 @@
 package import MPinStore
 import MPinWire
 
-/// What a login came to. It knows no wire: each face of the server spells it in its own words.
+/// The result of a login. Each face of the server turns it into an answer of its wire.
 package enum Verdict: Sendable, Equatable {
     case right
     /// `left`: how many more PINs may be wrong before the block.
     case wrong(left: Int)
-    /// By wrong PINs. Nil: for good, until the operator unblocks it.
+    /// Blocked by wrong PINs. Nil: until the operator unblocks it.
     case blocked(until: Moment?)
-    /// By the operator, for good.
+    /// Revoked by the operator, for good.
     case revoked
-    /// Its master secret is no longer served, or a restore has lost its registration: the user must register again.
+    /// The identity's master secret is no longer served, or a restore has lost its registration. The user must register
+    /// again.
     case retired
-    /// All attempts that are left are being judged. Whether there is one more is seen when they have ended.
+    /// All remaining attempts are in progress. Whether one is left is known when they have ended.
     case busy
-    /// Nothing can be judged: every right PIN would be called a wrong one.
-    case unavailable(Lack)
+    /// Nothing can be judged, because every right PIN would be judged wrong.
+    case unavailable(UnavailableReason)
 
     package var isWrong: Bool { if case .wrong = self { true } else { false } }
 
-    /// What is missing for a judgement.
-    package enum Lack: Sendable {
+    /// Why nothing can be judged.
+    package enum UnavailableReason: Sendable {
         /// A D-TA has lost its share of the master secret.
         case masterSecret
-        /// A D-TA's time permits open nothing.
+        /// A D-TA's time permits are wrong.
         case permits
     }
 }
 
-/// As it is stored: a version and the name of the case. Only what a one-time token can stand for is ever stored.
+/// The stored form: a version and the name of the case. `busy` and `unavailable` are never stored, because they give no
+/// one-time token.
 extension Verdict: Codable {
     private enum CodingKeys: String, CodingKey {
         case version, name = "case", left, until
-        // Of the form before version 1, which was an HTTP status.
+        // The members of the form before version 1, which contained an HTTP status.
         case status, retryAt, attemptsLeft
     }
 
@@ -76,7 +78,7 @@ extension Verdict: Codable {
         }
     }
 
-    /// The form before version 1. It had one status, 410, for who is blocked for good and who is revoked.
+    /// Reads the form before version 1. It had one status, 410, for blocked and for revoked identities.
     private static func earlier(_ members: KeyedDecodingContainer<CodingKeys>) throws -> Verdict {
         let status = try members.decode(Int.self, forKey: .status)
         switch status {
@@ -109,7 +111,7 @@ extension Verdict: Storable {
         }
     }
 
-    /// As long whatever it is.
+    /// The length is the same for all verdicts.
     package func stored() throws -> [UInt8] {
         var members = Packer(version: 1, capacity: 32)
         let (name, until, left): (Int, Moment?, Int) =

@@ -1,33 +1,33 @@
 package import MPinStore
 package import MPinWire
 
-/// A browser that waits for a phone, named by an access number or the id in a QR code (wire section 11), and the rules of
-/// what may happen to it.
+/// A browser that waits for a phone, named by an access number or the id in a QR code (wire section 11), and the rules
+/// for its changes.
 ///
-/// At most one login ever comes out of it: the first right PIN locks it to that M-Pin ID, and only the one-time token that
-/// was shown to the browser is worth anything there.
+/// At most one login can result. The first right PIN binds the browser to its M-Pin ID, and only the one-time token
+/// that was given to the browser is valid for it.
 package struct WaitingBrowser: Codable, Storable {
-    /// A right PIN that a phone has brought.
+    /// The login of a phone whose PIN was right.
     private struct Login: Codable {
-        /// 16 bytes in hex.
+        /// The one-time token, 16 bytes in hex.
         var authOTT: String
-        /// Hash of the M-Pin ID.
+        /// The key of the M-Pin ID (``MPinID/key``).
         var id: String
         var expires: Moment
-        /// Whether a browser has got the token.
+        /// Whether the browser has got the token.
         var isShown = false
-        /// Whether it was presented by something that is no page of the relying party's.
+        /// Whether something other than a page of the relying party has presented the token.
         var isRefused = false
     }
 
-    /// What became of the login, for the phone.
+    /// What the phone is told about its login.
     package struct Outcome: Codable, Sendable, Equatable {
-        /// 200, or why the relying party refused: its own word, which is passed on.
+        /// 200, or the relying party's status for a refusal, which is passed on unchanged.
         package var status: Int
         package var message: String
-        /// A path at the relying party; empty where it offers no logout.
+        /// A path at the relying party; empty if it offers no logout.
         package var logoutURL: String
-        /// What to post there, unread.
+        /// The data that the phone posts there without reading it.
         package var logoutData: JSONValue?
 
         package init(status: Int = 200, message: String = "", logoutURL: String, logoutData: JSONValue?) {
@@ -40,26 +40,26 @@ package struct WaitingBrowser: Codable, Storable {
 
     /// What the browser is told.
     package struct View: Sendable, Equatable {
-        /// `new`, then what the phone reported, `authenticate` once its login succeeded, `expired` when it was used or its
-        /// time is over.
+        /// `new`, then what the phone reports, `authenticate` after a right PIN, and `expired` when the login was used
+        /// or its time is over.
         package var status: String
-        /// Whom the phone is about to log in; only with the status `user`.
+        /// The user whom the phone is about to log in; only with the status `user`.
         package var userID = ""
-        /// What the browser redeems, 16 bytes in hex; only with the status `authenticate`.
+        /// The token that the browser redeems, 16 bytes in hex; only with the status `authenticate`.
         package var authOTT = ""
-        /// How often the phone was refused; nil for a browser that does not want to hear of it.
+        /// How often the phone was refused; nil if the browser does not ask for it.
         package var refusals: Int?
-        /// Why, the last time. Nil when the phone has reported something since then.
+        /// The verdict of the last refusal; nil if the phone has reported something since then.
         package var refusal: Verdict?
 
         static let expired = View(status: "expired")
 
-        /// Whether there is nothing more to wait for.
+        /// Whether the status cannot change any more.
         var isFinal: Bool { status == "authenticate" || status == "expired" }
     }
 
-    /// SHA-256 of the browser's webOTT in hex: a number may be given to another browser later, and the old one's token
-    /// must not open it.
+    /// SHA-256 of the browser's webOTT in hex. A number may be given to another browser later, and the first browser's
+    /// token must not be valid for that one.
     let webOTTHash: String
     private var phoneStatus = "new"
     private var userID = ""
@@ -67,12 +67,12 @@ package struct WaitingBrowser: Codable, Storable {
     private var isRedeemed = false
     private var outcome: Outcome?
     private var refusals = 0
-    /// The last one, until the phone reports something.
+    /// The verdict of the last refusal, until the phone reports something.
     private var refusal: Verdict?
 
     init(webOTTHash: String) { self.webOTTHash = webOTTHash }
 
-    /// The phone's report; nothing once a login has succeeded.
+    /// Stores the phone's report, unless a login has succeeded.
     mutating func report(status: String, userID: String) {
         guard login == nil else { return }
         phoneStatus = status
@@ -80,15 +80,16 @@ package struct WaitingBrowser: Codable, Storable {
         refusal = nil
     }
 
-    /// The phone was told that its login came to nothing.
-    mutating func turnDown(_ verdict: Verdict) {
+    /// Notes that the phone's login was refused.
+    mutating func noteRefusedLogin(_ verdict: Verdict) {
         guard login == nil else { return }
         refusals = min(refusals + 1, 1000)
         refusal = verdict
     }
 
-    /// Takes in a right PIN. False when another one came first: of anybody else for good, of the same M-Pin ID unless the
-    /// browser never got it or let it expire. The same token again is fine: the phone asks a second time.
+    /// Stores the login of a right PIN; false if another one came first. A login of the same M-Pin ID may replace it
+    /// only if the browser never got the earlier token or let it expire. The same token may come again, because the
+    /// phone repeats its request.
     mutating func accept(authOTT: String, id: String, expires: Moment, at now: Moment) -> Bool {
         if let login {
             guard login.id == id else { return false }
@@ -99,8 +100,8 @@ package struct WaitingBrowser: Codable, Storable {
         return true
     }
 
-    /// What the browser is told; with the status `authenticate` it has got the token. Refusals are for browsers that
-    /// know of them.
+    /// What the browser is told. With the status `authenticate` it gets the token. `showsRefusals`: whether the browser
+    /// asks for refusals.
     package mutating func show(at now: Moment, showsRefusals: Bool = false) -> View {
         var answer = state(at: now)
         guard showsRefusals else { return answer }
@@ -117,7 +118,8 @@ package struct WaitingBrowser: Codable, Storable {
         return View(status: "authenticate", userID: user, authOTT: login.authOTT)
     }
 
-    /// The relying party presents the browser's token: once, and no other. Without an outcome the phone goes on waiting for one.
+    /// The relying party redeems the token of the browser's login; this works once. Without an outcome the phone goes
+    /// on waiting for one.
     mutating func redeem(authOTT: String, outcome: Outcome?) -> Bool {
         guard !isRedeemed, login?.authOTT == authOTT else { return false }
         isRedeemed = true
@@ -125,19 +127,20 @@ package struct WaitingBrowser: Codable, Storable {
         return true
     }
 
-    /// Something that is no page of the relying party's has presented the token. It stays good for a page that is.
+    /// Notes that something other than a page of the relying party has presented the token. The token stays valid for
+    /// such a page.
     mutating func refuse(authOTT: String) {
         if !isRedeemed, login?.authOTT == authOTT { login?.isRefused = true }
     }
 
-    /// Whether nothing but such has presented this token.
+    /// Whether this token was presented, but never by a page of the relying party.
     func isRefused(authOTT: String) -> Bool {
         !isRedeemed && login?.authOTT == authOTT && login?.isRefused == true
     }
 
-    /// The end, after ``redeem(authOTT:outcome:)``.
+    /// Sets the outcome after ``redeem(authOTT:outcome:)``.
     mutating func finish(_ outcome: Outcome) { self.outcome = outcome }
 
-    /// What the phone that brought this token is told; nil while it has to wait.
+    /// What the phone with this token is told; nil while it has to wait.
     func outcome(authOTT: String) -> Outcome? { login?.authOTT == authOTT ? outcome : nil }
 }

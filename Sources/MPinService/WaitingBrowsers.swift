@@ -1,10 +1,10 @@
 import MPinSecrets
 package import MPinStore
 
-/// The browsers that wait for a phone, by number or id, and by webOTT.
+/// The browsers that wait for a phone, by number or id and by webOTT.
 package struct WaitingBrowsers: Sendable {
     private let table: Table<WaitingBrowser>
-    /// Hash of a webOTT -> number or id.
+    /// Numbers or ids by the hash of the webOTT.
     private let names: Table<String>
     private let signals: any Signals
 
@@ -14,7 +14,7 @@ package struct WaitingBrowsers: Sendable {
         names = Table("webott", in: store)
     }
 
-    /// Lets a browser wait under the name; false when that name is in use.
+    /// Lets a browser wait under that name; false if the name is in use.
     package func open(_ wid: String, webOTT: String, expires: Moment, at now: Moment) async throws -> Bool {
         let hash = Self.hash(webOTT)
         guard try await table.create(wid, WaitingBrowser(webOTTHash: hash), expires: expires, at: now) else {
@@ -25,12 +25,13 @@ package struct WaitingBrowsers: Sendable {
 
     func contains(_ wid: String, at now: Moment) async throws -> Bool { try await table.contains(wid, at: now) }
 
-    /// The name that the browser waits under; nil when its time is over.
+    /// The name under which the browser waits; nil if its time is over.
     package func wid(webOTT: String, at now: Moment) async throws -> String? {
         try await names.read(Self.hash(webOTT), at: now)
     }
 
-    /// What `look` finds of that browser itself; nil when its time is over and the name perhaps another one's.
+    /// Calls `look` with the waiting browser that has this webOTT; nil if its time is over, even if another browser has
+    /// the name now.
     package func look<Result: Sendable>(
         _ wid: String, webOTT: String, at now: Moment,
         _ look: @escaping @Sendable (inout WaitingBrowser) -> Result
@@ -44,7 +45,7 @@ package struct WaitingBrowsers: Sendable {
         }
     }
 
-    /// Changes a live one and wakes who waits for it; nil when there is none.
+    /// Changes a waiting browser and wakes the requests that wait for it; nil if there is none.
     func change<Result: Sendable>(
         _ wid: String, at now: Moment, _ change: @escaping @Sendable (inout WaitingBrowser) -> Result
     ) async throws -> Result? {
@@ -58,18 +59,18 @@ package struct WaitingBrowsers: Sendable {
         return result
     }
 
-    /// What became of the phone's login; nil while it has to wait.
+    /// The outcome of the phone's login; nil while it has to wait.
     func outcome(_ wid: String, authOTT: String, at now: Moment) async throws -> WaitingBrowser.Outcome? {
         try await table.read(wid, at: now)?.outcome(authOTT: authOTT)
     }
 
-    /// What `look` finds, which is asked at once, whenever the browser may have changed, and a last time after `seconds`;
-    /// nil then, or when the client has gone or the server is to stop.
+    /// Waits for a result of `look`, which is called at once, after each change of the browser, and finally after
+    /// `seconds`. Nil if there was none, the client has disconnected or the server is to stop.
     func wait<Result: Sendable>(
         _ wid: String, seconds: Int, _ look: @Sendable () async throws -> Result?
     ) async throws -> Result? {
         let (rings, stop) = signals.rings(wid, seconds: seconds)
-        return try await whileWanted {
+        return try await runWhileNeeded {
             for await _ in rings {
                 if let result = try await look() { return result }
             }
@@ -79,7 +80,7 @@ package struct WaitingBrowsers: Sendable {
         }
     }
 
-    /// Ends one whose login was refused and not redeemed; false, and nothing changed, for any other.
+    /// Deletes a browser whose login was refused and not redeemed; otherwise false, and nothing is changed.
     func endIfRefused(_ wid: String, authOTT: String, at now: Moment) async throws -> Bool {
         let isEnded = try await table.update(wid, at: now) { entry in
             guard entry?.value.isRefused(authOTT: authOTT) == true else { return false }

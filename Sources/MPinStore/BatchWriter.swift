@@ -1,22 +1,23 @@
 import Dispatch
 import Synchronization
 
-/// Runs writes one after the other. Those that have come while others ran share a transaction, so that under load many
-/// pay for one commit and one sync.
+/// Runs writes one after the other. Writes that come while others run share the next transaction, so that under load
+/// many writes need only one commit and one sync.
 ///
-/// Whoever comes first runs the batch on its own thread, which costs no change of threads; a batch that takes its time,
-/// for a sync or because another process writes, goes to a thread of its own.
+/// The first caller runs the batch on its own thread, which avoids a change of threads. A batch that may have to wait,
+/// for a sync or for another process, runs on a thread of its own.
 ///
-/// A write that fails changes nothing: its only changing statement is its last, or it takes back what it has changed.
+/// A write that fails must not change anything: its only changing statement is its last, or it undoes its changes.
 final class BatchWriter: Sendable {
-    /// Runs the write, or fails it, and gives what tells its caller how it went, given whether the transaction held.
+    /// Runs the write, or takes the error of the transaction. Returns a closure that reports the result to the caller,
+    /// once it is known whether the commit succeeded.
     private typealias Job = @Sendable (Result<SQLiteConnection, any Error>) -> Answer
     private typealias Answer = @Sendable ((any Error)?) -> Void
 
     private struct Waiting {
         var jobs: [Job] = []
         var isDurable = false
-        /// Whether somebody runs batches, and will run what is added.
+        /// Whether a caller is running batches. It will also run the jobs that are added.
         var isServed = false
     }
 
@@ -24,10 +25,10 @@ final class BatchWriter: Sendable {
     private let connection: Mutex<SQLiteConnection>
     private let syncing = DispatchQueue(label: "store")
 
-    /// The only writer of that connection.
+    /// Opens the only connection that writes to the file.
     init(path: String) throws { connection = Mutex(try SQLiteConnection(path: path)) }
 
-    /// `durable`: with a sync to the disk.
+    /// Runs `body` in a transaction. `durable`: whether the commit is synced to the disk.
     func write<T: Sendable>(
         durable: Bool = false, _ body: @escaping @Sendable (SQLiteConnection) throws -> T
     ) async throws -> T {
@@ -39,7 +40,8 @@ final class BatchWriter: Sendable {
         }
     }
 
-    /// Returns when no thread of the writer's holds the connection any more: a durable write is answered a little earlier.
+    /// Returns when no thread of the writer uses the connection any more. A durable write returns to its caller a
+    /// little earlier than that.
     func drain() async { await withCheckedContinuation { rest in syncing.async { rest.resume() } } }
 
     private func add(durable: Bool, _ job: @escaping Job) {
@@ -52,7 +54,7 @@ final class BatchWriter: Sendable {
         if !isServed { serve() }
     }
 
-    /// Runs batches until nobody waits.
+    /// Runs batches until no job is left.
     private func serve() {
         while let batch = next() {
             let isDone = !batch.isDurable && connection.withLock { Self.run(batch, $0, waits: false) }
@@ -73,7 +75,8 @@ final class BatchWriter: Sendable {
         }
     }
 
-    /// False, with nothing done, where another process writes and this must not wait for it.
+    /// Runs the jobs in one transaction and reports the results. False, with nothing done, if another process writes
+    /// and `waits` is false.
     private static func run(_ batch: Waiting, _ connection: SQLiteConnection, waits: Bool) -> Bool {
         var answers: [Answer] = []
         do {
@@ -86,7 +89,7 @@ final class BatchWriter: Sendable {
             try commit(connection)
             for answer in answers { answer(nil) }
         } catch {
-            // This fails where the transaction has ended already.
+            // This fails if the transaction has already ended.
             try? connection.run("ROLLBACK")
             for job in batch.jobs.dropFirst(answers.count) { answers.append(job(.failure(error))) }
             for answer in answers { answer(error) }
@@ -94,16 +97,16 @@ final class BatchWriter: Sendable {
         return true
     }
 
-    /// A disk that fails in a commit may have kept it.
+    /// After a disk error in the commit, nobody knows whether it was written.
     private static func commit(_ connection: SQLiteConnection) throws {
         do { try connection.run("COMMIT") } catch let failure as SQLiteConnection.Failure {
-            throw failure.isOfDisk
+            throw failure.isDiskError
                 ? StoreError.unknownOutcome(failure.description) : .unavailable(failure.description)
         }
     }
 }
 
-/// What SQLite does not do now is unavailable to the callers of a store.
+/// Turns an error of SQLite into ``StoreError/unavailable(_:)``.
 func unavailable<Result>(_ body: () throws -> Result) throws -> Result {
     do { return try body() } catch let failure as SQLiteConnection.Failure {
         throw StoreError.unavailable(failure.description)

@@ -1,18 +1,18 @@
 import Synchronization
 
-/// So many requests at once, and so many again in that time: a token bucket.
+/// A token bucket: `requests` are allowed at once, and again every `seconds`.
 package struct RateLimit: Sendable, Hashable, CustomStringConvertible {
     package let requests: Int
     package let seconds: Int
 
-    /// Nil unless both are positive and below a million.
+    /// Makes a limit; nil unless both numbers are positive and below a million.
     package init?(requests: Int, seconds: Int) {
         guard (1..<1_000_000).contains(requests), (1..<1_000_000).contains(seconds) else { return nil }
         self.requests = requests
         self.seconds = seconds
     }
 
-    /// Reads `REQUESTS/SECONDS`.
+    /// Reads a text of the form `REQUESTS/SECONDS`.
     package init?(_ text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
         guard parts.count == 2, let requests = parts[0], let seconds = parts[1] else { return nil }
@@ -22,10 +22,11 @@ package struct RateLimit: Sendable, Hashable, CustomStringConvertible {
     package var description: String { "\(requests)/\(seconds)" }
 }
 
-/// Counts requests against their limits. What it forgets, with its process or for room, begins with a full bucket.
+/// Counts requests against limits. After a restart, or when a counter was dropped for lack of room, the bucket is full
+/// again.
 package protocol Counters: Sendable {
-    /// Takes one request of `key` out of its bucket. Nil: there was one; else the whole seconds until there is one again.
-    /// Each `counter` has one limit. `key`: at least 16 bytes that nobody can choose, such as a hash.
+    /// Takes one request from the bucket of `key`. Nil if there was one; otherwise the whole seconds until there is
+    /// one. Each `counter` has one limit. `key`: at least 16 bytes that nobody can choose, such as a hash.
     func admit(_ counter: String, _ key: [UInt8], _ limit: RateLimit) async throws -> Int?
 }
 

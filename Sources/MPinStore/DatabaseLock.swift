@@ -1,16 +1,17 @@
 import Glibc
 
-/// Keeps a database file from being replaced while somebody has it open. The system lets go of it when the process ends,
-/// however it ends.
+/// Prevents that a database file is replaced while a process has it open. The system releases the lock when the process
+/// ends.
 ///
-/// The lock lies in a file of its own: closing any other descriptor of a SQLite file would take SQLite's own locks away.
+/// The lock is on a file of its own, because closing any other descriptor of a SQLite file would release SQLite's own
+/// locks.
 package final class DatabaseLock: Sendable {
     private let file: Int32
 
-    /// For who opens the database. Waits for a restore that is going on.
+    /// The lock of a process that opens the database. Waits while a restore is running.
     package convenience init(sharing database: String) throws { try self.init(database, LOCK_SH) }
 
-    /// For who replaces it; nil while it is open anywhere.
+    /// The lock of a process that replaces the database; nil while another process has it open.
     package convenience init?(replacing database: String) throws {
         do { try self.init(database, LOCK_EX | LOCK_NB) } catch let error as Failure where error.code == EWOULDBLOCK {
             return nil
@@ -28,7 +29,7 @@ package final class DatabaseLock: Sendable {
         let path = database + ".lock"
         let flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW
         var file = open(path, flags | O_CREAT | O_EXCL, 0o600)
-        if file >= 0 { leaveToServer(file, path) } else { file = open(path, flags) }
+        if file >= 0 { giveToFolderOwner(file, path) } else { file = open(path, flags) }
         guard file >= 0 else { throw Failure(path: path, code: errno) }
         guard flock(file, operation) == 0 else {
             let code = errno

@@ -1,11 +1,11 @@
 import Synchronization
 
-/// The state in this process's memory: for what is dead before the process is up again.
+/// A store in the memory of this process. Its items are lost when the process ends.
 package final class MemoryStore: Store {
     private struct Tables {
         private(set) var items: [String: [String: StoredItem]] = [:]
-        /// The keys of items by the first whole second at which they are over: what collecting looks at. An item that has got
-        /// another end since, or is gone, is still named.
+        /// The keys of items by the first whole second at which they have expired, for collecting. An entry remains
+        /// when its item gets another expiry or is deleted.
         private var ends: [Int64: [ItemKey]] = [:]
 
         func live(_ key: ItemKey, _ now: Moment) -> StoredItem? {
@@ -19,7 +19,7 @@ package final class MemoryStore: Store {
             ends[end, default: []].append(key)
         }
 
-        /// Deletes at most `limit` items; how many.
+        /// Deletes at most `limit` expired items and returns their number.
         mutating func collect(_ now: Moment, _ limit: Int) -> Int {
             var count = 0
             for second in ends.keys.filter({ $0 * 1_000_000 <= now.microseconds }).sorted() {
@@ -44,7 +44,7 @@ package final class MemoryStore: Store {
 
     package init() {}
 
-    /// Items, those whose end has come and that are not collected yet included.
+    /// The number of items, including expired ones that are not collected yet.
     package var count: Int { tables.withLock { $0.items.values.reduce(0) { $0 + $1.count } } }
 
     package func read(_ key: ItemKey, at now: Moment) async throws -> StoredItem? {

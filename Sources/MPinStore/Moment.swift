@@ -6,7 +6,7 @@ package struct Moment: Sendable, Comparable {
 
     package init(microseconds: Int64) { self.microseconds = microseconds }
 
-    /// The system clock's now.
+    /// The time of the system clock.
     package static func now() -> Moment {
         Moment(microseconds: Int64((Date().timeIntervalSince1970 * 1_000_000).rounded(.down)))
     }
@@ -16,10 +16,10 @@ package struct Moment: Sendable, Comparable {
     package func adding(seconds: Int) -> Moment { Moment(microseconds: microseconds + Int64(seconds) * 1_000_000) }
 }
 
-/// Where the server takes the time from; tests hand in their own.
+/// The source of the server's time. Tests set their own.
 package typealias Clock = @Sendable () -> Moment
 
-/// In JSON a moment is its microseconds since 1970.
+/// In JSON a moment is the number of microseconds since 1970.
 extension Moment: Codable {
     package init(from decoder: any Decoder) throws {
         self.init(microseconds: try decoder.singleValueContainer().decode(Int64.self))

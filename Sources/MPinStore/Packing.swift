@@ -1,9 +1,9 @@
-/// The bytes of a value, member after member: for what every login reads and writes. A number has 8 bytes, little end
-/// first, an optional moment 9, a flag 1, and a text 4 for its length and then its UTF-8.
+/// Writes the members of a value as bytes, for items that every login reads and writes. A number has 8 bytes,
+/// little-endian, an optional moment 9, a flag 1, and a text 4 for its length, followed by its UTF-8.
 package struct Packer {
     package private(set) var bytes: [UInt8] = []
 
-    /// `version`: 1 to 31, of the members and their order; no JSON text begins so.
+    /// `version`: the version of the members and their order, 1 to 31. No JSON text begins with such a byte.
     package init(version: UInt8, capacity: Int) {
         bytes.reserveCapacity(capacity)
         bytes.append(version)
@@ -19,7 +19,7 @@ package struct Packer {
 
     package mutating func put(_ moment: Moment) { put(moment.microseconds) }
 
-    /// As long for nil as for a moment.
+    /// The length is the same for nil and for a moment.
     package mutating func put(_ moment: Moment?) {
         put(moment != nil)
         put(moment?.microseconds ?? 0)
@@ -41,12 +41,12 @@ package struct Packer {
     }
 }
 
-/// Reads what a ``Packer`` has made. Throws ``StoreError/unusable(_:)`` where the bytes are not that.
+/// Reads what a ``Packer`` has written. Throws ``StoreError/unusable(_:)`` for other bytes.
 package struct Unpacker {
     private let bytes: [UInt8]
     private var next = 1
 
-    /// Nil where the value is not packed: it is JSON, of an older version of this program.
+    /// Reads packed bytes. Nil if they are JSON, which an older version of this program wrote.
     package init?(_ bytes: [UInt8], version: UInt8) throws {
         guard let first = bytes.first, first < 32 else { return nil }
         guard first == version else { throw Self.foreign }

@@ -1,6 +1,6 @@
 import CSQLite
 
-/// One connection to a SQLite file, its statements compiled once. For one thread at a time.
+/// One connection to a SQLite file. Each statement is compiled once. Only one thread may use it at a time.
 package final class SQLiteConnection {
     package enum Value {
         case text(String)
@@ -10,31 +10,31 @@ package final class SQLiteConnection {
 
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
-        /// Another process has the lock.
+        /// Whether another process has the lock.
         var isBusy = false
-        /// The disk does not do what it is told.
-        var isOfDisk = false
+        /// Whether the disk failed (SQLITE_IOERR).
+        var isDiskError = false
     }
 
     /// A row while it is being read.
     package struct Row {
         fileprivate let statement: OpaquePointer
 
-        /// Empty for NULL.
+        /// The value of a column; empty for NULL.
         package func text(_ column: Int32) -> String {
             sqlite3_column_text(statement, column).map { String(cString: $0) } ?? ""
         }
 
         package func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
 
-        /// Empty for NULL.
+        /// The value of a column; empty for NULL.
         package func bytes(_ column: Int32) -> [UInt8] {
             let count = Int(sqlite3_column_bytes(statement, column))
             guard let start = sqlite3_column_blob(statement, column) else { return [] }
             return [UInt8](UnsafeRawBufferPointer(start: start, count: count))
         }
 
-        /// Nil for NULL.
+        /// The value of a column; nil for NULL.
         package func integer(_ column: Int32) -> Int64? {
             isNull(column) ? nil : sqlite3_column_int64(statement, column)
         }
@@ -46,10 +46,10 @@ package final class SQLiteConnection {
     private var statements: [String: OpaquePointer] = [:]
     private var syncsAtCommit: Bool?
 
-    /// How long a lock of another process is waited for.
-    private static let patience: Int32 = 5000
+    /// Milliseconds for which the connection waits for a lock of another process.
+    private static let busyTimeout: Int32 = 5000
 
-    /// Opens a file. `creates`: makes it where there is none.
+    /// Opens a file. `creates`: creates it if it does not exist.
     package init(path: String, creates: Bool = false) throws {
         var handle: OpaquePointer?
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (creates ? SQLITE_OPEN_CREATE : 0)
@@ -57,13 +57,13 @@ package final class SQLiteConnection {
         guard let handle else { throw Failure(description: "\(path): no memory") }
         self.handle = handle
         guard status == SQLITE_OK else { throw failure() }
-        sqlite3_busy_timeout(handle, Self.patience)
+        sqlite3_busy_timeout(handle, Self.busyTimeout)
     }
 
-    /// Begins a transaction that writes; false where another process does that and it is not to be waited for.
+    /// Begins a transaction that writes; false if another process is writing and `waits` is false.
     func beginWriting(waits: Bool) throws -> Bool {
         if !waits { sqlite3_busy_timeout(handle, 0) }
-        defer { if !waits { sqlite3_busy_timeout(handle, Self.patience) } }
+        defer { if !waits { sqlite3_busy_timeout(handle, Self.busyTimeout) } }
         do { try run("BEGIN IMMEDIATE") } catch let failure as Failure where failure.isBusy && !waits { return false }
         return true
     }
@@ -73,7 +73,7 @@ package final class SQLiteConnection {
         sqlite3_close_v2(handle)
     }
 
-    /// Runs one statement and reads its rows. It is compiled the first time.
+    /// Runs one statement and calls `row` with each row of its result. The statement is compiled the first time.
     package func run(_ sql: String, _ values: [Value] = [], row: (Row) -> Void = { _ in }) throws {
         let statement = try compiled(sql)
         defer {
@@ -90,14 +90,14 @@ package final class SQLiteConnection {
         }
     }
 
-    /// The first column of all rows.
+    /// The first column of all rows of the result.
     package func texts(_ sql: String) throws -> [String] {
         var texts: [String] = []
         try run(sql) { texts.append($0.text(0)) }
         return texts
     }
 
-    /// Runs `body` as one step: what it throws is passed on, and nothing is changed.
+    /// Runs `body` in a transaction. If it throws, the error is passed on and nothing is changed.
     package func transaction<Result>(_ body: () throws -> Result) throws -> Result {
         _ = try beginWriting(waits: true)
         do {
@@ -110,17 +110,18 @@ package final class SQLiteConnection {
         }
     }
 
-    /// Whether the transactions from now on sync. SQLite compiles a pragma anew each time it runs.
+    /// Sets whether later transactions sync to the disk. The setting is remembered, because SQLite would compile the
+    /// pragma anew each time.
     func syncAtCommit(_ isWanted: Bool) throws {
         guard syncsAtCommit != isWanted else { return }
         try run(isWanted ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL")
         syncsAtCommit = isWanted
     }
 
-    /// Rows that the last statement changed.
+    /// The number of rows that the last statement changed.
     package var changes: Int { Int(sqlite3_changes(handle)) }
 
-    /// A full disk ends a transaction on its own.
+    /// Whether a transaction is open. SQLite itself ends one when the disk is full.
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
     private func compiled(_ sql: String) throws -> OpaquePointer {
@@ -134,11 +135,11 @@ package final class SQLiteConnection {
     }
 
     private func bind(_ value: Value, to statement: OpaquePointer, at index: Int32) {
-        // SQLite copies what it is given.
+        // This value (SQLITE_TRANSIENT) makes SQLite copy the bytes.
         let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
         switch value {
         case .text(let text): sqlite3_bind_text(statement, index, text, Int32(text.utf8.count), copied)
-        // An empty blob is not NULL.
+        // The added byte makes the pointer non-null: SQLite would take an empty blob for NULL.
         case .bytes(let bytes): sqlite3_bind_blob(statement, index, bytes + [0], Int32(bytes.count), copied)
         case .integer(let number?): sqlite3_bind_int64(statement, index, number)
         case .integer(nil): sqlite3_bind_null(statement, index)
@@ -149,6 +150,6 @@ package final class SQLiteConnection {
         let code = sqlite3_errcode(handle) & 0xff
         return Failure(
             description: "SQLite: " + String(cString: sqlite3_errmsg(handle)), isBusy: code == SQLITE_BUSY,
-            isOfDisk: code == SQLITE_IOERR)
+            isDiskError: code == SQLITE_IOERR)
     }
 }

@@ -1,20 +1,20 @@
 import Glibc
 import Synchronization
 
-/// The state in a SQLite file.
+/// A store in a SQLite file.
 ///
-/// Write-ahead log: a process killed at any moment loses nothing that was answered for. A sync to the disk at every
-/// commit is for writes that ask for it.
+/// It uses a write-ahead log, so a process that is killed loses no change that was reported as done. Only durable
+/// changes are also synced to the disk at commit.
 package final class SQLiteStore: Store {
     private let path: String
     private let lock: DatabaseLock
     private let writer: BatchWriter
-    /// Readers never wait for the writer.
+    /// The connection for reads, which never wait for the writer.
     private let reader: Mutex<SQLiteConnection>
 
     package let isNear = true
 
-    /// Opens or creates the file and brings its schema up to date; refuses a schema from a newer program.
+    /// Opens or creates the file and brings its schema up to date. Refuses a schema of a newer program.
     package init(path: String) throws {
         self.path = path
         lock = try DatabaseLock(sharing: path)
@@ -23,7 +23,7 @@ package final class SQLiteStore: Store {
         reader = Mutex(try SQLiteConnection(path: path))
     }
 
-    /// Before the last reference to the store goes, where the file must then be closed.
+    /// Waits until the writer is idle. To close the file, call this before the last reference to the store is released.
     package func drain() async { await writer.drain() }
 
     private static func upgrade(_ path: String) throws {
@@ -47,7 +47,7 @@ package final class SQLiteStore: Store {
             let result = try change(&items)
             var changes: [(ItemKey, StoredItem?)] = []
             for ((key, old), new) in zip(zip(keys, before), try items.changed()) {
-                // Unchanged, it is written for its sync alone.
+                // A durable change writes an unchanged item, too, only for the sync.
                 if old != new || isDurable && new != nil { changes.append((key, new)) }
             }
             try Self.write(connection, changes)
@@ -84,7 +84,7 @@ package final class SQLiteStore: Store {
         }
     }
 
-    /// Also where another file lies in the place of this one.
+    /// Throws if the store cannot be written, or if the file at the path is gone.
     package func check(at now: Moment) async throws {
         guard access(path, F_OK) == 0 else { throw StoreError.unavailable("\(path): no such file") }
         let probe = StoredItem(value: [], expires: Moment(microseconds: now.microseconds + 60_000_000))
@@ -93,7 +93,7 @@ package final class SQLiteStore: Store {
 }
 
 extension SQLiteStore {
-    /// All or nothing, also where others share the transaction of the file.
+    /// Writes all changes or none, also if other writes are in the same transaction.
     private static func write(_ connection: SQLiteConnection, _ changes: [(ItemKey, StoredItem?)]) throws {
         guard changes.count > 1 else { return try changes.forEach { try write(connection, $0, $1) } }
         try connection.run("SAVEPOINT change")

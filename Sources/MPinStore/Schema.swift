@@ -1,5 +1,5 @@
-/// How a file has come to its tables: by steps, each of which is made once. A released step is never changed: a new one goes
-/// behind it.
+/// The tables of a file, as steps, each of which is applied once. A released step is never changed; new ones are added
+/// at the end.
 package struct Schema: Sendable {
     package struct Step: Sendable {
         let name: String
@@ -15,12 +15,12 @@ package struct Schema: Sendable {
 
     package init(_ steps: [Step]) { self.steps = steps }
 
-    /// Makes the steps that are missing. Throws ``StoreError/unusable(_:)`` for a file of a newer program.
+    /// Applies the missing steps. Throws ``StoreError/unusable(_:)`` for a file of a newer program.
     package func upgrade(_ connection: SQLiteConnection) throws {
         guard try missing(connection) > 0 else { return }
         try connection.transaction {
             try connection.run("CREATE TABLE IF NOT EXISTS grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)")
-            // Another process may have been here meanwhile.
+            // Another process may have applied steps in the meantime.
             let done = try Self.done(connection)
             for step in steps where !done.contains(step.name) {
                 for statement in step.statements { try connection.run(statement) }
@@ -29,7 +29,7 @@ package struct Schema: Sendable {
         }
     }
 
-    /// Steps that are not made yet. Throws ``StoreError/unusable(_:)`` for a file of a newer program.
+    /// The number of missing steps. Throws ``StoreError/unusable(_:)`` for a file of a newer program.
     package func missing(_ connection: SQLiteConnection) throws -> Int {
         let done = try Self.done(connection)
         guard done.isSubset(of: steps.map(\.name)) else {
@@ -38,8 +38,8 @@ package struct Schema: Sendable {
         return steps.count - done.count
     }
 
-    /// The steps that were made. Their table has the name and form that GRDB gave it, with which earlier versions of this
-    /// program made them.
+    /// The names of the applied steps. Their table has the name and form of GRDB, which earlier versions of this
+    /// program used.
     package static func done(_ connection: SQLiteConnection) throws -> Set<String> {
         guard try tables(connection).contains("grdb_migrations") else { return [] }
         return Set(try connection.texts("SELECT identifier FROM grdb_migrations"))
@@ -54,11 +54,12 @@ package struct Schema: Sendable {
 extension Schema {
     package static let items = Schema([
         Step("1: registration and login", first), Step("2: tables of items", second),
-        // The table is the same. Earlier versions could not read its identities any more.
+        // This step does not change the table. It prevents that earlier versions, which cannot read packed identities,
+        // open the file.
         Step("3: identities are packed", []),
     ])
 
-    /// Hashes are 32 bytes, times microseconds since 1970.
+    /// Hashes have 32 bytes; times are microseconds since 1970.
     private static let first = [
         "CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID",
         """
@@ -104,8 +105,8 @@ extension Schema {
         "CREATE INDEX token_expires ON token (expires)",
     ]
 
-    /// Items of every kind in one table, their values in JSON, the times in it in microseconds since 1970. Pass 1
-    /// records and tokens, good for a minute at most, are not taken along.
+    /// All items are in one table. Values are JSON, and times in them are microseconds since 1970. Pass 1 records and
+    /// tokens are not converted, because they expire within a minute.
     private static let second =
         [
             """

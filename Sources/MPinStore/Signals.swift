@@ -2,19 +2,19 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// Wakes requests that wait for a change. A signal is a name and carries nothing: whoever hears it looks at the store.
+/// Wakes requests that wait for a change. A signal is only a name; a request that is woken reads the store.
 ///
-/// A ring may get lost between processes, so an engine with several of them also rings each second by itself.
+/// Between processes a ring may get lost, so an engine for several processes also rings each second.
 package protocol Signals: Sendable {
-    /// Wakes all who wait for the signal.
+    /// Wakes all requests that wait for the signal.
     func ring(_ signal: String)
 
-    /// An element at once, one after each ring, one after `seconds`, and then the end, which `stop` brings before its time.
-    /// Rings that come while the listener is busy are one, and none is lost.
+    /// A stream with one element at once, one after each ring, one after `seconds`, and then the end. `stop` ends it
+    /// earlier. Rings that come while the listener is busy give one element; none is lost.
     func rings(_ signal: String, seconds: Int) -> (stream: AsyncStream<Void>, stop: @Sendable () -> Void)
 }
 
-/// The signals of one process, without a thread, a task or a regular look for anybody who waits: thousands may.
+/// The signals of one process. A waiting request needs no thread, task or polling, so thousands may wait.
 package final class LocalSignals: Signals {
     private struct State {
         var last: UInt64 = 0
@@ -45,7 +45,7 @@ package final class LocalSignals: Signals {
         return (stream, { continuation.finish() })
     }
 
-    /// Those who wait.
+    /// The number of waiting streams.
     package var count: Int { state.withLock { $0.waiting.values.reduce(0) { $0 + $1.count } } }
 
     private func add(_ signal: String, _ continuation: AsyncStream<Void>.Continuation) -> UInt64 {

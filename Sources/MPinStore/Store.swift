@@ -1,59 +1,60 @@
-/// The state of a server: named tables of items. What an item means is written above it, once for every engine.
+/// The state of a server as named tables of items. The code above decides what an item means, once for every engine.
 ///
-/// - Every call happens whole or not at all, and no two calls that share a key overlap.
-/// - A closure that changes items may be run again, up to eight times: it depends on nothing but what it is given, and does
-///   nothing but change the items. It does not wait, ask a store or a clock, or draw a random number.
-/// - Keys are named before anything is read, and engines lock them in the order of ``ItemKey``: no two transactions wait
-///   for each other.
-/// - Times are those of the caller (`now`); an item whose end has come is none.
-/// - Errors of the engine are ``StoreError``; what a closure throws is passed on, and nothing is changed.
+/// - Every call takes effect as a whole or not at all, and calls that share a key run one after the other.
+/// - A closure that changes items may be run again, up to eight times. So its result depends only on its arguments, and
+///   it only changes the items. It does not wait, ask a store or a clock, or draw a random number.
+/// - The keys are given before anything is read, and engines lock them in the order of ``ItemKey``, so that no two
+///   transactions block each other forever.
+/// - The caller gives the time (`now`). An item that has expired does not exist for the caller.
+/// - The engine throws ``StoreError``. What a closure throws is passed on, and then nothing is changed.
 ///
-/// Table names match `[a-z0-9_]+`; keys are any text without U+0000 and lie in the order of their UTF-8 bytes.
+/// Table names match `[a-z0-9_]+`. Keys are any text without U+0000 and are ordered by their UTF-8 bytes.
 package protocol Store: Sendable {
-    /// Whether it answers without a trip to another process: then nothing is won by asking it beside another store.
+    /// Whether it answers without a trip to another process. If so, asking it and another store at the same time saves
+    /// no time.
     var isNear: Bool { get }
 
     func read(_ key: ItemKey, at now: Moment) async throws -> StoredItem?
 
-    /// Reads the items of all `keys`, lets `change` change them, and keeps what it has made of them, as one step. nil is no
-    /// item, before and after.
+    /// Reads the items of all `keys`, lets `change` change them, and stores the result, as one step. Nil means that
+    /// there is no item, before and after.
     func transaction<Result: Sendable>(
         _ keys: [ItemKey], at now: Moment, _ durability: Durability,
         _ change: @escaping @Sendable (inout Items) throws -> Result
     ) async throws -> Result
 
-    /// At most `limit` items in the order of their keys, from the first behind `key` on.
+    /// At most `limit` items in the order of their keys, beginning after `key`.
     func list(
         _ table: String, after key: String?, limit: Int, at now: Moment
     ) async throws -> [(key: String, item: StoredItem)]
 
-    /// Deletes at most `limit` items whose end has come; the number of them. Fewer than `limit`: none is left.
+    /// Deletes at most `limit` expired items and returns their number. If it is below `limit`, none is left.
     func collect(at now: Moment, limit: Int) async throws -> Int
 
-    /// Throws where nothing can be written.
+    /// Throws if the store cannot be written.
     func check(at now: Moment) async throws
 
-    /// A change that the engine may know by its name.
+    /// Makes a change that the engine may know by its name.
     func perform<Change: NamedChange>(
         _ change: Change, at now: Moment, _ durability: Durability
     ) async throws -> Change.Outcome
 
-    /// Reads and deletes, ``Durability/durable``: of many takers one gets the item.
+    /// Reads and deletes an item, ``Durability/durable``. Of several callers only one gets it.
     func take(_ key: ItemKey, at now: Moment) async throws -> StoredItem?
 }
 
-/// How far a change has gone when it is answered for.
+/// How safe a change is when the call returns.
 package enum Durability: Sendable {
-    /// May be lost with the engine's process.
+    /// May be lost when the engine's process ends.
     case volatile
-    /// Survives the end of the process. After a power failure, or on another machine, it may be missing, and then so is all
-    /// that came later.
+    /// Survives the end of the process. It may be lost in a power failure, or if another machine takes over; then all
+    /// later changes are lost, too.
     case ordered
-    /// Survives a power failure, and the loss of one machine where the engine has several; so does all that came before.
+    /// Survives a power failure, and the loss of one machine if the engine has several. So do all earlier changes.
     case durable
 }
 
-/// Where an item lies.
+/// The table and the key of an item.
 package struct ItemKey: Sendable, Hashable, Comparable {
     package let table: String
     package let key: String
@@ -63,12 +64,12 @@ package struct ItemKey: Sendable, Hashable, Comparable {
         self.key = key
     }
 
-    /// By table, then by key, each by its bytes.
+    /// Orders by table, then by key, each by its bytes.
     package static func < (left: ItemKey, right: ItemKey) -> Bool {
         left.table == right.table ? precedes(left.key, right.key) : precedes(left.table, right.table)
     }
 
-    /// As engines lock: in order, and each once.
+    /// The keys in the order in which engines lock them, each once.
     static func inOrder(_ keys: [ItemKey]) -> [ItemKey] { keys.count < 2 ? keys : Set(keys).sorted() }
 
     static func precedes(_ left: String, _ right: String) -> Bool {
@@ -76,10 +77,10 @@ package struct ItemKey: Sendable, Hashable, Comparable {
     }
 }
 
-/// What a store keeps under a key.
+/// The value of a key, and its end.
 package struct StoredItem: Sendable, Equatable {
     package var value: [UInt8]
-    /// From then on the item is as good as deleted; nil: never.
+    /// From this moment on the item counts as deleted; nil: never.
     package var expires: Moment?
 
     package init(value: [UInt8], expires: Moment? = nil) {
@@ -93,39 +94,39 @@ package struct StoredItem: Sendable, Equatable {
 /// The items of one transaction.
 package struct Items {
     private var entries: [(key: ItemKey, item: StoredItem?)]
-    private var stray: ItemKey?
+    private var unnamedKey: ItemKey?
 
     init(_ entries: [(key: ItemKey, item: StoredItem?)]) { self.entries = entries }
 
-    /// The item of a key that was named. A transaction that asks for another one fails.
+    /// The item of one of the transaction's keys. A transaction that uses another key fails.
     package subscript(key: ItemKey) -> StoredItem? {
         mutating get {
             if let entry = entries.first(where: { $0.key == key }) { return entry.item }
-            stray = key
+            unnamedKey = key
             return nil
         }
         set {
             if let index = entries.firstIndex(where: { $0.key == key }) {
                 entries[index].item = newValue
             } else {
-                stray = key
+                unnamedKey = key
             }
         }
     }
 
-    /// Afterwards, in the order of the keys.
+    /// The items after the change, in the order of the keys.
     func changed() throws -> [StoredItem?] {
-        guard let stray else { return entries.map(\.item) }
-        throw StoreError.unusable("a transaction asked for \(stray.table), whose key it had not named")
+        guard let unnamedKey else { return entries.map(\.item) }
+        throw StoreError.unusable("a transaction asked for \(unnamedKey.table), whose key it had not named")
     }
 }
 
-/// A change as a value: all that it depends on are its members and the items, so an engine can run it again, or know it by
-/// its name and do the same in a way of its own.
+/// A change as a value. It depends only on its members and on the items, so an engine can run it again, or can do the
+/// same in its own way when it knows the name.
 package protocol NamedChange: Sendable {
     associatedtype Outcome: Sendable
 
-    /// `[a-z-]+`.
+    /// The name, which matches `[a-z-]+`.
     static var name: String { get }
     var keys: [ItemKey] { get }
 
@@ -139,8 +140,8 @@ extension Store {
         try await transaction(change.keys, at: now, durability) { try change.run(&$0) }
     }
 
-    /// A change that has an id of its own, by which it tells that it has been made: where nobody knows whether it has, it is
-    /// made again.
+    /// Makes a change that has an id, by which it recognises that it was made before. So it is repeated if the outcome
+    /// of the first try is unknown.
     package func performOnce<Change: NamedChange>(
         _ change: Change, at now: Moment, _ durability: Durability
     ) async throws -> Change.Outcome {
@@ -161,7 +162,7 @@ extension Store {
         try await update(ItemKey("health", "probe"), at: now, .ordered) { $0 = probe }
     }
 
-    /// ``transaction(_:at:_:_:)`` with one key.
+    /// A ``transaction(_:at:_:_:)`` with one key.
     package func update<Result: Sendable>(
         _ key: ItemKey, at now: Moment, _ durability: Durability,
         _ change: @escaping @Sendable (inout StoredItem?) throws -> Result
@@ -169,7 +170,7 @@ extension Store {
         try await transaction([key], at: now, durability) { try change(&$0[key]) }
     }
 
-    /// Keeps a new item, ``Durability/durable``; false, and nothing changed, where a live one is.
+    /// Stores a new item, ``Durability/durable``; false, and nothing is changed, if there is one.
     package func create(_ key: ItemKey, _ item: StoredItem, at now: Moment) async throws -> Bool {
         try await update(key, at: now, .durable) { found in
             guard found == nil else { return false }
@@ -178,7 +179,8 @@ extension Store {
         }
     }
 
-    /// Deletes all items whose end has come, a thousand at a time: no other call waits for more. The number of them.
+    /// Deletes all expired items and returns their number. It deletes a thousand at a time, so that other calls do not
+    /// wait long.
     package func collectAll(at now: Moment) async throws -> Int {
         var count = 0
         while true {

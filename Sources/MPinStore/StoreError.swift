@@ -1,12 +1,12 @@
-/// Why a store does not do what it is asked for. Nothing of it is for a user; the text is for a log.
+/// Why a store fails. The text is for a log, not for users.
 package enum StoreError: Error, CustomStringConvertible {
-    /// Not with this program, or not in this way, and not later either.
+    /// The call will never work: not with this program, or not in this way.
     case unusable(String)
-    /// Not now: a full disk, or another process that does not let go of the file. Nothing has changed.
+    /// The call may work later: the disk is full, or another process holds the file. Nothing has changed.
     case unavailable(String)
-    /// It may have happened, or not. A change that can be told from another one, by an id of its own, may be repeated.
+    /// The change may have been made or not. A change with an id of its own may be repeated.
     case unknownOutcome(String)
-    /// Others changed the same items, each time that it was tried. Nothing has changed.
+    /// Other transactions changed the same items at each try. Nothing has changed.
     case conflict
 
     package var description: String {

@@ -1,9 +1,9 @@
-/// Where state lies, in the words of an operator: `sqlite:PATH` or a path alone, or `memory:`.
+/// The place of state as the operator writes it: `sqlite:PATH` or a path alone, or `memory:`.
 package enum StoreURL: Sendable, Equatable {
     case sqlite(path: String)
     case memory
 
-    /// Throws ``StoreError/unusable(_:)`` for another scheme.
+    /// Reads a URL or a path. Throws ``StoreError/unusable(_:)`` for another scheme.
     package init(_ text: String) throws {
         guard let colon = text.firstIndex(of: ":"), text[..<colon].allSatisfy({ $0.isASCII && $0.isLetter }) else {
             self = .sqlite(path: text)
@@ -25,7 +25,7 @@ package enum StoreURL: Sendable, Equatable {
         return path
     }
 
-    /// A new engine for state of that kind. Throws ``StoreError/unusable(_:)`` where the URL cannot keep it.
+    /// Opens a store for state that must last. Throws ``StoreError/unusable(_:)`` if the URL cannot keep it.
     package func lasting() throws -> any Store {
         switch self {
         case .sqlite(let path): try SQLiteStore(path: path)
@@ -33,7 +33,7 @@ package enum StoreURL: Sendable, Equatable {
         }
     }
 
-    /// For what must be gone after a restart: nothing that was used before it can then be used after it.
+    /// A store for state that must be gone after a restart, so that nothing can be used a second time after it.
     package func shortLived() throws -> any Store {
         guard self == .memory else {
             throw StoreError.unusable("short-lived state goes to memory: only, not to a file")

@@ -1,13 +1,13 @@
 import MPinWire
 
-/// A value that a table keeps as bytes. A type that gets new members reads the old form as well.
+/// A value that a table stores as bytes. A type with new members must still read the old form.
 package protocol Storable: Sendable {
     init(stored bytes: [UInt8]) throws
 
     func stored() throws -> [UInt8]
 }
 
-/// As JSON, where no login waits for it.
+/// The default form is JSON. Types that every login reads have a packed form.
 extension Storable where Self: Codable {
     package init(stored bytes: [UInt8]) throws { self = try JSON.decode(from: bytes.span, fromAny: true) }
 
@@ -20,7 +20,7 @@ extension Array: Storable where Element: Storable & Codable {}
 
 /// The items of one type in a store.
 package struct Table<Value: Storable>: Sendable {
-    /// A value and how long it lives; nil: for ever.
+    /// A value and when it expires; nil: never.
     package struct Entry: Sendable {
         package var value: Value
         package var expires: Moment?
@@ -41,7 +41,7 @@ package struct Table<Value: Storable>: Sendable {
 
     package func key(_ key: String) -> ItemKey { ItemKey(name, key) }
 
-    /// Keeps a new value, with a sync; false, and nothing changed, where a live one is.
+    /// Stores a new value, with a sync; false, and nothing is changed, if there is one.
     package func create(_ key: String, _ value: Value, expires: Moment? = nil, at now: Moment) async throws -> Bool {
         try await store.create(self.key(key), try Self.item(Entry(value, expires: expires)), at: now)
     }
@@ -50,12 +50,12 @@ package struct Table<Value: Storable>: Sendable {
         try await store.read(self.key(key), at: now).map(Self.entry)?.value
     }
 
-    /// Whether there is one, without reading it.
+    /// Whether there is a value, without decoding it.
     package func contains(_ key: String, at now: Moment) async throws -> Bool {
         try await store.read(self.key(key), at: now) != nil
     }
 
-    /// Read, change, write as one step: nil in is none, nil out deletes.
+    /// Reads, changes and writes a value as one step. Nil means that there is no value; setting nil deletes it.
     package func update<Result: Sendable>(
         _ key: String, at now: Moment, _ durability: Durability = .ordered,
         _ change: @escaping @Sendable (inout Entry?) throws -> Result
@@ -65,21 +65,21 @@ package struct Table<Value: Storable>: Sendable {
         }
     }
 
-    /// Reads and deletes: of many takers one gets the value.
+    /// Reads and deletes a value. Of several callers only one gets it.
     package func take(_ key: String, at now: Moment) async throws -> Value? {
         try await store.take(self.key(key), at: now).map(Self.entry)?.value
     }
 
     package func delete(_ key: String, at now: Moment) async throws { _ = try await take(key, at: now) }
 
-    /// At most `limit` values in the order of their keys, from the first behind `key` on.
+    /// At most `limit` values in the order of their keys, beginning after `key`.
     package func list(
         after key: String? = nil, limit: Int, at now: Moment
     ) async throws -> [(key: String, value: Value)] {
         try await store.list(name, after: key, limit: limit, at: now).map { ($0.key, try Self.entry($0.item).value) }
     }
 
-    /// The same as ``update(_:at:_:_:)``, on one item of a transaction.
+    /// Does the same as ``update(_:at:_:_:)`` on one item of a transaction.
     package static func change<Result>(
         _ item: inout StoredItem?, _ change: (inout Entry?) throws -> Result
     ) throws -> Result {
@@ -99,7 +99,7 @@ package struct Table<Value: Storable>: Sendable {
 }
 
 extension Store {
-    /// A value that is made once and kept. `make` may run where there is one already: its value is then dropped.
+    /// The setting of that name, which `make` makes the first time. Its value is dropped if another process was faster.
     package func setting(_ name: String, orMake make: @Sendable () throws -> String) async throws -> String {
         let settings = Table<String>("setting", in: self)
         if let kept = try await settings.read(name, at: .now()) { return kept }

@@ -2,11 +2,11 @@ import Synchronization
 
 /// Token buckets by key, in bounded memory.
 ///
-/// Of each bucket only the moment is kept at which it will be full again (the "generic cell rate algorithm"); a full one
-/// needs no place. There are two generations of keys: when the young one has grown to its limit it becomes the old one,
-/// and the old one, whose keys did not come meanwhile, is dropped.
+/// For each bucket only the moment is stored at which it will be full again (the "generic cell rate algorithm"); a full
+/// bucket needs no memory. There are two generations of keys. When the young one is full it becomes the old one, and
+/// the previous old one is dropped: its keys were not used for a whole generation.
 package final class TokenBuckets: Sendable {
-    /// Half of an address or a hash would do; both have 16 bytes.
+    /// The key of a bucket: 16 bytes of an address or a hash.
     package struct Key: Hashable, Sendable {
         private let high: UInt64
         private let low: UInt64
@@ -25,19 +25,19 @@ package final class TokenBuckets: Sendable {
     private let generations = Mutex(Generations())
     /// Nanoseconds from one token to the next.
     private let interval: Int64
-    /// How far ahead a bucket may be emptied.
+    /// How many nanoseconds ahead a bucket may be emptied.
     private let tolerance: Int64
     private let capacity: Int
     private let start = ContinuousClock.now
 
-    /// `capacity`: keys of a generation.
+    /// `capacity`: the number of keys in one generation.
     package init(_ limit: RateLimit, capacity: Int = 50_000) {
         interval = Int64(limit.seconds) * 1_000_000_000 / Int64(limit.requests)
         tolerance = interval * Int64(limit.requests - 1)
         self.capacity = capacity
     }
 
-    /// Takes a token. Nil when there was one, else the whole seconds until there is one again.
+    /// Takes a token. Nil if there was one; otherwise the whole seconds until there is one.
     package func take(_ key: Key, at now: ContinuousClock.Instant = .now) -> Int? {
         let now = nanoseconds(now)
         return generations.withLock { generations in
@@ -52,7 +52,7 @@ package final class TokenBuckets: Sendable {
         }
     }
 
-    /// Keys that take up memory.
+    /// The number of keys in memory, in both generations.
     package var count: Int { generations.withLock { $0.young.count + $0.old.count } }
 
     private func nanoseconds(_ instant: ContinuousClock.Instant) -> Int64 {
@@ -64,7 +64,7 @@ package final class TokenBuckets: Sendable {
 }
 
 extension TokenBuckets.Key {
-    /// `bytes`: at least 16, such as a hash; shorter ones all count as one.
+    /// `bytes`: at least 16, such as a hash. Only the first 16 count.
     package init(_ bytes: [UInt8]) {
         func word(_ start: Int) -> UInt64 { bytes.dropFirst(start).prefix(8).reduce(0) { $0 << 8 | UInt64($1) } }
         self.init(high: word(0), low: word(8))

@@ -39,7 +39,7 @@ struct Config: ParsableCommand {
     }
 }
 
-/// The settings of the part that the first argument names; of all in one process when it names none.
+/// The settings of the part that the first argument names; if it names none, those of all parts in one process.
 private func read(_ arguments: [String]) throws -> Settings {
     let named = arguments.first.flatMap(ServerPart.init)
     return try SettingsReader(named ?? .serve).read(arguments: Array(arguments.dropFirst(named == nil ? 0 : 1)))

@@ -4,7 +4,8 @@ import MPinSecrets
 import MPinServer
 import MPinService
 
-/// Deletes what has expired. A running RPS does so by itself; a retired master share is erased by this command alone.
+/// Deletes expired items and retired master shares. A running RPS deletes expired items by itself, but only this
+/// command erases a retired master share.
 struct CollectGarbage: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "gc",

@@ -3,7 +3,7 @@ import CMPin
 import Foundation
 import MPinServer
 
-/// The M-Pin server.
+/// The command line of the M-Pin server.
 @main
 struct Mpind: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -26,15 +26,15 @@ struct Mpind: AsyncParsableCommand {
     static func main() async {
         let arguments = Array(CommandLine.arguments.dropFirst())
         if arguments.isEmpty, !isConfiguredByEnvironment {
-            complain(lines: beginning)
+            complain(lines: firstSteps)
             Foundation.exit(64)
         }
         if printsOptions(arguments) { return }
         await main(nil)
     }
 
-    /// For who starts the program without anything.
-    private static let beginning = """
+    /// For a start without any arguments.
+    private static let firstSteps = """
         mpind is the M-Pin server. Begin with all its parts in one process, on this machine:
             mpind --all-in-one --state-dir state --mail-dir mail
         Open http://127.0.0.1:8005 then. Mails are files in the folder mail; real ones leave by --smtp-url and --mail-from.
@@ -43,12 +43,12 @@ struct Mpind: AsyncParsableCommand {
 
         """
 
-    /// A container may have all its options there.
+    /// Whether the environment contains options. A container may have all its options there.
     private static var isConfiguredByEnvironment: Bool {
         ProcessInfo.processInfo.environment.keys.contains { $0.hasPrefix("MPIND_") }
     }
 
-    /// `mpind help PART`: the parts have option tables, of which the argument parser knows nothing.
+    /// Handles `mpind help PART`. The options of the parts are in tables that the argument parser does not know.
     private static func printsOptions(_ arguments: [String]) -> Bool {
         guard arguments.first == "help" else { return false }
         switch Array(arguments.dropFirst()) {

@@ -7,7 +7,7 @@ struct OutputOptions: ParsableArguments {
     @Flag(help: "Print one JSON object a line.")
     var json = false
 
-    /// One result, for a person or for a program.
+    /// Prints one result, as text or as JSON.
     func print(_ value: some Encodable, _ text: String) {
         guard json else { return Swift.print(text) }
         let encoder = JSONEncoder()
@@ -16,16 +16,16 @@ struct OutputOptions: ParsableArguments {
     }
 }
 
-/// One line on standard error.
+/// Writes one line to standard error.
 func complain(_ text: String) {
     let line = "mpind: error: \(text)\n"
     _ = line.withCString { write(STDERR_FILENO, $0, strlen($0)) }
 }
 
-/// A text of lines on standard error.
+/// Writes lines to standard error.
 func complain(lines text: String) { _ = text.withCString { write(STDERR_FILENO, $0, strlen($0)) } }
 
-/// Runs an operator's command: a failure is one line on standard error and exit code 1.
+/// Runs an operator's command. A failure gives one line on standard error and exit code 1.
 func operate(_ command: () throws -> Void) throws {
     umask(0o077)
     do { try command() } catch let code as ExitCode { throw code } catch { throw failure(error) }

@@ -5,7 +5,7 @@ import MPinServer
 import MPinService
 import MPinStore
 
-/// Where an operator's command finds what no option names.
+/// The configuration from which an operator's command takes values that no option gives.
 struct ConfigOption: ParsableArguments {
     @Option(
         help: """
@@ -50,21 +50,21 @@ struct ConfigOption: ParsableArguments {
     }
 }
 
-/// What a command is told that works on databases and leaves a line in the audit log.
+/// The options of a command that works on databases and writes a line into the audit log.
 struct OperatorOptions: ParsableArguments {
     @OptionGroup var config: ConfigOption
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var audit: AuditOptions
     @OptionGroup var output: OutputOptions
 
-    /// With what options do not name taken from the server's configuration.
+    /// Opens the audit log. Values that no option gives come from the server's configuration.
     func open() throws -> (database: DatabaseOptions, audit: Audit) {
         let database = try config.fill(database)
         return (database, try config.fill(audit).audit(stateDir: database.stateDir))
     }
 }
 
-/// Which database an operator's command works on.
+/// The database that an operator's command works on.
 struct DatabaseOptions: ParsableArguments {
     @Option(help: "SQLite file of the part, or sqlite:FILE; its server may be running.")
     var database: String?
@@ -72,7 +72,7 @@ struct DatabaseOptions: ParsableArguments {
     @Option(help: "Folder of a server with all parts in one process: its databases, keys and audit log.")
     var stateDir: String?
 
-    /// The one of that part.
+    /// The path of the database of that part.
     func path(_ name: String) throws -> String {
         switch (database, stateDir) {
         case (let url?, nil):
@@ -82,7 +82,7 @@ struct DatabaseOptions: ParsableArguments {
         }
     }
 
-    /// All that there are, with their names.
+    /// All databases, with their names.
     func paths() throws -> [(name: String, path: String)] {
         guard stateDir != nil else {
             let path = try path("")
@@ -92,7 +92,7 @@ struct DatabaseOptions: ParsableArguments {
     }
 }
 
-/// The audit log that a command's event goes to.
+/// The audit log into which a command writes its event.
 struct AuditOptions: ParsableArguments {
     @Option(help: "Audit log of the server. (default: that in --state-dir)")
     var auditLog: String?
@@ -103,7 +103,7 @@ struct AuditOptions: ParsableArguments {
     @Option(help: "How the log names users: plain or hashed. (default: plain)")
     var auditUsers: AuditPlace.Users?
 
-    /// Nil where there is no log.
+    /// The files of the log; nil if there is none.
     func place(stateDir: String?) throws -> AuditPlace? {
         switch (auditLog, auditKeyFile) {
         case (let log?, let key?): return try AuditPlace(log: log, keyFile: key, users: auditUsers ?? .plain)
@@ -122,7 +122,7 @@ struct AuditOptions: ParsableArguments {
         return place
     }
 
-    /// Opened before anything is done: what cannot be recorded is not begun.
+    /// Opens the audit log. This comes before any change, so that a change that cannot be recorded is not made.
     func audit(stateDir: String?) throws -> Audit {
         Audit(try place(stateDir: stateDir).map { try AuditLog($0) }, part: "operator")
     }

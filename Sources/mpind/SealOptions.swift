@@ -4,8 +4,8 @@ import MPinSecrets
 import MPinServer
 import MPinService
 
-/// What the master shares of a D-TA are sealed with. The passphrase itself is never an argument: other users of the
-/// machine can read those.
+/// The key or passphrase that seals the master shares of a D-TA. The passphrase itself is never an argument, because
+/// other users of the machine can read arguments.
 struct SealOptions: ParsableArguments {
     @Option(help: "Key file that seals the master shares.")
     var keyFile: String?
@@ -17,7 +17,7 @@ struct SealOptions: ParsableArguments {
             """)
     var passphraseFile: String?
 
-    /// What is given, or for a state folder the key file that belongs to the database; nil where there is neither.
+    /// The given key or passphrase, or for a state folder the key file of the database; nil if there is neither.
     func seal(forDatabase database: String, stateDir: String?) throws -> Seal? {
         if keyFile != nil || passphraseFile != nil { return try seal() }
         guard stateDir != nil else { return nil }

@@ -4,8 +4,8 @@ import Glibc
 import Logging
 import MPinServer
 
-/// A command that runs a part of the server. Its options are those of the option table, so that file, environment and
-/// command line cannot differ.
+/// A command that runs a part of the server. Its options come from the option table, so that file, environment and
+/// command line have the same ones.
 protocol PartCommand: AsyncParsableCommand {
     static var part: ServerPart { get }
     var arguments: [String] { get }
@@ -71,19 +71,20 @@ struct RPA: PartCommand {
     @Argument(parsing: .captureForPassthrough) var arguments: [String] = []
 }
 
-/// Runs the parts until a signal.
+/// Runs the parts until a signal ends them.
 private func serve(_ settings: Settings) async throws {
-    // Databases hold identities: nobody else may read what this process creates.
+    // Databases contain identities, so nobody else may read the files of this process.
     umask(0o077)
-    // A file that may not grow is a full disk, and not the end.
+    // With this a file that may not grow causes an error, as a full disk does, and does not end the process.
     signal(SIGXFSZ, SIG_IGN)
-    // A reload, which comes before there is a certificate to read again, or where there is none.
+    // A reload has no effect before there is a certificate, or if there is none. By default the signal would end the
+    // process.
     signal(SIGHUP, SIG_IGN)
     let logger = Logger.json(level: settings.logLevel)
     for warning in settings.warnings { logger.warning("\(warning)") }
     var parts = try settings.parts()
     parts.version = MPIN_VERSION
-    takeFiles(for: &parts, logger)
+    raiseFileLimit(for: &parts, logger)
     if parts.rpa?.delivery == .forceActivate {
         logger.critical(
             "FORCE-ACTIVATE IS ON: every identity is confirmed without any check. For tests only, not for production.")
@@ -91,8 +92,9 @@ private func serve(_ settings: Settings) async throws {
     try await Daemon(parts, logger: logger).runUntilSignal()
 }
 
-/// Takes all the open files that the system allows, and says where they are too few: its usual 1,024 are soon used up.
-private func takeFiles(for parts: inout Parts, _ logger: Logger) {
+/// Raises the limit of open files to the most that the system allows, because the usual 1,024 are soon used up. If that
+/// is too few, it lowers the number of connections and logs a warning.
+private func raiseFileLimit(for parts: inout Parts, _ logger: Logger) {
     let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
     var limit = rlimit()
     guard getrlimit(resource, &limit) == 0 else { return }
@@ -110,7 +112,7 @@ private func takeFiles(for parts: inout Parts, _ logger: Logger) {
         ])
 }
 
-/// Says on standard error why the program ends, and gives the exit code for it: 64 for a wrong command line, 78 for a
+/// Writes to standard error why the program ends, and returns the exit code: 64 for a wrong command line, 78 for a
 /// wrong configuration, else 1.
 func failure(_ error: any Error) -> ExitCode {
     if let code = error as? ExitCode { return code }

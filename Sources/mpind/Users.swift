@@ -125,7 +125,8 @@ extension UserAdministration.Entry {
 }
 
 extension String {
-    /// For a terminal: without characters that move the cursor or turn the text around. Old servers let users have them.
+    /// The text for a terminal, without characters that move the cursor or reverse the text. Old servers allowed them
+    /// in user ids.
     fileprivate var shown: String {
         String(
             String.UnicodeScalarView(

@@ -47,7 +47,7 @@ final class AbuseGuessingTests: XCTestCase {
         }
     }
 
-    func testAHundredAddressesAndTwoRestartsGetTheFiveTriesOfOne() throws {
+    func testAHundredAddressesAndTwoRestartsTogetherGetFiveTries() throws {
         var mpind = try started()
         let client = TestClient(backend: backend)
         let users = try (0..<5).map { try client.register("user\($0)@example.com", pin: "1234") }

@@ -84,7 +84,7 @@ final class BrowserLoginAbuseTests: XCTestCase {
 
     /// There are few numbers. Who owns nothing here could try them all, and log the browsers that show them in as himself
     /// later.
-    func testWhoHasNoAccountCannotTellALiveNumberFromADeadOne() throws {
+    func testWithoutAnAccountALiveNumberLooksLikeADeadOne() throws {
         let (server, client, alice) = try registered("alice@example.com")
         let permit = try client.timePermit(alice)
         let old = try TestBrowser(server.backend).wid

@@ -100,7 +100,7 @@ final class ConnectionTests: XCTestCase {
     }
 
     /// Slowloris, in the size that a test run bears.
-    func testOthersAreServedWhileManyClientsDawdle() throws {
+    func testRequestsAreServedWhileManyClientsAreSlow() throws {
         let server = try patient {
             $0.headerSeconds = 2
             $0.connectionsPerAddress = 2000

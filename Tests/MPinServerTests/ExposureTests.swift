@@ -104,7 +104,7 @@ final class ExposureTests: XCTestCase {
     }
 
     /// An RPA on another machine speaks TLS to the RPS, and brings many callers.
-    func testBesideACertificateTheWordOfANamedProxyAboutTheCallerCounts() throws {
+    func testWithACertificateANamedProxyTellsTheCallersAddress() throws {
         for (more, caller) in [(["--trusted-proxy", "127.0.0.1"], "203.0.113.9"), ([], "127.0.0.1")] {
             let mpind = try Mpind(backend, tls + more)
             try mpind.waitUntilReady()
@@ -164,7 +164,7 @@ final class ExposureTests: XCTestCase {
         try run(["-s", "-o", "/dev/null", "-w", "%{http_code}", url], program: "/usr/bin/curl").output
     }
 
-    func testBehindAProxyNobodyComesPastIt() throws {
+    func testBehindAProxyOnlyTheProxyCanConnect() throws {
         let network = try XCTUnwrap(IPNetwork("10.0.0.0/8"))
         let exposure = Exposure.behindProxy(TrustedProxies([network]))
         for (address, isAdmitted) in [

@@ -12,7 +12,7 @@ final class FailingPartsTests: XCTestCase {
         ("500", .text(500, "{}")), ("no JSON", .text(200, "<html>")), ("reset", .reset()), ("empty", .text(200, "{}")),
     ]
 
-    func testTheRPAsWordOnARegistrationIsPassedOnAndItsFailuresAre500() throws {
+    func testTheRPAsAnswerToARegistrationIsPassedOnAndItsFailuresAre500() throws {
         let reply = Mutex(Reply.text(200, ""))
         let rpa = try LoopbackServer { _ in reply.withLock { $0 } }
         defer { rpa.stop() }
@@ -179,7 +179,7 @@ final class FailingPartsTests: XCTestCase {
     }
 
     /// More registrations wait for their mails than there are threads for calls, and no login waits behind them.
-    func testRegistrationsThatWaitForTheirMailsHoldUpNobody() throws {
+    func testRegistrationsThatWaitForTheirMailsDelayNoOtherRequest() throws {
         let rpa = try LoopbackServer { request in
             request.json["userId"] as? String == "alice@example.com"
                 ? .json(200, ["forceActivate": true]) : .stall()

@@ -74,7 +74,7 @@ final class ForwardingTests: XCTestCase {
     }
 
     /// The RPS answers each when its mail is sent.
-    func testRegistrationsThatWaitHoldUpNobody() throws {
+    func testRegistrationsThatWaitDelayNoOtherRequest() throws {
         let rps = try LoopbackServer { request in request.method == "PUT" ? .stall() : .text(200, "{}") }
         defer { rps.stop() }
         let mpind = try rpa(rps.url)
@@ -165,7 +165,7 @@ final class ForwardingTests: XCTestCase {
     }
 
     /// Without a thread for any of them; the others do not wait behind them.
-    func testWhoWaitsHoldsUpNobody() throws {
+    func testAWaitingRequestDelaysNoOther() throws {
         let (waits, leave) = (Count(), DispatchSemaphore(value: 0))
         let rps = try LoopbackServer { request in
             guard request.path.contains("/access") else { return .text(200, "{}") }

@@ -77,7 +77,7 @@ final class MailTemplateTests: XCTestCase {
     }
 
     /// A user id is text: no markup in HTML, and no place of the template.
-    func testAUserIDIsNothingButText() throws {
+    func testAUserIDIsInsertedAsPlainText() throws {
         let templates = try MailTemplates(
             folder: folder([
                 "confirm.txt": "Subject: Hello\n\n{{user}}\n{{link}}\n",

@@ -35,7 +35,7 @@ final class OTPTests: XCTestCase {
     }
 
     /// Wire section 6.7: the C++ client sends a boolean, others 0, 1 or text.
-    func testTheWishForDigitsMayBeABooleanANumberOrText() throws {
+    func testTheMemberOTPMayBeABooleanANumberOrText() throws {
         let (server, client, alice) = try registered()
         let permit = try client.timePermit(alice)
         for (wish, isAsked) in [("1", true), ("\"1\"", true), ("true", true), ("0", false), ("\"0\"", false)] {

@@ -421,7 +421,7 @@ final class OptionsTests: XCTestCase {
     }
 
     /// Else links and cookies would be of plain HTTP, or of an address that nobody reaches, and nobody would be told.
-    func testWhoIsReachedThroughAProxySaysUnderWhichURL() throws {
+    func testAServerBehindAProxyNeedsAPublicURL() throws {
         let url = ["--public-url", "https://login.example.org"]
         for (part, more, missing) in [
             (.serve, [], "--public-url"), (.rpa, ["--mail-dir", "m"], "--public-url"),
@@ -457,7 +457,7 @@ final class OptionsTests: XCTestCase {
     }
 
     /// The systemd unit does not try again what cannot get better, and knows it by the exit code.
-    func testWhatCannotStartIsNoGoodConfiguration() throws {
+    func testTheCheckRefusesOptionsThatCannotStart() throws {
         for (part, arguments, problem) in [
             (.dta, [], "either --key-file or --passphrase-file"),
             (.dta, ["--key-file", "x", "--passphrase-file", "y"], "either --key-file or --passphrase-file"),

@@ -151,7 +151,7 @@ final class ProcessTests: XCTestCase {
         }
     }
 
-    func testForcedActivationIsShoutedAbout() throws {
+    func testForcedActivationIsLoggedAsCritical() throws {
         let mpind = try started(["--force-activate"])
         XCTAssertTrue(mpind.logText.contains("\"level\":\"critical\""))
         XCTAssertTrue(mpind.logText.contains("FORCE-ACTIVATE IS ON"))

@@ -192,7 +192,7 @@ final class RegistrationTests: XCTestCase {
     }
 
     /// Old clients send what they like, or nothing, and may fetch their shares again.
-    func testTheClientsWordThatItIsDoneEndsItAtOnceIfItBringsTheToken() throws {
+    func testAClientThatReportsItsSharesWithTheTokenEndsTheRegistration() throws {
         let server = try InProcess().keep(in: self)
         let client = TestClient(backend: server.backend)
         let registration = try client.startRegistration("alice@example.com")

@@ -102,7 +102,7 @@ final class RotationTests: XCTestCase {
     }
 
     /// The id of a master secret stands in what is signed: a query for one is no query for another.
-    func testAQueryForOneMasterSecretIsNoneForAnother() throws {
+    func testASignedQueryIsValidForOneMasterSecretOnly() throws {
         let server = try server()
         let (backend, client) = (server.backend, TestClient(backend: server.backend))
         for name in ["dta1", "dta2"] { try rotate(backend, name, until: server.now.adding(seconds: day)) }

@@ -84,7 +84,7 @@ final class WaitingTests: XCTestCase {
     }
 
     /// A page that is closed, or a phone that loses its network, must not keep others out until its time is over.
-    func testWhoHasGoneLeavesItsPlaceAtTheRPAAtOnceAndItsRequestEnds() throws {
+    func testAClientThatDisconnectsFreesItsPlaceAtTheRPAAndItsRequestEnds() throws {
         let (asked, ended) = (Count(), Count())
         let rps = try LoopbackServer(onEnd: { ended.add() }) { _ in
             asked.add()
@@ -118,7 +118,7 @@ final class WaitingTests: XCTestCase {
         throw Sockets.Failure(text: "no place for " + path)
     }
 
-    func testAPageThatHasGoneLeavesItsPlaceAtTheRPSAtOnce() throws {
+    func testAPageThatDisconnectsFreesItsPlaceAtTheRPS() throws {
         let server = try InProcess {
             $0.limits.connections = 64
             $0.limits.connectionsPerAddress = 16

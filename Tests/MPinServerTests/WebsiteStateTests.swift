@@ -48,7 +48,7 @@ final class WebsiteStateTests: XCTestCase {
     }
 
     /// There are so few numbers that anybody finds live ones: what is written on their pages must cost a try of a PIN.
-    func testNobodyWritesOnThePagesOfOthersForNothing() throws {
+    func testARefusalWithoutAnAttemptIsNotShownAtAnAccessNumber() throws {
         let server = try server()
         let client = TestClient(backend: server.backend)
         let phone = try client.register("mallory@example.com", pin: "1234")
@@ -174,7 +174,7 @@ final class WebsiteStateTests: XCTestCase {
         }
     }
 
-    func testWhatIsNotThereIsAPageForPeopleAndJSONForPrograms() throws {
+    func testA404IsAPageForPeopleAndJSONForPrograms() throws {
         let server = try server()
         func get(_ path: String, _ accept: String) throws -> Answer {
             let head =

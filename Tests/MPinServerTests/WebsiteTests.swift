@@ -58,7 +58,7 @@ final class WebsiteTests: XCTestCase {
     }
 
     /// A phone has no use for a session, and another site must not give its visitors one.
-    func testNobodyElsesLoginBeginsASession() throws {
+    func testALoginFromAnotherPageBeginsNoSession() throws {
         let server = try server()
         let strangers: [[String: String]] = [
             [:], ["Origin": "http://evil.example"], ["Origin": "null"], ["Origin": "http://127.0.0.1:1"],
@@ -220,7 +220,7 @@ final class WebsiteTests: XCTestCase {
         XCTAssertTrue(again.text.contains("expired"), again.text)
     }
 
-    func testAQuestionThatNobodyAnswersExpires() throws {
+    func testAProposalThatNobodyAnswersExpires() throws {
         let server = try server()
         let (cookie, csrf, _) = try proposed(server, "alice@example.com")
         server.advance(seconds: 121)
@@ -233,7 +233,7 @@ final class WebsiteTests: XCTestCase {
         XCTAssertEqual(try account(server, cookie).status, 303)
     }
 
-    func testWhoSaysNoStaysWhoTheyAre() throws {
+    func testADeclinedLoginKeepsTheEarlierSession() throws {
         let server = try server()
         let own = try cookie(logIn(server))
         let (cookie, csrf, _) = try proposed(server, "eve@example.com", headers: own)

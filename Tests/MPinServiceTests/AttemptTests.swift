@@ -146,16 +146,16 @@ final class AttemptTests: XCTestCase {
 
     /// By a wrong PIN, by attempts that ended with their process, and by neither of what only comes upon a block.
     func testABlockBeginsOnce() {
-        func begins(_ change: (inout IdentityRecord) -> Void) -> BegunBlock? {
+        func begins(_ change: (inout IdentityRecord) -> Void) -> NewBlock? {
             let earlier = identity
             change(&identity)
             return identity.block(since: earlier)
         }
-        func reserve(_ seconds: Int) -> BegunBlock? {
+        func reserve(_ seconds: Int) -> NewBlock? {
             begins { [start, policy] in _ = $0.reserve(policy, at: start.adding(seconds: seconds)) }
         }
         for _ in 0..<3 { XCTAssertNil(reserve(0)) }
-        XCTAssertEqual(reserve(11), BegunBlock(until: nil), "three were lost")
+        XCTAssertEqual(reserve(11), NewBlock(until: nil), "three were lost")
         XCTAssertNil(reserve(12))
         XCTAssertNil(begins { [start] in $0.unblock(at: start.adding(seconds: 12)) })
 
@@ -164,7 +164,7 @@ final class AttemptTests: XCTestCase {
         for _ in 0..<2 { XCTAssertNil(begins { [start, policy] in _ = $0.fail(policy, at: start) }) }
         let end = start.adding(seconds: 623)
         XCTAssertEqual(
-            begins { [start, policy] in _ = $0.fail(policy, at: start.adding(seconds: 23)) }, BegunBlock(until: end))
+            begins { [start, policy] in _ = $0.fail(policy, at: start.adding(seconds: 23)) }, NewBlock(until: end))
         XCTAssertNil(reserve(24))
         XCTAssertNil(reserve(623), "it has ended")
         XCTAssertNil(begins { $0.revoked = true }, "that is the operator's")

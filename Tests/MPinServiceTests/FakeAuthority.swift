@@ -40,7 +40,7 @@ final class FakeAuthority: Authority {
     /// What a client gets for its ticket.
     func clientSecretShare(ticket: String) throws -> SecretBytes { try share(of: Hex.decode(ticket) ?? []) }
 
-    func permitShare(_ permit: Permit) async throws -> SecretBytes { throw AuthorityAnswer(.failure, "no permits") }
+    func permitShare(_ permit: Permit) async throws -> SecretBytes { throw AuthorityFailure(.failure, "no permits") }
 
     func permitShareForClient(_ permit: Permit) async throws -> SecretBytes { try await permitShare(permit) }
 

@@ -44,7 +44,7 @@ final class ServiceTests: XCTestCase {
         XCTAssertEqual(under.surroundings.seen, [], "no attempt is counted")
     }
 
-    func testARegistrationEndsAsTheRelyingPartySays() async throws {
+    func testTheRelyingPartyDecidesAboutARegistration() async throws {
         struct No: Error {}
         let under = try await ServiceUnderTest()
         let application = try under.application("alice@example.com")

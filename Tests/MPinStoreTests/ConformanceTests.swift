@@ -121,7 +121,7 @@ final class ConformanceTests: XCTestCase {
         }
     }
 
-    func testAnExpiredItemIsNone() async throws {
+    func testAnExpiredItemDoesNotExist() async throws {
         try await each { store in
             let end = now.adding(seconds: 10)
             _ = try await store.create(k, item("1", until: end), at: now)
@@ -304,7 +304,7 @@ final class ConformanceTests: XCTestCase {
         }
     }
 
-    func testWhoCanWriteSaysSo() async throws {
+    func testTheCheckSucceedsIfTheStoreCanWrite() async throws {
         try await each { store in try await store.check(at: now) }
     }
 

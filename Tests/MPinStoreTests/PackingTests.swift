@@ -43,7 +43,7 @@ final class PackingTests: XCTestCase {
     }
 
     /// The length must not tell what a moment was.
-    func testAMomentIsAsLongAsNone() {
+    func testAMomentIsPackedAsLongAsNil() {
         var (none, some) = (Packer(version: 1, capacity: 0), Packer(version: 1, capacity: 0))
         none.put(nil as Moment?)
         some.put(Moment(microseconds: .max) as Moment?)

@@ -41,7 +41,7 @@ final class SQLiteStoreTests: XCTestCase {
         XCTAssertEqual(read?.value.count, 40)
     }
 
-    func testWhoseFileIsGoneIsNotReady() async throws {
+    func testTheCheckFailsIfTheFileIsGone() async throws {
         let store = try SQLiteStore(path: path)
         try await store.check(at: now)
         try FileManager.default.removeItem(atPath: path)

@@ -1,6 +1,7 @@
 package import Logging
 
-/// One part's way into the audit log: `audit.record(.login(…))`. Without a log nothing happens.
+/// Writes events of one part of the server into the audit log: `audit.record(.login(…))`. Without a log it does
+/// nothing.
 package struct Audit: Sendable {
     private let log: AuditLog?
     private let part: String
@@ -14,24 +15,25 @@ package struct Audit: Sendable {
         self.logger = logger
     }
 
-    /// Who sent the request that is being served, for the lines that it leads to.
+    /// The address of the client whose request is being served. It is written into the audit lines of the request.
     @TaskLocal static var origin: IPAddress?
 
-    /// The same log for another part of the same process.
+    /// Writes into the same log for another part of this process.
     func of(_ part: String) -> Audit { Audit(log, part: part, logger: logger) }
 
-    /// A log that cannot be written to does not stop logins: the failure goes to the other log.
+    /// Writes an event. If the log cannot be written, logins go on, and the failure is reported in the server's other
+    /// log.
     package func record(_ event: AuditEvent) {
         guard let log else { return }
         do { try log.append(event, part: part, origin: Self.origin?.description) } catch { report(error, event.name) }
     }
 
-    /// The same without waiting until it is written.
+    /// Writes an event as ``record(_:)`` does, but does not wait until it is written.
     func recordSoon(_ event: AuditEvent) {
         log?.appendSoon(event, part: part, origin: Self.origin?.description) { report($0, event.name) }
     }
 
-    /// Whether a log is kept that has lines already: this is not the first start.
+    /// Whether there is an audit log with lines, so that this is not the first start.
     var hasLines: Bool { log.map { (try? !$0.isEmpty()) ?? true } ?? false }
 
     private func report(_ error: any Error, _ event: String) {

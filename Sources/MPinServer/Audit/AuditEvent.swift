@@ -1,21 +1,22 @@
 package import MPinService
 package import MPinStore
 
-/// Something that an operator may have to prove later. No event holds a secret.
+/// An event that an operator may have to prove later. It contains no secret.
 package struct AuditEvent: Sendable {
-    /// Who it is about.
+    /// The identity and user that an event is about.
     struct Subject: Sendable {
-        /// Hex of the SHA-256 of the M-Pin ID: which of the user's devices.
+        /// Hex of the SHA-256 of the M-Pin ID, which tells the user's devices apart.
         let identity: String
-        /// Written plain or hashed, as configured; empty for an unknown identity.
+        /// The user id, which is written plain or hashed, as configured; empty for an unknown identity.
         let user: String
     }
 
     let name: String
     var subject: Subject?
-    /// Further members of the line.
+    /// Further members of the event's line in the log.
     var details: [(String, String)] = []
-    /// Whether it goes to the disk before the program goes on; the end of the process loses none.
+    /// Whether the event is written to the disk before the program goes on. The end of the process loses no event,
+    /// durable or not.
     var isDurable = false
 
     private init(_ name: String, _ subject: Subject? = nil, _ details: [(String, String)] = [], isDurable: Bool = false)
@@ -44,7 +45,7 @@ extension AuditEvent {
         AuditEvent("registration-confirmed", Subject(identity: id.key, user: user))
     }
 
-    /// Whoever has the mail's link has deleted it.
+    /// The owner of the link in the mail has deleted the registration.
     static func registrationDeleted(_ id: MPinID, user: String) -> AuditEvent {
         AuditEvent("registration-deleted", Subject(identity: id.key, user: user))
     }
@@ -54,31 +55,31 @@ extension AuditEvent {
         AuditEvent("registered", Subject(identity: id.key, user: user), [("key_id", keyID)])
     }
 
-    /// What a login came to, as the status that its one-time token stands for (``Verdict``).
+    /// The result of a login, as the status of its ``Verdict``.
     static func login(_ id: MPinID, user: String, status: Int) -> AuditEvent {
         AuditEvent(
             "login", Subject(identity: id.key, user: user), [("status", String(status))])
     }
 
-    /// The RPA did not let the user register, as `status`.
+    /// The RPA refused the registration with `status`.
     static func registrationRefused(_ id: MPinID, user: String, status: Int) -> AuditEvent {
         AuditEvent("registration-refused", Subject(identity: id.key, user: user), [("status", String(status))])
     }
 
-    /// Somebody brought a wrong activation key.
+    /// Somebody presented a wrong activation key.
     static func confirmationRefused(_ id: MPinID, user: String) -> AuditEvent {
         AuditEvent("confirmation-refused", Subject(identity: id.key, user: user))
     }
 
-    /// Permits since then that have no line of their own: those of strangers, who get one that is good for nothing, and
-    /// further ones of the same identity with the same outcome.
+    /// The number of permits since then that have no line of their own: those for unregistered IDs, and further ones of
+    /// an identity with the same outcome.
     static func permits(since: Moment, strangers: Int, repeated: Int) -> AuditEvent {
         AuditEvent(
             "permits", nil,
             [("since", since.iso), ("strangers", String(strangers)), ("repeated", String(repeated))])
     }
 
-    /// Whether a time permit was given: 200, or why not.
+    /// A time permit was given (status 200) or refused.
     static func permit(_ id: MPinID, user: String, status: Int) -> AuditEvent {
         AuditEvent("permit", Subject(identity: id.key, user: user), [("status", String(status))])
     }
@@ -88,12 +89,12 @@ extension AuditEvent {
         AuditEvent(begun ? "session-begun" : "session-ended", Subject(identity: identity, user: user))
     }
 
-    /// A login by access number of which the person at the browser said that it is not theirs.
+    /// A login by access number that the person at the browser has declined.
     static func webSessionDeclined(identity: String, user: String) -> AuditEvent {
         AuditEvent("session-declined", Subject(identity: identity, user: user))
     }
 
-    /// The wrong PIN that reached the limit; nil: for good.
+    /// Wrong PINs have blocked an identity. `until` is nil if only the operator can end it.
     static func blocked(_ id: MPinID, user: String, until: Moment?) -> AuditEvent {
         AuditEvent(
             "blocked", Subject(identity: id.key, user: user), [("until", until?.iso ?? "unblocked")], isDurable: true)
@@ -102,7 +103,7 @@ extension AuditEvent {
     /// A new master secret is in use at the RPS.
     static func keyInUse(_ keyID: String) -> AuditEvent { AuditEvent("key-in-use", nil, [("key_id", keyID)]) }
 
-    /// The time permits of that D-TA open nothing, or do so again.
+    /// The time permits of that D-TA are wrong, or are right again.
     static func permits(of authority: String, areRight: Bool) -> AuditEvent {
         AuditEvent(areRight ? "permits-right" : "permits-wrong", nil, [("authority", authority)], isDurable: true)
     }
@@ -117,10 +118,10 @@ extension AuditEvent {
         AuditEvent("share", Subject(identity: hashID, user: ""), [("of", "client-secret"), ("key_id", keyID)])
     }
 
-    /// A D-TA had no database and has made one, with a first master share.
+    /// A D-TA had no database, so it has made one with a new master share.
     static let shareMade = AuditEvent("share-made", isDurable: true)
 
-    /// A new master share at a D-TA: the name of its database.
+    /// A D-TA has got a new master share. `database`: the name of its database.
     package static func rotated(at database: String, keyID: String, oldServedUntil: Moment) -> AuditEvent {
         AuditEvent(
             "rotated", nil, [("database", database), ("key_id", keyID), ("old_served_until", oldServedUntil.iso)],
@@ -135,12 +136,12 @@ extension AuditEvent {
         AuditEvent("revoked", Subject(identity: id.key, user: user), isDurable: true)
     }
 
-    /// An operator has looked at a user.
+    /// An operator has run a command that shows a user.
     package static func command(_ name: String, user: String) -> AuditEvent {
         AuditEvent("command", Subject(identity: "", user: user), [("command", name)], isDurable: true)
     }
 
-    /// Any other command of an operator, with what it did.
+    /// An operator has run another command; `details` tell what it did.
     package static func command(_ name: String, _ details: [(String, String)] = []) -> AuditEvent {
         AuditEvent("command", nil, [("command", name)] + details, isDurable: true)
     }

@@ -3,26 +3,26 @@ import Glibc
 import MPinSecrets
 import MPinService
 
-/// The files of one audit log: those that were put aside, by their names or as they were given, and the one that is being
-/// written.
+/// The files of one audit log: the earlier ones, which are found by their names or given by path, and the current one,
+/// to which the server appends.
 struct AuditFiles {
     struct File {
         let path: String
         let lines: [Data]
 
-        /// The number of the first line that has one: files follow each other in this order.
+        /// The number of the file's first valid line. Files are ordered by it.
         var start: Int { lines.lazy.compactMap { AuditLine($0)?.number }.first ?? 0 }
     }
 
-    /// Oldest first.
+    /// The files, oldest first.
     private(set) var files: [File] = []
-    /// Files beside the log that a rotation tool has compressed.
+    /// Files in the log's folder that a rotation tool has compressed.
     private(set) var packed: [String] = []
 
     private static let packers = [".gz", ".xz", ".bz2", ".zst", ".lz4"]
 
-    /// The files and the head that fits them. The head's lock is held until all of them are open, so that no rotation
-    /// comes between.
+    /// Reads the head and the files that match it. The head stays locked until all files are open, so that no rotation
+    /// can happen in between.
     static func find(_ place: AuditPlace, older: [String]) throws -> (AuditHead, AuditFiles) {
         let file = Glibc.open(place.head, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { throw AuditError.system(place.head, errno) }
@@ -32,17 +32,17 @@ struct AuditFiles {
         var found = AuditFiles()
         let beside = try namesBeside(place)
         found.packed = beside.filter { name in packers.contains { name.hasSuffix($0) } }
-        // The one that is being written is opened first: another name of it, which anybody may have made or an end of the
-        // machine in a rotation left, is not one of the older files.
+        // The current file is opened first. If it has a second name, which anybody can make and a crash during a
+        // rotation leaves, that name does not count as an earlier file.
         let opened = try open([place.log] + older + beside.filter { !found.packed.contains($0) })
         flock(file, LOCK_UN)
         let all = try opened.map { path, handle in File(path: path, lines: try lines(path, handle)) }
-        // It comes last, whatever stands in it.
+        // The current file comes last, whatever its first line is.
         found.files = all.dropFirst().sorted { ($0.start, $0.path) < ($1.start, $1.path) } + all.prefix(1)
         return (head, found)
     }
 
-    /// Each file once, under the first of its names.
+    /// Opens each file once, by the first of its names.
     private static func open(_ paths: [String]) throws -> [(path: String, handle: FileHandle)] {
         var known: Set<[UInt64]> = []
         return try paths.compactMap { path in

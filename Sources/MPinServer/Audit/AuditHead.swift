@@ -2,27 +2,29 @@ import Foundation
 import Glibc
 import MPinSecrets
 
-/// How far an audit log has come: kept beside the key, where who can cut the log cannot reach.
+/// The number, the tag and the end of the last line of an audit log. It is stored beside the key, where somebody who
+/// can cut the log cannot change it.
 ///
-/// The file is also the lock of the log: whoever writes a line, this process or another, holds it meanwhile.
+/// The file is also the lock of the log: a process holds it while it writes a line.
 struct AuditHead: Equatable {
-    /// The last line that was written.
+    /// The number of the log's last line.
     var number = 0
     var tag = AuditLine.noTag
-    /// Bytes of the log behind that line.
+    /// The size of the log in bytes, up to the end of that line.
     var size = 0
 
     private static let length = 128
 
     init() {}
 
-    /// Of an open file; a new one is empty.
+    /// Reads the head from an open file, which is empty if it is new.
     init(file: Int32, path: String) throws {
         var buffer = [UInt8](repeating: 0, count: Self.length)
         let count = pread(file, &buffer, buffer.count, 0)
         guard count >= 0 else { throw AuditError.system(path, errno) }
         guard count > 0 else { return }
-        // Bytes, for every login comes by here and asking Unicode what a blank is takes longer than all the rest.
+        // The text is split as bytes, because every login runs this and splitting a `String` takes longer than the
+        // rest.
         let words = buffer.prefix(count).split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\n") }
             .map { String(decoding: $0, as: UTF8.self) }
         guard words.count == 3, let number = Int(words[0]), let tag = Hex.decode(words[1]),
@@ -31,7 +33,7 @@ struct AuditHead: Equatable {
         (self.number, self.tag, self.size) = (number, tag, size)
     }
 
-    /// Always the same number of bytes, so that one write replaces it whole.
+    /// Writes a fixed number of bytes, so that one write replaces the whole head.
     func save(_ file: Int32, path: String) throws {
         var bytes = Array("\(number) \(Hex.encode(tag)) \(size)".utf8)
         bytes += repeatElement(UInt8(ascii: " "), count: max(0, Self.length - 1 - bytes.count)) + [UInt8(ascii: "\n")]
@@ -44,7 +46,7 @@ package enum AuditError: Error, Equatable, CustomStringConvertible {
     case system(String, Int32)
     case head(String)
     case keyBesideLog(String)
-    /// The line is written; a new file was not begun, as the text says.
+    /// The line is written, but no new file was begun for the reason in the text.
     case notRotated(String)
 
     package var description: String {

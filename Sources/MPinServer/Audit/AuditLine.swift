@@ -1,22 +1,22 @@
 import Foundation
 import MPinSecrets
 
-/// One line of the audit log: a JSON object whose last member is the tag of all that stands before it, and of the tag
-/// of the line before. A line can thus be neither changed, nor left out, nor moved, nor put between without the key.
+/// One line of the audit log: a JSON object whose last member is a tag of the line's other members and of the previous
+/// line's tag. So nobody without the key can change, remove, move or insert a line.
 struct AuditLine: Sendable, Equatable {
-    /// Counts the lines of a log through all of its files, from 1.
+    /// The number of the line, counted from 1 through all files of the log.
     let number: Int
-    /// The line without its tag and the brace at its end.
+    /// The line without its tag and without the closing brace.
     let body: [UInt8]
-    /// HMAC-SHA256, 32 bytes.
+    /// The tag: HMAC-SHA256, 32 bytes.
     let tag: [UInt8]
 
     private static let separator = Array(",\"mac\":\"".utf8)
 
-    /// The tag that stands before the first line.
+    /// The previous tag of the first line.
     static let noTag = [UInt8](repeating: 0, count: HMACSHA256.size)
 
-    /// A new line behind the one with the tag `previous`.
+    /// Makes a line that follows the one with the tag `previous`.
     init(_ members: [(String, String)], number: Int, previous: [UInt8], key: SecretBytes) {
         var body = Array("{\"n\":\(number)".utf8)
         for (name, value) in members { body += ",\"\(name)\":\(Self.quoted(value))".utf8 }
@@ -25,7 +25,7 @@ struct AuditLine: Sendable, Equatable {
         tag = Self.tag(body, previous: previous, key: key)
     }
 
-    /// Reads a line, without its newline; nil for what is no line of an audit log.
+    /// Reads a line without its newline; nil if it is not a line of an audit log.
     init?(_ text: some Collection<UInt8>) {
         let bytes = Array(text)
         let tail = Self.separator.count + 2 * HMACSHA256.size + 2
@@ -44,14 +44,15 @@ struct AuditLine: Sendable, Equatable {
 
     private struct Number: Decodable { let n: Int }
 
-    /// With the newline.
+    /// The bytes of the line with its newline.
     var text: [UInt8] { body + Self.separator + Array(Hex.encode(tag).utf8) + Array("\"}\n".utf8) }
 
     func follows(_ previous: [UInt8], key: SecretBytes) -> Bool {
         constantTimeEqual(tag.span, Self.tag(body, previous: previous, key: key).span)
     }
 
-    /// A line that starts a file or comes after a loss names the tag that it follows. Nil unless it has the right one.
+    /// Reads the tag that the line itself names as the previous one, as the first line of a file and a line after a
+    /// loss do. Nil unless this is such a line and its own tag is right.
     func resumes(key: SecretBytes) -> Resumption? {
         guard let members = try? JSONDecoder().decode(Resumption.self, from: Data(body + Array("}".utf8))),
             let previous = Hex.decode(members.previous), follows(previous, key: key)
@@ -60,7 +61,7 @@ struct AuditLine: Sendable, Equatable {
     }
 
     struct Resumption: Decodable {
-        /// `continued` or `gap`.
+        /// The event: `continued` at the start of a file, `gap` after a loss.
         let event: String
         let previous: String
     }
@@ -69,7 +70,7 @@ struct AuditLine: Sendable, Equatable {
         HMACSHA256.tag(Array("libmpin audit line\n".utf8) + previous + body, key: key)
     }
 
-    /// JSON, with everything but printable ASCII escaped, so that a line stays one line in every viewer.
+    /// A JSON string that escapes everything but printable ASCII, so that a line stays one line in every viewer.
     private static func quoted(_ text: String) -> String {
         if text.utf8.allSatisfy({ (0x20...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C }) { return "\"\(text)\"" }
         var result = "\""

@@ -4,24 +4,25 @@ import MPinSecrets
 package import MPinStore
 import Synchronization
 
-/// Appends to an audit log. Several processes may do so at the same time: a line is written under the lock of the head.
+/// Appends lines to an audit log. Several processes may do so at the same time, because each line is written while its
+/// process holds the lock of the head.
 ///
-/// A line is with the system when `append` returns, so that the end of the process does not lose it; a durable event is
-/// also on the disk.
+/// When `append` returns, the system has the line, so the end of the process does not lose it. A durable event is also
+/// on the disk.
 package final class AuditLog: Sendable {
     package let place: AuditPlace
-    /// A file that has grown to so many bytes is put aside, and a new one begun; nil: never.
+    /// Bytes at which the current file is renamed and a new one is begun; nil: never.
     private let fileBytes: Int?
     private let clock: Clock
     private let files: Mutex<Files>
-    /// What ``appendSoon(_:part:origin:failed:)`` has taken over.
+    /// The entries that ``appendSoon(_:part:origin:failed:)`` has accepted but that are not written yet.
     private let waiting = Mutex<[Entry]>([])
     private let queue = DispatchQueue(label: "audit log")
 
     private struct Files {
         var head: Int32
         var log: Int32
-        /// Bytes of the log at which a new file is tried again, when one could not be begun.
+        /// If no new file could be begun: the size in bytes at which it is tried again.
         var nextTry: Int?
     }
 
@@ -41,7 +42,7 @@ package final class AuditLog: Sendable {
             close(head)
             throw error
         }
-        // Also finds out now, and not at the first event, whether log and head fit.
+        // This also checks now, and not only at the first event, that the log and the head match.
         try locked { _, _ in }
     }
 
@@ -52,13 +53,14 @@ package final class AuditLog: Sendable {
         }
     }
 
-    /// `part` and `origin`: which part of the server says so, and who sent the request that it is about.
+    /// Writes an event. `part`: the part of the server that reports it. `origin`: the sender of the request that caused
+    /// it.
     package func append(_ event: AuditEvent, part: String, origin: String? = nil) throws {
         try append(entry(event, part: part, origin: origin))
     }
 
-    /// The same without waiting for the disk, for an answer whose time must not tell whether there is a line. What is
-    /// appended later stands behind it. `failed` hears why it could not be written.
+    /// Writes an event, but does not wait for the disk. It is for answers whose time must not reveal whether a line is
+    /// written. Later events come after it. `failed` is called with the error if it cannot be written.
     func appendSoon(
         _ event: AuditEvent, part: String, origin: String?, failed: @escaping @Sendable (any Error) -> Void
     ) {
@@ -69,16 +71,16 @@ package final class AuditLog: Sendable {
         }
     }
 
-    /// Whether nothing has ever been written, in this file or an earlier one.
+    /// Whether no line was ever written, in this file or an earlier one.
     func isEmpty() throws -> Bool {
         try append(nil)
         return try files.withLock { try AuditHead(file: $0.head, path: place.head).number == 0 }
     }
 
-    /// What waits, and `entry` behind it.
+    /// Writes the waiting entries, and then `entry`.
     private func append(_ entry: Entry?) throws {
         try locked { files, head in
-            // One that cannot be written goes on waiting. Nobody else takes any meanwhile.
+            // An entry that cannot be written stays in the queue. The lock prevents that another thread takes it.
             while let first = waiting.withLock({ $0.first }) {
                 try write(first.members, &head, files, isDurable: first.isDurable)
                 waiting.withLock { _ = $0.removeFirst() }
@@ -88,8 +90,8 @@ package final class AuditLog: Sendable {
         }
     }
 
-    /// What keeps a new file from being begun hardly goes away between two lines: it is tried again when the file has grown
-    /// by an eighth of what it may have, and said the first time.
+    /// Begins a new file if the current one is full. If that fails, the cause will hardly disappear soon: it is
+    /// reported once, and tried again each time the file has grown by an eighth of its limit.
     private func rotateIfFull(_ files: inout Files, _ head: inout AuditHead) throws {
         guard let fileBytes, head.size >= max(fileBytes, files.nextTry ?? 0) else { return }
         let isFirstTry = files.nextTry == nil
@@ -112,7 +114,7 @@ package final class AuditLog: Sendable {
         return Entry(members: members + event.details, isDurable: event.isDurable)
     }
 
-    /// Begins a new file; the old one gets `suffix` behind its name.
+    /// Begins a new file. The old one gets the additional suffix `suffix`.
     package func rotate(suffix: String) throws {
         try locked { files, head in try rotate(&files, &head, suffix: suffix) }
     }
@@ -136,13 +138,13 @@ package final class AuditLog: Sendable {
         let file = Glibc.open(path, flags | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw AuditError.system(path, errno) }
         var found = stat()
-        if fstat(file, &found) == 0, found.st_size == 0 { leaveToServer(file, path) }
+        if fstat(file, &found) == 0, found.st_size == 0 { giveToFolderOwner(file, path) }
         return file
     }
 }
 
 extension AuditLog {
-    /// Runs `body` as the only writer, with the head as it is now.
+    /// Runs `body` as the only writer, with the current head.
     private func locked(_ body: (inout Files, inout AuditHead) throws -> Void) throws {
         try files.withLock { files in
             guard flock(files.head, LOCK_EX) == 0 else { throw AuditError.system(place.head, errno) }
@@ -154,7 +156,7 @@ extension AuditLog {
         }
     }
 
-    /// Another process may have begun a new file. The log's bytes.
+    /// Opens the new file if another process has begun one. Returns the size of the log in bytes.
     private func followRotation(_ files: inout Files) throws -> Int {
         var (here, there) = (stat(), stat())
         guard fstat(files.log, &here) == 0 else { throw AuditError.system(place.log, errno) }
@@ -184,7 +186,7 @@ extension AuditLog {
         let (text, start) = (line.text, head.size)
         guard Glibc.write(files.log, text, text.count) == text.count else {
             let code = errno
-            // Half a line would look like somebody's work.
+            // A partial line would look like a manipulation.
             ftruncate(files.log, off_t(start))
             throw AuditError.system(place.log, code == 0 ? ENOSPC : code)
         }
@@ -194,8 +196,9 @@ extension AuditLog {
         if isDurable { fdatasync(files.head) }
     }
 
-    /// Puts right what an end of the machine between two writes may leave: lines that the head does not know yet are
-    /// taken over where they fit; whatever else differs gets a line that says so, and that verification shows for ever.
+    /// Repairs what a crash of the machine between two writes may leave. Lines after the head's last one are accepted
+    /// if their tags are right. For any other difference a `gap` line is written, which verification will always
+    /// report.
     private func catchUp(_ head: inout AuditHead, _ files: Files, size: Int) throws {
         guard size != head.size else { return }
         var lost = size < head.size
@@ -230,7 +233,7 @@ extension AuditLog {
         head.size += 1
     }
 
-    /// What stands there, line by line; the last one may be torn.
+    /// The lines in that range; the last one may be incomplete.
     private func lines(_ file: Int32, from start: Int, to end: Int) throws -> [ArraySlice<UInt8>] {
         var bytes = [UInt8](repeating: 0, count: end - start)
         guard pread(file, &bytes, bytes.count, off_t(start)) == bytes.count else {

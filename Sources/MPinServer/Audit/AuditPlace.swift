@@ -6,17 +6,17 @@ import MPinService
 package struct AuditPlace: Sendable {
     package enum Users: String, Sendable, CaseIterable {
         case plain
-        /// A keyed hash: the same for all lines of one user, and nobody without the key can try names.
+        /// A keyed hash, which is the same in all lines of one user. Without the key nobody can test names against it.
         case hashed
     }
 
     package let log: String
-    /// ``AuditHead``, in the folder of the key.
+    /// The file of the ``AuditHead``, in the folder of the key.
     package let head: String
     package let key: SecretBytes
     package let users: Users
 
-    /// Refuses a key in the log's folder or below it.
+    /// Reads the key. Throws if its file is in the log's folder or below it.
     package init(log: String, keyFile: String, users: Users = .plain) throws {
         let (logFolder, keyFolder) = (Self.folder(log), Self.folder(keyFile))
         guard !(keyFolder + "/").hasPrefix(logFolder == "/" ? "/" : logFolder + "/") else {
@@ -28,7 +28,7 @@ package struct AuditPlace: Sendable {
         self.users = users
     }
 
-    /// What stands in a line for `user`.
+    /// The name of `user` in a line.
     package func name(_ user: String) -> String {
         let user = UserID.normal(user)
         return switch users {
@@ -37,7 +37,7 @@ package struct AuditPlace: Sendable {
         }
     }
 
-    /// The folder of a file, with all links followed.
+    /// The folder of a file, with all links resolved.
     private static func folder(_ path: String) -> String {
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
         guard let real = realpath(folder, nil) else { return folder }

@@ -1,22 +1,22 @@
 import Foundation
 import MPinSecrets
 
-/// What a look at an audit log finds.
+/// The result of verifying an audit log.
 package struct AuditVerification: Sendable, Equatable {
     package struct Finding: Sendable, Equatable, Encodable {
         package let file: String
-        /// Counted from 1; the line behind the last for what is missing at the end.
+        /// The number of the line in the file, from 1. If lines are missing at the end, it is the line after the last.
         package let line: Int
         package let text: String
     }
 
-    /// Lines that are whole and in their place.
+    /// The number of lines that are unchanged and in their place.
     package private(set) var good = 0
     package private(set) var findings: [Finding] = []
-    /// The last line: something to write down elsewhere, for ``requiring(_:)``.
+    /// The last line. An operator can write it down elsewhere and give it to a later verification as `expected`.
     package private(set) var last: Mark?
 
-    /// A line that was once in the log: `NUMBER:TAG`.
+    /// A line that was in the log: `NUMBER:TAG`.
     package struct Mark: Sendable, Equatable, CustomStringConvertible {
         package let number: Int
         package let tag: String
@@ -37,7 +37,7 @@ package struct AuditVerification: Sendable, Equatable {
         package var description: String { "\(number):\(tag)" }
     }
 
-    /// What this look did not see, and so cannot vouch for.
+    /// Files or lines that were not checked.
     package private(set) var unseen: [String] = []
     /// The files that were read, oldest first.
     package private(set) var files: [String] = []
@@ -45,11 +45,11 @@ package struct AuditVerification: Sendable, Equatable {
     private var previous = AuditLine.noTag
     private var number = 0
 
-    /// Reads all files of a log: those that were put aside beside it, which it finds by their names, `older` ones
-    /// elsewhere, and the one that is being written.
+    /// Reads all files of a log: the current one, earlier ones in its folder, which are found by their names, and the
+    /// files `older`.
     ///
-    /// The head, beside the key, shows a tail that was cut, to the last line. Who could put back the head as well as the
-    /// log is found out by `expected`, a mark that was written down elsewhere, and otherwise not.
+    /// The head, which is stored beside the key, reveals every line that was cut from the end. If somebody has restored
+    /// an old head together with an old log, only `expected`, a mark that was written down elsewhere, reveals it.
     package init(_ place: AuditPlace, older: [String] = [], expected: Mark? = nil) throws {
         var isExpectedThere = expected == nil
         let (head, found) = try AuditFiles.find(place, older: older)
@@ -80,7 +80,7 @@ package struct AuditVerification: Sendable, Equatable {
             good += 1
             let isStart = isFirst && resumption.event == "continued"
             if isStart, last == nil, line.number > 1 {
-                // The start of the first file stands for all before it.
+                // The first file that is present begins with a later line, so the lines before it were not checked.
                 unseen.append("lines 1 to \(line.number - 1) are in files that are not here; give them as --older")
             } else if isStart, line.number > expected {
                 findings.append(

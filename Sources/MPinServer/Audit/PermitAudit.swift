@@ -2,14 +2,15 @@ import MPinService
 import MPinStore
 import Synchronization
 
-/// Brings time permits into the audit log. Anybody may ask for them, known or not and as often as the rate limits let
-/// them, so within an interval an identity's outcome gets one line, and all others are counted in one more.
+/// Writes time permits into the audit log. Anybody may ask for them, for any ID and as often as the rate limits allow.
+/// So in each interval an identity gets one line for each outcome, and all other permits are only counted in one
+/// summary line.
 final class PermitAudit: Sendable {
-    /// Of identities with a line of their own in an interval; what comes beyond is counted.
+    /// How many lines of their own one interval may have. Further permits are only counted.
     private static let capacity = 10_000
 
     private struct Interval {
-        /// Nil: nothing has come since the last sum.
+        /// When the first permit of the interval was given; nil if there was none yet.
         var start: Moment?
         var seen: Set<String> = []
         var strangers = 0
@@ -25,13 +26,14 @@ final class PermitAudit: Sendable {
         (audit, seconds, clock) = (config.audit, config.limits.permitAuditSeconds, config.clock)
     }
 
-    /// `user`: nil for a stranger. Strangers and the others take the same time: nothing is written here.
+    /// Notes a permit. `user`: nil for an unregistered ID. Takes the same time in both cases, because nothing is
+    /// written here.
     func note(_ id: MPinID, user: String?, status: Int) {
         sumUp(isEnd: false)
         let (now, name) = (clock(), "\(status) \(id.key)")
         let isNew = interval.withLock { interval in
             interval.start = interval.start ?? now
-            // Looked up for strangers, too.
+            // It is looked up for unregistered IDs, too, so that they take the same time.
             let isSeen = interval.seen.contains(name)
             guard user != nil else {
                 interval.strangers += 1
@@ -47,7 +49,7 @@ final class PermitAudit: Sendable {
         if isNew, let user { audit.recordSoon(.permit(id, user: user, status: status)) }
     }
 
-    /// Writes the line of an interval that is over, or of any at the end of the process.
+    /// Writes the summary line of an interval that is over, or, at the end of the process, of any.
     func sumUp(isEnd: Bool) {
         let now = clock()
         let past = interval.withLock { interval -> Interval? in
@@ -56,7 +58,7 @@ final class PermitAudit: Sendable {
             return interval
         }
         guard let past, let start = past.start, past.strangers > 0 || past.repeated > 0 else { return }
-        // Not of whoever came last.
+        // The summary must not contain the address of the last client.
         Audit.$origin.withValue(nil) {
             audit.recordSoon(.permits(since: start, strangers: past.strangers, repeated: past.repeated))
         }

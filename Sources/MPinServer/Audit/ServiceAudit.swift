@@ -1,7 +1,7 @@
 import MPinService
 import MPinStore
 
-/// Brings what the service does into the audit log and the counters.
+/// Writes the events of the service into the audit log and the counters.
 struct ServiceAudit: Sendable {
     private let audit: Audit
     private let metrics: Metrics
@@ -24,7 +24,7 @@ struct ServiceAudit: Sendable {
         if let line = AuditEvent(event) { audit.record(line) }
     }
 
-    /// The status that a refusal has on the wire.
+    /// The HTTP status of a refusal.
     fileprivate static func status(of error: any Error) -> Int {
         switch error {
         case let error as APIError: error.status.code
@@ -35,7 +35,7 @@ struct ServiceAudit: Sendable {
 }
 
 extension AuditEvent {
-    /// Nil for what is counted only.
+    /// The line for an event of the service; nil if the event is only counted.
     fileprivate init?(_ event: ServiceEvent) {
         switch event {
         case .registrationStarted(let id, let user, let isRestart):

@@ -3,7 +3,7 @@ package import MPinService
 package import MPinStore
 package import MPinWire
 
-/// Where a listener binds.
+/// The host and port of a listener.
 package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
     package let host: String
     package let port: Int
@@ -14,13 +14,13 @@ package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
         self.port = port
     }
 
-    /// Whether nobody but this machine reaches it.
+    /// Whether only this machine can reach it.
     package var isLoopback: Bool { host == "localhost" || IPAddress(host)?.isLoopback ?? false }
 
-    /// Whether it stands for all addresses of this machine.
+    /// Whether it means all addresses of this machine.
     var isEverywhere: Bool { host == "0.0.0.0" || host == "::" }
 
-    /// Reads `HOST:PORT`.
+    /// Reads a text of the form `HOST:PORT`.
     package init(_ text: String) throws(StartError) {
         guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]) else {
             throw StartError("\(text): expected HOST:PORT")
@@ -31,24 +31,24 @@ package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
 
     package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-    /// The base URL of the listener, without a slash at its end.
+    /// The base URL of the listener, without a slash at the end.
     package var url: String { "http://\(self)" }
 }
 
-/// A D-TA: the keeper of one master secret share (wire section 9).
+/// The settings of a D-TA, which keeps one share of each master secret (wire section 9).
 package struct TrustAuthorityConfig: Sendable {
-    /// For the log, such as "dta1".
+    /// The name in the log, such as "dta1".
     package var name: String
     package var listen: ListenAddress
-    /// SQLite file that keeps the sealed master shares.
+    /// The SQLite file of the sealed master shares.
     package var database: String
-    /// Seals the master shares.
+    /// The key or passphrase that seals the master shares.
     package var seal: Seal
-    /// Shared with the RPS and nobody else, the other D-TA included; 32 bytes.
+    /// A key of 32 bytes that only this D-TA and the RPS know; the other D-TA has another one.
     package var requestKey: SecretBytes
     /// Origins of browser pages that may call this D-TA; `*` stands for all.
     package var allowOrigin: [String] = []
-    /// Not nil: requests of an old RPS, signed with these, are taken, too.
+    /// The credentials of an old RPS. If set, its requests, which are signed with these, are accepted, too.
     package var legacy: LegacyCredentials?
     package var limits = Limits()
     package var clock: Clock = Moment.now
@@ -64,15 +64,15 @@ package struct TrustAuthorityConfig: Sendable {
     }
 }
 
-/// How the RPS reaches a D-TA.
+/// A D-TA as the RPS reaches it.
 package struct TrustAuthorityLink: Sendable {
-    /// For logs and errors, such as "D-TA 1".
+    /// The name in logs and errors, such as "D-TA 1".
     package var name: String
-    /// Which share of each master secret it keeps, from 1 on.
+    /// The index of the share that it keeps of each master secret, from 1 on.
     package var index: Int
-    /// Base URL for the RPS, without a slash at its end.
+    /// Base URL for the RPS, without a slash at the end.
     package var url: String
-    /// Base URL for clients, or a path where they reach it through this server; nil: clients do not ask it.
+    /// Base URL for clients, or a path if they reach it through this server; nil if clients do not ask it.
     package var publicURL: String?
     /// The ``TrustAuthorityConfig/requestKey`` of that D-TA.
     package var requestKey: SecretBytes
@@ -85,38 +85,40 @@ package struct TrustAuthorityLink: Sendable {
         self.requestKey = requestKey
     }
 
-    /// Where the RPS asks as clients do. A path is that of ``AuthorityGate``, which asks as the RPS does.
+    /// The URL at which the RPS checks what clients get. If clients use the path of ``AuthorityGate``, it is the RPS's
+    /// own URL.
     var clientURL: String? { publicURL.map { $0.hasPrefix("/") ? url : $0 } }
 }
 
-/// The RPS: registration and authentication (wire sections 6 and 7).
+/// The settings of the RPS: registration and authentication (wire sections 6 and 7).
 package struct RelyingPartyServiceConfig: Sendable {
-    /// Where clients come.
+    /// The public listener, for clients.
     package var listen: ListenAddress
-    /// Where the RPA comes.
+    /// The private listener, for the RPA.
     package var privateListen: ListenAddress
-    /// Registrations and identities: ``StoreURL``.
+    /// The ``StoreURL`` of registrations and identities.
     package var database: String
-    /// Challenges, one-time tokens and browser sessions: ``StoreURL``.
+    /// The ``StoreURL`` of challenges, one-time tokens and browser sessions.
     package var shortLived = "memory:"
-    /// What wakes the browsers that wait for a phone: ``StoreURL``.
+    /// The ``StoreURL`` of the signals that wake browsers which wait for a phone.
     package var signals = "memory:"
-    /// What stands before each of the two stores: tests count and repeat there.
+    /// Wraps each of the two stores. Tests use it to count calls and to repeat them.
     package var layer: @Sendable (any Store) -> any Store = { $0 }
-    /// Makes the activation keys; 32 bytes.
+    /// Signs the activation keys; 32 bytes.
     package var activationKey: SecretBytes
-    /// The D-TAs in the order of their indices. The RPS asks the first for shares of clients, and they ask the others.
+    /// The D-TAs in the order of their indices. The RPS asks the first for shares, and clients ask the others.
     package var authorities: [TrustAuthorityLink]
-    /// Not nil: all D-TAs are old ones, and requests to them are signed with these.
+    /// The credentials for old D-TAs. If set, all D-TAs are old ones, and requests to them are signed with these.
     package var legacy: LegacyCredentials?
-    /// Whole URL of the RPA's /mpinVerify.
+    /// The complete URL of the RPA's /mpinVerify.
     package var verifyURL: String
-    /// Shared with the RPA: it signs the bearer token of each direction. Nil: an old RPA, or one without a key, on this
-    /// machine; an old one knows one URL, so the private listener has the public paths, too.
+    /// A key that is shared with the RPA and signs the bearer tokens of both directions. Nil if the RPA has no key,
+    /// because it is an old one or on this machine. An old one knows only one URL, so the private listener then serves
+    /// the public paths, too.
     package var rpaKey: SecretBytes?
-    /// Whether the private listener demands the RPA's bearer token.
+    /// Whether the private listener requires the RPA's bearer token.
     package var privateNeedsToken = false
-    /// What clients are told as `authenticateURL`.
+    /// The `authenticateURL` in the client settings.
     package var authenticateURL = "/mpinAuthenticate"
     /// Path prefix of the public endpoints, without slashes.
     package var prefix = "rps"
@@ -131,37 +133,38 @@ package struct RelyingPartyServiceConfig: Sendable {
     package var usePermits = true
     /// Origins of browser pages that may call the RPS; `*` stands for all. Pages of the RPS's own origin always may.
     package var allowOrigin: [String] = []
-    /// What the URLs in the client settings start with, without a slash at its end; empty: clients put the base URL that
-    /// they know before them. QR codes start with it too.
+    /// The beginning of the URLs in the client settings and in QR codes, without a slash at the end. If it is empty,
+    /// clients add the base URL that they know.
     package var baseURL = ""
-    /// Whole URL of the RPA's /mpinPermitUser, asked before each time permit; nil: it is not asked.
+    /// The complete URL of the RPA's /mpinPermitUser, which is asked before each time permit; nil: it is not asked.
     package var permitURL: String?
-    /// Whether D-TA 2's permit shares are kept and handed out as the permit storage did.
+    /// Whether D-TA 2's permit shares are stored and handed out, as the old permit storage did.
     package var storePermits = false
-    /// Headers of a client's register request that the RPA gets too; `*` stands for all.
+    /// Headers of a client's register request that are passed on to the RPA; `*` stands for all.
     package var forwardUserHeaders: [String] = []
-    /// Whether logins ask for one-time digits; then there are no access numbers in the client settings.
+    /// Whether logins ask for one-time digits. The client settings then contain no access numbers.
     package var requestOTP = false
-    /// Whether access numbers have a seventh digit that finds a mistyped one.
+    /// Whether access numbers have a seventh digit, which reveals most typing mistakes.
     package var accessNumberUseCheckSum = true
-    /// Whether a phone waits until the RPA has said what it made of the login, not only until it has asked about it.
+    /// Whether a phone waits until the RPA has confirmed or refused the login. Otherwise it waits only until the RPA
+    /// has redeemed the token.
     package var waitForLoginResult = false
-    /// Where phones log out unless the RPA says so itself: a path at the RPA.
+    /// A path at the RPA where phones log out, unless the RPA gives another one.
     package var logoutURL = ""
-    /// Whether clients are told of QR codes.
+    /// Whether the client settings offer QR codes.
     package var mobileUseNative = false
-    /// What phones get from /mobileConfig: a JSON list; nil: nothing.
+    /// The answer of /mobileConfig, a JSON list; nil: none.
     package var mobileConfig: JSONValue?
-    /// What phones get from /service; nil: nothing.
+    /// The answer of /service; nil: none.
     package var mobileService: ServiceResponse?
-    /// Programs that may ask /service, and their oldest versions; none: all may.
+    /// Programs that may ask /service, and their oldest versions; if empty, all may.
     package var serviceClients: [ProductVersion] = []
-    /// Whether a wrong PIN is told how many tries are left.
+    /// Whether the answer to a wrong PIN contains the number of attempts left.
     package var tellAttemptsLeft = false
-    /// Shown by a phone that has read a QR code.
+    /// The name that a phone shows after it has read a QR code.
     package var serviceName = ""
     package var serviceIconURL = ""
-    /// Hints for clients, not used here.
+    /// Hints for clients. The server does not use them.
     package var setDeviceName = false
     package var useNFC = false
     package var limits = Limits()
@@ -183,7 +186,7 @@ package struct RelyingPartyServiceConfig: Sendable {
 }
 
 extension RelyingPartyServiceConfig {
-    /// What of it is not about a wire.
+    /// The settings that do not depend on a wire.
     var rules: ServiceRules {
         var rules = ServiceRules()
         rules.attempts = attempts
@@ -199,45 +202,47 @@ extension RelyingPartyServiceConfig {
 
 /// How the RPA delivers activation links.
 package enum MailDelivery: Sendable, Equatable {
-    /// One file a mail into this folder.
+    /// Writes each mail as a file into this folder.
     case folder(String)
-    /// `smtp://host:25` or `smtps://host:465`, the sender's address, and who hands the mail in, where that matters.
+    /// Sends mails through `smtp://host:25` or `smtps://host:465`, with the sender's address and, if the mail server
+    /// needs them, a user name and password.
     case smtp(url: String, from: String, user: String? = nil, password: String? = nil)
-    /// No mail: every identity is confirmed at once. For tests only.
+    /// Sends no mail and confirms every identity at once. For tests only.
     case forceActivate
 }
 
-/// The RPA: mails activation links and asks the RPS for verdicts (wire section 8).
+/// The settings of the RPA, which mails activation links and asks the RPS for verdicts (wire section 8).
 package struct RelyingPartyApplicationConfig: Sendable {
     package var listen: ListenAddress
-    /// Where the RPS comes with /mpinVerify.
+    /// The private listener, for the RPS's /mpinVerify.
     package var privateListen: ListenAddress
-    /// Base URL that links in mails start with; never taken from a request.
+    /// The base URL of links in mails. It is never taken from a request.
     package var publicURL: String
     /// Base URL of the RPS's private listener.
     package var rpsPrivateURL: String
-    /// Base URL of its public one, where requests below the prefix are passed on to; nil: they do not come here.
+    /// Base URL of the RPS's public listener, to which requests below the prefix are forwarded; nil: they are not sent
+    /// to the RPA.
     package var rpsURL: String?
     /// Signs activation links; 32 bytes.
     package var linkKey: SecretBytes
-    /// Shared with the RPS; 32 bytes: it signs the bearer token of each direction. Nil: an old RPS, or one without a key,
-    /// on this machine; it has one listener for its public and its private paths.
+    /// A key of 32 bytes that is shared with the RPS and signs the bearer tokens of both directions. Nil if the RPS has
+    /// no key, because it is an old one or on this machine. It then has one listener for its public and private paths.
     package var rpsKey: SecretBytes?
     package var delivery: MailDelivery
-    /// Said to who registers, where nobody has said how mails leave; nil: nothing.
+    /// A text for users who register while no way to send mails is configured; nil: none.
     package var mailNotice: String?
     /// Origins of other sites' pages that may call the RPA; `*` stands for all.
     package var allowOrigin: [String] = []
     /// Path prefix of the RPS's public endpoints on this site, without slashes.
     package var prefix = "rps"
-    /// Whether the RPS waits for what the RPA makes of each login (its `waitForLoginResult`).
+    /// Whether the RPS waits until the RPA has confirmed or refused each login (its `waitForLoginResult`).
     package var reportLoginResult = false
-    /// File with users who may not log in any more: a user id or an M-Pin ID in hex on each line; read for each permit
-    /// and login.
+    /// A file of users who may not log in any more: on each line a user id or an M-Pin ID in hex. It is read for each
+    /// permit and login.
     package var revokedUsersFile: String?
-    /// How the website looks.
+    /// The look of the website.
     package var brand = Brand()
-    /// Of the mails, and of the pages where a visitor asks for no language that there is.
+    /// The language of the mails, and of pages for visitors who ask for none of the available languages.
     package var language = Language.english
     package var mail = MailTemplates()
     package var limits = Limits()

@@ -1,12 +1,13 @@
 import MPinService
 
-/// How the listeners of this process are protected where other machines can reach them.
+/// How the listeners of this process are protected if other machines can reach them.
 package enum Exposure: Sendable {
-    /// Not at all: loopback addresses only.
+    /// Not protected, so only loopback addresses are allowed.
     case loopback
-    /// TLS 1.2 or later, ended here. Of these proxies, such as an RPA on another machine, the word about a caller counts.
+    /// Protected by TLS 1.2 or later in this process. The proxies, such as an RPA on another machine, are trusted to
+    /// tell a caller's address.
     case tls(TLSIdentity, TrustedProxies = TrustedProxies())
-    /// TLS ends at these proxies.
+    /// Protected by these proxies, which end TLS.
     case behindProxy(TrustedProxies)
 
     var identity: TLSIdentity? { if case .tls(let identity, _) = self { identity } else { nil } }
@@ -18,16 +19,16 @@ package enum Exposure: Sendable {
         }
     }
 
-    /// The base URL of a listener, without a slash at its end.
+    /// The base URL of a listener, without a slash at the end.
     func url(_ address: ListenAddress) -> String { (identity == nil ? "http://" : "https://") + address.description }
 
-    /// Whether connections from there are served. What comes past the proxy would travel in the clear.
+    /// Whether connections from there are served. Behind a proxy, only the proxy's are: others would be without TLS.
     package func admits(_ peer: IPAddress?) -> Bool {
         guard case .behindProxy(let proxies) = self else { return true }
         return peer.map { $0.isLoopback || proxies.trusts($0) } ?? false
     }
 
-    /// Refuses an address that other machines can reach when what it serves would travel in the clear.
+    /// Throws if other machines can reach the address without TLS.
     func require(_ address: ListenAddress) throws(StartError) {
         guard case .loopback = self, !address.isLoopback else { return }
         throw StartError(

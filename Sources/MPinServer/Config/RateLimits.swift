@@ -1,10 +1,10 @@
 package import MPinStore
 
-/// How often one caller may come. Nil: as often as it likes.
+/// How often one caller may send requests. Nil: without limit.
 package struct RateLimits: Sendable {
     /// Registrations and activations, by address.
     package var registerAddress: RateLimit?
-    /// Registrations of one user id: each sends a mail.
+    /// Registrations of one user id, because each sends a mail.
     package var registerIdentity: RateLimit?
     /// Time permits, passes and authentications, by address.
     package var loginAddress: RateLimit?
@@ -12,10 +12,11 @@ package struct RateLimits: Sendable {
     package var loginIdentity: RateLimit?
     /// Access numbers, QR codes and phones' reports on them, by address.
     package var accessAddress: RateLimit?
-    /// Questions of login pages how far their phones are, by address. They are many where people share an address, and use
-    /// up nothing that a new page needs.
+    /// Polls of login pages for the state of their phones, by address. There are many if people share an address, so
+    /// they have a limit of their own and do not use up that for new pages.
     package var pollAddress: RateLimit?
-    /// Requests to a D-TA that its signature check refused, by address: the RPS asks for all its clients.
+    /// Requests to a D-TA with a wrong signature, by address. Right ones do not count, because the RPS sends them for
+    /// all its clients.
     package var authorityAddress: RateLimit?
     /// Requests to a D-TA for one identity.
     package var authorityIdentity: RateLimit?

@@ -3,19 +3,19 @@ import MPinSecrets
 package import MPinService
 package import MPinStore
 
-/// All parts in one process, each with its own keys and its own database in one folder, speaking HTTP with each other
-/// as separate processes would.
+/// Runs all parts in one process. Each has its own keys and database, all in one folder. The parts use HTTP between
+/// each other, as separate processes do.
 package struct AllInOne: Sendable {
-    /// Created with mode 0700 where it does not exist; databases and keys lie in it.
+    /// The folder of databases and keys. It is created with mode 0700 if it does not exist.
     package var stateFolder: String
     package var host = "127.0.0.1"
     package var port = 8005
     package var privatePort = 8011
     package var dta1Port = 8001
     package var dta2Port = 8002
-    /// Nil: mails go to the folder `mail` in the state folder.
+    /// How mails are delivered; nil: as files in the folder `mail` of the state folder.
     package var delivery: MailDelivery?
-    /// Nil: the URL of the public listener.
+    /// The base URL for clients; nil: that of the public listener.
     package var publicURL: String?
     package var maxAttempts = 3
     package var block = AttemptPolicy.Block.permanent
@@ -27,18 +27,18 @@ package struct AllInOne: Sendable {
     package var exposure = Exposure.loopback
     package var rates = RateLimits.standard
     package var adminListen: ListenAddress?
-    /// Nil: the log lies in the state folder.
+    /// The files of the audit log; nil: it is in the state folder.
     package var auditPlace: AuditPlace?
-    /// How that log names users.
+    /// How the audit log names users.
     package var auditUsers = AuditPlace.Users.plain
-    /// Bytes at which a new file of it is begun; nil: never.
+    /// Bytes at which a new file of the log is begun; nil: never.
     package var auditFileBytes: Int?
     package var limits = Limits()
     package var clock: Clock = Moment.now
 
     package init(stateFolder: String) { self.stateFolder = stateFolder }
 
-    /// Makes what is missing in the state folder and puts the parts together.
+    /// Creates what is missing in the state folder and makes the parts.
     package func parts() throws -> Parts {
         try makeFolder(stateFolder)
         let listen = try ListenAddress(host: host, port: port)
@@ -95,21 +95,22 @@ package struct AllInOne: Sendable {
 
     private var isExposed: Bool { if case .loopback = exposure { false } else { true } }
 
-    /// Where the parts talk with each other. Clients of an exposed server reach D-TA 2 through the public listener.
+    /// The host for requests between the parts. Clients of a server that other machines can reach get to D-TA 2 through
+    /// the public listener.
     private var insideHost: String { isExposed ? "127.0.0.1" : host }
 
     private func authority(_ name: String, port: Int, _ publicURL: String) throws -> TrustAuthorityConfig {
         var config = TrustAuthorityConfig(
             name: name, listen: try ListenAddress(host: insideHost, port: port), database: path(name + ".sqlite"),
             seal: .key(try key(name)), requestKey: try key("rps-" + name))
-        // The pages of this server fetch shares from a port of their own.
+        // This server's pages fetch shares from the D-TA's port, which is another origin.
         config.allowOrigin = allowOrigin + [origin(of: publicURL)].compactMap(\.self)
         config.limits = limits
         config.clock = clock
         return config
     }
 
-    /// `https://host:port` of a URL.
+    /// The origin of a URL: `https://host:port`.
     private func origin(of url: String) -> String? {
         guard let parts = URLComponents(string: url), let scheme = parts.scheme, let host = parts.host else {
             return nil
@@ -117,7 +118,7 @@ package struct AllInOne: Sendable {
         return "\(scheme)://\(host)" + (parts.port.map { ":\($0)" } ?? "")
     }
 
-    /// One log for all parts. Its key lies in the folder above.
+    /// One audit log for all parts. Its key is in the folder above.
     private func audit() throws -> Audit {
         if let auditPlace { return try audit(auditPlace) }
         try makeFolder(path("audit"))
@@ -142,13 +143,13 @@ package struct AllInOne: Sendable {
     private func path(_ name: String) -> String { "\(stateFolder)/\(name)" }
 }
 
-/// The folder that the file lies in.
+/// The folder of a file.
 package func folder(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])
 }
 
-/// Creates a folder that nobody else can look into, and the folders above it, where there is none.
+/// Creates a folder that only its owner can read, and the folders above it, unless it exists.
 package func makeFolder(_ path: String) throws {
     guard mkdir(path, 0o700) != 0, errno != EEXIST else { return }
     if errno == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex {

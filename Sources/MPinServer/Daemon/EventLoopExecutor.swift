@@ -1,16 +1,16 @@
 import NIOPosix
 
-/// Runs tasks on the event loops themselves: a request is read, answered and written by one thread, without a change to
-/// another pool's thread and back, which costs more than most handlers.
+/// Runs tasks on the event loops, so that one thread reads, answers and writes a request. A change to a thread of
+/// another pool and back costs more than most handlers.
 ///
-/// Handlers must not block: calls of other servers have threads of their own (``Workers``), and so has a sync to the
-/// disk. A pairing is a quarter of a millisecond and stays where it is.
+/// Handlers must not block. Calls of other servers have threads of their own (``Workers``), and so have syncs to the
+/// disk. A pairing takes a quarter of a millisecond and may run on the event loop.
 final class EventLoopExecutor: TaskExecutor {
     static let shared = EventLoopExecutor()
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        // From a loop this is the same loop.
+        // If the caller is on an event loop, this is the same loop.
         MultiThreadedEventLoopGroup.singleton.any().execute {
             job.runSynchronously(on: self.asUnownedTaskExecutor())
         }

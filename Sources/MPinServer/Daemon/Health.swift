@@ -1,7 +1,7 @@
 import NIOConcurrencyHelpers
 import ServiceLifecycle
 
-/// What this process needs to serve requests, and whether it is there.
+/// Checks whether this process can serve requests.
 final class Health: Sendable {
     typealias Check = @Sendable () async -> Bool
 
@@ -14,10 +14,10 @@ final class Health: Sendable {
 
     func add(_ name: String, _ check: @escaping Check) { state.withLockedValue { $0.checks[name] = check } }
 
-    /// From now on there is no readiness: the process is about to end.
+    /// Reports the process as not ready from now on, because it is about to end.
     func drain() { state.withLockedValue { $0.isDraining = true } }
 
-    /// Each check by its name; one that takes longer than two seconds has failed.
+    /// The results by the names of the checks. A check that takes longer than two seconds has failed.
     func report() async -> [String: Bool] {
         let state = state.withLockedValue { $0 }
         var report = await withTaskGroup(of: (String, Bool).self) { group in
@@ -29,7 +29,7 @@ final class Health: Sendable {
     }
 
     private static func inTime(_ check: @escaping Check) async -> Bool {
-        // Not a task group: that would wait for the check all the same.
+        // This is no task group, because a group would wait for the check to return.
         let (answers, answer) = AsyncStream.makeStream(of: Bool.self)
         Task { answer.yield(await check()) }
         let alarm = Task {
@@ -41,7 +41,7 @@ final class Health: Sendable {
     }
 }
 
-/// Takes the readiness away as the first thing of a graceful shutdown.
+/// Reports the process as not ready at the beginning of a graceful shutdown.
 struct Draining: Service {
     let health: Health
 

@@ -1,22 +1,22 @@
-/// Each connection is an open file, of which the system gives a process only so many.
+/// The number of open files. Each connection is one, and the system limits how many a process may have.
 extension Parts {
-    /// The most that the limits can come to.
+    /// The largest number of files that the limits allow.
     package var filesNeeded: Int {
         let limits = limits
         let alone = rps == nil && rpa == nil
         let open = alone ? authorities.count : publicAddresses.count
-        // Those at which only other parts of the system call.
+        // The listeners that only other parts of the system call.
         let inside = (alone ? 0 : authorities.count) + privateAddresses.count + (adminListen == nil ? 0 : 1)
         let onward = rpa?.rpsURL == nil ? 0 : limits.waitingPages + limits.waitingPhones + limits.requestsInFlight
         return open * limits.connections + inside * min(limits.connections, limits.connectionsPerAddress) + onward
             + Self.otherFiles
     }
 
-    /// Databases, logs, pipes, and calls of other servers.
+    /// Files for databases, logs, pipes, and calls of other servers.
     private static let otherFiles = 256
 
-    /// Lowers the limits of connections until so many files are enough: a connection that the system refuses would be
-    /// anybody's, also one of a login.
+    /// Lowers the limits of connections until `files` are enough. Without this the system would refuse arbitrary
+    /// connections, and some could be those of logins.
     package mutating func fit(files: Int) {
         while filesNeeded > files, limits.connections > 32 {
             let (all, each) = (limits.connections, limits.connectionsPerAddress)

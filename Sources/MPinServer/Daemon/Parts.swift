@@ -6,27 +6,27 @@ import MPinService
 package import MPinStore
 import ServiceLifecycle
 
-/// What one process runs: any of the D-TAs, the RPS and the RPA.
+/// The parts that one process runs: any of the D-TAs, the RPS and the RPA.
 package struct Parts: Sendable {
     package var authorities: [TrustAuthorityConfig] = []
     package var rps: RelyingPartyServiceConfig?
     package var rpa: RelyingPartyApplicationConfig?
     package var exposure = Exposure.loopback
     package var rates = RateLimits.standard
-    /// Where health and metrics are asked for; always a loopback address. Nil: nowhere.
+    /// The listener for health and metrics, always on a loopback address; nil: none.
     package var adminListen: ListenAddress?
     /// Whether clients reach D-TA 2 through the public listener, under ``AuthorityGate/path``.
     package var gatesAuthority = false
     package var audit = Audit.off
-    /// What requests of one identity are counted by.
+    /// The counters of requests for each identity.
     package var counters: any Counters = LocalCounters()
 
-    /// What the metrics say is running.
+    /// The version in the metrics.
     package var version = ""
 
     package init() {}
 
-    /// Those of its parts, which are the same.
+    /// The limits of its parts, which all have the same.
     package var limits: Limits { rps?.limits ?? rpa?.limits ?? authorities.first?.limits ?? Limits() }
 
     var publicAddresses: [ListenAddress] { distinct([rps?.listen, rpa?.listen]) }
@@ -67,20 +67,20 @@ package struct Daemon: Service {
         try await run(services)
     }
 
-    /// Starts the services in this order and ends them in the other: who asks goes before who answers, so that a
-    /// running request finds everything that it needs.
+    /// Starts the services in this order and ends them in the reverse order. A part is ended before the parts that it
+    /// calls, so that running requests can finish.
     private func run(_ services: [any Service]) async throws {
         try await ServiceGroup(configuration: .init(services: services, logger: lifecycleLogger)).run()
     }
 
-    /// At debug level a service group writes its services into the log, with their whole configuration.
+    /// The logger of the service group. At debug level the group would log the whole configuration of its services.
     private var lifecycleLogger: Logger {
         var logger = logger
         logger.logLevel = max(logger.logLevel, .info)
         return logger
     }
 
-    /// With SIGTERM and SIGINT as the ways to end it: running requests are finished first.
+    /// Runs until SIGTERM or SIGINT. Running requests are finished first.
     package func runUntilSignal() async throws {
         var configuration = ServiceGroupConfiguration(
             services: [.init(service: self)], gracefulShutdownSignals: [.sigterm, .sigint],
@@ -95,7 +95,7 @@ package struct Daemon: Service {
         logger.info("mpind has stopped")
     }
 
-    /// RPS and RPA: together, as they may share listeners.
+    /// The RPS and the RPA, which may share listeners.
     private struct RelyingParty: Service {
         let daemon: Daemon
         let readiness: Readiness
@@ -103,7 +103,7 @@ package struct Daemon: Service {
         func run() async throws {
             var server: ServiceParts?
             if let config = daemon.parts.rps {
-                // SIGTERM while waiting for a D-TA ends the wait.
+                // SIGTERM ends the wait for a D-TA.
                 do {
                     server = try await cancelWhenGracefulShutdown { try await daemon.makeService(config) }
                 } catch is CancellationError where Task.isShuttingDownGracefully {
@@ -131,7 +131,7 @@ extension Daemon {
         let keyring: MasterKeyring
         do {
             let database = try MasterShareDatabase(path: config.database, seal: config.seal, now: config.clock())
-            if database.isNew { sayNew(config) }
+            if database.isNew { reportNewShare(config) }
             keyring = try MasterKeyring(database, clock: config.clock)
         } catch {
             throw StartError("\(config.database): \(error)")
@@ -147,9 +147,9 @@ extension Daemon {
             rates: rates, readiness: readiness, logger: logger, routes: server.addRoutes)
     }
 
-    /// A missing database is that of a first start, or one that was lost, or not the one that was meant. An audit log
-    /// with lines shows that this is no first start.
-    private func sayNew(_ config: TrustAuthorityConfig) {
+    /// Reports that a D-TA had no database and has made a new master share. That is normal at the first start. If the
+    /// audit log has lines, this is not the first start, so the database was perhaps lost, or another one was meant.
+    private func reportNewShare(_ config: TrustAuthorityConfig) {
         parts.audit.of(config.name).record(.shareMade)
         let place: Logger.Metadata = ["part": "\(config.name)", "database": "\(config.database)"]
         guard hasRunBefore else {
@@ -160,17 +160,17 @@ extension Daemon {
             metadata: place)
     }
 
-    /// The service behind the RPS, and what it is asked through.
+    /// The service of the RPS, and the faces through which clients reach it.
     private struct ServiceParts: Sendable {
         let config: RelyingPartyServiceConfig
         let service: AuthenticationService
         let milagro: MilagroFace
-        /// Of D-TA 2, where clients reach it through this server.
+        /// The way to D-TA 2, if clients reach it through this server.
         let gate: AuthorityGate?
         let permitAudit: PermitAudit
         let stores: [any Store]
 
-        /// Every wire that the service is asked over. Those of MIRACL Trust and OpenID Connect get their places here.
+        /// All faces of the service. Those of MIRACL Trust and OpenID Connect will be added here.
         var faces: [any Face] { [milagro] }
     }
 
@@ -209,25 +209,25 @@ extension Daemon {
         MeteredStore(config.layer(try opened(config.database) { try $0.lasting() }), metrics: metrics)
     }
 
-    /// What the URL stands for. Throws `StartError`.
+    /// Opens the store, signals or counters that the URL names. Throws `StartError`.
     private func opened<Engine>(_ url: String, _ open: (StoreURL) throws -> Engine) throws -> Engine {
         do { return try open(StoreURL(url)) } catch { throw StartError("\(url): \(error)") }
     }
 
-    /// Looks at the D-TAs' permits once.
+    /// Checks the D-TAs' permits once.
     private func look(_ watch: PermitWatch?) async {
         guard let watch else { return }
         await watch.check()
         health.add("permits") { watch.isRight }
     }
 
-    /// Ready is who can write, and has the key to judge proofs with.
+    /// Adds health checks: the server is ready if it can write its store and has the keys to judge proofs.
     private func watch(_ store: any Store, _ config: RelyingPartyServiceConfig) {
         health.add("store") { (try? await store.check(at: config.clock())) != nil }
         health.add("keys") { false }
     }
 
-    /// One listener an address: in one process RPS and RPA share it.
+    /// Makes one listener for each address. In one process RPS and RPA share it.
     private func publicListeners(
         _ rps: ServiceParts?, _ rpa: RelyingPartyApplication?, _ readiness: Readiness
     ) throws -> [any Service] {
@@ -291,7 +291,7 @@ extension Daemon {
     private var names: [String] {
         parts.authorities.map(\.name) + (parts.rps == nil ? [] : ["rps"]) + (parts.rpa == nil ? [] : ["rpa"])
     }
-    /// Where to begin: the website, else the service, else the D-TA.
+    /// The URL in the log: that of the website, else of the service, else of the D-TA.
     private var url: String {
         if let rpa = parts.rpa { return rpa.publicURL }
         let listen = parts.rps?.listen ?? parts.authorities.first?.listen
@@ -310,7 +310,7 @@ extension Daemon {
     }
 }
 
-/// Deletes expired items now and then.
+/// Deletes expired items regularly.
 private struct Collector: Service {
     let stores: [any Store]
     let permitAudit: PermitAudit?
@@ -326,7 +326,7 @@ private struct Collector: Service {
         }
     }
 
-    /// A store that fails keeps no other from being collected.
+    /// Deletes the expired items of one store. An error is logged, and other stores are not affected.
     private func collect(_ store: any Store) async {
         do {
             let count = try await store.collectAll(at: daemon.clock())

@@ -1,10 +1,10 @@
 import Logging
 import NIOConcurrencyHelpers
 
-/// Says once, in the log and to a waiter, that every listener of this process is up.
+/// Reports once, in the log and to a closure, that all listeners of this process are running.
 package final class Readiness: Sendable {
     private let missing: NIOLockedValueBox<Int>
-    /// Where people and programs find this process.
+    /// The URL of this process for people and programs.
     private let url: String
     private let logger: Logger
     private let onReady: @Sendable () -> Void

@@ -2,13 +2,13 @@ import HTTPTypes
 import Hummingbird
 import MPinWire
 
-/// A refusal that the caller is told about: status and reason.
+/// An error answer, with a status and a reason for the caller.
 struct APIError: Error {
     let status: HTTPResponse.Status
     let message: String
-    /// Seconds after which another try makes sense.
+    /// Seconds after which the caller should try again.
     let retryAfter: Int?
-    /// Of a wrong PIN, where the operator lets it be told.
+    /// The number of attempts left after a wrong PIN, if the operator allows that it is told.
     let attemptsLeft: Int?
 
     init(
@@ -20,12 +20,12 @@ struct APIError: Error {
         self.attemptsLeft = attemptsLeft
     }
 
-    /// The one shape of every error answer.
+    /// The answer. All errors have this form.
     var response: Response {
         let name = status == .notFound ? "M-Pin authentication server" : nil
         var response = Response.json(
             ErrorResponse(message: message, service_name: name, attemptsLeft: attemptsLeft), status: status)
-        // Old servers send it with every 401 (wire section 2).
+        // Old servers send this header with every 401 (wire section 2).
         if status == .unauthorized { response.headers[.wwwAuthenticate] = "Authenticate" }
         if let retryAfter { response.headers[.retryAfter] = String(retryAfter) }
         return response
@@ -38,10 +38,11 @@ struct APIError: Error {
     static let invalidID = APIError(.badRequest, "Invalid M-Pin ID")
     static let internalError = APIError(.internalServerError, "INTERNAL SERVER ERROR")
     static let gone = APIError(.badRequest, "The request ended before its time")
-    /// Nothing was acknowledged. A login that was being judged may count as a wrong PIN: the safe side.
+    /// The store failed before the request was confirmed. A login that was in progress may count as a wrong PIN, which
+    /// is the safe side.
     static let storeFailed = APIError(.serviceUnavailable, "The state cannot be read or written", retryAfter: 5)
     static let overloaded = APIError(.serviceUnavailable, "Overloaded", retryAfter: 1)
-    /// Of those that wait for a person, and of nobody else.
+    /// For requests that wait for a person. Other requests do not get it.
     static let tooManyWait = APIError(.serviceUnavailable, "Too many wait already", retryAfter: 5)
     static let ending = APIError(.serviceUnavailable, "The server is about to end", retryAfter: 1)
 }

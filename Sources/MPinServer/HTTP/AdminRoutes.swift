@@ -8,7 +8,7 @@ struct AdminRoutes: Sendable {
     let metrics: Metrics
 
     func add(to router: Router<RequestContext>) {
-        // Needs nothing but the process: no store, no key.
+        // This answer needs no store and no key, only a running process.
         router.serve("/health/live", [.get: { _, _ in .json(["status": "UP"]) }])
         router.serve("/health/ready", [.get: { _, _ in await ready() }])
         router.serve("/metrics", [.get: { _, _ in await text() }])

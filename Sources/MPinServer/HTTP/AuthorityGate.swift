@@ -3,8 +3,8 @@ import Hummingbird
 import MPinSecrets
 import NIOCore
 
-/// Lets clients reach D-TA 2 through the public listener, so that one process needs one certificate and one open port.
-/// What the RPS alone asks for stays behind it.
+/// Lets clients reach D-TA 2 through the public listener, so that one process needs only one certificate and one open
+/// port. Paths that only the RPS uses are not passed on.
 struct AuthorityGate: Sendable {
     static let path = "/dta2"
     let authority: Peer

@@ -3,11 +3,11 @@ import MPinService
 package import MPinStore
 import Synchronization
 
-/// The header `Date` (RFC 9110 section 6.6.1), written once a second.
+/// The header `Date` (RFC 9110 section 6.6.1). Its text is made once each second.
 final class DateHeader: Sendable {
     private let last = Mutex<(second: Int64, field: HTTPField)>((0, HTTPField(name: .date, value: "")))
 
-    /// Of now.
+    /// The header for the current time.
     var field: HTTPField {
         let now = Moment.now()
         return last.withLock { last in
@@ -18,10 +18,10 @@ final class DateHeader: Sendable {
 }
 
 extension Moment {
-    /// `Sat, 21 Nov 2026 02:37:19 GMT`.
+    /// The time in the form `Sat, 21 Nov 2026 02:37:19 GMT`.
     package var httpDate: String { formatted("%a, %d %b %Y %H:%M:%S GMT") }
 
-    /// Whole seconds until then, rounded up, 1 at least: the value of `Retry-After`.
+    /// The whole seconds from `now` until this moment, rounded up, at least 1: the value of `Retry-After`.
     func secondsFrom(_ now: Moment) -> Int {
         Int(max(1, (microseconds - now.microseconds + 999_999) / 1_000_000))
     }

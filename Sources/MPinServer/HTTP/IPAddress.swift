@@ -1,13 +1,15 @@
 import Glibc
 import NIOCore
 
-/// An address of IPv4 or IPv6, in 16 bytes: IPv4 as `::ffff:a.b.c.d`, so that both spellings of one address are equal.
+/// An IPv4 or IPv6 address in 16 bytes. IPv4 is stored as `::ffff:a.b.c.d`, so that both forms of one address are
+/// equal.
 package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
-    /// The bytes from the left: `high` the first eight.
+    /// The first eight bytes; `low` contains the others.
     let high: UInt64
     let low: UInt64
 
-    /// Reads the spellings that inet_pton(3) knows, without a port, in square brackets or not; a zone (`%eth0`) is cut.
+    /// Reads the forms that inet_pton(3) accepts, without a port, with or without square brackets. A zone (`%eth0`) is
+    /// cut off.
     package init?(_ text: String) {
         let bare = text.hasPrefix("[") && text.hasSuffix("]") ? text.dropFirst().dropLast() : text[...]
         let address = String(bare.prefix { $0 != "%" })
@@ -21,7 +23,7 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
         self.init(v6)
     }
 
-    /// Nil for a socket that is no network's.
+    /// The address of a socket; nil for a Unix domain socket.
     init?(_ address: SocketAddress) {
         switch address {
         case .v4(let address): self.init(address.address.sin_addr)
@@ -50,16 +52,17 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
 
     var isIPv4: Bool { high == 0 && low >> 32 == 0xffff }
 
-    /// 127.0.0.0/8 or ::1.
+    /// Whether it is in 127.0.0.0/8 or is ::1.
     package var isLoopback: Bool { isIPv4 ? UInt8(truncatingIfNeeded: low >> 24) == 127 : high == 0 && low == 1 }
 
-    /// The first `bits` of the 128, the others zero.
+    /// The first `bits` of the 128 bits; the others are zero.
     func prefix(_ bits: Int) -> IPAddress {
         func mask(_ count: Int) -> UInt64 { count <= 0 ? 0 : count >= 64 ? .max : ~(.max >> UInt64(count)) }
         return IPAddress(high: high & mask(bits), low: low & mask(bits - 64))
     }
 
-    /// Whom a limit counts as one caller: an IPv4 address, or the /64 of which an IPv6 host may use every address.
+    /// The address that limits count as one caller: an IPv4 address, or an IPv6 /64, of which one host may use every
+    /// address.
     var caller: IPAddress { isIPv4 ? self : prefix(64) }
 
     package var description: String {
@@ -75,13 +78,13 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// A range of addresses, `10.0.0.0/8` or `2001:db8::/32`; an address alone is a range of one.
+/// A range of addresses, such as `10.0.0.0/8` or `2001:db8::/32`. An address without a length is a range of one.
 package struct IPNetwork: Sendable, Equatable {
     private let first: IPAddress
-    /// Of 128.
+    /// The length of the prefix in bits, out of 128.
     private let bits: Int
 
-    /// Nil for anything but an address and, behind a slash, a length that the address has.
+    /// Reads a range; nil unless the text is an address, optionally with a slash and a valid length.
     package init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = parts.first.flatMap({ IPAddress(String($0)) }) else { return nil }
@@ -93,7 +96,8 @@ package struct IPNetwork: Sendable, Equatable {
 
     func contains(_ address: IPAddress) -> Bool { address.prefix(bits) == first }
 
-    /// Wider than any network that belongs to one owner: below /8 of IPv4, below /7 of IPv6, or of IPv6 with all of IPv4.
+    /// Whether it is wider than any network of one owner: below /8 of IPv4, below /7 of IPv6, or an IPv6 range that
+    /// contains all of IPv4.
     var isTooWide: Bool {
         guard !first.isIPv4 else { return bits < 128 - 32 + 8 }
         return bits < 7 || IPAddress("::ffff:0.0.0.0").map(contains) ?? true

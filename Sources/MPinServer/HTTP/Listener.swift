@@ -29,7 +29,7 @@ struct Listener: Service {
         self.logger = logger
         let router = Router(context: RequestContext.self)
         router.add(
-            middleware: Surroundings(
+            middleware: CommonMiddleware(
                 name, edge, cors: cors, rates: rates, servesLogins: servesLogins, errorPage: errorPage))
         routes(router)
         self.edge = edge
@@ -37,9 +37,9 @@ struct Listener: Service {
         self.router = router.buildResponder()
     }
 
-    /// A graceful end comes in two steps: first whoever has connected is let in, then the framework closes the socket and
-    /// waits for the connections. The framework hears of it from a group of its own, in a task that does not see the
-    /// graceful end of this one.
+    /// A graceful end has two steps: first the connections that wait are accepted, then the framework closes the socket
+    /// and waits for the connections to end. The framework runs in a group of its own, in a detached task, so that it
+    /// does not see this task's graceful shutdown too early.
     func run() async throws {
         var logger = logger
         logger.logLevel = max(logger.logLevel, .info)
@@ -82,7 +82,7 @@ struct Listener: Service {
         return GroupedServer(server: server, groups: groups)
     }
 
-    /// What the framework's `Application` would do, but for a logger and an id of its own for each request.
+    /// Does what the framework's `Application` would do, but gives each request a logger and an id of its own.
     private var responder: HTTPChannelHandler.Responder {
         let date = DateHeader()
         return { request, writer, channel in
@@ -90,19 +90,19 @@ struct Listener: Service {
             var response = try await router.respond(to: request, context: context)
             response.headers.append(date.field)
             do { try await writer.write(response: response.head, body: response.body) } catch is HTTPParserError {
-                // The framework would answer it, and half an answer is under way.
+                // The framework would send an error answer, although a part of this answer was already sent.
                 throw ChannelError.outputClosed
             }
         }
     }
 }
 
-/// What every listener of a process shares.
+/// The settings that all listeners of a process share.
 struct Edge: Sendable {
     let exposure: Exposure
     let limits: Limits
     let metrics: Metrics
 
-    /// The same for a listener on a loopback address that only parts of the system use.
+    /// The settings for a listener on a loopback address that only parts of the system use.
     var inside: Edge { Edge(exposure: .loopback, limits: limits, metrics: metrics) }
 }

@@ -6,7 +6,7 @@ import MPinWire
 import NIOCore
 
 extension Response {
-    /// `value` as JSON, without the needless `\/` that some old parsers stumble over.
+    /// `value` as JSON, without escapes `\/`, which some old parsers cannot read.
     static func json(_ value: some Encodable, status: HTTPResponse.Status = .ok) -> Response {
         guard let body = try? JSON.bytes(value) else { return Response(status: .internalServerError) }
         return Response(
@@ -22,7 +22,8 @@ extension Response {
 }
 
 extension Request {
-    /// The same with its body read. One that is longer than allowed by its own word is left to who refuses it.
+    /// The request with its body read. A body whose `Content-Length` is above the limit is not read; ``bytes(_:)``
+    /// refuses it later.
     func withBody(_ limits: Limits) async throws -> Request {
         let length = declaredLength ?? 0
         guard (1...limits.bodyBytes).contains(length) || headers.contains(.transferEncoding) else { return self }
@@ -31,12 +32,13 @@ extension Request {
         return whole
     }
 
-    /// `Content-Length`, of which no request has two. The framework's way to all values of a name is long.
+    /// The `Content-Length`, of which a request has at most one. The first field is searched for, because the
+    /// framework's way to get all values of a name is slow.
     private var declaredLength: Int? {
         headers.first { $0.name == .contentLength }.flatMap { Int($0.value) }
     }
 
-    /// The body, whatever its Content-Type says (wire section 2); 413 beyond the limit.
+    /// The body, whatever its Content-Type is (wire section 2). Throws 413 above the limit.
     func bytes(_ limits: Limits) async throws -> ByteBuffer {
         if let declaredLength, declaredLength > limits.bodyBytes { throw APIError.bodyTooLarge }
         do {
@@ -46,15 +48,15 @@ extension Request {
         }
     }
 
-    /// The body as a JSON object of the given shape; else `failure`.
+    /// The body as a JSON object of the given type; otherwise throws `failure`.
     func json<T: Decodable>(
         _ type: T.Type, _ limits: Limits, or failure: HTTPResponse.Status = .badRequest
     ) async throws -> T {
         try decoded(type, from: await bytes(limits), or: failure)
     }
 
-    /// No object may name a member twice (wire section 2): of two such members one program takes the first and the next
-    /// one the last, and what one has checked is not what the other works with.
+    /// Decodes JSON. An object must not have a member twice (wire section 2), because one program would use the first
+    /// and another one the last, so that a checked value is not the one that is used.
     func decoded<T: Decodable>(
         _ type: T.Type, from body: ByteBuffer, or failure: HTTPResponse.Status = .badRequest
     ) throws -> T {
@@ -64,21 +66,20 @@ extension Request {
     }
 
     enum Kind {
-        /// A page that waits for a phone: it costs a connection and no work.
+        /// A page that waits for a phone. It uses a connection, but no processor time.
         case page
-        /// A phone that waits for its page: likewise.
+        /// A phone that waits for its page, at the same cost.
         case phone
-        /// A step of a login behind its first.
+        /// A later step of a login.
         case endOfLogin
         case other
 
-        /// Whether it is answered when a person has done something.
+        /// Whether the answer waits until a person has done something.
         var waits: Bool { self == .page || self == .phone }
     }
 
-    /// What the last word of its path says. With a slash at its end a path is the same to the router. A phone's
-    /// `authenticate` stands behind the RPS's prefix; without one it is the RPA's, which asks for all phones and waits for
-    /// none (wire section 7).
+    /// The kind, by the last word of the path; the router ignores a slash at the end. A phone's `authenticate` comes
+    /// after the RPS's prefix. Without a prefix it is the request of the RPA, which does not wait (wire section 7).
     var kind: Kind {
         let words = uri.path.split(separator: "/")
         return switch words.last {
@@ -90,10 +91,10 @@ extension Request {
         }
     }
 
-    /// A member of the query with its escapes undone; nil where it is missing.
+    /// A decoded member of the query; nil if it is missing.
     func query(_ name: String) -> String? { uri.queryParameters[Substring(name)].map(String.init) }
 
-    /// The M-Pin ID in the path: 404 unless it is hex, 400 for half a byte.
+    /// The M-Pin ID in the path. Throws 404 if it is not hex, and 400 for an odd number of digits.
     func mpinID(_ context: RequestContext) throws -> MPinID {
         let text = context.parameters.get("id") ?? ""
         guard !text.isEmpty, text.utf8.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }) else {
@@ -105,7 +106,7 @@ extension Request {
 }
 
 extension Request {
-    /// 401 unless the request carries the bearer token of `message` under `key`.
+    /// Throws 401 unless the request carries the bearer token of `message` under `key`.
     func requireBearer(_ message: SignedMessage, key: SecretBytes) throws {
         let given = headers[.authorization] ?? ""
         guard given.hasPrefix("Bearer "), message.isSigned(String(given.dropFirst(7)), key: key) else {

@@ -2,26 +2,26 @@ import MPinHTTP
 import MPinSecrets
 import MPinWire
 
-/// Another part of the system, called over HTTP from a thread of its own.
+/// Another part of the system, which is called over HTTP from a thread of its own.
 struct Peer: Sendable {
     /// An answer with any status.
     struct Answer: Sendable {
         let status: Int
         let body: SecretBytes
-        /// Seconds, where the answer has a `Retry-After`.
+        /// The seconds of `Retry-After`, if the answer has one.
         let retryAfter: Int?
 
-        /// The body as JSON of that shape; nil for anything else.
+        /// The body as JSON of that type; nil for anything else.
         func json<T: Decodable>(_ type: T.Type) -> T? {
             let body = body
             return try? JSON.decode(type, from: body.span)
         }
     }
 
-    /// Without a slash at its end.
+    /// The base URL, without a slash at the end.
     let url: String
     let seconds: Int
-    /// Whether it sends mails before it answers.
+    /// Whether the peer sends mails before it answers.
     private let isMailing: Bool
     private let transport: CurlTransport
 
@@ -36,8 +36,8 @@ struct Peer: Sendable {
         try await send(.get, target, headers: [], body: nil, bearer: bearer)
     }
 
-    /// `mayRepeat`: the other side may get it twice, where a kept connection turns out to be dead, and nothing comes of
-    /// that. All others go out once, on a new connection.
+    /// `mayRepeat`: the request may be sent a second time if a kept connection turns out to be broken. Otherwise it is
+    /// sent once, on a new connection.
     func post(
         _ target: String, headers: [(String, String)] = [], _ body: some Encodable & Sendable, bearer: String?,
         mayRepeat: Bool = false
@@ -52,7 +52,7 @@ struct Peer: Sendable {
         var headers = headers
         if body != nil { headers.append(("Content-Type", "application/json")) }
         if let bearer { headers.append(("Authorization", "Bearer \(bearer)")) }
-        // The time in the queue counts.
+        // The deadline includes the time in the queue.
         let request = HTTPRequest(
             method: method, url: url + target, headers: headers, body: body,
             deadline: .after(milliseconds: UInt32(seconds * 1000)), mayRepeat: mayRepeat)

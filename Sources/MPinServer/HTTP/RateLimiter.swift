@@ -2,10 +2,10 @@ import MPinSecrets
 import MPinService
 import MPinStore
 
-/// The rate limits at work: those by address in this process, those by identity in the counters of the store. What is over
-/// a limit gets 429 and `Retry-After`, whether the identity is known or not.
+/// Applies the rate limits: those by address with counters of this process, those by identity with the counters of the
+/// store. A request above a limit gets 429 and `Retry-After`, whether the identity is known or not.
 final class RateLimiter: Sendable {
-    /// Requests that share their limits.
+    /// A group of requests that share their limits.
     enum Group: String, Sendable { case register, login, access, poll, authority }
 
     private let addresses: [Group: TokenBuckets]
@@ -27,7 +27,7 @@ final class RateLimiter: Sendable {
         self.metrics = metrics
     }
 
-    /// Counts a request of `address`; nil, an unknown one, is not counted.
+    /// Counts a request of `address`. A request of an unknown address (nil) is not counted.
     func admit(_ group: Group, address: IPAddress?) throws(APIError) {
         guard let address, let wait = addresses[group]?.take(.init(address)) else { return }
         throw refusal(group, "address", wait)
@@ -40,7 +40,7 @@ final class RateLimiter: Sendable {
         throw refusal(group, "identity", wait)
     }
 
-    /// Counts a request for a user id that has no M-Pin ID yet, by its mailbox.
+    /// Counts a request for a user id that has no M-Pin ID yet. The requests for one mailbox count together.
     func admit(_ group: Group, user: String) async throws {
         try await admit(group, identity: SHA256.hash(Array(UserID.mailbox(user).utf8)))
     }

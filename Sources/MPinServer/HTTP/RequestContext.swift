@@ -3,16 +3,17 @@ import Logging
 import MPinSecrets
 import NIOCore
 
-/// What a handler knows about a request beside the request itself.
+/// What a handler knows about a request besides the request itself.
 struct RequestContext: Hummingbird.RequestContext {
     var coreContext: CoreRequestContextStorage
-    /// Who sent it: the peer of the connection, or whom a trusted proxy names. Nil where the system names no peer.
+    /// The address of the sender: the peer of the connection, or the address that a trusted proxy gives. Nil if the
+    /// system knows no peer.
     var remoteAddress: IPAddress?
-    /// Whether it came over TLS, here or at a trusted proxy.
+    /// Whether the request came over TLS, here or at a trusted proxy.
     var isSecure = false
-    /// Stands in the answer (`X-Request-Id`) and in every log line of this request.
+    /// The request's id. It is in the answer (`X-Request-Id`) and in every log line of this request.
     var requestID = Self.newID()
-    /// Other parts of the framework know the id by this name.
+    /// The same id under the name that the framework uses.
     var id: String { requestID }
     private let listenerLogger: Logger
 
@@ -22,17 +23,17 @@ struct RequestContext: Hummingbird.RequestContext {
         listenerLogger = source.logger
     }
 
-    /// Made when somebody asks: most requests log nothing.
+    /// The logger with the request's id. It is made on demand, because most requests log nothing.
     var logger: Logger {
         var logger = listenerLogger
         logger[metadataKey: "request_id"] = "\(requestID)"
         return logger
     }
 
-    /// Whether anybody wants to know.
+    /// Whether messages of that level are logged.
     func logs(_ level: Logger.Level) -> Bool { listenerLogger.logLevel <= level }
 
-    /// 16 hex digits.
+    /// A random id of 16 hex digits.
     private static func newID() -> String {
         var generator = SystemRandomNumberGenerator()
         let text = String(generator.next(), radix: 16)

@@ -3,9 +3,9 @@ import Glibc
 package import Logging
 import MPinStore
 
-/// Writes one JSON object a line to standard error: `time`, `level`, `message` and the metadata beside them.
+/// Writes each message as one line of JSON to standard error: `time`, `level`, `message` and the metadata.
 ///
-/// Nothing here filters secrets: they are never handed to a logger.
+/// It does not filter secrets, because no code gives a secret to a logger.
 package struct JSONLogHandler: LogHandler {
     package var logLevel: Logger.Level
     package var metadata: Logger.Metadata = [:]
@@ -32,7 +32,7 @@ package struct JSONLogHandler: LogHandler {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         guard var line = try? encoder.encode(members) else { return }
         line.append(UInt8(ascii: "\n"))
-        // One write call a line keeps lines of several threads and processes apart.
+        // One write call for each line keeps lines of several threads and processes apart.
         line.withUnsafeBytes { _ = write(file, $0.baseAddress, $0.count) }
     }
 }

@@ -1,7 +1,7 @@
 import MPinService
 import MPinStore
 
-/// A store whose operations are timed and whose failures are counted.
+/// A store that measures the time of its operations and counts its failures.
 struct MeteredStore: Store {
     private let store: any Store
     private let metrics: Metrics
@@ -46,7 +46,7 @@ struct MeteredStore: Store {
 
     func check(at now: Moment) async throws { try await metered("check") { try await store.check(at: now) } }
 
-    /// A refusal that the change itself makes is no failure of the store.
+    /// Measures an operation. Errors that a change itself throws are not failures of the store and are not counted.
     private func metered<Result>(_ operation: String, _ work: () async throws -> Result) async throws -> Result {
         let start = ContinuousClock.now
         defer { metrics.observe(.storeSeconds, since: start, [operation]) }

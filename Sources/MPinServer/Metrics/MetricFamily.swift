@@ -1,4 +1,4 @@
-/// Everything that is measured: name, labels and buckets as Prometheus knows them. No label ever names a person.
+/// All metrics, with names, labels and buckets for Prometheus. No label identifies a person.
 enum MetricFamily: String, CaseIterable, Sendable {
     case requests = "mpin_http_requests_total"
     case requestSeconds = "mpin_http_request_duration_seconds"
@@ -43,7 +43,7 @@ enum MetricFamily: String, CaseIterable, Sendable {
         }
     }
 
-    /// Upper bounds in seconds; nil for what is no histogram.
+    /// The buckets' upper bounds in seconds; nil if the metric is no histogram.
     var buckets: [Double]? {
         switch self {
         case .requestSeconds: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]

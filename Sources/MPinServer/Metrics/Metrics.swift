@@ -3,7 +3,7 @@ import NIOConcurrencyHelpers
 /// Counts and times of one process, kept in memory and read as Prometheus text.
 final class Metrics: Sendable {
     private struct Histogram {
-        /// One for each bucket, not added up, and one for what is above all of them.
+        /// The count of each bucket alone, and of the values above all buckets.
         var counts: [Int]
         var sum = 0.0
 
@@ -37,12 +37,12 @@ final class Metrics: Sendable {
         }
     }
 
-    /// A value that is asked for when somebody reads.
+    /// Adds a value that is computed when the metrics are read.
     func gauge(_ family: MetricFamily, _ value: @escaping @Sendable () async -> Double) {
         state.withLockedValue { $0.gauges[family] = value }
     }
 
-    /// Runs `work` and observes how long it took, failed or not.
+    /// Runs `work` and records how long it took, whether it failed or not.
     func timed<T>(_ family: MetricFamily, _ labels: [String] = [], _ work: () async throws -> T) async rethrows -> T {
         let start = ContinuousClock.now
         defer { observe(family, since: start, labels) }

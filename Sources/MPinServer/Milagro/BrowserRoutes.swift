@@ -3,7 +3,7 @@ import MPinService
 import MPinStore
 import MPinWire
 
-/// What browsers and phones ask about a login for a browser (wire sections 6.8 to 6.12).
+/// The requests of browsers and phones about a login for a browser (wire sections 6.8 to 6.12).
 extension MilagroFace {
     /// POST /getAccessNumber (wire section 6.9).
     func getAccessNumber() async throws -> Response {
@@ -21,8 +21,8 @@ extension MilagroFace {
         return .json(answer)
     }
 
-    /// POST /access (wire section 6.10): answered at once, or, where the browser says that it will wait, as soon as the
-    /// status is another one.
+    /// POST /access (wire section 6.10). The answer is immediate, unless the browser offers to wait: then it comes as
+    /// soon as the status changes.
     func access(_ request: Request) async throws -> Response {
         let body = try await request.json(AccessRequest.self, limits)
         let view = try await service.follow(
@@ -31,7 +31,7 @@ extension MilagroFace {
         return .json(AccessResponse(view))
     }
 
-    /// POST /codeStatus (wire section 6.12). A report about an unknown code is no error to old clients.
+    /// POST /codeStatus (wire section 6.12). Old clients expect that a report about an unknown code is no error.
     func codeStatus(_ request: Request) async throws -> Response {
         let body = try await request.json(CodeStatusRequest.self, limits)
         let isKnown = try await service.report(
@@ -40,8 +40,8 @@ extension MilagroFace {
         return .json(CodeDetailsResponse(name: config.serviceName, logoURL: config.serviceIconURL))
     }
 
-    /// POST /authenticate of the public surface (wire section 6.8): the phone brings the outcome of its pass 2 and waits
-    /// for what the RPA makes of it.
+    /// The public POST /authenticate (wire section 6.8): the phone sends the token of its pass 2 and waits until the
+    /// RPA has decided about the login.
     func authenticateMobile(_ request: Request) async throws -> Response {
         let body = try await request.json(AuthenticateRequest.self, limits)
         guard case .string(let authOTT)? = body.mpinResponse["authOTT"] else {
@@ -49,7 +49,7 @@ extension MilagroFace {
         }
         switch try await service.present(authOTT.lowercased()) {
         case .refused(let verdict, let now):
-            // The RPA, whose question counts the others, never hears of it.
+            // Other logins are counted when the RPA redeems their tokens. The RPA never sees this one.
             metrics.count(.logins, [String(verdict.status)])
             return APIError(verdict, at: now, tellsLeft: config.tellAttemptsLeft).response
         case .decided(let outcome):

@@ -1,15 +1,15 @@
 import HTTPTypes
 
-/// What the RPA hears of a client's register request beside its body (wire section 8.1).
+/// The headers of a client's register request that the RPA gets besides its body (wire section 8.1).
 struct ClientHeaders: Sendable {
-    /// Of this connection, of this body, or the RPS's own word to the RPA.
+    /// Headers that belong to this connection or body, or that the RPS itself sends to the RPA.
     private static let own: Set = [
         "authorization", "connection", "content-encoding", "content-length", "content-type", "expect", "host",
         "keep-alive", "proxy-authorization", "proxy-connection", "rps-base-url", "te", "trailer", "transfer-encoding",
         "upgrade",
     ]
 
-    /// Lower-case names, or `*` for all.
+    /// The names of the configured headers in lower case, or `*` for all.
     private let names: Set<String>
     private let baseURL: String
 
@@ -18,8 +18,8 @@ struct ClientHeaders: Sendable {
         baseURL = config.baseURL
     }
 
-    /// The chosen headers, and the configured base URL of the RPS: what the client calls it (the Host header) would lead
-    /// a link in a mail anywhere.
+    /// The configured headers, and the base URL of the RPS. The base URL comes from the configuration: with the
+    /// client's Host header a link in a mail could lead anywhere.
     func of(_ headers: HTTPFields) -> [(String, String)] {
         var fields: [(String, String)] = baseURL.isEmpty ? [] : [("RPS-BASE-URL", baseURL)]
         for field in headers {

@@ -3,20 +3,20 @@ import Hummingbird
 import MPinSecrets
 import MPinWire
 
-/// What clients ask before anything else.
+/// The requests that clients send first.
 extension MilagroFace {
-    /// GET /clientSettings (wire section 6.1). Without a configured base URL all URLs are paths: clients put theirs before
-    /// them.
+    /// GET /clientSettings (wire section 6.1). Without a configured base URL all URLs are paths, to which clients add
+    /// the base URL that they know.
     func clientSettings() throws -> Response {
         let base = config.baseURL + "/" + config.prefix
-        // Where clients reach D-TA 2 through this server its URL is a path, as the others are.
+        // If clients reach D-TA 2 through this server, its URL is a path, as the others are.
         guard let publicURL = config.authorities.last?.publicURL else { throw APIError.internalError }
         let dta2 = (publicURL.hasPrefix("/") ? config.baseURL : "") + publicURL
         var settings = ClientSettings(
             certivoxURL: dta2.hasSuffix("/") ? dta2 : dta2 + "/",
             signatureURL: base + "/signature", registerURL: base + "/user", timePermitsURL: base + "/timePermit",
             mpinAuthServerURL: base, authenticateURL: config.authenticateURL, appID: appID)
-        // Old clients ask there first and go to the D-TA on a 404 (wire section 18).
+        // Old clients ask there first and go to the D-TA after a 404 (wire section 18).
         settings.timePermitsStorageURL = base + "/permitStorage"
         settings.setupDoneURL = base + "/setupDone"
         settings.mobileAuthenticateURL = base + "/authenticate"
@@ -52,8 +52,8 @@ extension MilagroFace {
         return .json(list)
     }
 
-    /// GET /service (wire section 6.15), without the prefix: where phones begin that know nothing but a URL. A program that
-    /// does not belong here hears so before it asks anything else (TRUST wire section 7.2).
+    /// GET /service (wire section 6.15), without the prefix, for phones that know only a URL. Programs that are not for
+    /// this service are refused here, before they send other requests (TRUST wire section 7.2).
     func service(_ request: Request) throws -> Response {
         guard let service = config.mobileService else { throw APIError(.forbidden, "No mobile service") }
         if !config.serviceClients.isEmpty {
@@ -69,7 +69,7 @@ extension MilagroFace {
 }
 
 extension Response {
-    /// With the headers that keep old browsers and proxies, too, from keeping it.
+    /// The response with headers that forbid caching, also for old browsers and proxies.
     func uncached() -> Response {
         var response = self
         response.headers[.cacheControl] = "no-cache, no-store, max-age=0, must-revalidate"

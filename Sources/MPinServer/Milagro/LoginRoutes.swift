@@ -7,7 +7,7 @@ import MPinWire
 
 /// Logins on the Milagro wire (wire sections 6.6, 6.7 and 7).
 extension MilagroFace {
-    /// POST /pass1 (wire section 6.6): takes the client's commitment and gives a challenge.
+    /// POST /pass1 (wire section 6.6): takes the client's commitment and returns a challenge.
     func pass1(_ request: Request) async throws -> Response {
         let body = try await request.json(Pass1Request.self, limits, or: .forbidden)
         guard let id = MPinID(hex: body.mpin_id) else { throw APIError(.forbidden, "mpin_id is not hex") }
@@ -18,7 +18,7 @@ extension MilagroFace {
         return .json(Pass1Response(y: y))
     }
 
-    /// POST /pass2 (wire section 6.7): has the proof judged. The verdict waits under the one-time token.
+    /// POST /pass2 (wire section 6.7): has the proof judged. The verdict is stored under the one-time token.
     func pass2(_ request: Request, _ logger: Logger) async throws -> Response {
         let body = try await request.json(Pass2Request.self, limits, or: .forbidden)
         guard let id = MPinID(hex: body.mpin_id) else { throw APIError(.forbidden, "mpin_id is not hex") }
@@ -57,7 +57,7 @@ extension MilagroFace {
         }
     }
 
-    /// Private POST /loginResult (wire section 7): the RPA's own verdict, once for each login.
+    /// Private POST /loginResult (wire section 7): the RPA's own decision, once for each login.
     func loginResult(_ request: Request) async throws -> Response {
         guard config.waitForLoginResult else { throw APIError.notFound }
         let body = try await request.json(LoginResultRequest.self, limits)
@@ -80,7 +80,7 @@ struct LoginReport: Sendable {
         self.retryAfter = retryAfter
     }
 
-    /// `tellsLeft`: whether a wrong PIN hears how many tries are left.
+    /// `tellsLeft`: whether the answer to a wrong PIN contains the number of attempts left.
     fileprivate init(_ report: AuthenticationService.LoginReport, tellsLeft: Bool) {
         answer = RPAAuthenticateResponse(
             status: report.verdict.status, message: report.verdict.message, userId: report.userID,
@@ -91,7 +91,7 @@ struct LoginReport: Sendable {
 }
 
 extension WaitingBrowser.Outcome {
-    /// This, as the RPA's verdict alters it.
+    /// The outcome with the changes of the RPA's decision.
     fileprivate func with(_ verdict: LoginResultRequest) -> WaitingBrowser.Outcome {
         WaitingBrowser.Outcome(
             status: verdict.status,

@@ -31,7 +31,7 @@ struct MilagroFace: Face {
         [.rps(prefix: config.prefix, origins: config.allowOrigin), .service(config.allowOrigin)]
     }
 
-    /// Everything below `/<prefix>`.
+    /// Adds the routes below `/<prefix>`, and /service.
     func addPublicRoutes(to router: Router<RequestContext>) {
         let base = "/" + config.prefix
         router.serve(base + "/clientSettings", [.get: { _, _ in try clientSettings() }])
@@ -66,14 +66,14 @@ struct MilagroFace: Face {
         router.serve(base + "/authenticate", [.post: { request, _ in try await authenticateMobile(request) }])
     }
 
-    /// For the RPA, on a listener of their own.
+    /// Adds the routes for the RPA, on a listener of their own.
     func addPrivateRoutes(to router: Router<RequestContext>) {
         router.serve(
             "/user/{id}",
             [
                 .get: { request, context in
                     try requireRPA(request)
-                    return try await standing(request.mpinID(context))
+                    return try await revocationStatus(request.mpinID(context))
                 },
                 .post: { request, context in
                     try requireRPA(request)
@@ -108,15 +108,15 @@ struct MilagroFace: Face {
                     return try await loginResult(request)
                 }
             ])
-        // What may change at run time would be a second configuration; the old server, too, says 403 unless told where it
-        // is.
+        // Options that change at run time would be a second configuration. Old servers also answer 403, unless a place
+        // for such options is configured.
         let fixed: Handler = { _, _ in throw APIError(.forbidden, "Options come from the configuration only") }
         router.serve("/dynamicOptions", [.get: fixed, .post: fixed])
         addBrowserRoutes(to: router)
         router.serve("/status", [.get: { _, _ in .json(ErrorResponse(message: "active")) }])
     }
 
-    /// For RPAs that make the pages themselves.
+    /// Adds the routes for RPAs that make the login pages themselves.
     private func addBrowserRoutes(to router: Router<RequestContext>) {
         let handlers: [String: @Sendable (Request) async throws -> Response] = [
             "/getAccessNumber": { _ in try await getAccessNumber() }, "/getQrUrl": { _ in try await getQRCode() },

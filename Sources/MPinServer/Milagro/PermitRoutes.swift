@@ -6,7 +6,7 @@ import MPinWire
 
 /// Time permits on the Milagro wire (wire sections 6.5, 7, 8.2 and 10).
 extension MilagroFace {
-    /// GET /timePermit/<id> (wire section 6.5): D-TA 1's share for today and the signature that D-TA 2 wants to see.
+    /// GET /timePermit/<id> (wire section 6.5): D-TA 1's share for today, and the signature that D-TA 2 requires.
     func timePermit(_ id: MPinID) async throws -> Response {
         try await rates.admit(.login, identity: id.hash)
         let issued = try await service.issuePermit(id)
@@ -16,15 +16,15 @@ extension MilagroFace {
                 storageId: Hex.encode(issued.permit.hash), timePermit: issued.share.octets.hex()))
     }
 
-    /// Private GET /user/<id>, which no old server has: 410 for an identity that the operator has revoked, for the logins
-    /// that an RPA keeps.
-    func standing(_ id: MPinID) async throws -> Response {
+    /// Private GET /user/<id>, which old servers do not have: 410 if the operator has revoked the identity. An RPA that
+    /// keeps sessions asks it.
+    func revocationStatus(_ id: MPinID) async throws -> Response {
         guard try await !service.isRevoked(id) else { throw ServiceError.revoked }
         return Response(status: .ok)
     }
 
-    /// GET timePermitsStorageURL/<app_id>/<date>/<hash_mpin_id> (wire section 10): the share as bare hex. Who gets none
-    /// here asks D-TA 2, as old clients do in any case.
+    /// GET timePermitsStorageURL/<app_id>/<date>/<hash_mpin_id> (wire section 10): the share as plain hex. A client
+    /// that gets none asks D-TA 2, as old clients always do.
     func storedPermit(_ context: RequestContext) async throws -> Response {
         let names = ["app", "date", "hash"].map { context.parameters.get($0) ?? "" }
         guard names[0] == appID, let date = Int32(names[1]), let hash = Hex.decode(names[2]),
@@ -36,7 +36,8 @@ extension MilagroFace {
 }
 
 extension RelyingPartyServiceConfig {
-    /// Asks the RPA whether a user may still log in (wire section 8.2); its refusal is the client's. Nil: it is not asked.
+    /// Asks the RPA whether a user may still log in (wire section 8.2). The client gets the RPA's refusal. Nil: the RPA
+    /// is not asked.
     var permission: AuthenticationService.Permission? {
         guard let peer = permitURL.map({ Peer(url: $0, seconds: limits.callSeconds) }) else { return nil }
         let rpaKey = rpaKey
@@ -48,7 +49,7 @@ extension RelyingPartyServiceConfig {
             }
             switch status {
             case 200: return nil
-            // 401 is about our own bearer token, where there is one, and not about the user.
+            // If the request has a bearer token, 401 is about that token, and not about the user.
             case 400..<500 where status != 401 || bearer == nil:
                 return APIError(.init(code: status), "The relying party application refused the permit")
             default: throw APIError(.internalServerError, "The relying party application failed")

@@ -1,10 +1,10 @@
-/// A program and its version, as a User-Agent begins (RFC 9110 section 10.1.5): `MyApp/2.1.3`.
+/// A program and its version, as at the beginning of a User-Agent (RFC 9110 section 10.1.5): `MyApp/2.1.3`.
 package struct ProductVersion: Sendable, Equatable {
     package let name: String
-    /// Numbers between dots, from the left.
+    /// The numbers of the version, from the left.
     package let version: [Int]
 
-    /// Nil unless `text` begins with a name, a slash and a version of decimal numbers.
+    /// Reads the beginning of a User-Agent; nil unless it is a name, a slash and a version of decimal numbers.
     package init?(_ text: String) {
         let product = text.prefix { $0 != " " }.split(separator: "/", omittingEmptySubsequences: false)
         guard product.count == 2, !product[0].isEmpty else { return nil }
@@ -17,7 +17,7 @@ package struct ProductVersion: Sendable, Equatable {
         self.version = version
     }
 
-    /// Whether this version is as new as `oldest`: 2.1 is 2.1.0.
+    /// Whether this version is at least `oldest`; 2.1 is the same as 2.1.0.
     func isAsNew(as oldest: ProductVersion) -> Bool {
         for place in 0..<max(version.count, oldest.version.count) {
             let own = place < version.count ? version[place] : 0

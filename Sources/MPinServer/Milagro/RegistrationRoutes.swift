@@ -23,7 +23,7 @@ extension MilagroFace {
                 message: started.message))
     }
 
-    /// Asks the RPA whether the user may register (wire section 8.1), and whether without a further confirmation.
+    /// Asks the RPA whether the user may register (wire section 8.1), and whether a confirmation is needed.
     private func verify(
         _ question: AuthenticationService.Question, _ form: RegisterForm
     ) async throws -> AuthenticationService.Approval {
@@ -45,7 +45,7 @@ extension MilagroFace {
         case 200:
             guard let verdict = answer.json(VerifyUserResponse.self) else { break }
             return .init(isConfirmed: verdict.forceActivate == true, message: verdict.message)
-        // 401 is about our own bearer token, where there is one, and not about the user.
+        // If the request has a bearer token, 401 is about that token, and not about the user.
         case 400..<500 where answer.status != 401 || config.rpaKey == nil:
             throw APIError(.init(code: answer.status), "The relying party application refused the registration")
         default: break
@@ -53,13 +53,13 @@ extension MilagroFace {
         throw APIError(.internalServerError, "The relying party application failed")
     }
 
-    /// Private POST /user/<id> (wire section 7): the RPA delivers the activation key.
+    /// Private POST /user/<id> (wire section 7): the RPA sends the activation key.
     func activate(_ request: Request, _ id: MPinID) async throws -> Response {
         try await service.confirm(id, activationKey: request.json(ActivateRequest.self, limits).activateKey)
         return Response(status: .ok)
     }
 
-    /// Private GET /registration/<id>: where it stands.
+    /// Private GET /registration/<id>: how far the registration is.
     func registrationState(_ id: MPinID) async throws -> Response {
         let state: RegistrationState =
             switch try await service.stage(of: id) {
@@ -71,7 +71,7 @@ extension MilagroFace {
         return .json(RegistrationStateResponse(state: state))
     }
 
-    /// Private POST /registration/<id>: whoever has the link of the mail ends a registration that is not finished.
+    /// Private POST /registration/<id>: the owner of the link in the mail deletes an unfinished registration.
     func deleteRegistration(_ request: Request, _ id: MPinID) async throws -> Response {
         let key = try await request.json(ActivateRequest.self, limits).activateKey
         try await service.deleteRegistration(id, activationKey: key)
@@ -89,8 +89,9 @@ extension MilagroFace {
                 setupDone: true))
     }
 
-    /// POST /setupDone/<id> (wire section 6.4): with the regOTT, the end of a registration whose shares were handed out.
-    /// What else old clients send has no effect, and nobody learns from the answer which registrations there are.
+    /// POST /setupDone/<id> (wire section 6.4): with the regOTT it ends a registration whose shares were handed out.
+    /// Other bodies, which old clients send, have no effect. The answer is always the same, so that it does not reveal
+    /// which registrations exist.
     func setupDone(_ request: Request, _ id: MPinID) async throws -> Response {
         let body = try await request.bytes(limits)
         if let report = try? request.decoded(SetupDoneRequest.self, from: body) {
@@ -99,7 +100,7 @@ extension MilagroFace {
         return Response(status: .ok)
     }
 
-    /// This wire carries what gets one share beside the server's own: it knows two D-TAs.
+    /// The only ticket: this wire supports two D-TAs, so a client needs just one share besides the service's own.
     func onlyTicket(_ tickets: [Ticket]) throws(APIError) -> String {
         guard tickets.count == 1, let ticket = tickets.first else { throw .internalError }
         return ticket.text
@@ -116,7 +117,7 @@ private struct RegisterForm {
     init(_ request: Request, id: MPinID?, _ limits: Limits) async throws {
         let bytes = try await request.bytes(limits)
         let body = try request.decoded(RegisterRequest.self, from: bytes)
-        // To the decoder null is the same as nothing; to an old server it was a crash, to us it is a mistake.
+        // The decoder does not tell null from a missing member. Old servers crashed on null; this one refuses it.
         guard try request.decoded(JSONValue.self, from: bytes)["mobile"] != .null else {
             throw APIError(.badRequest, "mobile must be an integer")
         }

@@ -2,9 +2,9 @@ import HTTPTypes
 import MPinService
 package import MPinStore
 
-/// How the Milagro wire spells a verdict (wire section 7), here and nowhere else.
+/// The answers of the Milagro wire for each verdict (wire section 7), which are defined only here.
 extension Verdict {
-    /// HTTP status.
+    /// The HTTP status.
     package var status: Int {
         switch self {
         case .right: 200
@@ -16,7 +16,7 @@ extension Verdict {
         }
     }
 
-    /// What the RPA may show.
+    /// The text that the RPA may show.
     package var message: String {
         switch self {
         case .right: "Authentication successful"
@@ -29,7 +29,7 @@ extension Verdict {
         }
     }
 
-    /// Seconds after which another try makes sense; nil where nobody can tell, or none ever does.
+    /// Seconds after which another try makes sense; nil if this is unknown, or no try ever will.
     package func retryAfter(at now: Moment) -> Int? {
         switch self {
         case .blocked(let until): until?.secondsFrom(now)
@@ -40,12 +40,12 @@ extension Verdict {
         }
     }
 
-    /// Of a wrong PIN: how many more may be wrong before the block.
+    /// After a wrong PIN: how many more may be wrong before the block.
     var attemptsLeft: Int? { if case .wrong(let left) = self { left } else { nil } }
 }
 
 extension APIError {
-    /// The verdict as an answer. `tellsLeft`: whether a wrong PIN hears how many tries are left.
+    /// The verdict as an answer. `tellsLeft`: whether the answer to a wrong PIN contains the number of attempts left.
     init(_ verdict: Verdict, at now: Moment, tellsLeft: Bool = false) {
         self.init(
             .init(code: verdict.status), verdict.message, retryAfter: verdict.retryAfter(at: now),
@@ -54,7 +54,7 @@ extension APIError {
 }
 
 extension ServiceError {
-    /// How the Milagro wire spells it (wire sections 6 and 7).
+    /// The answer of the Milagro wire (wire sections 6 and 7).
     var spelled: APIError {
         switch self {
         case .unjudged(let verdict): APIError(verdict, at: .now())
@@ -75,7 +75,7 @@ extension ServiceError {
         case .foreignPage: APIError.foreignPage
         case .revoked: APIError(.gone, "The M-Pin ID is revoked")
         case .noWaitingBrowser: APIError(.preconditionFailed, "Invalid or expired access number")
-        // The status of a wrong PIN (wire section 6.8).
+        // This status is that of a wrong PIN (wire section 6.8).
         case .lateProof: APIError(.unauthorized, "Wrong PIN.")
         case .noOutcome: APIError(.requestTimeout, "Authentication timed out")
         case .noFreeNumber: APIError(.serviceUnavailable, "No access number is free", retryAfter: 1)

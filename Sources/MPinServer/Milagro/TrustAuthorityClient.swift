@@ -5,18 +5,18 @@ import MPinService
 import MPinStore
 import MPinWire
 
-/// A D-TA, asked on the Milagro wire (wire section 9).
+/// Sends requests to a D-TA on the Milagro wire (wire section 9).
 struct TrustAuthorityClient: Authority {
     let name: String
     let index: Int
     let peer: Peer
-    /// Where clients ask it for their permit shares; nil: the RPS does that for them.
+    /// The D-TA at the URL at which clients ask for their permit shares; nil if the RPS asks for them.
     private let clientPeer: Peer?
     private let requestKey: SecretBytes
     private let appID: String
-    /// Not nil: an old D-TA, which has one master secret and understands the old signatures only.
+    /// If set, it is an old D-TA, which has one master secret and only supports the old signatures.
     private let legacy: LegacyCredentials?
-    /// Chooses whom an old D-TA is asked for in the place of a stranger.
+    /// Makes the hashes for which an old D-TA is asked instead of those of unregistered IDs.
     private let strangerKey: SecretBytes
     private let signedSeconds: Int
     private let clock: Clock
@@ -37,7 +37,7 @@ struct TrustAuthorityClient: Authority {
 
     var givesPermitsOfToday: Bool { legacy != nil }
 
-    /// Now plus the life of a signed request.
+    /// The expiry of a request that is signed now.
     private var expires: String { clock().adding(seconds: signedSeconds).iso }
 
     func keys() async throws -> [MasterKey] {
@@ -71,7 +71,7 @@ struct TrustAuthorityClient: Authority {
 
     func clientSecretTicket(_ id: MPinID, keyID: String) -> String { clientSecretQuery(id, keyID: keyID, mobile: 1) }
 
-    /// The signed query that gets a client secret share.
+    /// The signed query for a client secret share.
     private func clientSecretQuery(_ id: MPinID, keyID: String, mobile: Int) -> String {
         let (hashID, expires) = (Hex.encode(id.hash), expires)
         let signed = signature(
@@ -105,8 +105,8 @@ struct TrustAuthorityClient: Authority {
         return try share(hex, answer, MPinSize.g1)
     }
 
-    /// For a stranger one that the D-TA answers as the other, with a share that is good for nobody. Old D-TAs do not know
-    /// it.
+    /// The signature for a permit share. For an unregistered ID the D-TA accepts it in the same way, but its share is
+    /// useless. Old D-TAs do not know such signatures.
     func permitTicket(_ permit: Permit) -> String {
         guard permit.isStranger else { return signature(ofHolder: permit) }
         let message = SignedMessage.strangerPermit(
@@ -114,7 +114,8 @@ struct TrustAuthorityClient: Authority {
         return message.signature(key: requestKey)
     }
 
-    /// An old D-TA knows no strangers: it is asked for somebody whom nobody is.
+    /// The signature for the permit's holder. An old D-TA does not know unregistered IDs, so it is asked for a hash
+    /// that no ID has.
     private func signature(ofHolder permit: Permit) -> String {
         let hashID = Hex.encode(holder(permit))
         return signature(
@@ -140,13 +141,13 @@ struct TrustAuthorityClient: Authority {
         return share
     }
 
-    private func unusable(_ answer: Peer.Answer) -> AuthorityAnswer {
-        let kind: AuthorityAnswer.Kind =
+    private func unusable(_ answer: Peer.Answer) -> AuthorityFailure {
+        let kind: AuthorityFailure.Kind =
             switch answer.status {
-            case 200: .nonsense
+            case 200: .invalidShare
             case 400..<500: .refusal
             default: .failure
             }
-        return AuthorityAnswer(kind, "\(name) answered \(answer.status) without a usable share")
+        return AuthorityFailure(kind, "\(name) answered \(answer.status) without a usable share")
     }
 }

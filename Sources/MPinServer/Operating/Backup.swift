@@ -4,10 +4,10 @@ import MPinSecrets
 import MPinService
 import MPinStore
 
-/// Copies of a part's database, taken while the server runs.
+/// Copies a part's database while the server runs.
 package enum Backup {
     /// Writes a consistent copy of a running server's database to a new file that only its owner can read. Master
-    /// shares stay sealed in it; their key or passphrase is not in it.
+    /// shares stay sealed; the copy does not contain their key or passphrase.
     package static func save(_ database: String, to path: String) throws -> DatabaseKind {
         guard access(database, F_OK) == 0 else { throw StartError("\(database): no such database") }
         guard access(path, F_OK) != 0 else { throw StartError("\(path): exists") }
@@ -27,7 +27,7 @@ package enum Backup {
 }
 
 extension Backup {
-    /// Brings a copy to the disk as one file.
+    /// Writes a copy to the disk as a single file.
     static func finish(_ path: String) throws {
         try SQLiteConnection(path: path).run("PRAGMA journal_mode = DELETE")
         let file = open(path, O_RDONLY | O_CLOEXEC)

@@ -7,7 +7,8 @@ package enum DatabaseKind: String, Sendable {
     case dta
     case rps
 
-    /// What a whole file of this program holds; throws for a damaged one, one of a newer program, and for anything else.
+    /// The kind of an intact file of this program. Throws for a damaged one, one of a newer program, and any other
+    /// file.
     package init(checking path: String) throws {
         guard access(path, F_OK) == 0 else { throw StartError("\(path): no such database") }
         do {

@@ -4,20 +4,22 @@ import MPinSecrets
 import MPinService
 package import MPinStore
 
-/// Puts a copy of the backup in the place of a database, which is moved aside.
+/// Replaces a database by a copy of a backup. The old database is renamed.
 ///
-/// An older state would forgive what has happened since: so each identity keeps the blocks, the revocation and the wrong
-/// PINs that the old file knows of. What was registered after the backup is gone, and its users are told so
+/// The backup does not contain later wrong PINs. So each identity keeps the blocks, the revocation and the wrong PINs
+/// from the replaced file. Registrations after the backup are lost, and their users are told so
 /// (``LostRegistrations``).
 ///
-/// Everything that can fail does so in `init`: of several restores none is done before all of them are ready.
+/// All checks and copies are made in `init`. So if several databases are restored, none is replaced before all are
+/// ready.
 package final class Restore {
-    /// What a restore did.
+    /// The result of a restore.
     package struct Outcome: Sendable {
         package let kind: DatabaseKind
-        /// Where the database lies that was there before.
+        /// The path of the replaced database.
         package var replaced: String?
-        /// Identities that were blocked, revoked or tried since the backup and stay so; nil: the old file cannot be read.
+        /// How many identities were blocked, revoked or tried after the backup and keep that state; nil if the replaced
+        /// file cannot be read.
         package var carriedOver: Int?
     }
 
@@ -26,12 +28,12 @@ package final class Restore {
     private let draft: String
     private let aside: String
     private let kind: DatabaseKind
-    /// Whether there is a whole database, which `aside` is a copy of.
+    /// Whether the current database is intact and `aside` is a copy of it.
     private var isCopied = false
     private var isDone = false
     private var carriedOver: Int?
 
-    /// Checks the backup at `path` and makes it ready. `seal`: also checks that a D-TA's shares open.
+    /// Checks the backup at `path` and prepares its copy. `seal`: if given, it must open a D-TA's shares.
     package init(_ path: String, to database: String, seal: Seal?, at now: Moment) async throws {
         guard access(path, F_OK) == 0 else { throw StartError("\(path): no such file") }
         guard let lock = try DatabaseLock(replacing: database) else {
@@ -53,7 +55,7 @@ package final class Restore {
                 throw StartError("\(path): \(error)")
             }
         }
-        if access(database, F_OK) == 0 { try await keepPresent(path, at: now) }
+        if access(database, F_OK) == 0 { try await copyCurrent(path, at: now) }
         if kind == .rps { try await Self.noteLost(in: draft, at: now) }
         try Backup.finish(draft)
     }
@@ -69,7 +71,7 @@ package final class Restore {
         if access(database, F_OK) == 0 { outcome.replaced = aside }
         if outcome.replaced != nil, !isCopied { try rename(database, aside) }
         isDone = true
-        // A log that was left behind must not be taken for that of the new one.
+        // A remaining log of the old database must not be taken for one of the new database.
         for suffix in Self.logs where access(database + suffix, F_OK) == 0 {
             try rename(database + suffix, aside + suffix)
         }
@@ -86,11 +88,11 @@ package final class Restore {
         guard Glibc.rename(old, new) == 0 else { throw StartError("\(old): \(String(cString: strerror(errno)))") }
     }
 
-    /// To a new file that only the server can read.
+    /// Copies to a new file that only the server can read.
     private static func copy(_ path: String, to draft: String) throws {
         let file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw StartError("\(draft): \(String(cString: strerror(errno)))") }
-        leaveToServer(file, draft)
+        giveToFolderOwner(file, draft)
         let (source, target) = (
             try FileHandle(forReadingFrom: URL(fileURLWithPath: path)),
             FileHandle(fileDescriptor: file, closeOnDealloc: true)
@@ -101,8 +103,8 @@ package final class Restore {
 }
 
 extension Restore {
-    /// A whole database is copied: so there is one under the name at every moment.
-    private func keepPresent(_ path: String, at now: Moment) async throws {
+    /// Copies an intact current database instead of renaming it, so that its name exists at every moment.
+    private func copyCurrent(_ path: String, at now: Moment) async throws {
         guard let present = try? DatabaseKind(checking: database) else { return }
         guard present == kind else { throw StartError("\(path): of another part of the server than \(database)") }
         try Backup.finish(database)
@@ -136,7 +138,7 @@ extension Restore {
             for (key, record) in page where try await new.contains(key, at: now) {
                 let changed = try await new.update(key, at: now) { entry in
                     let before = entry?.value
-                    entry?.value.keepStricter(record)
+                    entry?.value.mergeRefusals(record)
                     return entry?.value != before
                 }
                 count += changed ? 1 : 0
@@ -148,8 +150,8 @@ extension Restore {
 }
 
 extension IdentityRecord {
-    /// The worse of both, as far as logins are refused by it.
-    fileprivate mutating func keepStricter(_ other: IdentityRecord) {
+    /// Keeps the stricter of both records in everything for which logins are refused.
+    fileprivate mutating func mergeRefusals(_ other: IdentityRecord) {
         blocked = blocked || other.blocked
         revoked = revoked || other.revoked
         isProven = isProven || other.isProven

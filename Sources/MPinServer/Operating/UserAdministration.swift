@@ -2,17 +2,17 @@ import MPinSecrets
 import MPinService
 package import MPinStore
 
-/// What an operator does with the identities of an RPS, in the database of a running server.
+/// The operator's work on the identities of an RPS, in the database of a running server.
 package struct UserAdministration: Sendable {
-    /// An identity: a user has one for each device.
+    /// An identity. A user has one for each device.
     package struct Entry: Sendable, Encodable {
         /// Hex of the SHA-256 of the M-Pin ID, as in the audit log.
         package let identity: String
         package let user: String
-        /// Which master secret its client secret comes from.
+        /// The id of the master secret that its client secret comes from.
         package let keyID: String
         package let registered: String
-        /// `active`, `blocked`, `blocked until <time>` or `revoked`.
+        /// The state: `active`, `blocked`, `blocked until <time>` or `revoked`.
         package let state: String
         /// Wrong PINs since the last right one.
         package let wrongPINs: Int
@@ -46,13 +46,13 @@ package struct UserAdministration: Sendable {
         self.clock = clock
     }
 
-    /// The identities of `user`, or the one of them that is named; in the order of their hashes.
+    /// The identities of `user`, or only `identity` if given, in the order of their hashes.
     package func find(user: String, identity: String? = nil) async throws -> [Entry] {
         let now = clock()
         return try await matching(user, identity, at: now).map { Entry($0.key, $0.value, at: now) }
     }
 
-    /// All identities, in the order of their hashes, page by page.
+    /// Passes all identities to `page`, page by page, in the order of their hashes.
     package func list(_ page: ([Entry]) throws -> Void) async throws {
         let now = clock()
         var last: String?
@@ -64,7 +64,7 @@ package struct UserAdministration: Sendable {
         }
     }
 
-    /// Changes them, as one step each, and says how they are afterwards.
+    /// Changes the identities, each in one step, and returns their new state.
     package func change(
         _ change: Change, user: String, identity: String?, audit: Audit
     ) async throws -> [Entry] {
@@ -86,7 +86,7 @@ package struct UserAdministration: Sendable {
         return entries
     }
 
-    /// A new one-time code that registers a device of `user`, in the place of an earlier one.
+    /// Makes a one-time code that registers a device of `user`. It replaces an earlier one.
     package func issueCode(user: String, seconds: Int, audit: Audit) async throws -> String {
         let (code, now) = (try ActivationCodes.random(), clock())
         audit.record(.command("user code", user: user))
@@ -95,7 +95,7 @@ package struct UserAdministration: Sendable {
         return code
     }
 
-    /// Deletes expired items; the number of them.
+    /// Deletes expired items and returns their number.
     package func collect() async throws -> Int { try await store.collectAll(at: clock()) }
 
     private func matching(

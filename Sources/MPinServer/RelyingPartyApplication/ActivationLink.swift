@@ -2,8 +2,8 @@ import MPinHTTP
 import MPinSecrets
 import MPinService
 
-/// The link in an activation mail (wire section 8.4): identity, expiry, and a key of 128 hex digits: the RPS's
-/// activation key, then the RPA's own signature over all three, so that neither the expiry nor the rest can be changed.
+/// The link in an activation mail (wire section 8.4). It contains the identity, the expiry, and a key of 128 hex
+/// digits: the RPS's activation key, followed by the RPA's signature of all three, so that nothing can be changed.
 struct ActivationLink: Codable, Sendable {
     let id: String
     let expires: String
@@ -20,7 +20,7 @@ struct ActivationLink: Codable, Sendable {
         self.activateKey = activateKey
     }
 
-    /// Reads a link that ``url(base:key:)`` made; nil for anything else.
+    /// Reads a link of ``url(base:key:)``; nil for anything else.
     init?(i: String, e: String, s: String, key: SecretBytes) {
         guard s.utf8.count == 128 else { return nil }
         self.init(id: i, expires: e, activateKey: String(s.prefix(64)))

@@ -6,15 +6,15 @@ import MPinService
 import NIOCore
 import NIOHTTP1
 
-/// Passes what lies below the prefix on to the RPS (wire section 8.6): clients know the RPA's address and no other. Where
-/// RPS and RPA share a listener there is nothing to pass on.
+/// Forwards requests below the prefix to the RPS (wire section 8.6), because clients know only the RPA's address. It is
+/// not needed if RPS and RPA share a listener.
 struct Forwarding: Sendable {
     /// Base URL of the RPS's public listener.
     private let url: String
     private let prefix: String
     private let limits: Limits
-    private let client = OnwardClient()
-    private let registrations = Places(Workers.registrations)
+    private let client = ForwardingClient()
+    private let registrations = TaskLimit(Workers.registrations)
 
     init(url: String, prefix: String, limits: Limits) {
         self.url = url.hasSuffix("/") ? String(url.dropLast()) : url
@@ -25,12 +25,13 @@ struct Forwarding: Sendable {
     func addRoutes(to router: Router<RequestContext>) {
         let pass: Handler = { request, context in try await self.pass(request, context) }
         router.serve("/\(prefix)/**", [.get: pass, .post: pass, .put: pass])
-        // Phones begin there that know nothing but a URL (wire section 6.15).
+        // Phones that know only a URL begin with this request (wire section 6.15).
         router.serve("/service", [.get: pass])
     }
 
     private func pass(_ request: Request, _ context: RequestContext) async throws -> Response {
-        // What the RPS serves has plain names: nothing here may mean another path to it.
+        // The RPS's paths contain only these characters. Others are refused, because RPA and RPS could understand them
+        // differently.
         guard request.uri.path.wholeMatch(of: /[A-Za-z0-9_\/-]+/) != nil else { throw APIError.notFound }
         var onward = HTTPClientRequest(url: url + target(request))
         guard HTTPPolicy().refusal(of: onward.url) == nil else { throw Self.unreachable }
@@ -39,32 +40,32 @@ struct Forwarding: Sendable {
         if request.method != .get { onward.body = .bytes(try await request.bytes(limits)) }
         switch request.kind {
         case .page, .phone: return try await waited(onward, request.kind)
-        // PUT is what starts a registration, and nothing else.
+        // Clients use PUT only to start a registration, which must not be sent twice.
         case _ where request.method == .put:
-            return try await registrations.hold { try await answered(onward, .other, mayRepeat: false) }
+            return try await registrations.run { try await answered(onward, .other, mayRepeat: false) }
         default: return try await answered(onward, .other, mayRepeat: request.method == .get)
         }
     }
 
-    /// Path and query, and not the host that a request may name with them.
+    /// The path and query, without a host, which a request target may also contain.
     private func target(_ request: Request) -> String {
         request.uri.path + (request.uri.query.map { "?" + $0 } ?? "")
     }
 
-    /// Whoever waits lets go when the server is to stop, and when the client has gone: a place is free again at once, here
-    /// and, as the connection to it ends, at the RPS. A page may ask twice: it hears the same.
+    /// Forwards a request that waits. It is cancelled when the server is to stop or the client disconnects, so that its
+    /// place is free at once, here and at the RPS. A page's request may be repeated, because it changes nothing.
     private func waited(_ request: HTTPClientRequest, _ kind: Request.Kind) async throws -> Response {
         let answer = Task(executorPreference: EventLoopExecutor.shared) {
             try await answered(request, kind, mayRepeat: kind == .page)
         }
         do {
-            return try await whileWanted {
+            return try await runWhileNeeded {
                 try await answer.value
             } onEnd: {
                 answer.cancel()
             }
         } catch  where answer.isCancelled {
-            throw Departure.ofClient?.hasCome == true ? APIError.gone : APIError.ending
+            throw ClientDisconnect.current?.hasHappened == true ? APIError.gone : APIError.ending
         }
     }
 
@@ -81,7 +82,8 @@ struct Forwarding: Sendable {
     private static let unreachable = APIError(
         .internalServerError, "The relying party service cannot be reached")
 
-    /// All of the client's, the Host included, but for those that are about the connection or this website; and who it is.
+    /// The headers for the RPS: all of the client's, including Host, except those about the connection and the
+    /// website's cookies; and the client's address.
     private func headers(_ request: Request, _ context: RequestContext) -> HTTPHeaders {
         var headers = HTTPHeaders()
         for field in request.headers where !Self.isOurs(field.name) && field.name != .cookie {
@@ -94,23 +96,24 @@ struct Forwarding: Sendable {
         return headers
     }
 
-    private func response(_ answer: OnwardClient.Answer, _ kind: Request.Kind) -> Response {
+    private func response(_ answer: ForwardingClient.Answer, _ kind: Request.Kind) -> Response {
         var headers = HTTPFields()
         for (name, value) in answer.response.headers {
-            // Who may read an answer from another website is said once, by this server.
+            // This server itself adds the headers that decide which websites may read an answer.
             guard let name = HTTPField.Name(name), !Self.isOurs(name),
                 !name.canonicalName.hasPrefix("access-control-")
             else { continue }
             headers.append(HTTPField(name: name, value: value))
         }
         let status = Int(answer.response.status.code)
-        // Old servers never say more than 500, and old clients may know no more. Who waits hears that there is no place.
+        // Old servers send no status above 500, so old clients may not know one. Only a request that waits may get 503.
         let most = kind.waits && status == 503 ? 503 : 500
         return Response(
             status: .init(code: min(status, most)), headers: headers, body: .init(byteBuffer: answer.body))
     }
 
-    /// What each of the two connections has for itself (RFC 9110 section 7.6.1), and what this server says of a caller.
+    /// Whether a header belongs to one of the two connections (RFC 9110 section 7.6.1), or is set by this server to
+    /// describe the caller.
     private static func isOurs(_ name: HTTPField.Name) -> Bool {
         [
             "connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "expect",

@@ -2,16 +2,16 @@ import Foundation
 package import MPinService
 import MPinStore
 
-/// The mail with an activation link: ours in every language, or the operator's.
+/// The mail with an activation link: the built-in one in every language, or the operator's.
 package struct MailTemplates: Sendable {
-    /// By language; nil: for all that have none of their own. Empty: ours.
+    /// The operator's mails by language; nil is for all other languages. Empty: the built-in mails are used.
     private let own: [String?: MailTemplate]
 
-    /// Ours.
+    /// Uses the built-in mails.
     package init() { own = [:] }
 
-    /// Reads `confirm.txt` and, where the mail shall have an HTML part too, `confirm.html` in the folder, and the same for
-    /// a language, such as `confirm.de.txt`.
+    /// Reads `confirm.txt` in the folder and, if the mail has an HTML part, `confirm.html`; also those for single
+    /// languages, such as `confirm.de.txt`.
     package init(folder: String) throws(StartError) {
         let names: [String]
         do { names = try FileManager.default.contentsOfDirectory(atPath: folder) } catch {
@@ -72,13 +72,13 @@ package struct MailTemplates: Sendable {
     }
 }
 
-/// What a mail is about.
+/// The values in a mail.
 struct MailContent {
     let link: String
     let user: String
     let expires: String
 
-    /// What templates may name, for the text and for HTML.
+    /// The values that templates can use, for text and for HTML.
     func values(_ brand: Brand) -> (plain: [String: String], markup: [String: HTML]) {
         let plain = [
             "link": link, "user": user, "service": brand.name, "accent": brand.accent.css,
@@ -87,7 +87,7 @@ struct MailContent {
         return (plain, plain.mapValues { "\($0)" })
     }
 
-    /// The mail as it is unless the operator has another one.
+    /// The built-in mail.
     fileprivate func ours(subject: String, in say: Language, brand: Brand) -> FilledMail {
         var (plain, markup) = values(brand)
         let phrases: [String: Phrase] = ["hello": .mailHello, "who": .mailWho, "open": .mailOpen, "until": .mailUntil]
@@ -106,14 +106,14 @@ struct MailContent {
     }
 }
 
-/// What is sent.
+/// A complete mail.
 struct FilledMail {
     let subject: String
     let text: String
     let html: String?
 }
 
-/// The operator's mail in one language, with nothing in it that mpind does not fill.
+/// The operator's mail in one language. It contains only places that mpind can fill.
 private struct MailTemplate: Sendable {
     let subject: Template
     let text: Template
@@ -139,7 +139,7 @@ private struct MailTemplate: Sendable {
         if let html { try Self.check(html, name) }
     }
 
-    /// What is escaped for an element is not safe everywhere: a user id stays out of tags, scripts and styles.
+    /// Refuses the user id in tags, scripts and styles, because it is escaped for the text of an element only.
     private static func check(_ html: String, _ name: String) throws(StartError) {
         for place in html.ranges(of: "{{user}}") {
             let before = html[..<place.lowerBound].lowercased()

@@ -10,12 +10,12 @@ struct Mailer: Sendable {
     let templates: MailTemplates
     let brand: Brand
 
-    /// A user id that no mail can be addressed to.
+    /// The user id is not a mail address.
     struct NoAddress: Error {}
 
     func send(_ content: MailContent, in language: Language) async throws {
         let filled = templates.mail(content, in: language, brand: brand)
-        // The time in the queue counts.
+        // The deadline includes the time in the queue.
         let deadline = Deadline.after(milliseconds: UInt32(seconds * 1000))
         do {
             try await Workers.mail {
@@ -35,7 +35,7 @@ struct Mailer: Sendable {
         }
     }
 
-    /// Whole or not at all: a reader of the folder never sees half a mail.
+    /// Writes the mail under a temporary name first, so that a reader of the folder never sees an incomplete mail.
     private func write(_ message: [UInt8], folder: String) throws {
         let name = "\(Moment.now().microseconds / 1000)-\(Hex.encode(try randomBytes(8)))"
         let draft = "\(folder)/.\(name).draft"

@@ -2,17 +2,17 @@ import MPinSecrets
 import MPinService
 import MPinStore
 
-/// The mails whose links wait to be opened, so that they can be sent again. A client can always ask for a new one itself;
-/// these are for people who do not see theirs do so.
+/// The mails whose links were not opened yet, so that they can be sent again. Clients can ask for a new mail
+/// themselves; this is for people whose client does not offer it.
 struct PendingMails: Sendable {
     struct Pending: Codable, Storable {
         var link: ActivationLink
-        /// Code of the language that the first one was written in.
+        /// The language code of the first mail.
         var language: String
     }
 
-    /// How often a mail to an address was asked for, whether there is one or not: nobody learns from a refusal who is
-    /// registering.
+    /// How often a mail to an address was asked for. This is counted for all addresses, so that a refusal does not
+    /// reveal who is registering.
     private struct Asked: Codable, Storable {
         var count: Int
         var again: Moment
@@ -20,11 +20,11 @@ struct PendingMails: Sendable {
 
     private let mails: Table<Pending>
     private let asked: Table<Asked>
-    /// Seconds from the first mail to the second; each further time it is twice as long, up to the longest. That is short:
-    /// anybody who knows an address may ask, and its owner waits with them.
+    /// Seconds between the first mail and the second. Each further wait is twice as long, up to the longest. The
+    /// longest is short, because anybody who knows an address can ask, and its owner must then wait, too.
     private static let firstWait = 60
     private static let longestWait = 300
-    /// Seconds after which it begins anew.
+    /// Seconds after which the count is forgotten.
     private static let memory = 3600
 
     init(in store: any Store) {
@@ -32,7 +32,7 @@ struct PendingMails: Sendable {
         asked = Table("asked_mail", in: store)
     }
 
-    /// Of two registrations of one user the last is the one that somebody waits for.
+    /// Stores the mail of a registration. It replaces that of an earlier one of the user, who waits for the last.
     func add(_ link: ActivationLink, user: String, in language: Language, at now: Moment) async throws {
         guard let expires = Moment(link.expires) else { return }
         try await mails.update(Self.key(user), at: now) { entry in
@@ -40,16 +40,16 @@ struct PendingMails: Sendable {
         }
     }
 
-    /// The mail of that registration is done with; one of another registration stays.
+    /// Deletes the mail of that registration. That of another registration of the user stays.
     func remove(id: String, user: String, at now: Moment) async throws {
         try await mails.update(Self.key(user), at: now) { entry in
             if entry?.value.link.id == id { entry = nil }
         }
     }
 
-    /// Whether a mail to that address may be sent now, when the next one may be, and the mail, if there is one.
+    /// Whether a mail to that address may be sent now, when the next one may be, and the mail if there is one.
     func ask(for user: String, at now: Moment) async throws -> (isAllowed: Bool, again: Moment, mail: Pending?) {
-        // Of all spellings that are one mailbox, as for registrations.
+        // All spellings of one mailbox count together, as for registrations.
         let mailbox = Self.hash(UserID.mailbox(user))
         let (isAllowed, again) = try await asked.update(mailbox, at: now) { entry -> (Bool, Moment) in
             if let again = entry?.value.again, now < again { return (false, again) }

@@ -6,8 +6,8 @@ import MPinService
 import MPinStore
 import MPinWire
 
-/// The RPA (wire section 8): it verifies identities by mail, asks the RPS whether a login was right, and is the website
-/// that people log in to.
+/// The RPA (wire section 8). It confirms identities by mail, asks the RPS whether a login was right, and is the website
+/// to which people log in.
 struct RelyingPartyApplication: Sendable {
     let config: RelyingPartyApplicationConfig
     let rps: RelyingPartyServiceClient
@@ -16,7 +16,7 @@ struct RelyingPartyApplication: Sendable {
     let mails: PendingMails
     let website: Website
 
-    /// `local`: the RPS, where it runs in this process.
+    /// `local`: the RPS if it runs in this process.
     init(_ config: RelyingPartyApplicationConfig, local: MilagroFace?) {
         self.config = config
         rps = RelyingPartyServiceClient(config, local: local)
@@ -45,25 +45,25 @@ struct RelyingPartyApplication: Sendable {
             ])
     }
 
-    /// For the RPS, on the private listener.
+    /// Adds the routes for the RPS, on the private listener.
     func addPrivateRoutes(to router: Router<RequestContext>) {
         router.serve("/mpinVerify", [.post: { request, context in try await verify(request, context.logger) }])
         router.serve("/mpinPermitUser", [.get: { request, _ in try permit(request) }])
     }
 
-    /// POST /mpinVerify (wire section 8.1). The link starts with the configured URL: nothing that a request carries can
+    /// POST /mpinVerify (wire section 8.1). The link begins with the configured URL, so that nothing in a request can
     /// lead the user elsewhere.
     private func verify(_ request: Request, _ logger: Logger) async throws -> Response {
         try requireRPS(request)
-        let wish = try await request.json(VerifyUserRequest.self, config.limits)
+        let body = try await request.json(VerifyUserRequest.self, config.limits)
         guard config.delivery != .forceActivate else { return .json(VerifyUserResponse(forceActivate: true)) }
-        let link = ActivationLink(id: wish.mpinId, expires: wish.expireTime, activateKey: wish.activateKey)
+        let link = ActivationLink(id: body.mpinId, expires: body.expireTime, activateKey: body.activateKey)
         let language = Language.preferred(request.headers[.acceptLanguage]) ?? config.language
         let content = MailContent(
-            link: link.url(base: config.publicURL, key: config.linkKey), user: wish.userId, expires: wish.expireTime)
+            link: link.url(base: config.publicURL, key: config.linkKey), user: body.userId, expires: body.expireTime)
         do {
             try await mailer.send(content, in: language)
-            try await mails.add(link, user: wish.userId, in: language, at: config.clock())
+            try await mails.add(link, user: body.userId, in: language, at: config.clock())
         } catch is Mailer.NoAddress {
             throw APIError(.forbidden, "No mail can be sent to that userId")
         } catch {
@@ -78,7 +78,7 @@ struct RelyingPartyApplication: Sendable {
         try request.requireBearer(.fromRPS, key: key)
     }
 
-    /// GET /mpinPermitUser (wire section 8.2): 410 for a user whom the operator has put on the list.
+    /// GET /mpinPermitUser (wire section 8.2): 410 for a user on the operator's list.
     private func permit(_ request: Request) throws -> Response {
         try requireRPS(request)
         guard let id = request.query("mpin_id").flatMap(MPinID.init(hex:)), let user = id.userID else {
@@ -90,11 +90,11 @@ struct RelyingPartyApplication: Sendable {
         return Response(status: .ok)
     }
 
-    /// POST /mpinAuthenticate (wire section 8.3): a client brings what pass 2 gave it, or a browser what /access did. A
-    /// browser is then logged in, if the page that asked is one of ours: else another site could log its visitors in as
-    /// somebody whose account it watches. What another site's page brings is refused, unless the operator lists that site;
-    /// what a program brings, which says of no page, is good for a login on its own device. In both cases the token is not
-    /// used up.
+    /// POST /mpinAuthenticate (wire section 8.3): a client sends what it got from pass 2, or a browser what it got from
+    /// /access. A browser is then logged in, but only if one of this site's pages has sent the request: otherwise
+    /// another site could log in its visitors to an account that it can watch. Requests from another site's page are
+    /// refused, unless the operator allows that site. A request from a program, which names no page, is accepted for a
+    /// login on its own device. A refusal does not use up the token.
     private func authenticate(_ request: Request) async throws -> Response {
         let body = try await request.json(AuthenticateRequest.self, config.limits)
         guard case .string(let authOTT)? = body.mpinResponse["authOTT"] else {
@@ -123,7 +123,7 @@ struct RelyingPartyApplication: Sendable {
         return answer
     }
 
-    /// POST /mpinLogout (wire section 8.5): the phone ends the browser's session with the data that it got for that.
+    /// POST /mpinLogout (wire section 8.5): the phone ends the browser's session with the data that it got for this.
     private func logout(_ request: Request) async throws -> Response {
         let body = try await request.json(LogoutRequest.self, config.limits)
         guard
@@ -134,14 +134,14 @@ struct RelyingPartyApplication: Sendable {
     }
 }
 
-/// Activation (wire section 8.4).
+/// The activation of identities (wire section 8.4).
 extension RelyingPartyApplication {
     private enum LinkState {
         case good(ActivationLink, user: String, until: Moment)
         case bad(Response)
     }
 
-    /// GET of an activation link: shows what is to be confirmed, or that nothing is.
+    /// GET of an activation link: shows the registration to confirm, or that there is none.
     private func showLink(_ request: Request) async -> Response {
         let pages = website.pages(request)
         switch link(in: request, pages) {
@@ -155,8 +155,8 @@ extension RelyingPartyApplication {
         }
     }
 
-    /// A page for a link that was used already or is good for nothing; nil: it waits, or an old RPS, which does not know
-    /// the question, has not said.
+    /// The page for a link that was used or is not valid. Nil if the registration is pending, or an old RPS does not
+    /// tell.
     private func ended(_ state: RegistrationState?, _ pages: Pages) -> Response? {
         switch state {
         case .pending, nil: nil
@@ -166,8 +166,8 @@ extension RelyingPartyApplication {
         }
     }
 
-    /// POST on the same URL: hands the activation key to the RPS and shows its verdict, or has it delete the registration.
-    /// The signed link is more than a token against forged forms: who has it may use it.
+    /// POST on the same URL: sends the activation key to the RPS, to confirm the registration or to delete it, and
+    /// shows the result. The form needs no token against forgery, because the signed link itself is secret.
     private func answerLink(_ request: Request) async throws -> Response {
         let pages = website.pages(request)
         switch link(in: request, pages) {
@@ -196,7 +196,7 @@ extension RelyingPartyApplication {
         }
     }
 
-    /// The signature first: the expiry of a forged link is nobody's.
+    /// Checks the link, its signature before its expiry, because the expiry of a forged link means nothing.
     private func link(in request: Request, _ pages: Pages) -> LinkState {
         guard let i = request.query("i"), let e = request.query("e"), let s = request.query("s"),
             let link = ActivationLink(i: i, e: e, s: s, key: config.linkKey), let expires = Moment(link.expires),
@@ -207,17 +207,17 @@ extension RelyingPartyApplication {
     }
 }
 
-/// The answer of /mpinAuthenticate. With one-time digits it says how long they are good for (wire section 8.3).
+/// The answer of /mpinAuthenticate. With one-time digits it tells how long they are valid (wire section 8.3).
 private struct LoginResponse: Encodable {
     var userId: String
     var message: String
-    /// Milliseconds since 1970.
+    /// When the digits expire, in milliseconds since 1970.
     var expireTime: Int64?
     var nowTime: Int64?
     var ttlSeconds: Int?
 }
 
-/// What the phone posts to the logout URL.
+/// The data that the phone posts to the logout URL.
 private struct LogoutRequest: Decodable {
     var sessionToken: String
     var userId: String?

@@ -2,15 +2,15 @@ import MPinSecrets
 import MPinService
 import MPinWire
 
-/// What the RPA asks of the RPS: on its private listener, or, where both run in one process, for the verdict of each
-/// login without the way over a socket.
+/// The RPA's requests to the RPS, on its private listener. If both run in one process, the verdict of a login is asked
+/// for by a direct call.
 struct RelyingPartyServiceClient: Sendable {
     private let peer: Peer
     private let local: MilagroFace?
     private let key: SecretBytes?
-    /// What stands before the paths of waiting browsers: an old RPS has them among its public ones only.
+    /// The beginning of the paths for waiting browsers. An old RPS has them among its public paths only.
     private let browserPath: String
-    /// Whether the RPS waits for the RPA's verdict on each login.
+    /// Whether the RPS waits for the RPA's decision about each login.
     private let reportsResult: Bool
     private let revoked: RevokedUsers
 
@@ -23,7 +23,7 @@ struct RelyingPartyServiceClient: Sendable {
         revoked = RevokedUsers(file: config.revokedUsersFile)
     }
 
-    /// What the RPS said of a login, and the session that is to begin if it said 200.
+    /// The RPS's answer about a login, and the id of the session that begins if its status is 200.
     struct Login: Sendable {
         let verdict: RPAAuthenticateResponse
         /// Seconds after which another try makes sense.
@@ -31,10 +31,10 @@ struct RelyingPartyServiceClient: Sendable {
         let session: WebSessionID
     }
 
-    /// Redeems a one-time token. The phone learns at once how it can end the session. Who is on the operator's list gets
-    /// 403, which lets the token of an old client be: a list can be taken back.
-    /// `ownPage`: whether a page of this site presents the token; without one a login for a browser is refused (403) and
-    /// its token stays.
+    /// Redeems a one-time token. The request already contains the data with which the phone can end the session. A user
+    /// on the operator's list gets 403, after which old clients keep their token, because the operator may remove the
+    /// user from the list. `ownPage`: whether a page of this site presents the token. If not, a login for a browser is
+    /// refused with 403, and its token stays valid.
     func login(authOTT: String, ownPage: Bool, _ sessions: WebSessions) async throws -> Login {
         let session = try WebSessionID.random()
         let logout = ["sessionToken": JSONValue.string(sessions.logoutToken(session))]
@@ -82,20 +82,20 @@ struct RelyingPartyServiceClient: Sendable {
         let answer = try await reach { try await peer.get("/user/" + id.hex, bearer: $0) }
         switch answer.status {
         case 410: return true
-        // An old RPS does not know the question.
+        // An old RPS does not know this request.
         case 200, 404, 405: return false
         default: throw Self.failure(answer)
         }
     }
 
-    /// Hands an activation key over; the RPS's HTTP status.
+    /// Sends an activation key to the RPS and returns its HTTP status.
     func activate(id: String, activateKey: String) async throws -> Int {
         let answer = try await ask("/user/" + id, ActivateRequest(activateKey: activateKey))
         guard !Self.isBusy(answer) else { throw Self.failure(answer) }
         return answer.status
     }
 
-    /// How far a registration is; nil where the RPS is an old one and does not know the question.
+    /// How far a registration is; nil if the RPS is an old one, which does not know this request.
     func registration(_ id: String) async throws -> RegistrationState? {
         let answer = try await reach { try await peer.get("/registration/" + id, bearer: $0) }
         switch answer.status {
@@ -105,19 +105,19 @@ struct RelyingPartyServiceClient: Sendable {
         }
     }
 
-    /// Ends a registration that is not finished; the RPS's HTTP status.
+    /// Deletes an unfinished registration and returns the RPS's HTTP status.
     func deleteRegistration(id: String, activateKey: String) async throws -> Int {
         let answer = try await ask("/registration/" + id, ActivateRequest(activateKey: activateKey))
         guard !Self.isBusy(answer) else { throw Self.failure(answer) }
         return answer.status
     }
 
-    /// A new access number or QR code, as `path` says.
+    /// A new access number or QR code, depending on `path`.
     func waitingBrowser(_ path: String) async throws -> WaitingBrowserResponse {
         try await value(browserPath + path, [String: String](), mayRepeat: false)
     }
 
-    /// How far the phone is. Who asks twice hears the same.
+    /// How far the phone's login is. The request may be repeated.
     func access(webOTT: String) async throws -> AccessResponse {
         try await value(browserPath + "/access", AccessRequest(webOTT: webOTT, refusals: 0), mayRepeat: true)
     }
@@ -130,7 +130,7 @@ struct RelyingPartyServiceClient: Sendable {
         return value
     }
 
-    /// Another try makes sense later, and the RPS may have said when: that is for whoever asked the RPA.
+    /// Whether the RPS may answer later. Its `Retry-After`, if any, is passed on to the RPA's caller.
     private static func isBusy(_ answer: Peer.Answer) -> Bool { [429, 503].contains(answer.status) }
 
     private static func failure(_ answer: Peer.Answer) -> APIError {
@@ -145,7 +145,7 @@ struct RelyingPartyServiceClient: Sendable {
         try await reach { try await peer.post(path, body, bearer: $0, mayRepeat: mayRepeat) }
     }
 
-    /// `ask` gets the bearer token.
+    /// Calls `ask` with the bearer token.
     private func reach(_ ask: (String?) async throws -> Peer.Answer) async throws -> Peer.Answer {
         do { return try await ask(key.map { SignedMessage.fromRPA.signature(key: $0) }) } catch {
             throw APIError(.badGateway, "The relying party service cannot be reached")

@@ -1,7 +1,7 @@
 import MPinStore
 import NIOConcurrencyHelpers
 
-/// The master shares that a running D-TA serves, kept open, and read again when somebody rotated them.
+/// The master shares that a running D-TA serves. They are kept open, and read again after a rotation.
 struct MasterKeyring: Sendable {
     private let database: MasterShareDatabase
     private let held: NIOLockedValueBox<[MasterShare]>
@@ -13,7 +13,7 @@ struct MasterKeyring: Sendable {
         held = NIOLockedValueBox(try database.shares())
     }
 
-    /// The shares that are served now, oldest first. `freshly`: what the file holds, not what it held at the last look.
+    /// The shares that are served now, oldest first. `freshly`: whether to read the file again.
     func shares(freshly: Bool = false) throws -> [MasterShare] {
         if freshly {
             let found = try database.shares()

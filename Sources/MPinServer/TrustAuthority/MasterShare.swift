@@ -4,16 +4,16 @@ package import MPinStore
 
 /// A D-TA's share of one master secret.
 package struct MasterShare: Sendable {
-    /// Names the master secret at both D-TAs: a decimal number, higher for each rotation.
+    /// The id of the master secret at both D-TAs: a decimal number, which each rotation increases.
     package let keyID: String
-    /// Scalar in 1..<r, 32 bytes.
+    /// The share: a scalar in 1..<r, 32 bytes.
     package let secret: SecretBytes
     /// When the share was made.
     package let startTime: Moment
-    /// Nil for the current one; an old one is served until then and no longer.
+    /// The end of an old share, which is not served afterwards; nil for the current one.
     package let servedUntil: Moment?
 
-    /// A share from the system's generator.
+    /// Makes a share with the system's random generator.
     static func generated(keyID: String, at now: Moment) throws -> MasterShare {
         let secret = SecretBytes(count: MPinSize.scalar)
         var bytes = secret.mutableSpan
@@ -25,13 +25,13 @@ package struct MasterShare: Sendable {
     package func isServed(at now: Moment) -> Bool { servedUntil.map { now < $0 } ?? true }
 }
 
-/// What an operator seals a D-TA's master shares with.
+/// The key or passphrase with which an operator seals a D-TA's master shares.
 package enum Seal: Sendable {
-    /// 32 bytes.
+    /// A key of 32 bytes.
     case key(SecretBytes)
     case passphrase(SecretBytes)
 
-    /// For a person.
+    /// The name in messages to the operator.
     var name: String {
         switch self {
         case .key: "key file"

@@ -9,10 +9,10 @@ package final class MasterShareDatabase: Sendable {
     private let lock: DatabaseLock
     private let database: Mutex<SQLiteConnection>
     private let key: SecretBytes
-    /// Whether the file was made now, with a first share.
+    /// Whether `init` has created the file, with a first share.
     let isNew: Bool
 
-    /// Opens the file, or creates it with a first share. Throws `StartError` where `seal` does not open its shares.
+    /// Opens the file, or creates it with a first share. Throws `StartError` if `seal` does not open its shares.
     package init(path: String, seal: Seal, now: Moment) throws {
         lock = try DatabaseLock(sharing: path)
         let connection = try SQLiteConnection(path: path, creates: true)
@@ -46,7 +46,7 @@ package final class MasterShareDatabase: Sendable {
         try database.withLock { try Self.rotate($0, key: key, serveOldUntil: end, at: now) }
     }
 
-    /// Erases the shares that are no longer served; the number of them.
+    /// Erases the shares that are no longer served and returns their number.
     package func eraseRetired(at now: Moment) throws -> Int {
         try database.withLock { try Self.eraseRetired($0, at: now) }
     }
@@ -85,7 +85,7 @@ extension MasterShareDatabase {
     }
 
     private static func eraseRetired(_ connection: SQLiteConnection, at now: Moment) throws -> Int {
-        // The pages that held a share are overwritten, too.
+        // This also overwrites the pages of the file that contained a share.
         try connection.run("PRAGMA secure_delete = ON")
         return try connection.transaction {
             try connection.run(
@@ -107,20 +107,20 @@ extension MasterShareDatabase {
         try rows(connection).compactMap { try opened($0, key: key) }
     }
 
-    /// Nil for an erased share.
+    /// Opens the share of a row; nil if it was erased.
     private static func opened(_ row: Row, key: SecretBytes) throws -> MasterShare? {
         guard let box = row.sealed else { return nil }
         let keyID = String(row.keyID)
         guard let start = Moment(row.startTime) else { throw StartError("master share \(keyID) has no start time") }
         let secret = try SealedBox.open(box, key: key, associatedData: purpose(keyID, start))
-        // An end that cannot be read has passed: better no share than one for ever.
+        // An unreadable end counts as past, so that the share is not served for ever.
         return MasterShare(
             keyID: keyID, secret: secret, startTime: start,
             servedUntil: row.servedUntil.map { Moment($0) ?? Moment(microseconds: 0) })
     }
 
-    /// Ties a box to its use, its key id and the time that clients are told. The first share keeps the words of the
-    /// release that knew no other.
+    /// Binds a box to its use, its key id and the time that clients get. The first share has the text of the release
+    /// that had only one.
     private static func purpose(_ keyID: String, _ startTime: Moment) -> [UInt8] {
         Array("libmpin D-TA master share \(keyID == "1" ? "" : "\(keyID) ")\(startTime.iso)".utf8)
     }
@@ -148,10 +148,10 @@ extension MasterShareDatabase {
         }
     }
 
-    /// 256 MiB: a D-TA derives its key once a start, on a machine that does nothing else.
+    /// 256 MiB. A D-TA derives its key only once at each start, on a machine that does nothing else.
     private static let kibibytes: UInt32 = 256 << 10
 
-    /// That of the stored passphrase; nil where it is out of bounds.
+    /// The parameters for the stored passphrase; nil if they are out of bounds.
     private static func derivations(_ connection: SQLiteConnection) throws -> [Argon2id?] {
         var found: [Argon2id?] = []
         try connection.run("SELECT salt, passes, kibibytes FROM passphrase") { row in

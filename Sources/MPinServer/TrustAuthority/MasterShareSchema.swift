@@ -1,6 +1,6 @@
 import MPinStore
 
-/// The schema of a D-TA's file. A released migration is never changed: a new one goes behind it.
+/// The schema of a D-TA's file. A released step is never changed; new ones are added at the end.
 enum MasterShareSchema {
     static let shares = Schema([
         Schema.Step("1: master share", [first]), Schema.Step("2: rotation and passphrase", second),

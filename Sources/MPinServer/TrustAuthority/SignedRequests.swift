@@ -4,10 +4,10 @@ import MPinSecrets
 import MPinService
 import MPinStore
 
-/// Whether the RPS signed a request to this D-TA, and for now.
+/// Checks whether the RPS has signed a request to this D-TA, and whether it is still valid.
 struct SignedRequests: Sendable {
     let key: SecretBytes
-    /// Nil: requests in the old form are refused.
+    /// The credentials of an old RPS; nil: requests in the old form are refused.
     let legacy: LegacyCredentials?
     let limits: Limits
     let clock: Clock
@@ -16,13 +16,13 @@ struct SignedRequests: Sendable {
         message.isSigned(try request.argument("signature"), key: key)
     }
 
-    /// The signature first, then the time: only who holds the key learns anything about the clock.
+    /// Checks the signature before the time, so that only an owner of the key learns anything about the clock.
     func check(_ message: SignedMessage, _ request: Request, expires: String?) throws {
         guard try isSigned(message, request) else { throw APIError(.unauthorized, "Invalid signature") }
         try checkTime(expires)
     }
 
-    /// A request in the old form, where these are taken.
+    /// Checks a request in the old form, which is refused unless `legacy` is set.
     func checkLegacy(
         _ request: Request, expires: String?, _ message: (LegacyCredentials) -> SignedMessage
     ) throws {
@@ -33,7 +33,7 @@ struct SignedRequests: Sendable {
         try checkTime(expires)
     }
 
-    /// Nil: the message has no end of its own.
+    /// `expires` is nil if the message has no end.
     private func checkTime(_ expires: String?) throws {
         guard let expires else { return }
         guard let limit = Moment(expires) else { throw APIError(.forbidden, "Unreadable argument expires") }
@@ -46,13 +46,13 @@ struct SignedRequests: Sendable {
 }
 
 extension Request {
-    /// A member of the query; 403 where it is missing (wire section 9).
+    /// A member of the query. Throws 403 if it is missing (wire section 9).
     func argument(_ name: String) throws -> String {
         guard let value = query(name) else { throw APIError(.forbidden, "Missing argument \(name)") }
         return value
     }
 
-    /// `hash_mpin_id`, 32 bytes.
+    /// The member `hash_mpin_id`, 32 bytes.
     func hashID() throws -> [UInt8] {
         guard let hash = Hex.decode(try argument("hash_mpin_id")), hash.count == MPinSize.hash else {
             throw APIError(.forbidden, "hash_mpin_id must be 64 hex digits")

@@ -25,7 +25,8 @@ struct TrustAuthorityServer: Sendable {
         addCloudRoutes(to: router)
     }
 
-    /// For the RPS alone. It also makes this D-TA look at its file: a rotation is known here before the RPS uses it.
+    /// Answers only the RPS. It also makes this D-TA read its file again, so that the D-TA knows a rotation before the
+    /// RPS uses it.
     private func keys(_ request: Request) async throws -> Response {
         let (appID, expires) = (try request.argument("app_id"), try request.argument("expires"))
         try requests.check(.keys(appID: appID, expires: expires), request, expires: expires)
@@ -71,9 +72,9 @@ struct TrustAuthorityServer: Sendable {
         return .json(ClientSecretResponse(clientSecret: SecretHex(point), keyID: share.keyID))
     }
 
-    /// Neither date nor key id is in the query of old clients, but both are in the signature: the share is for the date
-    /// that was signed, if that is today, or yesterday in the first hour of a day. A signature is thus good for one
-    /// day's permit and dies with it.
+    /// Old clients send neither a date nor a key id in the query, but both are signed. So all shares and dates are
+    /// tried: today and, in the first hour of a day, yesterday. A signature is thus valid for the permit of one day
+    /// only.
     private func timePermit(_ request: Request) async throws -> Response {
         let hash = try request.hashID()
         let hashID = Hex.encode(hash)
@@ -87,7 +88,7 @@ struct TrustAuthorityServer: Sendable {
                         || isStranger
                 else { continue }
                 try await rates.admit(.authority, identity: hash)
-                // Who asks cannot tell the one from the other.
+                // The caller cannot tell whether the ID is registered.
                 let stranger = SignedMessage.stranger(hashID: hashID).tag(key: requests.key)
                 let (holder, other) = isStranger ? (stranger, hash) : (hash, stranger)
                 return .json(
@@ -102,14 +103,14 @@ struct TrustAuthorityServer: Sendable {
             TimePermitResponse(timePermit: try await share.permit(hash, clock().day), keyID: share.keyID))
     }
 
-    /// For the RPS alone: the request is signed with its count and expires.
+    /// Answers only the RPS, whose signature covers count and expires.
     private func timePermits(_ request: Request) async throws -> Response {
         let hash = try request.hashID()
         guard let count = Int(try request.argument("count")), (0...limits.permitDays).contains(count) else {
             throw APIError(.forbidden, "count must be a number from 0 to \(limits.permitDays)")
         }
         let hashID = Hex.encode(hash)
-        // Old requests have no end.
+        // Requests in the old form do not expire.
         let isOld = requests.legacy != nil && request.query("key_id") == nil
         let expires = isOld ? nil : try request.argument("expires")
         let share = try signedShare(request, expires: expires) { keyID in
@@ -128,7 +129,7 @@ struct TrustAuthorityServer: Sendable {
         struct Status: Encodable {
             let message = "OK"
             let service_name = "D-TA server"
-            // A list of one, as old D-TAs have it.
+            // Old D-TAs send a list with one element.
             let startTime: [String]
         }
         return .json(Status(startTime: [try keyring.current().startTime.iso]))
@@ -152,7 +153,7 @@ struct TrustAuthorityServer: Sendable {
 }
 
 extension MasterShare {
-    /// Runs one multiplication by the share off the event loop.
+    /// Multiplies a point by the share, on a thread outside the event loop.
     fileprivate func point(
         _ size: Int,
         _ multiply: @escaping @Sendable (Span<UInt8>, inout MutableSpan<UInt8>) throws(MPinError) -> Void
@@ -172,14 +173,14 @@ extension MasterShare {
         }
     }
 
-    /// The permit share of `hash`. How long a hash takes to its point depends on it, and anybody can compute how long for
-    /// the hash that was asked for: so the other one, which might have been meant, is brought to its point as well.
+    /// The permit share of `hash`. The time to map a hash to a point depends on the hash, and anybody can compute it
+    /// for the hash in the request. So the other hash, which might have been used, is mapped as well.
     fileprivate func permit(_ hash: [UInt8], notFor other: [UInt8], _ date: Int32) async throws -> String {
         try await point(MPinSize.g1) { master, permit throws(MPinError) in
             var dated = [UInt8](repeating: 0, count: MPinSize.hash)
             var span = dated.mutableSpan
             try Identity.hashDate(date: date, hashID: other.span, into: &span)
-            // The point of the other one gives its place to the share.
+            // The share overwrites the other hash's point, which is not needed.
             try Identity.mapToG1(hash: dated.span, into: &permit)
             try TrustAuthority.timePermitShare(master: master, date: date, hashID: hash.span, into: &permit)
         }.hex()
@@ -192,15 +193,14 @@ extension MasterShare {
     }
 }
 
-/// What else the old cloud answered at the base URL of D-TA 2 (wire section 10), as far as an old RPS asks for it at its
-/// start.
+/// Other answers of the old cloud at the base URL of D-TA 2 (wire section 10), which an old RPS asks for at its start.
 extension TrustAuthorityServer {
     func addCloudRoutes(to router: Router<RequestContext>) {
         router.serve("/time", [.get: { _, _ in .json(["Time": clock().iso]) }])
         router.serve("/apiSettings", [.get: { _, _ in .json(CloudSettings()) }])
     }
 
-    /// There is neither a permit storage nor a management console here, and nothing to license.
+    /// These are empty, because this server has no permit storage, no management console and no licence.
     private struct CloudSettings: Encodable {
         let timePermitsStorageURL = ""
         let managementConsoleURL = ""

@@ -1,6 +1,6 @@
 import MPinService
 
-/// The audit log of a process.
+/// The options for the audit log of a process.
 extension ServerOptions {
     package static let auditLog = ServerOption<String?>.text(
         "audit-log", .text("FILE"), "Audit log. (default: none; audit/audit.jsonl in --state-dir)")
@@ -21,14 +21,14 @@ extension ServerOptions {
 extension Settings {
     var auditUsers: AuditPlace.Users { AuditPlace.Users(rawValue: self[ServerOptions.auditUsers]) ?? .hashed }
 
-    /// Nil: no log is asked for.
+    /// The files of the audit log; nil if none is configured.
     func auditPlace() throws -> AuditPlace? {
         try auditFiles().map { try AuditPlace(log: $0.log, keyFile: $0.key, users: auditUsers) }
     }
 
     var auditFileBytes: Int { self[ServerOptions.auditFileBytes] }
 
-    /// Nil: no log is asked for.
+    /// The files of the audit log; nil if none is configured.
     func auditFiles() throws(StartError) -> (log: String, key: String)? {
         switch (self[ServerOptions.auditLog], self[ServerOptions.auditKeyFile]) {
         case (let log?, let key?): return (log, key)

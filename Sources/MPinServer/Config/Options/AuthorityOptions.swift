@@ -1,7 +1,7 @@
 import MPinSecrets
 import MPinService
 
-/// The D-TAs of an RPS as a list.
+/// The option that lists the D-TAs of an RPS.
 extension ServerOptions {
     static let authorities = ServerOption<[String]>(
         row: OptionRow(
@@ -14,10 +14,10 @@ extension ServerOptions {
     ) { $0 }
 }
 
-/// One D-TA of the list, as the options spell it: `url=http://127.0.0.1:8001;key-file=dta1.key`.
+/// One D-TA of the list, as it is written in the option: `url=http://127.0.0.1:8001;key-file=dta1.key`.
 struct AuthorityEntry: Sendable {
     static let members = ["index", "url", "public-url", "key-file"]
-    /// How many there must be: the wire knows two.
+    /// The required number of D-TAs. The wire supports two.
     static let count = 2
 
     let index: Int?
@@ -25,7 +25,7 @@ struct AuthorityEntry: Sendable {
     let publicURL: String?
     let keyFile: String
 
-    /// Why a text is none, for a person.
+    /// Why a text is not a D-TA, for the operator.
     struct Problem: Error {
         let text: String
     }
@@ -56,7 +56,7 @@ struct AuthorityEntry: Sendable {
         self.keyFile = keyFile
     }
 
-    /// Why the text is none; nil where it is one.
+    /// Why the text is not a D-TA; nil if it is one.
     static func problem(_ text: String) -> Problem? {
         do throws(Problem) {
             _ = try AuthorityEntry(text)
@@ -81,13 +81,13 @@ extension OptionKind {
 }
 
 extension Settings {
-    /// What names the D-TAs one by one.
+    /// The options that describe the D-TAs one by one.
     private static let singles: [OptionRow] = [
         ServerOptions.dta1KeyFile.row, ServerOptions.dta2KeyFile.row, ServerOptions.dta2PublicURL.row,
         ServerOptions.dta1URL.row, ServerOptions.dta2URL.row,
     ]
 
-    /// The list with its indices, in their order; nil where the D-TAs are named one by one.
+    /// The list of D-TAs, ordered by index; nil if they are configured one by one.
     func authorityList() throws(SettingsError) -> [(index: Int, entry: AuthorityEntry)]? {
         let entries = self[ServerOptions.authorities].compactMap { try? AuthorityEntry($0) }
         guard !entries.isEmpty else { return nil }
@@ -103,13 +103,13 @@ extension Settings {
         return indexed.sorted { $0.index < $1.index }
     }
 
-    /// Refuses D-TAs that are not whole.
+    /// Throws if a D-TA lacks a required option.
     func checkAuthorities() throws(SettingsError) {
         guard try authorityList() == nil else { return }
         for option in [ServerOptions.dta1KeyFile, ServerOptions.dta2KeyFile] { _ = try require(option) }
     }
 
-    /// The option that says where clients reach the last D-TA, where they are sent to this machine; else nil.
+    /// The option that is needed because clients would be sent to this machine for the last D-TA; nil if none is.
     func missingAuthorityURL() throws(SettingsError) -> String? {
         if let last = try authorityList()?.last?.entry {
             return (last.publicURL ?? last.url).isLoopbackURL ? "public-url in the last of --authorities" : nil
@@ -118,7 +118,7 @@ extension Settings {
         return isMissing ? "--dta2-public-url" : nil
     }
 
-    /// In the order of their indices, with their keys.
+    /// The D-TAs in the order of their indices, with their keys.
     package func authorityLinks() throws -> [TrustAuthorityLink] {
         guard let list = try authorityList() else { return try authorityPair() }
         return try list.map { index, entry in

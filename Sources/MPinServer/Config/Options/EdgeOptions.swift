@@ -2,11 +2,11 @@ package import Logging
 import MPinService
 import MPinStore
 
-/// What the options that every part has come to.
+/// The values of the options that every part has.
 extension Settings {
     package var logLevel: Logger.Level { Logger.Level(rawValue: self[ServerOptions.logLevel]) ?? .info }
 
-    /// Reads certificate and key.
+    /// How the listeners are protected. Reads certificate and key.
     package func exposure() throws -> Exposure {
         let proxies = try trustedProxies()
         switch (self[ServerOptions.tlsCert], self[ServerOptions.tlsKey], self[ServerOptions.behindProxy]) {

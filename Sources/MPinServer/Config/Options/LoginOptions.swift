@@ -3,7 +3,7 @@ import MPinSecrets
 import MPinService
 import MPinWire
 
-/// How people register and log in: the options that the RPS has, alone or with the other parts in one process.
+/// The options for registration and login, for the RPS alone and for all parts in one process.
 extension ServerOptions {
     static let prefix = ServerOption<String>.text(
         "prefix", "rps", .form("NAME", "letters, digits, - and _") { $0.wholeMatch(of: /[A-Za-z0-9_-]+/) != nil },
@@ -88,7 +88,7 @@ extension ServerOptions {
 }
 
 extension Settings {
-    /// Reads the JSON files that are named.
+    /// Applies the options, and reads the JSON files that they name.
     func apply(to config: inout RelyingPartyServiceConfig) throws {
         config.prefix = self[ServerOptions.prefix]
         config.attempts.maxAttempts = self[ServerOptions.maxAttempts]
@@ -126,7 +126,7 @@ extension Settings {
         config.serviceClients = self[ServerOptions.serviceClients].compactMap(ProductVersion.init)
     }
 
-    /// What phones are told that know nothing but the public URL, where one is set.
+    /// The description of this service for phones that know only the public URL; nil if no URL is configured.
     private func ownService(_ config: RelyingPartyServiceConfig) -> ServiceResponse? {
         let url = self[ServerOptions.publicURL]?.withoutSlashAtEnd ?? config.baseURL
         guard !url.isEmpty else { return nil }

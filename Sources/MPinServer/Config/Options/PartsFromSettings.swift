@@ -3,7 +3,7 @@ import MPinSecrets
 import MPinService
 import MPinStore
 
-/// Puts the parts of a process together from its settings: reads key files, makes folders.
+/// Makes the parts of a process from its settings. Reads key files and makes folders.
 extension Settings {
     package func parts() throws -> Parts {
         try check()
@@ -66,7 +66,7 @@ extension Settings {
         return parts
     }
 
-    /// The URL of the RPS's state, read once so that a wrong one is found before the start.
+    /// The URL of the RPS's state. It is parsed here, so that a wrong one is found before the start.
     private func database() throws -> String {
         let text = try require(ServerOptions.database)
         _ = try databaseURL(text)
@@ -130,7 +130,7 @@ extension Settings {
         try ListenAddress(self[option] ?? fallback)
     }
 
-    /// What the master shares of a D-TA are sealed with.
+    /// The key or passphrase that seals the master shares of a D-TA.
     private func seal() throws -> Seal {
         guard let path = self[ServerOptions.passphraseFile] else { return .key(try key(ServerOptions.keyFile)) }
         return .passphrase(try SecretFile.loadPassphrase(path))
@@ -149,7 +149,7 @@ extension Settings {
         return delivery
     }
 
-    /// Nil when no option was given.
+    /// How mails are delivered; nil if no such option is given.
     func delivery() throws -> MailDelivery? {
         if self[ServerOptions.forceActivate] { return .forceActivate }
         switch (self[ServerOptions.mailDir], self[ServerOptions.smtpURL]) {
@@ -164,7 +164,8 @@ extension Settings {
     }
 }
 
-/// The key in a file that somebody has made: a new one in the place of a lost one would open nothing.
+/// Reads a key from a file that must exist. A lost key is not replaced by a new one, because that could not decrypt or
+/// verify anything old.
 func loadKey(_ path: String) throws -> SecretBytes {
     do { return try KeyFile.load(path) } catch {
         guard case .system(_, ENOENT) = error else { throw error }
@@ -173,7 +174,7 @@ func loadKey(_ path: String) throws -> SecretBytes {
 }
 
 extension String {
-    /// A base URL as paths go behind it: `//rps/` is another path than `/rps/` (wire section 17, defect 15).
+    /// A base URL to which paths can be added: `//rps/` is not the same path as `/rps/` (wire section 17, defect 15).
     var withoutSlashAtEnd: String {
         var text = self
         while text.hasSuffix("/") { text.removeLast() }

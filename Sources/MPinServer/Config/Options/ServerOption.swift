@@ -1,17 +1,17 @@
-/// What the texts of an option must look like.
+/// The form of an option's texts.
 package struct OptionKind: Sendable {
-    /// For the help, such as `HOST:PORT`.
+    /// The placeholder in the help, such as `HOST:PORT`.
     package let placeholder: String
-    /// What an error says about it: "a number from 1 to 10".
+    /// The description in an error: "a number from 1 to 10".
     let expected: String
     let accepts: @Sendable (String) -> Bool
-    /// On the command line the name alone; elsewhere `true` or `false`.
+    /// Whether the option's name alone means `true` on the command line. Elsewhere it needs `true` or `false`.
     package var isFlag = false
-    /// May be given more than once.
+    /// Whether it may be given more than once.
     package var isList = false
-    /// What is wrong with a text that is not accepted, where it can be said better than by ``expected``.
+    /// A better explanation than ``expected`` why a text is not accepted, if there is one.
     var problem: (@Sendable (String) -> String?)?
-    /// Whether a member of the list is a mapping in a file, and `NAME=VALUE;NAME=VALUE` elsewhere.
+    /// Whether each element of the list is a mapping in a file, and `NAME=VALUE;NAME=VALUE` elsewhere.
     var hasMembers = false
 
     static func text(_ placeholder: String) -> OptionKind {
@@ -41,33 +41,33 @@ package struct OptionKind: Sendable {
             accepts: { words.contains($0) })
     }
 
-    /// A text that `accepts` knows.
+    /// A text that the closure accepts.
     static func form(
         _ placeholder: String, _ expected: String, _ accepts: @escaping @Sendable (String) -> Bool
     ) -> OptionKind { OptionKind(placeholder: placeholder, expected: expected, accepts: accepts) }
 }
 
-/// One line of the option table: what the readers of files, environment and command line need to know.
+/// One row of the option table, for the readers of files, environment and command line.
 package struct OptionRow: Sendable {
-    /// As in the file and, behind two hyphens, on the command line.
+    /// The name in the file. On the command line it follows two hyphens.
     package let name: String
     package let kind: OptionKind
-    /// Nil: not set.
+    /// The default value; nil if there is none.
     package let fallback: String?
     package let help: String
-    /// Never shown, and never on the command line or in the environment, where others could read it: it comes from the
-    /// configuration file, from a file of its own, named by the option with `-file` at its end, or from the systemd
-    /// credential of its name.
+    /// Whether the value is secret. It is never shown, and must not be on the command line or in the environment, where
+    /// others can read it. It comes from the configuration file, from a file of its own, which the option with the
+    /// suffix `-file` names, or from the systemd credential of the same name.
     package var isSecret = false
 
-    /// `MPIND_` and the name in capitals.
+    /// The environment variable: `MPIND_` and the name in capitals.
     package var environmentName: String { "MPIND_" + name.uppercased().replacing("-", with: "_") }
 }
 
 /// An option and the type of its value.
 package struct ServerOption<Value: Sendable>: Sendable {
     package let row: OptionRow
-    /// The texts were accepted by the row's kind; none: the fallback.
+    /// Converts the texts, which the row's kind has accepted. If there are none, it gives the default.
     let read: @Sendable ([String]) -> Value
 }
 

@@ -1,11 +1,11 @@
 import MPinStore
 
-/// The option table: every option of the server, once.
+/// The table of all options of the server.
 package enum ServerOptions {
     static let listenForm = OptionKind.form("HOST:PORT", "HOST:PORT") { (try? ListenAddress($0)) != nil }
     private static let port = 1...65_535
 
-    // What every part has.
+    // Options of every part.
     package static let config = ServerOption<String?>.text(
         "config", .text("FILE"), "YAML file with options, one `name: value` a line.")
     package static let logLevel = ServerOption<String>.text(
@@ -77,7 +77,7 @@ package enum ServerOptions {
         ]
     }
 
-    // All in one process.
+    // Options for all parts in one process.
     package static let isAllInOne = ServerOption<Bool>.flag(
         "all-in-one", "Run both D-TAs, the RPS and the RPA in this process.")
     package static let stateDir = ServerOption<String?>.text(
@@ -100,7 +100,7 @@ package enum ServerOptions {
         publicURL.row, revokedUsers.row,
     ]
 
-    // A D-TA.
+    // Options of a D-TA.
     static let listen = ServerOption<String?>.text(
         "listen", listenForm,
         "Where clients come. (default: 127.0.0.1 and port 8001 for a D-TA, 8010 for the RPS, 8005 for the RPA)")
@@ -128,7 +128,7 @@ package enum ServerOptions {
         listen.row, database.row, keyFile.row, passphraseFile.row, rpsKeyFile.row, legacySignatures.row, name.row,
     ]
 
-    // The RPS.
+    // Options of the RPS.
     static let privateListen = ServerOption<String?>.text(
         "private-listen", listenForm,
         "Where the other parts come; another than a loopback address needs a token. (default: 127.0.0.1 and port 8011 for the RPS, 8012 for the RPA)"
@@ -160,7 +160,7 @@ package enum ServerOptions {
         authenticateURL.row, legacySignatures.row,
     ]
 
-    // The RPA.
+    // Options of the RPA.
     static let rpsPrivateURL = ServerOption<String>.text(
         "rps-private-url", "http://127.0.0.1:8011", .baseURL, "Base URL of the RPS's private listener.")
 
@@ -178,7 +178,7 @@ package enum ServerOptions {
         prefix.row, revokedUsers.row, waitForLoginResult.row, serviceName.row,
     ]
 
-    // How identities are confirmed.
+    // Options for the confirmation of identities.
     static let mailDir = ServerOption<String?>.text(
         "mail-dir", .text("FOLDER"), "Write mails as files into this folder instead of sending them.")
     static let smtpURL = ServerOption<String?>.text(

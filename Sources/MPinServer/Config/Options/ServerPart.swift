@@ -1,6 +1,6 @@
-/// What a process runs, and so which options it has.
+/// The part that a process runs. It decides which options there are.
 package enum ServerPart: String, Sendable, CaseIterable {
-    /// All parts in one process.
+    /// Runs all parts in one process.
     case serve
     case dta
     case rps

@@ -1,4 +1,4 @@
-/// Where a value was set; a later source wins over an earlier one.
+/// Where a value was set. A later case overrides an earlier one.
 package enum SettingSource: Sendable, Equatable, CustomStringConvertible {
     case fallback
     case file(String, line: Int)
@@ -17,10 +17,10 @@ package enum SettingSource: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// Why the settings cannot be used, in one line for a person.
+/// Why the settings cannot be used, in one line for the operator.
 package struct SettingsError: Error, Equatable, CustomStringConvertible {
     package let description: String
-    /// sysexits.h: 64 for a wrong command line, 78 for a wrong file or environment.
+    /// The exit code of sysexits.h: 64 for a wrong command line, 78 for a wrong file or environment.
     package let exitCode: Int32
 
     init(_ source: SettingSource, _ text: String) {
@@ -28,15 +28,16 @@ package struct SettingsError: Error, Equatable, CustomStringConvertible {
         exitCode = source == .commandLine ? 64 : 78
     }
 
-    /// What the options together lack or contradict.
+    /// An error that no single option causes: one is missing, or two contradict each other.
     init(_ text: String) { self.init(.commandLine, text) }
 }
 
-/// The texts of one source.
+/// The option texts of one source.
 struct SettingsLayer {
     var texts: [String: (texts: [String], source: SettingSource)] = [:]
 
-    /// Checks and keeps; a list grows, any other option may come once, and not as text and file both.
+    /// Checks a text and stores it. Lists may get several; any other option may be given only once, either directly or
+    /// as a file.
     mutating func add(_ row: OptionRow, _ text: String, _ source: SettingSource) throws(SettingsError) {
         guard row.kind.accepts(text) else {
             if let problem = row.kind.problem?(text) { throw SettingsError(source, "\(row.name): \(problem)") }
@@ -54,7 +55,7 @@ package struct Settings: Sendable {
     package let part: ServerPart
     private var values: [String: (texts: [String], source: SettingSource)] = [:]
 
-    /// `layers` in rising order.
+    /// `layers`: in rising order of priority.
     init(_ part: ServerPart, _ layers: [SettingsLayer]) {
         self.part = part
         for layer in layers { values.merge(layer.texts) { _, new in new } }
@@ -62,7 +63,7 @@ package struct Settings: Sendable {
 
     package subscript<Value>(option: ServerOption<Value>) -> Value { option.read(values[option.row.name]?.texts ?? []) }
 
-    /// The value, or an error that names the option.
+    /// The value. If it is not set, throws an error that names the option.
     package func require<Value>(_ option: ServerOption<Value?>) throws(SettingsError) -> Value {
         guard let value = self[option] else { throw SettingsError("missing --\(option.row.name)") }
         return value
@@ -72,7 +73,7 @@ package struct Settings: Sendable {
 
     func isSet(_ row: OptionRow) -> Bool { values[row.name] != nil }
 
-    /// As a configuration file, with the source of each value behind it; secrets are not shown.
+    /// The settings in the form of a configuration file, with the source of each value. Secrets are not shown.
     package var description: String {
         part.rows.filter { $0.name != ServerOptions.config.row.name }.map { row in
             let value = values[row.name]
@@ -90,6 +91,6 @@ package struct Settings: Sendable {
 }
 
 extension OptionKind {
-    /// Written without quotes.
+    /// Whether it is written without quotes.
     fileprivate var isPlain: Bool { isFlag || placeholder == "NUMBER" }
 }

@@ -2,9 +2,9 @@ import Foundation
 import MPinService
 import MPinStore
 
-/// What the options of a part lack or contradict together.
+/// Finds options that are missing or contradict each other.
 extension Settings {
-    /// Refuses what could not start, or should not, as far as that can be seen without touching any state.
+    /// Throws if the part could not start, or should not, as far as that can be seen without opening its state.
     package func check() throws {
         let exposure = try exposure()
         for option in needed { _ = try require(option) }
@@ -17,19 +17,19 @@ extension Settings {
         }
     }
 
-    /// What could start, but hardly as it was meant.
-    package var warnings: [String] { [noMails, oneCaller].compactMap(\.self) }
+    /// Warnings about settings that work, but are probably a mistake.
+    package var warnings: [String] { [mailWarning, callerWarning].compactMap(\.self) }
 
-    private var noMails: String? {
+    private var mailWarning: String? {
         guard part == .serve, self[ServerOptions.mailDir] == nil, self[ServerOptions.smtpURL] == nil,
             !self[ServerOptions.forceActivate], let folder = self[ServerOptions.stateDir]
         else { return nil }
         return "neither --smtp-url nor --mail-dir is given: no mail is sent, and links lie as files in \(folder)/mail"
     }
 
-    /// An RPS that only this machine reaches is asked by an RPA or a proxy. Their word about who calls is not taken unasked:
-    /// a proxy that nobody has set up for it may hand on whatever its clients claim.
-    private var oneCaller: String? {
+    /// An RPS that only this machine reaches is called by an RPA or a proxy. Without --behind-proxy they are not
+    /// trusted to tell a caller's address, because a proxy may pass on whatever its clients claim.
+    private var callerWarning: String? {
         guard part == .rps, self[ServerOptions.tlsCert] == nil, !self[ServerOptions.behindProxy] else { return nil }
         return "without --behind-proxy all who come through the RPA at 127.0.0.1 count as one caller, with its limits"
     }
@@ -63,7 +63,7 @@ extension Settings {
         if part == .serve || part == .rpa { _ = (try brand(), try mails()) }
     }
 
-    /// Whoever may write where keys and databases lie can put others in their place.
+    /// Throws if others may write into the folder of keys and databases: they could replace them.
     private func checkFolder() throws(StartError) {
         let database = try self[ServerOptions.database].map(databaseURL).flatMap { try? $0.file() }
             .map(MPinServer.folder(of:))
@@ -93,7 +93,7 @@ extension Settings {
         try checkURLs(exposure, isEverywhere: publicAddress?.isEverywhere == true)
     }
 
-    /// Clients on other machines must not be sent to an address that is not theirs, nor to plain HTTP.
+    /// Throws if clients on other machines would be sent to an address of this machine or to plain HTTP.
     private func checkURLs(_ exposure: Exposure, isEverywhere: Bool) throws(SettingsError) {
         if case .loopback = exposure { return }
         switch part {

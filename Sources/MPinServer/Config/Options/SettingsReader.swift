@@ -2,8 +2,8 @@ import Foundation
 import MPinSecrets
 import Yams
 
-/// Reads the settings of a part from all their sources: defaults, file, credentials, environment, command line, each over
-/// the one before it. The value of a secret may lie in a file of its own: `NAME-file`, `MPIND_NAME_FILE`.
+/// Reads the settings of a part from all sources: defaults, file, credentials, environment and command line. Each
+/// overrides those before it. A secret may be in a file of its own: `NAME-file`, `MPIND_NAME_FILE`.
 package struct SettingsReader: Sendable {
     let part: ServerPart
     private let rows: [OptionRow]
@@ -13,7 +13,7 @@ package struct SettingsReader: Sendable {
         rows = part.rows
     }
 
-    /// For an operator's command, which works on the files of whatever part the configuration is for.
+    /// A reader for an operator's command, which accepts the configuration of any part.
     package static let anyPart = SettingsReader(
         .serve,
         rows: ServerPart.allCases.flatMap(\.rows).reduce(into: []) { rows, row in
@@ -36,7 +36,7 @@ package struct SettingsReader: Sendable {
         return Settings(part, [file ?? SettingsLayer(), try credentials(environment), variables, commandLine])
     }
 
-    /// The row of that name, or of the secret whose file it names.
+    /// The row of that name, or the secret for which it names a file.
     private func row(_ name: String) -> (row: OptionRow, isFile: Bool)? {
         if let row = rows.first(where: { $0.name == name }) { return (row, false) }
         guard name.hasSuffix("-file") else { return nil }
@@ -58,9 +58,9 @@ package struct SettingsReader: Sendable {
 
 }
 
-/// Where secrets may come from.
+/// Restricts where secrets may come from.
 extension SettingsReader {
-    /// Refuses the value of a secret where other users, or other programs of this one, can read it.
+    /// Throws if other users, or other programs of this user, could read the value of a secret.
     private func requireHidden(_ name: String, _ source: SettingSource) throws(SettingsError) {
         let (inFile, advice) = ("name a file that holds it", "which only its owner may read")
         switch source {
@@ -78,7 +78,7 @@ extension SettingsReader {
         }
     }
 
-    /// Whether nobody reads it but its owner or, where that is root, the group that this program runs in.
+    /// Whether only its owner can read it, or, if the owner is root, also the group of this program.
     private func isPrivate(_ path: String, _ name: String, _ source: SettingSource) throws(SettingsError) -> Bool {
         let status: stat
         do {
@@ -90,7 +90,7 @@ extension SettingsReader {
         return status.st_mode & (isOfRoot ? 0o037 : 0o077) == 0
     }
 
-    /// The file's text without the line end that editors leave.
+    /// The text of the file without the final line break, which editors add.
     private func secret(_ path: String, _ name: String, _ source: SettingSource) throws(SettingsError) -> String {
         let text: String
         do { text = try PlainFile.text(path, limit: 4096) } catch {
@@ -102,7 +102,7 @@ extension SettingsReader {
         return text.trimmingCharacters(in: .newlines)
     }
 
-    /// What systemd hands over by `LoadCredential=`: files in a folder that only this program can look into.
+    /// The secrets that systemd hands over by `LoadCredential=`, as files in a folder that only this program can read.
     private func credentials(_ environment: [String: String]) throws(SettingsError) -> SettingsLayer {
         var layer = SettingsLayer()
         guard let folder = environment["CREDENTIALS_DIRECTORY"], !folder.isEmpty else { return layer }
@@ -142,7 +142,8 @@ extension SettingsReader {
         return layer
     }
 
-    /// `MPIND_…`; what belongs to another part of the server is left to it. Members of lists stand between commas.
+    /// Reads the variables `MPIND_…`. Those of other parts of the server are skipped. Elements of a list are separated
+    /// by commas.
     private func environment(_ variables: [String: String]) throws(SettingsError) -> SettingsLayer {
         var layer = SettingsLayer()
         for (variable, text) in variables.sorted(by: { $0.key < $1.key }) where variable.hasPrefix("MPIND_") {
@@ -193,8 +194,8 @@ extension SettingsReader {
 extension Node {
     private func hasType(_ name: Tag.Name) -> Bool { tag.description == name.rawValue }
 
-    /// The texts of a value whose YAML type is that of the option, and the lines of those that have one of their own; else
-    /// nil.
+    /// The texts of a value, and the lines of those on lines of their own; nil if its YAML type is not that of the
+    /// option.
     fileprivate func texts(_ kind: OptionKind) -> [(String, line: Int?)]? {
         if kind.isList {
             guard case .sequence(let members) = self else { return nil }
@@ -210,7 +211,7 @@ extension Node {
         return kind.isFlag == isBool ? [(isBool ? scalar.string.lowercased() : scalar.string, nil)] : nil
     }
 
-    /// A mapping of texts as `NAME=VALUE;NAME=VALUE`; nil where it is none, or a text would not stay one.
+    /// A mapping of texts as `NAME=VALUE;NAME=VALUE`; nil if it is no such mapping, or a text contains a semicolon.
     private var members: String? {
         guard case .mapping(let members) = self else { return nil }
         let texts = members.compactMap { key, value -> String? in
@@ -223,13 +224,13 @@ extension Node {
     }
 }
 
-/// The one of `names` that takes the fewest letters inserted, deleted or changed to become `text`.
+/// The one of `names` with the smallest edit distance to `text`.
 func nearestName(to text: String, among names: [String]) -> String? {
     names.map { (name: $0, distance: distance(Array(text.utf8), Array($0.utf8))) }
         .min { ($0.distance, $0.name) < ($1.distance, $1.name) }?.name
 }
 
-/// Levenshtein's distance.
+/// The Levenshtein distance: the number of letters to insert, delete or change.
 private func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
     var row = Array(0...right.count)
     for (index, byte) in left.enumerated() {

@@ -1,7 +1,7 @@
 import Foundation
 import MPinService
 
-/// How the website and its mails look.
+/// Options for the look of the website and its mails.
 extension ServerOptions {
     static let serviceLogo = ServerOption<String?>.text(
         "service-logo", .text("FILE"), "Logo of the pages, also in the browser's tab: SVG, PNG, JPEG or WebP.")
@@ -20,7 +20,7 @@ extension ServerOptions {
 }
 
 extension Settings {
-    /// Reads logo and templates.
+    /// The look of the website. Reads the logo.
     func brand() throws -> Brand {
         var brand = Brand()
         if let name = self[ServerOptions.serviceName] {

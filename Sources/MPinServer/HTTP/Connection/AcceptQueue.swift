@@ -3,24 +3,25 @@ import HummingbirdCore
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// The connections that the system has taken for a listener and nobody serves yet: the listener has not taken them from
-/// the system, or they are being set up. Closing the socket would end them, with the requests that they may have brought.
+/// The connections that the system has accepted for a listener and that are not served yet: the listener has not taken
+/// them from the system, or they are being set up. If the socket were closed now, they would be reset, with any
+/// requests that they bring.
 final class AcceptQueue: Sendable {
     private let listener = NIOLockedValueBox<(any Channel)?>(nil)
     private let beingSetUp = NIOLockedValueBox(0)
 
     func opened(_ channel: any Channel) { listener.withLockedValue { $0 = channel } }
 
-    /// A connection is served, or never will be.
+    /// The set-up of a connection has ended: it is served, or never will be.
     func left() { beingSetUp.withLockedValue { $0 -= 1 } }
 
-    /// Keeps new connections out and returns when those that were there are served, or after a second. Whoever knocks in
-    /// between knocks again after a second, and finds the socket closed.
+    /// Keeps new connections out, and returns when all waiting ones are served, or after a second. A client that tries
+    /// to connect in the meantime repeats its attempt after a second and then finds the socket closed.
     func runDry() async {
         guard let channel = listener.withLockedValue({ $0 }), let socket = channel as? any SocketOptionProvider else {
             return
         }
-        // Where the system knows no such filter there are always new ones, and it is not worth the wait.
+        // Without such a filter new connections keep coming, so waiting is useless.
         guard (try? await Self.letNothingIn(channel, socket)) != nil else { return }
         for _ in 0..<200 {
             let info: EventLoopFuture<TCPInfo> = socket.unsafeGetSocketOption(
@@ -33,11 +34,11 @@ final class AcceptQueue: Sendable {
 
     private static func letNothingIn(_ channel: any Channel, _ socket: any SocketOptionProvider) async throws {
         try await channel.eventLoop.flatSubmit {
-            // BPF_RET with 0: of each packet no byte is kept.
+            // BPF_RET with 0 drops every packet.
             var instruction: (UInt16, UInt8, UInt8, UInt32) = (6, 0, 0, 0)
             return withUnsafeMutablePointer(to: &instruction) { instruction in
                 let program = FilterProgram(length: 1, instructions: UInt(bitPattern: instruction))
-                // On its event loop the option is set before this returns.
+                // On the channel's event loop the option is set before this call returns, while the pointer is valid.
                 return socket.unsafeSetSocketOption(
                     level: .socket, name: .init(rawValue: SO_ATTACH_FILTER), value: program)
             }
@@ -50,8 +51,8 @@ final class AcceptQueue: Sendable {
         let instructions: UInt
     }
 
-    /// The head of `struct tcp_info` (tcp(7)), 32 bytes: of a listening socket the field for unacknowledged packets
-    /// counts the connections that wait.
+    /// The beginning of `struct tcp_info` (tcp(7)), 32 bytes. For a listening socket the field for unacknowledged
+    /// packets is the number of waiting connections.
     private struct TCPInfo {
         let state: (UInt32, UInt32, UInt32, UInt32, UInt32, UInt32)
         let waiting: UInt32

@@ -2,9 +2,8 @@ import HummingbirdCore
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// A connection between its set-up and the task that serves it. A framework that closes its listener lets go of those
-/// that are on this way, and a channel that nobody has ended traps: so they are served all the same, as
-/// long as the program lives.
+/// A connection between its set-up and the task that serves it. When the framework closes its listener, it drops
+/// connections in this state, and a channel that is dropped without being closed traps. So `deinit` serves them.
 final class Arrival: ServerChildChannelValue {
     let channel: any Channel
     private let work: @Sendable () async -> Void

@@ -14,8 +14,8 @@ final class ConnectionCounter: Sendable {
 
     var open: Int { counts.withLockedValue(\.all) }
 
-    /// False: there are too many, or it comes past the proxy. Else the connection counts until it is closed. Proxies
-    /// bring the connections of many.
+    /// Counts a connection until it is closed. False if there are too many, or if it does not come through the proxy.
+    /// Connections of trusted proxies are counted for no single caller.
     func admit(_ channel: any Channel) -> Bool {
         let peer = channel.remoteAddress.flatMap { IPAddress($0) }
         guard exposure.admits(peer) else { return false }
@@ -29,13 +29,13 @@ final class ConnectionCounter: Sendable {
     }
 }
 
-/// How many of something are there, in all and by caller.
+/// Counts things in all and by caller.
 struct CallerCounts {
     private(set) var all = 0
     private var byCaller: [IPAddress: Int] = [:]
 
-    /// Counts one more; false where there are `most` already, or `mostOfOne` of that caller. A caller that is nil, or a
-    /// proxy that brings many, has no limit of its own.
+    /// Counts one more; false if there are `most` already, or `mostOfOne` of that caller. If `caller` is nil, as for a
+    /// proxy, only `most` applies.
     mutating func enter(_ caller: IPAddress?, most: Int, mostOfOne: Int) -> Bool {
         guard all < most else { return false }
         if let caller {

@@ -2,23 +2,23 @@ import MPinService
 import NIOCore
 import NIOHTTP1
 
-/// Decides whether a connection lives on after an answer, refuses what two servers in a row may read in two ways, and sees
-/// the client go.
+/// Decides whether a connection is kept after an answer, refuses ambiguous requests, which a proxy and this server
+/// could understand differently, and notices when the client disconnects.
 final class ConnectionHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
     typealias OutboundIn = HTTPServerResponsePart
     typealias OutboundOut = HTTPServerResponsePart
     private let clock: RequestClock
-    private let departure: Departure
+    private let disconnect: ClientDisconnect
 
-    init(_ clock: RequestClock, _ departure: Departure) {
+    init(_ clock: RequestClock, _ disconnect: ClientDisconnect) {
         self.clock = clock
-        self.departure = departure
+        self.disconnect = disconnect
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        departure.come()
+        disconnect.report()
         context.fireChannelInactive()
     }
 
@@ -26,7 +26,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         switch unwrapInboundIn(data) {
         case .head(let head):
             clock.headArrived()
-            // The framework answers 400 to an error of the parser and ends the connection.
+            // The framework answers a parser error with 400 and closes the connection.
             guard !Self.isAmbiguous(head) else { return context.fireErrorCaught(HTTPParserError.invalidHeaderToken) }
             if !head.isKeepAlive { clock.isLastRequest() }
         case .body: break
@@ -35,16 +35,16 @@ final class ConnectionHandler: ChannelDuplexHandler {
         context.fireChannelRead(data)
     }
 
-    /// The framework would close a connection without a running request at once, and reset the request that may just be
-    /// arriving.
+    /// Handles the end of the server. The framework would close a connection without a running request at once, and so
+    /// reset a request that is just arriving.
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if event as? ChannelEvent == .inputClosed { departure.come() }
+        if event as? ChannelEvent == .inputClosed { disconnect.report() }
         guard event is ChannelShouldQuiesceEvent else { return context.fireUserInboundEventTriggered(event) }
         clock.finish()
     }
 
-    /// No host or two of them; a length beside a transfer coding; a coding that does not end in `chunked`; codings in
-    /// HTTP/1.0, which has none.
+    /// Whether a request is ambiguous: no host or two; a length together with a transfer coding; a coding other than
+    /// `chunked`; a coding in HTTP/1.0, which has none.
     private static func isAmbiguous(_ head: HTTPRequestHead) -> Bool {
         let hosts = head.headers["Host"].count
         let isOld = head.version.major < 1 || head.version == .http1_0

@@ -7,7 +7,7 @@ import NIOHTTPTypes
 import NIOHTTPTypesHTTP1
 import NIOSSL
 
-/// Sets a connection up: TLS where there is a certificate, deadlines, HTTP/1.1.
+/// Sets up a connection: TLS if there is a certificate, deadlines, HTTP/1.1.
 struct Connections: HTTPChannelHandler {
     let responder: HTTPChannelHandler.Responder
     let limits: Limits
@@ -21,19 +21,19 @@ struct Connections: HTTPChannelHandler {
             if !counter.admit(channel) { channel.close(promise: nil) }
             let pipeline = channel.pipeline.syncOperations
             if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls.context)) }
-            let (clock, departure) = (RequestClock(limits), Departure())
+            let (clock, disconnect) = (RequestClock(limits), ClientDisconnect())
             try pipeline.addHandler(ByteWatch(clock))
             try pipeline.configureHTTPServerPipeline(
                 withPipeliningAssistance: false, withErrorHandling: false, withOutboundHeaderValidation: false,
                 withEncoderConfiguration: .init(), withDecoderLimitConfiguration: decoderLimits)
             try pipeline.addHandlers([
-                ConnectionHandler(clock, departure), HTTP1ToHTTPServerCodec(secure: tls != nil),
+                ConnectionHandler(clock, disconnect), HTTP1ToHTTPServerCodec(secure: tls != nil),
                 ExpectContinueHandler(bodyLimit: limits.bodyBytes), HTTPConnectionStateHandler(logger: logger),
             ])
             let parts = try NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>(
                 wrappingChannelSynchronously: channel, configuration: .init(isOutboundHalfClosureEnabled: true))
             return Arrival(channel) {
-                await Departure.$ofClient.withValue(departure) {
+                await ClientDisconnect.$current.withValue(disconnect) {
                     await handleHTTP(asyncChannel: parts, logger: logger)
                 }
             } left: {

@@ -2,9 +2,9 @@ import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
 
-/// Answers `Expect: 100-continue` with an interim 100 (RFC 9110 section 10.1.1): the old C++ client's PUT waits a
-/// second for it. Nothing else may bring a 100 out: that client takes the last header block for the body (wire
-/// section 2).
+/// Answers `Expect: 100-continue` with an interim 100 (RFC 9110 section 10.1.1), because the old C++ client's PUT waits
+/// a second for it. A 100 is never sent without this header: that client would take the last header block for the body
+/// (wire section 2).
 final class ExpectContinueHandler: ChannelInboundHandler, RemovableChannelHandler, Sendable {
     typealias InboundIn = HTTPRequestPart
     typealias OutboundOut = HTTPResponsePart
@@ -19,7 +19,7 @@ final class ExpectContinueHandler: ChannelInboundHandler, RemovableChannelHandle
         context.fireChannelRead(data)
     }
 
-    /// A body that will be refused is not asked for.
+    /// Whether the client waits for a 100. It gets none if its body is too large and will be refused.
     private func expectsContinue(_ head: HTTPRequest) -> Bool {
         guard head.headerFields[.expect]?.lowercased() == "100-continue" else { return false }
         return (head.headerFields[.contentLength].flatMap(Int.init) ?? 0) <= bodyLimit

@@ -1,7 +1,7 @@
 import NIOCore
 
-/// Gives a connection the time that each step of a request may take, and closes it when the time is over: a client that
-/// sends one byte now and then must not hold a socket for ever. One to a connection, used on its event loop only.
+/// Limits the time for each step of a request, and closes the connection when it is over: a client that sends single
+/// bytes must not hold a socket for ever. Each connection has one clock, which is used only on its event loop.
 final class RequestClock {
     private enum Reading { case nothing, header, body }
 
@@ -10,13 +10,13 @@ final class RequestClock {
     private var reading = Reading.header
     /// Requests that were read and have no answer yet.
     private var unanswered = 0
-    /// How many answers are still to come; nil: nobody has said.
+    /// How many answers are still to be sent before the connection closes; nil: no end is known.
     private var answersLeft: Int?
-    /// Whether no byte has come yet.
+    /// Whether no byte has arrived yet.
     private var isUnused = true
-    /// Since when the server is ending; nil: it is not.
+    /// When the server began to end; nil if it has not.
     private var endBegan: NIODeadline?
-    /// When the step began: the first byte of a header, the end of an answer.
+    /// When the current step began: the first byte of a header, or the end of an answer.
     private var began = NIODeadline.now()
     private var alarm: (time: NIODeadline, task: Scheduled<Void>)?
 
@@ -34,7 +34,7 @@ final class RequestClock {
         channel = nil
     }
 
-    /// The server is ending: what has been asked is answered, and so is what comes within a moment.
+    /// The server is ending. Requests that have arrived, or arrive within a moment, are still answered.
     func finish() {
         endBegan = .now()
         arm()
@@ -61,8 +61,8 @@ final class RequestClock {
     /// The answer that is about to be sent is the last one.
     func isLastAnswer() { answersLeft = 1 }
 
-    /// Whether the connection ends with the answer that is about to be sent. What such an answer leaves unread of its
-    /// request is not waited for: it may never come.
+    /// Whether the connection closes after the answer that is about to be sent. If that answer comes before its request
+    /// was read completely, the rest of the request is not waited for, because it may never come.
     var closesNow: Bool {
         answersLeft == 1 || (reading == .body && unanswered == 0)
             || (endBegan != nil && reading == .nothing && unanswered == 1)
@@ -87,7 +87,7 @@ final class RequestClock {
         }
     }
 
-    /// Sets the alarm, unless one stands that rings before: that one will look at the deadline anew.
+    /// Sets the alarm, unless an earlier one is set: that one will check the deadline again.
     func arm() {
         guard let channel else { return }
         let deadline = deadline
@@ -103,7 +103,7 @@ final class RequestClock {
     }
 }
 
-/// Tells the clock when bytes arrive; it stands before the HTTP decoder.
+/// Tells the clock when bytes arrive. This handler comes before the HTTP decoder.
 final class ByteWatch: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     private let clock: RequestClock

@@ -7,23 +7,24 @@ import NIOSSL
 import ServiceLifecycle
 import UnixSignals
 
-/// The certificate chain and private key of this server, in PEM files; read again on ``reload()``.
+/// The certificate chain and private key of this server, in PEM files. ``reload()`` reads them again.
 package final class TLSIdentity: Sendable {
     private let certificateFile: String
     private let keyFile: String
     private let box: NIOLockedValueBox<NIOSSLContext>
 
-    /// Throws ``StartError`` when a file cannot be read, others can read the key, or key and certificate differ.
+    /// Throws ``StartError`` if a file cannot be read, if others can read the key, or if key and certificate do not
+    /// belong together.
     package init(certificateFile: String, keyFile: String) throws(StartError) {
         self.certificateFile = certificateFile
         self.keyFile = keyFile
         box = NIOLockedValueBox(try Self.load(certificateFile, keyFile))
     }
 
-    /// For connections that are opened from now on.
+    /// The TLS context for new connections.
     var context: NIOSSLContext { box.withLockedValue { $0 } }
 
-    /// Takes what stands in the files now; what was there stays in use when that is no good.
+    /// Reads the files again. If they are not usable, the old certificate stays in use.
     func reload() throws(StartError) {
         let context = try Self.load(certificateFile, keyFile)
         box.withLockedValue { $0 = context }
@@ -52,10 +53,11 @@ package final class TLSIdentity: Sendable {
 }
 
 extension TLSConfiguration {
-    /// TLS 1.3, or TLS 1.2 with ECDHE and AEAD: who takes a private key one day reads nothing of what went before.
+    /// Allows TLS 1.3, and TLS 1.2 with ECDHE and AEAD. With these, somebody who later steals the private key cannot
+    /// decrypt earlier traffic.
     mutating func requireForwardSecrecy() {
         minimumTLSVersion = .tlsv12
-        // Those of TLS 1.3 are all of that kind, and are not chosen.
+        // The suites of TLS 1.3 all have this property and need not be listed.
         cipherSuiteValues = [
             .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
             .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, .TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
@@ -64,7 +66,7 @@ extension TLSConfiguration {
     }
 }
 
-/// SIGHUP: the certificate has been renewed.
+/// Reloads the certificate on SIGHUP.
 struct CertificateReload: Service {
     let identity: TLSIdentity
     let logger: Logger

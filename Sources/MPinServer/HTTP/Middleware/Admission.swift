@@ -1,12 +1,12 @@
 import Hummingbird
 import NIOConcurrencyHelpers
 
-/// Refuses at once what would only wait: a queue without an end makes every answer late, and none of them useful. Where
-/// logins are served half of the places are for those that have begun: refused in the middle, they would have been worked
-/// on in vain.
+/// Limits the requests that are processed at the same time. Further ones are refused at once, because with a long queue
+/// every answer would come too late. On listeners for logins half of the places are kept for logins that have begun: if
+/// these were refused, their earlier steps would be wasted.
 ///
-/// Who waits for a person costs no work, and has none of these places, but a connection and some memory: of pages and of
-/// phones only so many may wait that each leaves connections to the other and to everybody else.
+/// Requests that wait for a person need no processor time and none of these places, but a connection and some memory.
+/// So the numbers of waiting pages and of waiting phones are limited, each so that connections are left for all others.
 final class Admission: Sendable {
     enum Place { case running, page(IPAddress?), phone(IPAddress?), free }
 
@@ -37,10 +37,10 @@ final class Admission: Sendable {
         return place
     }
 
-    /// Nil: there is none.
+    /// A place for the request; nil if there is none.
     private func place(_ kind: Request.Kind, _ caller: IPAddress?, _ counts: inout Counts) -> Place? {
         switch kind {
-        // The other parts of the system wait for nobody.
+        // On this listener only other parts of the system call, whose requests do not wait.
         case .page where !servesLogins, .phone where !servesLogins: return .free
         case .page:
             let (most, mostOfOne) = (limits.waitingPages, limits.waitingPagesPerAddress)

@@ -6,8 +6,8 @@ struct CORSPolicy: Sendable {
     let prefix: String
     let methods: String
     let headers: String
-    /// Compared as a whole with the request's `Origin`; `*` stands for every origin. Empty: pages of other origins get no
-    /// leave to read anything. (Old servers let all of them.)
+    /// The allowed values of the request's `Origin`; `*` stands for every origin. If it is empty, pages of other
+    /// origins may read nothing. (Old servers allowed all of them.)
     let origins: [String]
 
     private static let common =
@@ -20,7 +20,7 @@ struct CORSPolicy: Sendable {
             origins: origins)
     }
 
-    /// The public path without a prefix.
+    /// The policy of /service, the public path without a prefix.
     static func service(_ origins: [String]) -> CORSPolicy {
         CORSPolicy(prefix: "/service", methods: "GET, OPTIONS", headers: common, origins: origins)
     }

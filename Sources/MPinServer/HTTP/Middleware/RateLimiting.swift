@@ -1,7 +1,7 @@
 import Hummingbird
 
-/// Counts requests by address. Who reads an M-Pin ID or its hash counts its requests, so that every spelling of one ID
-/// counts as one, and, at an authority, only those that the RPS has signed.
+/// Counts requests by address. Requests for one identity are counted by the handlers that read the M-Pin ID or its
+/// hash, so that all notations of an ID count as one. At a D-TA they count only requests that the RPS has signed.
 struct RateLimiting: Sendable {
     let limiter: RateLimiter
 
@@ -10,8 +10,8 @@ struct RateLimiting: Sendable {
         try limiter.admit(group, address: context.remoteAddress)
     }
 
-    /// Of an address that asks an authority only what the signature check refuses is counted, and a good signature always
-    /// passes: the RPS asks for all its clients.
+    /// At a D-TA only requests with a wrong signature are counted by address. Requests with a right one always pass,
+    /// because the RPS sends them for all its clients.
     func count(_ refusal: APIError, _ request: Request, _ context: RequestContext) throws(APIError) {
         guard refusal.status == .unauthorized, case .authority = Self.rule(request.uri.path) else { return }
         try limiter.admit(.authority, address: context.remoteAddress)
@@ -23,7 +23,7 @@ struct RateLimiting: Sendable {
         case authority
     }
 
-    /// The prefix of the RPS does not matter: no name stands for two things.
+    /// The rule for a path. The RPS's prefix is ignored, because no name has two meanings.
     private static func rule(_ path: String) -> Rule {
         let parts = path.split(separator: "/").suffix(2)
         switch (parts.first, parts.last) {
@@ -31,7 +31,7 @@ struct RateLimiting: Sendable {
         case ("user", _), (_, "user"), ("signature", _), (_, "mpinActivate"), ("signup", "mail"):
             return .counted(.register)
         case (_, "pass1"), (_, "pass2"), (_, "authenticate"), (_, "mpinAuthenticate"): return .counted(.login)
-        // Each login page takes a number or a code.
+        // Each login page takes an access number or a code.
         case (nil, "login"), ("login", "number"): return .counted(.access)
         case (_, "access"): return .counted(.poll)
         case (_, "login"), ("login", _), (_, "getAccessNumber"), (_, "getQrUrl"), (_, "codeStatus"):

@@ -4,10 +4,10 @@ import MPinStore
 import NIOCore
 import NIOHTTP1
 
-/// A page in the place of an error; nil where nobody would read it.
+/// Makes a page for an error; nil if the caller is not a person.
 typealias ErrorPage = @Sendable (APIError, Request) -> Response?
 
-/// Every error in the one shape, or as a page, and an unforeseen one as 500 and a log line.
+/// Turns every error into an answer: JSON, or a page. An unexpected error becomes 500 and is logged.
 func renderedError(
     _ error: any Error, _ request: Request, _ context: RequestContext, page: ErrorPage?
 ) throws -> Response {
@@ -22,10 +22,10 @@ private func apiError(_ error: any Error, _ context: RequestContext) throws -> A
     case let error as HTTPError:
         return error.status == .notFound ? APIError.notFound : APIError(error.status, error.status.reasonPhrase)
     case is HTTPParserError:
-        // The framework answers 400 and ends the connection.
+        // The framework answers 400 and closes the connection.
         throw error
     case is ChannelError:
-        // The client has gone in the middle of its request: whatever is answered, nobody hears it.
+        // The client has disconnected during its request, so nobody reads the answer.
         return APIError.gone
     case StoreError.unavailable, StoreError.unknownOutcome, StoreError.conflict:
         context.logger.error("store failed", metadata: ["error": "\(error)"])

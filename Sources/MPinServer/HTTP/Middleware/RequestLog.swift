@@ -2,8 +2,8 @@ import HTTPTypes
 import Hummingbird
 import Logging
 
-/// One log line and one count a request: the template of its path, never the path or query, which carry M-Pin IDs and
-/// one-time tokens.
+/// Writes one log line and counts one for each request. They contain the template of the path, never the path or query,
+/// which contain M-Pin IDs and one-time tokens.
 struct RequestLog: Sendable {
     let listener: String
     let metrics: Metrics
@@ -28,7 +28,7 @@ struct RequestLog: Sendable {
 }
 
 extension HTTPRequest.Method {
-    /// The method, unless somebody made it up: then `OTHER`.
+    /// The method if it is a standard one, otherwise `OTHER`: invented names would fill the metrics.
     fileprivate var knownName: String {
         let known: [HTTPRequest.Method] = [.get, .head, .post, .put, .delete, .patch, .options, .connect, .trace]
         return known.contains(self) ? rawValue : "OTHER"

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Hummingbird
 
-/// The request's id, CORS, and what tells browsers and proxies to keep nothing and guess nothing.
+/// Adds the headers of every answer: the request's id, CORS, and those that forbid caching and guessing of types.
 struct StandardHeaders: Sendable {
     let cors: [CORSPolicy]
 
@@ -22,7 +22,7 @@ struct StandardHeaders: Sendable {
         if request.method == .head { response = response.createHeadResponse() }
         response.headers.reserveCapacity(response.headers.count + 16)
         for field in Self.fixed where !response.headers.contains(field.name) { response.headers.append(field) }
-        // A year, after which browsers may try plain HTTP again.
+        // The value is a year in seconds, during which browsers use HTTPS only.
         if context.isSecure { response.headers[.strictTransportSecurity] = "max-age=31536000" }
         cors.first { request.uri.path.hasPrefix($0.prefix) }?.add(to: &response.headers, request)
         response.headers.append(HTTPField(name: .xRequestID, value: context.requestID))

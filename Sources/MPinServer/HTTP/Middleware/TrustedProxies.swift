@@ -1,17 +1,17 @@
 import HTTPTypes
 import Hummingbird
 
-/// The proxies in front of the server whose word about a request counts.
+/// The proxies in front of the server whose headers about a request are trusted.
 package struct TrustedProxies: Sendable, Equatable {
-    /// Empty: nobody's word counts, and the peer of the connection is the caller.
+    /// The networks of the proxies. If there is none, the peer of the connection is the caller.
     package var networks: [IPNetwork]
 
     package init(_ networks: [IPNetwork] = []) { self.networks = networks }
 
     package func trusts(_ address: IPAddress) -> Bool { networks.contains { $0.contains(address) } }
 
-    /// The right-most address of `X-Forwarded-For` that is no trusted proxy: what stands further left was written by
-    /// the caller itself. An unreadable entry ends the search at the last address that is known.
+    /// The rightmost address of `X-Forwarded-For` that is not a trusted proxy, because a caller can invent the
+    /// addresses to the left of it. The search ends at an entry that is not an address.
     func caller(peer: IPAddress, forwarded: [String]) -> IPAddress {
         var caller = peer
         for entry in forwarded.joined(separator: ",").split(separator: ",").reversed() {
@@ -22,7 +22,7 @@ package struct TrustedProxies: Sendable, Equatable {
     }
 }
 
-/// Takes from the headers of a trusted proxy, and of nobody else, who called, whether over TLS, and the request's id.
+/// Reads the caller's address, whether it used TLS, and the request's id from the headers of a trusted proxy only.
 struct ForwardedHeaders: Sendable {
     let proxies: TrustedProxies
     let isTLS: Bool
@@ -37,7 +37,7 @@ struct ForwardedHeaders: Sendable {
         return context
     }
 
-    /// 1 to 64 letters, digits, `-`, `_` or `.`.
+    /// Whether the id is 1 to 64 letters, digits, `-`, `_` or `.`.
     private static func isPlain(_ id: String) -> Bool {
         (1...64).contains(id.utf8.count)
             && id.utf8.allSatisfy {
@@ -54,7 +54,7 @@ extension HTTPField.Name {
 }
 
 extension StringProtocol {
-    /// Without the blanks and tabs around it.
+    /// The text without blanks and tabs at both ends.
     fileprivate var trimmingSpaces: String {
         let isBlank: (Character) -> Bool = { $0 == " " || $0 == "\t" }
         return String(drop(while: isBlank).reversed().drop(while: isBlank).reversed())

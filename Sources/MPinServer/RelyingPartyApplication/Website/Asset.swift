@@ -2,7 +2,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// A file of the website: a part of the program, or the operator's.
+/// A file of the website, which is a part of the program or comes from the operator.
 struct Asset: Sendable {
     let path: String
     let type: String
@@ -16,7 +16,7 @@ struct Asset: Sendable {
         self.bytes = bytes
     }
 
-    /// All but the favicon, as the operator wants the pages to look.
+    /// All files but the favicon, in the operator's design.
     static func all(_ brand: Brand) -> [Asset] {
         [
             Asset(
@@ -31,7 +31,7 @@ struct Asset: Sendable {
         Asset(path: "/\(name).js", type: "text/javascript; charset=UTF-8", bytes: bytes)
     }
 
-    /// Five dots on the accent.
+    /// The built-in icon: five dots on the accent colour.
     static func icon(_ accent: Color) -> Asset {
         let template = try? Template(String(decoding: PackageResources.icon_svg, as: UTF8.self))
         let picture = template?.filled(["accent": accent.css, "dots": accent.textOnIt.css]) ?? ""
@@ -41,7 +41,7 @@ struct Asset: Sendable {
     static let favicon = Asset(path: "/favicon.ico", type: "image/x-icon", bytes: PackageResources.favicon_ico)
 
     var response: Response {
-        // A picture of the operator's may style itself, and do nothing else, where it is opened by itself.
+        // The operator's picture may contain styles, but must do nothing else if it is opened directly.
         Response(
             status: .ok,
             headers: [

@@ -2,7 +2,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// Whose website it is: what the operator has given, or ours.
+/// The name, logo and colour of the website: the operator's, or the built-in ones.
 package struct Brand: Sendable {
     package var name = "M-Pin"
     package var logo: Logo?
@@ -10,8 +10,8 @@ package struct Brand: Sendable {
 
     package init() {}
 
-    /// What the style sheet needs of the accent: as it is under text in black or white, and darker or lighter where it is
-    /// read on the pages' own colours (those of `style.css`).
+    /// The variables of the style sheet: the accent colour, its text colour (black or white), and a darker and a
+    /// lighter form that can be read on the pages' backgrounds (those of `style.css`).
     package var style: String {
         let light = accent.readable(on: [.white, Color(bytes: [0xf6, 0xf5, 0xfb])], towards: .black)
         let dark = accent.readable(
@@ -26,8 +26,8 @@ package struct Brand: Sendable {
     /// The picture beside the name and in the browser's tab.
     var icon: Asset { logo?.asset ?? .icon(accent) }
 
-    /// What browsers fetch that were not told of another icon. Those that cannot show an SVG get one of ours while all of
-    /// it is ours.
+    /// The icon for browsers that ask for /favicon.ico. Browsers that cannot show SVG get the built-in icon, if the
+    /// operator has changed neither logo nor colour.
     func favicon() -> Response {
         guard logo == nil, accent == .indigo else {
             return Response(status: .found, headers: [.location: icon.path, .cacheControl: Asset.caching])
@@ -36,12 +36,12 @@ package struct Brand: Sendable {
     }
 }
 
-/// A picture of the operator's, read at the start.
+/// The operator's logo, which is read at the start.
 package struct Logo: Sendable {
     let asset: Asset
     private static let maxBytes = 256 * 1024
 
-    /// By what the bytes begin with: a wrong type would show nothing in any browser.
+    /// Finds the type by the first bytes, because browsers would not show a logo of a wrong type.
     package init(_ bytes: [UInt8]) throws(Unusable) {
         guard bytes.count <= Self.maxBytes else { throw Unusable(reason: "is larger than \(Self.maxBytes / 1024) KiB") }
         guard let (ending, type) = Self.kind(bytes) else { throw Unusable(reason: "is no SVG, PNG, JPEG or WebP") }

@@ -1,20 +1,20 @@
 import Foundation
 
-/// A colour of the screen (sRGB), and how well two of them can be told apart (WCAG 2.2).
+/// A colour (sRGB), and its contrast to others (WCAG 2.2).
 package struct Color: Sendable, Equatable {
-    /// Red, green and blue from 0 to 1.
+    /// The parts red, green and blue, from 0 to 1.
     private let parts: [Double]
 
     static let black = Color(parts: [0, 0, 0])
     static let white = Color(parts: [1, 1, 1])
-    /// That of the pages unless the operator has one.
+    /// The built-in accent colour of the pages.
     package static let indigo = Color(bytes: [0x43, 0x38, 0xca])
 
     private init(parts: [Double]) { self.parts = parts }
 
     init(bytes: [UInt8]) { parts = bytes.map { Double($0) / 255 } }
 
-    /// Reads `RRGGBB`, with or without `#` before it: a shell takes what begins with `#` for a comment.
+    /// Reads `RRGGBB`, with or without a leading `#`, which begins a comment in a shell.
     package init?(_ text: String) {
         let digits = text.hasPrefix("#") ? text.dropFirst() : text[...]
         guard digits.utf8.count == 6, digits.utf8.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
@@ -23,7 +23,7 @@ package struct Color: Sendable, Equatable {
         self.init(bytes: [16, 8, 0].map { UInt8(number >> $0 & 255) })
     }
 
-    /// `#rrggbb`.
+    /// The colour as `#rrggbb`.
     package var css: String {
         "#"
             + parts.map { part in
@@ -32,27 +32,27 @@ package struct Color: Sendable, Equatable {
             }.joined()
     }
 
-    /// Relative luminance.
+    /// The relative luminance.
     private var luminance: Double {
         let linear = parts.map { $0 <= 0.04045 ? $0 / 12.92 : pow(($0 + 0.055) / 1.055, 2.4) }
         return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
     }
 
-    /// From 1, no difference, to 21, black on white.
+    /// The contrast, from 1 for equal colours to 21 for black on white.
     package func contrast(_ other: Color) -> Double {
         let (one, two) = (luminance, other.luminance)
         return (max(one, two) + 0.05) / (min(one, two) + 0.05)
     }
 
-    /// Black or white, whichever is read better on this colour: at least 4.58 for any colour.
+    /// The text colour on this colour: black or white, whichever has more contrast, which is at least 4.58.
     package var textOnIt: Color { contrast(.white) >= contrast(.black) ? .white : .black }
 
-    /// The nearest on the way to `end` that can be read on all `papers`.
+    /// The nearest colour between this and `end` that can be read on all `papers`.
     func readable(on papers: [Color], towards end: Color) -> Color {
         for step in 0...100 {
             let share = Double(step) / 100
             let mixed = zip(parts, end.parts).map { $0 * (1 - share) + $1 * share }
-            // Through the text: what is rounded there must be readable, too.
+            // The colour is rounded as in its text, because the rounded one must be readable.
             guard let color = Color(Color(parts: mixed).css) else { continue }
             if papers.allSatisfy({ color.contrast($0) >= 4.5 }) { return color }
         }

@@ -1,5 +1,5 @@
-/// A piece of HTML. What is interpolated into it is escaped, unless it is such a piece itself: text from outside cannot
-/// become markup, neither in an element nor in a quoted attribute.
+/// A piece of HTML. Interpolated texts are escaped, but not other pieces. So text from outside cannot become markup,
+/// neither in an element nor in a quoted attribute.
 struct HTML: ExpressibleByStringInterpolation, Sendable {
     let text: String
 

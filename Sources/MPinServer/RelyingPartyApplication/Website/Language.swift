@@ -2,13 +2,13 @@ import HTTPTypes
 import Hummingbird
 import MPinWire
 
-/// What the pages and mails say in one language: a file that is a part of the program.
+/// The texts of the pages and mails in one language, from a file that is a part of the program.
 package struct Language: Sendable {
-    /// As HTML and HTTP name it, such as `en`.
+    /// The code in HTML and HTTP, such as `en`.
     package let code: String
     private let texts: [Phrase: Template]
 
-    /// The first is the one that is spoken where nothing else is asked for.
+    /// All languages. The first one is the default.
     package static let all = [
         Language("en", PackageResources.en_json), Language("de", PackageResources.de_json),
         Language("fr", PackageResources.fr_json), Language("es", PackageResources.es_json),
@@ -20,7 +20,7 @@ package struct Language: Sendable {
 
     private init(_ code: String, _ file: [UInt8]) {
         self.code = code
-        // A test reads every file. What one lacked all the same would be shown by its name.
+        // A test checks that every file is complete. A missing text would be shown as its name.
         let read = (try? JSON.decode([String: String].self, from: file.span)) ?? [:]
         texts = Dictionary(
             uniqueKeysWithValues: Phrase.allCases.compactMap { phrase in
@@ -28,17 +28,17 @@ package struct Language: Sendable {
             })
     }
 
-    /// The text, for a place in HTML.
+    /// The text of a phrase as HTML, with the values inserted.
     subscript(_ phrase: Phrase, _ values: [String: HTML] = [:]) -> HTML {
         texts[phrase]?.filled(values) ?? "\(phrase.rawValue)"
     }
 
-    /// The text for anything but HTML.
+    /// The text of a phrase as plain text, with the values inserted.
     func plain(_ phrase: Phrase, _ values: [String: String] = [:]) -> String {
         texts[phrase]?.filled(values) ?? phrase.rawValue
     }
 
-    /// As it stands in the file, for a script that fills its places.
+    /// The text with its places, for a script that fills them.
     func raw(_ phrase: Phrase) -> HTML {
         guard let template = texts[phrase] else { return self[phrase] }
         return self[phrase, Dictionary(uniqueKeysWithValues: template.names.map { ($0, "{{\($0)}}" as HTML) })]
@@ -46,7 +46,8 @@ package struct Language: Sendable {
 }
 
 extension Language {
-    /// The one that an `Accept-Language` (RFC 9110 section 12.5.4) likes best; of equals the first. Nil: it likes none.
+    /// The language that an `Accept-Language` header (RFC 9110 section 12.5.4) prefers; of equal ones the first. Nil if
+    /// it names none of these.
     package static func preferred(_ header: String?) -> Language? {
         var best: (language: Language, weight: Double)?
         for range in (header ?? "").split(separator: ",").prefix(32) {

@@ -1,6 +1,6 @@
 import MPinWire
 
-/// What a login page shows to the phone, and how its script finds out about the phone's login.
+/// The contents of a login page: what it shows to the phone, and how its script follows the phone's login.
 struct LoginOffer {
     enum Way {
         case code, number
@@ -30,7 +30,8 @@ struct LoginOffer {
         }
     }
 
-    /// The id alone is worth nothing to a phone that does not know the site: a whole URL tells any reader where it belongs.
+    /// The QR code contains a whole URL, because a reader that does not know this site can do nothing with the id
+    /// alone.
     private func picture(_ label: String) -> HTML? {
         guard let url = browser.qrUrl, let id = url.split(separator: "#").last else { return nil }
         return QRCode.svg("\(publicURL)#\(id)", label: label)
@@ -55,7 +56,7 @@ struct LoginOffer {
             """, script: "live")
     }
 
-    /// What the script says, in attributes: it has no texts of its own.
+    /// The texts for the script, as attributes, because the script itself contains none.
     private func texts(_ say: Language) -> HTML {
         let texts: [(String, Phrase)] = [
             ("waiting", .statusWaiting), ("wid", .statusRead), ("user", .statusUser), ("abort", .statusDeclined),
@@ -75,16 +76,16 @@ struct LoginOffer {
             """
     }
 
-    /// Whether a person confirms the login at its end.
+    /// The attribute that tells the script to let the person confirm the login.
     private var asks: HTML { way == .number ? " data-asks" : "" }
     private var host: String { publicURL.split(separator: "/").last.map(String.init) ?? publicURL }
 }
 
-/// What the phone has done so far, where it has not logged in.
+/// What the phone has done, if it has not logged in.
 enum LoginState {
     case open
     case declined
-    /// A wrong PIN, or what it led to; the text that says so.
+    /// The login was refused; the text to show.
     case refused(Phrase)
 
     init(_ access: AccessResponse) {

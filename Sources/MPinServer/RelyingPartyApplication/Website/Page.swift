@@ -2,12 +2,12 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// One page of the website, whole.
+/// One complete page of the website.
 struct Page {
     private let document: HTML
     private let language: String
 
-    /// `script`: the name of the one that works on this page; the one for the times is on all of them.
+    /// `script`: the name of this page's script. The script for times is on all pages.
     init(_ pages: Pages, title: HTML, content: HTML, script: String?) {
         let say = pages.language
         let name = pages.brand.name
@@ -44,14 +44,14 @@ struct Page {
     func response(_ status: HTTPResponse.Status = .ok) -> Response {
         var response = Response.html(document.text, status: status)
         response.headers[.contentSecurityPolicy] = Self.policy
-        // A form's POST has a useful Origin only if this site may see its own referrers.
+        // Browsers send a useful Origin with a form's POST only if this site may see its own referrers.
         response.headers[.referrerPolicy] = "same-origin"
         response.headers[.contentLanguage] = language
         response.headers[.vary] = "Accept-Language"
         return response
     }
 
-    /// Everything from here and nothing inline.
+    /// Allows only files from this site, and nothing inline.
     private static let policy = """
         default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
         form-action 'self'; frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'

@@ -2,7 +2,7 @@ import HTTPTypes
 import Hummingbird
 import MPinStore
 
-/// What the pages say to one visitor.
+/// The pages in the language of one visitor.
 struct Pages {
     let brand: Brand
     let language: Language
@@ -11,7 +11,7 @@ struct Pages {
         Page(self, title: language[title], content: content, script: script)
     }
 
-    /// A page that says one thing and shows a way on.
+    /// A page with one message and links to go on.
     func message(_ title: Phrase, _ text: HTML, _ ways: HTML...) -> Page {
         let ways = ways.reduce("" as HTML) { "\($0)\($1)" }
         return page(
@@ -24,18 +24,18 @@ struct Pages {
             """)
     }
 
-    func way(_ path: String, _ text: Phrase, isQuiet: Bool = false) -> HTML {
+    func button(_ path: String, _ text: Phrase, isQuiet: Bool = false) -> HTML {
         let style: HTML = isQuiet ? "button quiet" : "button"
         return "<a class=\"\(style)\" href=\"\(path)\">\(language[text])</a>"
     }
 
-    /// In the visitor's own zone once the script has run; before that in UTC.
+    /// A time in UTC, which a script changes to the visitor's time zone.
     func time(_ moment: Moment) -> HTML {
         "<time datetime=\"\(moment.iso)\">\(moment.readable)</time>"
     }
 }
 
-/// The start, and the way into an account.
+/// The start page, sign-up, account and logout.
 extension Pages {
     func home(user: String?) -> Page {
         guard let user else {
@@ -43,14 +43,14 @@ extension Pages {
                 .homeTitle,
                 """
                 <p class="lead">\(language[.homeLead])</p>
-                <p class="actions">\(way("/login", .logIn))\(way("/signup", .signUp, isQuiet: true))</p>
+                <p class="actions">\(button("/login", .logIn))\(button("/signup", .signUp, isQuiet: true))</p>
                 """)
         }
         let name: HTML = "<strong>\(user)</strong>"
-        return message(.welcomeTitle, language[.loggedInAs, ["user": name]], way("/account", .accountTitle))
+        return message(.welcomeTitle, language[.loggedInAs, ["user": name]], button("/account", .accountTitle))
     }
 
-    /// `backend`: what clients are told as their base URL; `subject`: that of the mail.
+    /// `backend`: the base URL for clients. `subject`: that of the mail.
     func signUp(backend: String, subject: String) -> Page {
         page(
             .signUp,
@@ -70,7 +70,7 @@ extension Pages {
             <li><h2>\(language[.signUpPINTitle])</h2>
             <p>\(language[.signUpPINText])</p></li>
             </ol>
-            <p class="actions">\(way("/login", .signUpDone))</p>
+            <p class="actions">\(button("/login", .signUpDone))</p>
             """)
     }
 
@@ -91,10 +91,10 @@ extension Pages {
             """)
     }
 
-    var loggedOut: Page { message(.loggedOutTitle, language[.loggedOutLead], way("/login", .logInAgain)) }
+    var loggedOut: Page { message(.loggedOutTitle, language[.loggedOutLead], button("/login", .logInAgain)) }
 }
 
-/// A login where no script runs.
+/// The pages of a login without scripts.
 extension Pages {
     func continueForm(_ way: LoginOffer.Way, webOTT: String, csrf: String) -> HTML {
         """
@@ -104,7 +104,7 @@ extension Pages {
         """
     }
 
-    /// `state`: what the phone did instead of logging in.
+    /// `state`: what the phone has done instead of logging in.
     func notYet(_ state: LoginState, _ way: LoginOffer.Way, webOTT: String, csrf: String) -> Page {
         let text: HTML =
             switch state {
@@ -118,12 +118,12 @@ extension Pages {
             <section class="card">
             <p class="lead">\(text)</p>
             <div class="actions">\(continueForm(way, webOTT: webOTT, csrf: csrf))\
-            \(self.way(way.path, .startAgain, isQuiet: true))</div>
+            \(button(way.path, .startAgain, isQuiet: true))</div>
             </section>
             """)
     }
 
-    /// Whom somebody's phone wants to log this browser in as.
+    /// Asks the person at the browser whether a phone's login is theirs.
     func proposal(user: String, csrf: String) -> Page {
         page(
             .proposalTitle,
@@ -139,40 +139,40 @@ extension Pages {
             """)
     }
 
-    var declined: Page { message(.declinedTitle, language[.declinedLead], way("/login/number", .startAgain)) }
+    var declined: Page { message(.declinedTitle, language[.declinedLead], button("/login/number", .startAgain)) }
 
-    var tooLate: Page { message(.tooLateTitle, language[.statusExpired], way("/login", .startAgain)) }
+    var tooLate: Page { message(.tooLateTitle, language[.statusExpired], button("/login", .startAgain)) }
 
-    var refusedLogin: Page { message(.refusedLoginTitle, language[.statusRefused], way("/login", .startAgain)) }
+    var refusedLogin: Page { message(.refusedLoginTitle, language[.statusRefused], button("/login", .startAgain)) }
 
-    /// A form whose page lay around for too long, or that another site has sent.
-    var refusedForm: Page { message(.refusedFormTitle, language[.refusedFormText], way("/", .backToStart)) }
+    /// The page for a form that is too old or comes from another site.
+    var refusedForm: Page { message(.refusedFormTitle, language[.refusedFormText], button("/", .backToStart)) }
 }
 
-/// What goes wrong on any page.
+/// Errors that can happen on any page.
 extension Pages {
-    var notFound: Page { message(.notFoundTitle, language[.notFoundLead], way("/", .backToStart)) }
+    var notFound: Page { message(.notFoundTitle, language[.notFoundLead], button("/", .backToStart)) }
 
-    var failed: Page { message(.failedTitle, language[.failedLead], way("/", .backToStart)) }
+    var failed: Page { message(.failedTitle, language[.failedLead], button("/", .backToStart)) }
 
-    /// A page for a refusal that no page of its own is for.
+    /// The page for an error that has no page of its own.
     func refusal(_ error: APIError) -> Response {
         let isOurs = error.status.code >= 500 || error.status == .tooManyRequests
         let page =
             switch error.status {
             case .notFound: notFound
-            default: isOurs ? failed : message(.refusedTitle, language[.refusedLead], way("/", .backToStart))
+            default: isOurs ? failed : message(.refusedTitle, language[.refusedLead], button("/", .backToStart))
             }
         var response = page.response(error.status)
         if let seconds = error.retryAfter { response.headers[.retryAfter] = String(seconds) }
         return response
     }
 
-    /// The status, and the time, that the RPS has put it off with.
+    /// The page for an error of the RPS, with the same status and `Retry-After`.
     func failed(_ error: any Error) -> Response { refusal(error as? APIError ?? APIError(.badGateway, "")) }
 }
 
 extension Moment {
-    /// `2026-11-21 02:37 UTC`.
+    /// The time in the form `2026-11-21 02:37 UTC`.
     var readable: String { iso.prefix(16).replacing("T", with: " ") + " UTC" }
 }

@@ -2,10 +2,10 @@ import CQREncode
 
 /// A QR code as a picture (ISO/IEC 18004, by libqrencode).
 enum QRCode {
-    /// Modules of empty space on each side that readers need.
+    /// The number of empty modules on each side, which readers need.
     private static let quietZone = 4
 
-    /// An SVG image of the text, black on white, called `label`; nil when it is too long for a code.
+    /// An SVG image of the text, black on white, with the label `label`; nil if the text is too long.
     static func svg(_ text: String, label: String) -> HTML? {
         let bytes = Array(text.utf8)
         guard let code = QRcode_encodeData(Int32(bytes.count), bytes, 0, QR_ECLEVEL_M) else { return nil }
@@ -26,7 +26,7 @@ enum QRCode {
             var column = 0
             while column < width {
                 let start = column
-                // The lowest bit of a module says whether it is dark.
+                // The lowest bit of a module is 1 if it is dark.
                 while column < width, modules[row * width + column] & 1 == 1 { column += 1 }
                 let run = column - start
                 if run > 0 { path += "M\(start + quietZone) \(row + quietZone)h\(run)v1h-\(run)z" }

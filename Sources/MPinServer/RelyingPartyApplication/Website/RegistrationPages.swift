@@ -2,10 +2,10 @@ import HTTPTypes
 import Hummingbird
 import MPinStore
 
-/// Confirming a registration (wire section 8.4).
+/// The pages to confirm a registration (wire section 8.4).
 extension Pages {
-    /// Opening a link must not activate by itself: mail scanners open links too.
-    /// `canDelete`: whether the RPS knows how.
+    /// Asks for a confirmation. Opening the link must not confirm by itself, because mail scanners open links, too.
+    /// `canDelete`: whether the RPS can delete registrations.
     func confirm(user: String, until expires: Moment, canDelete: Bool) -> Page {
         let delete: HTML =
             canDelete
@@ -24,25 +24,25 @@ extension Pages {
             """)
     }
 
-    var activated: Page { message(.confirmedTitle, language[.confirmedLead], way("/login", .signUpDone)) }
+    var activated: Page { message(.confirmedTitle, language[.confirmedLead], button("/login", .signUpDone)) }
 
     var confirmedBefore: Page {
-        message(.confirmedTitle, language[.alreadyConfirmedLead], way("/login", .signUpDone))
+        message(.confirmedTitle, language[.alreadyConfirmedLead], button("/login", .signUpDone))
     }
 
-    var used: Page { message(.usedTitle, language[.usedLead], way("/login", .logIn)) }
+    var used: Page { message(.usedTitle, language[.usedLead], button("/login", .logIn)) }
 
-    var expired: Page { message(.expiredTitle, language[.expiredLead], way("/signup", .signUp)) }
+    var expired: Page { message(.expiredTitle, language[.expiredLead], button("/signup", .signUp)) }
 
-    var invalid: Page { message(.invalidTitle, language[.invalidLead], way("/signup", .signUp)) }
+    var invalid: Page { message(.invalidTitle, language[.invalidLead], button("/signup", .signUp)) }
 
     func deleted(user: String) -> Page {
         let name: HTML = "<strong>\(user)</strong>"
-        return message(.deletedTitle, language[.deletedLead, ["user": name]], way("/", .backToStart))
+        return message(.deletedTitle, language[.deletedLead, ["user": name]], button("/", .backToStart))
     }
 }
 
-/// Waiting for the mail. Whether somebody is being registered is told to nobody but the owner of the address.
+/// The pages to wait for the mail. They do not reveal whether an address is being registered.
 extension Pages {
     func awaitMail(csrf: String) -> Page {
         mail(
@@ -55,7 +55,7 @@ extension Pages {
             """)
     }
 
-    /// `isTooEarly`: this time nothing was sent.
+    /// `isTooEarly`: whether no mail was sent because the last one was sent too recently.
     func mailSent(to address: String, again: Moment, at now: Moment, csrf: String, isTooEarly: Bool) -> Page {
         let name: HTML = "<strong>\(address)</strong>"
         let lead: Phrase = isTooEarly ? .mailTooEarlyLead : .mailSentLead

@@ -1,4 +1,4 @@
-/// A text with places, written `{{name}}`. What is put into a place is never read for places again.
+/// A text with places for values, written `{{name}}`. Inserted values are not searched for places.
 struct Template: Sendable {
     private enum Piece: Sendable {
         case text(String)
@@ -7,7 +7,7 @@ struct Template: Sendable {
 
     private let pieces: [Piece]
 
-    /// Throws where a place does not end, or its name is not one of `names`; nil: any name will do.
+    /// Parses a template. Throws if a place is not closed, or its name is not one of `names`; nil allows any name.
     init(_ text: String, names: Set<String>? = nil) throws(Failure) {
         var pieces: [Piece] = []
         var rest = text[...]
@@ -37,7 +37,7 @@ struct Template: Sendable {
         Set(pieces.compactMap { if case .place(let name) = $0 { name } else { nil } })
     }
 
-    /// A place without a value stays empty.
+    /// Inserts the values. A place without a value becomes empty.
     func filled(_ values: [String: String]) -> String {
         pieces.map { piece in
             switch piece {
@@ -47,7 +47,7 @@ struct Template: Sendable {
         }.joined()
     }
 
-    /// The same where the template's own text is no markup.
+    /// Inserts HTML into a template of plain text.
     func filled(_ values: [String: HTML]) -> HTML {
         pieces.reduce("") { html, piece in
             switch piece {
@@ -57,6 +57,6 @@ struct Template: Sendable {
         }
     }
 
-    /// The same where it is.
+    /// Inserts HTML into a template of HTML.
     func filledMarkup(_ values: [String: HTML]) -> String { filled(values.mapValues(\.text)) }
 }

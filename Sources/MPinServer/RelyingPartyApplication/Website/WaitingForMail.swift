@@ -2,7 +2,7 @@ import Hummingbird
 import Logging
 import MPinService
 
-/// Who waits for the mail asks for it again.
+/// The pages on which people ask for the mail again.
 extension Website {
     func awaitMail(_ request: Request) throws -> Response {
         let old = sessions.id(request)
@@ -12,8 +12,9 @@ extension Website {
         return response
     }
 
-    /// The mail goes to the address itself and nowhere else, so anybody may ask; how often is limited by address. The
-    /// answer is the same whether there is a registration or not, and as quick: the mail is sent behind it.
+    /// Sends the mail again. It goes only to the address itself, so anybody may ask; the number is limited for each
+    /// address. The answer does not depend on whether there is a registration, and neither does its time, because the
+    /// mail is sent afterwards.
     func resend(_ request: Request, _ logger: Logger) async throws -> Response {
         let pages = pages(request)
         guard let form = try await form(request, of: sessions.id(request)), let csrf = form["csrf"],

@@ -3,23 +3,23 @@ import MPinSecrets
 import MPinService
 import MPinStore
 
-/// Somebody who is logged in with a browser.
+/// The session of a user who is logged in with a browser.
 struct WebSession: Codable, Storable {
     var userID: String
-    /// Hex of the M-Pin ID that was logged in with.
+    /// Hex of the M-Pin ID of the login.
     var mpinID: String
     var since: Moment
     var expires: Moment
 
-    /// Its name in the audit log.
+    /// The identity's name in the audit log.
     var identity: String { MPinID(hex: mpinID)?.key ?? "" }
 }
 
-/// The sessions of the website, kept by the server: a browser has nothing but a random id in a cookie, and the store has
-/// nothing but the hash of it.
+/// The sessions of the website, which the server keeps. A browser has only a random id in a cookie, and the store only
+/// the hash of that id.
 struct WebSessions: Sendable {
     private let sessions: Table<WebSession>
-    /// Those that begin only when a person at the browser says so.
+    /// Sessions that begin only when the person at the browser agrees.
     private let proposed: Table<WebSession>
     private let key: SecretBytes
     private let isSecure: Bool
@@ -27,7 +27,7 @@ struct WebSessions: Sendable {
     private let proposalSeconds: Int
     private let audit: Audit
 
-    /// `key` signs what is derived from an id; `isSecure`: browsers come over https.
+    /// `key` signs the tokens that are derived from an id. `isSecure`: whether browsers use https.
     init(in store: any Store, key: SecretBytes, isSecure: Bool, limits: Limits, audit: Audit) {
         sessions = Table("web_session", in: store)
         proposed = Table("proposed_session", in: store)
@@ -38,13 +38,13 @@ struct WebSessions: Sendable {
         self.audit = audit
     }
 
-    /// Who is logged in with this id.
+    /// The session with this id; nil if there is none.
     func session(_ id: WebSessionID?, at now: Moment) async throws -> WebSession? {
         guard let id else { return nil }
         return try await sessions.read(id.key, at: now)
     }
 
-    /// Logs a user in. The id is one that no browser had before this login.
+    /// Logs a user in. The id must be new.
     func start(_ id: WebSessionID, userID: String, mpinID: String, at now: Moment) async throws {
         let expires = now.adding(seconds: seconds)
         let session = WebSession(userID: userID, mpinID: mpinID, since: now, expires: expires)
@@ -59,13 +59,13 @@ struct WebSessions: Sendable {
         audit.record(.webSession(begun: false, identity: session.identity, user: session.userID))
     }
 
-    /// What lets a phone end the session, and do nothing else with it: 128 hex digits.
+    /// The token with which a phone can end the session, but do nothing else: 128 hex digits.
     func logoutToken(_ id: WebSessionID) -> String {
         id.key + SignedMessage.logout(session: id.key).signature(key: key)
     }
 
-    /// Ends the session that the token was made for, proposed or begun; one that is over stays so. False when this server
-    /// never made the token, or the session is not that user's.
+    /// Ends the session of the token, proposed or begun, if there still is one. False if this server did not make the
+    /// token, or the session is another user's.
     func end(logoutToken token: String, userID: String?, at now: Moment) async throws -> Bool {
         let name = String(token.prefix(64))
         guard SignedMessage.logout(session: name).isSigned(String(token.dropFirst(64)), key: key) else { return false }
@@ -78,7 +78,7 @@ struct WebSessions: Sendable {
         return true
     }
 
-    /// The token of every form that is shown to the browser with this id: 64 hex digits.
+    /// The token of all forms for the browser with this id: 64 hex digits.
     func formToken(_ id: WebSessionID) -> String { SignedMessage.form(session: id.key).signature(key: key) }
 
     func isFormToken(_ token: String, of id: WebSessionID) -> Bool {
@@ -86,10 +86,9 @@ struct WebSessions: Sendable {
     }
 }
 
-/// Sessions that wait for a person's word.
+/// Sessions that wait for a person's answer.
 extension WebSessions {
-    /// Keeps a login until the person at the browser has said whether it is theirs. The id is one that no browser had
-    /// before.
+    /// Stores a login until the person at the browser has accepted or declined it. The id must be new.
     func propose(_ id: WebSessionID, userID: String, mpinID: String, at now: Moment) async throws {
         let expires = now.adding(seconds: proposalSeconds)
         let session = WebSession(userID: userID, mpinID: mpinID, since: now, expires: expires)
@@ -100,7 +99,7 @@ extension WebSessions {
         try await proposed.read(id.key, at: now)
     }
 
-    /// Begins the session; false when nothing waits any more.
+    /// Begins the session; false if none is proposed any more.
     func accept(_ id: WebSessionID, at now: Moment) async throws -> Bool {
         guard let session = try await proposed.take(id.key, at: now) else { return false }
         try await start(id, userID: session.userID, mpinID: session.mpinID, at: now)
@@ -113,22 +112,23 @@ extension WebSessions {
     }
 }
 
-/// A browser's cookies.
+/// The cookies of the browsers.
 extension WebSessions {
-    /// Browsers take the longer name over https only, and from this host only.
+    /// Browsers accept the longer name only over https, and only from this host.
     private var cookieName: String { isSecure ? "__Host-mpin" : "mpin" }
-    /// Of a session that is proposed: until it begins, the browser keeps the one that it has.
+    /// The cookie of a proposed session. Until that begins, the browser keeps the cookie of its current one.
     private var proposalCookieName: String { cookieName + "-login" }
 
-    /// The id that the browser has, logged in or not.
+    /// The id in the browser's cookie, whether it is logged in or not.
     func id(_ request: Request) -> WebSessionID? { request.cookies[cookieName].flatMap { WebSessionID($0.value) } }
 
-    /// Gives the browser an id: for the time of a session, or, where `seconds` is nil, until it is closed.
+    /// Gives the browser an id for `seconds`, or, if that is nil, until the browser is closed.
     func give(_ id: WebSessionID, seconds: Int?, to response: inout Response) {
         response.setCookie(
             Cookie(
                 name: cookieName, value: id.text, maxAge: seconds, path: "/", secure: isSecure, httpOnly: true,
-                // Not strict: who comes from the link in a mail would be a stranger, and get a new cookie.
+                // With `strict`, a browser that follows the link in a mail would not send its cookie and would get a
+                // new one.
                 sameSite: .lax))
     }
 
@@ -157,17 +157,17 @@ extension WebSessions {
     }
 }
 
-/// 32 random bytes that name a browser.
+/// 32 random bytes that identify a browser.
 struct WebSessionID: Sendable {
-    /// 64 lower-case hex digits.
+    /// The id in 64 lower-case hex digits.
     let text: String
 
-    /// Hex of the SHA-256 of ``text``: what the store and the signatures see of it.
+    /// Hex of the SHA-256 of ``text``. The store and the signatures contain only this.
     var key: String { Hex.encode(SHA256.hash(Array(text.utf8))) }
 
     static func random() throws -> WebSessionID { WebSessionID(unchecked: Hex.encode(try randomBytes(32))) }
 
-    /// Nil for anything that is no such id.
+    /// Reads an id; nil if the text is not 64 hex digits.
     init?(_ text: String) {
         guard Hex.decode(text)?.count == 32 else { return nil }
         self.text = text

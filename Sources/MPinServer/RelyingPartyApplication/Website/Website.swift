@@ -4,7 +4,7 @@ import Hummingbird
 import MPinSecrets
 import MPinWire
 
-/// The pages for people: they sign up, log in with a phone, see what only they may see, and log out.
+/// The website: people sign up, log in with a phone, see their account, and log out.
 struct Website: Sendable {
     let config: RelyingPartyApplicationConfig
     let sessions: WebSessions
@@ -47,13 +47,13 @@ struct Website: Sendable {
         router.serve("/favicon.ico", [.get: { _, _ in config.brand.favicon() }])
     }
 
-    /// The pages as this visitor reads them.
+    /// The pages in this visitor's language.
     func pages(_ request: Request) -> Pages {
         let language = Language.preferred(request.headers[.acceptLanguage]) ?? config.language
         return Pages(brand: config.brand, language: language)
     }
 
-    /// People get a page, programs the error as it is: who asks for HTML, at no path that programs call.
+    /// Makes pages for errors, but only for people: for requests that accept HTML, at paths that programs do not use.
     var errorPage: ErrorPage {
         { error, request in
             let accepts = request.headers[values: .accept].joined(separator: ",")
@@ -80,7 +80,7 @@ struct Website: Sendable {
         try await pages(request).home(user: session(request)?.userID).response()
     }
 
-    /// Who is logged in. The session of who has been revoked ends here.
+    /// The session of the browser, if it is logged in. If its user was revoked, the session is ended.
     private func session(_ request: Request) async throws -> WebSession? {
         let now = config.clock()
         guard let id = sessions.id(request), let session = try await sessions.session(id, at: now) else { return nil }
@@ -89,7 +89,7 @@ struct Website: Sendable {
         return nil
     }
 
-    /// GET /account: for nobody but who is logged in.
+    /// GET /account, which needs a session.
     private func account(_ request: Request) async throws -> Response {
         guard let id = sessions.id(request), let session = try await session(request) else {
             return .seeOther("/login")
@@ -114,9 +114,9 @@ struct Website: Sendable {
         return response
     }
 
-    /// POST /login and /login/number: what the button of a login page does where no script runs. After a number a
-    /// person at the browser must say first that the login is theirs: numbers are so few that somebody else with an account
-    /// here finds one by trying. The id in a QR code, 128 random bits, has only who saw that screen.
+    /// POST /login and /login/number: the button of a login page without scripts. After a login by access number the
+    /// person at the browser must first accept the login: there are so few numbers that another user could find this
+    /// one by trying. The id in a QR code has 128 random bits, so only somebody who has seen the screen knows it.
     private func login(_ request: Request, _ way: LoginOffer.Way) async throws -> Response {
         let pages = pages(request)
         guard let form = try await form(request, of: sessions.id(request)), let webOTT = form["webOTT"],
@@ -144,7 +144,7 @@ struct Website: Sendable {
         return response
     }
 
-    /// GET /login/confirm: whom this browser is about to be logged in as.
+    /// GET /login/confirm: shows as whom this browser is about to be logged in.
     private func showProposal(_ request: Request) async throws -> Response {
         guard let id = sessions.proposalID(request),
             let session = try await sessions.proposal(id, at: config.clock())
@@ -152,7 +152,7 @@ struct Website: Sendable {
         return pages(request).proposal(user: session.userID, csrf: sessions.formToken(id)).response()
     }
 
-    /// POST /login/confirm: the person's word.
+    /// POST /login/confirm: the person's answer.
     private func answerProposal(_ request: Request) async throws -> Response {
         let pages = pages(request)
         guard let id = sessions.proposalID(request), let form = try await form(request, of: id) else {
@@ -174,7 +174,7 @@ struct Website: Sendable {
         return response
     }
 
-    /// Logs in the browser that gets the response, under an id that nobody knew before.
+    /// Logs in the browser that gets the response, under a new id.
     func begin(
         _ login: RelyingPartyServiceClient.Login, _ request: Request, in response: inout Response
     ) async throws {
@@ -194,7 +194,7 @@ struct Website: Sendable {
         return response
     }
 
-    /// The members of a form that this site has shown to the browser with that id; nil for any other.
+    /// The members of a form that this site has shown to the browser with that id; nil for any other form.
     func form(_ request: Request, of id: WebSessionID?) async throws -> [String: String]? {
         guard request.isFromThisSite, let id else { return nil }
         let body = String(buffer: try await request.bytes(config.limits))
@@ -206,8 +206,8 @@ struct Website: Sendable {
 }
 
 extension Request {
-    /// Whether a browser says that one of this site's own pages sent it. `Sec-Fetch-Site` is what browsers say to hosts
-    /// that they trust; the others learn the origin, to be compared with the host that they called.
+    /// Whether a page of this site has sent the request, according to the browser. Browsers send `Sec-Fetch-Site` only
+    /// to hosts that they trust; for others the origin is compared with the host that was called.
     var isFromThisSite: Bool {
         if let name = HTTPField.Name("Sec-Fetch-Site"), let site = headers[name] { return site == "same-origin" }
         guard let origin = headers[.origin], let host = head.authority else { return false }
@@ -216,7 +216,8 @@ extension Request {
 }
 
 extension Request {
-    /// Whether a page sent it that is neither of this site nor of one of `origins`; `*` stands for all.
+    /// Whether a page has sent the request that belongs neither to this site nor to one of `origins`; `*` stands for
+    /// all.
     func isFromAnotherSite(than origins: [String]) -> Bool {
         guard !isFromThisSite else { return false }
         guard let origin = headers[.origin] else {
@@ -227,7 +228,7 @@ extension Request {
 }
 
 extension Response {
-    /// The browser goes on to `path` with GET.
+    /// Sends the browser to `path` with GET.
     fileprivate static func seeOther(_ path: String) -> Response {
         Response(status: .seeOther, headers: [.location: path])
     }

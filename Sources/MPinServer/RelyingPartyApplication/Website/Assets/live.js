@@ -1,7 +1,7 @@
 "use strict";
 
-// Tells how far the phone is and opens the account once it has logged in. Without this script the button of the form
-// does the same when it is pressed. All texts are the page's, in its language.
+// Shows how far the phone's login is, and opens the account after the login. Without this script the button of the form
+// does this. All texts come from the page, in its language.
 (() => {
     const login = document.getElementById("login");
     const status = document.getElementById("status");
@@ -10,7 +10,7 @@
     const form = login.querySelector("form");
     const end = Date.now() + Number(login.dataset.seconds) * 1000;
     const pause = 1000;
-    // The server holds an answer back for so many seconds while nothing changes.
+    // The server waits at most this many seconds with its answer while nothing changes.
     const wait = 30;
     form.hidden = true;
 
@@ -25,9 +25,9 @@
 
     const sleep = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-    // Something that was wrong is announced, and looks like it; `offersNew`: a way to begin anew.
+    // Shows an error, which is also announced. `offersNew`: whether to offer a new start.
     const say = (words, isWrong, offersNew) => {
-        // A screen reader says again what is written again.
+        // A screen reader repeats a text that is written again.
         if (status.textContent !== words) status.textContent = words;
         login.classList.toggle("wrong", isWrong);
         renew.hidden = !offersNew;
@@ -41,10 +41,10 @@
         renew.scrollIntoView({block: "nearest"});
     };
 
-    // What the server said to the phone instead of a login.
+    // The texts for the status with which the server has refused the phone.
     const refusals = {401: "wrong-pin", 409: "retired", 410: "blocked", 429: "blocked"};
 
-    // A phone that has been refused may begin again: what it says after that is the news.
+    // A refused phone may begin again. What it reports after that replaces the refusal.
     const show = (answer, isRefused) => {
         const refusal = refusals[answer.refusal];
         if (isRefused && refusal !== undefined) return say(text(refusal), true, refusal !== "wrong-pin");
@@ -72,7 +72,7 @@
 
     const watch = async () => {
         let known = "new";
-        // How many refusals this page has seen: only who says so hears of the next.
+        // The number of refusals that this page has seen. The server tells of further ones only if it gets this number.
         let refused = 0;
         let isRefused = false;
         while (Date.now() < end) {
@@ -87,7 +87,7 @@
                 refused = count;
                 if (answer.status === "expired") break;
                 show(answer, isRefused);
-                // There the form leads to a page that asks who is meant.
+                // With an access number, the form leads to a page that asks whether the login is the visitor's.
                 if (answer.status === "authenticate" && "asks" in login.dataset) return form.submit();
                 if (answer.status === "authenticate") return await open(answer.authOTT);
             } catch {

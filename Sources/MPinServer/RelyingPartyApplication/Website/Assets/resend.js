@@ -1,6 +1,6 @@
 "use strict";
 
-// Holds the button back until the server would send another mail, and shows how long that is.
+// Disables the button until the server would send another mail, and shows the remaining time.
 (() => {
     const button = document.getElementById("resend");
     if (button === null) return;

@@ -1,6 +1,7 @@
 "use strict";
 
-// Shows each time in the visitor's zone and language. The server writes UTC: it does not know where the visitor is.
+// Shows each time in the visitor's time zone and language. The server writes UTC, because it does not know the
+// visitor's zone.
 (() => {
     const format = new Intl.DateTimeFormat(document.documentElement.lang, {
         dateStyle: "medium", timeStyle: "short",

@@ -1,9 +1,9 @@
 import HTTPTypes
 import Hummingbird
 
-/// Everything that happens around a handler, as one layer: handing a request on from layer to layer costs more than most
-/// of what the layers do.
-struct Surroundings: RouterMiddleware {
+/// Everything that happens before and after a handler, in one middleware: passing a request from one middleware to the
+/// next costs more than most of this work.
+struct CommonMiddleware: RouterMiddleware {
     typealias Context = RequestContext
     private let forwarded: ForwardedHeaders
     private let log: RequestLog
@@ -13,7 +13,7 @@ struct Surroundings: RouterMiddleware {
     private let rates: RateLimiting?
     private let errorPage: ErrorPage?
 
-    /// `errorPage`: what a website shows to people instead of an error.
+    /// `errorPage`: the page that a website shows instead of an error.
     init(
         _ listener: String, _ edge: Edge, cors: [CORSPolicy], rates: RateLimiter?, servesLogins: Bool,
         errorPage: ErrorPage?
@@ -40,7 +40,7 @@ struct Surroundings: RouterMiddleware {
         }
         log.record(request, context, response.status, since: start)
         headers.add(to: &response, request, context)
-        // Who may not wait leaves its connection to others.
+        // A client that may not wait must free its connection for others.
         if response.status == .serviceUnavailable, request.kind.waits { response.headers[.connection] = "close" }
         return response
     }
@@ -50,7 +50,7 @@ struct Surroundings: RouterMiddleware {
         _ next: @concurrent (Request, RequestContext) async throws -> Response
     ) async throws -> Response {
         if let response = try checks.answer(request) { return response }
-        // First, so that who sends nothing takes no place from others.
+        // The body is read before a place is taken, so that a client that sends nothing takes none.
         let request = try await request.withBody(checks.limits)
         let place = try admission.enter(request, from: context.remoteAddress)
         defer { admission.leave(place) }
@@ -62,13 +62,13 @@ struct Surroundings: RouterMiddleware {
     }
 }
 
-/// What is refused, or answered, before any handler looks at the request.
+/// Refuses or answers some requests before any handler sees them.
 struct RequestChecks: Sendable {
     let limits: Limits
 
     func answer(_ request: Request) throws(APIError) -> Response? {
         guard request.uri.string.utf8.count <= limits.targetBytes else { throw APIError.targetTooLong }
-        // Any path, known or not (wire section 2).
+        // This is the answer for any path, known or not (wire section 2).
         return request.method == .options ? .json(["message": "options request"]) : nil
     }
 }

@@ -3,14 +3,14 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// Passes requests on to another server without a thread for any of them: thousands may wait for their answers.
+/// Forwards requests to another server. A waiting request needs no thread, so thousands may wait.
 ///
-/// One for the life of a process: its connections end with that.
-struct OnwardClient: Sendable {
-    /// Keeps connections for the next request.
+/// A process has one; its connections end with the process.
+struct ForwardingClient: Sendable {
+    /// The client that keeps connections for further requests.
     private static let keeping = client()
-    /// A connection for each request: a kept one may be dead, and whether the server has read what was sent on it nobody
-    /// knows.
+    /// The client that uses a new connection for each request: a kept one may be broken, and then nobody knows whether
+    /// the server has read the request.
     private static let fresh = client(uses: 1)
 
     /// Largest body of an answer in bytes.
@@ -23,9 +23,9 @@ struct OnwardClient: Sendable {
         configuration.httpVersion = .http1Only
         configuration.decompression = .disabled
         configuration.timeout.connect = .seconds(5)
-        // Who may wait, and how many, is said where requests come in: here is no queue.
+        // This client needs no queue, because the listener limits the number of requests.
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = .max
-        // A server of ours ends idle connections after twice that time, and more.
+        // Our servers close idle connections only after more than twice this time.
         configuration.connectionPool.idleTimeout = .seconds(30)
         configuration.maximumUsesPerConnection = uses
         return HTTPClient(
@@ -37,8 +37,8 @@ struct OnwardClient: Sendable {
         let body: ByteBuffer
     }
 
-    /// The answer, whatever its status. `mayRepeat`: the server may get it twice, where a kept connection turns out to be
-    /// dead; all others go out on a new connection, once.
+    /// The answer, whatever its status is. `mayRepeat`: the request may be sent a second time if a kept connection
+    /// turns out to be broken. Otherwise it is sent once, on a new connection.
     func send(_ request: HTTPClientRequest, seconds: Int, mayRepeat: Bool) async throws -> Answer {
         let deadline = NIODeadline.now() + .seconds(Int64(seconds))
         guard mayRepeat else { return try await Self.answer(Self.fresh, request, deadline) }
