@@ -1,7 +1,7 @@
 import CGMP
 import Foundation
 
-/// An integer of any size over `mpz`: for the slow twins that the engine is compared with.
+/// An integer of any size, with GMP's `mpz` functions. Slow reference implementations compute with it.
 final class BigInt: ExpressibleByIntegerLiteral, CustomStringConvertible {
     private var value = __mpz_struct()
 
@@ -12,13 +12,13 @@ final class BigInt: ExpressibleByIntegerLiteral, CustomStringConvertible {
         __gmpz_set_si(&value, literal)
     }
 
-    /// From hexadecimal digits.
+    /// Makes the number from hexadecimal digits.
     convenience init(hex: String) {
         self.init()
         __gmpz_set_str(&value, hex, 16)
     }
 
-    /// From little-endian limbs.
+    /// Makes the number from little-endian limbs.
     convenience init(_ limbs: UnsafePointer<UInt>, _ count: Int) {
         self.init()
         __gmpz_import(&value, count, -1, 8, 0, 0, limbs)
@@ -26,7 +26,7 @@ final class BigInt: ExpressibleByIntegerLiteral, CustomStringConvertible {
 
     deinit { __gmpz_clear(&value) }
 
-    /// `count` little-endian limbs of a number that is not negative and fits.
+    /// The number as `count` little-endian limbs. It must fit and must not be negative.
     func limbs(_ count: Int) -> [UInt] {
         var result = [UInt](repeating: 0, count: count)
         __gmpz_export(&result, nil, -1, 8, 0, 0, &value)
@@ -37,13 +37,13 @@ final class BigInt: ExpressibleByIntegerLiteral, CustomStringConvertible {
 
     func bit(_ index: Int) -> Bool { __gmpz_tstbit(&value, UInt(index)) == 1 }
 
-    /// Quotient rounded down.
+    /// The quotient, rounded down.
     func quotient(_ divisor: BigInt) -> BigInt { combine(divisor) { __gmpz_fdiv_q($0, $1, $2) } }
 
-    /// Remainder in 0..<modulus.
+    /// The remainder, in 0..<modulus.
     func mod(_ modulus: BigInt) -> BigInt { combine(modulus) { __gmpz_mod($0, $1, $2) } }
 
-    /// 1/self mod modulus; 0 when there is none.
+    /// 1/self mod modulus; 0 if self has no inverse.
     func inverse(mod modulus: BigInt) -> BigInt {
         let result = BigInt()
         return __gmpz_invert(&result.value, &value, &modulus.value) != 0 ? result : 0
@@ -90,7 +90,7 @@ final class BigInt: ExpressibleByIntegerLiteral, CustomStringConvertible {
 
 extension BigInt: Comparable {}
 
-/// The numbers of the curve, from its parameter alone.
+/// The numbers of the curve, computed from its parameter x.
 enum Parameters {
     static var x: BigInt { 0 - BigInt(hex: "4000000003C012B1") }
     static var p: BigInt { polynomial(36, 36, 24, 6, 1) }

@@ -21,8 +21,8 @@ final class CompressedSquaringTests: XCTestCase {
         }
     }
 
-    /// Without a squaring only the coefficients of w^0 and w^3 are computed again, by the formulas for any other four,
-    /// b0 = 0 included; a quarter of all components are extremes of the normal range.
+    /// With no squarings, the function only restores the coefficients of w^0 and w^3 from the other four. The formulas
+    /// hold for any four coefficients, also with b0 = 0. A quarter of all components are extremes of the normal range.
     func testRestoringFollowsItsFormulas() {
         let two = SlowFp2(2, 0), three = SlowFp2(3, 0), four = SlowFp2(4, 0)
         Workspace.run { w in
@@ -46,9 +46,9 @@ final class CompressedSquaringTests: XCTestCase {
         }
     }
 
-    /// The coefficients of w^0 and w^3 follow from the other four for every element of the subgroup, those with b0 = 0
-    /// included, which nobody finds over the large field. Over p = 19, the BN prime of x = -1, the group has
-    /// p^4 - p^2 + 1 = 130,321 - 361 + 1 elements: all are tried.
+    /// In the cyclotomic subgroup the coefficients of w^0 and w^3 follow from the other four, also where b0 = 0. Random
+    /// tests over the large field never find such elements. Over p = 19, the BN prime of x = -1, the group has only p^4
+    /// - p^2 + 1 = 130,321 - 361 + 1 elements, so the test tries all.
     func testEveryElementOfASmallSubgroupIsRestored() {
         let order = 129_961
         let generator = Small12.generator(order: order)
@@ -63,7 +63,7 @@ final class CompressedSquaringTests: XCTestCase {
     }
 }
 
-/// a + b i over the integers mod 19.
+/// a + b i, where a and b are integers mod 19.
 private struct Small2: Equatable {
     static let zero = Small2(0, 0), one = Small2(1, 0), xi = Small2(1, 1)
     let a: Int, b: Int
@@ -75,7 +75,7 @@ private struct Small2: Equatable {
     static func * (x: Small2, y: Small2) -> Small2 { Small2(x.a * y.a - x.b * y.b, x.a * y.b + x.b * y.a) }
     static func * (k: Int, y: Small2) -> Small2 { Small2(k * y.a, k * y.b) }
 
-    /// x^(19^2 - 2): 1/x, and 0 for 0.
+    /// 1/x, computed as x^(19^2 - 2); 0 for x = 0.
     var inverse: Small2 { (0..<359).reduce(.one) { product, _ in product * self } }
 }
 
@@ -99,7 +99,7 @@ private struct Small12: Equatable {
         return result
     }
 
-    /// An element of order exactly 129,961 = 13^2 769.
+    /// An element of order 129,961 = 13^2 769.
     static func generator(order: Int) -> Small12 {
         for n in 1... {
             let start = Small12(c: [Small2(n, 1), .one, Small2(2, n), .zero, .one, Small2(n, 5)])

@@ -2,7 +2,7 @@ import BN254CX
 import CBN254CX
 import XCTest
 
-/// Every constant of the engine, computed again from the curve parameter x.
+/// Computes every constant of the engine again from the curve parameter x.
 final class CurveConstantsTests: XCTestCase {
     private let p = Parameters.p, r = Parameters.r, t = Parameters.t, x = Parameters.x
     private var radix: BigInt { BigInt(2).power(320) }
@@ -72,7 +72,7 @@ final class CurveConstantsTests: XCTestCase {
         }
     }
 
-    /// beta and lambda: cube roots of unity that belong to each other on G1.
+    /// beta and lambda are cube roots of unity that describe the same endomorphism of G1.
     func testEndomorphismOfG1() {
         let beta = (18 * x.power(3) + 18 * x * x + 9 * x + 1).mod(p), lambda = self.lambda
         XCTAssertEqual(limbs(bn_beta()), montgomery(beta))
@@ -86,7 +86,7 @@ final class CurveConstantsTests: XCTestCase {
 
     private var lambda: BigInt { 36 * x.power(3) + 18 * x * x + 6 * x + 1 }
 
-    /// The rounded quotients by r, and the lattices of relations that the scalars are reduced by.
+    /// The rounded quotients by r, and the lattices of relations that reduce the scalars.
     func testScalarSplitConstants() {
         let m = 0 - (2 * x + 1), w1 = 6 * x * x + 4 * x + 1, w2 = 6 * x * x + 2 * x
         XCTAssertEqual((w1 - m * lambda).mod(r), 0)
@@ -108,9 +108,9 @@ final class CurveConstantsTests: XCTestCase {
         }
     }
 
-    /// No relation other than zero has all its numbers below 2^63, so that the additions of `G2.multiply` that are not
-    /// complete never meet equal or opposite points. A relation is an integral combination of the four; the inverse
-    /// matrix bounds its coefficients by 3.
+    /// In each relation other than zero, at least one number is 2^63 or more. So the incomplete additions of
+    /// `G2.multiply` never get equal or opposite points. A relation is an integral combination of the four; the inverse
+    /// matrix shows that its coefficients are at most 3.
     func testShortestRelationOfPsi() {
         let bound = BigInt(2).power(63)
         for a in -2...2 {
@@ -149,7 +149,7 @@ final class CurveConstantsTests: XCTestCase {
 
     private func absolute(_ a: BigInt) -> BigInt { a < 0 ? 0 - a : a }
 
-    /// The determinant of the relations without row i and column j, up to its sign.
+    /// The determinant of the relations without row i and column j, without its sign.
     private func minor(_ i: Int, _ j: Int) -> BigInt {
         let m = relations.enumerated().filter { $0.offset != i }.map { row in
             row.element.enumerated().filter { $0.offset != j }.map(\.element)
@@ -169,7 +169,7 @@ final class CurveConstantsTests: XCTestCase {
         XCTAssertEqual(limbs(bn_g1_generator()), montgomery(p - 1))
         XCTAssertEqual(limbs(bn_g1_generator(), row: 1), montgomery(1))
         XCTAssertEqual(limbs(bn_g1_generator(), row: 2), montgomery(1))
-        // The published generator of G2; no formula gives it.
+        // The published generator of G2, which no formula gives.
         let published = [
             "19682d2c7053b256358b2500f5c34bbb907c85bfa03e2726c0851ceee4d2ec74",
             "1466b9ec3e19f64aa011c937a8e99743f81b97b0c209c30f47a58e8b2e29cfe1",
@@ -183,7 +183,7 @@ final class CurveConstantsTests: XCTestCase {
         XCTAssertEqual(limbs(bn_g2_generator(), row: 5), 0)
     }
 
-    /// The exponents of the final exponentiation add up to (p^4 - p^2 + 1)/r, with no factor beside it.
+    /// The exponents of the final exponentiation add up to exactly (p^4 - p^2 + 1)/r, with no further factor.
     func testHardPartOfTheFinalExponentiation() {
         let x2 = x * x, x3 = x2 * x
         let l2 = 6 * x2 + 1, l1 = 1 - 36 * x3 - 18 * x2 - 12 * x, l0 = 0 - 36 * x3 - 30 * x2 - 18 * x - 2
@@ -191,8 +191,9 @@ final class CurveConstantsTests: XCTestCase {
         XCTAssertEqual(exponent * r, p.power(4) - p * p + 1)
     }
 
-    /// The fast subgroup test is right when the norm of (x + 1) + x psi + x psi^2 - 2x psi^3 over psi^2 - t psi + p has
-    /// only r in common with the order r(2p - r) of the twist, and the polynomial vanishes at psi = p mod r.
+    /// The fast subgroup test is correct under two conditions. The norm of (x + 1) + x psi + x psi^2 - 2x psi^3 over
+    /// psi^2 - t psi + p has only the factor r in common with the order r(2p - r) of the twist, and the polynomial
+    /// vanishes at psi = p mod r.
     func testSubgroupTestIsExactForThisCurve() {
         let coefficients = [x + 1, x, x, 0 - 2 * x]
         var a: BigInt = 0, b: BigInt = 0  // a + b psi, by Horner with psi^2 = t psi - p

@@ -1,19 +1,20 @@
 import BN254CX
 import XCTest
 
-/// Strict encodings: what goes out comes in again, and nothing else does.
+/// The encodings are strict: what was encoded can be decoded, and every other input is refused.
 final class EncodingTests: XCTestCase {
     private func octets(_ count: Int, _ body: (inout MutableSpan<UInt8>) -> Bool) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: count), span = bytes.mutableSpan
         return body(&span) ? bytes : nil
     }
 
-    /// 32 big-endian bytes.
+    /// The value as 32 big-endian bytes.
     private func bytes(_ value: BigInt) -> [UInt8] {
         value.limbs(4).reversed().flatMap { limb in (0..<8).map { UInt8(truncatingIfNeeded: limb >> (56 - 8 * $0)) } }
     }
 
-    /// A point with Z = 1 needs no inversion and has the same octets; no other length is written.
+    /// A point with Z = 1 is written without an inversion and gives the same octets. An output of another length is
+    /// refused.
     func testAffinePointsHaveTheSameOctets() {
         Workspace.run { w in
             let point = w.affineG1()
@@ -87,7 +88,7 @@ final class EncodingTests: XCTestCase {
         }
     }
 
-    /// A coordinate plus p stands for the same number and is refused.
+    /// A coordinate plus p means the same number and is refused.
     func testCoordinatesMustBeBelowP() throws {
         try Workspace.run { w in
             let p = w.g1(), q = w.g2(), e = w.gt()
@@ -127,7 +128,8 @@ final class EncodingTests: XCTestCase {
         }
     }
 
-    /// Points of the twist outside G2, made from x = 1, 2, ...: the fast test refuses them, as does multiplication by r.
+    /// Tests points of the twist outside G2, made from x = 1, 2, ... The fast subgroup test refuses them, and so does
+    /// multiplication by r.
     func testSubgroupTestAgreesWithMultiplicationByR() {
         Workspace.run { w in
             var found = 0
@@ -154,7 +156,7 @@ final class EncodingTests: XCTestCase {
         }
     }
 
-    /// (2p - r) times any point of the twist is in G2; its sum with a point outside is not.
+    /// (2p - r) times any point of the twist is in G2; the sum of that and a point outside is not.
     private func checkCofactorMultiple(_ point: G2, _ w: inout Workspace) {
         let inside = w.arena.g2(), sum = w.arena.g2()
         w.doubleAndAdd(inside, point, 2 * Parameters.p - Parameters.r)
@@ -163,7 +165,7 @@ final class EncodingTests: XCTestCase {
         XCTAssertEqual(sum.subgroupMask(w.scratch), 0)
     }
 
-    /// The point of the twist with x-coordinate x, if there is one: y by the norm equation of y^2 = a + b i.
+    /// The point of the twist with x-coordinate x, if there is one. It finds y by the norm equation of y^2 = a + b i.
     private func twistPoint(_ x: Int, _ w: inout Workspace) -> G2? {
         let p = Parameters.p, x2 = SlowFp2(integer: x)
         let right = x2 * x2 * x2 + SlowFp2(1, p - 1)

@@ -1,8 +1,8 @@
 import BN254CX
 import XCTest
 
-/// The tower against textbook arithmetic. A quarter of all components are extremes of the normal range, so that a bound
-/// that is too small shows as an overflow or a borrow.
+/// Compares the tower with textbook arithmetic. A quarter of all components are extremes of the normal range, so that a
+/// bound that is too small leads to an overflow or a borrow.
 final class FieldTests: XCTestCase {
     private let rounds = 100
 
@@ -30,7 +30,7 @@ final class FieldTests: XCTestCase {
         }
     }
 
-    /// p = 3 mod 4: a^((p + 1)/4) is a root of a square, and the root that is itself a square.
+    /// Because p = 3 mod 4, a^((p + 1)/4) is a root of a square a, namely the root that is itself a square.
     func testRootSquaredIsTheSquare() {
         Workspace.run { w in
             for _ in 0..<rounds {
@@ -48,7 +48,7 @@ final class FieldTests: XCTestCase {
         }
     }
 
-    /// Every function leaves values below p + 2^196, from which all bounds of the tower follow.
+    /// Every function leaves values below p + 2^196. All bounds of the tower rely on this.
     func testResultsAreNormal() {
         let largest = Parameters.p + BigInt(2).power(196) - 1
         Workspace.run { w in
@@ -70,7 +70,8 @@ final class FieldTests: XCTestCase {
         }
     }
 
-    /// t / 2^320 mod p, below p + 2^193, for every t of eight limbs: 0 and 2^512 - 1 are the ends.
+    /// The reduction gives t / 2^320 mod p, below p + 2^193, for every t of eight limbs. The test includes the ends, 0
+    /// and 2^512 - 1.
     func testReductionAtTheEndsOfEightLimbs() {
         let p = Parameters.p, all = BigInt(2).power(512) - 1
         let largest = p + BigInt(2).power(193) - 1
@@ -90,8 +91,8 @@ final class FieldTests: XCTestCase {
         }
     }
 
-    /// Not only mod p: the same integer as its slow twin, for limbs at the edges, where carries are lost or made, in every
-    /// place, and for random ones among them.
+    /// The result is the same integer as that of the slow implementation, not only the same number mod p. Limbs with
+    /// extreme values, which cause or lose carries, are tried in every place, alone and among random limbs.
     func testReductionEqualsItsSlowTwin() {
         let edges: [UInt] = [0, 1, UInt.max], twin = SlowReduction()
         Workspace.run { w in
@@ -156,7 +157,7 @@ final class FieldTests: XCTestCase {
         }
     }
 
-    /// All components at once at the ends of the normal range, where the unreduced sums are largest or smallest.
+    /// All components are at the ends of the normal range at once, where the unreduced sums are largest or smallest.
     func testFp12AtTheEndsOfTheNormalRange() {
         let p = Parameters.p
         let ends: [BigInt] = [0, p - 1, p, p + BigInt(2).power(196) - 1]
@@ -200,8 +201,8 @@ final class FieldTests: XCTestCase {
         }
     }
 
-    /// The products with lines and the cyclotomic squarings with all components at the ends of the normal range. There
-    /// the squarings are no squarings, but still their formulas.
+    /// Products with lines and cyclotomic squarings, with all components at the ends of the normal range. Such elements
+    /// are outside the cyclotomic subgroup, so the results are no squares, but they must still follow the formulas.
     func testSparseFormulasAtTheEndsOfTheNormalRange() {
         let p = Parameters.p
         let ends: [BigInt] = [0, p - 1, p, p + BigInt(2).power(196) - 1]
@@ -234,7 +235,7 @@ final class FieldTests: XCTestCase {
         w.arena = start
     }
 
-    /// 3A^2 - 2 conj A + (3 w^3 C^2 + 2 conj B) w + (3B^2 - 2 conj C) w^2 for x = A + B w + C w^2 over Fp2[w^3].
+    /// Checks 3A^2 - 2 conj A + (3 w^3 C^2 + 2 conj B) w + (3B^2 - 2 conj C) w^2 for x = A + B w + C w^2 over Fp2[w^3].
     private func checkCyclotomicFormulas(_ w: inout Workspace, _ a: Limbs) {
         let start = w.arena
         let result = w.arena.take(48), s = w.arena.take(Fp12.scratch)
@@ -255,7 +256,7 @@ final class FieldTests: XCTestCase {
         w.arena = start
     }
 
-    /// Results may lie where operands lie: in place gives the same limbs as elsewhere.
+    /// A result may be written over an operand, and is then the same as elsewhere.
     func testAliasing() {
         Workspace.run { w in
             let s = w.arena.take(1024)

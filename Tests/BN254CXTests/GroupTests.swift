@@ -2,9 +2,9 @@ import BN254CX
 import Foundation
 import XCTest
 
-/// The laws of both groups, and the complete formulas against the affine law by cases.
+/// The laws of both groups, and the complete formulas compared with the affine group law.
 final class GroupTests: XCTestCase {
-    /// Random cases of each law: 100, or 10,000 with FULL=1 in the environment.
+    /// The number of random cases of each law: 100, or 10,000 with FULL=1 in the environment.
     private let rounds = ProcessInfo.processInfo.environment["FULL"] == "1" ? 10_000 : 100
 
     func testG1AgreesWithTheAffineLaw() {
@@ -39,7 +39,8 @@ final class GroupTests: XCTestCase {
         }
     }
 
-    /// The addition formula has no exceptions: equal points, opposite points, infinity on either side, in place.
+    /// The addition formula has no exceptions. The test includes equal points, opposite points, infinity on either
+    /// side, and results over operands.
     func testG1AdditionIsComplete() {
         Workspace.run { w in
             let p = w.g1(), minus = w.arena.g1(), infinity = w.arena.g1(), r = w.arena.g1()
@@ -97,7 +98,7 @@ final class GroupTests: XCTestCase {
         }
     }
 
-    /// Opposite points share x and are not equal, nor is any point equal to infinity.
+    /// Opposite points have the same x but are not equal, and no other point is equal to infinity.
     func testOppositePointsAreNotEqual() {
         Workspace.run { w in
             let p = w.g1(), minus = w.arena.g1(), infinity = w.arena.g1()
@@ -115,7 +116,7 @@ final class GroupTests: XCTestCase {
         }
     }
 
-    /// Multiplication for scalars of any size, also 0, r and 2^256 - 1, and for the widths of PINs.
+    /// Multiplies by scalars of any size, including 0, r and 2^256 - 1, and of the widths of PINs.
     func testG1MultiplicationAgreesWithDoubleAndAdd() {
         Workspace.run { w in
             let p = w.g1(), r = w.arena.g1()
@@ -149,8 +150,8 @@ final class GroupTests: XCTestCase {
         }
     }
 
-    /// Infinity times anything is infinity, in a form that the complete formulas take.
-    /// a + b lambda of two limbs comes back as these limbs, and multiplies as any other scalar does.
+    /// The scalar a + b lambda, made from two limbs a and b, is split into the same limbs again, and multiplies like
+    /// any other scalar.
     func testShortScalarsAreTheirTwoHalves() {
         let lambda = 36 * Parameters.x.power(3) + 18 * Parameters.x.power(2) + 6 * Parameters.x + 1
         Workspace.run { w in
@@ -190,8 +191,8 @@ final class GroupTests: XCTestCase {
         }
     }
 
-    /// Points with any Z are multiplied like those with Z = 1, one table serves several scalars, and points may be
-    /// brought to Z = 1 together.
+    /// Points with any Z are multiplied like those with Z = 1. One table serves several scalars, and one inversion
+    /// brings several points to Z = 1.
     func testMultiplesAndSharedInversion() {
         Workspace.run { w in
             let p = w.g1(), affine = w.affineG1()
@@ -214,7 +215,7 @@ final class GroupTests: XCTestCase {
         }
     }
 
-    /// Powers in GT for the scalars of the groups, and short ones.
+    /// Powers in GT for scalars of all sizes of the groups, and for short ones.
     func testPowersInGTAgreeWithSquareAndMultiply() {
         Workspace.run { w in
             let a = w.gt(), power = w.arena.gt(), expected = w.arena.gt()
@@ -240,8 +241,9 @@ final class GroupTests: XCTestCase {
         }
     }
 
-    /// Besides the ends of the range: multiples of the eigenvalues of the endomorphisms, whose short vectors are mostly
-    /// zeros and small numbers of both signs, where sums come nearest to each other.
+    /// The scalars include the ends of the range, and multiples of the eigenvalues of the endomorphisms. The short
+    /// vectors of those are mostly zeros and small numbers of both signs, so their sums are the most likely ones to
+    /// meet.
     private func scalars(_ w: inout Workspace) -> [BigInt] {
         let r = Parameters.r, x = Parameters.x, p = Parameters.p
         let lambda = 36 * x.power(3) + 18 * x * x + 6 * x + 1
@@ -254,7 +256,7 @@ final class GroupTests: XCTestCase {
         return result + (0..<rounds).map { _ in w.integer() }
     }
 
-    /// 2^14 PINs and their multiples: the narrow multiplication is right for every one.
+    /// Multiplication by 14-bit scalars is right for all 2^14 of them.
     func testMultiplicationByEveryPINScalar() {
         Workspace.run { w in
             let p = w.arena.g1(), sum = w.arena.g1(), product = w.arena.g1(), k = w.scalar(0)
@@ -278,13 +280,13 @@ final class GroupTests: XCTestCase {
             let b = SlowFp(2), twistB = SlowFp2(1, Parameters.p - 1)
             if let point = w.slow(p) { XCTAssertEqual(point.y * point.y, point.x * point.x * point.x + b) }
             if let point = w.slow(q) { XCTAssertEqual(point.y * point.y, point.x * point.x * point.x + twistB) }
-            // Not by `multiply`, which reduces mod r.
+            // `multiply` reduces mod r, so the slow implementation multiplies.
             XCTAssertNil(SlowPoint.multiply(w.slow(p), r))
             XCTAssertNil(SlowPoint.multiply(w.slow(q), r))
         }
     }
 
-    /// psi is multiplication by p on G2.
+    /// On G2, psi is multiplication by p.
     func testPsiIsMultiplicationByP() {
         Workspace.run { w in
             let q = w.g2(), image = w.arena.g2(), product = w.arena.g2()

@@ -2,7 +2,7 @@ import BN254CX
 import XCTest
 
 final class HashToG1Tests: XCTestCase {
-    /// x = hash mod p, plus one until x^3 + 2 is a square other than zero; y even.
+    /// x is hash mod p plus the least number for which x^3 + 2 is a square other than zero; y is even.
     func testMapIsTryAndIncrement() {
         Workspace.run { w in
             for _ in 0..<50 {

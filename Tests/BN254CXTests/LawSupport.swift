@@ -1,6 +1,6 @@
 import BN254CX
 
-/// A field of the tower, its elements being `count` limbs, its results new pieces of the workspace.
+/// A field of the tower. Its elements consist of `count` limbs, and its results get new limbs of the workspace.
 struct Ring {
     typealias Binary = (Limbs, Limbs, Limbs, Limbs) -> Void
     let name: String, components: Int
@@ -64,7 +64,7 @@ struct Ring {
     }
 }
 
-/// What G1 and G2 have in common.
+/// The common operations of G1 and G2.
 protocol LawPoint {
     static var count: Int { get }
     var limbs: Limbs { get }

@@ -2,8 +2,8 @@ import BN254CX
 import Foundation
 import XCTest
 
-/// The laws of fields, groups and the pairing, each on random cases: 100, or 10,000 with the environment variable FULL=1.
-/// The seed is printed; SEED=n repeats a run.
+/// The laws of fields, groups and the pairing, each on random cases: 100, or 10,000 with the environment variable
+/// FULL=1. The test prints the seed; SEED=n repeats a run.
 final class LawTests: XCTestCase {
     // MARK: Fields and the tower
 
@@ -54,7 +54,7 @@ final class LawTests: XCTestCase {
         }
     }
 
-    /// Square roots: (a^2)^((p + 1)/4) is a or -a.
+    /// The square root of a square: (a^2)^((p + 1)/4) is a or -a.
     func testRootOfASquare() {
         law { w in
             let a = w.elements(1), s = w.arena.take(Fp.powerScratch), root = w.arena.take(4), minus = w.arena.take(4)
@@ -66,7 +66,7 @@ final class LawTests: XCTestCase {
 
     // MARK: Frobenius
 
-    /// pi^12 is the identity, pi^6 the conjugation, pi^2 and pi^3 are what their own functions compute.
+    /// pi^12 is the identity and pi^6 the conjugation; the functions for pi^2 and pi^3 give the powers of pi.
     func testPowersOfFrobenius() {
         law { w in
             let x = w.elements(12), s = w.arena.take(1024), image = w.arena.take(48), other = w.arena.take(48)
@@ -132,7 +132,7 @@ final class LawTests: XCTestCase {
 
     // MARK: Pairing
 
-    /// e(aQ, bP) = e(Q, P)^(ab), of order r and not 1.
+    /// e(aQ, bP) = e(Q, P)^(ab). The value has order r and is not 1.
     func testPairingIsBilinear() {
         law { w in
             let q = w.affineG2(), p = w.affineG1(), r = Parameters.r
@@ -149,7 +149,7 @@ final class LawTests: XCTestCase {
         }
     }
 
-    /// e(Q, P1 + P2) = e(Q, P1) e(Q, P2), e(Q1 + Q2, P) = e(Q1, P) e(Q2, P), whether prepared or not.
+    /// e(Q, P1 + P2) = e(Q, P1) e(Q, P2) and e(Q1 + Q2, P) = e(Q1, P) e(Q2, P), with prepared points and without.
     func testPairingIsAdditive() {
         law { w in
             let q1 = w.affineG2(), q2 = w.affineG2(), p1 = w.affineG1(), p2 = w.affineG1()
@@ -170,7 +170,8 @@ final class LawTests: XCTestCase {
         }
     }
 
-    /// g^a g^b = g^(a + b), (g^a)^b = g^(ab), g^-a = 1/g^a, g^2 is the cyclotomic square, in place or not.
+    /// g^a g^b = g^(a + b), (g^a)^b = g^(ab), g^-a = 1/g^a, and g^2 is the cyclotomic square. Results may be written
+    /// over operands.
     func testPowersOfPairingValues() {
         law { w in
             let g = w.gt(), a = w.arena.gt(), b = w.arena.gt(), c = w.arena.gt(), r = Parameters.r
@@ -209,7 +210,7 @@ final class LawTests: XCTestCase {
         }
     }
 
-    // MARK: The engine and its slow twins
+    // MARK: The engine compared with slow implementations
 
     func testFieldsAgreeWithTheTextbook() {
         law { w in
@@ -241,7 +242,7 @@ final class LawTests: XCTestCase {
         print("laws: \(cases) cases each, SEED=\(seed)")
     }
 
-    /// Checks a law on all cases; each has its own numbers.
+    /// Checks a law on all cases. Each case has its own random numbers.
     private func law(_ part: String = "", line: UInt = #line, _ holds: (inout Workspace) -> Bool) {
         var failed: [Int] = []
         for number in 0..<Self.cases {
@@ -305,7 +306,7 @@ final class LawTests: XCTestCase {
         return b.equalMask(a, s) != 0
     }
 
-    /// A result may lie where an operand lies.
+    /// A result may be written over an operand.
     private func inPlace<Point: LawPoint>(_ p: Point, _ q: Point, _ w: inout Workspace) -> Bool {
         let s = w.arena.take(2048), k = w.scalar()
         let operations: [(Point, Point, Point) -> Void] = [

@@ -2,8 +2,8 @@ import BN254CX
 import Foundation
 import XCTest
 
-/// The decoders refuse every encoding of `bn254cx-negative.json`, each for its own reason. The functions that decode are
-/// tried with the same file through the C interface, by Tests/Proof/negative_test.c.
+/// The decoders refuse every encoding in `bn254cx-negative.json`, each for its own reason. Tests/Proof/negative_test.c
+/// tries the functions of the C interface with the same file.
 final class NegativeVectorTests: XCTestCase {
     func testG1RefusesEveryVector() throws {
         let vectors = try Vectors.all(of: "g1_decode")
@@ -60,7 +60,7 @@ final class NegativeVectorTests: XCTestCase {
         }
     }
 
-    /// The file is whole: at least 500 vectors with a reason, none twice.
+    /// The file is complete: at least 500 vectors, each with a reason, and none twice.
     func testFileIsComplete() throws {
         let file = try Vectors.file()
         XCTAssertEqual(file.vectors.count, file.count)
@@ -103,7 +103,8 @@ enum Vectors {
 
     static func all(of op: String) throws -> [Vector] { try file().vectors.filter { $0.op == op } }
 
-    /// Points of the twist: the right ones of a sum at infinity, or those that are outside the subgroup.
+    /// Points of the twist from the vectors that `isWanted` selects: valid points from sums that are infinite, and
+    /// points outside the subgroup.
     static func g2(where isWanted: (String) -> Bool) throws -> [[UInt8]] {
         try file().vectors.filter { isWanted($0.op) && ($0.op == "recombine_g2" || $0.code == -18) }
             .compactMap { $0.input.a ?? $0.input.bytes }.map(unhex)

@@ -1,7 +1,7 @@
 import BN254CX
 import XCTest
 
-/// Arithmetic modulo r, products with one prepared point, traces, and the map of Elligator squared.
+/// Arithmetic modulo r, products of pairings with one prepared point, traces, and the map of Elligator squared.
 final class ProtocolArithmeticTests: XCTestCase {
     private let rounds = 20
 
@@ -51,7 +51,7 @@ final class ProtocolArithmeticTests: XCTestCase {
         }
     }
 
-    /// The product with one prepared point is that of two points met once; also with any Z and with infinity.
+    /// The product of two pairings with one prepared point equals the one without, also with any Z and with infinity.
     func testMixedProductEqualsTheOther() {
         Workspace.run { w in
             for _ in 0..<rounds {
@@ -86,7 +86,7 @@ final class ProtocolArithmeticTests: XCTestCase {
         }
     }
 
-    /// The trace is the sum of the conjugates over Fp4, a^(p^4) + a^(p^8) + a: those of 1 are three times 1.
+    /// The trace is the sum of the conjugates over Fp4: a^(p^4) + a^(p^8) + a. For 1 it is 3.
     func testTraceIsTheSumOfTheConjugates() {
         Workspace.run { w in
             for _ in 0..<rounds {
@@ -110,7 +110,7 @@ final class ProtocolArithmeticTests: XCTestCase {
         }
     }
 
-    /// What is counted as a preimage is mapped to the point, and what lies beside is not.
+    /// Exactly the counted preimages are mapped to the point; their neighbours are not.
     func testPreimagesOfThePointsMap() throws {
         try Workspace.run { w in
             for _ in 0..<rounds {

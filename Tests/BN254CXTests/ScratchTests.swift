@@ -2,7 +2,7 @@ import BN254CX
 import CGMP
 import XCTest
 
-/// Each function stays within the scratch that it declares; beyond it lie limbs that must not change.
+/// Each function stays within the scratch that it declares. The limbs after it must not change.
 final class ScratchTests: XCTestCase {
     private let mark: UInt = 0xA5A5_5A5A_A5A5_5A5A
 
@@ -99,7 +99,7 @@ final class ScratchTests: XCTestCase {
         }
     }
 
-    /// The largest operations of the protocol, with all the values that they decode, fit the arena.
+    /// The arena has room for the largest operations of the protocol and all values that they decode.
     func testArenaHoldsTheLargestOperations() {
         let values = 8 * G1.count + 4 * G2.count + 4 * GT.count + 4 * Scalar.count
         for scratch in [
@@ -110,7 +110,7 @@ final class ScratchTests: XCTestCase {
         }
     }
 
-    /// GMP's side-channel-silent products of four limbs use no scratch of their own: the engine passes none.
+    /// GMP's constant-time products of four limbs need no scratch, so the engine passes none.
     func testProductsOfFourLimbsNeedNoScratch() {
         XCTAssertEqual(__gmpn_sec_mul_itch(4, 4), 0)
         XCTAssertEqual(__gmpn_sec_sqr_itch(4), 0)

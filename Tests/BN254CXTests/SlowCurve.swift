@@ -1,4 +1,4 @@
-/// The affine group law of y^2 = x^3 + b, by cases as in any textbook; nil is the point at infinity.
+/// The affine group law of y^2 = x^3 + b, with the cases that textbooks list; nil is the point at infinity.
 struct SlowPoint<Field: SlowFieldElement>: Equatable {
     let x: Field, y: Field
 
@@ -17,7 +17,7 @@ struct SlowPoint<Field: SlowFieldElement>: Equatable {
     static func negate(_ p: SlowPoint?) -> SlowPoint? { p.map { SlowPoint(x: $0.x, y: Field(integer: 0) - $0.y) } }
 }
 
-/// What the group law needs of a field.
+/// The operations of a field that the group law needs.
 protocol SlowFieldElement: Equatable, SendableMetatype {
     init(integer: Int)
     static func + (a: Self, b: Self) -> Self
@@ -40,8 +40,8 @@ extension SlowFp12: SlowFieldElement {
 
     var isZero: Bool { c.allSatisfy(\.isZero) }
 
-    /// By the norm down to Fp2: x y = n with y the product of the five other images of x under w -> zeta w, zeta a sixth
-    /// root of unity in Fp.
+    /// 1/x by the norm down to Fp2. y is the product of the five other images of x under w -> zeta w, where zeta is a
+    /// sixth root of unity in Fp; then x y = n is in Fp2.
     var inverse: SlowFp12 {
         let p = SlowFp.p.number
         let zeta = SlowFp2(SlowFp12.sixthRoot, 0)
@@ -54,7 +54,7 @@ extension SlowFp12: SlowFieldElement {
         return cofactor * .monomial((self * cofactor).c[0].inverse, 0)
     }
 
-    /// A primitive sixth root of unity mod p: z with z^2 - z + 1 = 0, that is (1 + sqrt(-3))/2.
+    /// A primitive sixth root of unity mod p. It satisfies z^2 - z + 1 = 0, so it is (1 + sqrt(-3))/2.
     private static var sixthRoot: BigInt {
         let p = SlowFp.p.number
         let root = (p - 3).power((p + 1).quotient(4), mod: p)
@@ -62,8 +62,8 @@ extension SlowFp12: SlowFieldElement {
     }
 }
 
-/// Textbook optimal ate pairing: points of the twist are moved to E over Fp12, lines are evaluated with vertical lines
-/// divided out, and the final exponentiation is one power.
+/// The optimal ate pairing as textbooks define it. Points of the twist are moved to E over Fp12, each line is divided
+/// by its vertical line, and the final exponentiation is one power.
 enum SlowPairing {
     static func pairing(_ q: SlowPoint<SlowFp2>, _ p: SlowPoint<SlowFp>) -> SlowFp12 {
         let q12 = untwist(q), p12 = SlowPoint(x: lift(p.x), y: lift(p.y))
@@ -92,7 +92,8 @@ enum SlowPairing {
         SlowPoint(x: q.x.power(Parameters.p), y: q.y.power(Parameters.p))
     }
 
-    /// The line through t and q at p over the vertical line at t + q; t becomes t + q.
+    /// Returns the value at p of the line through t and q, divided by that of the vertical line at t + q. Replaces t by
+    /// t + q.
     private static func step(
         _ t: inout SlowPoint<SlowFp12>, _ q: SlowPoint<SlowFp12>, _ p: SlowPoint<SlowFp12>
     ) -> SlowFp12 {

@@ -1,5 +1,5 @@
-/// Textbook arithmetic that the engine is compared with: integers mod p, pairs of them, polynomials in w. Nothing is
-/// shared with the engine, no Montgomery form, no Karatsuba, no lazy reduction.
+/// Textbook arithmetic, with which the engine is compared: integers mod p, pairs of them, polynomials in w. It shares
+/// no code with the engine, and uses no Montgomery form, no Karatsuba and no lazy reduction.
 struct SlowFp: Equatable {
     let value: BigInt
 
@@ -15,7 +15,7 @@ struct SlowFp: Equatable {
     var isZero: Bool { value == 0 }
 }
 
-/// A constant number: `BigInt` is never changed after it is made.
+/// A constant number. It can be shared, because a `BigInt` does not change after it was made.
 struct Slow: @unchecked Sendable {
     let number: BigInt
     init(_ number: BigInt) { self.number = number }
@@ -77,7 +77,7 @@ struct SlowFp12: Equatable {
     func power(_ e: BigInt) -> SlowFp12 { slowPower(self, e, one: .one, *) }
 }
 
-/// Square and multiply from the top bit.
+/// Square and multiply, from the top bit.
 func slowPower<Value>(_ base: Value, _ e: BigInt, one: Value, _ multiply: (Value, Value) -> Value) -> Value {
     var result = one
     for index in stride(from: e.bitCount - 1, through: 0, by: -1) {
@@ -87,8 +87,8 @@ func slowPower<Value>(_ base: Value, _ e: BigInt, one: Value, _ multiply: (Value
     return result
 }
 
-/// The reduction of a product, limb by limb on whole integers: each step adds the multiple of p' that makes the lowest
-/// limb 0, and drops that limb. p' = p (-1/p mod 2^64) in the first three steps, p in the last two.
+/// The reduction of a product, limb by limb, on whole integers. Each step adds the multiple of p' that makes the lowest
+/// limb 0, and then drops that limb. p' is p (-1/p mod 2^64) in the first three steps and p in the last two.
 struct SlowReduction {
     private let limb = BigInt(2).power(64)
     private let friendly: BigInt

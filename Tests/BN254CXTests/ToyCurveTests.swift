@@ -1,12 +1,12 @@
 import BN254CX
 import XCTest
 
-/// BN curves so small that everything can be tried: x = -1 (p = 19, r = 13) and x = 1 (p = 103, r = 97).
+/// BN curves that are small enough to try all points: x = -1 (p = 19, r = 13) and x = 1 (p = 103, r = 97).
 ///
-/// The engine is made for one prime of four limbs and cannot be run at another size. What runs here is a generic twin,
-/// the same formulas over any prime with p = 3 mod 4 (`TwinG2`, `TwinPairing`). The first two tests show that with the
-/// parameter of BN254CX the twin gives what the engine gives, the bytes of a pairing and the verdicts of the subgroup
-/// test; the others try every point of the small curves.
+/// The engine is made for one prime of four limbs and cannot run at another size. So the tests use a second
+/// implementation of the same formulas over any prime with p = 3 mod 4 (`TwinG2`, `TwinPairing`). The first two tests
+/// show that with the parameter of BN254CX it gives the engine's results: the bytes of a pairing, and the verdicts of
+/// the subgroup test. The others try every point of the small curves.
 final class ToyCurveTests: XCTestCase {
     func testTwinGivesThePairingsOfTheEngine() throws {
         let twin = TwinPairing<BN254CXTwin>()
@@ -47,8 +47,8 @@ final class ToyCurveTests: XCTestCase {
         everyPairIsBilinear(Toy103.self)
     }
 
-    /// e(iQ, jP) = e(Q, P)^(ij) for all i from 1 and all j from 0, with values of order r. Q is not infinite in a
-    /// pairing; P may be, as in `PreparedG2`'s.
+    /// Checks e(iQ, jP) = e(Q, P)^(ij) for all i from 1 and all j from 0, and that the values have order r. As in the
+    /// engine, Q is not infinite, but P may be.
     private func everyPairIsBilinear<Curve: TwinCurve>(_: Curve.Type) {
         let toy = ToyGroup<Curve>(), twin = TwinPairing<Curve>(), r = toy.r
         let value = twin.pairing(TwinPoint(toy.g2[1]), TwinPoint(toy.g1[1]))
@@ -87,8 +87,8 @@ final class ToyCurveTests: XCTestCase {
         XCTAssertEqual(inside, toy.r)
     }
 
-    /// The complete formulas on every pair of points of the twist of p = 19, subgroup or not: infinity, equal and
-    /// opposite points included.
+    /// Tries the complete formulas on every pair of points of the twist of p = 19, inside and outside the subgroup. The
+    /// pairs include infinity, equal and opposite points.
     func testAdditionIsCompleteOnTheWholeTwist() {
         let toy = ToyGroup<Toy19>(), twin = TwinG2<Toy19>()
         let points: [SlowPoint<TwinFp2<Toy19>>?] = [nil] + toy.twist.map { $0 }
@@ -103,7 +103,7 @@ final class ToyCurveTests: XCTestCase {
 
 // MARK: - Curves
 
-/// A BN curve by its parameter.
+/// A BN curve, given by its parameter.
 protocol TwinCurve: SendableMetatype {
     associatedtype Base: SlowFieldElement
     static var x: Int { get }
@@ -140,7 +140,7 @@ enum BN254CXTwin: TwinCurve {
         SlowPoint(x: TwinFp2(q.x.a, q.x.b), y: TwinFp2(q.y.a, q.y.b))
     }
 
-    /// 128 octets that are on the twist.
+    /// Decodes 128 octets of a point of the twist.
     static func decode(_ octets: [UInt8]) -> TwinPoint<TwinFp2<Self>> {
         let c = stride(from: 0, to: 128, by: 32).map { start in
             SlowFp(
@@ -162,7 +162,7 @@ struct ToyFp<Curve: ToyCurve>: SlowFieldElement {
     static func - (a: Self, b: Self) -> Self { Self(integer: a.value - b.value) }
     static func * (a: Self, b: Self) -> Self { Self(integer: a.value * b.value) }
     var isZero: Bool { value == 0 }
-    /// a^(p - 2).
+    /// 1/a, computed as a^(p - 2).
     var inverse: Self { (0..<Curve.prime - 2).reduce(Self(integer: 1)) { product, _ in product * self } }
 }
 
@@ -195,7 +195,7 @@ enum Toy19Fourteen: ToyCurve {
     static var xiReal: Int { 1 }
 }
 
-/// 1 + i is a square here: w^6 = 2 + i.
+/// 1 + i is a square in this field, so the tower has w^6 = 2 + i.
 enum Toy103: ToyCurve {
     static var prime: Int { 103 }
     static var x: Int { 1 }
@@ -210,7 +210,7 @@ struct ToyGroup<Curve: TwinCurve> {
     let g1: [SlowPoint<Curve.Base>?]
     /// i times a generator of the subgroup of order r of the twist.
     let g2: [SlowPoint<TwinFp2<Curve>>?]
-    /// All points of the twist but the infinite one.
+    /// All points of the twist without the infinite one.
     let twist: [SlowPoint<TwinFp2<Curve>>]
 
     init() {
@@ -228,7 +228,7 @@ struct ToyGroup<Curve: TwinCurve> {
     }
 
     private static func points<Field: SlowFieldElement>(_ field: [Field], b: Field) -> [SlowPoint<Field>] {
-        // Squares by their value: comparing all pairs would take too long over Fp2.
+        // Groups the field by squares, because comparing all pairs would take too long over Fp2.
         let roots = Dictionary(grouping: field) { "\($0 * $0)" }
         return field.flatMap { x in (roots["\(x * x * x + b)"] ?? []).map { SlowPoint(x: x, y: $0) } }
     }

@@ -1,6 +1,7 @@
 import BN254CX
 
-// The twin of the engine's pairing for `ToyCurveTests`: the same formulas, over any BN curve with p = 3 mod 4.
+// A second implementation of the engine's pairing for `ToyCurveTests`, with the same formulas over any BN curve with p
+// = 3 mod 4.
 
 // MARK: - fields
 
@@ -49,10 +50,10 @@ struct TwinFp12<Curve: TwinCurve>: Equatable {
         return Self(c: (0..<6).map { low[$0] + xi * high[$0] })
     }
 
-    /// The p^6-th power: w -> -w. The inverse in the cyclotomic subgroup.
+    /// The p^6-th power, which maps w to -w. In the cyclotomic subgroup it is the inverse.
     var conjugate: Self { Self(c: (0..<6).map { $0 % 2 == 0 ? c[$0] : -c[$0] }) }
 
-    /// Granger and Scott's square in the cyclotomic subgroup (`Fp12.cyclotomicSqr`).
+    /// Granger and Scott's squaring in the cyclotomic subgroup (`Fp12.cyclotomicSqr`).
     var cyclotomicSquare: Self {
         let xi = Curve.xi
         func square(_ a: TwinFp2<Curve>, _ b: TwinFp2<Curve>) -> TwinFp2<Curve> { 3 * (a * a + xi * (b * b)) }
@@ -98,14 +99,14 @@ struct TwinPoint<Field: SlowFieldElement> {
     }
 }
 
-/// The engine's `G2`: complete addition, psi, the test for the subgroup.
+/// The formulas of the engine's `G2`: complete addition, psi, the subgroup test.
 struct TwinG2<Curve: TwinCurve> {
     typealias Point = TwinPoint<TwinFp2<Curve>>
     let b3 = 3 * Curve.twistB
     let g2 = slowPower(Curve.xi, (Curve.p - 1).quotient(6) * 2, one: TwinFp2(integer: 1), *)
     let g3 = slowPower(Curve.xi, (Curve.p - 1).quotient(6) * 3, one: TwinFp2(integer: 1), *)
 
-    /// eprint 2015/1060, algorithm 7.
+    /// Algorithm 7 of eprint 2015/1060.
     func add(_ p: Point, _ q: Point) -> Point {
         let xx = p.x * q.x, yy = p.y * q.y, zz = p.z * q.z
         let t3 = (p.x + p.y) * (q.x + q.y) - xx - yy
@@ -115,7 +116,7 @@ struct TwinG2<Curve: TwinCurve> {
         return Point(x: t3 * minus - t4 * t5, y: plus * minus + x3 * t5, z: plus * t4 + x3 * t3)
     }
 
-    /// eprint 2015/1060, algorithm 9, rearranged as in `G2DoublingTerms`.
+    /// Algorithm 9 of eprint 2015/1060, rearranged as in `G2DoublingTerms`.
     func double(_ p: Point) -> Point {
         let yy = p.y * p.y, b = b3 * (p.z * p.z), c = yy - 3 * b, yz = p.y * p.z, xy = 2 * (p.x * p.y)
         return Point(x: xy * c, y: c * (c + 4 * b) + 8 * (yy * b), z: 8 * (yy * yz))
@@ -125,7 +126,7 @@ struct TwinG2<Curve: TwinCurve> {
         Point(x: p.x.conjugate * g2, y: p.y.conjugate * g3, z: p.z.conjugate)
     }
 
-    /// [x + 1]Q + psi([x]Q) + psi^2([x]Q) = psi^3([2x]Q).
+    /// Tests [x + 1]Q + psi([x]Q) + psi^2([x]Q) = psi^3([2x]Q).
     func isInSubgroup(_ q: Point) -> Bool {
         let multiple = slowPower(q, BigInt([UInt(Curve.u)], 1), one: TwinPoint(nil), add)
         let a = Curve.x < 0 ? multiple.negated : multiple
@@ -136,7 +137,7 @@ struct TwinG2<Curve: TwinCurve> {
 
 // MARK: - pairing
 
-/// The engine's `MillerLoop`, `Line` and `FinalExponentiation`, for both signs of x.
+/// The formulas of the engine's `MillerLoop`, `Line` and `FinalExponentiation`, for both signs of x.
 struct TwinPairing<Curve: TwinCurve> {
     typealias Point = TwinPoint<TwinFp2<Curve>>
     private let group = TwinG2<Curve>()
@@ -148,7 +149,7 @@ struct TwinPairing<Curve: TwinCurve> {
         }
     }
 
-    /// e(q, p) for q affine (Z = 1) of order r; p may have any Z and may be infinite.
+    /// e(q, p), where q is affine (Z = 1) and has order r; p may have any Z and may be infinite.
     func pairing(_ q: Point, _ p: TwinPoint<Curve.Base>) -> TwinFp12<Curve> { finalExponentiation(miller(q, p)) }
 
     private func miller(_ q: Point, _ p: TwinPoint<Curve.Base>) -> TwinFp12<Curve> {
@@ -176,14 +177,14 @@ struct TwinPairing<Curve: TwinCurve> {
         ])
     }
 
-    /// `Line.double`.
+    /// The line of `Line.double`.
     private func tangent(_ t: inout Point, _ p: TwinPoint<Curve.Base>) -> TwinFp12<Curve> {
         let l0 = 2 * (t.y * t.z), l1 = -(3 * (t.x * t.x)), l3 = t.y * t.y - group.b3 * (t.z * t.z)
         t = group.double(t)
         return line(l0, l1, l3, p)
     }
 
-    /// `Line.add`.
+    /// The line of `Line.add`.
     private func chord(_ t: inout Point, _ q: Point, _ p: TwinPoint<Curve.Base>) -> TwinFp12<Curve> {
         let theta = t.y - q.y * t.z, mu = t.x - q.x * t.z
         let e = mu * mu * mu, g = t.x * mu * mu, h = e + t.z * theta * theta - 2 * g
@@ -195,7 +196,7 @@ struct TwinPairing<Curve: TwinCurve> {
         TwinFp12(c: (0..<6).map { (n % 2 == 1 ? f.c[$0].conjugate : f.c[$0]) * frobenius[n - 1][$0] })
     }
 
-    /// 1/f: the product of the other eleven images under Frobenius, over the norm.
+    /// 1/f, computed as the product of the other eleven images under Frobenius, divided by the norm.
     private func inverse(_ f: TwinFp12<Curve>) -> TwinFp12<Curve> {
         var image = f, others = TwinFp12<Curve>.one
         for _ in 1..<12 {
@@ -211,7 +212,7 @@ struct TwinPairing<Curve: TwinCurve> {
         return hardPart(frobenius(m, 2) * m)
     }
 
-    /// eprint 2008/490: y0 y1^2 y2^6 y3^12 y4^18 y5^30 y6^36.
+    /// y0 y1^2 y2^6 y3^12 y4^18 y5^30 y6^36, as in eprint 2008/490.
     private func hardPart(_ f: TwinFp12<Curve>) -> TwinFp12<Curve> {
         let fx = powX(f), fx2 = powX(fx), fx3 = powX(fx2)
         let y0 = frobenius(f, 1) * frobenius(f, 2) * frobenius(f, 3), y1 = f.conjugate, y2 = frobenius(fx2, 2)

@@ -1,11 +1,11 @@
 import BN254CX
 
-/// Values for the laws: limbs of the test's own, numbers from a generator that starts the same in every run.
+/// Values for the tests of laws: an arena for them, and random numbers that are the same in every run.
 struct Workspace {
     var arena: Arena
     private var state: UInt64
 
-    /// Runs `body` on an arena with room for values.
+    /// Runs `body` with an arena that has room for values.
     static func run(seed: UInt64 = 1, _ body: (inout Workspace) throws -> Void) rethrows {
         var limbs = [UInt](repeating: 0, count: 4 * Arena.capacity)
         try limbs.withUnsafeMutableBufferPointer { buffer in
@@ -20,7 +20,7 @@ struct Workspace {
         self.state = state
     }
 
-    /// What is free.
+    /// The free limbs of the arena.
     var scratch: Limbs { arena.scratch }
 
     /// The next random limb (splitmix64).
@@ -38,8 +38,8 @@ struct Workspace {
         return BigInt(limbs, 4)
     }
 
-    /// `count` random normal elements of Fp side by side. One in four is an extreme: 0, 1, p - 1, p, or the largest that
-    /// is still normal, p + 2^196 - 1.
+    /// `count` random normal elements of Fp, one after the other. One in four is an extreme: 0, 1, p - 1, p, or the
+    /// largest normal value, p + 2^196 - 1.
     mutating func elements(_ count: Int) -> Limbs {
         let result = arena.take(4 * count)
         for i in 0..<count {
@@ -55,7 +55,7 @@ struct Workspace {
         return values[Int(next() % 5)]
     }
 
-    /// `count` elements of Fp, each in the same representation.
+    /// `count` elements of Fp, all with this representation.
     mutating func elements(_ count: Int, all value: BigInt) -> Limbs {
         let result = arena.take(4 * count)
         for i in 0..<count { store(value, result + 4 * i) }
@@ -67,14 +67,14 @@ struct Workspace {
         for j in 0..<4 { place[j] = limbs[j] }
     }
 
-    /// A random scalar of `bits` bits at most.
+    /// A random scalar of at most `bits` bits.
     mutating func scalar(bits: Int = 256) -> Scalar {
         let result = arena.scalar(), limbs = integer().mod(BigInt(2).power(bits)).limbs(4)
         for j in 0..<4 { result.limbs[j] = limbs[j] }
         return result
     }
 
-    /// The scalar `value`.
+    /// The scalar with this value.
     mutating func scalar(_ value: BigInt) -> Scalar {
         let result = arena.scalar(), limbs = value.limbs(4)
         for j in 0..<4 { result.limbs[j] = limbs[j] }
@@ -97,7 +97,7 @@ struct Workspace {
         return point
     }
 
-    /// r = k p by the complete formulas alone, for any point of the twist.
+    /// r = k p by the complete formulas only, for any point of the twist.
     func doubleAndAdd(_ r: G2, _ p: G2, _ k: BigInt) {
         r.setInfinity()
         for index in stride(from: k.bitCount - 1, through: 0, by: -1) {
@@ -106,7 +106,7 @@ struct Workspace {
         }
     }
 
-    /// r = a^k by squarings and products alone, for any a of the cyclotomic subgroup.
+    /// r = a^k by squarings and products only, for any a of the cyclotomic subgroup.
     func squareAndMultiply(_ r: GT, _ a: GT, _ k: BigInt) {
         r.setOne()
         for index in stride(from: k.bitCount - 1, through: 0, by: -1) {
@@ -131,7 +131,7 @@ struct Workspace {
         return affine
     }
 
-    /// A random value of the pairing, as power of e(generators).
+    /// A random value of the pairing, made as a power of e(generators).
     mutating func gt() -> GT {
         let q = arena.g2(), p = arena.g1(), value = arena.gt()
         q.setGenerator()
@@ -142,7 +142,7 @@ struct Workspace {
     }
 }
 
-// From the engine's values to the slow ones.
+// Converts the engine's values to the slow ones.
 extension Workspace {
     func slow(_ a: ConstLimbs) -> SlowFp {
         Fp.toInteger(scratch, a, scratch + 4)
@@ -151,7 +151,7 @@ extension Workspace {
 
     func slow2(_ a: ConstLimbs) -> SlowFp2 { SlowFp2(slow(a), slow(a + 4)) }
 
-    /// Places 0, 1, 2 hold w^0, w^2, w^4, places 3, 4, 5 hold w^1, w^3, w^5.
+    /// The places 0, 1, 2 contain w^0, w^2, w^4; the places 3, 4, 5 contain w^1, w^3, w^5.
     func slow12(_ a: ConstLimbs) -> SlowFp12 { SlowFp12([0, 3, 1, 4, 2, 5].map { slow2(a + 8 * $0) }) }
 
     func slow(_ point: G1) -> SlowPoint<SlowFp>? {

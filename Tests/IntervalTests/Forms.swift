@@ -1,9 +1,9 @@
-/// A number that the engine holds in four limbs, as what it is made of: a sum of unknowns, each between 0 and a multiple
-/// of P = p + 2^196 - 1, the largest normal value, and a multiple of p.
+/// What is known of a number that the engine holds in four limbs. It is a sum of unknowns, each between 0 and a
+/// multiple of P = p + 2^196 - 1, the largest normal value, plus a multiple of p.
 struct LinearForm {
     /// The coefficient of each unknown.
     var terms: [Int: Int] = [:]
-    /// How often p is added.
+    /// The factor of p.
     var multiple = 0
 
     static func + (a: LinearForm, b: LinearForm) -> LinearForm {
@@ -14,7 +14,7 @@ struct LinearForm {
         LinearForm(terms: a.terms.mapValues { $0 * k }, multiple: a.multiple * k)
     }
 
-    /// The least and the greatest value.
+    /// The least and the greatest possible value.
     var bounds: (least: BigInt, greatest: BigInt) {
         func sum(_ chosen: (Int) -> Bool) -> BigInt {
             let units = terms.reduce(0) { chosen($1.value) ? $0 + $1.value * Unknown.classes[$1.key] : $0 }
@@ -24,7 +24,8 @@ struct LinearForm {
     }
 }
 
-/// A number in eight limbs: products of two unknowns, p times unknowns, and multiples of p^2 and of p (p + 2^199).
+/// What is known of a number in eight limbs: products of two unknowns, p times unknowns, and multiples of p^2 and of p
+/// (p + 2^199).
 struct QuadraticForm {
     struct Pair: Hashable {
         let a: Int, b: Int
@@ -65,14 +66,14 @@ struct QuadraticForm {
         (self.pairs, self.terms, self.squares, self.multiple) = (pairs, terms, squares, multiple)
     }
 
-    /// Numbers that the value is not below and not above.
+    /// A lower and an upper bound of the value.
     var bounds: (least: BigInt, greatest: BigInt) { (0 - (self * -1).ceiling, ceiling) }
 
-    /// A number that the value is not above.
+    /// An upper bound of the value.
     ///
-    /// Unknowns that meet in products are looked at together. A square is at most as large as the unknown times its
-    /// bound, and not negative; then no unknown meets itself, and the greatest value is taken where each is 0 or at its
-    /// bound. All these corners are tried.
+    /// Unknowns that are multiplied with each other are examined together. A square is not negative, and at most the
+    /// unknown times its bound, so it is replaced by one of these. After that no unknown is multiplied with itself, so
+    /// the greatest value occurs where each unknown is 0 or at its bound. The code tries all these corners.
     private var ceiling: BigInt {
         let p = Parameters.p
         var result = BigInt(squares) * p.power(2) + BigInt(multiple) * p * (p + BigInt(2).power(199))
@@ -80,7 +81,7 @@ struct QuadraticForm {
         return result
     }
 
-    /// Unknowns that are connected by products.
+    /// Groups of unknowns that are connected by products.
     private var groups: [[Int]] {
         var group = [Int: Int]()
         for unknown in Set(pairs.keys.flatMap { [$0.a, $0.b] }).union(terms.keys) { group[unknown] = unknown }
@@ -91,11 +92,12 @@ struct QuadraticForm {
         return Dictionary(grouping: group.keys) { group[$0] }.values.map { $0.sorted() }
     }
 
-    /// The greatest value of the parts with these unknowns, at its corners.
+    /// The greatest value of the terms with these unknowns, over all corners.
     private func greatest(_ group: [Int]) -> BigInt {
         precondition(group.count <= 16, "\(group.count) unknowns have too many corners")
         let place = Dictionary(uniqueKeysWithValues: group.enumerated().map { ($1, $0) })
-        // Of x = m P an unknown takes m in units of P.
+        // An unknown of class m is at most m P. Products of two unknowns are counted in units of P^2, products with p
+        // in units of P p.
         var products: [(mask: Int, inPP: Int, inPTimesP: Int)] = []
         for (pair, factor) in pairs {
             guard let a = place[pair.a], let b = place[pair.b] else { continue }
@@ -113,7 +115,7 @@ struct QuadraticForm {
                 inPP += product.inPP
                 inPTimesP += product.inPTimesP
             }
-            // P exceeds p by less than p/2^57: the sum decides, and where it is equal the number of P^2.
+            // P exceeds p by less than p/2^57. So the sum decides, and if two sums are equal, the number of P^2 does.
             if (inPP + inPTimesP, inPP) > best { best = (inPP + inPTimesP, inPP) }
         }
         let inPP = BigInt(best.inPP) * Unknown.largest, inPTimesP = BigInt(best.sum - best.inPP) * Parameters.p
@@ -121,15 +123,15 @@ struct QuadraticForm {
     }
 }
 
-/// The numbers that formulas start from, or get from a reduction: all that is known of one is its class.
+/// The numbers with which formulas start, or which a reduction gives. Only the class of such a number is known.
 enum Unknown {
-    /// How many times `largest` each may be.
+    /// For each unknown, its class: it is at most this multiple of `largest`.
     nonisolated(unsafe) static var classes: [Int] = []
 
     /// The largest normal value.
     static var largest: BigInt { Parameters.p + BigInt(2).power(196) - 1 }
 
-    /// A new one of class k.
+    /// A new unknown of class k.
     static func next(class k: Int = 1) -> LinearForm {
         classes.append(k)
         return LinearForm(terms: [classes.count - 1: 1])

@@ -1,8 +1,9 @@
 import XCTest
 
-/// The hand-kept classes of the engine's formulas, checked by themselves: the formulas are compiled a second time, over
-/// twins of the limbs that hold what each number can be. One run stands for all inputs, as no formula branches. A sum that
-/// may be negative or too long where it is reduced, normalised or multiplied is a finding; results must be normal.
+/// Checks the classes that the comments of the engine's formulas state. The formulas are compiled a second time, with
+/// limbs that hold what is known of a number in place of the number. No formula branches, so one run covers all inputs.
+/// The test fails if a sum may be negative or too long when it is reduced, normalised or multiplied, or if a result may
+/// not be normal.
 final class IntervalTests: XCTestCase {
     /// Runs a formula with room for a result of `count` elements and for scratch.
     private func check(
@@ -123,7 +124,7 @@ final class IntervalTests: XCTestCase {
         check("sum of the chord", 6) { Line(Fp.normal(6)).add(G2($0), G2Affine(Fp.normal(4)), $1) }
     }
 
-    /// Twins that find nothing would prove nothing.
+    /// Shows that the replaced limbs detect each kind of error.
     func testEachFaultIsFound() {
         for (name, fault) in faults { XCTAssertEqual(findings(fault).count, 1, name) }
     }
@@ -138,7 +139,7 @@ final class IntervalTests: XCTestCase {
         XCTAssertEqual(found, [])
     }
 
-    /// What is found in a formula on two normal numbers, with scratch.
+    /// The findings in a formula with two normal numbers and scratch.
     private func findings(_ formula: Formula) -> [String] {
         Memory.clear()
         formula(Fp.normal(1), Fp.normal(1), Memory.take(64))

@@ -1,9 +1,9 @@
 import XCTest
 
-// The twins of what the engine's formulas are written in (Limbs.swift, Wide.swift and others): here limbs hold what a
-// number can be instead of a number.
+// Replacements for the types in which the engine's formulas are written (Limbs.swift, Wide.swift and others). Here
+// limbs hold what is known of a number in place of the number.
 
-/// A place in the twin's memory.
+/// A place in this memory.
 package struct Limbs {
     let place: Int
 
@@ -14,7 +14,7 @@ package struct Limbs {
 package typealias ConstLimbs = Limbs
 package typealias Limb = UInt
 
-/// What lies where. A number lies at its first limb.
+/// The content of the places. A number is stored at its first limb.
 enum Memory {
     private enum Cell {
         case narrow(LinearForm), wide(QuadraticForm)
@@ -23,7 +23,7 @@ enum Memory {
     private nonisolated(unsafe) static var cells: [Int: Cell] = [:]
     private nonisolated(unsafe) static var size = 0
 
-    /// What the formulas have done wrong.
+    /// The errors that were found in the formulas.
     nonisolated(unsafe) static var findings: [String] = []
 
     static func clear() {
@@ -33,7 +33,7 @@ enum Memory {
         size = 0
     }
 
-    /// Limbs that hold nothing yet.
+    /// Limbs without content.
     static func take(_ count: Int) -> Limbs {
         defer { size += count }
         return Limbs(place: size)
@@ -63,7 +63,7 @@ enum Memory {
         cells[p.place] = .wide(form)
     }
 
-    /// Copies what lies in n limbs.
+    /// Copies the content of n limbs.
     static func copy(_ r: Limbs, _ a: ConstLimbs, _ n: Int) {
         for i in stride(from: 0, to: n, by: 4) {
             switch cells[a.place + i] {
@@ -74,7 +74,7 @@ enum Memory {
         }
     }
 
-    /// Finds fault with a number that does not fit `bits` bits or may be negative.
+    /// Reports a number that may be negative or may not fit into `bits` bits.
     static func check(_ bounds: (least: BigInt, greatest: BigInt), bits: Int, _ what: String) {
         if bounds.least < 0 { findings.append("\(what) may be negative") }
         if bounds.greatest > BigInt(2).power(bits) - 1 { findings.append("\(what) may need more than \(bits) bits") }
@@ -131,7 +131,7 @@ struct Narrow {
     static func - (x: Narrow, y: Narrow) -> Narrow { Narrow(form: x.form + y.form * -1) }
     static func * (x: Narrow, k: UInt) -> Narrow { Narrow(form: x.form * Int(k)) }
 
-    /// A number of which only the larger of the two classes is known.
+    /// A number that is one of two. Only the larger of their classes is known.
     func replaced(by other: Narrow, mask: UInt) -> Narrow {
         let bounds = form.bounds, others = other.form.bounds
         Memory.check(bounds, bits: 256, "what is chosen from")
@@ -169,7 +169,7 @@ extension Fp {
     static var one: ConstLimbs { normal(1) }
     static var powerScratch: Int { 76 }
 
-    /// Unknown normal elements side by side.
+    /// Unknown normal elements, one after the other.
     static func normal(_ count: Int) -> Limbs {
         let result = Memory.take(4 * count)
         for i in 0..<count { Memory.store(Unknown.next(), at: result + 4 * i) }
@@ -181,5 +181,5 @@ extension Fp2 {
     static func frobenius(_ n: Int) -> Fp2 { Fp2(Fp.normal(2)) }
 }
 
-// G1 and G2 know their encodings' types; nothing here decodes.
+// In the engine this function marks a verdict as public for the test of constant time. Here it does nothing.
 func declassify(_ verdict: UInt) -> UInt { verdict }

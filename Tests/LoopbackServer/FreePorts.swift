@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// Ports that nobody listens on now, all different, below those that the system gives to clients: such a client would
-/// take one before the server does.
+/// Different ports on which nothing listens now. They are below the ports that the system gives to clients, because a
+/// client could otherwise take one before the server does.
 package func freePorts(_ count: Int) -> [Int] {
     var files: [Int32] = []
     defer { files.forEach { close($0) } }
@@ -29,8 +29,8 @@ private func isFree(_ port: Int, _ file: Int32) -> Bool {
 
 private let claims = Mutex<[Int32]>([])
 
-/// Keeps the port from other test programs of this machine until its server listens: a name in the namespace of the
-/// system's own sockets stands for it. The last hundred are kept.
+/// Reserves the port until its server listens, so that no other test program of this machine takes it. The reservation
+/// is a Unix socket with an abstract name. The last hundred reservations are kept.
 private func claim(_ port: Int) -> Bool {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)

@@ -1,7 +1,7 @@
 import Foundation
 import MPinHTTP
 
-/// A request as it came over the socket.
+/// A received request.
 package struct ReceivedRequest: Sendable {
     package let method: String
     /// Path and query.
@@ -22,22 +22,22 @@ package struct ReceivedRequest: Sendable {
         headers.first { $0.0.lowercased() == name.lowercased() }?.1
     }
 
-    /// The body as a JSON object, empty for anything else.
+    /// The body as a JSON object; empty for anything else.
     package var json: [String: Any] {
         (try? JSONSerialization.jsonObject(with: Data(body))) as? [String: Any] ?? [:]
     }
 }
 
-/// What the server does with a request.
+/// The server's reaction to a request.
 package enum Reply: Sendable {
     case answer(Int, headers: [(String, String)] = [], body: [UInt8])
-    /// These bytes as they are, then the connection is closed.
+    /// Sends these bytes unchanged, then closes the connection.
     case raw([UInt8])
-    /// These bytes, then nothing until the client goes away.
+    /// Sends these bytes, then nothing until the client closes.
     case stall([UInt8] = [])
-    /// One byte of these every `milliseconds`.
+    /// Sends one of these bytes every `milliseconds`.
     case drip([UInt8], milliseconds: UInt32)
-    /// The connection is reset after these bytes.
+    /// Sends these bytes, then resets the connection.
     case reset([UInt8] = [])
 
     package static func json(_ status: Int, _ object: [String: Any]) -> Reply {
@@ -48,7 +48,7 @@ package enum Reply: Sendable {
     package static func text(_ status: Int, _ text: String) -> Reply { .answer(status, body: Array(text.utf8)) }
 }
 
-/// An HTTP server on a real loopback socket that does as a test says, one thread a connection.
+/// An HTTP server on a real loopback socket, with one thread for each connection. A test determines its replies.
 package final class LoopbackServer: Sendable {
     package let port: UInt16
     private let listener: Int32
@@ -63,7 +63,7 @@ package final class LoopbackServer: Sendable {
         var isStopped = false
     }
 
-    /// `onEnd` hears of the end of each connection.
+    /// `onEnd` is called at the end of each connection.
     package init(
         onEnd: @escaping @Sendable () -> Void = {}, handler: @escaping @Sendable (ReceivedRequest) -> Reply
     ) throws {
@@ -75,7 +75,7 @@ package final class LoopbackServer: Sendable {
 
     package var url: String { "http://127.0.0.1:\(port)" }
     package var received: [ReceivedRequest] { state.withLock { $0.received } }
-    /// Connections accepted so far.
+    /// The number of connections accepted so far.
     package var accepted: Int { state.withLock { $0.accepted } }
 
     package func forget() { state.withLock { $0.received = [] } }
@@ -85,7 +85,8 @@ package final class LoopbackServer: Sendable {
             state.isStopped = true
             for connection in state.connections { shutdown(connection, Int32(SHUT_RDWR)) }
         }
-        // Ends the accepting thread, which closes the socket: closed here, its number could be another one's by then.
+        // Ends the accepting thread, which then closes the socket. If this function closed it, another file could get
+        // its number while the thread still uses it.
         shutdown(listener, Int32(SHUT_RDWR))
     }
 
@@ -122,7 +123,7 @@ package final class LoopbackServer: Sendable {
         }
     }
 
-    /// False when the connection is over.
+    /// Returns false when the connection has ended.
     private func perform(_ reply: Reply, on connection: Int32) -> Bool {
         switch reply {
         case .answer(let status, let headers, let body):
@@ -169,7 +170,7 @@ package func listenOnLoopback() throws -> (socket: Int32, port: UInt16) {
     return (descriptor, UInt16(bigEndian: address.sin_port))
 }
 
-/// All of `bytes`; false when the other side is gone.
+/// Sends all of `bytes`. Returns false if the other side has closed.
 package func send(_ bytes: [UInt8], to connection: Int32) -> Bool {
     var sent = 0
     while sent < bytes.count {
@@ -181,7 +182,7 @@ package func send(_ bytes: [UInt8], to connection: Int32) -> Bool {
     return true
 }
 
-/// Reads requests with a content length from a connection.
+/// Reads requests that have a content length from a connection.
 private struct RequestReader {
     let connection: Int32
     private var pending: [UInt8] = []

@@ -2,7 +2,7 @@ import BN254CX
 import MPinCrypto
 import XCTest
 
-/// The operations of the curve that vectors exist for, run on the engine below the protocol.
+/// The operations of the curve for which there are vectors. They call the engine below the protocol.
 enum CurveOperations {
     static var all: [String: (Vector) throws -> Void] {
         [
@@ -18,7 +18,7 @@ enum CurveOperations {
         ]
     }
 
-    /// An arena of the test's own for `body`.
+    /// Runs `body` with a new arena.
     private static func onArena<Value>(_ body: (inout Arena) throws -> Value) rethrows -> Value {
         var limbs = [UInt](repeating: 0, count: 4096)
         return try limbs.withUnsafeMutableBufferPointer { buffer in
@@ -163,7 +163,7 @@ enum CurveOperations {
         }
     }
 
-    /// The trace to Fp4 is three times the coefficients of w^0 and w^3, the first 128 bytes of the encoding.
+    /// The trace to Fp4 is three times the coefficients of w^0 and w^3, which are the first 128 bytes of the encoding.
     static func gtTrace(_ v: Vector) throws {
         try gt(v, "trace") { value, arena in
             for place in [0, 4, 32, 36] {

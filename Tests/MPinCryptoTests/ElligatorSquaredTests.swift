@@ -2,7 +2,7 @@ import MPinCrypto
 import MPinSecrets
 import XCTest
 
-/// Points as strings that look random.
+/// Encodes points as strings that look random.
 final class ElligatorSquaredTests: XCTestCase {
     private let id = RegisteredIdentity.plainID
 
@@ -16,7 +16,7 @@ final class ElligatorSquaredTests: XCTestCase {
         }
     }
 
-    /// All choices of the last number are encodings of the point, the next one is refused.
+    /// Every valid choice of the last number gives an encoding of the point; the next number is refused.
     func testEveryChoiceEncodesThePoint() throws {
         let point = try Engine.mapToG1(hash: Engine.hashID(id))
         var largest = 0
@@ -35,7 +35,7 @@ final class ElligatorSquaredTests: XCTestCase {
             }
         }
         XCTAssertGreaterThan(largest, 1)
-        // u maps to the point itself.
+        // The map takes this u to the point itself.
         let x = Array(point[1..<33])
         XCTAssertEqual(code { _ = try Engine.elligatorEncode(point, u: x, isOdd: false, m: 0) }, -14)
     }

@@ -83,7 +83,7 @@ enum Engine {
         try context.verify(id: id.span, date: date, u: u.span, y: y.span, v: v.span)
     }
 
-    /// Pass 2 as the code of the C interface, with E and F after a wrong PIN.
+    /// Pass 2, with the result code of the C interface, and E and F after a wrong PIN.
     static func serverPass2(
         context: ServerContext, date: Int32, hid: [UInt8], htid: [UInt8]?, y: [UInt8], u: [UInt8]?, ut: [UInt8]?,
         v: [UInt8], count: Int = 384
@@ -103,7 +103,7 @@ enum Engine {
     }
 }
 
-/// `count` bytes as `body` writes them.
+/// `count` bytes, which `body` writes.
 func octets(_ count: Int, _ body: (inout MutableSpan<UInt8>) throws -> Void) rethrows -> [UInt8] {
     var result = [UInt8](repeating: 0, count: count)
     var span = result.mutableSpan
@@ -120,12 +120,12 @@ func pinScalar(_ pin: [UInt8], _ mapping: PINMapping, count: Int = 32) throws ->
     try octets(count) { try mapping.scalar(pin: pin.span, into: &$0) }
 }
 
-/// 32 big-endian bytes of a small number.
+/// A small number as 32 big-endian bytes.
 func scalarBytes(_ value: Int) -> [UInt8] {
     [UInt8](repeating: 0, count: 24) + (0..<8).map { UInt8(truncatingIfNeeded: value >> (56 - 8 * $0)) }
 }
 
-/// The code of `body` at the C interface: 0, or that of the error it throws.
+/// The code that the C interface gives for `body`: 0, or the code of the error that it throws.
 func code(_ body: () throws -> Void) -> Int? {
     do {
         try body()

@@ -1,7 +1,7 @@
 import MPinCrypto
 import MPinSecrets
 
-// M-Pin Full, one pass, key pairs, factors and Elligator squared on byte arrays.
+// The operations of M-Pin Full, one pass, key pairs, factors and Elligator squared, on byte arrays.
 extension Engine {
     static func precompute(token: [UInt8], hashID: [UInt8], count: Int = 384) throws -> (g1: [UInt8], g2: [UInt8]) {
         var g1 = [UInt8](repeating: 0, count: count), g2 = g1
@@ -77,7 +77,7 @@ extension Engine {
         return (u, date > 0 ? ut : nil, v)
     }
 
-    /// The server's check as the code of the C interface, with E and F after a wrong PIN.
+    /// The server's check, with the result code of the C interface, and E and F after a wrong PIN.
     static func onePassServer(
         _ context: ServerContext, date: Int32 = 0, id: [UInt8], u: [UInt8]?, ut: [UInt8]? = nil, v: [UInt8],
         time: Int64, message: [UInt8], publicKey: [UInt8]? = nil, count: Int = 384
@@ -104,7 +104,7 @@ extension Engine {
         try octets(count) { try ElligatorSquared.encode(point: point.span, random: random, into: &$0) }
     }
 
-    /// The encoding with given choices, and how many there were for the last.
+    /// The encoding with given choices, and the number of choices for the last one.
     static func elligatorEncode(
         _ point: [UInt8], u: [UInt8], isOdd: Bool, m: Int
     ) throws -> (encoded: [UInt8], range: Int) {

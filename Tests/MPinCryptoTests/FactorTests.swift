@@ -1,7 +1,7 @@
 import MPinCrypto
 import XCTest
 
-/// Factors beside the PIN, and a new PIN.
+/// Factors in addition to the PIN, and changes of the PIN.
 final class FactorTests: XCTestCase {
     func testFactorsCommuteAndComeBack() throws {
         let user = try RegisteredIdentity(pin: "123456", keyPair: false)

@@ -1,7 +1,7 @@
 import MPinCrypto
 import XCTest
 
-/// The operations of M-Pin Full, of Elligator squared and of the old generator that vectors exist for.
+/// The operations of M-Pin Full, of Elligator squared and of the old generator for which there are vectors.
 enum KeyOperations {
     static var all: [String: (Vector) throws -> Void] {
         [
@@ -16,7 +16,7 @@ enum KeyOperations {
         XCTAssertEqual(made.g2, try v.expected("g2"), v.id)
     }
 
-    /// The old library took the low 14 bits of the PIN here without reducing it first.
+    /// At this point the old library took the low 14 bits of the PIN without reducing it first.
     private static func scalar(_ v: Vector) throws -> [UInt8] { scalarBytes(try v.int("pin") & 0x3FFF) }
 
     static func clientKey(_ v: Vector) throws {
@@ -50,7 +50,7 @@ enum KeyOperations {
         XCTAssertEqual(again == server, isRight, "\(v.id): the PIN as pin_to_scalar reduces it")
     }
 
-    /// The choices of the vector, which the old generator draws from its seed.
+    /// Uses the choices of the vector, which the old generator makes from its seed.
     static func elligatorEncode(_ v: Vector) throws {
         let point = try v.bytes("point"), u = try v.bytes("u"), su = try v.int("su"), m = try v.int("m")
         let made = try Engine.elligatorEncode(point, u: u, isOdd: su == 1, m: m)

@@ -2,7 +2,7 @@ import MPinCrypto
 import MPinSecrets
 import XCTest
 
-/// Identities with a key pair, and signatures in one pass by identities with one and without.
+/// Identities with a key pair, and one-pass signatures by identities with and without a key pair.
 final class KeyPairTests: XCTestCase {
     private let id = RegisteredIdentity.plainID, message = Array("message".utf8)
     private let time: Int64 = 1_700_000_000
@@ -11,7 +11,7 @@ final class KeyPairTests: XCTestCase {
         let (z, publicKey) = try Engine.keyPair()
         XCTAssertEqual(try Engine.publicKey(z: z), publicKey)
         XCTAssertNotEqual(try Engine.keyPair().z, z)
-        // e(z^-1 Q, z P) = e(Q, P).
+        // e(z^-1 Q, z P) = e(Q, P), so the public key belongs to z.
         let point = try Engine.mapToG1(hash: Engine.hashID(id)), generator = try Engine.serverShare(scalarBytes(1))
         let left = try pairing(publicKey, Engine.multiple(z, point)), right = try pairing(generator, point)
         XCTAssertEqual(left, right)
@@ -65,7 +65,7 @@ final class KeyPairTests: XCTestCase {
         }
     }
 
-    /// y is the hash of what the wire says, modulo r.
+    /// y is the hash that the wire defines, modulo r.
     func testYIsTheHashModuloTheOrder() throws {
         let u = try Engine.mapToG1(hash: Engine.hashID(id))
         var reduced = 0

@@ -1,13 +1,13 @@
 import MPinCrypto
 import XCTest
 
-/// Every input of M-Pin Full, one pass, key pairs, factors and Elligator squared is checked.
+/// Checks that every input of M-Pin Full, one pass, key pairs, factors and Elligator squared is validated.
 final class KeyRefusalTests: XCTestCase {
     private let id = Array("alice".utf8), one = scalarBytes(1), message: [UInt8] = [1, 2, 3]
 
     private func point() throws -> [UInt8] { try Engine.mapToG1(hash: Engine.hashID(id)) }
 
-    /// Two points whose secrets no PIN of this test cancels.
+    /// The token 2^40 A. No PIN of these tests makes the client secret infinite.
     private func token() throws -> [UInt8] { try Engine.multiple(scalarBytes(1 << 40), point()) }
 
     private var badScalars: [[UInt8]] {
@@ -189,7 +189,7 @@ final class KeyRefusalTests: XCTestCase {
         for bad in [[], Array(good.dropLast()), good + [0]] {
             XCTAssertEqual(code { _ = try Engine.elligatorDecode(bad) }, -11)
         }
-        // f(u, 0) + f(u, 1) is infinity; numbers above p are taken modulo p.
+        // f(u, 0) + f(u, 1) is infinite, and numbers above p are taken modulo p.
         let ones = [UInt8](repeating: 255, count: 64)
         XCTAssertEqual(code { _ = try Engine.elligatorDecode([2] + ones) }, -14)
         XCTAssertEqual(code { _ = try Engine.elligatorDecode([3] + ones) }, 0)

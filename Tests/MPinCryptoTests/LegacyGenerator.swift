@@ -1,8 +1,8 @@
 import MPinSecrets
 
-/// The random generator of the old library, to replay what was recorded with it: a subtract-with-borrow generator
-/// (Marsaglia and Zaman, "A new class of random number generators", 1991) of 21 words with lag 6, whose output is hashed
-/// 128 bytes at a time. It is no generator for secrets.
+/// The random generator of the old library, with which recorded values can be made again. It is a subtract-with-borrow
+/// generator (Marsaglia and Zaman, "A new class of random number generators", 1991) of 21 words with lag 6, whose
+/// output is hashed 128 bytes at a time. It must not be used for secrets.
 struct LegacyGenerator {
     private var words = [UInt32](repeating: 0, count: 21)
     private var borrow: UInt32 = 0
@@ -48,7 +48,8 @@ struct LegacyGenerator {
 
     mutating func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in byte() } }
 
-    /// 508 bits, the lowest of each byte first, as a number from its highest bit, modulo `modulus` of 254 bits.
+    /// Takes 508 bits, the lowest bit of each byte first, as a number that starts with its highest bit, and reduces it
+    /// modulo `modulus`, which has 254 bits.
     mutating func number(below modulus: [UInt8]) -> [UInt8] {
         let modulus = limbs(modulus)
         var value: [UInt64] = [0, 0, 0, 0], bits: UInt8 = 0
@@ -79,7 +80,7 @@ struct LegacyGenerator {
     }
 }
 
-/// The field's p and the group order r, 32 bytes each.
+/// The prime p of the field and the group order r, 32 bytes each.
 enum Modulus {
     static let p = hexBytes("2400000008702a0db0bddf647a6366d3243fd6ee18093ee1be6623ef5c1b55b3")
     static let r = hexBytes("2400000008702a0db0bddf647a6366d2c43fd6ee0cc906cebe11c0a636eb1f6d")

@@ -24,7 +24,7 @@ final class MPinFullTests: XCTestCase {
         }
     }
 
-    /// The old library never came back for r below a bound of 127 bits, 0 included.
+    /// The old library never returned for r below a bound of 127 bits, including 0.
     func testKeyForSmallR() throws {
         let user = try RegisteredIdentity(pin: "123456", keyPair: false), hash = try Engine.hashID(user.id)
         let made = try Engine.precompute(token: user.token, hashID: hash), x = try Engine.randomScalar()
@@ -40,7 +40,7 @@ final class MPinFullTests: XCTestCase {
                 z: z, serverSecret: user.serverSecret, w: scalarBytes(1), u: u, ut: nil)
             XCTAssertEqual(key, server, "\(r)")
         }
-        // 1^0 has the trace 3.
+        // 1^0 = 1 has the trace 3.
         let zero = SHA256.hash(scalarBytes(3) + [UInt8](repeating: 0, count: 96) + (try Engine.multiple(x, hid))[1...])
         XCTAssertTrue(keys.contains(Array(zero.prefix(16))))
     }

@@ -3,7 +3,7 @@ import MPinCrypto
 import XCTest
 
 final class PINMappingTests: XCTestCase {
-    /// The PINs of `bn254cx-trust.json` under all mappings.
+    /// Tries the PINs of `bn254cx-trust.json` with all mappings.
     func testVectorsOfAllMappings() throws {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent("Vectors/bn254cx-trust.json")
@@ -39,7 +39,7 @@ final class PINMappingTests: XCTestCase {
         XCTAssertEqual(try pinScalar("00000000000000000000000000000042", .decimal6), scalarBytes(42))
     }
 
-    /// The four-digit PINs share 6,331 values under the old hash, and keep 10,000 under the others.
+    /// The old hash gives only 6,331 values for the four-digit PINs; the other mappings give 10,000.
     func testOldHashFoldsPINs() throws {
         var old: Set<[UInt8]> = [], decimal: Set<[UInt8]> = []
         for pin in 0..<10_000 {

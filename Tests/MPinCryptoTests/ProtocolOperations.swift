@@ -1,7 +1,7 @@
 import MPinCrypto
 import XCTest
 
-/// The operations of the protocol that vectors exist for: each runs one vector and asserts its outputs.
+/// The operations of the protocol for which there are vectors. Each one runs a vector and checks its outputs.
 enum ProtocolOperations {
     static var all: [String: (Vector) throws -> Void] {
         [

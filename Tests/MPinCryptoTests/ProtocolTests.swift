@@ -2,11 +2,11 @@ import MPinCrypto
 import MPinSecrets
 import XCTest
 
-/// Logins from end to end with random values, and inputs that must be refused.
+/// Complete logins with random values, and inputs that must be refused.
 final class ProtocolTests: XCTestCase {
     private let id = Array(#"{"userID": "alice@example.com"}"#.utf8)
 
-    /// A registered user of two D-TAs.
+    /// A user whose client secret comes from two D-TAs.
     private struct Registration {
         let s1: [UInt8], s2: [UInt8], hashID: [UInt8], clientSecret: [UInt8], token: [UInt8]
         let context: ServerContext
@@ -31,7 +31,7 @@ final class ProtocolTests: XCTestCase {
         return try Engine.recombineG1(p1, p2)
     }
 
-    /// What a client sends in a login: U, UT, V.
+    /// The values that a client sends in a login: U, UT, V.
     private func login(
         _ user: Registration, pin: String, _ mapping: PINMapping = .decimal6, date: Int32, y: [UInt8]
     ) throws -> (u: [UInt8], ut: [UInt8]?, v: [UInt8]) {
@@ -58,7 +58,7 @@ final class ProtocolTests: XCTestCase {
         }
     }
 
-    /// A proof is bound to y, to the identity, to the day and to the server secret.
+    /// A proof is valid for one y, one identity, one day and one server secret.
     func testProofIsBoundToItsSession() throws {
         let user = try register(pin: "1234"), other = try register(pin: "1234"), y = try Engine.randomScalar(),
             y2 = try Engine.randomScalar()
@@ -76,13 +76,13 @@ final class ProtocolTests: XCTestCase {
         XCTAssertFalse(try Engine.verify(user.context, id: id, date: 20_000, u: u, y: y, v: v))
     }
 
-    /// U' = -y T would make the second pairing 1: it must not let anyone in.
+    /// With U' = -y T the second pairing would be 1. The server must refuse such a login.
     func testCommitmentThatCancelsTheIdentityIsNotAccepted() throws {
         let user = try register(pin: "1234"), y = try Engine.randomScalar()
         let (hid, _) = try Engine.serverPass1(date: 0, id: id)
         let zero = scalarBytes(0), one = scalarBytes(1)
         XCTAssertEqual(code { _ = try Engine.clientPass2(x: zero, y: y, sec: hid) }, -11)
-        // -(x + y) A = -y A - A for x = 1: adding A back leaves -y A.
+        // For x = 1 this is -(x + y) A = -y A - A; adding A gives -y A.
         let minus = try Engine.clientPass2(x: one, y: y, sec: hid)
         let cancelling = try Engine.recombineG1(minus, hid)
         XCTAssertFalse(try Engine.verify(user.context, id: id, date: 0, u: cancelling, y: y, v: hid))
@@ -150,7 +150,8 @@ final class ProtocolTests: XCTestCase {
         XCTAssertEqual(answers, [Bool](repeating: true, count: 16))
     }
 
-    /// Right and wrong PINs are told apart by short challenges as by others, at the edges of their halves, too.
+    /// With short challenges the server distinguishes right and wrong PINs, too, also if a half of the challenge is at
+    /// the end of its range.
     func testShortChallenges() throws {
         let user = try register(pin: "1234", .decimal4)
         let edges = [[UInt8](repeating: 0, count: 15) + [1], [1] + [UInt8](repeating: 0, count: 15)]
@@ -169,7 +170,7 @@ final class ProtocolTests: XCTestCase {
         }
     }
 
-    /// Never 0; a generator that gives nothing else, or fails, is told.
+    /// A challenge is never 0. If the generator gives only zeros or fails, the call reports an error.
     func testAChallengeIsNeverZero() throws {
         XCTAssertThrowsError(
             try Engine.challenge { span in
@@ -190,7 +191,7 @@ final class ProtocolTests: XCTestCase {
             _ = try Engine.serverShare(scalar)
         }
         XCTAssertEqual(code { _ = try Engine.randomScalar { _ in false } }, -32)
-        // A generator that is stuck at zeros or ones never gives a scalar.
+        // A generator that gives only zeros, or only ones, never gives a scalar.
         for stuck: UInt8 in [0, 255] {
             let source: RandomSource = { bytes in
                 for i in 0..<bytes.count { bytes[i] = stuck }

@@ -1,12 +1,12 @@
 import MPinCrypto
 
-/// A registered identity, with a key pair or without.
+/// A registered identity, with or without a key pair.
 struct RegisteredIdentity {
     let id: [UInt8], publicKey: [UInt8]?, secret: [UInt8], token: [UInt8], permit: [UInt8], serverSecret: [UInt8]
     let context: ServerContext
     /// The M-Pin ID, without a public key.
     static let plainID = Array(#"{"userID": "alice@example.com"}"#.utf8)
-    /// The day of the permit.
+    /// The day for which the permit is valid.
     static let date: Int32 = 20_000
 
     init(pin: String, keyPair: Bool) throws {

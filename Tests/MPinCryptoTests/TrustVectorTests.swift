@@ -3,7 +3,7 @@ import MPinCrypto
 import MPinSecrets
 import XCTest
 
-/// The vectors of `bn254cx-trust.json`: identities with a key pair, as on the MIRACL Trust platform.
+/// The vectors of `bn254cx-trust.json`, for identities with a key pair as on the MIRACL Trust platform.
 final class TrustVectorTests: XCTestCase {
     private struct Malformed: Error { let member: String }
 
@@ -41,7 +41,7 @@ final class TrustVectorTests: XCTestCase {
         }
     }
 
-    /// Every vector runs. A login whose registration is not in the file runs its second pass alone.
+    /// Runs every vector. If the registration for a login is not in the file, only the second pass of that login runs.
     func testVectorsOfTheTrustPlatform() throws {
         let vectors = try load()
         let registrations = Dictionary(

@@ -1,13 +1,13 @@
 import Foundation
 
-/// One test vector of `Tests/Vectors/bn254cx-mpin.json`; `SCHEMA.md` beside it says what the members mean.
+/// One test vector of `Tests/Vectors/bn254cx-mpin.json`. `SCHEMA.md` in the same folder explains the members.
 struct Vector {
     let id: String
     let op: String
     private let input: [String: Any]
     private let output: [String: Any]
 
-    /// A member is missing or of another type than the schema says.
+    /// A member is missing or has another type than the schema says.
     struct Malformed: Error {
         let id: String
         let member: String
@@ -33,25 +33,25 @@ struct Vector {
         self.output = output
     }
 
-    /// Bytes of an input.
+    /// An input as bytes.
     func bytes(_ name: String) throws -> [UInt8] { try require(optionalBytes(name), name) }
 
-    /// Bytes of an input, nil for null.
+    /// An input as bytes; nil for null.
     func optionalBytes(_ name: String) throws -> [UInt8]? { try hex(input[name], name) }
 
-    /// Integer of an input.
+    /// An input as an integer.
     func int(_ name: String) throws -> Int { try require(input[name] as? Int, name) }
 
-    /// Bytes of an output, nil for null.
+    /// An output as bytes; nil for null.
     func expected(_ name: String) throws -> [UInt8]? { try hex(output[name], name) }
 
-    /// Integer of an output, nil for null or absent.
+    /// An output as an integer; nil if it is null or absent.
     func expectedInt(_ name: String) -> Int? { output[name] as? Int }
 
-    /// Truth value of an output.
+    /// An output as a truth value.
     func expectedBool(_ name: String) throws -> Bool { try require(output[name] as? Bool, name) }
 
-    /// Whether the output says that the result is the point at infinity.
+    /// Whether the vector says that the result is the point at infinity.
     var isInfinity: Bool { output["infinity"] as? Bool ?? false }
 
     private func hex(_ value: Any?, _ name: String) throws -> [UInt8]? {

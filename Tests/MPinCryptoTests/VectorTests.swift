@@ -1,7 +1,7 @@
 import XCTest
 
 final class VectorTests: XCTestCase {
-    /// Every vector runs; an operation that nobody knows is a failure.
+    /// Runs every vector. An unknown operation is a failure.
     func testVectorsOfTheOriginalLibrary() throws {
         let operations = ProtocolOperations.all.merging(CurveOperations.all) { first, _ in first }
             .merging(KeyOperations.all) { first, _ in first }

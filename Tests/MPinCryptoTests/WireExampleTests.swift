@@ -1,8 +1,8 @@
 import MPinCrypto
 import XCTest
 
-/// The worked example of the Milagro wire protocol v0.3, section 16, made with the original cryptographic library: one
-/// registration with PIN "1234" and logins on day 20778.
+/// The test vector in section 16 of the Milagro wire protocol v0.3: one registration with PIN "1234" and logins on day
+/// 20778. The original cryptographic library has computed it.
 final class WireExampleTests: XCTestCase {
     private let date: Int32 = 20_778
     private let s1 = bytes(
@@ -122,7 +122,7 @@ final class WireExampleTests: XCTestCase {
             try Engine.clientPass2(x: x, y: y, sec: pass1.sec), vWithoutPermit)
     }
 
-    /// The server takes the right PIN on its day and nothing else.
+    /// The server accepts only the right PIN on its day.
     func testServerAcceptsOnlyTheRightPINOnItsDay() throws {
         let context = try Engine.serverContext(serverSecret)
         func accepts(_ date: Int32, _ commitment: [UInt8], _ proof: [UInt8]) throws -> Bool {
@@ -137,7 +137,7 @@ final class WireExampleTests: XCTestCase {
         XCTAssertFalse(try accepts(date, ut, vWithoutPermit))
     }
 
-    /// By how much the second PIN was wrong: hash("1235") - hash("1234") = 1.
+    /// The second PIN was wrong by hash("1235") - hash("1234") = 1.
     func testKangarooFindsTheErrorOfTheWrongPIN() throws {
         let context = try Engine.serverContext(serverSecret)
         let (hid, htid) = try Engine.serverPass1(date: date, id: id)

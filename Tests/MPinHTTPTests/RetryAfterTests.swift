@@ -3,13 +3,13 @@ import MPinHTTP
 import MPinSecrets
 import XCTest
 
-/// When a server wants to be asked again (RFC 9110 sections 5.6.7 and 10.2.3).
+/// The time after which a server may be asked again (RFC 9110 sections 5.6.7 and 10.2.3).
 final class RetryAfterTests: XCTestCase {
     private func seconds(_ value: String) -> Int64? {
         HTTPResponse(status: 503, headers: [("retry-after", value)], body: SecretBytes(count: 0)).retryAfter
     }
 
-    /// The moment in `seconds` as strftime(3) writes it.
+    /// The time in `seconds` from now, in a format of strftime(3).
     private func moment(in seconds: Int, _ format: String) -> String {
         var (moment, parts) = (time(nil) + seconds, tm())
         gmtime_r(&moment, &parts)
@@ -33,7 +33,7 @@ final class RetryAfterTests: XCTestCase {
         }
     }
 
-    /// RFC 9110: more than 50 years ahead is the last century.
+    /// RFC 9110: a two-digit year that seems to be more than 50 years in the future belongs to the last century.
     func testAYearOfTwoDigitsLiesNoMoreThanFiftyYearsAhead() {
         XCTAssertEqual(seconds(moment(in: 86_400 * 365 * 52, "%A, %d-%b-%y %H:%M:%S GMT")), 0)
     }

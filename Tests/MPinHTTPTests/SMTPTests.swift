@@ -3,14 +3,14 @@ import LoopbackServer
 import MPinHTTP
 import XCTest
 
-/// A mail server on a real loopback socket: takes one mail a connection and answers as it is told.
+/// A mail server on a real loopback socket. It takes one mail for each connection.
 private final class MailServer: Sendable {
     let port: UInt16
     private let listener: Int32
     private let answers: [String: String]
     private let transcript = Locked<[String]>([])
 
-    /// `answers`: what to say to a command instead of the usual, by its first word.
+    /// `answers`: other answers than the usual ones, for commands with this first word.
     init(_ answers: [String: String] = [:]) throws {
         (listener, port) = try listenOnLoopback()
         self.answers = answers
@@ -26,16 +26,16 @@ private final class MailServer: Sendable {
     }
 
     var url: String { "smtp://127.0.0.1:\(port)" }
-    /// Every line that came, without its line end.
+    /// Every received line, without its line end.
     var lines: [String] { transcript.withLock { $0 } }
-    /// The lines of the message with its dots unstuffed.
+    /// The lines of the message, with dots unstuffed.
     var message: [String] {
         let lines = self.lines
         guard let start = lines.firstIndex(of: "DATA"), let end = lines.firstIndex(of: ".") else { return [] }
         return lines[(start + 1)..<end].map { $0.hasPrefix(".") ? String($0.dropFirst()) : $0 }
     }
 
-    /// Ends the accepting thread, which closes the socket.
+    /// Ends the accepting thread, which then closes the socket.
     func stop() { shutdown(listener, Int32(SHUT_RDWR)) }
 
     private func serve(_ connection: Int32) {
@@ -138,7 +138,7 @@ final class SMTPTests: XCTestCase {
         XCTAssertEqual(decoded.joined(), mail.subject)
     }
 
-    /// A program that reads mail would decode it, and show another subject than was sent.
+    /// Otherwise a mail program would decode the subject and show another one than was sent.
     func testASubjectThatReadsLikeAnEncodedWordIsEncodedItself() throws {
         let server = try server()
         var mail = mail
@@ -213,7 +213,8 @@ final class SMTPTests: XCTestCase {
         XCTAssertTrue(server.lines.contains("STARTTLS"), "\(server.lines)")
     }
 
-    /// 0.0.0.0 leads here, and is no loopback address. Who stands between could take the offer of TLS away.
+    /// 0.0.0.0 reaches this machine but is not a loopback address, so it stands for another machine. An attacker on the
+    /// way there could remove the server's offer of STARTTLS.
     func testWithoutTLSNoMailLeavesThisMachine() throws {
         let server = try server()
         guard case .network = failure(mail, url: "smtp://0.0.0.0:\(server.port)") else {

@@ -2,9 +2,9 @@ import LoopbackServer
 import MPinHTTP
 import XCTest
 
-/// What happens to a request whose kept connection the server closes after it has read the request.
+/// The server closes a kept connection after it has read a request. The tests count how often the request is sent.
 final class SentOnceTests: XCTestCase {
-    /// Closes the connection without an answer at the first request to `/die`, answers all others.
+    /// A server that closes the connection without an answer at the first request for `/die`, and answers all others.
     private func server() throws -> LoopbackServer {
         let deaths = Locked(0)
         let server = try LoopbackServer { request in
@@ -19,12 +19,12 @@ final class SentOnceTests: XCTestCase {
         return server
     }
 
-    /// The number of times that the server has read the request, and whether there was an answer.
+    /// Returns how often the server has read the request, and whether there was an answer.
     private func send(_ method: HTTPRequest.Method, body: [UInt8]?, mayRepeat: Bool? = nil) throws -> (Int, Bool) {
         let server = try server()
         let transport = CurlTransport()
         let deadline = Deadline.after(milliseconds: 20_000)
-        // Leaves a connection to be kept.
+        // This request leaves a kept connection.
         _ = try transport.execute(HTTPRequest(url: server.url, deadline: deadline))
         let request = HTTPRequest(
             method: method, url: server.url + "/die", body: body, deadline: deadline, mayRepeat: mayRepeat)
@@ -48,7 +48,7 @@ final class SentOnceTests: XCTestCase {
         XCTAssertFalse(isAnswered)
     }
 
-    /// So the kept connection was used, and the others would have been sent twice on it.
+    /// Other GET requests are sent again. This also shows that the kept connection is used in these tests.
     func testAnyOtherGETIsSentAgain() throws {
         let (count, isAnswered) = try send(.get, body: nil)
         XCTAssertEqual(count, 2)

@@ -3,7 +3,7 @@ import MPinHTTP
 import MPinSecrets
 import XCTest
 
-/// Against `openssl s_server` with certificates made by the openssl command.
+/// Tests TLS with `openssl s_server` and certificates of the openssl command.
 final class TLSTests: XCTestCase {
     private var folder = ""
     private var servers: [Process] = []
@@ -30,7 +30,7 @@ final class TLSTests: XCTestCase {
         return process
     }
 
-    /// A self-signed certificate `NAME.pem` with its key `NAME.key`.
+    /// Makes a self-signed certificate `NAME.pem` with its key `NAME.key`.
     private func makeCertificate(_ name: String, alternativeNames: String) throws {
         try run(
             newKey(name) + [
@@ -38,7 +38,7 @@ final class TLSTests: XCTestCase {
             ])
     }
 
-    /// As ``makeCertificate``, valid in the year 2000.
+    /// Like ``makeCertificate``, but the certificate was valid in the year 2000.
     private func makeExpiredCertificate(_ name: String) throws {
         let config = """
             [ca]
@@ -78,7 +78,7 @@ final class TLSTests: XCTestCase {
         XCTAssertEqual(openssl.terminationStatus, 0)
     }
 
-    /// The URL of a server with that certificate that answers every GET with 200.
+    /// Starts a server with that certificate, which answers every GET with 200, and returns its URL.
     private func serve(_ name: String) throws -> String {
         let files = ["-cert", "\(folder)/\(name).pem", "-key", "\(folder)/\(name).key"]
         let server = process(["s_server", "-www", "-accept", "127.0.0.1:0"] + files)
@@ -91,7 +91,7 @@ final class TLSTests: XCTestCase {
             let data = output.fileHandleForReading.availableData
             guard !data.isEmpty else { throw XCTestError(.failureWhileWaiting) }
             text += String(decoding: data, as: UTF8.self)
-            // "ACCEPT 127.0.0.1:4711" on a line.
+            // The line is for example "ACCEPT 127.0.0.1:4711".
             if let line = text.split(separator: "\n").first(where: { $0.hasPrefix("ACCEPT") && text.hasSuffix("\n") }),
                 let port = line.split(separator: ":").last
             {
@@ -160,7 +160,7 @@ final class TLSTests: XCTestCase {
 
     // MARK: Pins
 
-    /// `sha256//BASE64` of the certificate's public key, as openssl writes it.
+    /// `sha256//BASE64` of the certificate's public key, computed by openssl.
     private func pin(_ name: String) throws -> String {
         let publicKey = "\(folder)/\(name).pub"
         let extract = process(["x509", "-in", "\(folder)/\(name).pem", "-noout", "-pubkey"])

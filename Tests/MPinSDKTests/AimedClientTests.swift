@@ -4,15 +4,16 @@ import MPinHTTP
 import MPinSDK
 import XCTest
 
-/// A backend must not aim its clients at what only they can reach. Names behind which such addresses lie: names_test.c.
+/// A backend must not lead its clients to addresses that only they can reach. names_test.c tests host names that
+/// resolve to such addresses.
 final class AimedClientTests: FolderTestCase {
-    /// Answers everything as client settings, of which one names a URL elsewhere.
+    /// A backend that gives every request the same client settings. One of its URLs can be aimed at another host.
     private final class Backend: Sendable {
         private let settings = Locked<[String: String]>([:])
         private let socket = Locked<LoopbackServer?>(nil)
         private let outer: String?
 
-        /// `seenAs`: where on the Internet clients believe it to be, that have its ``environment``.
+        /// `seenAs`: the Internet address that this backend has for clients with its ``environment``.
         init(seenAs outer: String? = nil) throws {
             self.outer = outer
             let server = try LoopbackServer { [settings] _ in
@@ -63,7 +64,7 @@ final class AimedClientTests: FolderTestCase {
 
     private let members = ["codeStatusURL", "verificationURL", "registerURL"]
 
-    /// Nothing answers at these addresses; without the refusal the call would end as a network error or too late.
+    /// Nothing answers at these addresses. Without the refusal the calls would give a network error or a timeout.
     func testABackendOnThisMachineMayNotNamePrivateOrLinkLocalAddresses() throws {
         let backend = try Backend()
         defer { backend.stop() }
@@ -102,16 +103,16 @@ final class AimedClientTests: FolderTestCase {
             }
         }
         XCTAssertEqual(inner.accepted, 0)
-        // The program itself may name it.
+        // The program itself may use such an address.
         _ = try? sdk.serviceDetails(inner.url)
         XCTAssertEqual(inner.accepted, 1)
         XCTAssertEqual(ask("registerURL", sdk), .untrustedDomainError)
         XCTAssertEqual(inner.received.count, 1)
     }
 
-    /// Only the lookup shows where `x.localhost` lies (libcurl answers it itself): what refuses is the opening of a socket,
-    /// and, once the program has been there, that its open connection is not used.
-    func testANameMayNotStandForThisMachineNorAnOpenConnectionToIt() throws {
+    /// libcurl resolves `x.localhost` itself, so its address is known only after the lookup. The first call must open
+    /// no socket; the third must not use the connection that the second one left open.
+    func testANameOfThisMachineIsRefusedAlsoOnAnOpenConnection() throws {
         let inner = try LoopbackServer { _ in .json(200, [:]) }
         defer { inner.stop() }
         let transport = CurlTransport(policy: HTTPPolicy(allowInsecure: true))
@@ -124,7 +125,7 @@ final class AimedClientTests: FolderTestCase {
         XCTAssertEqual(inner.received.count, 2)
     }
 
-    /// A proxy would look names up, but addresses need no lookup.
+    /// A proxy resolves names, but an address needs no lookup.
     func testAProxyIsNotAskedForAddressesThatMayNotBeReached() throws {
         let proxy = try LoopbackServer { _ in .json(200, [:]) }
         defer { proxy.stop() }
@@ -136,7 +137,7 @@ final class AimedClientTests: FolderTestCase {
         XCTAssertEqual(status("http://10.1.2.3/", [.global, .private], transport), 200)
     }
 
-    /// Nil: the address is refused.
+    /// Returns nil if the address is refused.
     private func status(_ url: String, _ reach: Set<AddressClass>?, _ transport: CurlTransport) -> Int? {
         var request = HTTPRequest(url: url, deadline: .after(milliseconds: 10_000))
         request.reach = reach
@@ -190,8 +191,8 @@ final class AimedClientTests: FolderTestCase {
     }
 }
 
-/// Brings the requests to `outer` to a server on this machine, and says that its address is one on the Internet; all other
-/// requests go where they say.
+/// Sends requests for `outer` to a server on this machine and reports an Internet address for it. All other requests go
+/// where their URLs say.
 private struct Elsewhere: HTTPTransport {
     let transport: CurlTransport
     let outer: String

@@ -36,7 +36,7 @@ final class AuthenticationTests: FlowTestCase {
         XCTAssertEqual(failure { () throws(SDKError) in _ = try finishAuthentication(user, "4321") }, .incorrectPIN)
         XCTAssertNoThrow(try finishAuthentication(user, "1234"))
         XCTAssertEqual(server.calls.filter { $0 == .timePermit }.count, 1)
-        // Another process has not logged in.
+        // The other process has not started a login.
         let other = try newSDK()
         let again = try self.user(in: other)
         XCTAssertEqual(
@@ -47,7 +47,7 @@ final class AuthenticationTests: FlowTestCase {
         let user = try registered()
         let foreign = try server.permitShare(try registered("bob@example.com").mpinID, second: true)
         for call in [MilagroServer.Call.timePermit, .secondTimePermit] {
-            // A point, but another identity's.
+            // A valid point, but another identity's share.
             server.reply(call, permitAnswer(foreign))
             try sdk.startAuthentication(user)
             XCTAssertEqual(failure { () throws(SDKError) in _ = try finishAuthentication(user, "1234") }, .incorrectPIN)
@@ -59,7 +59,7 @@ final class AuthenticationTests: FlowTestCase {
         }
     }
 
-    /// As first and as second share.
+    /// An answer with this share, for both the first and the second permit share.
     private func permitAnswer(_ share: String) -> Reply {
         let date = server.state.withLock { Int($0.date) }
         return .json(200, ["date": date, "signature": "a+b=&", "storageId": "00", "timePermit": share])
@@ -72,12 +72,12 @@ final class AuthenticationTests: FlowTestCase {
         server.state.withLock { $0.stored = ["/tp/app%201/20778/\(hash)": foreign] }
         XCTAssertEqual(failure { () throws(SDKError) in try logIn(user) }, .incorrectPIN)
         XCTAssertFalse(server.calls.contains(.secondTimePermit))
-        // Nor does another process take it.
+        // Another process does not use the wrong share either.
         let other = try newSDK()
         server.forgetCalls()
         XCTAssertNoThrow(try logIn(try self.user(in: other), sdk: other))
         XCTAssertEqual(server.calls, [.timePermit, .secondTimePermit, .pass1, .pass2, .authenticate])
-        // The next day is another one.
+        // On the next day the permit storage is asked again.
         server.state.withLock { $0.date += 1 }
         let share = try server.permitShare(user.mpinID, second: true)
         server.state.withLock { $0.stored = ["/tp/app%201/20779/\(hash)": share] }
@@ -260,11 +260,11 @@ final class AuthenticationTests: FlowTestCase {
         XCTAssertEqual(server.calls, [], "the login that ran into the block is over")
         let other = try newSDK()
         XCTAssertEqual(try self.user(in: other).state, .blocked)
-        // Whether it was unblocked the server alone knows.
+        // Only the server knows whether the user was unblocked, so the client asks it.
         server.fail(.authenticate, status: 410)
         XCTAssertEqual(failure { () throws(SDKError) in _ = try logIn(user, "1234") }, .incorrectPIN)
         XCTAssertEqual(user.state, .blocked)
-        // A new registration starts at zero.
+        // A new registration starts with no failed attempts.
         server.fail(.authenticate, status: nil)
         try sdk.deleteUser(user)
         XCTAssertNoThrow(try logIn(try registered()))
@@ -417,7 +417,7 @@ final class AuthenticationTests: FlowTestCase {
 
 private let order = "2400000008702a0db0bddf647a6366d2c43fd6ee0cc906cebe11c0a636eb1f6d"
 
-/// y + count * r, 32 bytes.
+/// y + count * r as 32 bytes.
 private func unreduced(_ y: [UInt8], _ count: Int) -> [UInt8] {
     let order = Hex.decode(order) ?? []
     var (sum, carry) = (y, 0)

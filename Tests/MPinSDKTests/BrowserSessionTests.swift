@@ -3,7 +3,7 @@ import LoopbackServer
 import MPinSDK
 import XCTest
 
-/// Logins for a browser, and how they end.
+/// Logins for a browser, and logout.
 final class BrowserSessionTests: FlowTestCase {
     private let number = "2741539"
     private let qr = "f75dfd7607ec4213b177a3bd04651736"
@@ -86,7 +86,7 @@ final class BrowserSessionTests: FlowTestCase {
         XCTAssertEqual(failure { () throws(SDKError) in try finishAN(user, "0000000") }, .incorrectAccessNumber)
         XCTAssertEqual(sdk.lastError?.httpStatus, 412)
         XCTAssertNoThrow(try finishAN(user, number))
-        // The next one starts by itself.
+        // A second login needs no call of its own to start.
         XCTAssertNoThrow(try finishAN(user, number))
     }
 
@@ -101,7 +101,7 @@ final class BrowserSessionTests: FlowTestCase {
     }
 
     func testCheckDigits() throws {
-        // c = ((11 - S mod 11) mod 11) mod 10 with S = 7 d1 + 6 d2 + 5 d3 + 4 d4 + 3 d5 + 2 d6, written out.
+        // The check digit is c = ((11 - S mod 11) mod 11) mod 10, where S = 7 d1 + 6 d2 + 5 d3 + 4 d4 + 3 d5 + 2 d6.
         for good in ["2741539", "0000000", "1000004", "0000019", "9999996", "2700492", "9575081", "0000100"] {
             let digits = good.compactMap(\.wholeNumberValue)
             let weighted = 7 * digits[0] + 6 * digits[1] + 5 * digits[2] + 4 * digits[3] + 3 * digits[4] + 2 * digits[5]
@@ -166,8 +166,8 @@ final class BrowserSessionTests: FlowTestCase {
         }
     }
 
-    /// A MIRACL server that has none says so by an empty text, and the user is logged in.
-    func testALoginWithoutAnAuthorizationCodeIsOne() throws {
+    /// A MIRACL server that issues no code sends none or an empty text. The user is logged in anyway.
+    func testALoginWithoutAnAuthorizationCodeSucceeds() throws {
         let user = try registered()
         for code in [nil, "", NSNull(), 7] as [Any?] {
             server.reply(.authenticate, .json(200, ["status": 200, "message": "OK", "code": code as Any]))

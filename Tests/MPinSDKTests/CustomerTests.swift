@@ -5,8 +5,8 @@ import MPinSecrets
 import MPinWire
 import XCTest
 
-/// One user id at two customers of a MIRACL MFA server: two users. The answers are written from the description of its
-/// protocol, not recorded.
+/// The same user id at two customers of a MIRACL MFA server belongs to two users. The answers follow the description of
+/// its protocol; they are not recorded.
 final class CustomerTests: FlowTestCase {
     private let id = "alice@example.com"
 
@@ -15,7 +15,7 @@ final class CustomerTests: FlowTestCase {
         server.state.withLock { $0.namesCustomers = true }
     }
 
-    /// With a PIN of its own.
+    /// Registers the user at this customer, with this PIN.
     @discardableResult
     private func registered(at customer: String, _ pin: String) throws -> User {
         try sdk.setClientID(customer)
@@ -38,7 +38,7 @@ final class CustomerTests: FlowTestCase {
         try logIn(amber, "5678")
         XCTAssertEqual(failure { () throws(SDKError) in try logIn(amber, "1234") }, .incorrectPIN)
 
-        // After a restart the same two are there.
+        // After a restart both users are still there.
         let other = try newSDK()
         XCTAssertEqual(try customers(other), ["amber", "blue"])
         XCTAssertEqual(try other.user(id, customerID: "blue")?.mpinID, blue.mpinID)
@@ -49,7 +49,7 @@ final class CustomerTests: FlowTestCase {
             XCTAssertFalse(try other.userExists(id, customerID: customer, appID: app))
         }
 
-        // One is deleted, in both programs; the other one logs in.
+        // One user is deleted in one program and is gone in both. The other user can log in.
         try sdk.deleteUser(amber)
         XCTAssertEqual(amber.state, .invalid)
         XCTAssertEqual(try customers(sdk), ["blue"])
@@ -61,7 +61,7 @@ final class CustomerTests: FlowTestCase {
 
     func testTheCustomerMayTurnOutAtRegistration() throws {
         try registered(at: "blue", "1234")
-        // Without a customer a known user will do; an empty one asks for another.
+        // Without a customer, the call returns a known user. With an empty customer it makes another user.
         XCTAssertEqual(try sdk.makeNewUser(id).customerID, "blue")
         let user = try sdk.makeNewUser(id, customerID: "")
         XCTAssertEqual(user.state, .invalid)
@@ -84,14 +84,14 @@ final class CustomerTests: FlowTestCase {
         XCTAssertEqual(failure { () throws(SDKError) in try sdk.startRegistrationMFA(second) }, .flowError)
         XCTAssertEqual(second.state, .invalid)
         try logIn(blue, "1234")
-        // The store is asked, too.
+        // The store refuses a second user of the same customer, too.
         let store = UserStore(storage: FileStorage(path: path), key: try KeyFile.loadOrCreate(path + ".key"))
         let unnamed = try started("")
         var renamed = unnamed
         renamed.customerID = "blue"
         XCTAssertEqual(
             failure { () throws(SDKError) in _ = try store.update(unnamed.key) { $0 = renamed } }, .flowError)
-        // Deleted, she may register anew.
+        // After the first user is deleted, the second one may register.
         try sdk.deleteUser(blue)
         try sdk.startRegistrationMFA(second)
         XCTAssertEqual(second.customerID, "blue")
@@ -99,7 +99,7 @@ final class CustomerTests: FlowTestCase {
 
     func testAForgottenUserIsReplacedWhateverItsCustomer() throws {
         let (blue, amber) = (try registered(at: "blue", "1234"), try registered(at: "amber", "5678"))
-        // Not stored, so not forgotten either.
+        // This user was never stored, so `clearUsers` does not make it a forgotten one.
         _ = try sdk.makeNewUser(id, customerID: "")
         try sdk.clearUsers()
         try sdk.setClientID("blue")
@@ -113,7 +113,7 @@ final class CustomerTests: FlowTestCase {
         try logIn(again, "2468")
         XCTAssertEqual(try customers(sdk), ["blue"])
         XCTAssertTrue(try sdk.makeNewUser(id) === again)
-        // She is not forgotten any more.
+        // The user is in memory again, so a second one for the same customer is refused.
         let second = try sdk.makeNewUser(id, customerID: "")
         XCTAssertEqual(failure { () throws(SDKError) in try sdk.startRegistration(second) }, .flowError)
         let other = try newSDK()
@@ -148,7 +148,7 @@ final class CustomerTests: FlowTestCase {
         XCTAssertEqual(failure { () throws(SDKError) in try sdk.startRegistrationMFA(user) }, .responseParseError)
         XCTAssertEqual(user.state, .invalid)
         XCTAssertEqual(try customers(sdk), [])
-        // A server that names none leaves it at what the program says.
+        // If the server names no customer, the user keeps the one that the program has given.
         server.state.withLock { state in
             state.namesCustomers = false
             state.isForced = false
@@ -161,7 +161,7 @@ final class CustomerTests: FlowTestCase {
 
     // MARK: Stores and other clients
 
-    /// What a store holds of a user who is about to register; `more` are members of its record.
+    /// A stored record of a user who is about to register. `more`: additional members of the record.
     private func started(_ more: String) throws -> UserRecord {
         let id = Hex.encode(Array(#"{"userID":"\#(id)"}"#.utf8))
         let bytes = Array(

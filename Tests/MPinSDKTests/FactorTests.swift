@@ -19,7 +19,7 @@ final class FactorTests: FlowTestCase {
         try sdk.changePIN(user, old: old.span, new: new.span)
     }
 
-    /// A user whose PIN is 1234 beside the factors 567890 and 0042.
+    /// A user with PIN 1234 and the factors 567890 and 0042.
     private func registeredWithFactors() throws -> User {
         let user = try sdk.makeNewUser("alice@example.com")
         try sdk.startRegistration(user)
@@ -72,7 +72,7 @@ final class FactorTests: FlowTestCase {
         }
         for _ in 0..<8 { try add("999999", to: user) }
         XCTAssertEqual(failure { () throws(SDKError) in try add("999999", to: user) }, .flowError)
-        // Nine numbers of the largest size still fit.
+        // The sum of nine numbers of the largest size still fits.
         try sdk.startAuthentication(user)
         XCTAssertEqual(failure { () throws(SDKError) in try finishAuthentication(user, "999999") }, .incorrectPIN)
         XCTAssertNoThrow(try add("1234", to: user))
@@ -150,7 +150,7 @@ final class FactorTests: FlowTestCase {
         let user = try registered()
         let digits = Array("1234".utf8)
         try logIn(user)
-        // What an old client would have stored: the token for the number that its string hash makes of "1234".
+        // The record of an old client: its token is for the number that the client's string hash gives for "1234".
         let store = UserStore(storage: FileStorage(path: path), key: try KeyFile.load(path + ".key"))
         var record = try XCTUnwrap(try store.load().records.first)
         record = try legacy(record, pin: digits)
@@ -183,7 +183,7 @@ final class FactorTests: FlowTestCase {
         XCTAssertNoThrow(try logIn(user, "9876"))
     }
 
-    /// The record with its token for another number of the same PIN: token + decimal A - hash A.
+    /// The record with a token for the number that the old hash gives for the same PIN: token + decimal A - hash A.
     private func legacy(_ record: UserRecord, pin: [UInt8]) throws -> UserRecord {
         let id = try XCTUnwrap(Hex.decode(record.mpinID ?? ""))
         let token = try XCTUnwrap(record.token?.secret)

@@ -3,7 +3,7 @@ import LoopbackServer
 import MPinSDK
 import XCTest
 
-/// A client core with a store in a folder of its own, and a server that it can talk to.
+/// A client core with its own store and its own server.
 class FlowTestCase: FolderTestCase {
     private(set) var server: MilagroServer!
     private(set) var sdk: SDK!
@@ -21,7 +21,7 @@ class FlowTestCase: FolderTestCase {
         try super.tearDownWithError()
     }
 
-    /// That of ``sdk``.
+    /// The environment of ``sdk``.
     var environment: Environment { Environment() }
 
     func config(timeout: UInt32 = 10_000) -> SDKConfig {
@@ -31,7 +31,8 @@ class FlowTestCase: FolderTestCase {
     /// Another client core on the same store, as after a restart or in another process.
     func newSDK(timeout: UInt32 = 10_000, _ environment: Environment = Environment()) throws -> SDK {
         let sdk = SDK(environment: environment)
-        // A short timeout is meant for what comes after this, and the machine may be busy.
+        // A short timeout is meant for later calls. On a busy machine `initialize` may need longer, so it is tried
+        // again.
         var tries = 20
         while true {
             do throws(SDKError) {
@@ -70,6 +71,6 @@ class FlowTestCase: FolderTestCase {
         return try finishAuthentication(user, pin, sdk: other)
     }
 
-    /// The user of that id in another client core.
+    /// The user with that id in another client core.
     func user(_ id: String = "alice@example.com", in sdk: SDK) throws -> User { try XCTUnwrap(try sdk.user(id)) }
 }

@@ -3,9 +3,9 @@ import LoopbackServer
 import MPinSDK
 import XCTest
 
-/// Wire section 13, row by row, and every status that it leaves to the general rules.
+/// Tests each row of wire section 13, and every status that the general rules cover.
 final class HTTPStatusTests: FlowTestCase {
-    /// Hundreds of requests are sent again here; how long the pauses are is for RetriesTests.
+    /// These tests repeat hundreds of requests, so the pauses are short. RetriesTests tests their lengths.
     override var environment: Environment {
         var result = Environment()
         result.retryMilliseconds = 1
@@ -60,10 +60,10 @@ final class HTTPStatusTests: FlowTestCase {
         }
     }
 
-    /// A user in front of that request: `old` if it is as it was, and a new one else.
+    /// Prepares a user for that request: `old` if it is still usable, otherwise a new user.
     private func prepare(_ call: MilagroServer.Call, _ old: User? = nil) throws -> User {
         server.fail(call, status: nil)
-        // A first share is given out once.
+        // A first share is given out only once.
         let isAsItWas = old?.state != .blocked && call != .secondClientSecret
         let user = if let old, isAsItWas { old } else { try newUser(call) }
         switch call {
@@ -89,7 +89,7 @@ final class HTTPStatusTests: FlowTestCase {
         return user
     }
 
-    /// The status of the operation that sends that request.
+    /// The status of the operation that sends this request.
     private func run(_ call: MilagroServer.Call, _ user: User) -> Status? {
         failure { () throws(SDKError) in
             let pin = Array("1234".utf8)
@@ -126,7 +126,7 @@ final class HTTPStatusTests: FlowTestCase {
                 let error = try XCTUnwrap(sdk.lastError)
                 XCTAssertEqual(error.httpStatus, status)
                 XCTAssertTrue(error.text.contains("HTTP \(status)"), error.text)
-                // 204 has no body.
+                // A 204 answer has no body.
                 XCTAssertEqual(error.text.contains("line 1  line  2 xx"), status != 204, error.text)
                 XCTAssertLessThan(error.text.utf8.count, 400)
                 XCTAssertEqual(
@@ -137,8 +137,8 @@ final class HTTPStatusTests: FlowTestCase {
         XCTAssertEqual(rows, 18 * statuses.count)
     }
 
-    /// Neither control characters of any sort nor what turns the direction of the text.
-    func testTheServersWordsAreOneLineThatSteersNoTerminal() throws {
+    /// The text must contain no control characters and no characters that change the direction of text.
+    func testTheServersTextBecomesOneLineWithoutControlCharacters() throws {
         let user = try sdk.makeNewUser("alice@example.com")
         let message = "a\u{9b}31mb\u{85}c\u{2028}d\u{2029}e\u{202e}f\u{200b}g\u{7f}h ü 字"
         server.fail(.register, status: 400, message: message)
@@ -146,7 +146,7 @@ final class HTTPStatusTests: FlowTestCase {
         XCTAssertEqual(sdk.lastError?.server.text, "a 31mb c d e f g h ü 字")
     }
 
-    /// The same request as ``MilagroServer/Call/register``, for other servers.
+    /// The same request as ``MilagroServer/Call/register``, in the form for MIRACL servers.
     func testEveryStatusOfARegistrationAtAMIRACLServer() throws {
         let user = try sdk.makeNewUser("alice@example.com")
         for status in statuses {
@@ -172,7 +172,7 @@ final class HTTPStatusTests: FlowTestCase {
         }
     }
 
-    /// It is the registration that tells such a server, not a customer's name.
+    /// The way of the registration determines how 404 is understood, not a customer's name.
     func testARegistrationIsOverAtAMIRACLServerThatNamesNoCustomer() throws {
         server.state.withLock { $0.isForced = false }
         let user = try sdk.makeNewUser("alice@example.com")
@@ -190,7 +190,7 @@ final class HTTPStatusTests: FlowTestCase {
         XCTAssertEqual(user.state, .startedRegistration)
     }
 
-    /// No status of no request is left over.
+    /// Every status of every request has a meaning.
     func testEveryStatusHasAMeaning() {
         for call in ServerCall.allCases {
             for status in 100...999 {
@@ -214,7 +214,7 @@ final class HTTPStatusTests: FlowTestCase {
             (.answer(200, body: [0xFF]), .responseParseError),
         ]
         for call in MilagroServer.Call.allCases where call != .permitStorage {
-            // What these two say beside their status is not looked at.
+            // Of these two answers only the status is used.
             let isRead = call != .logout && call != .verification
             for (number, answer) in bad.enumerated() where isRead || answer.status == .networkError {
                 let user = try prepare(call)

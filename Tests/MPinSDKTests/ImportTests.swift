@@ -4,7 +4,8 @@ import MPinSDK
 import MPinSecrets
 import XCTest
 
-/// Users of the three older clients, with tokens that the old arithmetic made (Tests/Vectors): their PINs log in.
+/// Imports users of the three older clients, with tokens that the old arithmetic made (Tests/Vectors). They can log in
+/// with their old PINs.
 final class ImportTests: FolderTestCase {
     private var servers: [MilagroServer] = []
 
@@ -14,7 +15,7 @@ final class ImportTests: FolderTestCase {
         try super.tearDownWithError()
     }
 
-    /// A server without time permits and a client core that knows nobody.
+    /// Starts a server without time permits and a client core without users.
     private func start(masters: ([UInt8], [UInt8])? = nil) throws -> (MilagroServer, SDK) {
         let server = try masters.map { try MilagroServer(masters: $0) } ?? MilagroServer()
         server.state.withLock { $0.usesPermits = false }
@@ -57,18 +58,19 @@ final class ImportTests: FolderTestCase {
         (vector[part] as? [String: Any] ?? [:]).compactMapValues { $0 as? String }
     }
 
-    /// alice@example.com, whose token has the number 5 taken off, and the server that knows her.
+    /// A server on which alice@example.com is registered, and her token, from which the number 5 was subtracted as her
+    /// PIN.
     private func alice() throws -> (id: String, token: String, server: MilagroServer, sdk: SDK) {
         let session = try vector("bn254cx-mpin", "session-032")
         let master = try XCTUnwrap(Hex.decode(try XCTUnwrap(texts(session, "in")["s"])))
-        // 1 and s - 1 add up to the master secret.
+        // The shares 1 and s - 1 add up to the master secret.
         var rest = master
         rest[31] -= 1
         let (server, sdk) = try start(masters: ([UInt8](repeating: 0, count: 31) + [1], rest))
         return (try XCTUnwrap(texts(session, "in")["id"]), try XCTUnwrap(texts(session, "out")["token"]), server, sdk)
     }
 
-    /// Some digits that the old hash makes 5 of.
+    /// A PIN for which the old hash gives 5.
     private func oldPIN() throws -> String {
         try XCTUnwrap(
             (0..<1_000_000).lazy.map { String(format: "%06d", $0) }.first { pin in
@@ -97,7 +99,7 @@ final class ImportTests: FolderTestCase {
             try alice.sdk.importStorage(source(.milagro, try json([alice.server.url: [alice.id: user]]), secure)), 1)
         try checkAlice(alice.sdk, pin: pin, wrong: "0005")
         XCTAssertEqual(try alice.sdk.user("alice@example.com")?.deviceName, "phone")
-        // Once is enough, also without the backend's name and after a restart.
+        // A second import changes nothing, also without the backend's name and after a restart.
         XCTAssertEqual(try alice.sdk.importStorage(source(.milagro, try json([alice.id: user]), secure)), 0)
         let again = SDK()
         try again.initialize(SDKConfig(storagePath: path, backend: alice.server.url))
@@ -168,7 +170,7 @@ final class ImportTests: FolderTestCase {
             XCTAssertEqual(try sdk.importStorage(source(.clientJS, try json(list))), 1, id)
             let user = try XCTUnwrap(try sdk.user(userID), id)
             XCTAssertTrue(user.canSign, id)
-            // A second key pair would take the place of the one that logs in.
+            // A second key pair would replace the one that this user needs to log in.
             let digits = Array(pin.utf8)
             XCTAssertEqual(
                 failure { () throws(SDKError) in try sdk.startRegistrationDVS(user, pin: digits.span) }, .flowError)
@@ -177,7 +179,7 @@ final class ImportTests: FolderTestCase {
         }
     }
 
-    /// Users named by what is right or wrong with them.
+    /// Users whose names say what is right or wrong with them.
     private func milagroUsers(_ alice: (id: String, token: String, server: MilagroServer, sdk: SDK)) throws
         -> (users: [String: Any], secure: [String: Any])
     {

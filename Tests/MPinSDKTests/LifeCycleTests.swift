@@ -224,7 +224,7 @@ final class LifeCycleTests: FlowTestCase {
         XCTAssertEqual(try sdk.listUsers().map(\.id), ["alice", "bob"])
         XCTAssertTrue(try sdk.user("alice") === alice)
         XCTAssertNil(try sdk.user("dave"))
-        // For the server to refuse, as in the old cores.
+        // An empty user id is sent, and the server refuses it, as with the old cores.
         let nobody = try sdk.makeNewUser("")
         XCTAssertEqual(failure { () throws(SDKError) in try sdk.startRegistration(nobody) }, .httpRequestError)
         XCTAssertEqual(nobody.state, .invalid)
@@ -267,7 +267,7 @@ final class LifeCycleTests: FlowTestCase {
         try sdk.deleteUser(alice)
         XCTAssertEqual(alice.state, .invalid)
         XCTAssertEqual(try newSDK().listAllUsers().map(\.id), ["bob"])
-        // And under the name that was made anew.
+        // A user that was made again under the same name can be deleted, too.
         try sdk.deleteUser(try sdk.makeNewUser("bob"))
         XCTAssertEqual(try newSDK().listAllUsers().map(\.id), [])
         XCTAssertNoThrow(try logIn(try registered("alice")))
@@ -284,7 +284,7 @@ final class LifeCycleTests: FlowTestCase {
         try registered("alice", pin: "5678")
         XCTAssertNotEqual(alice.mpinID, former.mpinID)
         try logIn(alice, "5678")
-        // The former one is no longer what is stored.
+        // The former object no longer refers to the stored user.
         try sdk.deleteUser(former)
         XCTAssertEqual(alice.state, .registered)
         XCTAssertEqual(try newSDK().listAllUsers().map(\.mpinID), [alice.mpinID, try self.user("bob", in: sdk).mpinID])
@@ -300,7 +300,7 @@ final class LifeCycleTests: FlowTestCase {
         try registered("bob")
         let other = try newSDK()
         XCTAssertEqual(try other.listAllUsers().count, 3)
-        // Nothing is erased where the store cannot be written.
+        // If the store cannot be written, nothing is erased.
         try FileManager.default.createDirectory(atPath: path + ".new", withIntermediateDirectories: false)
         XCTAssertEqual(failure { () throws(SDKError) in try sdk.deleteUsers() }, .storageError)
         XCTAssertEqual(alice.state, .registered)
@@ -374,7 +374,7 @@ final class LifeCycleTests: FlowTestCase {
             let start = monotonicNanoseconds()
             XCTAssertEqual(failure { () throws(SDKError) in try sdk.startAuthentication(same) }, .timedOut)
             let milliseconds = (monotonicNanoseconds() - start) / 1_000_000
-            // What is above 700 is the machine's.
+            // The timeout is 700 ms; a busy machine adds the rest.
             XCTAssertTrue((700..<7000).contains(milliseconds), "\(milliseconds) ms")
         }
         XCTAssertEqual(user.state, .registered)
@@ -407,7 +407,7 @@ final class LifeCycleTests: FlowTestCase {
                 try sdk.startAuthentication(user)
                 _ = try sdk.finishAuthentication(user, pin: digits.span)
             } catch {
-                // Another thread may have finished the login of the same user in between.
+                // Another thread may have finished a login of the same user after the start.
                 if error.status != .flowError { failures.withLock { $0 += 1 } }
             }
         }
@@ -419,13 +419,13 @@ final class LifeCycleTests: FlowTestCase {
         let (entered, go, done) = (
             DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
         )
-        // The store asks for randomness, too.
+        // The store also needs random bytes, so only those of the login are held back.
         let isLogin = Locked(false)
         let environment = Environment(random: { bytes in
             guard isLogin.withLock({ $0 }) else { return systemRandom(&bytes) }
             entered.signal()
             go.wait()
-            // It may be asked more than once for one number.
+            // A number may need random bytes more than once.
             go.signal()
             return systemRandom(&bytes)
         })
@@ -454,7 +454,7 @@ final class LifeCycleTests: FlowTestCase {
         XCTAssertEqual(flock(lock, LOCK_EX), 0)
         Thread.detachNewThread {
             while server.calls.last != .register { usleep(1000) }
-            // The register answer may still be on its way: either wait ends.
+            // The answer may not have arrived yet. The cancel ends either wait.
             sdk.cancel()
         }
         XCTAssertEqual(failure { () throws(SDKError) in try sdk.startRegistration(user) }, .canceled)

@@ -4,12 +4,13 @@ import MPinHTTP
 import MPinSDK
 import XCTest
 
-/// What a client core of 2017 and the real MIRACL MFA service said to each other, by test context: every recorded answer
-/// is played to the client core over a socket, and its request is held against the recorded one.
+/// The recorded traffic of a client core of 2017 with the real MIRACL MFA service, in parts that are called contexts.
+/// The player answers the client core over a socket with the recorded answers and compares its requests with the
+/// recorded ones.
 ///
-/// Method, URL and members are compared. Not compared are the points, which are random, and what the recording lacks: the
-/// headers. Two members differ on purpose: our client leaves `authzRequest` out where the old one sent false, and hands
-/// the whole answer of pass 2 on where the old one sent its `authOTT` alone, as the Milagro cores do.
+/// It compares method, URL and members, but not points, because they are random, and not headers, because the recording
+/// has none. Two members differ on purpose. The old client sent `authzRequest` false, ours leaves it out. The old
+/// client sent `authOTT` alone, ours sends the whole answer of pass 2, as the Milagro cores do.
 final class MFATranscriptTests: FolderTestCase {
     private let backend = "https://api.dev.miracl.net"
     private let page = "https://mcl.dev.mpin.io"
@@ -40,8 +41,8 @@ final class MFATranscriptTests: FolderTestCase {
 
     // MARK: Steps
 
-    /// Plays one context, of which every exchange has to be asked for. `isCutOff`: the recorded client asked for more and
-    /// got no answer.
+    /// Plays one context and checks that every exchange in it was requested. `isCutOff`: the recorded client sent more
+    /// requests, but got no answers.
     private func play<Result>(_ context: String, isCutOff: Bool = false, _ body: () throws -> Result) throws -> Result {
         try player.load(context, isCutOff: isCutOff)
         let result = try body()
@@ -154,7 +155,7 @@ final class MFATranscriptTests: FolderTestCase {
         let alice = try registered("testUser1@example.com", code, test)
         let bob = try sdk.makeNewUser("testUser2@example.com")
         try play("\(bob.id)-\(code)-@\(test)") { try sdk.startRegistrationMFA(bob, accessCode: code) }
-        // The link in the mail was opened where the recording has an active answer.
+        // The recording has an active answer here, because the user had opened the link in the mail.
         try play("\(bob.id)@\(test)") {
             try sdk.restartRegistration(bob)
             try sdk.confirmRegistration(bob)
@@ -167,7 +168,7 @@ final class MFATranscriptTests: FolderTestCase {
         let carol = try sdk.makeNewUser("testUser3@example.com")
         try play("\(carol.id)-\(code)-@\(test)") { try sdk.startRegistrationMFA(carol, accessCode: code) }
         _ = try registered("testUser4@example.com", code, test)
-        // The same user on another device.
+        // The same user registers on another device.
         let first: SDK = sdk
         defer { sdk = first }
         sdk = try newSDK("second")
@@ -189,7 +190,7 @@ final class MFATranscriptTests: FolderTestCase {
         code = try accessCode("GetAccessCode005@\(test)")
         try start(user, code, test)
         let digits = Array("1234".utf8)
-        // The service had no code for this login, and its answer was right all the same.
+        // The service sent an empty code for this login, and the login succeeded.
         let authorization = try play("\(user.id)-1234-\(code)-AUTHZ@\(test)") {
             try sdk.finishAuthenticationMFA(user, pin: digits.span, accessCode: code)
         }
@@ -240,7 +241,7 @@ final class MFATranscriptTests: FolderTestCase {
         try sdk.clearTrustedDomains()
     }
 
-    /// The old tests took the network away in the middle.
+    /// The old tests switched the network off at these places.
     private func cutOff() throws {
         let test = "Misc"
         try play("@\(test)") { try sdk.setBackend(backend) }
@@ -264,7 +265,8 @@ final class MFATranscriptTests: FolderTestCase {
 
     // MARK: Member by member
 
-    /// What the client cannot do without, and what it says where that is missing, null or empty (TRUST wire section 7.2).
+    /// The members that the client requires, and its status if one of them is missing or null, or empty (TRUST wire
+    /// section 7.2).
     private static let needed: [String: (absent: Status, empty: Status?)] = [
         "settings.certivoxURL": (.responseParseError, .responseParseError),
         "settings.signatureURL": (.responseParseError, .responseParseError),
@@ -272,7 +274,7 @@ final class MFATranscriptTests: FolderTestCase {
         "settings.mpinAuthServerURL": (.responseParseError, .responseParseError),
         "settings.authenticateURL": (.responseParseError, .responseParseError),
         "settings.mobileAuthenticateURL": (.flowError, .flowError),
-        // Where the server does not say that it uses none, there must be an address for them.
+        // Without this member the client assumes time permits, so it requires an address for them.
         "settings.usePermits": (.responseParseError, .responseParseError),
         "service.name": (.responseParseError, nil), "service.url": (.responseParseError, nil),
         "service.rps_prefix": (.responseParseError, nil), "service.logo_url": (.responseParseError, nil),
@@ -319,7 +321,7 @@ final class MFATranscriptTests: FolderTestCase {
         XCTAssertEqual(otp?.code, isGone ? "" : "157001", what)
     }
 
-    /// One user's life with one answer replaced. It ends with `status`, or with a one-time password.
+    /// Registers and logs in a user, with one answer replaced. Ends with `status`, or returns a one-time password.
     private func registerAndLogIn(
         _ seq: Int, _ answer: [String: Any], _ status: Status?, _ what: String
     ) throws -> OTP? {
@@ -352,7 +354,7 @@ final class MFATranscriptTests: FolderTestCase {
     }
 }
 
-/// Sends each request to the player, which is told the address that it was meant for.
+/// Sends each request to the player, with the original URL in the path.
 private struct Detour: HTTPTransport {
     let transport: CurlTransport
     let to: String
@@ -377,12 +379,12 @@ private struct Recorded: @unchecked Sendable {
     let url: String
     let body: [String: Any]?
     let status: Int
-    /// Whether there was an answer.
+    /// Whether the recorded request was answered.
     let isAnswered: Bool
     /// JSON or text.
     var answer: Any
     let headers: [(String, String)]
-    /// Whether the request must be as it was recorded.
+    /// Whether the request must equal the recorded one.
     var isHeld = true
 
     init(_ exchange: [String: Any]) throws {
@@ -405,7 +407,7 @@ private struct Recorded: @unchecked Sendable {
         return .answer(status, headers: headers, body: Array(data))
     }
 
-    /// What is wrong with a request.
+    /// Describes how a request differs from the recorded one; nil if it does not.
     func fault(_ method: String, _ url: String, _ sent: [String: Any]) -> String? {
         guard isHeld else { return nil }
         guard method == self.method, url == self.url else {
@@ -416,7 +418,7 @@ private struct Recorded: @unchecked Sendable {
             let whole = sent["mpinResponse"] as? [String: Any] ?? [:]
             guard whole["authOTT"] as? String == response["authOTT"] as? String else { return "\(url): authOTT" }
             (sent["mpinResponse"], recorded["mpinResponse"]) = (nil, nil)
-            // Ours says so only where a code is asked for.
+            // Our client sends this member only if it asks for a code.
             (sent["authzRequest"], recorded["authzRequest"]) = (nil, nil)
         }
         let isEqual = NSDictionary(dictionary: sent) == NSDictionary(dictionary: recorded)
@@ -431,7 +433,7 @@ private struct Recorded: @unchecked Sendable {
     }
 }
 
-/// Answers the exchanges of a script in their order; a request that is not the next one gets 599.
+/// Answers the exchanges of a script in order. A request that is not the next one gets 599.
 private final class Player: Sendable {
     private struct State {
         var script: [Recorded] = []
@@ -458,10 +460,10 @@ private final class Player: Sendable {
     var url: String { socket.withLock { $0?.url ?? "" } }
     func stop() { socket.withLock { $0?.stop() } }
     var played: Set<Int> { state.withLock { $0.played } }
-    /// Of the last request, names in lower case.
+    /// The headers of the last request, names in lower case.
     var lastHeaders: [String: String] { state.withLock { $0.headers } }
 
-    /// Requests that were not as recorded, and exchanges that nobody asked for.
+    /// Requests that differ from the recorded ones, and exchanges that were not requested.
     var problems: [String] {
         state.withLock { state in
             state.problems + state.script.filter { !state.played.contains($0.seq) }.map { "not asked: \($0.url)" }
@@ -479,7 +481,7 @@ private final class Player: Sendable {
         }
     }
 
-    /// These exchanges for any requests.
+    /// Loads these exchanges without comparing the requests.
     func load(_ script: [Int], replacing seq: Int, by answer: [String: Any]) throws {
         let exchanges = try script.map { number in
             var exchange = try XCTUnwrap(exchange(number))
@@ -490,7 +492,7 @@ private final class Player: Sendable {
         state.withLock { $0.script = exchanges }
     }
 
-    /// Takes an exchange out of the script.
+    /// Removes an exchange from the script, unless it will be requested.
     func skip(_ seq: Int, unless isAsked: Bool) {
         if !isAsked { state.withLock { $0.script.removeAll { $0.seq == seq } } }
     }
@@ -499,7 +501,8 @@ private final class Player: Sendable {
         state.withLock { state in
             state.headers = Dictionary(request.headers.map { ($0.0.lowercased(), $0.1) }) { first, _ in first }
             let url = String(request.target.dropFirst())
-            // One that was not answered may be asked again.
+            // A request without an answer stays in the script while it is repeated, and is removed when another one
+            // follows.
             while let next = state.script.first, !next.isAnswered, next.url != url { state.script.removeFirst() }
             guard let next = state.script.first else {
                 if state.isCutOff { return .reset() }

@@ -4,7 +4,8 @@ import MPinCrypto
 import MPinSDK
 import MPinSecrets
 
-/// Logins, for this device and for a browser (wire sections 6.6 to 6.12), and what a MIRACL MFA server does beyond.
+/// Logins on this device and for a browser (wire sections 6.6 to 6.12), and the additional functions of a MIRACL MFA
+/// server.
 extension MilagroServer {
     func pass1(_ request: ReceivedRequest) throws -> Reply {
         let body = request.json
@@ -71,7 +72,7 @@ extension MilagroServer {
         }
     }
 
-    /// What a login is told that succeeded.
+    /// The answer to a successful login.
     private func answer(to request: ReceivedRequest, _ token: Token) -> [String: Any] {
         if request.json["authzRequest"] as? Bool == true {
             return ["status": 200, "message": "OK", "code": "the code"]
@@ -94,7 +95,7 @@ extension MilagroServer {
         return .json(200, ["PrerollId": "", "AppLogoUrl": "http://127.0.0.1/icon.png", "AppName": "Interop service"])
     }
 
-    /// The identity that signs, for the public key that came with the request.
+    /// Registers the identity for signatures, with the public key of the request.
     func signingRegister(_ request: ReceivedRequest) throws -> Reply {
         guard let key = (request.json["publicKey"] as? String).flatMap(Hex.decode), key.count == MPinSize.g2,
             request.json["dvsRegisterToken"] as? String == "leave"
@@ -110,7 +111,7 @@ extension MilagroServer {
             ])
     }
 
-    /// Whether the holder of the server secret takes a signature.
+    /// Whether a signature is valid for the holder of the server secret.
     func isSignature(_ signature: Signature, of hash: [UInt8]) throws -> Bool {
         let id = (Hex.decode(signature.mpinID) ?? []) + signature.publicKey
         let key = signature.publicKey

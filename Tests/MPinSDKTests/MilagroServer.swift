@@ -4,10 +4,10 @@ import MPinCrypto
 import MPinHTTP
 import MPinSecrets
 
-/// RPS, RPA and both D-TAs of a Milagro system on one loopback socket, written from wire sections 6, 8 and 9, with real
-/// keys: it judges what the client core sends as an old server would.
+/// RPS, RPA and both D-TAs of a Milagro system on one loopback socket, written from wire sections 6, 8 and 9. It has
+/// real keys and judges logins as an old server does.
 final class MilagroServer: Sendable {
-    /// What the server gets asked.
+    /// The kinds of requests.
     enum Call: String, CaseIterable, Sendable {
         case clientSettings, register, signature, secondClientSecret, timePermit, permitStorage, secondTimePermit
         case pass1, pass2, authenticate, mobileAuthenticate, logout, codeStatus, authorize, service
@@ -15,23 +15,23 @@ final class MilagroServer: Sendable {
     }
 
     struct State {
-        /// Registered without a confirmation.
+        /// Registrations are active without a confirmation.
         var isForced = true
         var usesPermits = true
         var hasStorage = true
         var stored: [String: String] = [:]
         var date: Int32 = 20778
         var maxAttempts = 3
-        /// Each client id is that of a customer, whose name is told at registration.
+        /// Each client id belongs to a customer, whose name is in the answer to a registration.
         var namesCustomers = false
-        /// Access numbers and QR ids that a browser shows.
+        /// The access numbers and QR ids that browsers show at present.
         var browsers: Set<String> = ["2741539", "f75dfd7607ec4213b177a3bd04651736"]
-        /// What the next logins with the right PIN are asked for, before they are let in.
+        /// Renewals that the server demands at the next logins with the right PIN, before they succeed.
         var demands: [[String: any Sendable]] = []
-        /// Members of the client settings, and of the answer to a registration, beside the usual ones.
+        /// Additional members of the client settings, and of the answer to a registration.
         var settings: [String: any Sendable] = [:]
         var registration: [String: any Sendable] = [:]
-        /// Answers something else than usual where it does not return nil.
+        /// Returns another answer than the usual one, or nil for the usual one.
         var override: @Sendable (Call, ReceivedRequest) -> Reply? = { _, _ in nil }
         var calls: [Call] = []
         var pending: [String: (regOTT: String, isActive: Bool)] = [:]
@@ -43,7 +43,7 @@ final class MilagroServer: Sendable {
     struct Pass1 {
         let commitment: [UInt8]
         let y: [UInt8]
-        /// Of an identity that signs.
+        /// The public key of an identity that signs.
         let publicKey: [UInt8]?
     }
 
@@ -60,7 +60,7 @@ final class MilagroServer: Sendable {
     let context: ServerContext
     private let socket = Locked<LoopbackServer?>(nil)
 
-    /// With the D-TAs' master secret shares, random ones by default.
+    /// Uses random master secret shares for the D-TAs.
     convenience init() throws { try self.init(masters: (randomScalar(), randomScalar())) }
 
     init(masters: ([UInt8], [UInt8])) throws {
@@ -86,9 +86,9 @@ final class MilagroServer: Sendable {
         state.withLock { $0.calls = [] }
         socket.withLock { $0?.forget() }
     }
-    /// Opens the mailed link.
+    /// Opens the link in the mail.
     func activate(_ mpinID: String) { state.withLock { $0.pending[mpinID]?.isActive = true } }
-    /// Every answer of that kind has this status from now on; nil: as usual.
+    /// From now on every answer of that kind has this status; nil ends this.
     func fail(_ call: Call, status: Int?, message: String = "no") {
         state.withLock { state in
             state.override = { asked, _ in
@@ -101,7 +101,7 @@ final class MilagroServer: Sendable {
         state.withLock { $0.override = { asked, _ in asked == call ? reply : nil } }
     }
 
-    /// The second time permit share of an identity.
+    /// A time permit share of an identity, the first or the second one.
     func permitShare(_ mpinID: String, second: Bool) throws -> String {
         let hash = SHA256.hash(Hex.decode(mpinID) ?? [])
         let date = state.withLock { $0.date }
@@ -277,12 +277,12 @@ final class MilagroServer: Sendable {
     }
 }
 
-/// A fresh scalar below the group order.
+/// A random scalar below the group order.
 func randomScalar() throws -> [UInt8] {
     try octets(MPinSize.scalar) { out in try RandomScalar.generate(into: &out, random: systemRandom) }
 }
 
-/// `count` bytes that `fill` writes.
+/// `count` bytes, which `fill` writes.
 func octets(_ count: Int, _ fill: (inout MutableSpan<UInt8>) throws -> Void) throws -> [UInt8] {
     var result = [UInt8](repeating: 0, count: count)
     var span = result.mutableSpan

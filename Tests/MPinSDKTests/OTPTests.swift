@@ -71,9 +71,9 @@ final class OTPTests: FlowTestCase {
         }
     }
 
-    // MARK: Registration codes: written, not recorded
+    // MARK: Registration codes (the answers are not recorded)
 
-    /// An old Milagro server's digits would register nothing.
+    /// The digits of an old Milagro server cannot register a device.
     func testAServerThatKnowsNoRegistrationCodesIsNotAskedForOne() throws {
         let user = try registered()
         server.forgetCalls()
@@ -84,7 +84,7 @@ final class OTPTests: FlowTestCase {
         XCTAssertEqual(server.calls, [])
     }
 
-    /// At a server that says that it gives them.
+    /// Registers a user at a server whose settings announce registration codes.
     private func registeredForCodes() throws -> User {
         server.state.withLock { $0.settings["registrationCodes"] = true }
         try sdk.setBackend(server.url)

@@ -5,7 +5,7 @@ import MPinSDK
 import Synchronization
 import XCTest
 
-/// The client core against the real server, which was built beside the tests and runs as a process of its own.
+/// The client core with the real server, which was built together with the tests and runs as a separate process.
 final class RealServerTests: FolderTestCase {
     private var process: Process!
     private var url = ""
@@ -17,7 +17,7 @@ final class RealServerTests: FolderTestCase {
         try super.tearDownWithError()
     }
 
-    /// By default every registration is confirmed at once.
+    /// Starts the server. By default every registration is confirmed at once.
     private func start(_ arguments: [String] = ["--force-activate"]) throws {
         let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         let ports = freePorts(4)
@@ -33,7 +33,7 @@ final class RealServerTests: FolderTestCase {
         process.standardError = FileHandle.nullDevice
         try process.run()
         var environment = Environment()
-        // The first requests come before the server does.
+        // The first requests are sent before the server is ready.
         environment.retryMilliseconds = 20
         sdk = SDK(environment: environment)
         try sdk.initialize(SDKConfig(storagePath: path))
@@ -75,7 +75,7 @@ final class RealServerTests: FolderTestCase {
         return try sdk.finishAuthentication(user, pin: digits.span)
     }
 
-    /// The name as some systems type it, and composed.
+    /// The name is decomposed, as some systems type it (a separate accent), and composed.
     func testAUserIsFoundByAnyFormOfTheName() throws {
         try start()
         let user = try registered("jose\u{301}@example.com")
@@ -88,7 +88,7 @@ final class RealServerTests: FolderTestCase {
         XCTAssertEqual(try again.user("jose\u{301}@example.com")?.state, .registered)
     }
 
-    /// As a page of the site asks.
+    /// Sends a request as a page of the website does.
     private func post(_ path: String, _ body: [String: Any]) throws -> [String: Any] {
         let text = Array(try JSONSerialization.data(withJSONObject: body))
         let answer = try browser.execute(
@@ -114,7 +114,7 @@ final class RealServerTests: FolderTestCase {
         XCTAssertNoThrow(try logIn(try registered("alice@example.com")))
     }
 
-    /// Whoever reads the URL of a registration in a log gets nothing by it, once the client has its token.
+    /// Somebody who reads the URL of a registration in a log cannot use it once the client has its token.
     func testTheURLOfARegistrationIsWorthNothingOnceTheClientHasItsToken() throws {
         try start()
         let recorder = Recorder()
@@ -137,7 +137,7 @@ final class RealServerTests: FolderTestCase {
         XCTAssertNoThrow(try logIn(user))
     }
 
-    /// The command of an operator, at the running server.
+    /// Runs an operator's command on the files of the running server.
     private func operate(_ arguments: [String]) throws {
         let command = Process()
         command.executableURL = process.executableURL
@@ -158,7 +158,7 @@ final class RealServerTests: FolderTestCase {
         XCTAssertEqual(failure { () throws(SDKError) in try logIn(user) }, .incorrectPIN)
         XCTAssertEqual(user.state, .blocked, "nobody has unblocked it")
         try operate(["user", "unblock", id])
-        // Another process, as after a restart of the phone.
+        // Another client core, as after a restart of the phone.
         sdk = SDK()
         try sdk.initialize(SDKConfig(storagePath: path, backend: url))
         user = try XCTUnwrap(sdk.user(id))
@@ -195,7 +195,7 @@ final class RealServerTests: FolderTestCase {
         XCTAssertNoThrow(try other.finishAuthentication(same, pin: pin.span))
     }
 
-    /// A public URL is all that a phone knows.
+    /// A phone may know only the public URL.
     func testTheServiceTellsOfItselfWhereAPublicURLIsSet() throws {
         try start()
         let details = try sdk.serviceDetails(url)
@@ -331,7 +331,7 @@ final class RealServerTests: FolderTestCase {
         XCTAssertEqual(members(details), ["n", "http://127.0.0.1:1", "rps", "/l"])
     }
 
-    /// Our server takes a browser's session and a push id of MFA clients and has no use for them.
+    /// Our server accepts a browser's session and a push id of MFA clients, but does not use them.
     func testARegistrationInTheMannerOfMIRACLMFA() throws {
         try start()
         let user = try sdk.makeNewUser("ivan@example.com")
@@ -343,7 +343,7 @@ final class RealServerTests: FolderTestCase {
     }
 }
 
-/// Real requests, of which it takes note.
+/// Sends requests and records them.
 private final class Recorder: HTTPTransport {
     private let transport = CurlTransport()
     private let noted = Mutex<[HTTPRequest]>([])

@@ -4,14 +4,14 @@ import MPinSecrets
 import MPinWire
 import XCTest
 
-/// What the store keeps of a user.
+/// The stored record of a user.
 final class RecordTests: XCTestCase {
     private func decode(_ text: String) throws -> UserRecord {
         let bytes = Array(text.utf8)
         return try JSON.decode(UserRecord.self, from: bytes.span)
     }
 
-    /// As the first release wrote it.
+    /// A record of the first release.
     private let old = #"""
         {"userID":"alice","backend":"https://example.com","state":"REGISTERED","deviceName":"phone","mpinID":"7b7d",
         "token":"0401","mapping":"decimal6","permit":{"date":20778,"share":"0402"}}

@@ -31,7 +31,7 @@ final class RegistrationTests: FlowTestCase {
         XCTAssertEqual(try logIn(user), #"{"someUserData":"welcome ü"}"#)
     }
 
-    /// A server may compose a name that was typed with an accent of its own; another name is not the user's.
+    /// A server may compose a name that was typed decomposed. Any other change of the name is refused.
     func testAnIDMayNameTheUserInAnotherUnicodeForm() throws {
         func answer(_ name: String) throws {
             let id: [String: Any] = ["mobile": 1, "issued": "", "userID": name, "salt": "00"]
@@ -239,7 +239,7 @@ final class RegistrationTests: FlowTestCase {
         let user = try sdk.makeNewUser("alice@example.com")
         try sdk.startRegistration(user)
         try sdk.confirmRegistration(user)
-        // A folder in the way of the draft: the file system says no.
+        // A folder has the name of the temporary file, so writing the store fails.
         try FileManager.default.createDirectory(atPath: path + ".new", withIntermediateDirectories: false)
         XCTAssertEqual(failure { () throws(SDKError) in try finishRegistration(user, "1234") }, .storageError)
         XCTAssertEqual(user.state, .activated)

@@ -4,8 +4,8 @@ import MPinSDK
 import MPinSecrets
 import XCTest
 
-/// New secrets that a MIRACL server asks for at a login: the demands are written from the description of its protocol,
-/// not recorded. What is proved then is judged with the server secret.
+/// A MIRACL server can demand at a login that the client fetches new secrets. The demands follow the description of its
+/// protocol; they are not recorded. The test checks the following logins with the server secret.
 final class RenewalTests: FlowTestCase {
     private let keyPair: [String: any Sendable] = ["dvsRegister": ["token": "leave", "curve": "BN254CX"]]
     private let id = "alice@example.com"
@@ -18,7 +18,7 @@ final class RenewalTests: FlowTestCase {
         try sdk.setBackend(server.url)
     }
 
-    /// For a user without a key pair: the first share for its M-Pin ID, or for a new one.
+    /// For a user without a key pair: the first share, for its present M-Pin ID or for a new one.
     private func shares(_ mpinID: String, isNew: Bool = true) throws -> [String: any Sendable] {
         let hash = Hex.encode(SHA256.hash(try XCTUnwrap(Hex.decode(mpinID))))
         let query = "expires=2026-11-21T02:37:19Z&signature=5e&hash_user_id=&hash_mpin_id=\(hash)"
@@ -60,7 +60,7 @@ final class RenewalTests: FlowTestCase {
         XCTAssertNotEqual(user.mpinID, former)
         XCTAssertTrue(user.canSign)
         try checkLogsIn(user)
-        // The same identity signs, with the same PIN, and is renewed in its turn.
+        // The same identity signs with the same PIN, and a signature renews it, too.
         let renewed = user.mpinID
         demand(keyPair)
         let signature = try sign(user, "1234")
@@ -68,7 +68,7 @@ final class RenewalTests: FlowTestCase {
         XCTAssertEqual(signature.mpinID, user.mpinID)
         XCTAssertNotEqual(user.mpinID, renewed)
         try checkLogsIn(user)
-        // So the two have one PIN also after a change.
+        // After a change the PIN is still the same for logins and signatures.
         try logIn(user)
         let (pin, new) = (Array("1234".utf8), Array("2468".utf8))
         try sdk.changePIN(user, old: pin.span, new: new.span)
@@ -117,7 +117,7 @@ final class RenewalTests: FlowTestCase {
             XCTAssertNotNil(try sdk.finishAuthentication(user, pin: pin.span))
         }
         XCTAssertEqual(failure { () throws(SDKError) in try logIn(user) }, .incorrectPIN)
-        // The PIN that was proved is that of the new token.
+        // The new token is for the PIN that was just used.
         try sdk.startAuthentication(user)
         try sdk.addFactor(user, factor: factor.span)
         demand(keyPair)
@@ -140,7 +140,7 @@ final class RenewalTests: FlowTestCase {
         XCTAssertTrue(try server.isSignature(signature, of: [UInt8](repeating: 7, count: 32)))
         XCTAssertNotEqual(signature.mpinID, signer)
         XCTAssertEqual(user.mpinID, login)
-        // There is no room for a second key pair.
+        // The user already has a key pair for signatures and cannot have a second one.
         demand(keyPair)
         XCTAssertEqual(failure { () throws(SDKError) in try logIn(user) }, .clientSecretExpired)
         demand(try shares(mpinID(1)))
@@ -174,7 +174,7 @@ final class RenewalTests: FlowTestCase {
             XCTAssertFalse(user.canSign)
         }
         try checkLogsIn(user)
-        // The new secret is not stored: the old one is still good.
+        // If the new secret cannot be stored, the old one remains valid.
         try FileManager.default.createDirectory(atPath: path + ".new", withIntermediateDirectories: false)
         demand(keyPair)
         XCTAssertEqual(failure { () throws(SDKError) in try logIn(user) }, .storageError)
@@ -293,7 +293,7 @@ final class RenewalTests: FlowTestCase {
         XCTAssertEqual(failure { () throws(SDKError) in try logIn(user) }, .responseParseError)
         XCTAssertEqual(server.calls.filter { $0 == .authenticate }.count, 2)
         try checkLogsIn(user)
-        // An identity with a key pair is not renewed without.
+        // An identity with a key pair cannot be renewed without one.
         demand(try shares(mpinID(1)))
         XCTAssertEqual(failure { () throws(SDKError) in try logIn(user) }, .responseParseError)
     }

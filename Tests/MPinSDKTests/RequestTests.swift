@@ -4,7 +4,7 @@ import MPinHTTP
 import MPinSDK
 import XCTest
 
-/// What every request carries, where it may go, and when it is sent again.
+/// The headers of every request, where requests may go, and when they are repeated.
 final class RequestTests: FlowTestCase {
     // MARK: Headers
 
@@ -100,8 +100,8 @@ final class RequestTests: FlowTestCase {
             failure { () throws(SDKError) in try sdk.addTrustedDomain("https://a") }, .invalidArgument)
     }
 
-    /// A transport of the program's own need not know the rules: they are held before it.
-    func testTheRulesHoldForATransportOfTheProgram() throws {
+    /// The rules are checked before the program's own transport is called, so it need not know them.
+    func testTheRulesAlsoApplyToATransportOfTheProgram() throws {
         struct Forbidden: HTTPTransport {
             func execute(
                 _ request: HTTPRequest, isCancelled: @Sendable () -> Bool
@@ -140,7 +140,7 @@ final class RequestTests: FlowTestCase {
 
     // MARK: Trying again
 
-    /// Fails the first `count` requests of that kind with `reply`.
+    /// The first `count` requests of that kind get `reply`.
     private func failFirst(_ count: Int, _ call: MilagroServer.Call, _ reply: Reply) {
         let left = Locked(count)
         server.state.withLock { state in
@@ -237,7 +237,7 @@ final class RequestTests: FlowTestCase {
         XCTAssertLessThan((monotonicNanoseconds() - cancelled.withLock { $0 }) / 1_000_000, 4000)
     }
 
-    // MARK: What an error says
+    // MARK: Errors
 
     func testErrorsCarryWhatTheServerSaid() throws {
         let user = try sdk.makeNewUser("alice@example.com")

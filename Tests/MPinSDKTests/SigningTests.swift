@@ -4,8 +4,8 @@ import MPinSDK
 import MPinSecrets
 import XCTest
 
-/// Signing keys: the answers are written from the description of the MIRACL MFA protocol, not recorded. The signatures
-/// are judged by a real holder of the server secret.
+/// Signing keys. The answers follow the description of the MIRACL MFA protocol; they are not recorded. A holder of a
+/// real server secret checks the signatures.
 final class SigningTests: FlowTestCase {
     private let hash = SDK.hashDocument(Array("a document".utf8).span)
 

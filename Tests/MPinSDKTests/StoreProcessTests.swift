@@ -3,13 +3,14 @@ import MPinSDK
 import MPinSecrets
 import XCTest
 
-/// Real processes that save at the same time or are killed at it: 40 of them, or 1,000 with FULL=1 in the environment.
+/// Processes that save at the same time, or are killed while they save: 40 of them, or 1,000 with FULL=1 in the
+/// environment.
 final class StoreProcessTests: FolderTestCase {
     private let kills = ProcessInfo.processInfo.environment["FULL"] == "1" ? 1000 : 40
 
     private func startWriter(_ name: String, rounds: Int) throws -> (process: Process, output: FileHandle) {
         let process = Process()
-        // Built beside the program that runs the tests.
+        // This program was built together with the tests.
         process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
             .appendingPathComponent("StoreWriter")
         process.arguments = [path, name, "\(rounds)"]

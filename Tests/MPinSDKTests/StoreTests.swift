@@ -6,7 +6,7 @@ import MPinSecrets
 import MPinWire
 import XCTest
 
-/// Files in a folder of its own for each test.
+/// A new folder for each test.
 class FolderTestCase: XCTestCase {
     private(set) var folder = ""
     var path: String { folder + "/store" }
@@ -21,7 +21,7 @@ class FolderTestCase: XCTestCase {
     func read(_ path: String) throws -> [UInt8] { Array(try Data(contentsOf: URL(fileURLWithPath: path))) }
     func write(_ bytes: [UInt8], _ path: String) throws { try Data(bytes).write(to: URL(fileURLWithPath: path)) }
 
-    /// The error of `body`, nil when it succeeds.
+    /// The status of the error that `body` throws; nil if it succeeds.
     func failure(_ body: () throws(SDKError) -> Void) -> Status? {
         do throws(SDKError) { try body() } catch { return error.status }
         return nil
@@ -29,7 +29,7 @@ class FolderTestCase: XCTestCase {
 
     func sorted(_ records: [UserRecord]) -> [UserRecord] { records.sorted { $0.key < $1.key } }
 
-    /// The members of an answer as text, in their order.
+    /// The members of an answer as text, in order.
     func members(_ answer: some Sendable) -> [String] { Mirror(reflecting: answer).children.map { "\($0.value)" } }
 }
 
@@ -125,7 +125,7 @@ final class StoreTests: FolderTestCase {
         let key = try KeyFile.load(path + ".key")
         let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
         let isFull = ProcessInfo.processInfo.environment["FULL"] == "1"
-        // Every bit of the header, then one of each byte, another one each time; with FULL=1 in the environment all.
+        // Flips every bit of the header and one bit of every other byte; with FULL=1 in the environment every bit.
         for bit in 0..<blob.count * 8 where isFull || bit < header * 8 || bit % 8 == bit / 8 % 8 {
             try file.seek(toOffset: UInt64(bit / 8))
             try file.write(contentsOf: [blob[bit / 8] ^ 1 << (bit % 8)])
@@ -179,7 +179,7 @@ final class StoreTests: FolderTestCase {
         try write(Array(exchanged.joined(separator: [10])) + [10], path)
         var content = try store().load()
         XCTAssertEqual(content.damaged, 1)
-        // Each is still its own user's.
+        // Each record still belongs to its own user.
         XCTAssertEqual(sorted(content.records), sorted(records))
         for index in 1...3 {
             var replaced = lines
@@ -232,7 +232,7 @@ final class StoreTests: FolderTestCase {
         XCTAssertEqual(failure { () throws(SDKError) in _ = try FileStorage(path: path).read() }, .storageError)
     }
 
-    /// Each kept `initialize` waiting past its deadline, for ever.
+    /// A pipe in the place of each of these files once made `initialize` wait for ever.
     func testNoPipeInThePlaceOfAFileHoldsUpTheStart() throws {
         let files: [(name: String, status: Status)] = [
             ("store", .storageError), ("store.key", .storageError), ("ca.pem", .invalidArgument),
@@ -299,7 +299,7 @@ final class StoreTests: FolderTestCase {
         XCTAssertEqual(
             failure { () throws(SDKError) in _ = try running.update(record("x").key) { $0 = nil } }, .storageError)
         XCTAssertEqual(try read(path), old)
-        // Whoever starts now cannot know.
+        // A process that starts now cannot detect it.
         XCTAssertEqual(try store().load().records.count, 1)
     }
 
@@ -349,7 +349,7 @@ final class StoreTests: FolderTestCase {
         return SecretBytes(copying: bytes.span)
     }
 
-    /// Lines sealed by hand, as an older version of the library wrote them.
+    /// The content of a store in the format of an older version of the library.
     private func oldStore(_ header: String, _ key: SecretBytes, version: Int, ending: [UInt8]) throws -> [UInt8] {
         let encoder = JSONEncoder()
         let json = [

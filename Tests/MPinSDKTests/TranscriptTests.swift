@@ -6,28 +6,29 @@ import MPinSecrets
 import MPinWire
 import XCTest
 
-/// What old clients and servers said to each other, recorded: the answers are played back to the client core, and its
-/// requests are held against those of the old client.
+/// Recorded traffic of old clients and servers. The player sends the recorded answers to the client core and compares
+/// its requests with those of the old client.
 ///
-/// Not played, because no client is a part of them: `std-03-setupDone` and `verify-04-activate-by-mail-link` (a service and
-/// a browser; MPinServerTests plays them) and `std-50-dta` (the D-TA and its RPS). Somebody made the requests of
-/// `std-31`, `std-33` and `std-34` by hand, with what no client sends: only their answers are played.
+/// Three recordings are not played, because no client takes part: `std-03-setupDone` and
+/// `verify-04-activate-by-mail-link` (a service and a browser; MPinServerTests plays them) and `std-50-dta` (the D-TA
+/// and its RPS). The requests of `std-31`, `std-33` and `std-34` were made by hand with content that no client sends,
+/// so only their answers are played.
 final class TranscriptTests: FolderTestCase {
     private struct Exchange: Sendable {
         let method: String
-        /// Path and query with the recorded hosts' paths.
+        /// Path and query, with the paths of the recorded hosts.
         let target: String
-        /// The JSON text of the body, empty for none.
+        /// The body as JSON text; empty if there is none.
         let body: Data
         let answer: Reply
-        /// Whether the client's request must be as it was recorded.
+        /// Whether the client's request must equal the recorded one.
         var isHeld = true
 
         var status: Int { if case .answer(let status, _, _) = answer { status } else { 0 } }
         var json: [String: Any] { (try? JSONSerialization.jsonObject(with: body)) as? [String: Any] ?? [:] }
     }
 
-    /// Plays exchanges in their order; a request that is not the next one is answered with 599.
+    /// Answers the exchanges of a script in order. A request that is not the next one gets 599.
     private final class Player: Sendable {
         private let script = Locked<[Exchange]>([])
         private let faults = Locked<[String]>([])
@@ -41,7 +42,7 @@ final class TranscriptTests: FolderTestCase {
         var url: String { socket.withLock { $0?.url ?? "" } }
         func stop() { socket.withLock { $0?.stop() } }
         func load(_ exchanges: [Exchange]) { script.withLock { $0 = exchanges } }
-        /// Requests that were not as recorded, and exchanges that nobody asked for.
+        /// Requests that differ from the recorded ones, and exchanges that were not requested.
         var problems: [String] { faults.withLock { $0 } + script.withLock { $0.map { "not asked: \($0.target)" } } }
 
         private func answer(_ request: ReceivedRequest) -> Reply {
@@ -63,13 +64,13 @@ final class TranscriptTests: FolderTestCase {
             return .json(599, ["message": text])
         }
 
-        /// The order of a query's members does not matter.
+        /// Members of a query may have any order.
         private static func isEqual(_ left: String, _ right: String) -> Bool {
             guard let left = URLComponents(string: left), let right = URLComponents(string: right) else { return false }
             return left.path == right.path && Set(left.queryItems ?? []) == Set(right.queryItems ?? [])
         }
 
-        /// Points are random: only their shape counts.
+        /// Points are random, so only their format is compared.
         private static func masked(_ body: [String: Any]) -> [String: Any] {
             body.mapValues { value in
                 guard let text = value as? String, text.count == 130, text.hasPrefix("04") else { return value }
@@ -95,8 +96,8 @@ final class TranscriptTests: FolderTestCase {
         try super.tearDownWithError()
     }
 
-    /// The exchanges between the client and its servers in recordings; where a recording holds two runs, the one of
-    /// `run` (part of its user id).
+    /// The exchanges between the client and its servers in these recordings. If a recording contains two runs, `run` (a
+    /// part of the user id) selects one.
     private func exchanges(_ names: [String], run: String = "") throws -> [Exchange] {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent("Vectors/transcripts")
@@ -112,7 +113,7 @@ final class TranscriptTests: FolderTestCase {
         let request = try XCTUnwrap(recorded["request"] as? [String: Any])
         let response = try XCTUnwrap(recorded["response"] as? [String: Any])
         let target = try XCTUnwrap(request["target"] as? String)
-        // The other hops are between servers, and so are these two paths.
+        // The other hops, and these paths, are between servers.
         let isClients = ["rpa", "cloud"].contains(recorded["hop"] as? String)
         guard isClients, !["/mpinVerify", "/mpinPermitUser", "/mpinActivate"].contains(where: target.hasPrefix) else {
             return nil
@@ -136,15 +137,15 @@ final class TranscriptTests: FolderTestCase {
             answer: .answer(status, body: onThisPort(body)))
     }
 
-    /// The browser's requests beside the phone's: pages, the polling, and its own authenticate, which knows the one-time
-    /// token alone.
+    /// Whether the request was sent by the browser, not by the phone: pages, polling, and the browser's own
+    /// authenticate, which contains only the one-time token.
     private func isBrowsers(_ target: String, _ request: [String: Any]) -> Bool {
         if ["/", "/protected", "/rps/access", "/rps/getAccessNumber", "/rps/getQrUrl"].contains(target) { return true }
         let sent = (request["body"] as? [String: Any])?["mpinResponse"] as? [String: Any]
         return target == "/mpinAuthenticate" && sent?["pass"] == nil
     }
 
-    /// Recorded hosts and ports become the player's.
+    /// Replaces recorded hosts and ports by the player's.
     private func onThisPort(_ body: [UInt8]) -> [UInt8] {
         let text = String(decoding: body, as: UTF8.self).replacingOccurrences(of: "\\/", with: "/")
         return Array(
@@ -220,8 +221,8 @@ final class TranscriptTests: FolderTestCase {
         }
     }
 
-    /// The last recording goes from the confirmation to the login. Not all of its exchanges name the user, so the run is
-    /// told by the order: the first of each pair of like exchanges belongs to the first run.
+    /// Plays the last recording, from the confirmation to the login. Some of its exchanges do not contain the user, so
+    /// the run is recognised by the order: the first of each pair of similar exchanges belongs to the first run.
     private func playWholeLogin(_ user: User, _ run: String) throws {
         let all = try exchanges(["verify-05-confirm-after-activation"])
         let isFirst = run == "ver3.26899@example.com"
@@ -270,7 +271,7 @@ final class TranscriptTests: FolderTestCase {
         var attempts: [([Exchange], Exchange)] = []
         for answer in try refusals("std-33-errors-pass1", "/rps/pass1") { attempts.append(([], answer)) }
         for answer in try refusals("std-34-errors-pass2", "/rps/pass2") { attempts.append(([pass1], answer)) }
-        // The wrong PIN comes last: after it the client forgets its permit.
+        // The wrong PIN comes last, because after it the client drops its permit.
         for answer in try refusals("std-34-errors-pass2", "/mpinAuthenticate").sorted(by: { $0.status > $1.status }) {
             attempts.append(([pass1, pass2], answer))
         }
@@ -286,7 +287,7 @@ final class TranscriptTests: FolderTestCase {
         XCTAssertEqual(player.problems, [])
     }
 
-    /// The user of `std-02`, registered or in front of the first share, with a permit of the day.
+    /// The user of `std-02` with a permit of the day, either registered or about to fetch the first share.
     private func registered(finished: Bool = true) throws -> User {
         try play("std-01-clientSettings") {
             try sdk.testBackend(player.url)
@@ -301,7 +302,7 @@ final class TranscriptTests: FolderTestCase {
         return try stored(userOf: "std-10-access-number-login")
     }
 
-    /// The answers of a recording to a path, for any request.
+    /// The recorded answers for a path, without comparing the requests.
     private func answers(_ name: String, _ path: String) throws -> [Exchange] {
         try exchanges([name]).filter { $0.target.hasPrefix(path) }.map { exchange in
             var exchange = exchange
@@ -356,7 +357,7 @@ final class TranscriptTests: FolderTestCase {
             try sdk.setBackend(player.url)
         }
         let user = try stored(userOf: "std-10-access-number-login")
-        // The permit of that day came before the recording.
+        // The permit of that day was fetched before the recording.
         player.load([try permit(of: user)])
         try sdk.startAuthentication(user)
         try play("std-10-access-number-login") { try finishAN(user, "2700492") }
@@ -383,11 +384,11 @@ final class TranscriptTests: FolderTestCase {
         try sdk.finishAuthenticationAN(user, pin: digits.span, accessNumber: number)
     }
 
-    /// A point that is one; the recorded servers do not look at ours.
+    /// A valid point. Any point will do, because recorded answers do not depend on it.
     private let point =
         "0421210a97ba3c2f1624a528761ce7a79b0034e635728e1f0ede9cd42b936a285b18bef6ffc45f6466206377c021e5e8537b617277dc54bd7dd4591f374e4a43b0"
 
-    /// The user whose login a recording holds and whose registration none does, as if registered.
+    /// A registered user for a recording that contains the login but not the registration.
     private func stored(userOf name: String) throws -> User {
         let pass1 = try XCTUnwrap(try exchanges([name]).first { $0.target == "/rps/pass1" })
         let mpinID = try XCTUnwrap(pass1.json["mpin_id"] as? String)

@@ -2,7 +2,7 @@ import MPinSDK
 import XCTest
 
 final class UserLifecycleTests: XCTestCase {
-    /// Every state and input that go together, with the state that follows; all others are refused.
+    /// Every allowed pair of state and input, with the next state. All others are refused.
     private let allowed: [UserState: [UserLifecycle.Input: UserState]] = [
         .invalid: [
             .verificationStarted: .startedVerification, .registrationStarted: .startedRegistration,
@@ -53,7 +53,7 @@ final class UserLifecycleTests: XCTestCase {
         XCTAssertEqual(UserState.allCases.map(\.rawValue), [0, 1, 2, 3, 4, 5])
     }
 
-    /// The rules again, as sentences; none of them knows the table.
+    /// Returns the rule that this step breaks. The rules are written without the table above.
     private func brokenRule(_ before: UserState, _ input: UserLifecycle.Input, _ after: UserState) -> String? {
         let order: [UserState] = [
             .invalid, .startedVerification, .startedRegistration, .activated, .registered, .blocked,
@@ -84,7 +84,7 @@ final class UserLifecycleTests: XCTestCase {
         return nil
     }
 
-    /// Operations that a user in one of these states only may do.
+    /// Whether a user in this state may do this operation.
     private func mayHappen(_ input: UserLifecycle.Input, _ state: UserState) -> Bool {
         switch input {
         case .deleted: true
@@ -108,7 +108,7 @@ final class UserLifecycleTests: XCTestCase {
         let inputs = UserLifecycle.Input.allCases
         for _ in 0..<1_000_000 {
             guard var input = inputs.randomElement(using: &random) else { return }
-            // A deletion every 20 steps would let few get far.
+            // With a deletion every 20 steps, few users would get far.
             if input == .deleted && Int.random(in: 0..<4, using: &random) > 0 { input = .registrationFinished }
             let before = lifecycle.state
             let hasMoved = lifecycle.apply(input)

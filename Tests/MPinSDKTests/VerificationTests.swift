@@ -4,7 +4,8 @@ import MPinSDK
 import MPinWire
 import XCTest
 
-/// What only a MIRACL MFA server has: the answers are written from its protocol's description, not recorded.
+/// Functions that only a MIRACL MFA server has. The answers follow the description of its protocol; they are not
+/// recorded.
 final class VerificationTests: FlowTestCase {
     func testVerifiedUserIDRegisters() throws {
         let user = try sdk.makeNewUser("alice@example.com", deviceName: "phone")
@@ -150,13 +151,13 @@ final class VerificationTests: FlowTestCase {
         XCTAssertEqual(user.state, .startedRegistration)
         XCTAssertEqual(
             failure { () throws(SDKError) in try sdk.setRegistrationToken(user, token: "00") }, .flowError)
-        // The whole token is what is sent, also after a restart of the program.
+        // The client sends the whole token, also after a restart of the program.
         let other = try newSDK()
         let same = try self.user(in: other)
         XCTAssertTrue(same.isRegistrationTokenSet)
         XCTAssertNotNil(failure { () throws(SDKError) in try other.confirmRegistration(same) })
         XCTAssertEqual(server.received.last?.query["regOTT"], "9ff3dd0a6f1c4addef2afe2c11966ec0")
-        // A restart begins anew.
+        // After a restart of the registration the token is incomplete again.
         try sdk.restartRegistration(user)
         XCTAssertEqual(server.received.last?.json["regOTT"] as? String, "9ff3dd0a6f1c4addef2afe2c11966ec0")
         XCTAssertFalse(user.isRegistrationTokenSet)
@@ -177,7 +178,7 @@ final class VerificationTests: FlowTestCase {
             server.fail(.register, status: status)
             XCTAssertEqual(failure { () throws(SDKError) in try sdk.startRegistrationMFA(user) }, result, "\(status)")
         }
-        // The Milagro server knows no such codes.
+        // For a Milagro server, 404 has no such meaning.
         server.fail(.register, status: 404)
         XCTAssertEqual(failure { () throws(SDKError) in try sdk.startRegistration(user) }, .httpRequestError)
     }

@@ -5,7 +5,7 @@ final class HashTests: XCTestCase {
     private func hex(_ text: String) -> String { Hex.encode(SHA256.hash(Array(text.utf8))) }
 
     func testSHA256KnownAnswers() {
-        // FIPS 180-4 examples.
+        // Examples of FIPS 180-4.
         XCTAssertEqual(hex(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
         XCTAssertEqual(hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
         XCTAssertEqual(
@@ -38,7 +38,7 @@ final class HashTests: XCTestCase {
     }
 
     func testHMACKnownAnswers() {
-        // RFC 4231, test cases 1, 2 and 6 (a key longer than a block).
+        // Test cases 1, 2 and 6 of RFC 4231; the last one has a key longer than a block.
         let cases: [(key: [UInt8], message: String, tag: String)] = [
             (
                 [UInt8](repeating: 0x0b, count: 20), "Hi There",
@@ -74,7 +74,7 @@ final class HashTests: XCTestCase {
 }
 
 final class HexTests: XCTestCase {
-    /// Into `count` bytes.
+    /// Decodes into `count` bytes.
     private func decode(_ digits: [UInt8], count: Int) -> Bool {
         var out = [UInt8](repeating: 0, count: count)
         var span = out.mutableSpan

@@ -60,7 +60,7 @@ final class KeyFileTests: XCTestCase {
         }
     }
 
-    /// The opening of a FIFO would wait until somebody writes into it.
+    /// Opening a FIFO would wait until another process writes into it.
     func testWhatIsNoFileIsRefusedAtOnce() throws {
         try? FileManager.default.removeItem(atPath: path)
         XCTAssertEqual(mkfifo(path, 0o600), 0)
@@ -118,7 +118,7 @@ final class KeyFileTests: XCTestCase {
     }
 }
 
-/// Keys that threads have found.
+/// The keys that several threads have loaded.
 private final class KeyBag: @unchecked Sendable {
     private let lock = NSLock()
     private var keys: [String] = []

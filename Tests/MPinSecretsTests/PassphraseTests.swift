@@ -2,9 +2,9 @@ import Foundation
 import MPinSecrets
 import XCTest
 
-/// Passphrases: their files, and the keys that they become.
+/// Files with passphrases, and the keys that are derived from them.
 final class PassphraseTests: XCTestCase {
-    /// A value of argon2-cffi (the reference C code): argon2id, version 19, 3 passes, 64 MiB, 1 lane.
+    /// The expected key is from argon2-cffi (the reference C code): argon2id, version 19, 3 passes, 64 MiB, 1 lane.
     func testTheKeyIsArgon2id() throws {
         let derivation = try XCTUnwrap(
             Argon2id(passes: 3, kibibytes: 64 << 10, salt: Array("0123456789abcdef".utf8)))

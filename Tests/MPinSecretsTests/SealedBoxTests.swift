@@ -23,7 +23,7 @@ final class SealedBoxTests: XCTestCase {
     }
 
     func testKnownAnswer() throws {
-        // draft-irtf-cfrg-xchacha-03, appendix A.3.1.
+        // The example of draft-irtf-cfrg-xchacha-03, appendix A.3.1.
         let key = secret((0x80...0x9f).map { UInt8($0) })
         let box = Hex.decode(
             "404142434445464748494a4b4c4d4e4f5051525354555657"

@@ -3,8 +3,8 @@ import LoopbackServer
 import MPinWire
 import XCTest
 
-/// No room for the RPS's file: what was acknowledged stays, nothing else is acknowledged, and the same process goes on
-/// when there is room again. A limit for the size of the process's files is the full disk.
+/// The disk of the RPS becomes full. Everything that was acknowledged stays, nothing else is acknowledged, and the same
+/// process continues when there is room again. A limit on the size of the process's files stands in for the full disk.
 final class AbuseFullDiskTests: XCTestCase {
     private lazy var backend = Backend.onFreePorts()
     private lazy var admin = freePorts(1)[0]
@@ -17,7 +17,7 @@ final class AbuseFullDiskTests: XCTestCase {
         return mpind
     }
 
-    /// So many bytes more than are there fit into the store's log; nil: as many as wanted.
+    /// Limits the store's log to its present size plus `more` bytes; nil removes the limit.
     private func leave(_ more: Int?, to mpind: Mpind) throws {
         let path = backend.stateFolder + "/rps.sqlite-wal"
         let size = try XCTUnwrap(FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
@@ -29,7 +29,8 @@ final class AbuseFullDiskTests: XCTestCase {
         XCTAssertEqual(process.terminationStatus, 0)
     }
 
-    /// Registers until that has been refused `refusals` times: whose shares were given out, and what the others heard.
+    /// Registers users until `refusals` registrations were refused. Returns those that got their shares, and the
+    /// refusals.
     private static func register(
         _ client: TestClient, _ prefix: String, refusals: Int
     ) throws -> ([RegisterResponse], [Answer]) {
@@ -74,7 +75,7 @@ final class AbuseFullDiskTests: XCTestCase {
         XCTAssertFalse(given.isEmpty)
         XCTAssertEqual(Set(refused.map(\.status)), [503])
         XCTAssertEqual(Set(refused.map { $0.headers["retry-after"] ?? "none" }), ["5"])
-        // Nor is there room for a short line where a long one was tried.
+        // Makes the log too full for a short line, too.
         try leave(-100_000, to: mpind)
         for (user, permit) in zip([alice, eve], permits) {
             let login = try client.pass1(user, pin: "1234", permit: permit)
@@ -88,7 +89,7 @@ final class AbuseFullDiskTests: XCTestCase {
 
         try leave(nil, to: mpind)
         XCTAssertLessThan(try wait(for: "/health/ready", toBe: 200), 10)
-        // The shares are handed out again.
+        // The server gives out the same shares again.
         let users = try given.map { try client.finishRegistration($0, pin: "1234") }
         try assertAllThere(users + [alice], eve, [401, 410])
         let new = try client.register("new@example.com", pin: "1234")
@@ -100,7 +101,8 @@ final class AbuseFullDiskTests: XCTestCase {
         XCTAssertEqual(next.stop(SIGTERM), 0)
     }
 
-    /// Of eve's three tries one was gone before the disk was full, and none that was refused then has cost one.
+    /// Checks the logins. One of eve's three attempts was used before the disk was full; attempts that were refused
+    /// because of the full disk do not count.
     private func assertAllThere(_ users: [TestClient.User], _ eve: TestClient.User, _ verdicts: [Int]) throws {
         let client = TestClient(backend: backend)
         for user in users { XCTAssertEqual(try client.login(user, pin: "1234").status, 200) }

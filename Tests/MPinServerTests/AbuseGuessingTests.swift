@@ -2,7 +2,8 @@ import Foundation
 import MPinSecrets
 import XCTest
 
-/// Wrong PINs from many addresses at once and over several processes: together they get no more tries than one would.
+/// Wrong PINs from many addresses at once and over several processes get no more attempts in all than one address
+/// would.
 final class AbuseGuessingTests: XCTestCase {
     private lazy var backend = Backend.onFreePorts()
 
@@ -14,13 +15,13 @@ final class AbuseGuessingTests: XCTestCase {
         return mpind
     }
 
-    /// How many proofs the process has looked at, by its own log.
+    /// The number of proofs that the process has judged, from its log.
     private func judged(_ mpind: Mpind) -> Int {
         mpind.logText.components(separatedBy: "\"message\":\"proof judged\"").count - 1
     }
 
-    /// What authenticate says to a wrong proof from each of these addresses, all at once. They compute nothing in between,
-    /// so that the server has as many before it as it takes.
+    /// The status of authenticate for a wrong proof from each of these addresses, all at once. The proofs are computed
+    /// beforehand, so that the requests arrive together.
     private func guesses(
         _ hosts: Range<UInt16>, _ user: TestClient.User, _ permit: (permit: [UInt8], date: Int32)
     ) throws -> [Int] {
@@ -37,7 +38,7 @@ final class AbuseGuessingTests: XCTestCase {
             let (host, pass1, pass2) = guesses[number]
             var own = backend
             own.source = host
-            // Those of the others use one's challenge up.
+            // Guesses of the other addresses may use up the challenge, so it tries again.
             for _ in 0..<200 {
                 _ = try own.call("POST", "/rps/pass1", pass1)
                 let answer = try own.call("POST", "/rps/pass2", pass2)

@@ -1,15 +1,15 @@
 import Foundation
 import XCTest
 
-/// Line breaks, NUL, other separators and 8 KB in every text field, header and query: each is refused or carried as
-/// text. No answer, mail or log has a line that the caller has made.
+/// Line breaks, NUL, other separators and 8 KB in every text field, header and query. Each is refused or kept as text.
+/// The caller can insert a line into no answer, mail or log.
 final class AbuseInjectionTests: XCTestCase {
     private static let marker = "Injected: 1"
     private let values =
         ["\r", "\n", "\r\n", "\u{0}", "\u{2028}", "\"}\n{\"", "\"\u{2028}"].map { "a@b\($0)\(marker)" }
         + [String(repeating: "a", count: 8192)]
 
-    /// A request with one field open.
+    /// A request with one variable field.
     private struct Place {
         let target: String
         var method = "POST"
@@ -55,7 +55,7 @@ final class AbuseInjectionTests: XCTestCase {
         try check(server)
     }
 
-    /// What HTTP itself forbids in a header is 400; what it allows is text.
+    /// Bytes that HTTP forbids in a header give 400; all others are text.
     func testNoHeaderOrQueryMakesALineOfItsOwn() throws {
         let server = try InProcess()
         for name in ["Host", "Origin", "User-Agent", "X-Request-Id", "X-Forwarded-For", "Referer", "Cookie", "Accept"] {
@@ -85,7 +85,7 @@ final class AbuseInjectionTests: XCTestCase {
         return try Sockets.raw(server.backend[keyPath: place.port], Data((head + length).utf8) + body)
     }
 
-    /// Each line of both logs is one JSON object, and no mail has a line more.
+    /// Checks that each line of both logs is one JSON object, and that no mail has an additional line.
     private func check(_ server: InProcess) throws {
         let backend = server.backend
         for path in [server.log.path, backend.stateFolder + "/audit/audit.jsonl"] {

@@ -5,9 +5,9 @@ import XCTest
 /// Requests that are too large: each is refused at its limit, and what lies beyond the limit is not read.
 final class AbuseOversizedTests: XCTestCase {
     private let limits = Limits()
-    /// More than the system keeps for a reader that does not read: its window grows for readers only.
+    /// More than the system buffers for a server that does not read.
     private let unreadBytes = 8_000_000
-    /// And what is sent, unless somebody stops it.
+    /// The number of bytes that a test sends if nothing stops it.
     private let floodBytes = 16_000_000
 
     private func running() throws -> InProcess { try InProcess().keep(in: self) }
@@ -43,7 +43,7 @@ final class AbuseOversizedTests: XCTestCase {
         let many = { (count: Int) in (0..<count).map { "X-\($0): 1\r\n" }.joined() }
         let large = { (count: Int) in "X-Large: " + String(repeating: "a", count: count - 7) + "\r\n" }
         for port in ports {
-            // Two fields stand there already.
+            // Two of the fields are already in `head`.
             XCTAssertEqual(try status(port, many(limits.headerCount - 2)), 404)
             XCTAssertEqual(try status(port, many(limits.headerCount - 1)), 400)
             XCTAssertEqual(try status(port, many(1000)), 400)
@@ -78,7 +78,8 @@ final class AbuseOversizedTests: XCTestCase {
         XCTAssertEqual(try backend.call("GET", "/rps/clientSettings").status, 200)
     }
 
-    /// Sends `head`, then `piece` again and again, until the server has ended the connection. What was sent, in bytes.
+    /// Sends `head`, then `piece` again and again, until the server has ended the connection. Returns the number of
+    /// bytes sent, and the answer.
     private func flood(_ port: Int, _ head: String, _ piece: String) throws -> (sent: Int, Answer) {
         let file = try Sockets.connect(port)
         defer { close(file) }
@@ -107,7 +108,7 @@ final class AbuseOversizedTests: XCTestCase {
         return (sent, Sockets.parse(answer + Sockets.receiveAll(file)))
     }
 
-    /// As many members, or levels, as a body can hold cost no time to speak of.
+    /// A body with as many members or levels as fit into it takes no noticeable time.
     func testABodyFullOfMembersOrBracketsTakesNoTime() throws {
         let backend = try running().backend
         let members = (0..<5_800).map { "\"k\($0)\":0," }.joined()
@@ -125,14 +126,14 @@ final class AbuseOversizedTests: XCTestCase {
         }
     }
 
-    /// No body is ever inflated: a bomb is some bytes that are no JSON, and so is anything else in a coding.
+    /// The server never decompresses a body, so compressed bytes are refused because they are not JSON.
     func testABodyInACodingIsNotInflated() throws {
         let server = try running()
         let body = "{\"userId\":\"alice@example.com\"}"
         let small = try gzip(body)
         let bomb = try gzip(registration(50_000_000))
         XCTAssertLessThan(bomb.count, limits.bodyBytes)
-        // Two of them in a row are one, too.
+        // Two gzip members in a row are a valid gzip file.
         let larger = bomb + bomb
         XCTAssertGreaterThan(larger.count, limits.bodyBytes)
         for coding in ["gzip", "x-gzip", "deflate", "gzip, gzip"] {
@@ -144,7 +145,7 @@ final class AbuseOversizedTests: XCTestCase {
         XCTAssertThrowsError(try server.backend.link(to: "alice@example.com"), "nobody was registered")
         let pass1 = try server.backend.call("POST", "/rps/pass1", small, headers: ["Content-Encoding": "gzip"])
         XCTAssertEqual(pass1.status, 403)
-        // Without the coding the same is good: what was refused is the coding.
+        // The same body without compression is accepted, so the compression was the reason for the refusals.
         XCTAssertEqual(try server.backend.call("PUT", "/rps/user", body).status, 200)
     }
 

@@ -3,7 +3,7 @@ import MPinServer
 import MPinWire
 import XCTest
 
-/// One-time codes that confirm a registration in the place of a mail.
+/// One-time codes that confirm a registration instead of a mail.
 final class ActivationCodeTests: XCTestCase {
     private let user = "alice@example.com"
 
@@ -63,7 +63,7 @@ final class ActivationCodeTests: XCTestCase {
         let third = try await issue(server)
         XCTAssertEqual(try register(server, second).status, 403)
         XCTAssertEqual(try register(server, third).object["active"] as? Bool, true)
-        // An empty one is none.
+        // An empty code counts as no code.
         XCTAssertEqual(try register(server, "").object["active"] as? Bool, false)
         XCTAssertEqual(try mails(server), 1)
     }
@@ -79,7 +79,8 @@ final class ActivationCodeTests: XCTestCase {
         XCTAssertEqual(try client.signature(waiting).status, 200)
     }
 
-    /// The digits of a login with the scope `reg-code` register another device of the same user; those of others do not.
+    /// The digits of a login with the scope `reg-code` register another device of the same user, but no device of
+    /// another user.
     func testADeviceRegistersAnother() throws {
         let server = try server()
         let client = TestClient(backend: server.backend)

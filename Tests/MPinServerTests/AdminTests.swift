@@ -6,7 +6,7 @@ import MPinService
 import MPinStore
 import XCTest
 
-/// Health, metrics, and the way down.
+/// Health, metrics and shutdown.
 final class AdminTests: XCTestCase {
     private lazy var backend = Backend.onFreePorts()
     private lazy var port = freePorts(1)[0]
@@ -15,7 +15,7 @@ final class AdminTests: XCTestCase {
 
     private func ask(_ target: String) throws -> Answer { try backend.call("GET", target, port: port) }
 
-    /// Asks until the status is the one that is wanted, half a minute at most.
+    /// Asks until the status is `wanted`, for half a minute at most.
     private func status(_ target: String, becomes wanted: Int) -> Int {
         let end = Date(timeIntervalSinceNow: 30)
         var status = 0
@@ -47,8 +47,8 @@ final class AdminTests: XCTestCase {
         XCTAssertEqual(mpind.stop(SIGTERM), 0)
     }
 
-    /// Another process holds the lock of the store: whoever must write waits for it, and nobody else.
-    func testAStoreThatSomebodyElseHoldsTakesReadinessAwayAndNothingElse() throws {
+    /// While another process holds the lock of the store, only requests that must write wait for it.
+    func testAStoreLockedByAnotherProcessEndsReadinessOnly() throws {
         let mpind = try started()
         let (backend, port) = (backend, port)
         let database = try SQLiteConnection(path: backend.stateFolder + "/rps.sqlite")
@@ -139,7 +139,8 @@ final class AdminTests: XCTestCase {
         }
     }
 
-    /// Three attempts have ended with an earlier process: who comes next finds the limit reached, and nobody else tells.
+    /// A process was killed during three attempts, so the limit is reached. The next login detects this; no other event
+    /// would report the block.
     func testABlockByAttemptsThatACrashCutOffIsCountedAndAuditedOnce() throws {
         let mpind = try started()
         let client = TestClient(backend: backend)
@@ -155,7 +156,7 @@ final class AdminTests: XCTestCase {
         XCTAssertTrue(blocks.first?.contains(Hex.encode(user.hash)) ?? false)
     }
 
-    /// The record of the identity as a process leaves it that is killed while it judges.
+    /// Writes the record of the identity as a process leaves it that is killed during `count` attempts.
     private func leaveInProgress(_ count: Int, _ user: TestClient.User) throws {
         let path = backend.stateFolder + "/rps.sqlite"
         let done = expectation(description: "left")
@@ -176,7 +177,7 @@ final class AdminTests: XCTestCase {
         wait(for: [done], timeout: 20)
     }
 
-    /// Requests whose heads have come are answered; readiness goes before anything else does.
+    /// Requests whose heads have arrived are answered. Readiness ends first.
     func testSIGTERMFailsNoRequestThatIsBeingServed() throws {
         let mpind = try started()
         let body = { (n: Int) in "{\"userId\":\"u\(n)@example.com\"}" }
@@ -184,7 +185,7 @@ final class AdminTests: XCTestCase {
             let file = try Sockets.connect(backend.port)
             let head = "PUT /rps/user HTTP/1.1\r\nHost: h\r\nContent-Length: \(body(n).utf8.count)\r\n"
             Sockets.send(file, Data((head + "Expect: 100-continue\r\n\r\n").utf8))
-            // The interim answer says that the head was read.
+            // The interim answer shows that the server has read the head.
             XCTAssertEqual(Sockets.parse(try XCTUnwrap(Sockets.receive(file))).statuses, [100])
             return file
         }

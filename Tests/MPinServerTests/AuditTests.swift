@@ -5,7 +5,7 @@ import MPinStore
 import Synchronization
 import XCTest
 
-/// The audit log: what stands in it, and what cannot be done to it unseen.
+/// What the audit log contains, and which changes of it are detected.
 final class AuditTests: XCTestCase {
     private var folder = ""
     private var log: String { folder + "/log/audit.jsonl" }
@@ -68,7 +68,7 @@ final class AuditTests: XCTestCase {
         XCTAssertEqual(try lines().count, 2)
         XCTAssertEqual(try findings(), [])
         let good = try Data(contentsOf: URL(fileURLWithPath: log))
-        // The newline at the very end is no part of a line.
+        // The newline at the very end belongs to no line.
         for index in good.indices.dropLast() {
             var bad = good
             bad[index] ^= 1
@@ -97,7 +97,7 @@ final class AuditTests: XCTestCase {
         XCTAssertEqual(try findings(), [])
     }
 
-    /// Two logs under one key: neither a line nor the whole of the one passes for the other's.
+    /// Two logs have the same key. Neither a line of the other log nor the whole other log is accepted.
     func testALineOfAnotherLogIsFound() throws {
         try write(3)
         let other = try AuditPlace(log: folder + "/log/other.jsonl", keyFile: folder + "/audit.key")
@@ -121,7 +121,7 @@ final class AuditTests: XCTestCase {
         try save(short)
         XCTAssertEqual(try findings().map(\.line), [4])
         XCTAssertTrue(try findings().allSatisfy { $0.text.contains("cut off") })
-        // With the head of that time nothing shows it but the mark.
+        // With the old head, only the mark shows that the end was cut off.
         try old.write(to: URL(fileURLWithPath: head))
         XCTAssertEqual(try findings(), [])
         XCTAssertFalse(try AuditVerification(place(), expected: mark).findings.isEmpty)
@@ -140,7 +140,7 @@ final class AuditTests: XCTestCase {
         XCTAssertEqual(try findings().map(\.line), [1])
     }
 
-    /// What an end of the machine may leave: half a line, or lines that the head does not know yet.
+    /// A power failure may leave half a line, or lines that are not in the head yet.
     func testATornLineIsShownAndALineBeforeTheHeadIsTakenOver() throws {
         try write(2)
         let head = try Data(contentsOf: URL(fileURLWithPath: folder + "/audit.jsonl.head"))
@@ -185,7 +185,7 @@ final class AuditTests: XCTestCase {
         XCTAssertEqual([given.good, given.findings.count], [4, 0], "each is read once")
     }
 
-    /// Whoever verifies does not know where the log was put aside, nor that it was.
+    /// The verification is not told whether or where the log was rotated.
     func testAVerificationFindsTheFilesThatWerePutAsideAndSaysWhatItDidNotSee() throws {
         let elsewhere = folder + "/elsewhere"
         try makeFolder(elsewhere)
@@ -193,7 +193,7 @@ final class AuditTests: XCTestCase {
             try write(3)
             try AuditLog(place()).rotate(suffix: file)
         }
-        // Line 4 is the beginning of the second file.
+        // Line 4 is the line that begins the second file.
         let second = try String(contentsOfFile: log + ".2", encoding: .utf8)
         try second.replacing("test 1", with: "test 9").write(toFile: log + ".2", atomically: true, encoding: .utf8)
         XCTAssertEqual(try findings().map { [$0.file, "\($0.line)"] }, [[log + ".2", "3"]], "altered")
@@ -216,7 +216,7 @@ final class AuditTests: XCTestCase {
         XCTAssertEqual(command.stop(0), 0, command.logText)
     }
 
-    /// A hard link may be somebody's, or what an end of the machine has left of a rotation.
+    /// An operator, or a rotation that a crash interrupted, may leave a hard link to the log.
     func testAnotherNameOfTheLogBesideItHidesNoCutEnd() throws {
         for (name, make) in [("hard", link), ("symbolic", symlink)] {
             try write(3)
@@ -247,7 +247,7 @@ final class AuditTests: XCTestCase {
         while said == 0, size < 20_000 { size = try append() }
         XCTAssertEqual(said, 1)
         let full = size
-        // It could be begun from now on, but nobody tries at every line.
+        // Now the new file could be begun, but the log does not try again at every line.
         now.withLock { $0 = start.adding(seconds: 1) }
         var last = full
         while size >= last, size < 40_000 {
@@ -287,7 +287,7 @@ final class AuditTests: XCTestCase {
         }
     }
 
-    /// The program's own option, and that a verification beside the running server misses nothing.
+    /// Tests the option of the program, and that a verification during the server's writing misses nothing.
     func testTheServerPutsItsLogAsideAndVerificationGoesOnMeanwhile() throws {
         let backend = Backend.onFreePorts()
         defer { try? FileManager.default.removeItem(atPath: backend.stateFolder) }
@@ -316,7 +316,7 @@ final class AuditTests: XCTestCase {
         XCTAssertEqual(mpind.stop(SIGTERM), 0)
     }
 
-    /// Anybody may ask for permits, and asks in vain for more than a line in five minutes.
+    /// Anybody may ask for permits, so these requests add at most one line in five minutes.
     func testPermitsOfStrangersAndRepeatedOnesAreOneLineInAnInterval() throws {
         let server = try InProcess { $0.delivery = .forceActivate }.keep(in: self)
         let client = TestClient(backend: server.backend)

@@ -3,7 +3,7 @@ import MPinSecrets
 import MPinWire
 import XCTest
 
-/// Requests that must be refused: each gets the 4xx of its row and a JSON error, and leaves a server that goes on.
+/// Bad requests: each gets the 4xx status of its row and a JSON error, and the server continues.
 final class BadRequestTests: XCTestCase {
     private struct Row {
         let name: String
@@ -14,7 +14,7 @@ final class BadRequestTests: XCTestCase {
         var port: KeyPath<Backend, Int> = \.port
     }
 
-    /// What the rows are made of.
+    /// The values from which the rows are made.
     private struct Scene {
         let user: TestClient.User
         let pending: RegisterResponse
@@ -131,7 +131,7 @@ final class BadRequestTests: XCTestCase {
         _ name: String, _ method: String, _ target: String, _ status: Int, _ port: KeyPath<Backend, Int> = \.port
     ) -> Row { row(name, method, target, nil, status, port) }
 
-    /// Octets that are no point of G1 though each looks like one.
+    /// Octets that resemble a point of G1 but are none.
     private func badPoints(_ good: String) -> [(String, String)] {
         let x = String(good.dropFirst(2).prefix(64))
         let y = String(good.suffix(64))

@@ -1,13 +1,13 @@
 import Foundation
 import XCTest
 
-/// What a person sees who starts the program for the first time.
+/// What the program tells a person who starts it for the first time.
 final class BeginningTests: XCTestCase {
     private lazy var backend = Backend.onFreePorts()
 
     override func tearDown() { try? FileManager.default.removeItem(atPath: backend.stateFolder) }
 
-    /// Exit code, and all that is said.
+    /// Runs the program. Returns its exit code and its whole output.
     private func run(_ arguments: [String]) throws -> (code: Int32, text: String) {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: Mpind.path)
@@ -72,7 +72,7 @@ final class BeginningTests: XCTestCase {
         XCTAssertFalse(first.logText.contains("restore"), first.logText)
         first.stop(SIGTERM)
         try FileManager.default.removeItem(atPath: backend.stateFolder + "/dta2.sqlite")
-        // The RPS does not start with it, for its identities are of the lost one.
+        // The RPS does not start, because its identities belong to the lost master secret.
         let second = try Mpind(backend)
         second.waitForLog("restore its database")
         let lines = second.logText.split(separator: "\n").filter { $0.contains("\"level\":\"warning\"") }
@@ -81,8 +81,8 @@ final class BeginningTests: XCTestCase {
         second.stop(SIGTERM)
     }
 
-    /// Else people wait for a mail that never comes.
-    func testAServerThatSendsNoMailSaysSoAtStartInTheCheckAndToWhoRegisters() throws {
+    /// Without the warning, people would wait for a mail that never comes.
+    func testAServerThatSendsNoMailSaysSoAtStartInTheCheckAndToUsersWhoRegister() throws {
         let checked = try run(["config", "check", "--all-in-one", "--state-dir", backend.stateFolder])
         XCTAssertEqual(checked.code, 0)
         XCTAssertTrue(checked.text.contains("warning: neither --smtp-url nor --mail-dir is given"), checked.text)

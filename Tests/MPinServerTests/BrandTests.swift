@@ -8,7 +8,7 @@ final class BrandTests: XCTestCase {
 
     private func color(_ text: String) throws -> Color { try XCTUnwrap(Color(text), text) }
 
-    /// The value of a variable: light, or dark where it has another one.
+    /// The value of a variable in the light design and, if it has another one, in the dark design.
     private func variable(_ name: String, _ style: String) throws -> [Color] {
         try style.matches(of: /--([a-z-]+): (#[0-9a-f]{6})/).filter { $0.1 == name }.map { try color(String($0.2)) }
     }

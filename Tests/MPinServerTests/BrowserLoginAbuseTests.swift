@@ -5,10 +5,10 @@ import MPinStore
 import MPinWire
 import XCTest
 
-/// What must not come out of an access number: another one's login, or more than one.
+/// A login by access number must neither log in another user nor succeed twice.
 final class BrowserLoginAbuseTests: XCTestCase {
-    /// Defect 1: after an own login on a number, a second pass 2 with an invented identity took the place of the first,
-    /// and its token was a valid login.
+    /// Defect 1: after a right login on a number, a second pass 2 with an invented identity replaced the first one, and
+    /// its token was a valid login.
     func testASecondPass2OnANumberSwapsNoIdentity() throws {
         let (server, client, eve) = try registered("eve@example.com")
         let alice = try client.register("alice@example.com", pin: "1234")
@@ -45,7 +45,7 @@ final class BrowserLoginAbuseTests: XCTestCase {
         XCTAssertEqual(try browsers[1].poll(), AccessResponse(status: "new"))
         XCTAssertEqual(try browsers[0].redeem(second).status, 200)
         XCTAssertEqual(try phone.get().status, 200)
-        // A login on the device itself needs no browser, and is none for one.
+        // A login with WID "0" is for the device itself, so it logs in no browser.
         let here = try client.prove(alice, wid: "0")
         XCTAssertEqual(try client.authenticateMobile(here).status, 412)
         XCTAssertEqual(try browsers[1].redeem(here).status, 200)
@@ -82,9 +82,9 @@ final class BrowserLoginAbuseTests: XCTestCase {
         XCTAssertEqual(try phone.get(), 200)
     }
 
-    /// There are few numbers. Who owns nothing here could try them all, and log the browsers that show them in as himself
-    /// later.
-    func testWithoutAnAccountALiveNumberLooksLikeADeadOne() throws {
+    /// There are few numbers. Somebody without an account could try them all, and later log in as himself the browsers
+    /// that show them.
+    func testWhoHasNoAccountCannotTellALiveNumberFromADeadOne() throws {
         let (server, client, alice) = try registered("alice@example.com")
         let permit = try client.timePermit(alice)
         let old = try TestBrowser(server.backend).wid
@@ -112,7 +112,7 @@ final class BrowserLoginAbuseTests: XCTestCase {
         XCTAssertEqual(try answer(alice, "1234", live), blocked)
     }
 
-    /// The old server threw a wrong PIN of one phone at the one that had succeeded.
+    /// The old server gave the wrong PIN of one phone to another phone, which had logged in on the same number.
     func testAWrongPINDoesNotDisturbAnothersLoginOnTheNumber() throws {
         let (server, client, alice) = try registered("alice@example.com")
         let eve = try client.register("eve@example.com", pin: "1234")

@@ -86,7 +86,7 @@ final class BrowserLoginTests: XCTestCase {
                 XCTAssertFalse((answer.object["message"] as? String ?? "").isEmpty)
             }
         }
-        // A login on the same device has a verdict too, and nobody who waits for it.
+        // A login on the same device has a verdict too, but no phone waits for it.
         let here = try client.prove(alice, wid: "0")
         XCTAssertEqual(try TestBrowser(server.backend).redeem(here).status, 200)
         XCTAssertEqual(try TestBrowser(server.backend).report(here, 200).status, 200)
@@ -174,7 +174,7 @@ final class BrowserLoginTests: XCTestCase {
         XCTAssertEqual(try client.authenticateMobile(late).status, 412, "it was presented and is gone")
     }
 
-    /// Wire section 6.8: 401 as long as the number lives; the old server also counted it as a wrong PIN.
+    /// Wire section 6.8: 401 while the number is valid. The old server also counted the login as a wrong PIN.
     func testALateLoginIsNoAttempt() throws {
         let (server, client, alice) = try registered { $0.maxAttempts = 2 }
         let browser = try TestBrowser(server.backend)
@@ -230,7 +230,7 @@ final class BrowserLoginTests: XCTestCase {
         XCTAssertEqual(try browser.redeem(fourth).status, 200)
     }
 
-    /// Wire section 6.10: old browsers poll and are answered at once; new ones may wait.
+    /// Wire section 6.10: the server answers old browsers at once; new ones may ask it to wait.
     func testTheBrowserIsAnsweredAtOnceOrWhenSomethingChanges() throws {
         let (server, client, alice) = try registered()
         let browser = try TestBrowser(code: server.backend)
@@ -294,7 +294,8 @@ final class BrowserLoginTests: XCTestCase {
         }
     }
 
-    /// There are few numbers: else anybody could find out which are live, and write on the pages that show them.
+    /// There are few numbers. If a report changed anything, or told whether a number is in use, anybody could find the
+    /// numbers in use and write on the pages that show them.
     func testAReportOnANumberTellsAndChangesNothing() throws {
         let (server, _, _) = try registered { $0.serviceName = "Demo" }
         let browser = try TestBrowser(server.backend)
@@ -307,7 +308,8 @@ final class BrowserLoginTests: XCTestCase {
         XCTAssertEqual(try report(server, other, "wid").object["appName"] as? String, "Demo", "a phone shows it")
     }
 
-    /// Wire sections 6.9 and 6.11: served whatever the settings say of them; six digits without the checksum.
+    /// Wire sections 6.9 and 6.11: numbers and codes are available whatever the settings announce. Without the checksum
+    /// a number has six digits.
     func testNumbersAndCodesAreServedThoughTheSettingsDoNotNameThem() throws {
         let server = try InProcess(changeRPS: {
             $0.requestOTP = true
@@ -327,7 +329,7 @@ final class BrowserLoginTests: XCTestCase {
             $0.baseURL = "https://login.example.com"
         })
         for (path, name) in [("getAccessNumber", "accessNumber"), ("getQrUrl", "qrUrl")] {
-            // Old browsers send nothing, old RPAs send it on as a form.
+            // Old browsers send an empty body, and old RPAs forward it as a form.
             let answer = try server.backend.call(
                 "POST", "/rps/" + path, "", headers: ["Content-Type": "application/x-www-form-urlencoded"])
             XCTAssertEqual(answer.status, 200)

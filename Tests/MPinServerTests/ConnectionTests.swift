@@ -3,12 +3,12 @@ import LoopbackServer
 import MPinServer
 import XCTest
 
-/// What a connection may do to the server: dawdle, mass, and speak so that two servers in a row would understand it
+/// Limits for connections: slow ones, many at once, and requests that two servers in a row would understand
 /// differently.
 final class ConnectionTests: XCTestCase {
     private let good = "GET /rps/clientSettings HTTP/1.1\r\nHost: h\r\n\r\n"
 
-    /// Seconds since `start` when the server closes; nil when it has not within ten of waiting.
+    /// The seconds from `start` until the server closes; nil if it has not closed within ten seconds from now.
     private func secondsUntilClosed(_ file: Int32, since start: Date = Date()) -> Double? {
         var timeout = timeval(tv_sec: 10, tv_usec: 0)
         setsockopt(file, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
@@ -24,7 +24,7 @@ final class ConnectionTests: XCTestCase {
         try InProcess { change(&$0.limits) }.keep(in: self)
     }
 
-    /// Sends `pieces`, one each 0.2 s, until the server has closed the connection.
+    /// Sends one of `pieces` every 0.2 s, until the server has closed the connection.
     private func drip(_ port: Int, _ head: String, _ piece: String) throws -> Double {
         let start = Date()
         let file = try Sockets.connect(port)
@@ -99,8 +99,8 @@ final class ConnectionTests: XCTestCase {
         }
     }
 
-    /// Slowloris, in the size that a test run bears.
-    func testRequestsAreServedWhileManyClientsAreSlow() throws {
+    /// Slowloris: many connections that send very slowly. Their number suits a test.
+    func testOthersAreServedWhileManyClientsDawdle() throws {
         let server = try patient {
             $0.headerSeconds = 2
             $0.connectionsPerAddress = 2000
@@ -232,7 +232,7 @@ final class ConnectionTests: XCTestCase {
         XCTAssertEqual(try backend.call("GET", "/rps/clientSettings").status, 200)
     }
 
-    /// Slowloris in the body: a request takes a place among those that are worked on when it is there as a whole.
+    /// Slowloris in the body: a request counts as running only when all of it has arrived.
     func testRequestsWhoseBodiesDoNotComeTakeNoPlaces() throws {
         let server = try patient { $0.requestsInFlight = 1 }
         let length = "POST /rps/pass1 HTTP/1.1\r\nHost: h\r\nContent-Length: 100\r\n\r\n{"

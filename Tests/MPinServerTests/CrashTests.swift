@@ -2,17 +2,17 @@ import Foundation
 import Synchronization
 import XCTest
 
-/// The real program killed under load, again and again. FULL=1 for the long count.
+/// Kills the real program under load, again and again. FULL=1 kills it more often.
 final class CrashTests: XCTestCase {
     private let cycles = ProcessInfo.processInfo.environment["FULL"] == "1" ? 100 : 20
     private lazy var backend = Backend.onFreePorts()
 
     override func tearDown() { try? FileManager.default.removeItem(atPath: backend.stateFolder) }
 
-    /// What clients were told before a kill.
+    /// What the server acknowledged before a kill.
     private struct Told: Sendable {
         var users: [TestClient.User] = []
-        /// Pass 2 bodies that were answered, and one-time tokens that were not yet presented.
+        /// Bodies of pass 2 that were answered, and one-time tokens that were not yet used.
         var proofs: [String] = []
         var tokens: [String] = []
     }
@@ -49,7 +49,7 @@ final class CrashTests: XCTestCase {
         XCTAssertGreaterThan(refused, cycles)
     }
 
-    /// Four phones that register and log in until the server is gone: not before so many proofs were answered.
+    /// Four phones register and log in until the server is killed, which happens after `proofs` answered proofs.
     private func load(proofs: Int, _ kill: @escaping () -> Void) -> Told {
         let told = Mutex(Told())
         let killer = DispatchWorkItem {
@@ -77,7 +77,7 @@ final class CrashTests: XCTestCase {
         return told.withLock { $0 }
     }
 
-    /// The limit holds over all processes together: what one has judged, the next one counts.
+    /// The limit holds over all processes together, because the next process knows what the last one has judged.
     func testWrongPINsAtOnceAcrossKillsAreNotJudgedMoreOftenThanTheLimit() throws {
         let client = TestClient(backend: backend)
         var mpind = try Mpind(backend, ["--force-activate"])
@@ -97,7 +97,7 @@ final class CrashTests: XCTestCase {
             try mpind.waitUntilReady()
         }
         print("\(judged) wrong PINs judged before the last start")
-        // Attempts that a kill cut off are waited for before they count.
+        // Attempts that a kill interrupted count only after some time, so this waits for that.
         let end = Date(timeIntervalSinceNow: 30)
         while try client.login(user, pin: "9999", permit: permit).status != 410, Date() < end {}
         judged += count(mpind)
@@ -105,7 +105,7 @@ final class CrashTests: XCTestCase {
         XCTAssertEqual(try client.login(user, pin: "1234", permit: permit).status, 410)
     }
 
-    /// How many proofs the process has looked at, by its own log.
+    /// The number of proofs that the process has judged, from its log.
     private func count(_ mpind: Mpind) -> Int {
         mpind.logText.components(separatedBy: "\"message\":\"proof judged\"").count - 1
     }

@@ -2,7 +2,7 @@ import Foundation
 import MPinServer
 import XCTest
 
-/// TLS and proxies: the real program, a real certificate, `openssl s_client` as the other side.
+/// TLS and proxies, with the real program, a real certificate and `openssl s_client` as the client.
 final class ExposureTests: XCTestCase {
     private lazy var backend = Backend.onFreePorts()
     private var folder = ""
@@ -80,7 +80,7 @@ final class ExposureTests: XCTestCase {
         XCTAssertEqual(mpind.stop(SIGTERM), 0)
     }
 
-    /// With either kind of key; a client that offers nothing better is refused.
+    /// Tests both kinds of keys. The server refuses a client that offers only weaker encryption.
     func testOnlyForwardSecrecyWithAuthenticatedEncryptionIsSpoken() throws {
         for (kind, key) in [("ECDSA", ["ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]), ("RSA", ["rsa:2048"])] {
             try makeCertificate("first", key)
@@ -103,8 +103,8 @@ final class ExposureTests: XCTestCase {
         }
     }
 
-    /// An RPA on another machine speaks TLS to the RPS, and brings many callers.
-    func testWithACertificateANamedProxyTellsTheCallersAddress() throws {
+    /// An RPA on another machine uses TLS to the RPS and forwards requests of many callers.
+    func testWithTLSATrustedProxyMayNameTheCaller() throws {
         for (more, caller) in [(["--trusted-proxy", "127.0.0.1"], "203.0.113.9"), ([], "127.0.0.1")] {
             let mpind = try Mpind(backend, tls + more)
             try mpind.waitUntilReady()
@@ -176,7 +176,7 @@ final class ExposureTests: XCTestCase {
         }
     }
 
-    /// The local addresses that are listened on at `port`, as the kernel writes them.
+    /// The local addresses with a listener at `port`, in the kernel's notation.
     private func listeners(_ port: Int) throws -> [String] {
         let table = try String(contentsOfFile: "/proc/net/tcp", encoding: .utf8)
         let hex = String(port, radix: 16, uppercase: true)

@@ -6,7 +6,7 @@ import MPinWire
 import Synchronization
 import XCTest
 
-/// What the RPS answers where another part of the system refuses or fails (wire sections 6.2, 6.3 and 6.5).
+/// The RPS's answers when another part of the system refuses or fails (wire sections 6.2, 6.3 and 6.5).
 final class FailingPartsTests: XCTestCase {
     private static let failures: [(String, Reply)] = [
         ("500", .text(500, "{}")), ("no JSON", .text(200, "<html>")), ("reset", .reset()), ("empty", .text(200, "{}")),
@@ -30,7 +30,7 @@ final class FailingPartsTests: XCTestCase {
         for status in [400, 402, 403, 404, 409, 410, 429] {
             XCTAssertEqual(try register(.text(status, "")).status, status)
         }
-        // 401 would be about the RPS itself.
+        // A 401 of the RPA would mean that it refuses the RPS itself.
         for status in [401, 201, 204, 301, 500, 503] {
             XCTAssertEqual(try register(.text(status, "")).status, 500, "\(status)")
         }
@@ -43,7 +43,7 @@ final class FailingPartsTests: XCTestCase {
         XCTAssertEqual(try register(.text(200, "{}")).status, 500, "unreachable")
     }
 
-    /// Where the RPA does not answer, its mail may be under way all the same.
+    /// The RPA may have sent the mail although its answer was lost, so the RPS must not ask again.
     func testNoRegistrationSendsASecondMailByItself() throws {
         let isDead = Mutex(false)
         let rpa = try LoopbackServer { _ in isDead.withLock { $0 } ? .reset() : .text(200, "{}") }
@@ -58,7 +58,7 @@ final class FailingPartsTests: XCTestCase {
         XCTAssertEqual(rpa.received.map { $0.json["userId"] as? String }, ["alice@example.com", "bob@example.com"])
     }
 
-    /// A failing D-TA 1 costs nobody a registration: the record is kept, and the next try is as good.
+    /// A failing D-TA 1 ends no registration: the record is kept, and the next try can succeed.
     func testAFailingAuthorityIs500AndTheRegistrationIsKept() throws {
         let backend = Backend.onFreePorts()
         let failure = Mutex<Reply?>(nil)
@@ -87,7 +87,7 @@ final class FailingPartsTests: XCTestCase {
         XCTAssertEqual(try client.login(alice, pin: "1234").status, 200)
     }
 
-    /// Wire section 8.1, section 12 (restart), and what the RPA does with the key (section 7).
+    /// Wire section 8.1, section 12 (restart), and the RPA's use of the key (section 7).
     func testTheRPAHearsOfARegistrationAndOfItsRestartAndConfirmsItWithTheKey() throws {
         let rpa = try LoopbackServer { _ in .text(200, "") }
         defer { rpa.stop() }
@@ -119,7 +119,7 @@ final class FailingPartsTests: XCTestCase {
         XCTAssertEqual(try client.signature(first).status, 200)
     }
 
-    /// Wire section 6.2: what the RPA refuses changes nothing.
+    /// Wire section 6.2: a refusal of the RPA changes nothing.
     func testARestartThatTheRPARefusesLeavesTheRegistrationAsItWas() throws {
         let reply = Mutex(Reply.text(200, "{\"forceActivate\":true}"))
         let rpa = try LoopbackServer { _ in reply.withLock { $0 } }
@@ -142,7 +142,7 @@ final class FailingPartsTests: XCTestCase {
         XCTAssertEqual(try client.signature(waiting).status, 400, "it has no more time than before")
     }
 
-    /// An RPS that waits for that RPA longer than a test does.
+    /// An RPS that waits for this RPA longer than a test lasts.
     private func asking(_ rpa: LoopbackServer) throws -> InProcess {
         try InProcess(changeRPS: {
             $0.verifyURL = rpa.url + "/mpinVerify"
@@ -150,7 +150,7 @@ final class FailingPartsTests: XCTestCase {
         }).keep(in: self)
     }
 
-    /// The user opens the first mail's link while the RPA is asked for a second one, which it then refuses.
+    /// The user opens the link of the first mail during the RPA's second check, which then refuses.
     func testAConfirmationDuringARefusedRestartStays() throws {
         let keys = Mutex<[String]>([])
         let asked = DispatchSemaphore(value: 0)
@@ -178,8 +178,8 @@ final class FailingPartsTests: XCTestCase {
         XCTAssertEqual(try client.signature(registration).status, 200)
     }
 
-    /// More registrations wait for their mails than there are threads for calls, and no login waits behind them.
-    func testRegistrationsThatWaitForTheirMailsDelayNoOtherRequest() throws {
+    /// More registrations wait for their mails than there are threads for calls. Logins do not wait.
+    func testRegistrationsThatWaitForTheirMailsDelayNoLogin() throws {
         let rpa = try LoopbackServer { request in
             request.json["userId"] as? String == "alice@example.com"
                 ? .json(200, ["forceActivate": true]) : .stall()
@@ -205,7 +205,7 @@ final class FailingPartsTests: XCTestCase {
         for registration in waiting { XCTAssertEqual(try registration.get().status, 500) }
     }
 
-    /// Wire section 6.2: without the RPA's URL nobody can register.
+    /// Wire section 6.2: without the RPA's URL no user can register.
     func testWithoutAnRPANobodyCanRegister() throws {
         let server = try InProcess(changeRPS: { $0.verifyURL = "" }).keep(in: self)
         XCTAssertEqual(try server.backend.call("PUT", "/rps/user", "{\"userId\":\"alice@example.com\"}").status, 400)
@@ -218,7 +218,7 @@ final class FailingPartsTests: XCTestCase {
         return try server.backend.call("PUT", "/rps/user/" + registration.mpinId, body).status
     }
 
-    /// As the RPA does with the key that it was told.
+    /// Confirms a registration as the RPA does, with the key that the RPS sent to it.
     private static func confirm(
         _ registration: RegisterResponse, _ key: String?, _ server: InProcess
     ) throws -> Answer {

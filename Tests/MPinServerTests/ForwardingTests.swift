@@ -7,7 +7,7 @@ import MPinStore
 import Synchronization
 import XCTest
 
-/// The RPA alone passes the public paths on to the RPS (wire section 8.6).
+/// A separate RPA forwards requests with public paths to the RPS (wire section 8.6).
 final class ForwardingTests: XCTestCase {
     private lazy var backend = Backend.onFreePorts()
 
@@ -73,8 +73,8 @@ final class ForwardingTests: XCTestCase {
         XCTAssertEqual(mpind.stop(SIGTERM), 0)
     }
 
-    /// The RPS answers each when its mail is sent.
-    func testRegistrationsThatWaitDelayNoOtherRequest() throws {
+    /// The RPS answers a registration only when its mail is sent.
+    func testWaitingRegistrationsDelayNoOtherRequests() throws {
         let rps = try LoopbackServer { request in request.method == "PUT" ? .stall() : .text(200, "{}") }
         defer { rps.stop() }
         let mpind = try rpa(rps.url)
@@ -91,8 +91,9 @@ final class ForwardingTests: XCTestCase {
         XCTAssertEqual(mpind.stop(SIGTERM), 0)
     }
 
-    /// Who asks the RPA hears of the RPS's "later", and when; of any other failure that it is one.
-    func testWhatTheRPSPutsOffTheRPAPutsOffToo() throws {
+    /// If the RPS says "later" (503 or 429), the RPA says the same, with the same delay. Any other failure of the RPS
+    /// gives 502.
+    func testTheRPAForwardsRetryLaterOfTheRPS() throws {
         let status = Mutex(503)
         let rps = try LoopbackServer { _ in
             .answer(status.withLock { $0 }, headers: [("Retry-After", "7")], body: Array("{\"message\":\"no\"}".utf8))
@@ -113,11 +114,11 @@ final class ForwardingTests: XCTestCase {
         XCTAssertEqual(mpind.stop(SIGTERM), 0)
     }
 
-    /// On a kept connection that turns out to be dead the RPS may have read the request, or not.
+    /// If a kept connection breaks, the RPS may or may not have read the request.
     func testWhatIsNotSafeToRepeatIsSentOnce() throws {
         let isDead = Mutex(false)
         let rps = try LoopbackServer { request in
-            // Only a connection that was kept is dead: the next one is not.
+            // Only the kept connection breaks; the next connection works.
             guard
                 isDead.withLock({ dead in
                     defer { dead = false }; return dead
@@ -137,7 +138,7 @@ final class ForwardingTests: XCTestCase {
             ("PUT", "/rps/user", "{}", 1), ("POST", "/mpinAuthenticate", login, 1), ("POST", link, "", 1),
             ("GET", "/login", nil, 1),
         ] {
-            // The first one leaves a connection behind where any is kept.
+            // This request leaves a kept connection, if the RPA keeps any for it.
             _ = try backend.call(method, target, body)
             rps.forget()
             isDead.withLock { $0 = true }
@@ -149,7 +150,7 @@ final class ForwardingTests: XCTestCase {
         XCTAssertEqual(mpind.stop(SIGTERM), 0)
     }
 
-    /// The path of an activation link, mailed as the RPS has it mailed.
+    /// The path of an activation link, from a mail that the RPA sends for the RPS.
     private func mailedLink() throws -> String {
         var rps = backend
         rps.privateToken = SignedMessage.fromRPS.signature(key: try KeyFile.load(backend.stateFolder + "/rps-rpa.key"))
@@ -164,8 +165,8 @@ final class ForwardingTests: XCTestCase {
         return try backend.link(to: "alice@example.com")
     }
 
-    /// Without a thread for any of them; the others do not wait behind them.
-    func testAWaitingRequestDelaysNoOther() throws {
+    /// Waiting pages need no threads, so other requests do not wait behind them.
+    func testWaitingPagesDelayNoOtherRequests() throws {
         let (waits, leave) = (Count(), DispatchSemaphore(value: 0))
         let rps = try LoopbackServer { request in
             guard request.path.contains("/access") else { return .text(200, "{}") }

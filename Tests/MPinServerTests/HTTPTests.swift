@@ -4,7 +4,7 @@ import MPinServer
 import MPinWire
 import XCTest
 
-/// What old clients and browsers depend on in HTTP itself (wire section 2), and the limits.
+/// The details of HTTP on which old clients and browsers depend (wire section 2), and the limits.
 final class HTTPTests: XCTestCase {
     func testSettingsHoldWhatOldClientsNeedAndMayNotBeCached() throws {
         let server = try InProcess()
@@ -34,7 +34,7 @@ final class HTTPTests: XCTestCase {
         XCTAssertEqual(again.object["appID"] as? String, settings["appID"] as? String)
     }
 
-    /// Defect 15: URLs with a double slash. None of ours has one behind its host.
+    /// Defect 15: URLs with a double slash. None of ours has one after its host.
     func testNoURLInTheSettingsHasADoubleSlash() throws {
         let server = try InProcess()
         for (name, value) in try server.backend.call("GET", "/rps/clientSettings").object {
@@ -152,7 +152,7 @@ final class HTTPTests: XCTestCase {
         }
     }
 
-    /// Defect 11: the origin was looked for as a part of the list's text.
+    /// Defect 11: the old server searched for the origin as a part of the list's text.
     func testCORSNamesAnOriginOnlyIfItIsInTheListAsAWhole() throws {
         let server = try InProcess { $0.allowOrigin = ["https://app.example.com"] }
         func allowed(_ origin: String?) throws -> String? {
@@ -196,7 +196,7 @@ final class HTTPTests: XCTestCase {
             let answer = try server.backend.call("GET", target, headers: ["Origin": "https://any.example"], port: port)
             XCTAssertNil(answer.headers["access-control-allow-origin"], target)
         }
-        // Our own pages go to D-TA 2 for their second shares.
+        // Pages of our own website fetch their second shares from D-TA 2.
         let own = "http://127.0.0.1:\(server.backend.port)"
         let answer = try server.backend.call("GET", "/status", headers: ["Origin": own], port: server.backend.dta2Port)
         XCTAssertEqual(answer.headers["access-control-allow-origin"], own)
@@ -230,7 +230,7 @@ final class HTTPTests: XCTestCase {
         XCTAssertEqual(try server.backend.callPrivate("GET", "/status").status, 200)
     }
 
-    /// Wire section 17, defect 11: tokens and ids stood in the logs.
+    /// Wire section 17, defect 11: the old logs contained tokens and ids.
     func testTheLogHoldsNoIDsTokensOrSharesEvenAtDebugLevel() throws {
         let server = try InProcess()
         let client = TestClient(backend: server.backend)

@@ -6,13 +6,13 @@ import MPinService
 import MPinWire
 import XCTest
 
-/// Old programs' signatures (wire section 5): by option only.
+/// Old programs' signatures (wire section 5) are accepted only with an option.
 final class LegacySignatureTests: XCTestCase {
     private let credentials = LegacyCredentials(
         appID: "c0ffee00c98e11e4b69d02547e1fd4a1",
         appKey: SecretBytes(copying: Array("9d1f3a5b7c2e4f60818a9bacbdcedff0".utf8).span))
 
-    /// The recorded requests of an old RPS and an old client, as they were sent, at the minute when they were sent.
+    /// The recorded requests of an old RPS and an old client, unchanged, at the minute when they were sent.
     private func recorded() throws -> [(method: String, target: String, status: Int, answer: [String: Any])] {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent("Vectors/transcripts/std-50-dta.json")
@@ -33,7 +33,8 @@ final class LegacySignatureTests: XCTestCase {
         var answered = 0
         for (method, target, status, members) in try recorded() {
             let answer = try authority.call(method, target)
-            // Where the old D-TA failed or took anything: an unreadable time, one ten years ahead, a negative count.
+            // Requests for which the old D-TA failed or checked nothing: an unreadable time, one ten years ahead, a
+            // negative count.
             if target.contains("expires=xx") || target.contains("2036") || target.contains("count=-1") {
                 XCTAssertEqual(answer.status, 403, target)
                 continue
@@ -93,7 +94,7 @@ final class LegacySignatureTests: XCTestCase {
         }
     }
 
-    /// The RPS signs in the old form: its new keys are not the D-TAs'.
+    /// The RPS signs in the old form, because the D-TAs do not have its new keys.
     func testAnRPSWorksWithAuthoritiesThatKnowTheOldFormOnly() throws {
         let backend = Backend.onFreePorts()
         let state = backend.stateFolder

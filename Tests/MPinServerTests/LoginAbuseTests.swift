@@ -5,8 +5,8 @@ import MPinService
 import MPinStore
 import XCTest
 
-/// What somebody without the PIN can try: guess it, send again what was sent, find out who exists. FULL=1 for the long
-/// counts.
+/// Attacks without the PIN: guessing it, repeating recorded messages, finding out who is registered. FULL=1 makes more
+/// of them.
 final class LoginAbuseTests: XCTestCase {
     private let isFull = ProcessInfo.processInfo.environment["FULL"] == "1"
 
@@ -76,7 +76,7 @@ final class LoginAbuseTests: XCTestCase {
         XCTAssertEqual(try client.login(user, pin: "1234", permit: permit).status, 200, "no copy has cost an attempt")
     }
 
-    /// A recorded wrong proof would block its user otherwise.
+    /// Otherwise a recorded wrong proof could block its user.
     func testAWrongProofSentAgainCostsNoSecondAttempt() throws {
         let (server, client, user) = try registered()
         let permit = try client.timePermit(user)
@@ -87,7 +87,7 @@ final class LoginAbuseTests: XCTestCase {
         XCTAssertEqual(try client.login(user, pin: "1234", permit: permit).status, 200)
     }
 
-    /// With the default limit of three: the fourth waits for the others instead of being told that it is blocked.
+    /// The default limit is three. A fourth login waits for the others; it is not told that it is blocked.
     func testMoreRightLoginsAtOnceThanThereAreAttemptsAllSucceed() throws {
         let (_, client, user) = try registered()
         let permit = try client.timePermit(user)
@@ -113,7 +113,7 @@ final class LoginAbuseTests: XCTestCase {
         XCTAssertGreaterThan(seen.count, 18)
     }
 
-    /// The same statuses, headers and bodies, but for what is random.
+    /// Statuses, headers and bodies are the same, apart from random values.
     func testAnUnknownIDIsAnsweredAsAKnownOneIs() throws {
         let (server, client, user) = try registered()
         let permit = try client.timePermit(user)
@@ -125,8 +125,8 @@ final class LoginAbuseTests: XCTestCase {
             known.filter { $0.contains("Wrong PIN.") }.map { $0.prefix(3) }, ["401", "401", "410", "410", "410"])
     }
 
-    /// And in the same time: a step that one of them spares would show, best in the fastest answers, which nothing else
-    /// on the machine has disturbed.
+    /// The answers also take the same time. The fastest answers show a step that is left out best, because nothing else
+    /// on the machine has delayed them.
     func testRightWrongUnknownAndRevokedTakeTheSameTime() throws {
         let backend = Backend.onFreePorts()
         let (_, client, right) = try registered(backend) { $0.maxAttempts = 100_000 }
@@ -146,7 +146,7 @@ final class LoginAbuseTests: XCTestCase {
         }
         let fast = times.map { $0.sorted()[$0.count / 10] }
         print("pass 2 of right, wrong, unknown, revoked: a tenth within \(fast) us")
-        // The pairing alone is a fifth of it and more.
+        // The pairing alone takes at least a fifth of the time, so leaving it out would show.
         for time in fast { XCTAssertEqual(time / fast[0], 1, accuracy: isFull ? 0.03 : 0.18) }
     }
 
@@ -170,7 +170,7 @@ extension LoginAbuseTests {
         return (server, client, try client.register("alice@example.com", pin: "1234"))
     }
 
-    /// As the operator does it: from outside, on the same file.
+    /// Revokes as the operator does: from outside, in the same file.
     private func revoke(_ user: TestClient.User, _ backend: Backend) throws {
         let done = expectation(description: "revoked")
         Task {
@@ -184,12 +184,12 @@ extension LoginAbuseTests {
         wait(for: [done], timeout: 60)
     }
 
-    /// What so many guessers at once get for their pass 2s, each with a challenge of its own and a wrong PIN.
+    /// The answers to pass 2 of `count` guessers at once, each with its own challenge and a wrong PIN.
     private func guesses(
         _ count: Int, _ client: TestClient, _ user: TestClient.User, _ permit: (permit: [UInt8], date: Int32)
     ) -> [Answer] {
         parallel(count) { number in
-            // The challenges of the others push one's own out.
+            // The challenges of other guessers may replace this one, so it tries again.
             for _ in 0..<20 {
                 let pass2 = try client.pass2(client.pass1(user, pin: String(5000 + number), permit: permit))
                 if pass2.status == 200 { return pass2 }
@@ -203,10 +203,10 @@ extension LoginAbuseTests {
         return try server.backend.callPrivate("POST", "/authenticate", "{\"authOTT\":\"\(ott)\"}")
     }
 
-    /// How many proofs were looked at, by the server's own log.
+    /// The number of proofs that were judged, from the server's log.
     private func judged(_ log: String) -> Int { log.components(separatedBy: "\"message\":\"proof judged\"").count - 1 }
 
-    /// Five logins with a wrong PIN, answer by answer, without what differs by chance.
+    /// Five logins with a wrong PIN as a list of answers, without random values.
     private func transcript(
         _ server: InProcess, _ client: TestClient, _ user: TestClient.User,
         _ permit: (permit: [UInt8], date: Int32)

@@ -4,9 +4,9 @@ import MPinSecrets
 import MPinServer
 import XCTest
 
-/// Login: single use, blocking, expiry, dates (wire sections 6.6, 6.7, 7 and 8.3).
+/// Logins: single use, blocking, expiry, dates (wire sections 6.6, 6.7, 7 and 8.3).
 final class LoginTests: XCTestCase {
-    /// Defect 5: a recorded pass 2 could be sent again for 15 s.
+    /// Defect 5: a recorded pass 2 could be used again for 15 s.
     func testPass2IsGoodOnce() throws {
         let (server, client, user) = try registered()
         let permit = try client.timePermit(user)
@@ -19,7 +19,7 @@ final class LoginTests: XCTestCase {
         XCTAssertEqual(try server.backend.call("POST", "/rps/pass2", body).status, 403)
     }
 
-    /// Defect 10: the same authOTT worked again and again.
+    /// Defect 10: the same authOTT could be used repeatedly.
     func testTheOneTimeTokenIsGoodOnceAndForAMinute() throws {
         let (server, client, user) = try registered()
         let permit = try client.timePermit(user)
@@ -31,7 +31,7 @@ final class LoginTests: XCTestCase {
         XCTAssertEqual(try client.authenticate(late).status, 408)
     }
 
-    /// Two numbers of 64 bits make the challenge of a pass 1, for the known and the unknown, new ones each time.
+    /// A challenge consists of two random 64-bit numbers, for known and for unknown identities, and is new each time.
     func testChallengesAreShortAndDiffer() throws {
         let (_, client, user) = try registered()
         let permit = try client.timePermit(user), stranger = TestClient.User(id: user.id + "00", token: user.token)
@@ -52,7 +52,7 @@ final class LoginTests: XCTestCase {
         }
     }
 
-    /// Known and invented identities alike, and nothing about it where the operator has not allowed it.
+    /// Known and invented identities get the same answers. Without the option no answer contains the number.
     func testAWrongPINIsToldHowManyTriesAreLeftWhereTheOperatorAllowsIt() throws {
         for isTold in [false, true] {
             let server = try InProcess(changeRPS: { $0.tellAttemptsLeft = isTold }).keep(in: self)
@@ -124,7 +124,7 @@ final class LoginTests: XCTestCase {
         XCTAssertEqual(try client.authenticate(client.pass2(login)).status, 200)
     }
 
-    /// Four challenges of an identity are live at most; who asks for a fifth loses the first.
+    /// An identity has at most four challenges at a time; a fifth replaces the oldest.
     func testAFifthPass1TakesThePlaceOfTheOldest() throws {
         let (_, client, user) = try registered()
         let permit = try client.timePermit(user)
@@ -139,13 +139,13 @@ final class LoginTests: XCTestCase {
         for _ in 0..<60 { XCTAssertEqual(try client.login(user, pin: "1234", permit: permit).status, 200) }
     }
 
-    /// Defect 1 and wire section 15: an invented M-Pin ID logs in nowhere.
+    /// Defect 1 and wire section 15: an invented M-Pin ID cannot log in.
     func testAnInventedIDGetsNoLogin() throws {
         let (server, client, user) = try registered()
         let invented = try TestClient.User.invented(token: user.token)
         let permit = try client.timePermit(user)
         XCTAssertEqual(try client.login(invented, pin: "1234", permit: permit).status, 401)
-        // Neither does it ride on another one's login.
+        // It cannot use another user's login either.
         let login = try client.pass1(user, pin: "1234", permit: permit)
         let body = try client.pass2Body(login).replacing(user.id, with: invented.id)
         XCTAssertEqual(try server.backend.call("POST", "/rps/pass2", body).status, 403)

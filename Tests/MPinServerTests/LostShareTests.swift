@@ -5,14 +5,14 @@ import MPinServer
 import MPinWire
 import XCTest
 
-/// A D-TA that comes back with another master share under a running RPS.
+/// A D-TA restarts with another master share while the RPS is running.
 final class LostShareTests: XCTestCase {
     private lazy var backend = Backend.onFreePorts()
     private lazy var ports = freePorts(2)
     private var state: String { backend.stateFolder }
     private var client: TestClient { TestClient(backend: backend) }
 
-    /// D-TA 1 as a process of its own, with its files in the state folder of the rest.
+    /// D-TA 1 as a separate process, with its files in the common state folder.
     private func authority() throws -> Mpind {
         let mpind = try Mpind(
             [

@@ -2,7 +2,7 @@ import Foundation
 import MPinServer
 import XCTest
 
-/// The mails with activation links: ours, and the operator's.
+/// The mails with activation links, with our templates and with an operator's.
 final class MailTemplateTests: XCTestCase {
     private func folder(_ files: [String: String]) throws -> String {
         let folder = NSTemporaryDirectory() + "mails-" + UUID().uuidString
@@ -12,7 +12,7 @@ final class MailTemplateTests: XCTestCase {
         return folder
     }
 
-    /// The mail that a registration of that user brings.
+    /// The mail for a registration of that user.
     private func mail(
         _ user: String, headers: [String: String] = [:], _ change: (inout RelyingPartyApplicationConfig) -> Void
     ) throws -> String {
@@ -25,7 +25,7 @@ final class MailTemplateTests: XCTestCase {
         return try String(contentsOfFile: server.backend.mailFolder + "/" + XCTUnwrap(files.first), encoding: .utf8)
     }
 
-    /// The part of that type, without its headers.
+    /// The part with that content type, without its headers.
     private func part(_ type: String, _ mail: String) throws -> String {
         let boundary = try XCTUnwrap(mail.firstMatch(of: /multipart\/alternative; boundary="([^"]+)"/)).1
         let parts = mail.components(separatedBy: "--" + boundary)
@@ -76,8 +76,8 @@ final class MailTemplateTests: XCTestCase {
         XCTAssertFalse(german.contains("multipart"), "there is no HTML in German")
     }
 
-    /// A user id is text: no markup in HTML, and no place of the template.
-    func testAUserIDIsInsertedAsPlainText() throws {
+    /// A user id is inserted as text. It is neither HTML nor a place of the template.
+    func testAUserIDIsInsertedAsText() throws {
         let templates = try MailTemplates(
             folder: folder([
                 "confirm.txt": "Subject: Hello\n\n{{user}}\n{{link}}\n",

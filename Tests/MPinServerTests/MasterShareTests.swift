@@ -4,7 +4,7 @@ import MPinServer
 import MPinStore
 import XCTest
 
-/// The file of a D-TA: master shares at rest.
+/// The file of a D-TA, which contains its sealed master shares.
 final class MasterShareTests: XCTestCase {
     private var folder = ""
     private var path: String { folder + "/dta.sqlite" }

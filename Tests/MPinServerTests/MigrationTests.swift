@@ -3,7 +3,7 @@ import MPinSecrets
 import MPinServer
 import XCTest
 
-/// State folders of released versions under the present program (Tests/Vectors/state-*: made by those versions).
+/// The present program takes over state folders of released versions (Tests/Vectors/state-*, made by those versions).
 final class MigrationTests: XCTestCase {
     private struct Facts: Decodable {
         struct Person: Decodable {
@@ -24,7 +24,7 @@ final class MigrationTests: XCTestCase {
 
     func testTheIdentitiesAndPendingRegistrationsOfVersion010LiveOn() throws { try liveOn("state-0.1.0") }
 
-    /// The same people as version 1.0.0 kept them before identities were packed.
+    /// The same users, as version 1.0.0 stored them before identities were packed.
     func testTheIdentitiesAndPendingRegistrationsInJSONLiveOn() throws { try liveOn("state-1.0.0") }
 
     private func liveOn(_ version: String) throws {
@@ -49,7 +49,7 @@ final class MigrationTests: XCTestCase {
         TestClient.User(id: person.mpinID, token: try XCTUnwrap(Hex.decode(XCTUnwrap(person.token))))
     }
 
-    /// A copy of the recorded folder, for its owner only. All have the keys of the first.
+    /// A copy of the recorded folder, readable only by its owner. All folders have the keys of the first one.
     private func folder(_ version: String) throws -> (Backend, Facts) {
         let backend = Backend.onFreePorts()
         try makeFolder(backend.stateFolder)

@@ -3,7 +3,7 @@ import MPinServer
 import MPinStore
 import XCTest
 
-/// The wire's spellings of time, in UTC whatever the zone of the process (wire section 2, defect 20).
+/// The wire's formats of time. They are in UTC whatever the time zone of the process is (wire section 2, defect 20).
 final class MomentTests: XCTestCase {
     override func tearDown() {
         unsetenv("TZ")

@@ -2,7 +2,7 @@ import Foundation
 import MPinServer
 import XCTest
 
-/// One-time digits from pass 2 to the RPA (wire sections 6.7 and 7).
+/// One-time digits, from pass 2 to the RPA (wire sections 6.7 and 7).
 final class OTPTests: XCTestCase {
     func testTheRPAHearsTheDigitsThatTheClientShows() throws {
         let (server, client, alice) = try registered()
@@ -22,8 +22,8 @@ final class OTPTests: XCTestCase {
         XCTAssertNil(plain.object["OTP"])
     }
 
-    /// Defect 9: a wrong PIN got the right digits.
-    func testTheDigitsOfAWrongPINAreGoodForNothing() throws {
+    /// Defect 9: a login with a wrong PIN got the right digits.
+    func testTheDigitsOfAWrongPINAreUseless() throws {
         let (server, client, alice) = try registered()
         let permit = try client.timePermit(alice)
         let pass2 = try client.pass2(client.pass1(alice, pin: "0000", permit: permit), otp: true)
@@ -34,8 +34,8 @@ final class OTPTests: XCTestCase {
         XCTAssertNil(answer.object["OTP"])
     }
 
-    /// Wire section 6.7: the C++ client sends a boolean, others 0, 1 or text.
-    func testTheMemberOTPMayBeABooleanANumberOrText() throws {
+    /// Wire section 6.7: the C++ client sends a boolean, other clients 0, 1 or text.
+    func testTheRequestForDigitsMayBeABooleanANumberOrText() throws {
         let (server, client, alice) = try registered()
         let permit = try client.timePermit(alice)
         for (wish, isAsked) in [("1", true), ("\"1\"", true), ("true", true), ("0", false), ("\"0\"", false)] {

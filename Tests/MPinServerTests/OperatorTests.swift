@@ -4,7 +4,7 @@ import MPinServer
 import MPinStore
 import XCTest
 
-/// What an operator does at the command line, to the files of a running server.
+/// An operator's commands on the files of a running server.
 final class OperatorTests: XCTestCase {
     private lazy var backend = Backend.onFreePorts()
     private var state: String { backend.stateFolder }
@@ -21,7 +21,7 @@ final class OperatorTests: XCTestCase {
         return mpind
     }
 
-    /// Exit code, standard output and standard error.
+    /// Runs a command. Returns exit code, standard output and standard error.
     private func run(
         _ arguments: [String], environment: [String: String] = [:]
     ) throws -> (code: Int32, output: String, error: String) {
@@ -147,7 +147,7 @@ final class OperatorTests: XCTestCase {
         mpind.stop(SIGTERM)
     }
 
-    /// As the README for operators has it, with the folder or with the files in it.
+    /// Rotates as docs/operating.md describes, with the folder or with the files in it.
     func testARotationIsRecordedAndTakesTheStateFolder() throws {
         let mpind = try started()
         func rotated() throws -> [String] {
@@ -268,7 +268,8 @@ final class OperatorTests: XCTestCase {
         mpind.stop(SIGTERM)
     }
 
-    /// Whoever asks: the answer depends on the time in the M-Pin ID alone, so it names no identity.
+    /// The answer depends only on the time in the M-Pin ID, not on who asks, so it does not tell which identities
+    /// existed.
     func testWhoRegisteredAfterTheBackupIsToldToRegisterAgain() throws {
         var mpind = try started()
         let alice = try client.register("alice@example.com", pin: "1234")
@@ -279,7 +280,7 @@ final class OperatorTests: XCTestCase {
         XCTAssertEqual(try run(["backup", copies, "--state-dir", state]).code, 0)
         try client.confirm("dave@example.com")
         let dave = try client.finishRegistration(waiting, pin: "1234")
-        // The rest of the newest registration's second is told like any other time.
+        // An M-Pin ID contains whole seconds, so the next registration must be in a later second than the backup.
         let end = Date(timeIntervalSinceNow: 30)
         while Moment.now().seconds <= before.seconds, Date() < end { usleep(10_000) }
         let carol = try client.register("carol@example.com", pin: "1234")
@@ -290,7 +291,7 @@ final class OperatorTests: XCTestCase {
         XCTAssertEqual(restore.code, 0, restore.error)
         mpind = try started()
         for user in [carol, dave] {
-            // More often than the limit on wrong PINs.
+            // More often than the limit on wrong PINs allows.
             for _ in 0..<4 {
                 let answer = try client.login(user, pin: "1234")
                 XCTAssertEqual(answer.status, 409, answer.text)
@@ -316,7 +317,7 @@ final class OperatorTests: XCTestCase {
         mpind.stop(SIGTERM)
     }
 
-    /// After a crash the log of the lost database lies there still: SQLite would play it into the restored one.
+    /// After a crash, the log (WAL) of the lost database is still there, and SQLite would apply it to the restored one.
     func testWhatALostDatabaseLeftBehindDoesNotGetIntoTheRestoredOne() throws {
         var mpind = try started()
         let alice = try client.register("alice@example.com", pin: "1234")
@@ -349,7 +350,7 @@ final class OperatorTests: XCTestCase {
         XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: state).sorted(), before)
     }
 
-    /// As root, an operator makes files for a server that is not root.
+    /// An operator who is root makes files for a server that is not root.
     func testWhatARestoreMakesBelongsToTheOwnerOfTheFolder() throws {
         try started().stop(SIGTERM)
         XCTAssertEqual(try run(["backup", copies, "--state-dir", state]).code, 0)

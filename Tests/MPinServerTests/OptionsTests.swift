@@ -4,7 +4,7 @@ import MPinServer
 import MPinWire
 import XCTest
 
-/// The sources of the options, and what is said about a wrong one.
+/// The sources of the options, and the messages about wrong options.
 final class OptionsTests: XCTestCase {
     private var folder = ""
 
@@ -56,7 +56,7 @@ final class OptionsTests: XCTestCase {
         XCTAssertEqual([rps.accessNumberUseCheckSum, rps.useNFC, rps.setDeviceName], [false, true, false])
     }
 
-    /// Phones ask there that know nothing but that URL.
+    /// Phones that know only the public URL ask the service for a description of itself.
     func testWhereAPublicURLIsSetTheServiceDescribesItself() throws {
         let key = folder + "/a.key"
         _ = try KeyFile.create(key)
@@ -176,7 +176,7 @@ final class OptionsTests: XCTestCase {
             try error(.rpa, ["--smtp-password-file", "/none"]).description.contains("cannot read /none"))
     }
 
-    /// Every user of the machine can read arguments, and every program of the same user an environment.
+    /// Every user of the machine can read arguments, and every program of the same user can read the environment.
     func testASecretOnTheCommandLineOrInTheEnvironmentIsRefused() throws {
         for row in ServerPart.allCases.flatMap(\.rows) where row.isSecret {
             let name = row.name
@@ -245,8 +245,8 @@ final class OptionsTests: XCTestCase {
         XCTAssertEqual(mpind.stop(0), 64, mpind.logText)
     }
 
-    /// The word of everybody about who calls would count.
-    func testATrustedProxyIsNoNetworkOfStrangers() throws {
+    /// Otherwise the server would believe every client about the address of the caller.
+    func testATrustedProxyMustNotBeANetworkOfStrangers() throws {
         let proxy = ["--behind-proxy", "--public-url", "https://a.example", "--trusted-proxy"]
         for network in ["0.0.0.0/0", "::/0", "0.0.0.0/1", "128.0.0.0/1", "10.0.0.0/7", "::/8", "2000::/3", "::/64"] {
             XCTAssertThrowsError(try check(.serve, proxy + [network]), network) { error in
@@ -297,15 +297,15 @@ final class OptionsTests: XCTestCase {
         try check(.serve, ["--behind-proxy", "--trusted-proxy", "10.0.0.0/8", "--public-url", "https://a.example"])
     }
 
-    /// What every part needs before it is asked about anything else.
+    /// The options that each part requires in any case.
     private static let needed: [ServerPart: [String]] = [
         .serve: ["--all-in-one", "--state-dir", "x"], .dta: ["--database", "x", "--rps-key-file", "x"],
         .rps: ["--database", "x", "--key-file", "x", "--dta1-key-file", "x", "--dta2-key-file", "x"],
         .rpa: ["--key-file", "x", "--rps-key-file", "x"],
     ]
 
-    /// The list and the options of each D-TA say the same, from whatever source they come.
-    func testTheDTAsAreAListOrTwoByName() throws {
+    /// The list and the options of each D-TA have the same meaning, whatever source they come from.
+    func testTheDTAsCanBeAListOrTwoOptions() throws {
         let keys = (1...2).map { _ in "\(NSTemporaryDirectory())key-\(UUID().uuidString)" }
         for key in keys {
             _ = try KeyFile.create(key)
@@ -405,7 +405,7 @@ final class OptionsTests: XCTestCase {
         }
     }
 
-    /// Without one old parts are believed: on one machine only.
+    /// Without a key file the listener trusts every request, as old parts require. That is allowed on one machine only.
     func testAPrivateListenerWithoutAKeyIsForThisMachineOnly() throws {
         let rpa = ["--key-file", "x", "--mail-dir", "m", "--private-listen"]
         func check(_ arguments: [String]) throws {
@@ -420,8 +420,9 @@ final class OptionsTests: XCTestCase {
         }
     }
 
-    /// Else links and cookies would be of plain HTTP, or of an address that nobody reaches, and nobody would be told.
-    func testAServerBehindAProxyNeedsAPublicURL() throws {
+    /// Otherwise links and cookies would have plain HTTP or an address that nobody can reach, and nothing would report
+    /// it.
+    func testBehindAProxyAPublicURLIsRequired() throws {
         let url = ["--public-url", "https://login.example.org"]
         for (part, more, missing) in [
             (.serve, [], "--public-url"), (.rpa, ["--mail-dir", "m"], "--public-url"),
@@ -440,7 +441,7 @@ final class OptionsTests: XCTestCase {
         try check(.dta, ["--behind-proxy", "--key-file", "x"])
     }
 
-    /// An RPS that only its own machine reaches is asked by an RPA or a proxy, and counts that as one caller.
+    /// Only an RPA or a proxy on its own machine can reach this RPS, which counts all their requests as one caller's.
     func testAnRPSThatCountsAllCallersAsOneWarnsOfIt() throws {
         func warnings(_ part: ServerPart, _ more: [String]) throws -> [String] {
             try SettingsReader(part).read(arguments: (Self.needed[part] ?? []) + more, environment: [:]).warnings
@@ -456,8 +457,8 @@ final class OptionsTests: XCTestCase {
         XCTAssertEqual(check.stop(0), 0, check.logText)
     }
 
-    /// The systemd unit does not try again what cannot get better, and knows it by the exit code.
-    func testTheCheckRefusesOptionsThatCannotStart() throws {
+    /// The exit code tells systemd that another start would fail as well.
+    func testAConfigurationThatCannotStartIsRefused() throws {
         for (part, arguments, problem) in [
             (.dta, [], "either --key-file or --passphrase-file"),
             (.dta, ["--key-file", "x", "--passphrase-file", "y"], "either --key-file or --passphrase-file"),

@@ -8,7 +8,7 @@ import MPinWire
 import Synchronization
 import XCTest
 
-/// Time permits: who takes them away, and where they are kept (wire sections 6.5, 8.2 and 10).
+/// Time permits: who can refuse them, and where they are stored (wire sections 6.5, 8.2 and 10).
 final class PermitTests: XCTestCase {
     func testTheRPAsRefusalOfAPermitIsTheClients() throws {
         let verdict = Mutex(200)
@@ -23,7 +23,7 @@ final class PermitTests: XCTestCase {
         XCTAssertEqual(asked.path, "/mpinPermitUser")
         XCTAssertEqual(asked.query, ["mpin_id": alice.id])
         XCTAssertEqual(asked.header("Authorization")?.hasPrefix("Bearer "), true)
-        // 401 and what is no refusal at all are the RPS's own trouble.
+        // A 401 of the RPA, or an answer that is no refusal, is a failure of the RPS itself.
         for (given, expected) in [(410, 410), (403, 403), (404, 404), (401, 500), (500, 500), (503, 500), (204, 500)] {
             verdict.withLock { $0 = given }
             let answer = try server.backend.call("GET", "/rps/timePermit/" + alice.id)
@@ -34,9 +34,9 @@ final class PermitTests: XCTestCase {
         XCTAssertEqual(try server.backend.call("GET", "/rps/timePermit/" + alice.id).status, 500, "unreachable")
     }
 
-    /// Wire section 6.5 and defect 7: it works for any ID, but who never registered gets what is no permit. Neither the
-    /// RPS, nor the RPA's check, nor the permit storage, nor D-TA 2 tells who did.
-    func testAStrangerGetsWhatLooksLikeAPermitAndIsNone() throws {
+    /// Wire section 6.5 and defect 7: the answer is the same for any ID, but an unregistered one gets a wrong permit.
+    /// Neither the RPS, the RPA's check, the permit storage nor D-TA 2 tells which IDs are registered.
+    func testAStrangerGetsAPermitThatIsWrong() throws {
         let asked = Mutex(0)
         let verdict = Mutex(200)
         let rpa = try LoopbackServer { _ in
@@ -56,7 +56,7 @@ final class PermitTests: XCTestCase {
             try permitAnswers(server, client, stranger).shares, answers[1].shares, "the same one all day")
         XCTAssertNotEqual(answers[0].shares, answers[1].shares)
 
-        // What the master secrets of both D-TAs make of the stranger's hash is something else.
+        // The stranger's shares differ from those that the master secrets of both D-TAs give.
         for (index, name) in ["dta1", "dta2"].enumerated() {
             let folder = server.backend.stateFolder
             let shares = try MasterShareDatabase(
@@ -73,13 +73,13 @@ final class PermitTests: XCTestCase {
             XCTAssertNotEqual(answers[1].shares[index], real[1])
         }
 
-        // Nor does anybody learn whom the RPA refuses by writing a user id into an M-Pin ID.
+        // An invented M-Pin ID that contains a user id does not tell whether the RPA refuses that user.
         verdict.withLock { $0 = 410 }
         let refused = try [alice, stranger].map { try server.backend.call("GET", "/rps/timePermit/" + $0.id).status }
         XCTAssertEqual(refused, [410, 200])
     }
 
-    /// What a client sees of a permit on its way: each answer without what is random, and the two shares.
+    /// What a client sees of a permit: each answer without its random values, and the two shares.
     private func permitAnswers(
         _ server: InProcess, _ client: TestClient, _ user: TestClient.User
     ) throws -> (shapes: [String], shares: [String]) {

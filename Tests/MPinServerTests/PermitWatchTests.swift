@@ -6,8 +6,8 @@ import MPinWire
 import Synchronization
 import XCTest
 
-/// A D-TA that gives wrong time permits makes a wrong PIN of every right one. The RPS notices it and lets nobody log in
-/// until the permits are right again; no attempt is counted.
+/// If a D-TA gives wrong time permits, every right PIN counts as wrong. The RPS detects this and lets nobody log in
+/// until the permits are right again; it counts no attempts meanwhile.
 final class PermitWatchTests: XCTestCase {
     private lazy var backend = Backend.onFreePorts()
     private lazy var admin = freePorts(1)[0]
@@ -34,7 +34,8 @@ final class PermitWatchTests: XCTestCase {
         ).keep(in: self)
     }
 
-    /// In front of a D-TA: hands everything through, but for permits while it lies.
+    /// A proxy in front of a D-TA. It forwards everything, but answers requests for permits wrongly while `lies` is
+    /// set.
     private func proxy(_ port: Int, lies: Flag) throws -> LoopbackServer {
         let proxy = try LoopbackServer { request in
             if lies.value, request.path == "/timePermit" {
@@ -80,8 +81,8 @@ final class PermitWatchTests: XCTestCase {
         try assertNothingIsJudgedWhileItLies(lies, server)
     }
 
-    /// On the way that clients take; what the RPS asks D-TA 2 itself is as it should be.
-    func testAD_TA2ThatLiesToClientsAloneIsNoticedByAQuestionThatNobodyTellsFromTheirs() throws {
+    /// The lie is only at the URL that clients use. D-TA 2's answers to the RPS's own requests are right.
+    func testAD_TA2ThatLiesToClientsOnlyIsDetectedByARequestLikeTheirs() throws {
         let lies = Flag()
         let proxy = try proxy(backend.dta2Port, lies: lies)
         let server = try server { $0.authorities[1].publicURL = proxy.url }
@@ -97,7 +98,7 @@ final class PermitWatchTests: XCTestCase {
         }
     }
 
-    /// Where clients go there is another trust authority, with another share; it knows the key of the right one.
+    /// The clients' URL leads to another D-TA with another share. It has the same key as the right one.
     func testAnotherShareBehindTheClientsURLIsNoticedAtStart() throws {
         let state = backend.stateFolder
         let port = freePorts(1)[0]
@@ -109,7 +110,7 @@ final class PermitWatchTests: XCTestCase {
                 state + "/other.key", "--rps-key-file", state + "/rps-dta2.key", "--rate-limits", "off",
             ], backend.traffic)
         try other.waitUntilReady()
-        // Only the look at the start can notice it.
+        // The next check comes after an hour, so only the check at the start can detect it.
         let server = try server(seconds: 3600) { $0.authorities[1].publicURL = "http://127.0.0.1:\(port)" }
         XCTAssertEqual(try backend.call("GET", "/health/ready", port: admin).status, 503)
         XCTAssertTrue(server.logText.contains("wrong time permits"), server.logText)
@@ -118,8 +119,8 @@ final class PermitWatchTests: XCTestCase {
         other.stop(SIGTERM)
     }
 
-    /// One that gives no permit gives no wrong one: who has one of the day logs in.
-    func testAD_TAThatIsAwayStopsNoLoginWithAPermitOfTheDay() throws {
+    /// A D-TA that does not answer gives no wrong permit, so users with today's permit can log in.
+    func testAD_TAThatDoesNotAnswerStopsNoLoginWithAPermitOfTheDay() throws {
         let state = Flag()
         let dta2 = backend.dta2Port
         let proxy = try LoopbackServer { request in

@@ -5,7 +5,7 @@ import MPinServer
 import MPinService
 import XCTest
 
-/// The real program: start, restart, kill, signals, start errors, and the parts as processes of their own.
+/// The real program: start, restart, kill, signals, errors at the start, and the parts as separate processes.
 final class ProcessTests: XCTestCase {
     private lazy var backend = Backend.onFreePorts()
 
@@ -103,7 +103,7 @@ final class ProcessTests: XCTestCase {
         XCTAssertEqual(rps.stop(SIGTERM), 0, rps.logText)
     }
 
-    /// `systemctl reload` sends it to every server.
+    /// `systemctl reload` sends this signal to every server.
     func testSIGHUPWithoutACertificateEndsNothing() throws {
         let mpind = try Mpind(backend)
         while !mpind.logText.contains("\"level\""), mpind.process.isRunning { usleep(1_000) }
@@ -186,7 +186,7 @@ final class ProcessTests: XCTestCase {
         XCTAssertTrue(mpind.logText.contains("owner only"), mpind.logText)
     }
 
-    /// With a new master share every right PIN would be a wrong one, and block its user.
+    /// With a new master share every right PIN would count as wrong and block its user.
     func testALostMasterShareStopsTheStart() throws {
         try started().stop(SIGTERM)
         for suffix in ["", "-wal", "-shm", "-journal"] {
@@ -235,7 +235,7 @@ final class ProcessTests: XCTestCase {
         for part in parts { XCTAssertEqual(part.stop(SIGTERM), 0) }
     }
 
-    /// The logs of all four are searched at their end.
+    /// Searches metrics and audit logs for secrets. The logs of all four processes are searched when they end.
     private func assertMetricsAndAuditLogAreSilent() throws {
         XCTAssertGreaterThan(backend.traffic.count, 30)
         for (part, port) in adminPorts {
@@ -251,7 +251,7 @@ final class ProcessTests: XCTestCase {
     private lazy var adminPorts = Dictionary(
         uniqueKeysWithValues: zip(["rps", "rpa", "dta1", "dta2"], freePorts(4)))
 
-    /// What the parts have in common: the most talkative log, metrics and an audit log.
+    /// The options that all parts get: the most detailed log, metrics and an audit log.
     private func watched(_ part: String) throws -> [String] {
         let folder = "\(backend.stateFolder)/log-\(part)"
         try makeFolder(folder)
@@ -261,7 +261,7 @@ final class ProcessTests: XCTestCase {
         ]
     }
 
-    /// A client that knows the RPA's address and no other.
+    /// A login by a client that only knows the RPA's address.
     private func logInAtTheApplicationOnly() throws {
         var known = backend
         known.port = rpaPort
@@ -273,7 +273,7 @@ final class ProcessTests: XCTestCase {
         try logABrowserIn(client, user, "bob@example.com")
     }
 
-    /// The browser shows its token to the RPA's process, which asks the RPS's and tells it the outcome.
+    /// The browser sends its token to the RPA's process, which asks the RPS's process and tells it the outcome.
     private func logABrowserIn(_ client: TestClient, _ user: TestClient.User, _ name: String) throws {
         let browser = try TestBrowser(client.backend)
         let authOTT = try client.prove(user, wid: browser.wid)
@@ -290,7 +290,7 @@ final class ProcessTests: XCTestCase {
         XCTAssertEqual(data?["userId"] as? String, name, "of the outcome, not of the question")
     }
 
-    /// The website of the RPA's process hears of it from the RPS.
+    /// Revokes an identity. The RPS tells the website in the RPA's process.
     private func revoke(_ client: TestClient, _ user: TestClient.User) throws {
         let pass2 = try client.pass2(client.pass1(user, pin: "1234", permit: client.timePermit(user)))
         let login = try backend.call(
@@ -307,7 +307,7 @@ final class ProcessTests: XCTestCase {
         XCTAssertEqual(try account(), 303)
     }
 
-    /// A phone waits for what the RPA says of a right PIN.
+    /// With --wait-for-login-result the phone waits for the verdict of the RPA.
     func testAPhoneHearsThatItsUserIsOnTheOperatorsList() throws {
         let list = backend.stateFolder + "/revoked"
         let mpind = try started(["--revoked-users", list, "--wait-for-login-result", "--force-activate"])
@@ -337,7 +337,7 @@ final class ProcessTests: XCTestCase {
         ]
     }
 
-    /// RPS and RPA first: they wait for, or do without, what comes up later.
+    /// Starts RPS and RPA first, because they must work, or wait, until the D-TAs start.
     private func separateParts() throws -> [Mpind] {
         let state = backend.stateFolder
         try makeFolder(state)
@@ -375,7 +375,7 @@ final class ProcessTests: XCTestCase {
 }
 
 extension TestClient {
-    /// Finishes a registration that was written down as `<mpinId> <regOTT>`.
+    /// Finishes a registration that was stored as `<mpinId> <regOTT>`.
     func finish(_ pending: String, pin: String) throws -> User {
         let parts = pending.split(separator: " ").map(String.init)
         return try finishRegistration(

@@ -5,7 +5,7 @@ import MPinStore
 import MPinWire
 import XCTest
 
-/// Registration: what is asked, mailed, confirmed and handed out (wire sections 6.2, 6.3, 8.1 and 8.4).
+/// Registration: requests, mails, confirmation and shares (wire sections 6.2, 6.3, 8.1 and 8.4).
 final class RegistrationTests: XCTestCase {
     func testTheIDIsHexOfTheJSONTextThatOldClientsRead() throws {
         let server = try InProcess()
@@ -23,7 +23,7 @@ final class RegistrationTests: XCTestCase {
         XCTAssertTrue(String(decoding: id, as: UTF8.self).hasPrefix("{\"mobile\": 7,"), "numeric text is a number")
     }
 
-    /// Defect 16: user ids outside ASCII ended in 500.
+    /// Defect 16: registrations of user ids outside ASCII gave 500.
     func testUserIDsOutsideASCIIRegisterAndLogIn() throws {
         let mailed = TestClient(backend: try InProcess().keep(in: self).backend)
         let forced = TestClient(backend: try InProcess { $0.delivery = .forceActivate }.keep(in: self).backend)
@@ -68,7 +68,7 @@ final class RegistrationTests: XCTestCase {
         XCTAssertNotEqual(answer.object["mpinId"] as? String, "7b7d")
     }
 
-    /// Defect 2: the mail of one user's registration went to another's mailbox.
+    /// Defect 2: the mail for one user's registration could be sent to another user's mailbox.
     func testARestartForAnotherUserIsRefusedAndMailsNobody() throws {
         let server = try InProcess()
         let client = TestClient(backend: server.backend)
@@ -79,7 +79,7 @@ final class RegistrationTests: XCTestCase {
         _ = try server.backend.link(to: "victim@example.com")
     }
 
-    /// Defect 3: the link's host came from the request.
+    /// Defect 3: the link's host was taken from the request.
     func testTheLinkStartsWithTheConfiguredURLWhateverTheRequestSays() throws {
         let server = try InProcess { $0.publicURL = "https://login.example.com" }
         let request =
@@ -93,7 +93,7 @@ final class RegistrationTests: XCTestCase {
         XCTAssertFalse(mail.contains("evil"))
     }
 
-    /// Defect 4: any value delivered as activation key overwrote the good one.
+    /// Defect 4: the private listener stored any value as activation key in place of the right one.
     func testAWrongActivationKeyIsRefusedAtDeliveryAndHarmsNothing() throws {
         let server = try InProcess()
         let client = TestClient(backend: server.backend)
@@ -106,7 +106,7 @@ final class RegistrationTests: XCTestCase {
         XCTAssertEqual(try client.signature(registration).status, 200)
     }
 
-    /// Defect 11: the link's expiry was not signed, and the page said "activated" whatever the key.
+    /// Defect 11: the link's expiry was not signed, and the page said "activated" for any key.
     func testALinkCannotBeChangedAndExpires() throws {
         let server = try InProcess()
         let client = TestClient(backend: server.backend)
@@ -139,7 +139,7 @@ final class RegistrationTests: XCTestCase {
 
     func testThePageEscapesWhatItShowsAndForbidsScripts() throws {
         let server = try InProcess()
-        // The characters of HTML that a mail address may hold.
+        // Special characters of HTML that are allowed in a mail address.
         let fine = "it's&so@example.com"
         XCTAssertEqual(try server.backend.call("PUT", "/rps/user", "{\"userId\":\(fine.quoted)}").status, 200)
         let page = try server.backend.call("GET", server.backend.link(to: fine))
@@ -149,7 +149,7 @@ final class RegistrationTests: XCTestCase {
         XCTAssertEqual(page.headers["referrer-policy"], "same-origin")
     }
 
-    /// Defect of wire section 6.3: a stranger's wrong regOTT deleted the pending registration.
+    /// A defect that wire section 6.3 describes: a wrong regOTT from anybody deleted the pending registration.
     func testAWrongTokenAtSignatureLeavesTheRegistration() throws {
         let server = try InProcess()
         let client = TestClient(backend: server.backend)
@@ -161,7 +161,7 @@ final class RegistrationTests: XCTestCase {
         XCTAssertEqual(try client.signature(registration).status, 200)
     }
 
-    /// Defect 18: a lost second share forced a new registration.
+    /// Defect 18: if the second share was lost, the user had to register again.
     func testLostSharesCanBeFetchedAgainForAWhileByTheSameClientOnly() throws {
         let server = try InProcess()
         let client = TestClient(backend: server.backend)
@@ -191,8 +191,8 @@ final class RegistrationTests: XCTestCase {
         XCTAssertEqual(try client.login(alice, pin: "1234").status, 200)
     }
 
-    /// Old clients send what they like, or nothing, and may fetch their shares again.
-    func testAClientThatReportsItsSharesWithTheTokenEndsTheRegistration() throws {
+    /// Old clients send any body or none to setupDone, so that ends nothing, and they may fetch their shares again.
+    func testSetupDoneWithTheTokenEndsTheRegistrationAtOnce() throws {
         let server = try InProcess().keep(in: self)
         let client = TestClient(backend: server.backend)
         let registration = try client.startRegistration("alice@example.com")
@@ -215,7 +215,7 @@ final class RegistrationTests: XCTestCase {
         XCTAssertEqual(try client.login(alice, pin: "1234").status, 200)
     }
 
-    /// Wire section 6.3: clients append the query unread to `certivoxURL + "clientSecret?"`.
+    /// Wire section 6.3: clients append the query unchanged to `certivoxURL + "clientSecret?"`.
     func testTheQueryForTheSecondShareHasTheMembersOfTheProtocolAndLivesAMinute() throws {
         let server = try InProcess()
         let client = TestClient(backend: server.backend)
@@ -236,7 +236,7 @@ final class RegistrationTests: XCTestCase {
         XCTAssertTrue((40...60).contains(expires.seconds - server.now.seconds))
     }
 
-    /// Defect 13: restarting the only pending registration lost it when the older item expired.
+    /// Defect 13: a restart of the only pending registration lost it when the older item expired.
     func testARestartedRegistrationOutlivesTheFirstOnesExpiry() throws {
         let server = try InProcess()
         let client = TestClient(backend: server.backend)

@@ -6,7 +6,7 @@ import MPinStore
 import MPinWire
 import XCTest
 
-/// Rotation of the master secret at both D-TAs under a running RPS.
+/// Rotation of the master secret at both D-TAs while an RPS is running.
 final class RotationTests: XCTestCase {
     private let day = 86_400
 
@@ -14,7 +14,7 @@ final class RotationTests: XCTestCase {
         try InProcess { $0.limits.service.keyWatchSeconds = 1 }.keep(in: self)
     }
 
-    /// The operator's command on the file of a running D-TA.
+    /// The operator's command, on the file of a running D-TA.
     private func rotate(_ backend: Backend, _ name: String, until end: Moment? = nil) throws {
         let command = try Mpind([
             "dta", "rotate", "--database", "\(backend.stateFolder)/\(name).sqlite", "--key-file",
@@ -101,8 +101,8 @@ final class RotationTests: XCTestCase {
         XCTAssertEqual(try serverSecret("2").status, 200)
     }
 
-    /// The id of a master secret stands in what is signed: a query for one is no query for another.
-    func testASignedQueryIsValidForOneMasterSecretOnly() throws {
+    /// The signed text contains the id of the master secret, so a query for one is not valid for another.
+    func testAQueryForOneMasterSecretIsNoneForAnother() throws {
         let server = try server()
         let (backend, client) = (server.backend, TestClient(backend: server.backend))
         for name in ["dta1", "dta2"] { try rotate(backend, name, until: server.now.adding(seconds: day)) }
@@ -118,7 +118,7 @@ final class RotationTests: XCTestCase {
         XCTAssertEqual(try status(params.replacing("&key_id=2", with: "")), 401)
     }
 
-    /// What docs/operating.md says of a D-TA that was restored from before a rotation.
+    /// Tests what docs/operating.md says about a D-TA that was restored from a backup before a rotation.
     func testAnAuthorityThatLostAShareIsRotatedUpToTheOtherAndOnlyItsIdentitiesRegisterAgain() throws {
         let server = try server()
         let (backend, client) = (server.backend, TestClient(backend: server.backend))
@@ -164,7 +164,7 @@ final class RotationTests: XCTestCase {
         XCTAssertEqual(try newKeyID(client), "2")
         XCTAssertEqual(try client.login(alice, pin: "1234").status, 200)
         second.stop(SIGTERM)
-        // The second D-TA's file as it was before the rotation, rotated again: its share 2 is another one.
+        // Restores the second D-TA's file from before the rotation and rotates it again, which makes another share 2.
         let seal = Seal.key(try KeyFile.load(backend.stateFolder + "/dta2.key"))
         try FileManager.default.removeItem(atPath: backend.stateFolder + "/dta2.sqlite")
         let fresh = try MasterShareDatabase(path: backend.stateFolder + "/dta2.sqlite", seal: seal, now: .now())

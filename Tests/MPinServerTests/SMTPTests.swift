@@ -4,7 +4,7 @@ import MPinServer
 import Synchronization
 import XCTest
 
-/// The activation mail over SMTP, taken by a small server of the test's own.
+/// The activation mail over SMTP, received by a small server in the test.
 final class SMTPTests: XCTestCase {
     func testTheActivationLinkComesByMail() throws {
         let sink = try MailSink()
@@ -32,7 +32,7 @@ final class SMTPTests: XCTestCase {
     }
 }
 
-/// Takes one mail and keeps all that was said.
+/// Receives one mail and stores the whole dialogue.
 private final class MailSink: Sendable {
     let port: Int
     private let said = Mutex("")

@@ -5,7 +5,8 @@ import MPinStore
 import MPinWire
 import XCTest
 
-/// What clients are told about the server (wire sections 6.1, 6.13 and 6.15) and the RPA about clients (section 8.1).
+/// What the server tells clients about itself (wire sections 6.1, 6.13 and 6.15), and the RPA about clients (section
+/// 8.1).
 final class SettingsTests: XCTestCase {
     private let certain: Set = [
         "certivoxURL", "signatureURL", "registerURL", "timePermitsURL", "timePermitsStorageURL", "setupDoneURL",
@@ -129,7 +130,7 @@ final class SettingsTests: XCTestCase {
         }
     }
 
-    /// What an RPA gets with /mpinVerify when a client registers with these headers; names in lower case.
+    /// The headers that an RPA receives at /mpinVerify when a client registers with these headers; names in lower case.
     private func verifyHeaders(
         sending headers: [String: String], _ change: (inout RelyingPartyServiceConfig) -> Void
     ) throws -> [String: String] {

@@ -1,14 +1,14 @@
 import Foundation
 import XCTest
 
-/// The end of the real program: whoever has asked gets an answer.
+/// How the real program ends: every request that has arrived is answered.
 final class ShutdownTests: XCTestCase {
     private lazy var backend = Backend.onFreePorts()
 
     override func tearDown() { try? FileManager.default.removeItem(atPath: backend.stateFolder) }
 
-    /// The process stands still while connections are made, requests sent and the signal given: all of them wait for it
-    /// in the system, and it finds them and the signal at the same time.
+    /// The process is stopped while connections are made, requests sent and the signal given. All of them wait in the
+    /// system until it continues, so it finds the requests and the signal at the same time.
     func testSIGTERMResetsNoRequestThatHasArrived() throws {
         for _ in 0..<3 {
             let mpind = try Mpind(backend)
@@ -29,7 +29,7 @@ final class ShutdownTests: XCTestCase {
         }
     }
 
-    /// Who comes while the program waits for the last requests is refused at once.
+    /// While the program waits for the last requests, new connections are refused at once.
     func testNoNewConnectionIsTakenDuringTheEnd() throws {
         let mpind = try Mpind(backend)
         try mpind.waitUntilReady()
@@ -50,7 +50,7 @@ final class ShutdownTests: XCTestCase {
         XCTAssertEqual(mpind.stop(SIGTERM), 0)
     }
 
-    /// Connections that wait for their next request hold up nothing, and are closed.
+    /// Connections that wait for their next request are closed, and do not delay the end.
     func testSIGTERMClosesConnectionsThatHaveNothingToDo() throws {
         let mpind = try Mpind(backend)
         try mpind.waitUntilReady()
@@ -62,7 +62,7 @@ final class ShutdownTests: XCTestCase {
         for file in idle { XCTAssertNil(Sockets.receive(file), "closed, and nothing said") }
     }
 
-    /// One that has been answered once.
+    /// A connection that has got one answer and is still open.
     private func keptConnection() throws -> Int32 {
         let file = try Sockets.connect(backend.port)
         ask(file)

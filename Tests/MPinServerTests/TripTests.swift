@@ -3,8 +3,8 @@ import MPinStore
 import StoreEngines
 import XCTest
 
-/// How often a login waits for its stores where they are far away: four times, a parallel pair counting once, and with two
-/// durable transactions.
+/// If its stores are far away, a login waits for them four times, with two durable transactions. A parallel pair counts
+/// as one trip.
 final class TripTests: XCTestCase {
     func testALoginMakesFourTripsWhateverItComesTo() throws {
         let gate = TripGate()
@@ -29,7 +29,7 @@ final class TripTests: XCTestCase {
         }
     }
 
-    /// What was reserved beside a claim that found nothing is given back.
+    /// If a claim finds nothing, the attempt that was reserved together with it is given back.
     func testAProofWithoutAChallengeCostsNoAttempt() throws {
         let gate = TripGate()
         let (client, alice) = try registered(gate)
@@ -44,7 +44,7 @@ final class TripTests: XCTestCase {
         XCTAssertEqual(try client.login(alice, pin: "1234", permit: permit).status, 200)
     }
 
-    /// The calls of each trip, in any order within it.
+    /// Checks the calls of each trip. Within a trip they may have any order.
     private func check(_ gate: TripGate, _ trips: [String]..., line: UInt = #line) {
         let (calls, failures) = gate.result()
         XCTAssertEqual(failures, [], line: line)

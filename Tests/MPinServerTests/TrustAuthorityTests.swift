@@ -40,7 +40,7 @@ final class TrustAuthorityTests: XCTestCase {
         _ = try ServerContext(serverSecret: sum.span)
     }
 
-    /// Who steals the keys of the RPS can fetch secrets at the D-TAs, and only they can tell.
+    /// A thief of the RPS's keys can fetch secrets from the D-TAs, and only their audit logs record it.
     func testEachAuthorityRecordsTheSecretsThatItGives() throws {
         let server = try InProcess().keep(in: self)
         let alice = try TestClient(backend: server.backend).register("alice@example.com", pin: "1234")
@@ -87,7 +87,7 @@ final class TrustAuthorityTests: XCTestCase {
         XCTAssertEqual(try status(server.backend.dta2Port), 408)
     }
 
-    /// Defect 7: a permit signature never expired and opened /timePermits for any number of days.
+    /// Defect 7: a permit signature never expired and gave permits of any number of days at /timePermits.
     func testAPermitSignatureIsGoodForItsDayAndForNothingElse() throws {
         let server = try InProcess()
         let client = TestClient(backend: server.backend)
@@ -126,7 +126,7 @@ final class TrustAuthorityTests: XCTestCase {
         XCTAssertEqual(try permits(1, server.now.adding(seconds: -10).iso).status, 408)
     }
 
-    /// The values of wire section 16 through the real D-TA: from a master share as it lies sealed in the file.
+    /// A D-TA with the sealed master share of wire section 16 in its file gives the values of that section.
     func testKnownSharesComeOutOfAKnownMasterShare() throws {
         let authority = try LoneAuthority(at: "2026-11-21T02:36:19Z")
         defer { authority.stop() }

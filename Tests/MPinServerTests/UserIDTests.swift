@@ -4,9 +4,9 @@ import MPinServer
 import MPinWire
 import XCTest
 
-/// What a user id may hold, and that one name is one user however it was typed.
+/// Which characters a user id may contain, and that all Unicode forms of a name are one user.
 final class UserIDTests: XCTestCase {
-    /// "José" with an accent of its own, as some systems type it, and composed.
+    /// "José", decomposed as some systems type it (a separate accent), and composed.
     private let decomposed = "jose\u{301}@example.com"
     private let composed = "jos\u{e9}@example.com"
 
@@ -30,7 +30,8 @@ final class UserIDTests: XCTestCase {
         }
     }
 
-    /// Old clients compare the bytes in their M-Pin ID with those that they asked for; everything else is composed.
+    /// Old clients compare the bytes in their M-Pin ID with those that they requested. Everywhere else the name is
+    /// composed.
     func testAUserIsOneHoweverTheNameIsTyped() throws {
         let server = try InProcess {
             $0.delivery = .forceActivate

@@ -5,13 +5,14 @@ import MPinStore
 import MPinWire
 import XCTest
 
-/// Pages that wait for phones and phones that wait for pages: they are bounded, and take nothing from anybody else.
+/// Pages that wait for phones, and phones that wait for pages. Their number is limited, and they do not affect other
+/// requests.
 final class WaitingTests: XCTestCase {
     private lazy var backend = Backend.onFreePorts()
 
     override func tearDown() { try? FileManager.default.removeItem(atPath: backend.stateFolder) }
 
-    /// 12 pages and 2 phones of one address may wait, 48 pages of all.
+    /// With these limits 12 pages and 2 phones of one address may wait, and 48 pages in all.
     private static let few = ["--connections", "64", "--connections-per-address", "16"]
 
     private func rpa(_ rpsURL: String, _ more: [String] = []) throws -> Mpind {
@@ -58,7 +59,7 @@ final class WaitingTests: XCTestCase {
             $0.limits.service.pageWaitSeconds = 20
         }.keep(in: self)
         let browsers = try (0..<13).map { _ in try TestBrowser(code: server.backend) }
-        // One that comes in the moment in which the thirteenth is answered comes again.
+        // While the thirteenth page below is being answered, one of these can be refused; it then tries again.
         let waiting = browsers.prefix(12).map { browser in
             Later {
                 let body = "{\"webOTT\":\"\(browser.webOTT)\",\"wait\":20}"
@@ -67,7 +68,8 @@ final class WaitingTests: XCTestCase {
                 return try (answer.json() as AccessResponse).status
             }
         }
-        // They say nothing before they are answered: the next page is refused as soon as all of them wait.
+        // A waiting page gets no answer, so the test cannot see when all of them wait. It tries until the next page is
+        // refused.
         let body = "{\"webOTT\":\"\(browsers[12].webOTT)\",\"wait\":1}"
         let end = Date(timeIntervalSinceNow: 15)
         var answer = try server.backend.call("POST", "/rps/access", body)
@@ -83,8 +85,9 @@ final class WaitingTests: XCTestCase {
         for wait in waiting { XCTAssertEqual(try wait.get(), "user") }
     }
 
-    /// A page that is closed, or a phone that loses its network, must not keep others out until its time is over.
-    func testAClientThatDisconnectsFreesItsPlaceAtTheRPAAndItsRequestEnds() throws {
+    /// If a page is closed or a phone loses its network, its place must be free at once, not only when its time is
+    /// over.
+    func testAClosedConnectionFreesItsPlaceAtTheRPAAtOnceAndEndsItsRequest() throws {
         let (asked, ended) = (Count(), Count())
         let rps = try LoopbackServer(onEnd: { ended.add() }) { _ in
             asked.add()
@@ -98,7 +101,7 @@ final class WaitingTests: XCTestCase {
                 let waiting = try (0..<places).map { _ in try enter(path, asked) }
                 XCTAssertEqual(try backend.call("POST", path, "{}").status, 503, path)
                 for file in waiting { close(file) }
-                // The RPS hears of it long before it would have had to answer.
+                // The request to the RPS ends long before the RPS would have answered.
                 ended.wait(for: before + places, seconds: 15)
                 XCTAssertEqual(ended.value, before + places, path)
             }
@@ -106,7 +109,7 @@ final class WaitingTests: XCTestCase {
         XCTAssertEqual(mpind.stop(SIGTERM), 0)
     }
 
-    /// A connection whose request has come to the RPS: who is refused comes again.
+    /// A connection whose request has reached the RPS. A request that is refused is sent again.
     private func enter(_ path: String, _ asked: Count) throws -> Int32 {
         let (before, end) = (asked.value, Date(timeIntervalSinceNow: 15))
         while Date() < end {
@@ -118,7 +121,7 @@ final class WaitingTests: XCTestCase {
         throw Sockets.Failure(text: "no place for " + path)
     }
 
-    func testAPageThatDisconnectsFreesItsPlaceAtTheRPS() throws {
+    func testAClosedPageFreesItsPlaceAtTheRPSAtOnce() throws {
         let server = try InProcess {
             $0.limits.connections = 64
             $0.limits.connectionsPerAddress = 16
@@ -136,7 +139,7 @@ final class WaitingTests: XCTestCase {
             let end = Date(timeIntervalSinceNow: 20)
             var waiting = try (0..<12).map(wait)
             while try isFree(), Date() < end {
-                // Who came in the moment in which another page was answered comes again.
+                // A page that was refused while another one was being answered is sent again.
                 for number in 0..<12 where Sockets.hasAnswer(waiting[number]) {
                     close(waiting[number])
                     waiting[number] = try wait(number)
@@ -149,8 +152,9 @@ final class WaitingTests: XCTestCase {
         }
     }
 
-    /// It asks for all phones (wire section 7), and where no key is shared it does so beside the public paths.
-    func testTheRPAsQuestionsAboutLoginsAreNoPhonesThatWait() throws {
+    /// The RPA's questions concern all phones (wire section 7). Without a shared key they arrive on the same listener
+    /// as the public paths.
+    func testTheRPAsQuestionsAboutLoginsDoNotCountAsWaitingPhones() throws {
         let server = try InProcess(
             change: {
                 $0.delivery = .forceActivate
@@ -173,8 +177,8 @@ final class WaitingTests: XCTestCase {
         for phone in phones { XCTAssertEqual(try phone.get(), 200) }
     }
 
-    /// Other failures of the RPS are 500 at the RPA, as old clients know them (`ForwardingTests`).
-    func testAPageHearsOfTheRPSThatItMayNotWait() throws {
+    /// Any other failure of the RPS gives 500 at the RPA, as with the old RPA (`ForwardingTests`).
+    func testTheRPAForwardsThe503OfAPageThatMayNotWait() throws {
         let rps = try LoopbackServer { _ in .answer(503, headers: [("Retry-After", "5")], body: []) }
         defer { rps.stop() }
         let mpind = try rpa(rps.url)
@@ -184,7 +188,7 @@ final class WaitingTests: XCTestCase {
         XCTAssertEqual(mpind.stop(SIGTERM), 0)
     }
 
-    /// Else a restart would take as long as pages wait, or end them without an answer.
+    /// Otherwise a restart would take as long as pages wait, or would end them without an answer.
     func testSIGTERMLetsGoOfThePagesThatWait() throws {
         let waits = Count()
         let rps = try LoopbackServer { _ in
@@ -205,7 +209,7 @@ final class WaitingTests: XCTestCase {
         }
     }
 
-    /// Nobody rings when the time of a session is over.
+    /// The expiry of a session wakes no waiting page, so the page must notice it itself.
     func testAPageThatWaitsHearsThatItsNumberHasExpired() throws {
         let server = try InProcess().keep(in: self)
         let browser = try TestBrowser(server.backend)
@@ -215,7 +219,7 @@ final class WaitingTests: XCTestCase {
         XCTAssertEqual(try waiting.get(), "expired")
     }
 
-    /// Many people share an address; each of their pages asks again and again.
+    /// Many people can share an address, and each of their pages asks repeatedly.
     func testThePollsOfPagesUseUpNothingThatANewPageNeeds() throws {
         let server = try InProcess {
             $0.rates.accessAddress = RateLimit("3/600")
@@ -230,8 +234,8 @@ final class WaitingTests: XCTestCase {
         XCTAssertEqual(try server.backend.call("GET", "/login").status, 429)
     }
 
-    /// The system's usual limit is raised to what it allows at the most; where that is less than the limits need, a
-    /// connection that it refuses would be anybody's.
+    /// The program raises its soft limit on open files to the hard one. If that is less than its limits need, it must
+    /// accept fewer connections, because otherwise any connection could be the one for which no file is left.
     func testTooFewOpenFilesAreSaidAndTheLimitsFitThem() throws {
         let raised = try Mpind(backend, files: "256:20000")
         try raised.waitUntilReady()
@@ -248,7 +252,7 @@ final class WaitingTests: XCTestCase {
         XCTAssertEqual(said?["needed"].flatMap { Int($0) }.map { $0 > 10_000 }, true)
         let connections = try XCTUnwrap(said?["connections"].flatMap { Int($0) })
         XCTAssertTrue((32..<256).contains(connections), "\(connections)")
-        // More than the system has files for knock; those that are taken are served.
+        // More connections than the system has files for; the accepted ones are served.
         let files = try (0..<600).map { try Sockets.connect(backend.port, from: UInt16(2 + $0 % 8)) }
         for file in files { close(file) }
         let client = TestClient(backend: backend)

@@ -4,10 +4,9 @@ import MPinServer
 import MPinService
 import XCTest
 
-/// The website as a browser meets it on the wire: cookies, forms, headers. How it looks and feels is tested in a real
-/// browser.
+/// The website on the wire: cookies, forms, headers. Its look is tested in a real browser (Tests/EndToEnd).
 final class WebsiteTests: XCTestCase {
-    /// What a browser says with a request of one of this site's own pages.
+    /// The headers of a browser's request from a page of this site.
     private static let ownPage = ["Origin": "http://127.0.0.1"]
 
     private func server(_ change: (inout AllInOne) -> Void = { _ in }) throws -> InProcess {
@@ -17,7 +16,7 @@ final class WebsiteTests: XCTestCase {
         }.keep(in: self)
     }
 
-    /// POST /mpinAuthenticate after a right PIN.
+    /// Logs in on this device with the right PIN, and returns the answer of POST /mpinAuthenticate.
     private func logIn(
         _ server: InProcess, _ user: String = "alice@example.com", headers: [String: String] = ownPage
     ) throws -> Answer {
@@ -28,7 +27,7 @@ final class WebsiteTests: XCTestCase {
         return try server.backend.call("POST", "/mpinAuthenticate", body, headers: headers)
     }
 
-    /// The header that sends back what the answer's Set-Cookie gave.
+    /// The request header with the cookies of the answer's Set-Cookie.
     private func cookie(_ answer: Answer) throws -> [String: String] {
         let field = try XCTUnwrap(answer.headers["set-cookie"])
         return ["Cookie": String(field.prefix { $0 != ";" })]
@@ -38,7 +37,7 @@ final class WebsiteTests: XCTestCase {
         try server.backend.call("GET", "/account", headers: cookie)
     }
 
-    /// The hidden token of a page's form.
+    /// The hidden token in a page's form.
     private func formToken(_ page: Answer) throws -> String {
         try String(XCTUnwrap(page.text.firstMatch(of: /name="csrf" value="([0-9a-f]{64})"/)).1)
     }
@@ -57,8 +56,8 @@ final class WebsiteTests: XCTestCase {
         XCTAssertEqual(page.headers["cache-control"], "no-store")
     }
 
-    /// A phone has no use for a session, and another site must not give its visitors one.
-    func testALoginFromAnotherPageBeginsNoSession() throws {
+    /// A phone does not need a session, and another site must not start one for its visitors.
+    func testOnlyALoginFromAnOwnPageBeginsASession() throws {
         let server = try server()
         let strangers: [[String: String]] = [
             [:], ["Origin": "http://evil.example"], ["Origin": "null"], ["Origin": "http://127.0.0.1:1"],
@@ -92,8 +91,8 @@ final class WebsiteTests: XCTestCase {
         XCTAssertEqual(listed.cookies, [], "and it is another one")
     }
 
-    /// The phone was told "logged in" and got a logout that could end nothing.
-    func testALoginForABrowserTakesAPageOfThisSite() throws {
+    /// Otherwise the phone would be told "logged in" and get a logout for a session that does not exist.
+    func testALoginForABrowserNeedsAPageOfThisSite() throws {
         let server = try server { $0.allowOrigin = ["*"] }
         let client = TestClient(backend: server.backend)
         let user = try client.register("alice@example.com", pin: "1234")
@@ -144,7 +143,8 @@ final class WebsiteTests: XCTestCase {
         XCTAssertEqual(try present(Self.ownPage).status, 408, "after that word nobody is logged in by it")
     }
 
-    /// A phone's login for a browser: its last request under way, and how the browser's token is presented.
+    /// A phone's login for a browser: the phone's last request, which is running, and a function that sends the
+    /// browser's token.
     private func loginAtBrowser(
         _ server: InProcess, _ user: TestClient.User, _ browser: TestBrowser
     ) throws -> (phone: Later<Answer>, present: ([String: String]) throws -> Answer) {
@@ -155,7 +155,7 @@ final class WebsiteTests: XCTestCase {
         return (phone, { try server.backend.call("POST", "/mpinAuthenticate", body, headers: $0) })
     }
 
-    /// A login by access number up to where the person is asked: what the browser has got, and the phone.
+    /// A login by access number up to the question to the person. Returns what the browser has got, and the phone.
     private func proposed(
         _ server: InProcess, _ name: String, headers: [String: String] = [:]
     ) throws -> (cookie: [String: String], csrf: String, phone: Later<Answer>) {
@@ -194,7 +194,7 @@ final class WebsiteTests: XCTestCase {
             headers: Self.ownPage.merging(headers) { $1 })
     }
 
-    /// Somebody else with an account finds numbers by trying.
+    /// The person must confirm, because somebody else with an account can find the number by trying.
     func testAfterANumberAPersonSaysWhoseLoginItIs() throws {
         let server = try server()
         let (cookie, csrf, phone) = try proposed(server, "alice@example.com")
@@ -331,9 +331,9 @@ final class WebsiteTests: XCTestCase {
         XCTAssertEqual(try account(server, cookie).status, 303)
     }
 
-    /// The button of a login page, for browsers without scripts: a page of somebody else must not press it, and so log
-    /// its visitor in as another.
-    func testEndingALoginTakesTheFormOfTheOwnPage() throws {
+    /// Browsers without scripts use the button of a login page. If a page of another site could press it, that site
+    /// could log its visitor in as somebody else.
+    func testEndingALoginNeedsTheFormOfTheOwnPage() throws {
         let server = try server()
         let (page, other) = (
             try server.backend.call("GET", "/login/number"), try server.backend.call("GET", "/login/number")
@@ -425,7 +425,8 @@ final class WebsiteTests: XCTestCase {
         XCTAssertFalse(try phones.map(status).contains(200), "a list that cannot be read permits nobody")
     }
 
-    /// A permit is good all day, and an RPS may ask for none, or not know of the list.
+    /// The list must apply to logins, too: a permit is valid all day, and an RPS may require no permits or not have the
+    /// list.
     func testTheOperatorsListTakesLoginsAwayHoweverAUserIsSpelled() throws {
         for usePermits in [true, false] {
             let file = NSTemporaryDirectory() + "revoked-" + UUID().uuidString

@@ -11,7 +11,7 @@ final class AccessNumberTests: XCTestCase {
         XCTAssertNil(AccessNumber.checkDigit("000006"), "12: the check digit would be 10")
     }
 
-    /// The client's own check: the last digit of the seven.
+    /// The check that clients make on the last of the seven digits.
     func testEveryNumberPassesTheClientsCheck() throws {
         for _ in 0..<2_000 {
             let digits = try AccessNumber.random(checkSum: true).compactMap(\.wholeNumberValue)
@@ -23,7 +23,8 @@ final class AccessNumberTests: XCTestCase {
         XCTAssertEqual(try AccessNumber.random(checkSum: false).count, 6)
     }
 
-    /// Chi-squared with nine degrees of freedom: above 45 once in a million runs. Bytes modulo ten would give 160 here.
+    /// Chi-squared with nine degrees of freedom exceeds 45 once in a million runs. Random bytes modulo ten would give
+    /// 160 here.
     func testAllDigitsAreEquallyLikely() throws {
         var counts = [Int](repeating: 0, count: 10)
         for digit in try randomDigits(600_000).utf8 { counts[Int(digit) - 48] += 1 }

@@ -4,7 +4,7 @@ import MPinStore
 import StoreEngines
 import XCTest
 
-/// Random reservations, settlements and clocks against a second telling of the rules.
+/// Compares random reservations, settlements and clock times with a second implementation of the rules.
 final class AttemptModelTests: XCTestCase {
     private let start = Moment(microseconds: 1_700_000_000_000_000)
 
@@ -44,7 +44,7 @@ final class AttemptModelTests: XCTestCase {
                 let verdict = try await identities.settle(attempt, of: id, settlement, at: now).0
                 let expected = model.settle(attempt.id, settlement, at: now)
                 if settlement != .notJudged { XCTAssertEqual(verdict, expected, "step \(step), seed \(seed)") }
-                // Now and then one is settled again later.
+                // One in ten attempts stays in the list, so it is settled again later.
                 if Int.random(in: 0..<10, using: &random) > 0 { attempts.removeAll { $0.id == attempt.id } }
             case 90..<98: now = now.adding(seconds: Int.random(in: 0...13, using: &random))
             case _ where isKnown:
@@ -62,7 +62,7 @@ final class AttemptModelTests: XCTestCase {
     }
 }
 
-/// The rules once more, for one identity.
+/// A second implementation of the rules, for one identity.
 private struct Model {
     let policy: AttemptPolicy
     var wrong = 0

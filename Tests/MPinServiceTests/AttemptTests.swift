@@ -4,13 +4,13 @@ import MPinService
 import MPinStore
 import XCTest
 
-/// The rules of blocking, on the record of one identity.
+/// The rules of blocking, for the record of one identity.
 final class AttemptTests: XCTestCase {
     private let start = Moment(microseconds: 1_700_000_000_000_000)
     private var policy = AttemptPolicy()
     private lazy var identity = IdentityRecord(mpinID: "7b7d", userID: "a", keyID: "1", registered: start)
 
-    /// What a wrong PIN hears, and whether that was after a look at the PIN.
+    /// The answer to a wrong PIN, and whether the PIN was judged.
     private enum Told: Equatable {
         case judged(Verdict)
         case refused(Verdict)
@@ -123,7 +123,7 @@ final class AttemptTests: XCTestCase {
         XCTAssertEqual(identity.settle(3, .wrong, policy, at: start), .blocked(until: nil))
     }
 
-    /// A commit that nobody knows of is made again with the same id.
+    /// If it is unknown whether a change was committed, it is made again with the same id.
     func testAnAttemptIsTakenAndSettledOnce() {
         for _ in 0..<3 { XCTAssertEqual(identity.reserve(7, policy, at: start), .granted) }
         XCTAssertEqual(identity.open, [7])
@@ -144,7 +144,8 @@ final class AttemptTests: XCTestCase {
         XCTAssertEqual(identity.open, [8])
     }
 
-    /// By a wrong PIN, by attempts that ended with their process, and by neither of what only comes upon a block.
+    /// A wrong PIN, or attempts that were lost with their process, can begin a block. Other changes begin none, and no
+    /// block is reported twice.
     func testABlockBeginsOnce() {
         func begins(_ change: (inout IdentityRecord) -> Void) -> NewBlock? {
             let earlier = identity
@@ -212,7 +213,7 @@ final class AttemptTests: XCTestCase {
         XCTAssertEqual([first.count, rest.count], [3, 2])
     }
 
-    /// Of invented IDs nothing stays that others could not push out; their challenges end by themselves.
+    /// Records of invented IDs take up a fixed number of places, and their challenges expire.
     func testStrangersShareAFixedNumberOfPlaces() async throws {
         let store = MemoryStore()
         let slots = Slots(bits: 4, key: try .random(count: 32))
@@ -241,7 +242,7 @@ final class AttemptTests: XCTestCase {
     }
 }
 
-/// Attempts that nobody tells apart: the oldest ends first.
+/// These functions settle an attempt without naming it: the oldest one.
 extension IdentityRecord {
     fileprivate mutating func reserve(_ policy: AttemptPolicy, at now: Moment) -> Reservation {
         reserve(.random(in: 1...(.max)), policy, at: now)

@@ -8,7 +8,7 @@ final class FakeAuthority: Authority {
     let name: String
     let index: Int
     let givesPermitsOfToday = false
-    /// Scalar, 32 bytes.
+    /// A scalar of 32 bytes.
     private let master: Mutex<[UInt8]>
 
     init(_ index: Int) throws {
@@ -17,7 +17,7 @@ final class FakeAuthority: Authority {
         master = Mutex(try Self.scalar())
     }
 
-    /// Its share is another one from now on, under the same name, as where a database was lost.
+    /// Replaces the share by another one with the same name, as after the loss of a database.
     func loseShare() throws {
         let scalar = try Self.scalar()
         master.withLock { $0 = scalar }
@@ -37,7 +37,7 @@ final class FakeAuthority: Authority {
 
     func clientSecretTicket(_ id: MPinID, keyID: String) -> String { Hex.encode(id.hash) }
 
-    /// What a client gets for its ticket.
+    /// The share that a client gets for its ticket.
     func clientSecretShare(ticket: String) throws -> SecretBytes { try share(of: Hex.decode(ticket) ?? []) }
 
     func permitShare(_ permit: Permit) async throws -> SecretBytes { throw AuthorityFailure(.failure, "no permits") }

@@ -3,13 +3,13 @@ import MPinSecrets
 import MPinService
 import XCTest
 
-/// The mathematics of a client, without time permits.
+/// A client's computations, without time permits.
 struct FakeClient {
     let id: MPinID
-    /// G1 point, 65 bytes.
+    /// A G1 point of 65 bytes.
     private let token: [UInt8]
 
-    /// From the shares of its client secret.
+    /// Makes the token from the shares of the client secret.
     init(_ id: MPinID, _ shares: [Share], pin: String) throws {
         self.id = id
         let scalar = try Self.scalar(pin)
@@ -23,7 +23,7 @@ struct FakeClient {
         }
     }
 
-    /// Both passes; the one-time token.
+    /// Does both passes and returns the one-time token.
     func prove(_ pin: String, to service: AuthenticationService, wid: String = "0") async throws -> String {
         let x = try Self.output(MPinSize.scalar) { x throws(MPinError) in
             try RandomScalar.generate(into: &x, random: systemRandom)

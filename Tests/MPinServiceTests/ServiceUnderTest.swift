@@ -6,11 +6,11 @@ import MPinStore
 import StoreEngines
 import Synchronization
 
-/// The service with two D-TAs and stores in memory: no HTTP, no wire, no file.
+/// The service with two D-TAs and stores in memory, without HTTP, messages or files.
 struct ServiceUnderTest {
     static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    /// What the service has told its observer, and how far its clock is ahead.
+    /// Records the verdicts that the service reports, and sets its clock.
     final class Surroundings: Sendable {
         private let verdicts = Mutex<[Verdict]>([])
         private let ahead = Mutex(0)
@@ -29,7 +29,7 @@ struct ServiceUnderTest {
     let authorities: [FakeAuthority]
     let service: AuthenticationService
 
-    /// `layer`: what stands before each of the two stores.
+    /// `layer`: wraps each of the two stores.
     init(
         _ change: (inout ServiceRules) -> Void = { _ in },
         layer: (any Store) -> any Store = { RepeatingStore($0) }
@@ -51,7 +51,7 @@ struct ServiceUnderTest {
             observer: observer)
     }
 
-    /// A registration that needs no confirmation, with both shares.
+    /// Registers a user without a confirmation, with both shares.
     func register(_ user: String, pin: String) async throws -> FakeClient {
         let started = try await service.register(application(user)) { _ in .init(isConfirmed: true) }
         let issued = try await service.issueShares(started.id, token: started.registrationToken)
@@ -67,7 +67,7 @@ struct ServiceUnderTest {
             limits: service.rules.limits)
     }
 
-    /// What the relying party hears of a one-time token.
+    /// The relying party's answer for a one-time token.
     func redeem(_ token: String) async throws -> AuthenticationService.LoginReport {
         try await service.redeem(token, isOwnPage: true, outcome: .init(logoutURL: "", logoutData: nil))
     }

@@ -3,11 +3,11 @@ import MPinStore
 import MPinWire
 import XCTest
 
-/// How verdicts are stored.
+/// The stored form of verdicts.
 final class VerdictTests: XCTestCase {
     private let end = Moment(microseconds: 1_700_000_600_000_000)
 
-    /// As the program stored them while a verdict was an HTTP status.
+    /// Reads verdicts of the time when a verdict was an HTTP status.
     func testVerdictsOfTheFormBeforeTheFirstVersionAreRead() throws {
         let stored: [(String, Verdict)] = [
             (#"{"status":200}"#, .right), (#"{"status":401,"attemptsLeft":2}"#, .wrong(left: 2)),

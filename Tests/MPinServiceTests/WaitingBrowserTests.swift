@@ -4,7 +4,8 @@ import XCTest
 
 /// Browsers that wait for a phone.
 final class WaitingBrowserTests: XCTestCase {
-    /// Wire section 6.9: a number must not be live twice; and who showed it before sees nothing of the next browser.
+    /// Wire section 6.9: a number must not be in use twice, and the browser that had it before must not see the next
+    /// browser's login.
     func testANumberIsGivenToOneBrowserAtATime() async throws {
         let browsers = WaitingBrowsers(in: MemoryStore(), signals: LocalSignals())
         let start = Moment.now()

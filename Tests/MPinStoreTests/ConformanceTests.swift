@@ -3,8 +3,7 @@ import MPinStore
 import StoreEngines
 import XCTest
 
-/// The contract of a store (``Store``), held against every engine: memory, a real file, and both with every closure run
-/// twice.
+/// Tests the contract of ``Store`` with every engine: memory, a real file, and both with every closure run twice.
 final class ConformanceTests: XCTestCase {
     private let now = Moment(microseconds: 1_700_000_000_000_000)
     private let k = ItemKey("a", "k")
@@ -142,7 +141,7 @@ final class ConformanceTests: XCTestCase {
         }
     }
 
-    /// Each counts its successes; a file that two programs write to may refuse, but loses none.
+    /// Each writer counts its successful changes, and no successful change is lost.
     func testAHundredWritersAtOnceCountWhatSucceeds() async throws {
         try await each { [now] store in
             let key = ItemKey("a", "counter")
@@ -164,7 +163,8 @@ final class ConformanceTests: XCTestCase {
         }
     }
 
-    /// In no order of their keys do two transactions wait for each other, and none sees half of another one.
+    /// Transactions with the same keys in different orders do not block each other, and none sees a part of another
+    /// one's changes.
     func testTransactionsOnTheSameKeysInEveryOrderKeepTheirSum() async throws {
         let keys = ["1", "2", "3"].map { ItemKey("account", $0) }
         try await each { [now] store in
@@ -228,7 +228,7 @@ final class ConformanceTests: XCTestCase {
                 _ = try await store.create(ItemKey("a", key), item, at: now)
             }
             _ = try await store.create(ItemKey("b", "for ever"), item("1"), at: now)
-            // One that has got more time, and one that is gone.
+            // One item expires later than before, and one is removed.
             try await store.update(ItemKey("a", "d"), at: now, .ordered) { [now] in
                 $0?.expires = now.adding(seconds: 30)
             }
@@ -313,7 +313,7 @@ final class ConformanceTests: XCTestCase {
     }
 }
 
-/// The results of `work` for 0..<count, run as that many tasks at once.
+/// Runs `work` for 0..<count in as many tasks at once, and returns the results.
 @discardableResult
 func concurrently<T: Sendable>(
     _ count: Int, _ work: @escaping @Sendable (Int) async throws -> T

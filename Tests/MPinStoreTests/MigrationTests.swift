@@ -2,7 +2,7 @@ import Foundation
 import MPinStore
 import XCTest
 
-/// The files of released versions under the present schema (Tests/Vectors/state-*: made by those versions).
+/// The present schema takes over the files of released versions (Tests/Vectors/state-*, made by those versions).
 final class MigrationTests: XCTestCase {
     private static let recorded = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("Vectors")
@@ -24,7 +24,7 @@ final class MigrationTests: XCTestCase {
     }
 
     func testMigratingTwiceIsMigratingOnce() async throws {
-        // Before any of the recorded registrations expires.
+        // A time before any of the recorded registrations expires.
         let then = Moment(microseconds: 0)
         let old = try SQLiteConnection(path: path).texts("SELECT value FROM setting").first
         for _ in 0..<2 {

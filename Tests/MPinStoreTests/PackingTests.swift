@@ -42,8 +42,8 @@ final class PackingTests: XCTestCase {
         XCTAssertThrowsError(try reader.count(), "less than nothing")
     }
 
-    /// The length must not tell what a moment was.
-    func testAMomentIsPackedAsLongAsNil() {
+    /// The length of an item must not reveal whether it contains a moment.
+    func testAMomentIsAsLongAsNone() {
         var (none, some) = (Packer(version: 1, capacity: 0), Packer(version: 1, capacity: 0))
         none.put(nil as Moment?)
         some.put(Moment(microseconds: .max) as Moment?)

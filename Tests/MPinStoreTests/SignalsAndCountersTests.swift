@@ -1,9 +1,9 @@
 import MPinStore
 import XCTest
 
-/// Signals and counters of one process, and what a URL opens.
+/// Signals and counters within one process, and the stores that a URL opens.
 final class SignalsAndCountersTests: XCTestCase {
-    /// Between the look and the wait: the listener is still busy with the element before.
+    /// The signal comes while the listener still processes the element before, so it is not waiting yet.
     func testARingBetweenTheLookAndTheWaitIsHeard() async throws {
         let signals = LocalSignals()
         let looks = Looks()
@@ -21,7 +21,7 @@ final class SignalsAndCountersTests: XCTestCase {
         let looks = Looks()
         for await _ in LocalSignals().rings("a", seconds: 1).stream { _ = await looks.add() }
         let count = await looks.count
-        // On a busy machine the two become one.
+        // On a busy machine the first and the last look may become one.
         XCTAssertTrue((1...2).contains(count))
     }
 
@@ -30,7 +30,7 @@ final class SignalsAndCountersTests: XCTestCase {
         let (first, stopFirst) = signals.rings("a", seconds: 60)
         let (second, stopSecond) = signals.rings("b", seconds: 60)
         var (ofFirst, ofSecond) = (first.makeAsyncIterator(), second.makeAsyncIterator())
-        // The element at the beginning.
+        // Every stream begins with one element.
         _ = await ofFirst.next()
         _ = await ofSecond.next()
         signals.ring("a")

@@ -17,7 +17,7 @@ final class ClientTests: XCTestCase {
         try await MPinClient(Configuration(storagePath: folder + "/store", backend: backend))
     }
 
-    /// Client settings, when `asked` has returned.
+    /// A server that sends client settings when `asked` has returned.
     private func server(asked: @escaping @Sendable () -> Void = {}) throws -> LoopbackServer {
         try LoopbackServer { _ in
             asked()
@@ -30,12 +30,12 @@ final class ClientTests: XCTestCase {
         }
     }
 
-    /// Calls wait for each other: who gives up waiting must not end the call that is under way.
+    /// Calls wait for each other. Cancelling a call that waits must not end the running one.
     func testACancelEndsNoOtherTasksCall() async throws {
         let (asked, questions) = AsyncStream<Void>.makeStream()
         let server = try server {
             questions.yield()
-            // Long enough for a cancel to be noticed, which is looked for every 50 ms.
+            // A running call checks every 50 ms whether it was cancelled, so this is long enough.
             Thread.sleep(forTimeInterval: 0.5)
         }
         defer { server.stop() }
@@ -79,7 +79,7 @@ final class ClientTests: XCTestCase {
             try await client.finishRegistration(user, pin: PIN("1234"), factors: good + [PIN("12")])
         }
         XCTAssertEqual(refused?.code, .pinInvalid)
-        // Eight are the most: two more would be too many.
+        // Eight factors are allowed, so two more would be refused if any of the first seven were left.
         let second = await failure { () throws(MPinError) in
             try await client.finishRegistration(user, pin: PIN("1234"), factors: Array(good.prefix(2)))
         }

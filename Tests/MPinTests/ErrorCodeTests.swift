@@ -3,7 +3,7 @@ import MPinSDK
 import XCTest
 
 final class ErrorCodeTests: XCTestCase {
-    /// What no Swift program can meet: it is a success, or about the C API's handles and buffers.
+    /// Statuses that no Swift program can get: success, and those for handles and buffers of the C API.
     private let notThrown: Set<Status> = [.ok, .invalidHandle, .bufferTooSmall]
 
     func testEveryStatusArrivesAsTheCodeOfItsNameAndNumber() {

@@ -2,8 +2,8 @@ import Dispatch
 package import MPinStore
 import Synchronization
 
-/// Lets the calls to stores through in waves: the calls of a wave wait for each other, so a wave is one trip to stores that
-/// are far away. While no waves are expected every call goes through.
+/// Stands for the way to stores that are far away. Calls of one trip wait for each other and are then let through
+/// together. If no trips are expected, every call is let through at once.
 package final class TripGate: Sendable {
     private struct State {
         var waves: [Int] = []
@@ -15,13 +15,13 @@ package final class TripGate: Sendable {
     private let state = Mutex(State())
     private let seconds: Int
 
-    /// `seconds`: how long a call waits for the others of its wave.
+    /// `seconds`: how long a call waits for the others of its trip.
     package init(seconds: Int = 20) { self.seconds = seconds }
 
-    /// From now on: so many calls in each trip.
+    /// From now on the trips have these numbers of calls.
     package func expect(_ waves: [Int]) { state.withLock { $0 = State(waves: waves) } }
 
-    /// What has come since ``expect(_:)``: the calls in their order, and what was not as it was expected.
+    /// The calls since ``expect(_:)`` in order, and those that were not as expected.
     package func result() -> (calls: [String], failures: [String]) {
         state.withLock { state in
             let missing = state.waves.isEmpty ? [] : ["trips that nobody made: \(state.waves)"]
@@ -65,7 +65,7 @@ package final class TripGate: Sendable {
     }
 }
 
-/// A store as far away as one on another machine, behind a gate that knows the trips to it.
+/// A store that behaves like one on another machine. Each call passes the gate, which counts the trips.
 package struct FarStore: Store {
     private let store: any Store
     private let gate: TripGate
@@ -101,6 +101,6 @@ package struct FarStore: Store {
         try await store.collect(at: now, limit: limit)
     }
 
-    /// Health asks beside the logins.
+    /// A health check is no part of a login, so it does not pass the gate.
     package func check(at now: Moment) async throws { try await store.check(at: now) }
 }

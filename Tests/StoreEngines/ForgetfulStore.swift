@@ -1,7 +1,7 @@
 package import MPinStore
 import Synchronization
 
-/// A store that makes every change and does not know of every third one whether it has.
+/// A store that makes every change, but reports an unknown outcome for every third one.
 package final class ForgetfulStore: Store {
     private let store: any Store
     private let count = Mutex(0)

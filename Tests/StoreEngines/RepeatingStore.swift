@@ -1,7 +1,7 @@
 package import MPinStore
 
-/// A store under which every closure runs twice, and what it changed the first time is dropped: whoever relies on a closure
-/// running once is found out.
+/// A store that runs every closure twice and discards the changes of the first run. Code that relies on a closure
+/// running once then fails its tests.
 package struct RepeatingStore: Store {
     private let store: any Store
 

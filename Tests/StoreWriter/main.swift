@@ -4,16 +4,15 @@ import MPinSDK
 import MPinSecrets
 import MPinWire
 
-// Saves in a loop, for tests that kill it or let several of it race:
-// StoreWriter STORE NAME ROUNDS. Each round stores its number with the user NAME and adds one to the user "shared",
-// then says the number on a line.
+// Saves in a loop, for tests that kill this program or run several of it at once: StoreWriter STORE NAME ROUNDS. Each
+// round stores its number with the user NAME, adds one to the user "shared", and then prints its number on a line.
 let arguments = CommandLine.arguments
 guard arguments.count == 4, let rounds = Int(arguments[3]) else { exit(2) }
 let (path, name) = (arguments[1], arguments[2])
 let store = UserStore(storage: FileStorage(path: path), key: try KeyFile.loadOrCreate(path + ".key"))
 
-/// Tries again where the lock did not come within the store's 10 s: it goes to any of the processes that wait for it, and on a
-/// busy machine seven others can be ahead for so long. Then nothing was changed.
+/// Tries again if the store's lock was not free within 10 s. On a busy machine seven other processes can get the lock
+/// first. The failed call has changed nothing.
 func untilLocked(_ update: () throws(SDKError) -> Void) throws(SDKError) {
     while true {
         do { return try update() } catch {

@@ -2,7 +2,7 @@ import Foundation
 import LoopbackServer
 import XCTest
 
-/// A running server as a client sees it: ports and folders.
+/// The ports and folders of a running server.
 struct Backend: Sendable {
     var port: Int
     var privatePort: Int
@@ -10,11 +10,11 @@ struct Backend: Sendable {
     var dta2Port: Int
     var stateFolder: String
     var mailFolder: String
-    /// Bearer token for the private listener, where it wants one.
+    /// The bearer token for the private listener, if that requires one.
     var privateToken: String?
-    /// The last two bytes of the loopback address that requests come from.
+    /// The last two bytes of the loopback address from which requests are sent.
     var source: UInt16 = 1
-    /// What went over the wire, for the search through the log.
+    /// What was sent and received, to search the log for it.
     let traffic = Traffic()
 
     static func onFreePorts() -> Backend {
@@ -31,7 +31,7 @@ struct Backend: Sendable {
         try call(method, target, body.map { Data($0.utf8) }, headers: headers, port: port)
     }
 
-    /// A request in the manner of the old client: a connection of its own, exotic headers, nothing else.
+    /// Sends a request like the old client: on a new connection, with its unusual headers and no others.
     func call(
         _ method: String, _ target: String, _ body: Data?, headers: [String: String] = [:], port: Int? = nil
     ) throws -> Answer {
@@ -48,7 +48,7 @@ struct Backend: Sendable {
         return try call(method, target, body, headers: headers, port: privatePort)
     }
 
-    /// The newest activation link to `user` in the mail folder, as path and query.
+    /// The newest activation link for `user` in the mail folder, as path and query.
     func link(to user: String) throws -> String {
         let files = try FileManager.default.contentsOfDirectory(atPath: mailFolder).filter { $0.hasSuffix(".eml") }
         for file in files.sorted().reversed() {
@@ -63,7 +63,7 @@ struct Backend: Sendable {
 }
 
 extension String {
-    /// This text as a JSON string, quotes included.
+    /// This text as a JSON string, including the quotes.
     var quoted: String {
         String(decoding: (try? JSONEncoder().encode(self)) ?? Data(), as: UTF8.self)
     }

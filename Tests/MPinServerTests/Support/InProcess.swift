@@ -13,7 +13,7 @@ final class InProcess: Sendable {
     private let offset = Mutex<Int64>(0)
     private let task = Mutex<Task<Void, Never>?>(nil)
 
-    /// `change` alters what the parts have in common, `changeRPS` and `changeRPA` what these have for themselves.
+    /// `change` alters options of all parts, `changeRPS` and `changeRPA` those of one part.
     init(
         _ backend: Backend = .onFreePorts(), change: (inout AllInOne) -> Void = { _ in },
         changeRPS: (inout RelyingPartyServiceConfig) -> Void = { _ in },
@@ -34,7 +34,7 @@ final class InProcess: Sendable {
         }
         var parts = try all.parts()
         if var rps = parts.rps {
-            // Whoever relies on a change of the store running once fails.
+            // Runs each change of the store twice, to find code that relies on it running once.
             rps.layer = { RepeatingStore($0) }
             changeRPS(&rps)
             parts.rps = rps
@@ -69,7 +69,7 @@ final class InProcess: Sendable {
 
     var logText: String { (try? String(contentsOf: log, encoding: .utf8)) ?? "" }
 
-    /// Lets the server live as long as the test.
+    /// Keeps the server alive as long as the test.
     func keep(in test: XCTestCase) -> InProcess {
         test.addTeardownBlock { self.stop() }
         return self
@@ -88,8 +88,8 @@ final class InProcess: Sendable {
         removeFiles()
     }
 
-    /// Every test of this server ends with a look at its log, which is at debug level: nothing secret that went over the
-    /// wire may stand there, and no query string.
+    /// Every test of this server ends with a search of its log, which is at debug level. It must contain no secret that
+    /// was sent or received, and no query.
     private func searchLog() {
         backend.traffic.assertSilent(logText)
         let audit = (try? String(contentsOfFile: backend.stateFolder + "/audit/audit.jsonl", encoding: .utf8)) ?? ""

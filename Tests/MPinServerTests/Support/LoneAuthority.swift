@@ -5,7 +5,7 @@ import MPinServer
 import MPinStore
 import XCTest
 
-/// The first D-TA's values of wire section 16.
+/// The values of the first D-TA in wire section 16.
 enum Section16 {
     static let master = Hex.decode("154a9c6664148b67c569ccfa9701ab172f258fa2998f5c07a3484ac6437c4a80") ?? []
     static let hash = "968bef360dd6dbf281dab8c69626443d588b7dc90b49007a94337a04d9e3b6b9"
@@ -48,7 +48,7 @@ final class LoneAuthority {
         guard ready.wait(timeout: .now() + 60) == .success else { throw Sockets.Failure(text: "no D-TA") }
     }
 
-    /// Puts the known share, sealed as the first release did it, in the place of the one that is made at first.
+    /// Replaces the share that a new D-TA makes by the known one, sealed as the first release did it.
     private static func plant(_ path: String, _ seal: SecretBytes) throws {
         _ = try MasterShareDatabase(path: path, seal: .key(seal), now: .now())
         let purpose = Array("libmpin D-TA master share \(startTime)".utf8)

@@ -3,20 +3,20 @@ import MPinSecrets
 import MPinServer
 import XCTest
 
-/// The real program as a process of its own.
+/// The real program as a separate process.
 final class Mpind {
     let process = Process()
     let log: URL
-    /// What must not stand in the log.
+    /// The secrets that the log must not contain.
     private let traffic: Traffic
 
-    /// The program that was built beside the tests.
+    /// The program that was built together with the tests.
     static var path: String {
         let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
         return (tests as NSString).deletingLastPathComponent + "/mpind"
     }
 
-    /// `files`: how many open files the system allows, as prlimit(1) reads it (`soft:hard`); nil: as many as the tests.
+    /// `files`: the limit on open files, in the form of prlimit(1) (`soft:hard`); nil: that of the tests.
     init(_ arguments: [String], _ traffic: Traffic = Traffic(), files: String? = nil) throws {
         self.traffic = traffic
         log = URL(fileURLWithPath: NSTemporaryDirectory() + "mpind-" + UUID().uuidString + ".log")
@@ -37,7 +37,7 @@ final class Mpind {
             ] + more, backend.traffic, files: files)
     }
 
-    /// An RPA of its own on the backend's ports, with new keys, over the RPS at that URL.
+    /// A separate RPA on the backend's ports, with new keys. It forwards requests to the RPS at that URL.
     static func rpa(_ backend: Backend, over rpsURL: String, _ more: [String] = []) throws -> Mpind {
         let state = backend.stateFolder
         try makeFolder(state)
@@ -62,13 +62,15 @@ final class Mpind {
         }
     }
 
-    /// Waits until the log says so; whoever goes on sees what it says instead.
+    /// Waits until the log contains the text, or until a minute has passed or the process has ended. The caller then
+    /// checks the log.
     func waitForLog(_ text: String) {
         let end = Date(timeIntervalSinceNow: 60)
         while !logText.contains(text), process.isRunning, Date() < end { usleep(10_000) }
     }
 
-    /// Sends the signal and returns the exit code, or minus the signal that ended the process: SIGKILL after 30 s.
+    /// Sends the signal. Returns the exit code, or minus the number of the signal that ended the process. After 30 s it
+    /// sends SIGKILL.
     @discardableResult
     func stop(_ signal: Int32) -> Int32 {
         if process.isRunning { kill(process.processIdentifier, signal) }

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Runs `work` for 0..<count on as many threads at once; a failure leaves its place out.
+/// Runs `work` for 0..<count, each in its own thread. Returns the results of those that did not fail.
 func parallel<T: Sendable>(_ count: Int, _ work: @escaping @Sendable (Int) throws -> T) -> [T] {
     let results = Mutex<[T]>([])
     let group = DispatchGroup()
@@ -16,7 +16,7 @@ func parallel<T: Sendable>(_ count: Int, _ work: @escaping @Sendable (Int) throw
     return results.withLock { $0 }
 }
 
-/// Counts what several threads have done.
+/// A counter for several threads.
 final class Count: Sendable {
     private let count = Mutex(0)
 
@@ -24,7 +24,7 @@ final class Count: Sendable {
 
     func add() { count.withLock { $0 += 1 } }
 
-    /// Returns when there are so many, or when the time is over.
+    /// Waits until the counter has reached `wanted`, or until the time is over.
     func wait(for wanted: Int, seconds: Double = 60) {
         let end = Date(timeIntervalSinceNow: seconds)
         while count.withLock({ $0 }) < wanted, Date() < end { usleep(1_000) }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// One HTTP exchange over a socket of its own, byte by byte under the test's control.
+/// The answer to one HTTP request.
 struct Answer: Sendable {
-    /// Status codes in order, interim ones included.
+    /// Status codes in order, including interim ones.
     var statuses: [Int] = []
     var headers: [String: String] = [:]
     /// All values of Set-Cookie.
@@ -18,10 +18,11 @@ struct Answer: Sendable {
     func json<T: Decodable>(_ type: T.Type = T.self) throws -> T { try JSONDecoder().decode(type, from: body) }
 }
 
+/// HTTP over new sockets, with every byte determined by the test.
 enum Sockets {
     struct Failure: Error { let text: String }
 
-    /// A TCP connection to this machine. `host`: the last two bytes of the loopback address that it comes from.
+    /// A TCP connection to this machine. `host`: the last two bytes of the loopback address from which it comes.
     static func connect(_ port: Int, from host: UInt16 = 1) throws -> Int32 {
         let file = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var status: Int32 = 0
@@ -62,27 +63,27 @@ enum Sockets {
         }
     }
 
-    /// Whether an answer, or the end of the connection, is there to be read.
+    /// Whether data, or the end of the connection, can be read.
     static func hasAnswer(_ file: Int32) -> Bool {
         var ready = pollfd(fd: file, events: Int16(POLLIN), revents: 0)
         return poll(&ready, 1, 0) == 1
     }
 
-    /// Everything until the other side closes.
+    /// All bytes until the other side closes.
     static func receiveAll(_ file: Int32) -> Data {
         var data = Data()
         while let piece = receive(file) { data += piece }
         return data
     }
 
-    /// What arrives next; nil at the end.
+    /// The next bytes; nil at the end.
     static func receive(_ file: Int32) -> Data? {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let count = recv(file, &buffer, buffer.count, 0)
         return count > 0 ? Data(buffer[..<count]) : nil
     }
 
-    /// Sends a POST on a connection of its own, which stays open; nobody has read the answer.
+    /// Sends a POST on a new connection and leaves it open, with its answer unread.
     static func post(_ port: Int, _ target: String, _ body: String) throws -> Int32 {
         let file = try connect(port)
         let head = "POST \(target) HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
@@ -90,7 +91,7 @@ enum Sockets {
         return file
     }
 
-    /// Sends `request` as it stands and reads until the server closes.
+    /// Sends `request` unchanged and reads until the server closes.
     static func raw(_ port: Int, _ request: Data, from host: UInt16 = 1) throws -> Answer {
         parse(try rawBytes(port, request, from: host))
     }

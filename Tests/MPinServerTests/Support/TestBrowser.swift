@@ -6,17 +6,17 @@ import XCTest
 /// A browser that shows an access number or a QR code, and the RPA behind it.
 struct TestBrowser {
     let backend: Backend
-    /// What the phone takes from the screen.
+    /// The access number, or the id in the QR code, which the phone reads from the screen.
     let wid: String
     let webOTT: String
 
-    /// With an access number.
+    /// A browser with an access number.
     init(_ backend: Backend) throws {
         let answer: WaitingBrowserResponse = try backend.call("POST", "/rps/getAccessNumber", "").json()
         self.init(backend: backend, wid: try XCTUnwrap(answer.accessNumber), webOTT: answer.webOTT)
     }
 
-    /// With a QR code.
+    /// A browser with a QR code.
     init(code backend: Backend) throws {
         let answer: WaitingBrowserResponse = try backend.call("POST", "/rps/getQrUrl", "").json()
         let id = try XCTUnwrap(answer.qrUrl?.split(separator: "#").last)
@@ -33,7 +33,7 @@ struct TestBrowser {
         try backend.call("POST", "/rps/access", "{\"webOTT\":\"\(webOTT)\"\(more)}").json()
     }
 
-    /// The token, once the phone has logged in.
+    /// Waits until the phone has logged in, and returns the token.
     func awaitToken() throws -> String {
         let end = Date(timeIntervalSinceNow: 30)
         while Date() < end {
@@ -43,19 +43,19 @@ struct TestBrowser {
         throw Sockets.Failure(text: "no login on \(wid)")
     }
 
-    /// What the RPA asks with the token that a browser brings.
+    /// The request of the RPA with the token of a browser.
     func redeem(_ authOTT: String, _ more: String = "") throws -> Answer {
         try backend.callPrivate("POST", "/authenticate", "{\"authOTT\":\"\(authOTT)\"\(more)}")
     }
 
-    /// What the RPA says afterwards.
+    /// The RPA's report of its verdict afterwards.
     func report(_ authOTT: String, _ status: Int, _ more: String = "") throws -> Answer {
         try backend.callPrivate("POST", "/loginResult", "{\"authOTT\":\"\(authOTT)\",\"status\":\(status)\(more)}")
     }
 }
 
 extension TestClient {
-    /// Pass 1 and pass 2 for a browser; the one-time token.
+    /// Pass 1 and pass 2 for a browser. Returns the one-time token.
     func prove(_ user: User, pin: String = "1234", wid: String) throws -> String {
         let answer = try pass2(pass1(user, pin: pin, permit: timePermit(user)), wid: wid)
         guard let authOTT = answer.object["authOTT"] as? String else {
@@ -70,7 +70,7 @@ extension TestClient {
     }
 }
 
-/// A result that is worked on by a thread of its own.
+/// A result that another thread computes.
 final class Later<Value: Sendable>: Sendable {
     private let result = Mutex<Result<Value, any Error>?>(nil)
     private let done = DispatchSemaphore(value: 0)
@@ -83,7 +83,7 @@ final class Later<Value: Sendable>: Sendable {
         }
     }
 
-    /// The result, as soon as it is there; once.
+    /// Waits for the result and returns it. It can be taken once.
     func get() throws -> Value {
         guard done.wait(timeout: .now() + 60) == .success else { throw Sockets.Failure(text: "no result in time") }
         return try XCTUnwrap(result.withLock { $0 }).get()

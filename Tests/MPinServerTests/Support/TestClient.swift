@@ -4,7 +4,7 @@ import MPinSecrets
 import MPinWire
 import XCTest
 
-/// A client of its own, made from the protocol's primitives: what a phone does, request by request.
+/// A client made from the protocol's primitives. It does what a phone does, request by request.
 struct TestClient {
     let backend: Backend
 
@@ -16,7 +16,7 @@ struct TestClient {
         var bytes: [UInt8] { Hex.decode(id) ?? [] }
         var hash: [UInt8] { SHA256.hash(bytes) }
 
-        /// Somebody whom no server has registered.
+        /// A user that no server has registered.
         static func invented(token: [UInt8]) throws -> User {
             let salt = Hex.encode(try randomBytes(16))
             let text = #"{"mobile": 1, "issued": "2026-01-01 00:00:00.000000", "userID": "root", "salt": "\#(salt)"}"#
@@ -49,7 +49,7 @@ struct TestClient {
         try backend.call("GET", "/rps/signature/\(registration.mpinId)?regOTT=\(registration.regOTT)")
     }
 
-    /// Both client secret shares, added.
+    /// The sum of both client secret shares.
     func clientSecret(_ registration: RegisterResponse) throws -> [UInt8] {
         let answer = try signature(registration)
         guard answer.status == 200 else { throw Sockets.Failure(text: "signature: \(answer.status) \(answer.text)") }
@@ -72,14 +72,14 @@ struct TestClient {
         return User(id: registration.mpinId, token: token)
     }
 
-    /// The whole registration, mail and link included.
+    /// The whole registration, including mail and link.
     func register(_ user: String, pin: String) throws -> User {
         let registration = try startRegistration(user)
         if !registration.active { try confirm(user) }
         return try finishRegistration(registration, pin: pin)
     }
 
-    /// Both shares of today's permit, added, and the date.
+    /// The sum of both shares of today's permit, and the date.
     func timePermit(_ user: User) throws -> (permit: [UInt8], date: Int32) {
         let answer = try backend.call("GET", "/rps/timePermit/" + user.id)
         guard answer.status == 200 else { throw Sockets.Failure(text: "permit: \(answer.status) \(answer.text)") }
@@ -90,7 +90,7 @@ struct TestClient {
         return (try sum(XCTUnwrap(shares[0]), XCTUnwrap(shares[1])), first.date)
     }
 
-    /// Pass 1 with the PIN's proof prepared; `date` 0: without a permit.
+    /// Pass 1, with the values for the proof of that PIN; `date` 0: without a permit.
     func pass1(_ user: User, pin: String, permit: (permit: [UInt8], date: Int32)?) throws -> Login {
         let (x, sec, u, ut) = try commitment(user, pin: pin, permit: permit)
         let body = "{\"pass\":1,\"mpin_id\":\"\(user.id)\",\"U\":\"\(Hex.encode(u))\",\"UT\":\"\(Hex.encode(ut))\"}"
@@ -147,7 +147,7 @@ struct TestClient {
         try backend.call("POST", "/mpinAuthenticate", "{\"mpinResponse\":\(pass2.text)}")
     }
 
-    /// A whole login; the answer of authenticate.
+    /// A whole login. Returns the answer of authenticate.
     func login(_ user: User, pin: String, permit: (permit: [UInt8], date: Int32)? = nil) throws -> Answer {
         let permit = try permit ?? timePermit(user)
         return try authenticate(pass2(pass1(user, pin: pin, permit: permit)))
@@ -166,7 +166,7 @@ struct TestClient {
     }
 }
 
-/// `count` bytes that `fill` writes.
+/// `count` bytes, which `fill` writes.
 func output(_ count: Int, _ fill: (inout MutableSpan<UInt8>) throws(MPinError) -> Void) throws(MPinError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     var span = bytes.mutableSpan

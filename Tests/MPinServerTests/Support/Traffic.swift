@@ -3,8 +3,8 @@ import MPinSecrets
 import Synchronization
 import XCTest
 
-/// The secrets that a test has sent and received: every M-Pin ID, token, share, point, cookie and signature is a long piece
-/// of hex, every user id here a mail address.
+/// The secrets that a test has sent and received. Every M-Pin ID, token, share, point, cookie and signature is a long
+/// piece of hex, and every user id in these tests is a mail address.
 final class Traffic: Sendable {
     private let secrets = Mutex<Set<String>>([])
 
@@ -19,13 +19,13 @@ final class Traffic: Sendable {
 
     var count: Int { secrets.withLock(\.count) }
 
-    /// Those that stand in `log`.
+    /// The secrets that `log` contains.
     func found(in log: String) -> [String] {
         let words = Set(log.split { !$0.isLetter && !$0.isNumber && !"@._%+-".contains($0) }.map(String.init))
         return secrets.withLock { secrets in secrets.filter { words.contains($0) } }
     }
 
-    /// No secret, and no query string, stands in a log.
+    /// Checks that a log contains no secret and no query.
     func assertSilent(_ log: String) {
         for secret in found(in: log) {
             XCTFail("\(secret) stands in the log: \(log.split(separator: "\n").first { $0.contains(secret) } ?? "")")
@@ -35,7 +35,7 @@ final class Traffic: Sendable {
         }
     }
 
-    /// No secret stands in an audit log. That names users, and devices by the hash of their M-Pin ID.
+    /// Checks that an audit log contains no secret. It may contain users, and the hash of an M-Pin ID for a device.
     func assertSilent(audit: String) {
         let named = found(in: audit).filter { !$0.contains("@") }
         let hashes = secrets.withLock { $0 }.compactMap { Hex.decode($0).map { Hex.encode(SHA256.hash($0)) } }

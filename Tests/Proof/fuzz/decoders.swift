@@ -1,7 +1,7 @@
-// libFuzzer target: everything that decodes octets or text from outside. Nothing may trap or read out of bounds, and
-// what is accepted must be the one encoding of its value: encoded again it gives the same bytes.
+// A libFuzzer target for everything that decodes octets or text from outside. Nothing may trap or read out of bounds.
+// An accepted input must be the only encoding of its value, so encoding that value again gives the same bytes.
 //
-// The first byte says which decoder, the rest is its input.
+// The first byte selects the decoder, and the rest is its input.
 
 import BN254CX
 import Glibc
@@ -95,7 +95,7 @@ private func mapToG1(_ input: Span<UInt8>, _ arena: inout Arena) {
     expect(octets[64] & 1 == 0, "the even root")
 }
 
-/// What was decoded must be encoded as it came.
+/// Encoding the decoded value must give the input.
 private func expectSame(_ input: Span<UInt8>, _ encode: (inout MutableSpan<UInt8>) -> Bool) {
     var octets = [UInt8](repeating: 0, count: input.count), room = octets.mutableSpan
     expect(encode(&room), "what was decoded can be encoded")

@@ -1,7 +1,7 @@
-// What the targets in Swift have in common.
+// Functions that all targets in Swift use.
 
-/// One input of libFuzzer: its first byte, and a copy of the rest that has its exact size, so that the address sanitizer
-/// sees a read beyond it. Returns what libFuzzer wants to hear.
+/// Splits one input of libFuzzer into its first byte and the rest. The rest is copied to memory of exactly its size, so
+/// that the address sanitizer detects a read beyond it. Returns the value that libFuzzer expects.
 func withInput(
     _ data: UnsafePointer<UInt8>, _ size: Int, _ body: (UInt8, UnsafeMutableBufferPointer<UInt8>) -> Void
 ) -> Int32 {

@@ -1,7 +1,7 @@
-// libFuzzer target: every message of the wire that client or server reads. Nothing may trap or read out of bounds, and
-// what was read is written so that it reads the same again.
+// A libFuzzer target for every message of the wire that client or server reads. Nothing may trap or read out of bounds.
+// A message that was read is written in a form that reads the same.
 //
-// The first byte says which message, the rest is its JSON text.
+// The first byte selects the message, and the rest is its JSON text.
 
 import MPinWire
 
@@ -11,7 +11,7 @@ public func fuzzMessages(_ data: UnsafePointer<UInt8>, _ size: Int) -> Int32 {
     withInput(data, size) { selector, input in readers[Int(selector) % readers.count](input) }
 }
 
-/// One for each message, in the order of the wire's sections.
+/// One reader for each message, in the order of the wire's sections.
 private let readers: [@Sendable (UnsafeMutableBufferPointer<UInt8>) -> Void] = [
     both(ClientSettings.self), both(RegisterRequest.self), both(RegisterResponse.self), both(SignatureResponse.self),
     both(MPinIDContent.self), both(VerifyUserRequest.self), both(VerifyUserResponse.self), both(ActivateRequest.self),
@@ -27,7 +27,8 @@ private let readers: [@Sendable (UnsafeMutableBufferPointer<UInt8>) -> Void] = [
     renewal, errorDetail, time,
 ]
 
-/// Reads a message, writes it, and reads and writes that. Members have no order, so the texts are compared as JSON.
+/// Reads a message and writes it, then reads and writes the result again. The texts are compared as JSON, because
+/// members have no order.
 private func both<Message: Codable & Sendable>(
     _ type: Message.Type
 ) -> @Sendable (UnsafeMutableBufferPointer<UInt8>) -> Void {
@@ -44,12 +45,12 @@ private func value(of message: some Encodable) -> JSONValue? {
     return try? JSON.decode(JSONValue.self, from: text.span)
 }
 
-/// Read only.
+/// This message is only read, never written.
 @Sendable private func renewal(_ input: UnsafeMutableBufferPointer<UInt8>) {
     _ = try? JSON.decode(RenewalAnswer.self, from: input.span)
 }
 
-/// The body of an error answer is whatever somebody on the way made of it.
+/// The body of an error answer may come from any server or proxy on the way, so it may have any content.
 @Sendable private func errorDetail(_ input: UnsafeMutableBufferPointer<UInt8>) {
     guard let body = try? JSON.decode(JSONValue.self, from: input.span, fromAny: true) else { return }
     let detail = ErrorDetail(body)
