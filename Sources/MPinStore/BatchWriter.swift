@@ -25,7 +25,9 @@ final class BatchWriter: Sendable {
     private let syncing = DispatchQueue(label: "store")
 
     /// The only writer of that connection.
-    init(path: String) throws { connection = Mutex(try SQLiteConnection(path: path)) }
+    init(path: String, erases: Bool = false) throws {
+        connection = Mutex(try SQLiteConnection(path: path, erases: erases))
+    }
 
     /// `durable`: with a sync to the disk.
     func write<T: Sendable>(

@@ -49,8 +49,8 @@ package final class SQLiteConnection {
     /// How long a lock of another process is waited for.
     private static let patience: Int32 = 5000
 
-    /// Opens a file. `creates`: makes it where there is none.
-    package init(path: String, creates: Bool = false) throws {
+    /// Opens a file. `creates`: makes it where there is none. `erases`: overwrites what it deletes.
+    package init(path: String, creates: Bool = false, erases: Bool = false) throws {
         var handle: OpaquePointer?
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (creates ? SQLITE_OPEN_CREATE : 0)
         let status = sqlite3_open_v2(path, &handle, flags, nil)
@@ -58,6 +58,7 @@ package final class SQLiteConnection {
         self.handle = handle
         guard status == SQLITE_OK else { throw failure() }
         sqlite3_busy_timeout(handle, Self.patience)
+        if erases { try run("PRAGMA secure_delete = ON") }
     }
 
     /// Begins a transaction that writes; false where another process does that and it is not to be waited for.

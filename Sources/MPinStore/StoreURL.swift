@@ -25,10 +25,11 @@ package enum StoreURL: Sendable, Equatable {
         return path
     }
 
-    /// A new engine for state of that kind. Throws ``StoreError/unusable(_:)`` where the URL cannot keep it.
-    package func lasting() throws -> any Store {
+    /// A new engine for state of that kind. Throws ``StoreError/unusable(_:)`` where the URL cannot keep it. `schema`, `erases`:
+    /// as ``SQLiteStore`` knows them.
+    package func lasting(_ schema: Schema = .items, erases: Bool = false) throws -> any Store {
         switch self {
-        case .sqlite(let path): try SQLiteStore(path: path)
+        case .sqlite(let path): try SQLiteStore(path: path, schema: schema, erases: erases)
         case .memory: MemoryStore()
         }
     }

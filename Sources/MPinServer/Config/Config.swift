@@ -40,7 +40,7 @@ package struct TrustAuthorityConfig: Sendable {
     /// For the log, such as "dta1".
     package var name: String
     package var listen: ListenAddress
-    /// SQLite file that keeps the sealed master shares.
+    /// The sealed master shares: ``StoreURL``.
     package var database: String
     /// Seals the master shares.
     package var seal: Seal

@@ -59,7 +59,7 @@ package struct Daemon: Service {
     package func run() async throws {
         let readiness = Readiness(listeners: listenerCount, url: url, logger: logger, onReady: onReady)
         var services: [any Service] = try adminListener(readiness).map { [$0] } ?? []
-        services += try parts.authorities.map { try authority($0, readiness) }
+        for config in parts.authorities { services.append(try await authority(config, readiness)) }
         if parts.rps != nil || parts.rpa != nil { services.append(RelyingParty(daemon: self, readiness: readiness)) }
         services.append(Draining(health: health))
         parts.audit.record(.started(parts: names))
@@ -127,24 +127,31 @@ package struct Daemon: Service {
 }
 
 extension Daemon {
-    private func authority(_ config: TrustAuthorityConfig, _ readiness: Readiness) throws -> Listener {
-        let keyring: MasterKeyring
-        do {
-            let database = try MasterShareDatabase(path: config.database, seal: config.seal, now: config.clock())
-            if database.isNew { sayNew(config) }
-            keyring = try MasterKeyring(database, clock: config.clock)
-        } catch {
-            throw StartError("\(config.database): \(error)")
-        }
+    private func authority(_ config: TrustAuthorityConfig, _ readiness: Readiness) async throws -> Listener {
         let requests = SignedRequests(
             key: config.requestKey, legacy: config.legacy, limits: config.limits, clock: config.clock)
         let server = TrustAuthorityServer(
-            keyring: keyring, requests: requests, rates: rates, audit: parts.audit.of(config.name),
+            keyring: try await keyring(config), requests: requests, rates: rates, audit: parts.audit.of(config.name),
             limits: config.limits, clock: config.clock)
-        health.add(config.name) { FileManager.default.fileExists(atPath: config.database) }
         return try Listener(
             config.name, config.listen, edge: edge(config.listen, config.limits), cors: [.dta(config.allowOrigin)],
             rates: rates, readiness: readiness, logger: logger, routes: server.addRoutes)
+    }
+
+    /// Ready is who can read; nothing is written while it runs.
+    private func keyring(_ config: TrustAuthorityConfig) async throws -> MasterKeyring {
+        do {
+            let url = try StoreURL(config.database)
+            let database = try await MasterShareDatabase(url: url, seal: config.seal, now: config.clock())
+            if database.isNew { sayNew(config) }
+            health.add(config.name) {
+                guard let file = try? url.file() else { return true }
+                return FileManager.default.fileExists(atPath: file)
+            }
+            return try await MasterKeyring(database, clock: config.clock)
+        } catch {
+            throw StartError("\(config.database): \(error)")
+        }
     }
 
     /// A missing database is that of a first start, or one that was lost, or not the one that was meant. An audit log
