@@ -34,21 +34,36 @@ package enum StoreURL: Sendable, Equatable {
         }
     }
 
-    /// For what must be gone after a restart: nothing that was used before it can then be used after it.
-    package func shortLived() throws -> any Store {
-        guard self == .memory else {
-            throw StoreError.unusable("short-lived state goes to memory: only, not to a file")
+    /// What else is kept but lasting state.
+    package enum Kind: Sendable {
+        /// Must be gone after a restart: nothing that was used before it can then be used after it.
+        case shortLived
+        case signals
+        case counters
+    }
+
+    /// Throws ``StoreError/unusable(_:)`` where state of that kind cannot be kept there.
+    package func require(_ kind: Kind) throws {
+        guard self != .memory else { return }
+        throw switch kind {
+        case .shortLived: StoreError.unusable("short-lived state goes to memory: only, not to a file")
+        case .signals: StoreError.unusable("a file rings no signals: give memory:")
+        case .counters: StoreError.unusable("a file counts no requests: give memory:")
         }
+    }
+
+    package func shortLived() throws -> any Store {
+        try require(.shortLived)
         return MemoryStore()
     }
 
     package func signals() throws -> any Signals {
-        guard self == .memory else { throw StoreError.unusable("a file rings no signals: give memory:") }
+        try require(.signals)
         return LocalSignals()
     }
 
     package func counters() throws -> any Counters {
-        guard self == .memory else { throw StoreError.unusable("a file counts no requests: give memory:") }
+        try require(.counters)
         return LocalCounters()
     }
 }

@@ -97,7 +97,7 @@ package struct RelyingPartyServiceConfig: Sendable {
     package var privateListen: ListenAddress
     /// Registrations and identities: ``StoreURL``.
     package var database: String
-    /// Challenges, one-time tokens and browser sessions: ``StoreURL``.
+    /// Challenges, one-time tokens and waiting browsers: ``StoreURL``.
     package var shortLived = "memory:"
     /// What wakes the browsers that wait for a phone: ``StoreURL``.
     package var signals = "memory:"
@@ -235,6 +235,8 @@ package struct RelyingPartyApplicationConfig: Sendable {
     /// File with users who may not log in any more: a user id or an M-Pin ID in hex on each line; read for each permit
     /// and login.
     package var revokedUsersFile: String?
+    /// Sessions of the website, and when a mail may be sent again: ``StoreURL``.
+    package var shortLived = "memory:"
     /// How the website looks.
     package var brand = Brand()
     /// Of the mails, and of the pages where a visitor asks for no language that there is.

@@ -110,7 +110,10 @@ package struct Daemon: Service {
                     return
                 }
             }
-            let application = daemon.parts.rpa.map { RelyingPartyApplication($0, local: server?.milagro) }
+            let application = try daemon.parts.rpa.map { config in
+                let store = try daemon.opened(config.shortLived) { try $0.shortLived() }
+                return RelyingPartyApplication(config, store: store, local: server?.milagro)
+            }
             let stores = (server?.stores ?? []) + [application?.store].compactMap(\.self)
             var services: [any Service] = [Collector(stores: stores, permitAudit: server?.permitAudit, daemon: daemon)]
             defer { server?.permitAudit.sumUp(isEnd: true) }
@@ -217,7 +220,7 @@ extension Daemon {
     }
 
     /// What the URL stands for. Throws `StartError`.
-    private func opened<Engine>(_ url: String, _ open: (StoreURL) throws -> Engine) throws -> Engine {
+    fileprivate func opened<Engine>(_ url: String, _ open: (StoreURL) throws -> Engine) throws -> Engine {
         do { return try open(StoreURL(url)) } catch { throw StartError("\(url): \(error)") }
     }
 

@@ -17,12 +17,12 @@ struct RelyingPartyApplication: Sendable {
     let website: Website
 
     /// `local`: the RPS, where it runs in this process.
-    init(_ config: RelyingPartyApplicationConfig, local: MilagroFace?) {
+    init(_ config: RelyingPartyApplicationConfig, store: any Store, local: MilagroFace?) {
         self.config = config
+        self.store = store
         rps = RelyingPartyServiceClient(config, local: local)
         mailer = Mailer(
             delivery: config.delivery, seconds: config.limits.callSeconds, templates: config.mail, brand: config.brand)
-        store = MemoryStore()
         let sessions = WebSessions(
             in: store, key: config.linkKey, isSecure: config.publicURL.hasPrefix("https://"), limits: config.limits,
             audit: config.audit)

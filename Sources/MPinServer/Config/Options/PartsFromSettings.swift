@@ -16,6 +16,7 @@ extension Settings {
             }
         parts.exposure = try exposure()
         parts.rates = rates()
+        parts.counters = try StoreURL(self[ServerOptions.counters]).counters()
         parts.adminListen = try adminListen()
         return parts
     }
