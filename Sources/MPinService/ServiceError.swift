@@ -33,6 +33,8 @@ package enum ServiceError: Error, Sendable, Equatable {
     case expiredLogin
     /// No page of the site itself has presented the login for a browser.
     case foreignPage
+    /// The relying party's data for the logout have more levels than can be stored.
+    case deepLogoutData
     /// By the operator.
     case revoked
 

@@ -161,9 +161,16 @@ final class MasterShareTests: XCTestCase {
 extension MasterShareTests {
     func testThoseWhoOpenAnEmptyStoreAtOnceHaveTheSameShare() async throws {
         let key = try SecretBytes.random(count: 32)
-        let secrets = try await withThrowingTaskGroup(of: [MasterShare].self) { group in
-            for _ in 0..<8 { group.addTask { try await self.open(.key(key)).shares() } }
-            return try await group.reduce(into: []) { $0.append($1.map(\.secret)) }
+        let (url, now) = (StoreURL.sqlite(path: path), now)
+        let secrets = try await withThrowingTaskGroup(of: [SecretBytes].self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    try await MasterShareDatabase(url: url, seal: .key(key), now: now).shares().map(\.secret)
+                }
+            }
+            var secrets: [[SecretBytes]] = []
+            for try await found in group { secrets.append(found) }
+            return secrets
         }
         XCTAssertEqual(secrets.count, 8)
         for secret in secrets { XCTAssertEqual(secret, secrets.first) }

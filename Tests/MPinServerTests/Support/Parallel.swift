@@ -37,7 +37,8 @@ func parallel<T: Sendable>(_ count: Int, _ work: @escaping @Sendable () throws -
 
 /// What `work` comes to, for a test that is not asynchronous.
 func finish<T: Sendable>(_ work: @escaping @Sendable () async throws -> T) throws -> T {
-    let (done, result) = (DispatchSemaphore(value: 0), Mutex<Result<T, any Error>?>(nil))
+    let done = DispatchSemaphore(value: 0)
+    let result = Mutex<Result<T, any Error>?>(nil)
     Task {
         do {
             let value = try await work()
