@@ -186,6 +186,8 @@ extension AuthenticationService {
     package func finish(
         _ authOTT: String, decide: @escaping @Sendable (WaitingBrowser.Outcome) -> WaitingBrowser.Outcome
     ) async throws {
+        // Before the login is taken: another word on it may follow.
+        guard decide(.init(logoutURL: "", logoutData: nil)).isStorable else { throw ServiceError.deepLogoutData }
         let now = now
         guard let pending = try await pendingLogins.take(authOTT: authOTT, at: now) else {
             throw ServiceError.expiredLogin

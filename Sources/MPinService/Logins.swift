@@ -229,6 +229,7 @@ extension AuthenticationService {
     package func redeem(
         _ authOTT: String, isOwnPage: Bool, outcome: WaitingBrowser.Outcome
     ) async throws -> LoginReport {
+        guard outcome.isStorable else { throw ServiceError.deepLogoutData }
         let now = now
         guard let (token, isLeft) = try await tokens.take(authOTT, leavingBrowsers: !isOwnPage, at: now) else {
             throw ServiceError.expiredLogin

@@ -33,7 +33,9 @@ package enum ServiceError: Error, Sendable, Equatable {
     case expiredLogin
     /// The token of a login for a browser was not presented by a page of the relying party.
     case foreignPage
-    /// The operator has revoked the identity.
+    /// The relying party's data for the logout have more levels than can be stored.
+    case deepLogoutData
+    /// By the operator.
     case revoked
 
     // Browsers that wait for a phone

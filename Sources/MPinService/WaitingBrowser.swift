@@ -36,6 +36,9 @@ package struct WaitingBrowser: Codable, Storable {
             self.logoutURL = logoutURL
             self.logoutData = logoutData
         }
+
+        /// Whether it can be read again where it is stored: in two levels of JSON.
+        var isStorable: Bool { (logoutData?.depth ?? 0) + 2 <= JSON.maxDepth }
     }
 
     /// What the browser is told.

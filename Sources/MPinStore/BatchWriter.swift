@@ -25,8 +25,10 @@ final class BatchWriter: Sendable {
     private let connection: Mutex<SQLiteConnection>
     private let syncing = DispatchQueue(label: "store")
 
-    /// Opens the only connection that writes to the file.
-    init(path: String) throws { connection = Mutex(try SQLiteConnection(path: path)) }
+    /// The only writer of that connection.
+    init(path: String, erases: Bool = false) throws {
+        connection = Mutex(try SQLiteConnection(path: path, erases: erases))
+    }
 
     /// Runs `body` in a transaction. `durable`: whether the commit is synced to the disk.
     func write<T: Sendable>(

@@ -49,15 +49,16 @@ package final class SQLiteConnection {
     /// Milliseconds for which the connection waits for a lock of another process.
     private static let busyTimeout: Int32 = 5000
 
-    /// Opens a file. `creates`: creates it if it does not exist.
-    package init(path: String, creates: Bool = false) throws {
+    /// Opens a file. `creates`: makes it where there is none. `erases`: overwrites what it deletes.
+    package init(path: String, creates: Bool = false, erases: Bool = false) throws {
         var handle: OpaquePointer?
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (creates ? SQLITE_OPEN_CREATE : 0)
         let status = sqlite3_open_v2(path, &handle, flags, nil)
         guard let handle else { throw Failure(description: "\(path): no memory") }
         self.handle = handle
         guard status == SQLITE_OK else { throw failure() }
-        sqlite3_busy_timeout(handle, Self.busyTimeout)
+        sqlite3_busy_timeout(handle, Self.patience)
+        if erases { try run("PRAGMA secure_delete = ON") }
     }
 
     /// Begins a transaction that writes; false if another process is writing and `waits` is false.

@@ -14,22 +14,24 @@ package final class SQLiteStore: Store {
 
     package let isNear = true
 
-    /// Opens or creates the file and brings its schema up to date. Refuses a schema of a newer program.
-    package init(path: String) throws {
+    /// Opens or creates the file and brings its schema up to date; refuses a schema from a newer program. `schema`: its last
+    /// step has ``Schema/itemTable``. `erases`: what is deleted or replaced is also overwritten, and there is no log in
+    /// which it would go on lying; writes then hold up readers.
+    package init(path: String, schema: Schema = .items, erases: Bool = false) throws {
         self.path = path
         lock = try DatabaseLock(sharing: path)
-        try unavailable { try Self.upgrade(path) }
-        writer = try BatchWriter(path: path)
+        try unavailable { try Self.upgrade(path, schema, erases) }
+        writer = try BatchWriter(path: path, erases: erases)
         reader = Mutex(try SQLiteConnection(path: path))
     }
 
     /// Waits until the writer is idle. To close the file, call this before the last reference to the store is released.
     package func drain() async { await writer.drain() }
 
-    private static func upgrade(_ path: String) throws {
-        let connection = try SQLiteConnection(path: path, creates: true)
-        try Schema.items.upgrade(connection)
-        try connection.run("PRAGMA journal_mode = WAL")
+    private static func upgrade(_ path: String, _ schema: Schema, _ erases: Bool) throws {
+        let connection = try SQLiteConnection(path: path, creates: true, erases: erases)
+        try schema.upgrade(connection)
+        try connection.run("PRAGMA journal_mode = \(erases ? "DELETE" : "WAL")")
     }
 
     package func read(_ key: ItemKey, at now: Moment) async throws -> StoredItem? {

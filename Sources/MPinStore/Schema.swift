@@ -105,20 +105,24 @@ extension Schema {
         "CREATE INDEX token_expires ON token (expires)",
     ]
 
-    /// All items are in one table. Values are JSON, and times in them are microseconds since 1970. Pass 1 records and
-    /// tokens are not converted, because they expire within a minute.
+    /// What a ``SQLiteStore`` keeps its items in.
+    package static let itemTable = [
+        """
+        CREATE TABLE item (
+            kind TEXT NOT NULL,
+            key TEXT NOT NULL,
+            value BLOB NOT NULL,
+            expires INTEGER,
+            PRIMARY KEY (kind, key)
+        ) STRICT, WITHOUT ROWID
+        """,
+        "CREATE INDEX item_expires ON item (expires) WHERE expires IS NOT NULL",
+    ]
+
+    /// Items of every kind in one table, their values in JSON, the times in it in microseconds since 1970. Pass 1
+    /// records and tokens, good for a minute at most, are not taken along.
     private static let second =
-        [
-            """
-            CREATE TABLE item (
-                kind TEXT NOT NULL,
-                key TEXT NOT NULL,
-                value BLOB NOT NULL,
-                expires INTEGER,
-                PRIMARY KEY (kind, key)
-            ) STRICT, WITHOUT ROWID
-            """,
-            "CREATE INDEX item_expires ON item (expires) WHERE expires IS NOT NULL",
+        itemTable + [
             "INSERT INTO item SELECT 'setting', name, CAST(json_quote(value) AS BLOB), NULL FROM setting",
             """
             INSERT INTO item SELECT 'registration', lower(hex(id_hash)), CAST(json_object(

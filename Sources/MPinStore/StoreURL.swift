@@ -25,29 +25,45 @@ package enum StoreURL: Sendable, Equatable {
         return path
     }
 
-    /// Opens a store for state that must last. Throws ``StoreError/unusable(_:)`` if the URL cannot keep it.
-    package func lasting() throws -> any Store {
+    /// A new engine for state of that kind. Throws ``StoreError/unusable(_:)`` where the URL cannot keep it. `schema`, `erases`:
+    /// as ``SQLiteStore`` knows them.
+    package func lasting(_ schema: Schema = .items, erases: Bool = false) throws -> any Store {
         switch self {
-        case .sqlite(let path): try SQLiteStore(path: path)
+        case .sqlite(let path): try SQLiteStore(path: path, schema: schema, erases: erases)
         case .memory: MemoryStore()
         }
     }
 
-    /// A store for state that must be gone after a restart, so that nothing can be used a second time after it.
-    package func shortLived() throws -> any Store {
-        guard self == .memory else {
-            throw StoreError.unusable("short-lived state goes to memory: only, not to a file")
+    /// What else is kept but lasting state.
+    package enum Kind: Sendable {
+        /// Must be gone after a restart: nothing that was used before it can then be used after it.
+        case shortLived
+        case signals
+        case counters
+    }
+
+    /// Throws ``StoreError/unusable(_:)`` where state of that kind cannot be kept there.
+    package func require(_ kind: Kind) throws {
+        guard self != .memory else { return }
+        throw switch kind {
+        case .shortLived: StoreError.unusable("short-lived state goes to memory: only, not to a file")
+        case .signals: StoreError.unusable("a file rings no signals: give memory:")
+        case .counters: StoreError.unusable("a file counts no requests: give memory:")
         }
+    }
+
+    package func shortLived() throws -> any Store {
+        try require(.shortLived)
         return MemoryStore()
     }
 
     package func signals() throws -> any Signals {
-        guard self == .memory else { throw StoreError.unusable("a file rings no signals: give memory:") }
+        try require(.signals)
         return LocalSignals()
     }
 
     package func counters() throws -> any Counters {
-        guard self == .memory else { throw StoreError.unusable("a file counts no requests: give memory:") }
+        try require(.counters)
         return LocalCounters()
     }
 }

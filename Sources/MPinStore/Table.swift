@@ -79,7 +79,17 @@ package struct Table<Value: Storable>: Sendable {
         try await store.list(name, after: key, limit: limit, at: now).map { ($0.key, try Self.entry($0.item).value) }
     }
 
-    /// Does the same as ``update(_:at:_:_:)`` on one item of a transaction.
+    /// All values in the order of their keys, read page by page.
+    package func all(at now: Moment) async throws -> [(key: String, value: Value)] {
+        var found: [(key: String, value: Value)] = []
+        while true {
+            let page = try await list(after: found.last?.key, limit: 500, at: now)
+            found += page
+            guard page.count == 500 else { return found }
+        }
+    }
+
+    /// The same as ``update(_:at:_:_:)``, on one item of a transaction.
     package static func change<Result>(
         _ item: inout StoredItem?, _ change: (inout Entry?) throws -> Result
     ) throws -> Result {

@@ -114,6 +114,15 @@ package enum JSONValue: Codable, Sendable, Equatable {
     case array([JSONValue])
     case object([String: JSONValue])
 
+    /// Levels of arrays and objects in it.
+    package var depth: Int {
+        switch self {
+        case .array(let members): 1 + (members.map(\.depth).max() ?? 0)
+        case .object(let members): 1 + (members.values.map(\.depth).max() ?? 0)
+        case .null, .bool, .int, .double, .string: 0
+        }
+    }
+
     package init(from decoder: any Decoder) throws {
         if let node = decoder as? JSONNode {
             self = node.content

@@ -9,8 +9,8 @@ struct DTA: ParsableCommand {
         commandName: "dta", abstract: "Run a trust authority, or rotate its master secret.",
         subcommands: [RunDTA.self, Rotate.self, Shares.self], defaultSubcommand: RunDTA.self)
 
-    /// Works on the file of a D-TA, which may be running.
-    struct Rotate: ParsableCommand {
+    /// On the file of a stopped or running D-TA.
+    struct Rotate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Make a new master share; the one before it is served until a date.",
             discussion: """
@@ -28,13 +28,13 @@ struct DTA: ParsableCommand {
 
         @OptionGroup var output: OutputOptions
 
-        func run() throws {
-            try operate {
+        func run() async throws {
+            try await operate {
                 let now = Moment.now()
                 let end = try end(now)
-                let authorities = try config.authorities(database, seal, audit, now)
+                let authorities = try await config.authorities(database, seal, audit, now)
                 for (name, shares) in authorities.shares {
-                    let share = try shares.rotate(serveOldUntil: end, at: now)
+                    let share = try await shares.rotate(serveOldUntil: end, at: now)
                     authorities.audit.record(.rotated(at: name, keyID: share.keyID, oldServedUntil: end))
                     output.print(
                         Line(event: "rotated", database: name, keyID: share.keyID, oldServedUntil: end.iso),
@@ -63,7 +63,7 @@ struct DTA: ParsableCommand {
         }
     }
 
-    struct Shares: ParsableCommand {
+    struct Shares: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "List the master shares: key id, when made, until when served.")
 
@@ -73,16 +73,16 @@ struct DTA: ParsableCommand {
         @OptionGroup var audit: AuditOptions
         @OptionGroup var output: OutputOptions
 
-        func run() throws {
-            try operate {
+        func run() async throws {
+            try await operate {
                 let now = Moment.now()
-                let authorities = try config.authorities(database, seal, audit, now)
+                let authorities = try await config.authorities(database, seal, audit, now)
                 authorities.audit.record(.command("dta shares"))
-                for (name, shares) in authorities.shares { try print(name, shares.shares(), now) }
+                for (name, shares) in authorities.shares { print(name, try await shares.shares(), now) }
             }
         }
 
-        private func print(_ name: String, _ shares: [MasterShare], _ now: Moment) throws {
+        private func print(_ name: String, _ shares: [MasterShare], _ now: Moment) {
             for share in shares {
                 let state = share.servedUntil == nil ? "current" : share.isServed(at: now) ? "old" : "retired"
                 output.print(
@@ -109,16 +109,15 @@ extension ConfigOption {
     /// are opened before anything is changed.
     fileprivate func authorities(
         _ database: DatabaseOptions, _ seal: SealOptions, _ audit: AuditOptions, _ now: Moment
-    ) throws -> (shares: [(name: String, shares: MasterShareDatabase)], audit: Audit) {
+    ) async throws -> (shares: [(name: String, shares: MasterShareDatabase)], audit: Audit) {
         let database = try fill(database)
         let names = database.stateDir == nil ? [""] : ["dta1", "dta2"]
-        let shares = try names.map { name in
+        var shares: [(name: String, shares: MasterShareDatabase)] = []
+        for name in names {
             let path = try database.path(name)
             let own = try fill(seal).seal(forDatabase: path, stateDir: database.stateDir)
-            return (
-                name.isEmpty ? path : name,
-                try MasterShareDatabase(existing: path, seal: own ?? fill(seal).seal(), now: now)
-            )
+            let opened = try await MasterShareDatabase(existing: path, seal: own ?? fill(seal).seal(), now: now)
+            shares.append((name.isEmpty ? path : name, opened))
         }
         return (shares, try self.audit(audit, stateDir: try database.stateDir ?? folder(of: database)))
     }

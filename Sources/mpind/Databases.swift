@@ -24,7 +24,8 @@ struct CollectGarbage: AsyncParsableCommand {
                 case .dta:
                     let seal = try operating.config.fill(seal).seal(forDatabase: path, stateDir: database.stateDir)
                     guard let seal else { throw StartError("\(path): give --key-file or --passphrase-file") }
-                    count = try MasterShareDatabase(existing: path, seal: seal, now: .now()).eraseRetired(at: .now())
+                    let shares = try await MasterShareDatabase(existing: path, seal: seal, now: .now())
+                    count = try await shares.eraseRetired(at: .now())
                 }
                 audit.record(.command("gc", [("database", name), ("deleted", String(count))]))
                 operating.output.print(Line(database: path, deleted: count), "\(path): deleted \(count)")

@@ -105,6 +105,29 @@ final class BrowserLoginTests: XCTestCase {
         }
     }
 
+    /// What fits into a request has a level more than fits into the store.
+    func testLogoutDataThatCouldNotBeReadAgainAreRefused() throws {
+        func nested(_ levels: Int) -> String {
+            ",\"logoutData\":" + String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
+        }
+        for waits in [false, true] {
+            let (server, client, alice) = try registered { $0.waitForLoginResult = waits }
+            let browser = try TestBrowser(server.backend)
+            let authOTT = try client.prove(alice, wid: browser.wid)
+            let phone = Later { try client.authenticateMobile(authOTT) }
+            XCTAssertEqual(try browser.awaitToken(), authOTT)
+            let refused = try browser.redeem(authOTT, nested(31))
+            XCTAssertEqual(refused.status, 400)
+            XCTAssertTrue(refused.text.contains("logoutData has too many levels"), refused.text)
+            XCTAssertEqual(try browser.redeem(authOTT, nested(30)).status, 200)
+            if waits {
+                XCTAssertEqual(try browser.report(authOTT, 200, nested(31)).status, 400)
+                XCTAssertEqual(try browser.report(authOTT, 200, nested(30)).status, 200)
+            }
+            XCTAssertEqual(try phone.get().status, 200)
+        }
+    }
+
     func testAPhoneIsToldHowManyTriesAreLeftWhereTheOperatorAllowsIt() throws {
         for isTold in [false, true] {
             let server = try InProcess(changeRPS: { $0.tellAttemptsLeft = isTold }).keep(in: self)

@@ -405,7 +405,45 @@ final class OptionsTests: XCTestCase {
         }
     }
 
-    /// Without a key file the listener trusts every request, as old parts require. That is allowed on one machine only.
+    /// From every source, and with an error that names what there is.
+    func testShortLivedStateSignalsAndCountersAreWhereURLsSay() throws {
+        let parts: [(String, [ServerPart], String)] = [
+            ("short-lived-store", [.serve, .rps, .rpa], "goes to memory: only"),
+            ("signals", [.serve, .rps], "give memory:"), ("counters", ServerPart.allCases, "give memory:"),
+        ]
+        for (name, parts, advice) in parts {
+            for part in ServerPart.allCases {
+                let has = parts.contains(part)
+                XCTAssertEqual(part.rows.contains { $0.name == name }, has, "\(name) \(part)")
+                XCTAssertEqual(part.help.contains("--\(name) URL"), has, "\(name) \(part)")
+            }
+            for (url, problem) in [
+                ("sqlite:x", advice), ("x.sqlite", advice), ("redis://cache", "sqlite:PATH and memory: only"),
+                ("file:x", "sqlite:PATH"), ("memory:x", "sqlite:PATH"),
+            ] {
+                let file = try file("\(name): \"\(url)\"\n")
+                let variable = "MPIND_" + name.uppercased().replacing("-", with: "_")
+                let sources: [([String], [String: String])] = [
+                    (["--\(name)", url], [:]), (["--config", file], [:]), ([], [variable: url]),
+                ]
+                for part in parts {
+                    for (arguments, environment) in sources {
+                        XCTAssertThrowsError(
+                            try SettingsReader(part).read(arguments: arguments, environment: environment), url
+                        ) {
+                            XCTAssertTrue("\($0)".contains("\(name): "), "\($0)")
+                            XCTAssertTrue("\($0)".contains(problem), "\($0)")
+                        }
+                    }
+                }
+            }
+        }
+        let mpind = try Mpind(["config", "check", "rps", "--signals", "sqlite:x"])
+        XCTAssertEqual(mpind.stop(0), 64, mpind.logText)
+        XCTAssertTrue(mpind.logText.contains("a file rings no signals: give memory:"), mpind.logText)
+    }
+
+    /// Without one old parts are believed: on one machine only.
     func testAPrivateListenerWithoutAKeyIsForThisMachineOnly() throws {
         let rpa = ["--key-file", "x", "--mail-dir", "m", "--private-listen"]
         func check(_ arguments: [String]) throws {

@@ -59,9 +59,10 @@ final class PermitTests: XCTestCase {
         // The stranger's shares differ from those that the master secrets of both D-TAs give.
         for (index, name) in ["dta1", "dta2"].enumerated() {
             let folder = server.backend.stateFolder
-            let shares = try MasterShareDatabase(
-                existing: "\(folder)/\(name).sqlite", seal: .key(KeyFile.load("\(folder)/\(name).key")), now: server.now
-            ).shares()
+            let seal = Seal.key(try KeyFile.load("\(folder)/\(name).key"))
+            let shares = try finish {
+                try await MasterShareDatabase(existing: "\(folder)/\(name).sqlite", seal: seal, now: .now()).shares()
+            }
             let master = try XCTUnwrap(shares.last).secret
             let real = try [alice, stranger].map { user in
                 try output(MPinSize.g1) { permit throws(MPinError) in

@@ -134,8 +134,10 @@ final class RotationTests: XCTestCase {
             }
         }
         let database = try SQLiteConnection(path: backend.stateFolder + "/dta1.sqlite")
-        try database.run("DELETE FROM master_share WHERE key_id = 2")
-        try database.run("UPDATE master_share SET served_until = NULL")
+        try database.run("DELETE FROM item WHERE kind = 'master_share' AND key = '2'")
+        try database.run(
+            "UPDATE item SET value = CAST(json_remove(CAST(value AS TEXT), '$.servedUntil') AS BLOB) WHERE kind = 'master_share'"
+        )
         try permit(bob, becomes: 503)
         try rotate(backend, "dta1", until: end)
         try permit(bob, becomes: 503)
@@ -167,8 +169,10 @@ final class RotationTests: XCTestCase {
         // Restores the second D-TA's file from before the rotation and rotates it again, which makes another share 2.
         let seal = Seal.key(try KeyFile.load(backend.stateFolder + "/dta2.key"))
         try FileManager.default.removeItem(atPath: backend.stateFolder + "/dta2.sqlite")
-        let fresh = try MasterShareDatabase(path: backend.stateFolder + "/dta2.sqlite", seal: seal, now: .now())
-        _ = try fresh.rotate(serveOldUntil: end, at: .now())
+        let url = StoreURL.sqlite(path: backend.stateFolder + "/dta2.sqlite")
+        _ = try finish {
+            try await MasterShareDatabase(url: url, seal: seal, now: .now()).rotate(serveOldUntil: end, at: .now())
+        }
         let third = try Mpind(backend)
         XCTAssertEqual(third.stop(0), 1)
         XCTAssertTrue(third.logText.contains("another master secret"), third.logText)

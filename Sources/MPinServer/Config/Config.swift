@@ -40,7 +40,7 @@ package struct TrustAuthorityConfig: Sendable {
     /// The name in the log, such as "dta1".
     package var name: String
     package var listen: ListenAddress
-    /// The SQLite file of the sealed master shares.
+    /// The sealed master shares: ``StoreURL``.
     package var database: String
     /// The key or passphrase that seals the master shares.
     package var seal: Seal
@@ -98,7 +98,7 @@ package struct RelyingPartyServiceConfig: Sendable {
     package var privateListen: ListenAddress
     /// The ``StoreURL`` of registrations and identities.
     package var database: String
-    /// The ``StoreURL`` of challenges, one-time tokens and browser sessions.
+    /// Challenges, one-time tokens and waiting browsers: ``StoreURL``.
     package var shortLived = "memory:"
     /// The ``StoreURL`` of the signals that wake browsers which wait for a phone.
     package var signals = "memory:"
@@ -240,7 +240,9 @@ package struct RelyingPartyApplicationConfig: Sendable {
     /// A file of users who may not log in any more: on each line a user id or an M-Pin ID in hex. It is read for each
     /// permit and login.
     package var revokedUsersFile: String?
-    /// The look of the website.
+    /// Sessions of the website, and when a mail may be sent again: ``StoreURL``.
+    package var shortLived = "memory:"
+    /// How the website looks.
     package var brand = Brand()
     /// The language of the mails, and of pages for visitors who ask for none of the available languages.
     package var language = Language.english

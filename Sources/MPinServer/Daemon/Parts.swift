@@ -59,7 +59,7 @@ package struct Daemon: Service {
     package func run() async throws {
         let readiness = Readiness(listeners: listenerCount, url: url, logger: logger, onReady: onReady)
         var services: [any Service] = try adminListener(readiness).map { [$0] } ?? []
-        services += try parts.authorities.map { try authority($0, readiness) }
+        for config in parts.authorities { services.append(try await authority(config, readiness)) }
         if parts.rps != nil || parts.rpa != nil { services.append(RelyingParty(daemon: self, readiness: readiness)) }
         services.append(Draining(health: health))
         parts.audit.record(.started(parts: names))
@@ -110,7 +110,10 @@ package struct Daemon: Service {
                     return
                 }
             }
-            let application = daemon.parts.rpa.map { RelyingPartyApplication($0, local: server?.milagro) }
+            let application = try daemon.parts.rpa.map { config in
+                let store = try daemon.opened(config.shortLived) { try $0.shortLived() }
+                return RelyingPartyApplication(config, store: store, local: server?.milagro)
+            }
             let stores = (server?.stores ?? []) + [application?.store].compactMap(\.self)
             var services: [any Service] = [Collector(stores: stores, permitAudit: server?.permitAudit, daemon: daemon)]
             defer { server?.permitAudit.sumUp(isEnd: true) }
@@ -127,29 +130,36 @@ package struct Daemon: Service {
 }
 
 extension Daemon {
-    private func authority(_ config: TrustAuthorityConfig, _ readiness: Readiness) throws -> Listener {
-        let keyring: MasterKeyring
-        do {
-            let database = try MasterShareDatabase(path: config.database, seal: config.seal, now: config.clock())
-            if database.isNew { reportNewShare(config) }
-            keyring = try MasterKeyring(database, clock: config.clock)
-        } catch {
-            throw StartError("\(config.database): \(error)")
-        }
+    private func authority(_ config: TrustAuthorityConfig, _ readiness: Readiness) async throws -> Listener {
         let requests = SignedRequests(
             key: config.requestKey, legacy: config.legacy, limits: config.limits, clock: config.clock)
         let server = TrustAuthorityServer(
-            keyring: keyring, requests: requests, rates: rates, audit: parts.audit.of(config.name),
+            keyring: try await keyring(config), requests: requests, rates: rates, audit: parts.audit.of(config.name),
             limits: config.limits, clock: config.clock)
-        health.add(config.name) { FileManager.default.fileExists(atPath: config.database) }
         return try Listener(
             config.name, config.listen, edge: edge(config.listen, config.limits), cors: [.dta(config.allowOrigin)],
             rates: rates, readiness: readiness, logger: logger, routes: server.addRoutes)
     }
 
-    /// Reports that a D-TA had no database and has made a new master share. That is normal at the first start. If the
-    /// audit log has lines, this is not the first start, so the database was perhaps lost, or another one was meant.
-    private func reportNewShare(_ config: TrustAuthorityConfig) {
+    /// Ready is who can read; nothing is written while it runs.
+    private func keyring(_ config: TrustAuthorityConfig) async throws -> MasterKeyring {
+        do {
+            let url = try StoreURL(config.database)
+            let database = try await MasterShareDatabase(url: url, seal: config.seal, now: config.clock())
+            if database.isNew { sayNew(config) }
+            health.add(config.name) {
+                guard let file = try? url.file() else { return true }
+                return FileManager.default.fileExists(atPath: file)
+            }
+            return try await MasterKeyring(database, clock: config.clock)
+        } catch {
+            throw StartError("\(config.database): \(error)")
+        }
+    }
+
+    /// A missing database is that of a first start, or one that was lost, or not the one that was meant. An audit log
+    /// with lines shows that this is no first start.
+    private func sayNew(_ config: TrustAuthorityConfig) {
         parts.audit.of(config.name).record(.shareMade)
         let place: Logger.Metadata = ["part": "\(config.name)", "database": "\(config.database)"]
         guard hasRunBefore else {
@@ -209,8 +219,8 @@ extension Daemon {
         MeteredStore(config.layer(try opened(config.database) { try $0.lasting() }), metrics: metrics)
     }
 
-    /// Opens the store, signals or counters that the URL names. Throws `StartError`.
-    private func opened<Engine>(_ url: String, _ open: (StoreURL) throws -> Engine) throws -> Engine {
+    /// What the URL stands for. Throws `StartError`.
+    fileprivate func opened<Engine>(_ url: String, _ open: (StoreURL) throws -> Engine) throws -> Engine {
         do { return try open(StoreURL(url)) } catch { throw StartError("\(url): \(error)") }
     }
 

@@ -73,6 +73,7 @@ extension ServiceError {
         case .noChallenge: APIError(.forbidden, "Invalid pass one data")
         case .expiredLogin: APIError(.requestTimeout, "Expired authentication request")
         case .foreignPage: APIError.foreignPage
+        case .deepLogoutData: APIError(.badRequest, "logoutData has too many levels")
         case .revoked: APIError(.gone, "The M-Pin ID is revoked")
         case .noWaitingBrowser: APIError(.preconditionFailed, "Invalid or expired access number")
         // This status is that of a wrong PIN (wire section 6.8).

@@ -14,8 +14,9 @@ package enum DatabaseKind: String, Sendable {
         do {
             let connection = try SQLiteConnection(path: path)
             guard try connection.texts("PRAGMA integrity_check") == ["ok"] else { throw StartError("damaged") }
-            let kind: DatabaseKind = try Schema.tables(connection).contains("master_share") ? .dta : .rps
-            guard try !Schema.done(connection).isEmpty else { throw StartError("not a database of this program") }
+            let done = try Schema.done(connection)
+            guard !done.isEmpty else { throw StartError("not a database of this program") }
+            let kind: DatabaseKind = done.contains(MasterShareSchema.firstStep) ? .dta : .rps
             _ = try (kind == .dta ? MasterShareSchema.shares : Schema.items).missing(connection)
             self = kind
         } catch let error as StartError {

@@ -51,7 +51,7 @@ package final class Restore {
             throw error
         }
         if kind == .dta, let seal {
-            do { _ = try MasterShareDatabase(path: draft, seal: seal, now: now) } catch {
+            do { try await Self.checkShares(in: draft, seal, at: now) } catch {
                 throw StartError("\(path): \(error)")
             }
         }
@@ -112,6 +112,12 @@ extension Restore {
         try Self.copy(database, to: aside)
         if present == .rps { carriedOver = try await Self.carryOver(from: aside, to: draft, at: now) }
         unlink(aside + ".lock")
+    }
+
+    private static func checkShares(in draft: String, _ seal: Seal, at now: Moment) async throws {
+        let store = try SQLiteStore(path: draft, schema: MasterShareSchema.shares, erases: true)
+        _ = try await MasterShareDatabase(in: store, seal: seal, now: now)
+        await store.drain()
     }
 
     private static func noteLost(in draft: String, at now: Moment) async throws {

@@ -16,13 +16,13 @@ struct RelyingPartyApplication: Sendable {
     let mails: PendingMails
     let website: Website
 
-    /// `local`: the RPS if it runs in this process.
-    init(_ config: RelyingPartyApplicationConfig, local: MilagroFace?) {
+    /// `local`: the RPS, where it runs in this process.
+    init(_ config: RelyingPartyApplicationConfig, store: any Store, local: MilagroFace?) {
         self.config = config
+        self.store = store
         rps = RelyingPartyServiceClient(config, local: local)
         mailer = Mailer(
             delivery: config.delivery, seconds: config.limits.callSeconds, templates: config.mail, brand: config.brand)
-        store = MemoryStore()
         let sessions = WebSessions(
             in: store, key: config.linkKey, isSecure: config.publicURL.hasPrefix("https://"), limits: config.limits,
             audit: config.audit)

@@ -7,30 +7,33 @@ struct MasterKeyring: Sendable {
     private let held: NIOLockedValueBox<[MasterShare]>
     private let clock: Clock
 
-    init(_ database: MasterShareDatabase, clock: @escaping Clock) throws {
+    init(_ database: MasterShareDatabase, clock: @escaping Clock) async throws {
         self.database = database
         self.clock = clock
-        held = NIOLockedValueBox(try database.shares())
+        held = NIOLockedValueBox(try await database.shares())
     }
 
-    /// The shares that are served now, oldest first. `freshly`: whether to read the file again.
-    func shares(freshly: Bool = false) throws -> [MasterShare] {
-        if freshly {
-            let found = try database.shares()
-            held.withLockedValue { $0 = found }
-        }
+    /// The shares that are served now, oldest first, as they were at the last look.
+    func shares() -> [MasterShare] {
         let now = clock()
         return held.withLockedValue { $0 }.filter { $0.isServed(at: now) }
     }
 
+    /// The same, after a look at the store.
+    func freshShares() async throws -> [MasterShare] {
+        let found = try await database.shares()
+        held.withLockedValue { $0 = found }
+        return shares()
+    }
+
     /// The share with that key id; nil when it is retired or was never made.
-    func share(_ keyID: String) throws -> MasterShare? {
-        if let share = try shares().first(where: { $0.keyID == keyID }) { return share }
-        return try shares(freshly: true).first { $0.keyID == keyID }
+    func share(_ keyID: String) async throws -> MasterShare? {
+        if let share = shares().first(where: { $0.keyID == keyID }) { return share }
+        return try await freshShares().first { $0.keyID == keyID }
     }
 
     func current() throws -> MasterShare {
-        guard let share = try shares().last(where: { $0.servedUntil == nil }) else { throw APIError.internalError }
+        guard let share = shares().last(where: { $0.servedUntil == nil }) else { throw APIError.internalError }
         return share
     }
 }

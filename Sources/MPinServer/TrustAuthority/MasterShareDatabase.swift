@@ -2,173 +2,122 @@ import Foundation
 import MPinSecrets
 import MPinService
 package import MPinStore
-import Synchronization
 
-/// The SQLite file of a D-TA: its master shares, each sealed, and nothing else.
-package final class MasterShareDatabase: Sendable {
-    private let lock: DatabaseLock
-    private let database: Mutex<SQLiteConnection>
+/// The store of a D-TA: its master shares, each sealed, and nothing else.
+package struct MasterShareDatabase: Sendable {
+    private let store: any Store
+    private let table: Table<StoredShare>
     private let key: SecretBytes
-    /// Whether `init` has created the file, with a first share.
+    /// Whether this made the first share.
     let isNew: Bool
 
-    /// Opens the file, or creates it with a first share. Throws `StartError` if `seal` does not open its shares.
-    package init(path: String, seal: Seal, now: Moment) throws {
-        lock = try DatabaseLock(sharing: path)
-        let connection = try SQLiteConnection(path: path, creates: true)
-        do { try MasterShareSchema.shares.upgrade(connection) } catch StoreError.unusable(let reason) {
-            throw StartError(reason)
+    /// Makes a first share in an empty store. Of several that do so at once one makes it, and the others find it. Throws
+    /// `StartError` where `seal` does not open the shares.
+    package init(in store: any Store, seal: Seal, now: Moment) async throws {
+        self.store = store
+        table = Table("master_share", in: store)
+        let beginning = MasterShareBeginning(shares: table, seal: seal)
+        if try await table.list(limit: 1, at: now).isEmpty, let key = try await beginning.begin(at: now) {
+            (self.key, isNew) = (key, true)
+        } else {
+            (key, isNew) = (try await beginning.sealingKey(at: now), false)
         }
-        (key, isNew) = try connection.transaction {
-            let (key, isNew) = (try Self.sealingKey(connection, seal), try Self.rows(connection).isEmpty)
-            if isNew { try Self.insert(connection, .generated(keyID: "1", at: now), key: key) }
-            return (key, isNew)
-        }
-        do { _ = try Self.shares(connection, key: key) } catch is SealedBox.Failure {
+        do { _ = try await shares() } catch is SealedBox.Failure {
             throw StartError("the stored master share does not open under this \(seal.name)")
         }
-        database = Mutex(connection)
+    }
+
+    /// Opens the store of that URL, or creates it with a first share.
+    package init(url: StoreURL, seal: Seal, now: Moment) async throws {
+        let store: any Store
+        do { store = try url.lasting(MasterShareSchema.shares, erases: true) } catch StoreError.unusable(let reason) {
+            throw StartError(reason)
+        }
+        try await self.init(in: store, seal: seal, now: now)
     }
 
     /// Opens the file of a D-TA that has run before.
-    package convenience init(existing path: String, seal: Seal, now: Moment) throws {
+    package init(existing path: String, seal: Seal, now: Moment) async throws {
         guard FileManager.default.fileExists(atPath: path) else { throw StartError("\(path): no such database") }
-        do { try self.init(path: path, seal: seal, now: now) } catch let error as StartError {
+        do { try await self.init(url: .sqlite(path: path), seal: seal, now: now) } catch let error as StartError {
             throw StartError("\(path): \(error)")
         }
     }
 
     /// The shares that are not erased, oldest first.
-    package func shares() throws -> [MasterShare] { try database.withLock { try Self.shares($0, key: key) } }
-
-    /// Makes a new current share; the one before it is served until `end`.
-    package func rotate(serveOldUntil end: Moment, at now: Moment) throws -> MasterShare {
-        try database.withLock { try Self.rotate($0, key: key, serveOldUntil: end, at: now) }
+    package func shares() async throws -> [MasterShare] {
+        try await entries().compactMap { try $0.share.opened(keyID: String($0.number), key: key) }
     }
 
-    /// Erases the shares that are no longer served and returns their number.
-    package func eraseRetired(at now: Moment) throws -> Int {
-        try database.withLock { try Self.eraseRetired($0, at: now) }
+    /// Makes a new current share; the one before it is served until `end`.
+    package func rotate(serveOldUntil end: Moment, at now: Moment) async throws -> MasterShare {
+        for _ in 0..<8 {
+            let entries = try await entries()
+            let share = try MasterShare.generated(keyID: String((entries.last?.number ?? 0) + 1), at: now)
+            let change = RotateShares(
+                old: entries.map { table.key(String($0.number)) }, new: table.key(share.keyID),
+                share: try StoredShare(sealing: share, key: key), end: end.iso)
+            if try await store.performOnce(change, at: now, .durable) { return share }
+        }
+        throw StoreError.conflict
+    }
+
+    /// Erases the shares that are no longer served; the number of them.
+    package func eraseRetired(at now: Moment) async throws -> Int {
+        let retired = try await entries().filter { $0.share.isRetired(at: now) }.map { table.key(String($0.number)) }
+        guard !retired.isEmpty else { return 0 }
+        return try await store.perform(EraseShares(keys: retired, now: now), at: now, .durable)
+    }
+
+    /// Erased ones, too, oldest first.
+    private func entries() async throws -> [(number: Int, share: StoredShare)] {
+        try await table.all(at: .now()).map { key, share in
+            guard let number = Int32(key) else { throw StoreError.unusable("master share \(key) has no number") }
+            return (Int(number), share)
+        }.sorted { $0.number < $1.number }
     }
 }
 
-extension MasterShareDatabase {
-    private struct Row {
-        let keyID: Int64
-        let sealed: [UInt8]?
-        let startTime: String
-        let servedUntil: String?
-    }
+/// Ends the service of the old shares and adds the new one.
+private struct RotateShares: NamedChange {
+    static let name = "rotate-shares"
 
-    private static func rows(_ connection: SQLiteConnection) throws -> [Row] {
-        var rows: [Row] = []
-        try connection.run("SELECT key_id, sealed, start_time, served_until FROM master_share ORDER BY key_id") {
-            rows.append(
-                Row(
-                    keyID: $0.integer(0) ?? 0, sealed: $0.isNull(1) ? nil : $0.bytes(1), startTime: $0.text(2),
-                    servedUntil: $0.optionalText(3)))
-        }
-        return rows
-    }
+    let old: [ItemKey]
+    let new: ItemKey
+    let share: StoredShare
+    let end: String
 
-    private static func rotate(
-        _ connection: SQLiteConnection, key: SecretBytes, serveOldUntil end: Moment, at now: Moment
-    ) throws -> MasterShare {
-        try connection.transaction {
-            let newest = try rows(connection).last?.keyID ?? 0
-            let share = try MasterShare.generated(keyID: String(newest + 1), at: now)
-            try connection.run(
-                "UPDATE master_share SET served_until = ? WHERE served_until IS NULL", [.text(end.iso)])
-            try insert(connection, share, key: key)
-            return share
-        }
-    }
+    var keys: [ItemKey] { old + [new] }
 
-    private static func eraseRetired(_ connection: SQLiteConnection, at now: Moment) throws -> Int {
-        // This also overwrites the pages of the file that contained a share.
-        try connection.run("PRAGMA secure_delete = ON")
-        return try connection.transaction {
-            try connection.run(
-                "UPDATE master_share SET sealed = NULL WHERE sealed IS NOT NULL AND served_until <= ?",
-                [.text(now.iso)])
-            return connection.changes
-        }
-    }
-
-    private static func insert(_ connection: SQLiteConnection, _ share: MasterShare, key: SecretBytes) throws {
-        let box = try SealedBox.seal(
-            share.secret.span, key: key, associatedData: purpose(share.keyID, share.startTime))
-        try connection.run(
-            "INSERT INTO master_share (key_id, sealed, start_time) VALUES (?, ?, ?)",
-            [.integer(Int64(share.keyID)), .bytes(box), .text(share.startTime.iso)])
-    }
-
-    private static func shares(_ connection: SQLiteConnection, key: SecretBytes) throws -> [MasterShare] {
-        try rows(connection).compactMap { try opened($0, key: key) }
-    }
-
-    /// Opens the share of a row; nil if it was erased.
-    private static func opened(_ row: Row, key: SecretBytes) throws -> MasterShare? {
-        guard let box = row.sealed else { return nil }
-        let keyID = String(row.keyID)
-        guard let start = Moment(row.startTime) else { throw StartError("master share \(keyID) has no start time") }
-        let secret = try SealedBox.open(box, key: key, associatedData: purpose(keyID, start))
-        // An unreadable end counts as past, so that the share is not served for ever.
-        return MasterShare(
-            keyID: keyID, secret: secret, startTime: start,
-            servedUntil: row.servedUntil.map { Moment($0) ?? Moment(microseconds: 0) })
-    }
-
-    /// Binds a box to its use, its key id and the time that clients get. The first share has the text of the release
-    /// that had only one.
-    private static func purpose(_ keyID: String, _ startTime: Moment) -> [UInt8] {
-        Array("libmpin D-TA master share \(keyID == "1" ? "" : "\(keyID) ")\(startTime.iso)".utf8)
-    }
-
-    /// The key of the boxes. Under a passphrase all of them share one salt, so that a start derives one key.
-    private static func sealingKey(_ connection: SQLiteConnection, _ seal: Seal) throws -> SecretBytes {
-        let stored = try derivations(connection).first
-        switch seal {
-        case .key(let key):
-            guard stored == nil else {
-                throw StartError("the master share is sealed by a passphrase, not by a key file")
+    /// False: somebody else has made a share of that number.
+    func run(_ items: inout Items) throws -> Bool {
+        if let found = items[new] { return try StoredShare(stored: found.value) == share }
+        for key in old {
+            try Table<StoredShare>.change(&items[key]) { entry in
+                if let share = entry?.value, share.servedUntil == nil { entry?.value.servedUntil = end }
             }
-            return key
-        case .passphrase(let passphrase):
-            if let stored { return try derived(passphrase, stored) }
-            guard try rows(connection).isEmpty else {
-                throw StartError("the master share is sealed by a key file, not by a passphrase")
+        }
+        items[new] = StoredItem(value: try share.stored())
+        return true
+    }
+}
+
+/// Takes the sealed shares out of their items, whose numbers are not given out again.
+private struct EraseShares: NamedChange {
+    static let name = "erase-shares"
+
+    let keys: [ItemKey]
+    let now: Moment
+
+    func run(_ items: inout Items) throws -> Int {
+        var count = 0
+        for key in keys {
+            try Table<StoredShare>.change(&items[key]) { entry in
+                guard let share = entry?.value, share.isRetired(at: now) else { return }
+                entry?.value.sealed = nil
+                count += 1
             }
-            let fresh = Argon2id(passes: 3, kibibytes: kibibytes, salt: try randomBytes(Argon2id.saltSize))
-            guard let fresh else { return try derived(passphrase, nil) }
-            try connection.run(
-                "INSERT INTO passphrase (id, salt, passes, kibibytes) VALUES (1, ?, ?, ?)",
-                [.bytes(fresh.salt), .integer(Int64(fresh.passes)), .integer(Int64(fresh.kibibytes))])
-            return try derived(passphrase, fresh)
         }
-    }
-
-    /// 256 MiB. A D-TA derives its key only once at each start, on a machine that does nothing else.
-    private static let kibibytes: UInt32 = 256 << 10
-
-    /// The parameters for the stored passphrase; nil if they are out of bounds.
-    private static func derivations(_ connection: SQLiteConnection) throws -> [Argon2id?] {
-        var found: [Argon2id?] = []
-        try connection.run("SELECT salt, passes, kibibytes FROM passphrase") { row in
-            guard let passes = row.integer(1).flatMap({ UInt32(exactly: $0) }),
-                let kibibytes = row.integer(2).flatMap({ UInt32(exactly: $0) })
-            else { return found.append(nil) }
-            found.append(Argon2id(passes: passes, kibibytes: kibibytes, salt: row.bytes(0)))
-        }
-        return found
-    }
-
-    private static func derived(_ passphrase: SecretBytes, _ derivation: Argon2id?) throws -> SecretBytes {
-        guard let derivation else { throw StartError("the stored passphrase parameters are out of bounds") }
-        guard let key = derivation.key(passphrase) else {
-            throw StartError(
-                "not enough memory to derive a key from the passphrase (\(derivation.kibibytes >> 10) MiB)")
-        }
-        return key
+        return count
     }
 }

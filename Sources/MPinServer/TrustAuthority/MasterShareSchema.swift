@@ -1,10 +1,14 @@
-import MPinStore
+package import MPinStore
 
-/// The schema of a D-TA's file. A released step is never changed; new ones are added at the end.
-enum MasterShareSchema {
-    static let shares = Schema([
-        Schema.Step("1: master share", [first]), Schema.Step("2: rotation and passphrase", second),
+/// The schema of a D-TA's file. A released migration is never changed: a new one goes behind it.
+package enum MasterShareSchema {
+    package static let shares = Schema([
+        Schema.Step(firstStep, [first]), Schema.Step("2: rotation and passphrase", second),
+        Schema.Step("3: tables of items", Schema.itemTable + third),
     ])
+
+    /// Every file of a D-TA has been through it, and no other file.
+    static let firstStep = "1: master share"
 
     private static let first = """
         CREATE TABLE master_share (
@@ -37,5 +41,22 @@ enum MasterShareSchema {
             kibibytes INTEGER NOT NULL
         ) STRICT
         """,
+    ]
+
+    /// The rows become items, with their boxes and salts in hex.
+    private static let third = [
+        """
+        INSERT INTO item SELECT 'master_share', CAST(key_id AS TEXT), CAST(json_object(
+            'sealed', iif(sealed IS NULL, NULL, lower(hex(sealed))), 'startTime', start_time,
+            'servedUntil', served_until
+        ) AS BLOB), NULL FROM master_share
+        """,
+        """
+        INSERT INTO item SELECT 'passphrase', CAST(id AS TEXT), CAST(json_object(
+            'salt', lower(hex(salt)), 'passes', passes, 'kibibytes', kibibytes
+        ) AS BLOB), NULL FROM passphrase
+        """,
+        "DROP TABLE master_share",
+        "DROP TABLE passphrase",
     ]
 }

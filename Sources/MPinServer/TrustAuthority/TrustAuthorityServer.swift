@@ -25,13 +25,12 @@ struct TrustAuthorityServer: Sendable {
         addCloudRoutes(to: router)
     }
 
-    /// Answers only the RPS. It also makes this D-TA read its file again, so that the D-TA knows a rotation before the
-    /// RPS uses it.
+    /// For the RPS alone. It also makes this D-TA look at its store: a rotation is known here before the RPS uses it.
     private func keys(_ request: Request) async throws -> Response {
         let (appID, expires) = (try request.argument("app_id"), try request.argument("expires"))
         try requests.check(.keys(appID: appID, expires: expires), request, expires: expires)
         var keys: [MasterKeysResponse.Key] = []
-        for share in try keyring.shares(freshly: true) {
+        for share in try await keyring.freshShares() {
             keys.append(
                 MasterKeysResponse.Key(
                     id: share.keyID, servedUntil: share.servedUntil?.iso,
@@ -42,7 +41,7 @@ struct TrustAuthorityServer: Sendable {
 
     private func serverSecret(_ request: Request) async throws -> Response {
         let (appID, expires) = (try request.argument("app_id"), try request.argument("expires"))
-        let share = try signedShare(request, expires: expires) { keyID in
+        let share = try await signedShare(request, expires: expires) { keyID in
             .serverSecret(appID: appID, keyID: keyID, expires: expires)
         } legacy: { credentials in
             LegacyMessage.serverSecret(appID: credentials.appID, expires: expires)
@@ -58,7 +57,7 @@ struct TrustAuthorityServer: Sendable {
         let (appID, expires) = (try request.argument("app_id"), try request.argument("expires"))
         let (hash, hashUser) = (try request.hashID(), try request.argument("hash_user_id"))
         let hashID = Hex.encode(hash)
-        let share = try signedShare(request, expires: expires) { keyID in
+        let share = try await signedShare(request, expires: expires) { keyID in
             .clientSecret(appID: appID, keyID: keyID, hashID: hashID, hashUser: hashUser, expires: expires)
         } legacy: { credentials in
             LegacyMessage.clientSecret(
@@ -78,7 +77,7 @@ struct TrustAuthorityServer: Sendable {
     private func timePermit(_ request: Request) async throws -> Response {
         let hash = try request.hashID()
         let hashID = Hex.encode(hash)
-        let (shares, dates) = (try keyring.shares().reversed(), clock().permitDates)
+        let (shares, dates) = (keyring.shares().reversed(), clock().permitDates)
         for share in shares {
             for date in dates {
                 let isStranger = try requests.isSigned(
@@ -113,7 +112,7 @@ struct TrustAuthorityServer: Sendable {
         // Requests in the old form do not expire.
         let isOld = requests.legacy != nil && request.query("key_id") == nil
         let expires = isOld ? nil : try request.argument("expires")
-        let share = try signedShare(request, expires: expires) { keyID in
+        let share = try await signedShare(request, expires: expires) { keyID in
             .timePermits(keyID: keyID, hashID: hashID, count: count, expires: expires ?? "")
         } legacy: { _ in
             LegacyMessage.timePermit(hashID: hashID)
@@ -139,13 +138,13 @@ struct TrustAuthorityServer: Sendable {
     private func signedShare(
         _ request: Request, expires: String?, message: (_ keyID: String) -> SignedMessage,
         legacy: (LegacyCredentials) -> SignedMessage
-    ) throws -> MasterShare {
+    ) async throws -> MasterShare {
         guard let keyID = request.query("key_id") else {
             try requests.checkLegacy(request, expires: expires, legacy)
             return try keyring.current()
         }
         try requests.check(message(keyID), request, expires: expires)
-        guard let share = try keyring.share(keyID) else {
+        guard let share = try await keyring.share(keyID) else {
             throw APIError(.conflict, "This master secret is not served")
         }
         return share

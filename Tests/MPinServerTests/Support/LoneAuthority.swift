@@ -34,7 +34,7 @@ final class LoneAuthority {
         let seal = try SecretBytes.random(count: 32)
         requestKey = try SecretBytes.random(count: 32)
         let clock = try XCTUnwrap(Moment(time))
-        try Self.plant(state + "/dta.sqlite", seal)
+        try OldAuthorityFile.plant(state + "/dta.sqlite", Section16.master, seal, start: Self.startTime)
         var config = TrustAuthorityConfig(
             name: "dta", listen: try ListenAddress(host: "127.0.0.1", port: backend.dta1Port),
             database: state + "/dta.sqlite", seal: .key(seal), requestKey: requestKey)
@@ -46,15 +46,6 @@ final class LoneAuthority {
         let daemon = Daemon(parts, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }) { ready.signal() }
         task = Task { try await daemon.run() }
         guard ready.wait(timeout: .now() + 60) == .success else { throw Sockets.Failure(text: "no D-TA") }
-    }
-
-    /// Replaces the share that a new D-TA makes by the known one, sealed as the first release did it.
-    private static func plant(_ path: String, _ seal: SecretBytes) throws {
-        _ = try MasterShareDatabase(path: path, seal: .key(seal), now: .now())
-        let purpose = Array("libmpin D-TA master share \(startTime)".utf8)
-        let box = try SealedBox.seal(Section16.master.span, key: seal, associatedData: purpose)
-        try SQLiteConnection(path: path).run(
-            "UPDATE master_share SET sealed = ?, start_time = ?", [.bytes(box), .text(startTime)])
     }
 
     func get(_ target: String) throws -> Answer { try call("GET", target) }

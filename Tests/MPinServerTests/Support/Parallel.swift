@@ -34,3 +34,19 @@ final class Count: Sendable {
 func parallel<T: Sendable>(_ count: Int, _ work: @escaping @Sendable () throws -> T) -> [T] {
     parallel(count) { _ in try work() }
 }
+
+/// What `work` comes to, for a test that is not asynchronous.
+func finish<T: Sendable>(_ work: @escaping @Sendable () async throws -> T) throws -> T {
+    let done = DispatchSemaphore(value: 0)
+    let result = Mutex<Result<T, any Error>?>(nil)
+    Task {
+        do {
+            let value = try await work()
+            result.withLock { $0 = .success(value) }
+        } catch { result.withLock { $0 = .failure(error) } }
+        done.signal()
+    }
+    done.wait()
+    guard let result = result.withLock({ $0 }) else { throw Sockets.Failure(text: "no result") }
+    return try result.get()
+}

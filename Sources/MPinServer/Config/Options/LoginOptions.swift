@@ -109,6 +109,8 @@ extension Settings {
         config.setDeviceName = self[ServerOptions.setDeviceName]
         config.tellAttemptsLeft = self[ServerOptions.tellAttemptsLeft]
         config.useNFC = self[ServerOptions.useNFC]
+        config.shortLived = self[ServerOptions.shortLivedStore]
+        config.signals = self[ServerOptions.signals]
         try applyBrowserLogin(to: &config)
     }
 

@@ -16,6 +16,7 @@ extension Settings {
             }
         parts.exposure = try exposure()
         parts.rates = rates()
+        parts.counters = try StoreURL(self[ServerOptions.counters]).counters()
         parts.adminListen = try adminListen()
         return parts
     }
@@ -55,7 +56,7 @@ extension Settings {
     private func authorityParts() throws -> Parts {
         var config = TrustAuthorityConfig(
             name: self[ServerOptions.name], listen: try address(ServerOptions.listen, "127.0.0.1:8001"),
-            database: try databaseFile(), seal: try seal(),
+            database: try shareDatabase(), seal: try seal(),
             requestKey: try key(ServerOptions.rpsKeyFile))
         config.legacy = try legacy()
         config.allowOrigin = self[ServerOptions.allowOrigin]
@@ -73,10 +74,11 @@ extension Settings {
         return text
     }
 
-    private func databaseFile() throws -> String {
-        let text = try require(ServerOptions.database)
-        let url = try databaseURL(text)
-        do { return try url.file() } catch { throw StartError("--database \(text): \(error)") }
+    /// The same for a D-TA. Without its master shares its users can do nothing any more, so they are in a file.
+    private func shareDatabase() throws -> String {
+        let text = try database()
+        do { _ = try databaseURL(text).file() } catch { throw StartError("--database \(text): \(error)") }
+        return text
     }
 
     func databaseURL(_ text: String) throws(StartError) -> StoreURL {

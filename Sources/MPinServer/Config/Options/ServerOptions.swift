@@ -51,7 +51,7 @@ package enum ServerOptions {
 
     static let edge: [OptionRow] =
         [config.row, logLevel.row, adminListen.row, tlsCert.row, tlsKey.row, behindProxy.row, trustedProxy.row]
-        + [allowOrigin.row, rateLimits.row] + rates.map(\.row)
+        + [allowOrigin.row, rateLimits.row, counters.row] + rates.map(\.row)
         + [
             connections.row, connectionsPerAddress.row, requestsInFlight.row, bodyBytes.row, headerBytes.row,
             headerSeconds.row, readSeconds.row, idleSeconds.row, drainSeconds.row,
@@ -97,7 +97,7 @@ package enum ServerOptions {
 
     static let allInOne = [
         isAllInOne.row, stateDir.row, host.row, publicPort.row, privatePort.row, dta1Port.row, dta2Port.row,
-        publicURL.row, revokedUsers.row,
+        publicURL.row, revokedUsers.row, shortLivedStore.row, signals.row,
     ]
 
     // Options of a D-TA.
@@ -155,7 +155,8 @@ package enum ServerOptions {
         "authenticateURL for clients, as path behind their base URL or as whole URL.")
 
     static let service = [
-        listen.row, privateListen.row, database.row, keyFile.row, authorities.row, dta1URL.row,
+        listen.row, privateListen.row, database.row, shortLivedStore.row, signals.row, keyFile.row, authorities.row,
+        dta1URL.row,
         dta1KeyFile.row, dta2URL.row, dta2KeyFile.row, dta2PublicURL.row, verifyURL.row, rpaKeyFile.row,
         authenticateURL.row, legacySignatures.row,
     ]
@@ -175,7 +176,7 @@ package enum ServerOptions {
 
     static let application = [
         listen.row, privateListen.row, publicURL.row, rpsPrivateURL.row, rpsURL.row, keyFile.row, rpsKeyFile.row,
-        prefix.row, revokedUsers.row, waitForLoginResult.row, serviceName.row,
+        prefix.row, revokedUsers.row, waitForLoginResult.row, serviceName.row, shortLivedStore.row,
     ]
 
     // Options for the confirmation of identities.

@@ -46,6 +46,7 @@ extension Settings {
     }
 
     func apply(to config: inout RelyingPartyApplicationConfig) throws {
+        config.shortLived = self[ServerOptions.shortLivedStore]
         config.brand = try brand()
         config.mail = try mails()
         config.language = Language.named(self[ServerOptions.language]) ?? config.language

@@ -1,0 +1,26 @@
+import MPinStore
+
+/// Where the state lies that ends with the process. Each kind has one engine today.
+extension ServerOptions {
+    static let shortLivedStore = ServerOption<String>.text(
+        "short-lived-store", "memory:", .store(.shortLived),
+        "Store of what is good for minutes: challenges, one-time tokens, waiting browsers, website sessions. Only memory: can keep it in this version."
+    )
+    static let signals = ServerOption<String>.text(
+        "signals", "memory:", .store(.signals),
+        "What wakes the login pages and phones that wait. Only memory: can in this version.")
+    static let counters = ServerOption<String>.text(
+        "counters", "memory:", .store(.counters),
+        "Counts requests against the rate limits. Only memory: can in this version.")
+}
+
+extension OptionKind {
+    fileprivate static func store(_ kind: StoreURL.Kind) -> OptionKind {
+        @Sendable func problem(_ text: String) -> String? {
+            do { try StoreURL(text).require(kind) } catch { return "\(error)" }
+            return nil
+        }
+        return OptionKind(
+            placeholder: "URL", expected: "the URL of a store", accepts: { problem($0) == nil }, problem: problem)
+    }
+}

@@ -1,0 +1,52 @@
+import MPinSecrets
+import MPinStore
+
+/// Files of D-TAs as earlier versions have made them.
+enum OldAuthorityFile {
+    /// That of the first release, with one share.
+    static func plant(_ path: String, _ master: [UInt8], _ key: SecretBytes, start: String) throws {
+        let database = try empty(path, ["1: master share"])
+        try database.run(
+            """
+            CREATE TABLE master_share (
+                id INTEGER PRIMARY KEY CHECK (id = 1), sealed BLOB NOT NULL, start_time TEXT NOT NULL
+            ) STRICT
+            """)
+        try database.run(
+            "INSERT INTO master_share VALUES (1, ?, ?)", [.bytes(try box(master, key, start)), .text(start)])
+    }
+
+    /// That of the versions with rotation, before there were items.
+    static func withRows(_ path: String) throws -> SQLiteConnection {
+        let database = try empty(path, ["1: master share", "2: rotation and passphrase"])
+        try database.run(
+            """
+            CREATE TABLE master_share (
+                key_id INTEGER PRIMARY KEY, sealed BLOB, start_time TEXT NOT NULL, served_until TEXT
+            ) STRICT
+            """)
+        try database.run(
+            "CREATE UNIQUE INDEX one_current ON master_share (served_until IS NULL) WHERE served_until IS NULL")
+        try database.run(
+            """
+            CREATE TABLE passphrase (
+                id INTEGER PRIMARY KEY CHECK (id = 1), salt BLOB NOT NULL, passes INTEGER NOT NULL,
+                kibibytes INTEGER NOT NULL
+            ) STRICT
+            """)
+        return database
+    }
+
+    /// `place`: the key id, but for the first share, and the start time.
+    static func box(_ master: [UInt8], _ key: SecretBytes, _ place: String) throws -> [UInt8] {
+        try SealedBox.seal(
+            master.span, key: key, associatedData: Array("libmpin D-TA master share \(place)".utf8))
+    }
+
+    private static func empty(_ path: String, _ steps: [String]) throws -> SQLiteConnection {
+        let database = try SQLiteConnection(path: path, creates: true)
+        try database.run("CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)")
+        for step in steps { try database.run("INSERT INTO grdb_migrations VALUES (?)", [.text(step)]) }
+        return database
+    }
+}
