@@ -40,7 +40,7 @@ package struct TrustAuthorityConfig: Sendable {
     /// The name in the log, such as "dta1".
     package var name: String
     package var listen: ListenAddress
-    /// The sealed master shares: ``StoreURL``.
+    /// The ``StoreURL`` of the sealed master shares.
     package var database: String
     /// The key or passphrase that seals the master shares.
     package var seal: Seal
@@ -98,7 +98,7 @@ package struct RelyingPartyServiceConfig: Sendable {
     package var privateListen: ListenAddress
     /// The ``StoreURL`` of registrations and identities.
     package var database: String
-    /// Challenges, one-time tokens and waiting browsers: ``StoreURL``.
+    /// The ``StoreURL`` of challenges, one-time tokens and waiting browsers.
     package var shortLived = "memory:"
     /// The ``StoreURL`` of the signals that wake browsers which wait for a phone.
     package var signals = "memory:"
@@ -240,7 +240,7 @@ package struct RelyingPartyApplicationConfig: Sendable {
     /// A file of users who may not log in any more: on each line a user id or an M-Pin ID in hex. It is read for each
     /// permit and login.
     package var revokedUsersFile: String?
-    /// Sessions of the website, and when a mail may be sent again: ``StoreURL``.
+    /// The ``StoreURL`` of the website's sessions, and of the times at which a mail may be sent again.
     package var shortLived = "memory:"
     /// How the website looks.
     package var brand = Brand()

@@ -141,12 +141,12 @@ extension Daemon {
             rates: rates, readiness: readiness, logger: logger, routes: server.addRoutes)
     }
 
-    /// Ready is who can read; nothing is written while it runs.
+    /// The D-TA's shares. It is ready while its store can be read, because it writes nothing while it runs.
     private func keyring(_ config: TrustAuthorityConfig) async throws -> MasterKeyring {
         do {
             let url = try StoreURL(config.database)
             let database = try await MasterShareDatabase(url: url, seal: config.seal, now: config.clock())
-            if database.isNew { sayNew(config) }
+            if database.isNew { reportNewShare(config) }
             health.add(config.name) {
                 guard let file = try? url.file() else { return true }
                 return FileManager.default.fileExists(atPath: file)
@@ -157,9 +157,9 @@ extension Daemon {
         }
     }
 
-    /// A missing database is that of a first start, or one that was lost, or not the one that was meant. An audit log
-    /// with lines shows that this is no first start.
-    private func sayNew(_ config: TrustAuthorityConfig) {
+    /// Reports that a D-TA had no database and has made a new master share. That is normal at the first start. If the
+    /// audit log has lines, this is not the first start, so the database was perhaps lost, or another one was meant.
+    private func reportNewShare(_ config: TrustAuthorityConfig) {
         parts.audit.of(config.name).record(.shareMade)
         let place: Logger.Metadata = ["part": "\(config.name)", "database": "\(config.database)"]
         guard hasRunBefore else {
@@ -219,7 +219,7 @@ extension Daemon {
         MeteredStore(config.layer(try opened(config.database) { try $0.lasting() }), metrics: metrics)
     }
 
-    /// What the URL stands for. Throws `StartError`.
+    /// Opens the store, signals or counters that the URL names. Throws `StartError`.
     fileprivate func opened<Engine>(_ url: String, _ open: (StoreURL) throws -> Engine) throws -> Engine {
         do { return try open(StoreURL(url)) } catch { throw StartError("\(url): \(error)") }
     }

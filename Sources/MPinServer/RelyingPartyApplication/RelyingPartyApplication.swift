@@ -16,7 +16,7 @@ struct RelyingPartyApplication: Sendable {
     let mails: PendingMails
     let website: Website
 
-    /// `local`: the RPS, where it runs in this process.
+    /// `local`: the RPS if it runs in this process.
     init(_ config: RelyingPartyApplicationConfig, store: any Store, local: MilagroFace?) {
         self.config = config
         self.store = store
