@@ -57,7 +57,7 @@ package final class SQLiteConnection {
         guard let handle else { throw Failure(description: "\(path): no memory") }
         self.handle = handle
         guard status == SQLITE_OK else { throw failure() }
-        sqlite3_busy_timeout(handle, Self.patience)
+        sqlite3_busy_timeout(handle, Self.busyTimeout)
         if erases { try run("PRAGMA secure_delete = ON") }
     }
 
