@@ -1,23 +1,24 @@
 import Dispatch
 import Synchronization
 
-/// Runs writes one after the other. Writes that come while others run share the next transaction, so that under load
+/// Runs writes one after the other. Writes that arrive while a transaction runs share the next one, so that under load
 /// many writes need only one commit and one sync.
 ///
-/// The first caller runs the batch on its own thread, which avoids a change of threads. A batch that may have to wait,
-/// for a sync or for another process, runs on a thread of its own.
+/// Runs a batch on the thread of its first caller, which avoids a change of threads. A batch that may have to wait, for
+/// a sync or for another process, runs on a thread of the writer instead.
 ///
-/// A write that fails must not change anything: its only changing statement is its last, or it undoes its changes.
+/// A write that fails must not change anything: either its only statement that changes data is its last, or it undoes
+/// its changes.
 final class BatchWriter: Sendable {
-    /// Runs the write, or takes the error of the transaction. Returns a closure that reports the result to the caller,
-    /// once it is known whether the commit succeeded.
+    /// Runs one write, or takes the error of a transaction that has failed. Returns a closure that passes the result to
+    /// the caller of ``write(durable:_:)`` as soon as it is known whether the commit succeeded.
     private typealias Job = @Sendable (Result<SQLiteConnection, any Error>) -> Answer
     private typealias Answer = @Sendable ((any Error)?) -> Void
 
     private struct Waiting {
         var jobs: [Job] = []
         var isDurable = false
-        /// Whether a caller is running batches. It will also run the jobs that are added.
+        /// Whether a thread is running batches. It also runs the jobs that are added meanwhile.
         var isServed = false
     }
 
@@ -25,12 +26,13 @@ final class BatchWriter: Sendable {
     private let connection: Mutex<SQLiteConnection>
     private let syncing = DispatchQueue(label: "store")
 
-    /// The only writer of that connection.
+    /// Opens the file at `path`, which must exist. `erases`: deleted data is overwritten.
     init(path: String, erases: Bool = false) throws {
         connection = Mutex(try SQLiteConnection(path: path, erases: erases))
     }
 
-    /// Runs `body` in a transaction. `durable`: whether the commit is synced to the disk.
+    /// Runs `body` in a transaction and returns its result after the commit. `durable`: the commit is synced to the
+    /// disk.
     func write<T: Sendable>(
         durable: Bool = false, _ body: @escaping @Sendable (SQLiteConnection) throws -> T
     ) async throws -> T {
@@ -42,8 +44,8 @@ final class BatchWriter: Sendable {
         }
     }
 
-    /// Returns when no thread of the writer uses the connection any more. A durable write returns to its caller a
-    /// little earlier than that.
+    /// Returns when no thread of the writer uses the connection any more. After a durable write this is needed: its
+    /// caller gets the result a little before the thread has finished.
     func drain() async { await withCheckedContinuation { rest in syncing.async { rest.resume() } } }
 
     private func add(durable: Bool, _ job: @escaping Job) {
@@ -77,8 +79,8 @@ final class BatchWriter: Sendable {
         }
     }
 
-    /// Runs the jobs in one transaction and reports the results. False, with nothing done, if another process writes
-    /// and `waits` is false.
+    /// Runs the jobs in one transaction and passes their results to the callers. False, with nothing done, if another
+    /// process is writing and `waits` is false.
     private static func run(_ batch: Waiting, _ connection: SQLiteConnection, waits: Bool) -> Bool {
         var answers: [Answer] = []
         do {
@@ -99,7 +101,8 @@ final class BatchWriter: Sendable {
         return true
     }
 
-    /// After a disk error in the commit, nobody knows whether it was written.
+    /// Commits. Throws ``StoreError/unknownOutcome(_:)`` after a disk error, because the changes may have reached the
+    /// disk.
     private static func commit(_ connection: SQLiteConnection) throws {
         do { try connection.run("COMMIT") } catch let failure as SQLiteConnection.Failure {
             throw failure.isDiskError
@@ -108,7 +111,7 @@ final class BatchWriter: Sendable {
     }
 }
 
-/// Turns an error of SQLite into ``StoreError/unavailable(_:)``.
+/// Runs `body` and turns an error of SQLite into ``StoreError/unavailable(_:)``.
 func unavailable<Result>(_ body: () throws -> Result) throws -> Result {
     do { return try body() } catch let failure as SQLiteConnection.Failure {
         throw StoreError.unavailable(failure.description)

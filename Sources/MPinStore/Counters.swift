@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A token bucket: `requests` are allowed at once, and again every `seconds`.
+/// The limit of a token bucket: it allows `requests` at once, and is refilled by as many in each `seconds`.
 package struct RateLimit: Sendable, Hashable, CustomStringConvertible {
     package let requests: Int
     package let seconds: Int
@@ -12,7 +12,7 @@ package struct RateLimit: Sendable, Hashable, CustomStringConvertible {
         self.seconds = seconds
     }
 
-    /// Reads a text of the form `REQUESTS/SECONDS`.
+    /// Reads a text of the form `REQUESTS/SECONDS`; nil for any other text.
     package init?(_ text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
         guard parts.count == 2, let requests = parts[0], let seconds = parts[1] else { return nil }
@@ -25,12 +25,13 @@ package struct RateLimit: Sendable, Hashable, CustomStringConvertible {
 /// Counts requests against limits. After a restart, or when a counter was dropped for lack of room, the bucket is full
 /// again.
 package protocol Counters: Sendable {
-    /// Takes one request from the bucket of `key`. Nil if there was one; otherwise the whole seconds until there is
-    /// one. Each `counter` has one limit. `key`: at least 16 bytes that nobody can choose, such as a hash.
+    /// Takes one request from the bucket of `key`. Nil if the request is allowed; otherwise the whole seconds until one
+    /// will be allowed. A `counter` must have the same limit in all calls. `key`: at least 16 bytes that nobody can
+    /// choose, such as a hash.
     func admit(_ counter: String, _ key: [UInt8], _ limit: RateLimit) async throws -> Int?
 }
 
-/// The counters of one process.
+/// Counters in the memory of this process.
 package final class LocalCounters: Counters {
     private let buckets = Mutex<[String: TokenBuckets]>([:])
 

@@ -1,17 +1,17 @@
 import Glibc
 
-/// Prevents that a database file is replaced while a process has it open. The system releases the lock when the process
-/// ends.
+/// Prevents a database file from being replaced while a process has it open. The system releases the lock when the
+/// process ends.
 ///
-/// The lock is on a file of its own, because closing any other descriptor of a SQLite file would release SQLite's own
-/// locks.
+/// The lock is on a separate file, because SQLite loses its own locks on the database as soon as this process closes
+/// any other descriptor of it.
 package final class DatabaseLock: Sendable {
     private let file: Int32
 
-    /// The lock of a process that opens the database. Waits while a restore is running.
+    /// Takes the lock of a process that opens the database. Waits while a restore is running.
     package convenience init(sharing database: String) throws { try self.init(database, LOCK_SH) }
 
-    /// The lock of a process that replaces the database; nil while another process has it open.
+    /// Takes the lock of a process that replaces the database. Nil while another process has the database open.
     package convenience init?(replacing database: String) throws {
         do { try self.init(database, LOCK_EX | LOCK_NB) } catch let error as Failure where error.code == EWOULDBLOCK {
             return nil

@@ -1,7 +1,8 @@
 import Glibc
 
-/// Gives a file that root has made to the owner of its folder, so that the server can use it. `file`: must have been
-/// opened without following links, because the folder does not belong to root.
+/// Gives `file`, which root has made at `path`, to the owner of its folder, so that the server can use it. Does nothing
+/// if this process is not root. `file` must have been opened without following links, because the folder's owner could
+/// have put a link there.
 package func giveToFolderOwner(_ file: Int32, _ path: String) {
     var (folder, found) = (stat(), stat())
     let folderPath = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."

@@ -4,8 +4,8 @@ import Synchronization
 package final class MemoryStore: Store {
     private struct Tables {
         private(set) var items: [String: [String: StoredItem]] = [:]
-        /// The keys of items by the first whole second at which they have expired, for collecting. An entry remains
-        /// when its item gets another expiry or is deleted.
+        /// The keys of items, by the first whole second at which they have expired. ``collect(_:_:)`` reads them. An
+        /// entry remains when its item gets another expiry or is deleted.
         private var ends: [Int64: [ItemKey]] = [:]
 
         func live(_ key: ItemKey, _ now: Moment) -> StoredItem? {

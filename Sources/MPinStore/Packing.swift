@@ -1,9 +1,11 @@
-/// Writes the members of a value as bytes, for items that every login reads and writes. A number has 8 bytes,
-/// little-endian, an optional moment 9, a flag 1, and a text 4 for its length, followed by its UTF-8.
+/// Writes the members of a value as bytes, for items that every login reads and writes. A number takes 8 bytes,
+/// little-endian; an optional moment 9 bytes; a flag 1 byte; a text or octets 4 bytes for their length, and then their
+/// bytes (a text in UTF-8).
 package struct Packer {
     package private(set) var bytes: [UInt8] = []
 
-    /// `version`: the version of the members and their order, 1 to 31. No JSON text begins with such a byte.
+    /// Begins with a byte for the version of the members and their order, 1 to 31. No JSON text begins with such a
+    /// byte.
     package init(version: UInt8, capacity: Int) {
         bytes.reserveCapacity(capacity)
         bytes.append(version)
@@ -19,7 +21,7 @@ package struct Packer {
 
     package mutating func put(_ moment: Moment) { put(moment.microseconds) }
 
-    /// The length is the same for nil and for a moment.
+    /// Writes 9 bytes, for nil as well as for a moment.
     package mutating func put(_ moment: Moment?) {
         put(moment != nil)
         put(moment?.microseconds ?? 0)
@@ -46,7 +48,8 @@ package struct Unpacker {
     private let bytes: [UInt8]
     private var next = 1
 
-    /// Reads packed bytes. Nil if they are JSON, which an older version of this program wrote.
+    /// Reads packed bytes. Nil if they are JSON, which earlier versions of this program wrote. Throws for another
+    /// `version`.
     package init?(_ bytes: [UInt8], version: UInt8) throws {
         guard let first = bytes.first, first < 32 else { return nil }
         guard first == version else { throw Self.foreign }

@@ -1,6 +1,6 @@
 import CSQLite
 
-/// One connection to a SQLite file. Each statement is compiled once. Only one thread may use it at a time.
+/// A connection to a SQLite file, for one thread at a time. It compiles each statement once.
 package final class SQLiteConnection {
     package enum Value {
         case text(String)
@@ -16,7 +16,7 @@ package final class SQLiteConnection {
         var isDiskError = false
     }
 
-    /// A row while it is being read.
+    /// A row of a result. It is valid only in the closure that gets it.
     package struct Row {
         fileprivate let statement: OpaquePointer
 
@@ -49,7 +49,7 @@ package final class SQLiteConnection {
     /// Milliseconds for which the connection waits for a lock of another process.
     private static let busyTimeout: Int32 = 5000
 
-    /// Opens a file. `creates`: makes it where there is none. `erases`: overwrites what it deletes.
+    /// Opens a file. `creates`: a missing file is made. `erases`: deleted data is overwritten.
     package init(path: String, creates: Bool = false, erases: Bool = false) throws {
         var handle: OpaquePointer?
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (creates ? SQLITE_OPEN_CREATE : 0)
@@ -74,7 +74,7 @@ package final class SQLiteConnection {
         sqlite3_close_v2(handle)
     }
 
-    /// Runs one statement and calls `row` with each row of its result. The statement is compiled the first time.
+    /// Runs one statement with these values, and calls `row` with each row of its result.
     package func run(_ sql: String, _ values: [Value] = [], row: (Row) -> Void = { _ in }) throws {
         let statement = try compiled(sql)
         defer {
@@ -91,7 +91,7 @@ package final class SQLiteConnection {
         }
     }
 
-    /// The first column of all rows of the result.
+    /// Runs one statement and returns the first column of all rows of its result.
     package func texts(_ sql: String) throws -> [String] {
         var texts: [String] = []
         try run(sql) { texts.append($0.text(0)) }
@@ -122,7 +122,7 @@ package final class SQLiteConnection {
     /// The number of rows that the last statement changed.
     package var changes: Int { Int(sqlite3_changes(handle)) }
 
-    /// Whether a transaction is open. SQLite itself ends one when the disk is full.
+    /// Whether a transaction is open. When the disk is full, SQLite itself ends the transaction.
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
     private func compiled(_ sql: String) throws -> OpaquePointer {
@@ -136,11 +136,11 @@ package final class SQLiteConnection {
     }
 
     private func bind(_ value: Value, to statement: OpaquePointer, at index: Int32) {
-        // This value (SQLITE_TRANSIENT) makes SQLite copy the bytes.
+        // -1 is SQLITE_TRANSIENT, which makes SQLite copy the bytes.
         let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
         switch value {
         case .text(let text): sqlite3_bind_text(statement, index, text, Int32(text.utf8.count), copied)
-        // The added byte makes the pointer non-null: SQLite would take an empty blob for NULL.
+        // The added byte makes the pointer non-null, because SQLite would take an empty blob for NULL.
         case .bytes(let bytes): sqlite3_bind_blob(statement, index, bytes + [0], Int32(bytes.count), copied)
         case .integer(let number?): sqlite3_bind_int64(statement, index, number)
         case .integer(nil): sqlite3_bind_null(statement, index)

@@ -4,19 +4,19 @@ import Synchronization
 /// A store in a SQLite file.
 ///
 /// It uses a write-ahead log, so a process that is killed loses no change that was reported as done. Only durable
-/// changes are also synced to the disk at commit.
+/// changes are also synced to the disk at commit. With `erases` there is no such log.
 package final class SQLiteStore: Store {
     private let path: String
     private let lock: DatabaseLock
     private let writer: BatchWriter
-    /// The connection for reads, which never wait for the writer.
+    /// The connection for reads. With a write-ahead log, reads never wait for the writer.
     private let reader: Mutex<SQLiteConnection>
 
     package let isNear = true
 
-    /// Opens or creates the file and brings its schema up to date; refuses a schema from a newer program. `schema`: its last
-    /// step has ``Schema/itemTable``. `erases`: what is deleted or replaced is also overwritten, and there is no log in
-    /// which it would go on lying; writes then hold up readers.
+    /// Opens or creates the file and brings its schema up to date. Refuses a file of a newer program. The last step of
+    /// `schema` must contain ``Schema/itemTable``. With `erases`, deleted and replaced data is overwritten, and there
+    /// is no write-ahead log that would still contain it; but then reads have to wait for writes.
     package init(path: String, schema: Schema = .items, erases: Bool = false) throws {
         self.path = path
         lock = try DatabaseLock(sharing: path)
@@ -49,7 +49,7 @@ package final class SQLiteStore: Store {
             let result = try change(&items)
             var changes: [(ItemKey, StoredItem?)] = []
             for ((key, old), new) in zip(zip(keys, before), try items.changed()) {
-                // A durable change writes an unchanged item, too, only for the sync.
+                // A durable change also writes items that are unchanged, because only a write is synced.
                 if old != new || isDurable && new != nil { changes.append((key, new)) }
             }
             try Self.write(connection, changes)
@@ -95,7 +95,8 @@ package final class SQLiteStore: Store {
 }
 
 extension SQLiteStore {
-    /// Writes all changes or none, also if other writes are in the same transaction.
+    /// Writes all changes or none. The savepoint undoes these changes only, because the transaction also contains other
+    /// writes.
     private static func write(_ connection: SQLiteConnection, _ changes: [(ItemKey, StoredItem?)]) throws {
         guard changes.count > 1 else { return try changes.forEach { try write(connection, $0, $1) } }
         try connection.run("SAVEPOINT change")

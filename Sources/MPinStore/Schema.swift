@@ -1,5 +1,5 @@
-/// The tables of a file, as steps, each of which is applied once. A released step is never changed; new ones are added
-/// at the end.
+/// The steps that make the tables of a database file. Each is applied once. A released step is never changed; new ones
+/// are added at the end.
 package struct Schema: Sendable {
     package struct Step: Sendable {
         let name: String
@@ -15,7 +15,8 @@ package struct Schema: Sendable {
 
     package init(_ steps: [Step]) { self.steps = steps }
 
-    /// Applies the missing steps. Throws ``StoreError/unusable(_:)`` for a file of a newer program.
+    /// Applies the steps that the file does not have yet. Throws ``StoreError/unusable(_:)`` for a file of a newer
+    /// program.
     package func upgrade(_ connection: SQLiteConnection) throws {
         guard try missing(connection) > 0 else { return }
         try connection.transaction {
@@ -29,7 +30,8 @@ package struct Schema: Sendable {
         }
     }
 
-    /// The number of missing steps. Throws ``StoreError/unusable(_:)`` for a file of a newer program.
+    /// The number of steps that the file does not have yet. Throws ``StoreError/unusable(_:)`` for a file of a newer
+    /// program.
     package func missing(_ connection: SQLiteConnection) throws -> Int {
         let done = try Self.done(connection)
         guard done.isSubset(of: steps.map(\.name)) else {
@@ -54,8 +56,8 @@ package struct Schema: Sendable {
 extension Schema {
     package static let items = Schema([
         Step("1: registration and login", first), Step("2: tables of items", second),
-        // This step does not change the table. It prevents that earlier versions, which cannot read packed identities,
-        // open the file.
+        // This step does not change the table. It stops earlier versions, which cannot read packed identities, from
+        // opening the file.
         Step("3: identities are packed", []),
     ])
 
@@ -105,7 +107,7 @@ extension Schema {
         "CREATE INDEX token_expires ON token (expires)",
     ]
 
-    /// What a ``SQLiteStore`` keeps its items in.
+    /// The statements that make the table of a ``SQLiteStore``'s items.
     package static let itemTable = [
         """
         CREATE TABLE item (
@@ -119,8 +121,8 @@ extension Schema {
         "CREATE INDEX item_expires ON item (expires) WHERE expires IS NOT NULL",
     ]
 
-    /// Items of every kind in one table, their values in JSON, the times in it in microseconds since 1970. Pass 1
-    /// records and tokens, good for a minute at most, are not taken along.
+    /// Copies the items of all kinds into one table, their values in JSON, with times in microseconds since 1970. Pass
+    /// 1 records and tokens are not copied, because they are valid for a minute at most.
     private static let second =
         itemTable + [
             "INSERT INTO item SELECT 'setting', name, CAST(json_quote(value) AS BLOB), NULL FROM setting",

@@ -2,15 +2,18 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// Wakes requests that wait for a change. A signal is only a name; a request that is woken reads the store.
+/// Wakes requests that wait for a change. A signal is only a name; a request that it wakes reads the store to see what
+/// has changed.
 ///
-/// Between processes a ring may get lost, so an engine for several processes also rings each second.
+/// A ring from another process may get lost. So an engine that serves several processes must also ring every signal
+/// once a second.
 package protocol Signals: Sendable {
     /// Wakes all requests that wait for the signal.
     func ring(_ signal: String)
 
-    /// A stream with one element at once, one after each ring, one after `seconds`, and then the end. `stop` ends it
-    /// earlier. Rings that come while the listener is busy give one element; none is lost.
+    /// A stream that gives one element at once, one after each ring of the signal, and one after `seconds`, and then
+    /// ends. `stop` ends it earlier. Rings that come while the listener is busy together give one element, so none is
+    /// missed.
     func rings(_ signal: String, seconds: Int) -> (stream: AsyncStream<Void>, stop: @Sendable () -> Void)
 }
 

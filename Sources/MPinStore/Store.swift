@@ -1,45 +1,48 @@
-/// The state of a server as named tables of items. The code above decides what an item means, once for every engine.
+/// The state of a server as named tables of items. An engine does not know what an item means: the code that uses it
+/// does.
 ///
 /// - Every call takes effect as a whole or not at all, and calls that share a key run one after the other.
-/// - A closure that changes items may be run again, up to eight times. So its result depends only on its arguments, and
-///   it only changes the items. It does not wait, ask a store or a clock, or draw a random number.
-/// - The keys are given before anything is read, and engines lock them in the order of ``ItemKey``, so that no two
+/// - A closure that changes items may be run again, up to eight times. So its result depends only on its arguments and
+///   the items, and it changes nothing but the items. It does not wait, ask a store or a clock, or draw a random
+///   number.
+/// - The caller gives the keys before anything is read. Engines lock them in the order of ``ItemKey``, so that no two
 ///   transactions block each other forever.
 /// - The caller gives the time (`now`). An item that has expired does not exist for the caller.
-/// - The engine throws ``StoreError``. What a closure throws is passed on, and then nothing is changed.
+/// - The engine throws ``StoreError``. An error of a closure is passed on, and then nothing is changed.
 ///
 /// Table names match `[a-z0-9_]+`. Keys are any text without U+0000 and are ordered by their UTF-8 bytes.
 package protocol Store: Sendable {
-    /// Whether it answers without a trip to another process. If so, asking it and another store at the same time saves
-    /// no time.
+    /// Whether the engine answers without a trip to another process. If so, using it and another store at the same time
+    /// saves no time.
     var isNear: Bool { get }
 
     func read(_ key: ItemKey, at now: Moment) async throws -> StoredItem?
 
-    /// Reads the items of all `keys`, lets `change` change them, and stores the result, as one step. Nil means that
-    /// there is no item, before and after.
+    /// Reads the items of all `keys`, lets `change` change them, and stores the result, as one step. A nil item does
+    /// not exist; setting nil deletes an item.
     func transaction<Result: Sendable>(
         _ keys: [ItemKey], at now: Moment, _ durability: Durability,
         _ change: @escaping @Sendable (inout Items) throws -> Result
     ) async throws -> Result
 
-    /// At most `limit` items in the order of their keys, beginning after `key`.
+    /// At most `limit` items of the table in the order of their keys, beginning after `key`, or with the first if it is
+    /// nil.
     func list(
         _ table: String, after key: String?, limit: Int, at now: Moment
     ) async throws -> [(key: String, item: StoredItem)]
 
-    /// Deletes at most `limit` expired items and returns their number. If it is below `limit`, none is left.
+    /// Deletes at most `limit` expired items and returns their number. A number below `limit` means that none is left.
     func collect(at now: Moment, limit: Int) async throws -> Int
 
     /// Throws if the store cannot be written.
     func check(at now: Moment) async throws
 
-    /// Makes a change that the engine may know by its name.
+    /// Makes a change that has a name. An engine that knows the name may make the change in its own way.
     func perform<Change: NamedChange>(
         _ change: Change, at now: Moment, _ durability: Durability
     ) async throws -> Change.Outcome
 
-    /// Reads and deletes an item, ``Durability/durable``. Of several callers only one gets it.
+    /// Reads and deletes an item with ``Durability/durable``. Of several callers only one gets it; the others get nil.
     func take(_ key: ItemKey, at now: Moment) async throws -> StoredItem?
 }
 
@@ -47,10 +50,11 @@ package protocol Store: Sendable {
 package enum Durability: Sendable {
     /// May be lost when the engine's process ends.
     case volatile
-    /// Survives the end of the process. It may be lost in a power failure, or if another machine takes over; then all
+    /// Survives the end of the process. May be lost in a power failure, or if another machine takes over; then all
     /// later changes are lost, too.
     case ordered
-    /// Survives a power failure, and the loss of one machine if the engine has several. So do all earlier changes.
+    /// Survives a power failure, and the loss of one machine if the engine has several. All earlier changes survive
+    /// with it.
     case durable
 }
 
@@ -77,7 +81,7 @@ package struct ItemKey: Sendable, Hashable, Comparable {
     }
 }
 
-/// The value of a key, and its end.
+/// The value of an item, and when it expires.
 package struct StoredItem: Sendable, Equatable {
     package var value: [UInt8]
     /// From this moment on the item counts as deleted; nil: never.
@@ -98,7 +102,7 @@ package struct Items {
 
     init(_ entries: [(key: ItemKey, item: StoredItem?)]) { self.entries = entries }
 
-    /// The item of one of the transaction's keys. A transaction that uses another key fails.
+    /// The item of one of the transaction's keys. If the closure uses another key, the transaction fails.
     package subscript(key: ItemKey) -> StoredItem? {
         mutating get {
             if let entry = entries.first(where: { $0.key == key }) { return entry.item }
@@ -121,8 +125,8 @@ package struct Items {
     }
 }
 
-/// A change as a value. It depends only on its members and on the items, so an engine can run it again, or can do the
-/// same in its own way when it knows the name.
+/// A change of items, as a value with a name. It depends only on its members and on the items, so an engine can run it
+/// again, or can do the same in its own way when it knows the name.
 package protocol NamedChange: Sendable {
     associatedtype Outcome: Sendable
 
@@ -140,8 +144,8 @@ extension Store {
         try await transaction(change.keys, at: now, durability) { try change.run(&$0) }
     }
 
-    /// Makes a change that has an id, by which it recognises that it was made before. So it is repeated if the outcome
-    /// of the first try is unknown.
+    /// Makes a change once, even if the outcome of the first try is unknown: then it is repeated. The change must
+    /// contain an id by which it recognises that it was made before.
     package func performOnce<Change: NamedChange>(
         _ change: Change, at now: Moment, _ durability: Durability
     ) async throws -> Change.Outcome {
@@ -162,7 +166,7 @@ extension Store {
         try await update(ItemKey("health", "probe"), at: now, .ordered) { $0 = probe }
     }
 
-    /// A ``transaction(_:at:_:_:)`` with one key.
+    /// Reads, changes and stores one item: ``transaction(_:at:_:_:)`` with one key.
     package func update<Result: Sendable>(
         _ key: ItemKey, at now: Moment, _ durability: Durability,
         _ change: @escaping @Sendable (inout StoredItem?) throws -> Result
@@ -170,7 +174,7 @@ extension Store {
         try await transaction([key], at: now, durability) { try change(&$0[key]) }
     }
 
-    /// Stores a new item, ``Durability/durable``; false, and nothing is changed, if there is one.
+    /// Stores a new item with ``Durability/durable``. False, and nothing is changed, if there is one under this key.
     package func create(_ key: ItemKey, _ item: StoredItem, at now: Moment) async throws -> Bool {
         try await update(key, at: now, .durable) { found in
             guard found == nil else { return false }
@@ -179,7 +183,7 @@ extension Store {
         }
     }
 
-    /// Deletes all expired items and returns their number. It deletes a thousand at a time, so that other calls do not
+    /// Deletes all expired items and returns their number. Deletes a thousand at a time, so that other calls do not
     /// wait long.
     package func collectAll(at now: Moment) async throws -> Int {
         var count = 0

@@ -1,10 +1,10 @@
 /// Why a store fails. The text is for a log, not for users.
 package enum StoreError: Error, CustomStringConvertible {
-    /// The call will never work: not with this program, or not in this way.
+    /// The call can never succeed: this program cannot use the file, or the store does not allow such a call.
     case unusable(String)
     /// The call may work later: the disk is full, or another process holds the file. Nothing has changed.
     case unavailable(String)
-    /// The change may have been made or not. A change with an id of its own may be repeated.
+    /// The change may have been made or not. A change that contains an id of its own may be repeated.
     case unknownOutcome(String)
     /// Other transactions changed the same items at each try. Nothing has changed.
     case conflict

@@ -1,4 +1,4 @@
-/// The place of state as the operator writes it: `sqlite:PATH` or a path alone, or `memory:`.
+/// Where a server keeps state, as the operator writes it: `sqlite:PATH` or a path alone, or `memory:`.
 package enum StoreURL: Sendable, Equatable {
     case sqlite(path: String)
     case memory
@@ -19,14 +19,13 @@ package enum StoreURL: Sendable, Equatable {
         }
     }
 
-    /// The path of a file. Throws ``StoreError/unusable(_:)`` where there is none.
+    /// The path of the SQLite file. Throws ``StoreError/unusable(_:)`` for `memory:`.
     package func file() throws -> String {
         guard case .sqlite(let path) = self else { throw StoreError.unusable("memory: has no file") }
         return path
     }
 
-    /// A new engine for state of that kind. Throws ``StoreError/unusable(_:)`` where the URL cannot keep it. `schema`, `erases`:
-    /// as ``SQLiteStore`` knows them.
+    /// Opens a store for lasting state. `schema` and `erases` apply to a SQLite file (see ``SQLiteStore``).
     package func lasting(_ schema: Schema = .items, erases: Bool = false) throws -> any Store {
         switch self {
         case .sqlite(let path): try SQLiteStore(path: path, schema: schema, erases: erases)
@@ -34,15 +33,15 @@ package enum StoreURL: Sendable, Equatable {
         }
     }
 
-    /// What else is kept but lasting state.
+    /// The kinds of state besides the lasting one.
     package enum Kind: Sendable {
-        /// Must be gone after a restart: nothing that was used before it can then be used after it.
+        /// Must be gone after a restart, so that nothing that was used before it can be used again after it.
         case shortLived
         case signals
         case counters
     }
 
-    /// Throws ``StoreError/unusable(_:)`` where state of that kind cannot be kept there.
+    /// Throws ``StoreError/unusable(_:)`` if this place cannot keep state of that kind.
     package func require(_ kind: Kind) throws {
         guard self != .memory else { return }
         throw switch kind {

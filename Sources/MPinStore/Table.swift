@@ -1,6 +1,6 @@
 import MPinWire
 
-/// A value that a table stores as bytes. A type with new members must still read the old form.
+/// A value that a table stores as bytes. A type that gets new members must still read the bytes without them.
 package protocol Storable: Sendable {
     init(stored bytes: [UInt8]) throws
 
@@ -41,7 +41,7 @@ package struct Table<Value: Storable>: Sendable {
 
     package func key(_ key: String) -> ItemKey { ItemKey(name, key) }
 
-    /// Stores a new value, with a sync; false, and nothing is changed, if there is one.
+    /// Stores a new value with ``Durability/durable``. False, and nothing is changed, if there is one under this key.
     package func create(_ key: String, _ value: Value, expires: Moment? = nil, at now: Moment) async throws -> Bool {
         try await store.create(self.key(key), try Self.item(Entry(value, expires: expires)), at: now)
     }
@@ -55,7 +55,7 @@ package struct Table<Value: Storable>: Sendable {
         try await store.read(self.key(key), at: now) != nil
     }
 
-    /// Reads, changes and writes a value as one step. Nil means that there is no value; setting nil deletes it.
+    /// Reads, changes and stores a value as one step. A nil entry means that there is no value; setting nil deletes it.
     package func update<Result: Sendable>(
         _ key: String, at now: Moment, _ durability: Durability = .ordered,
         _ change: @escaping @Sendable (inout Entry?) throws -> Result
@@ -65,14 +65,14 @@ package struct Table<Value: Storable>: Sendable {
         }
     }
 
-    /// Reads and deletes a value. Of several callers only one gets it.
+    /// Reads and deletes a value. Of several callers only one gets it; the others get nil.
     package func take(_ key: String, at now: Moment) async throws -> Value? {
         try await store.take(self.key(key), at: now).map(Self.entry)?.value
     }
 
     package func delete(_ key: String, at now: Moment) async throws { _ = try await take(key, at: now) }
 
-    /// At most `limit` values in the order of their keys, beginning after `key`.
+    /// At most `limit` values in the order of their keys, beginning after `key`, or with the first if it is nil.
     package func list(
         after key: String? = nil, limit: Int, at now: Moment
     ) async throws -> [(key: String, value: Value)] {
@@ -89,7 +89,7 @@ package struct Table<Value: Storable>: Sendable {
         }
     }
 
-    /// The same as ``update(_:at:_:_:)``, on one item of a transaction.
+    /// Changes one item of a transaction, as ``update(_:at:_:_:)`` does.
     package static func change<Result>(
         _ item: inout StoredItem?, _ change: (inout Entry?) throws -> Result
     ) throws -> Result {
@@ -109,7 +109,8 @@ package struct Table<Value: Storable>: Sendable {
 }
 
 extension Store {
-    /// The setting of that name, which `make` makes the first time. Its value is dropped if another process was faster.
+    /// The setting called `name`. If there is none, it stores the value that `make` returns; but if another process has
+    /// stored one first, that one is kept and returned.
     package func setting(_ name: String, orMake make: @Sendable () throws -> String) async throws -> String {
         let settings = Table<String>("setting", in: self)
         if let kept = try await settings.read(name, at: .now()) { return kept }

@@ -1,10 +1,11 @@
 import Synchronization
 
-/// Token buckets by key, in bounded memory.
+/// Token buckets, one for each key, in bounded memory.
 ///
-/// For each bucket only the moment is stored at which it will be full again (the "generic cell rate algorithm"); a full
-/// bucket needs no memory. There are two generations of keys. When the young one is full it becomes the old one, and
-/// the previous old one is dropped: its keys were not used for a whole generation.
+/// For each bucket only one number is stored: the moment at which it will be full again (the "generic cell rate
+/// algorithm"). A full bucket needs no memory. There are two generations of keys. When the young one has reached its
+/// capacity, it becomes the old one, and the previous old one is dropped: its keys were not used for a whole
+/// generation.
 package final class TokenBuckets: Sendable {
     /// The key of a bucket: 16 bytes of an address or a hash.
     package struct Key: Hashable, Sendable {
@@ -25,19 +26,19 @@ package final class TokenBuckets: Sendable {
     private let generations = Mutex(Generations())
     /// Nanoseconds from one token to the next.
     private let interval: Int64
-    /// How many nanoseconds ahead a bucket may be emptied.
+    /// A request is refused if the bucket will be full again only after more than this many nanoseconds.
     private let tolerance: Int64
     private let capacity: Int
     private let start = ContinuousClock.now
 
-    /// `capacity`: the number of keys in one generation.
+    /// `capacity`: the largest number of keys in one generation.
     package init(_ limit: RateLimit, capacity: Int = 50_000) {
         interval = Int64(limit.seconds) * 1_000_000_000 / Int64(limit.requests)
         tolerance = interval * Int64(limit.requests - 1)
         self.capacity = capacity
     }
 
-    /// Takes a token. Nil if there was one; otherwise the whole seconds until there is one.
+    /// Takes a token. Nil if there was one; otherwise the whole seconds until there will be one.
     package func take(_ key: Key, at now: ContinuousClock.Instant = .now) -> Int? {
         let now = nanoseconds(now)
         return generations.withLock { generations in
@@ -64,7 +65,7 @@ package final class TokenBuckets: Sendable {
 }
 
 extension TokenBuckets.Key {
-    /// `bytes`: at least 16, such as a hash. Only the first 16 count.
+    /// Makes a key of the first 16 of `bytes`, for example of a hash. `bytes`: at least 16.
     package init(_ bytes: [UInt8]) {
         func word(_ start: Int) -> UInt64 { bytes.dropFirst(start).prefix(8).reduce(0) { $0 << 8 | UInt64($1) } }
         self.init(high: word(0), low: word(8))
