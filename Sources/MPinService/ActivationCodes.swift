@@ -3,7 +3,7 @@ import MPinSecrets
 package import MPinStore
 
 /// One-time codes that confirm a registration instead of a mail (`activateCode`, wire section 6.2). A user id has at
-/// most one at a time. It comes from the operator, who hands it over himself, or from another device of the user.
+/// most one at a time. A user gets the code from the operator, or from another of the user's own devices.
 package struct ActivationCodes: Sendable {
     private struct Code: Codable, Storable {
         /// The salt in hex.
@@ -27,7 +27,7 @@ package struct ActivationCodes: Sendable {
         }
     }
 
-    /// After this many wrong codes the right one is void, too.
+    /// After this many wrong tries the user's code is deleted, so that it cannot be guessed.
     private static let maxTries = 5
     private let codes: Table<Code>
 
@@ -41,13 +41,14 @@ package struct ActivationCodes: Sendable {
         }
     }
 
-    /// Stores the code. It replaces an earlier one of that user.
+    /// Stores a code for the user id `user`, in place of an earlier one.
     package func issue(_ code: String, user: String, until expires: Moment, at now: Moment) async throws {
         let kept = try Code(code)
         try await codes.update(Self.key(user), at: now, .durable) { $0 = .init(kept, expires: expires) }
     }
 
-    /// Whether `code` is the user's code; if so, it is used up. A wrong one is counted.
+    /// Redeems a code. True if it is the code of `user`, which is then deleted. False for a wrong code, which is
+    /// counted.
     func redeem(_ code: String, user: String, at now: Moment) async throws -> Bool {
         try await codes.update(Self.key(user), at: now, .durable) { entry in
             guard let kept = entry?.value else { return false }
@@ -61,14 +62,14 @@ package struct ActivationCodes: Sendable {
         }
     }
 
-    /// A new code for an operator: 60 random bits as 12 letters and digits, none of which look alike.
+    /// Makes a code for an operator to hand out: 60 random bits as 12 letters and digits, none of which look alike.
     package static func random() throws -> String {
         let alphabet = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ")
         let characters = try randomBytes(12).map { alphabet[Int($0) % alphabet.count] }
         return stride(from: 0, to: 12, by: 4).map { String(characters[$0..<$0 + 4]) }.joined(separator: "-")
     }
 
-    /// The code without hyphens and spaces, in upper case, and with the digits that I, L and O were typed for.
+    /// The code in upper case, without hyphens and spaces, and with 1 for I and L and 0 for O, which look alike.
     private static func plain(_ code: String) -> String {
         String(
             code.uppercased().compactMap { character -> Character? in

@@ -3,17 +3,17 @@ package import MPinStore
 /// How many wrong PINs block an identity, and for how long.
 package struct AttemptPolicy: Sendable, Equatable {
     package enum Block: Sendable, Equatable {
-        /// Until the operator unblocks it: clients get the status 410 and erase their token.
+        /// Until the operator ends the block. Clients get the status 410 and erase their token.
         case permanent
-        /// For this many seconds: clients get the status 429.
+        /// For this many seconds. Clients get the status 429.
         case temporary(seconds: Int)
     }
 
     /// The number of wrong PINs in a row that blocks an identity.
     package var maxAttempts = 3
     package var block = Block.permanent
-    /// The number of wrong PINs without a right one in between that blocks for good, even if temporary blocks lie
-    /// between them.
+    /// The number of wrong PINs since the last right one that blocks an identity permanently, even if temporary blocks
+    /// have ended in between.
     package var maxFailures = 20
     /// Seconds after which an attempt in progress counts as wrong, because the process that judged it must have ended.
     package var lostSeconds = 10
@@ -21,9 +21,9 @@ package struct AttemptPolicy: Sendable, Equatable {
     package init() {}
 }
 
-/// A block by wrong PINs that has just begun.
+/// A block that has just begun because of wrong PINs.
 package struct NewBlock: Sendable, Equatable {
-    /// When the block ends; nil: when the operator ends it.
+    /// When the block ends; nil if only the operator can end it.
     package let until: Moment?
 
     package init(until: Moment?) { self.until = until }
@@ -36,7 +36,7 @@ package enum Settlement: Sendable, Equatable {
     /// The login was refused without being judged. The refusal is counted, so that it costs as much work as the other
     /// cases.
     case refused
-    /// Nothing was judged, so the attempt does not count.
+    /// Nothing was judged, because of an error, so the attempt does not count.
     case notJudged
 }
 
@@ -44,6 +44,7 @@ package enum Settlement: Sendable, Equatable {
 package enum Reservation: Sendable, Equatable {
     /// One attempt is reserved. The caller must settle it.
     case granted
-    /// Nothing may be judged. The login gets this verdict; with `busy` the caller waits and tries again.
+    /// Nothing may be judged. The login gets this verdict, but with `busy` the caller waits and asks for a reservation
+    /// again.
     case refused(Verdict)
 }

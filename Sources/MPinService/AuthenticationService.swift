@@ -4,8 +4,8 @@ package import MPinStore
 /// The rules of registrations and logins for every wire: who may register, who gets shares and permits, whether a PIN
 /// is right, and what follows.
 package struct AuthenticationService: Sendable {
-    /// Asks whether a user may still log in. Returns the reason for a refusal, nil for yes; throws if the question gets
-    /// no answer.
+    /// Asks the relying party whether a user may still log in. Returns nil for yes, or the reason for a refusal. Throws
+    /// if there is no answer.
     package typealias Permission = @Sendable (MPinID) async throws -> (any Error)?
 
     package let rules: ServiceRules
@@ -15,12 +15,12 @@ package struct AuthenticationService: Sendable {
     /// The D-TAs in the order of their indices. The service itself asks the first one for shares; clients ask the
     /// others.
     let authorities: [any Authority]
-    /// Signs the activation keys. It also decides which slot an unregistered ID gets.
+    /// Signs the activation keys. Which slot an unregistered ID gets also depends on it.
     let activationKey: SecretBytes
     /// The relying party's permission to log in; nil if every user has it.
     let permission: Permission?
     let observer: ServiceObserver
-    /// The slots of IDs that were never registered.
+    /// The slots for data of IDs that were never registered.
     let slots: Slots
     let registrations: Registrations
     let identities: Identities
@@ -33,8 +33,9 @@ package struct AuthenticationService: Sendable {
     /// The last D-TA's permit shares in hex, by day and hash of the M-Pin ID.
     let storedPermits: Table<String>
 
-    /// `durable` keeps what must last, `shortLived` what is good for a few minutes. The latter must be in memory: then
-    /// nothing that was used before a restart can be used again after it.
+    /// Makes the service. `durable` keeps the data that must last, `shortLived` the data that is valid for a few
+    /// minutes. `shortLived` must be in memory, so that nothing that was used before a restart can be used again after
+    /// it.
     package init(
         rules: ServiceRules, activationKey: SecretBytes, durable: any Store, shortLived: any Store,
         signals: any Signals, keyRing: ServerKeyRing, permitWatch: PermitWatch?, authorities: [any Authority],
@@ -50,8 +51,8 @@ package struct AuthenticationService: Sendable {
         self.observer = observer
         self.slots = slots
         registrations = Registrations(in: durable)
-        // If both stores are in this process, a crash that loses a reservation also loses the login that it was for.
-        // Otherwise the reservation must be on disk first.
+        // If both stores are in this process, a crash that loses a reservation also loses the challenge and the token
+        // of its login. Otherwise they could outlive it, so the reservation must be on the disk first.
         identities = Identities(
             in: durable, slots: slots, policy: rules.attempts,
             reserving: durable.isNear && shortLived.isNear ? .ordered : .durable)

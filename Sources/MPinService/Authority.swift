@@ -7,48 +7,50 @@ package protocol Authority: Sendable {
     var name: String { get }
     /// The index of the share that it keeps of each master secret, from 1 on.
     var index: Int { get }
-    /// Whether it gives permits for its own current day only. That day may have begun after the request was sent.
+    /// Whether the D-TA gives permits only for its own current day, which may have begun after the request was sent.
     var givesPermitsOfToday: Bool { get }
 
-    /// The master secrets that it serves. Throws ``AuthorityFailure`` for an answer without a list of them.
+    /// Asks for the master secrets that the D-TA serves. Throws ``AuthorityFailure`` for an answer without a list of
+    /// them.
     func keys() async throws -> [MasterKey]
 
-    /// Its share of the server secret: G2 point, 128 bytes.
+    /// Asks for the D-TA's share of the server secret: a G2 point, 128 bytes.
     func serverSecretShare(keyID: String) async throws -> SecretBytes
 
-    /// Its share of a client secret: G1 point, 65 bytes.
+    /// Asks for the D-TA's share of a client secret: a G1 point, 65 bytes.
     func clientSecretShare(_ id: MPinID, keyID: String) async throws -> SecretBytes
 
-    /// The request for its share of the client secret. The client passes it on without reading it.
+    /// Makes the request for the D-TA's share of a client secret. The client sends it to the D-TA without reading it.
     func clientSecretTicket(_ id: MPinID, keyID: String) -> String
 
-    /// Its share of the time permit: G1 point, 65 bytes.
+    /// Asks for the D-TA's share of a time permit: a G1 point, 65 bytes.
     func permitShare(_ permit: Permit) async throws -> SecretBytes
 
-    /// The same share, asked for at the URL and in the form that clients use.
+    /// Asks for the share of ``permitShare(_:)``, but at the URL and in the form that clients use.
     func permitShareForClient(_ permit: Permit) async throws -> SecretBytes
 
-    /// The request for its share of the time permit. The client passes it on without reading it.
+    /// Makes the request for the D-TA's share of a time permit. The client sends it to the D-TA without reading it.
     func permitTicket(_ permit: Permit) -> String
 
-    /// The hash that the permit share is made for, 32 bytes. For an unregistered ID it is one that no ID has.
+    /// The hash that the permit share is made for, 32 bytes: that of the M-Pin ID, or for an unregistered ID one that
+    /// no ID has.
     func holder(_ permit: Permit) -> [UInt8]
 }
 
-/// A request for a share of a D-TA. The client passes it on without reading it.
+/// A request for a share of a D-TA. The client sends it to the D-TA without reading it.
 package struct Ticket: Sendable {
-    /// The index of the D-TA and of its share.
+    /// The index of the D-TA, which is also the index of its share.
     package let index: Int
     package let text: String
 }
 
 /// A master secret that a D-TA serves.
 package struct MasterKey: Sendable {
-    /// A decimal number. All D-TAs use the same one.
+    /// A decimal number, which is the same at all D-TAs.
     package let id: String
-    /// When the D-TA stops to serve it; nil for the current one.
+    /// When the D-TA stops serving it; nil for the current master secret.
     package let servedUntil: Moment?
-    /// SHA-256 of the D-TA's server secret share in hex. Nil if the D-TA is an old one, which does not tell it.
+    /// SHA-256 of the D-TA's server secret share in hex. Nil if the D-TA is an old one, which does not report it.
     package let fingerprint: String?
 
     package init(id: String, servedUntil: Moment?, fingerprint: String?) {

@@ -1,9 +1,9 @@
 import MPinSecrets
 package import MPinStore
 
-/// What a browser asks while a phone logs it in.
+/// The requests of a browser that waits for a phone to log it in.
 extension AuthenticationService {
-    /// How a browser shows the phone which browser it is.
+    /// The kinds of names under which a browser waits. The phone gets the name from the browser's page.
     package enum BrowserName: Sendable {
         /// Six or seven digits, which the user types.
         case number
@@ -20,8 +20,8 @@ extension AuthenticationService {
         package let begun: Moment
     }
 
-    /// Lets a browser wait under a name that no other waiting browser has. A second try is needed only if very many
-    /// wait.
+    /// Lets a browser wait under a new random name. Tries again if another waiting browser has that name, which happens
+    /// only if very many wait. Throws ``ServiceError/noFreeNumber`` after ``ServiceLimits/accessNumberTries``.
     package func openBrowser(_ kind: BrowserName) async throws -> OpenedBrowser {
         let now = now
         let seconds = limits.accessNumberSeconds
@@ -42,7 +42,7 @@ extension AuthenticationService {
 
     /// What a browser already knows.
     package struct KnownState: Sendable {
-        /// The status that the browser knows; nil: the current one.
+        /// The status that the browser knows; nil stands for the current one.
         package let status: String?
         /// The number of refusals that the browser knows; nil if it does not want to be told of refusals.
         package let refusals: Int?
@@ -53,9 +53,9 @@ extension AuthenticationService {
         }
     }
 
-    /// How far the phone's login is. Returns as soon as that differs from what the browser knows, after `seconds` at
-    /// the latest. That end comes up to a quarter earlier, at random: pages that asked at the same moment, because the
-    /// server started, do not all ask again at the same moment.
+    /// Returns how far the phone's login is, as soon as that differs from what the browser knows, or after `seconds`.
+    /// That time is shortened at random by up to a quarter: otherwise pages that have asked at the same moment, because
+    /// the server started, would all ask again at the same moment.
     package func follow(webOTT: String, known: KnownState, seconds: Int) async throws -> WaitingBrowser.View {
         guard let wid = try await browsers.wid(webOTT: webOTT, at: now) else { return .expired }
         let showsRefusals = known.refusals != nil
@@ -78,8 +78,9 @@ extension AuthenticationService {
         } ?? .expired
     }
 
-    /// A phone reports how far its login is. False: no browser waits under that code. Reports for access numbers are
-    /// dropped: there are so few numbers that anybody could find the live ones and write on their pages.
+    /// Stores what a phone reports about its login for the browser `wid`. False if no browser waits under that id.
+    /// Reports for access numbers are dropped: there are so few numbers that anybody could find those in use and write
+    /// on their pages.
     package func report(_ status: String, of userID: String, to wid: String) async throws -> Bool {
         guard Self.isReport(status) else { throw ServiceError.badReport }
         let userID = UserID.normal(userID)
@@ -100,27 +101,28 @@ extension AuthenticationService {
     }
 }
 
-/// What the phone and the relying party do about a login for a browser.
+/// The requests of the phone and of the relying party about a login for a browser.
 extension AuthenticationService {
-    /// What a phone is told about the login that it has made.
+    /// The answer to a phone that has presented its token.
     package enum PhoneAnswer: Sendable {
-        /// The PIN was not right. The verdict is the one that the relying party would get.
+        /// The PIN was not right. The relying party would get the same verdict.
         case refused(Verdict, at: Moment)
         case decided(WaitingBrowser.Outcome)
     }
 
-    /// The phone presents the one-time token of its pass 2, in lower-case hex, and waits until the relying party has
-    /// decided about the login. The token stays in the store, because the relying party takes it.
+    /// Presents the one-time token of a phone's pass 2, in lower-case hex, to the browser that waits for it. Waits
+    /// until the relying party has decided about the login. The token stays in the store, because the relying party
+    /// takes it.
     package func present(_ authOTT: String) async throws -> PhoneAnswer {
         let now = now
         guard let token = try await tokens.read(authOTT, at: now) else { throw ServiceError.noWaitingBrowser }
-        // The verdict is checked before the number: otherwise somebody without an account could find out which numbers
-        // are live.
+        // The verdict is checked before the number. Otherwise somebody without an account could find out which numbers
+        // are in use.
         guard token.verdict == .right else { return try await refusal(token, authOTT) }
         guard token.wid != "0", try await browsers.contains(token.wid, at: now) else {
             throw ServiceError.noWaitingBrowser
         }
-        // A late token does not count as an attempt.
+        // A token that comes too late does not count as an attempt.
         guard self.now < token.expires else { throw ServiceError.lateProof }
         try await handOver(token, authOTT)
         let outcome = try await browsers.wait(token.wid, seconds: limits.waitSeconds) {
@@ -134,13 +136,14 @@ extension AuthenticationService {
         return .decided(outcome)
     }
 
-    /// Tells the phone that its PIN was not right. The browser goes on waiting, and may be told of it.
+    /// Tells the phone that its PIN was not right. The browser continues to wait and may get to know about it.
     private func refusal(_ token: AuthToken, _ authOTT: String) async throws -> PhoneAnswer {
         let now = now
         try await identities.sync(token, at: now)
         _ = try await tokens.take(authOTT, at: now)
-        // Anybody can find the live access numbers. So a refusal is shown there only for a wrong PIN of a registered
-        // identity: then each one costs an attempt. Whoever knows the id in a QR code has seen the page.
+        // Anybody can guess an access number that is in use. So its page shows a refusal only for a wrong PIN of a
+        // registered identity: then each one costs an attempt. The id in a QR code is known only to those who have seen
+        // the page.
         let isShown = !AccessNumber.isNumber(token.wid) || token.isKnown && token.verdict.isWrong
         _ = try await browsers.change(token.wid, at: now) { if isShown { $0.noteRefusedLogin(token.verdict) } }
         return .refused(token.verdict, at: now)
@@ -155,8 +158,8 @@ extension AuthenticationService {
         guard isAccepted == true else { throw ServiceError.noWaitingBrowser }
     }
 
-    /// Notes that something other than a page of the relying party has presented the token of a login for a browser.
-    /// The token stays, so that the relying party's page can still redeem it; otherwise the phone is told of the
+    /// Notes that the token of a login for a browser was presented by something other than a page of the relying party.
+    /// The token stays, so that the relying party's page can still redeem it. If it does not, the phone is told of the
     /// refusal.
     func noteRefusal(of token: AuthToken, _ authOTT: String, at now: Moment) async throws {
         guard token.verdict == .right else { return }
@@ -164,8 +167,8 @@ extension AuthenticationService {
         _ = try await browsers.change(token.wid, at: now) { $0.refuse(authOTT: authOTT) }
     }
 
-    /// Whether a right PIN counts, after the relying party has taken its token. A login for a browser counts only if
-    /// the browser waits for it and it was not redeemed before.
+    /// Completes a login with a right PIN after the relying party has taken its token. A login for a browser succeeds
+    /// only if the browser waits for it and it was not redeemed before; otherwise the result is false.
     func redeem(
         _ token: AuthToken, _ authOTT: String, _ outcome: WaitingBrowser.Outcome, at now: Moment
     ) async throws -> Bool {
@@ -181,12 +184,12 @@ extension AuthenticationService {
         return try await pendingLogins.add(PendingLogin(wid: token.wid, outcome: outcome), authOTT: authOTT, at: now)
     }
 
-    /// The relying party confirms or refuses a login, once. `decide` alters the outcome that was set when the token was
-    /// redeemed.
+    /// Ends a login that waits for the relying party's decision. It can be ended once. `decide` turns the outcome that
+    /// was set when the token was redeemed into the final one.
     package func finish(
         _ authOTT: String, decide: @escaping @Sendable (WaitingBrowser.Outcome) -> WaitingBrowser.Outcome
     ) async throws {
-        // Before the login is taken: another word on it may follow.
+        // This is checked before the login is taken, so that the relying party can send another decision.
         guard decide(.init(logoutURL: "", logoutData: nil)).isStorable else { throw ServiceError.deepLogoutData }
         let now = now
         guard let pending = try await pendingLogins.take(authOTT: authOTT, at: now) else {

@@ -10,9 +10,9 @@ package struct Challenge: Sendable, Equatable {
     /// The server's challenge, 32 bytes.
     package var y: [UInt8]
     package var expires: Moment
-    /// Whether the login is for digits that register another device.
+    /// Whether the login asks for one-time digits that register another device.
     package var registersDevice: Bool
-    /// Hashes of the proofs that were brought for this challenge. None is judged twice.
+    /// Hashes of the proofs that were presented for this challenge. None is judged twice.
     package var tried: [[UInt8]] = []
 
     package init(id: String, u: [UInt8], y: [UInt8], expires: Moment, registersDevice: Bool = false) {
@@ -24,7 +24,7 @@ package struct Challenge: Sendable, Equatable {
     }
 }
 
-/// The challenges of one identity, as the store keeps them.
+/// The challenges of one identity, in the form that the store keeps.
 struct LiveChallenges: Storable {
     var challenges: [Challenge]
 
@@ -61,7 +61,7 @@ struct LiveChallenges: Storable {
 /// break a running login. They are kept for unregistered IDs, too, until they expire.
 package struct Challenges: Sendable {
     private let table: Table<LiveChallenges>
-    /// How many challenges of one identity live at the same time. A new one replaces the oldest.
+    /// How many challenges of one identity are valid at the same time. A new one replaces the oldest.
     private let limit: Int
 
     package init(in store: any Store, limit: Int) {
@@ -79,15 +79,16 @@ package struct Challenges: Sendable {
         }
     }
 
-    /// The live challenges of the ID, newest first, without those for which the same proof, a G1 point, was brought
-    /// before.
+    /// Returns the valid challenges of the ID, newest first, and notes that `proof`, a G1 point, was presented for
+    /// them. Challenges for which the same proof was presented before are left out.
     package func claim(_ id: MPinID, proof: [UInt8], at now: Moment) async throws -> [Challenge] {
         let change = Claim(key: table.key(id.key), id: id.key, proof: SHA256.hash(proof), now: now)
         return try await table.store.perform(change, at: now, .volatile)
     }
 }
 
-/// Adds a proof to those tried for the challenges of an identity, and returns these challenges.
+/// The change of ``Challenges/claim(_:proof:at:)``: notes a proof in the challenges of an identity for which it is new,
+/// and returns these challenges.
 private struct Claim: NamedChange {
     static let name = "claim"
 

@@ -1,10 +1,10 @@
 import ServiceLifecycle
 import Synchronization
 
-/// Reports that a client has closed its side of the connection, so that requests which wait can end: nobody would read
-/// their answers. Each connection has one.
+/// Reports that a client has closed its side of the connection. Each connection has its own object. Requests that wait
+/// can then end, because nobody would read their answers.
 package final class ClientDisconnect: Sendable {
-    /// The one of the connection whose request is being served.
+    /// The object of the connection whose request this task serves.
     @TaskLocal package static var current: ClientDisconnect?
 
     private struct State {
@@ -19,7 +19,7 @@ package final class ClientDisconnect: Sendable {
 
     package init() {}
 
-    /// The client has disconnected. Each listener is called once.
+    /// Notes that the client has disconnected, and calls each listener once.
     package func report() {
         let listeners = state.withLock { state in
             defer { state.listeners = [:] }
@@ -29,7 +29,8 @@ package final class ClientDisconnect: Sendable {
         for listener in listeners.values { listener() }
     }
 
-    /// Calls `listener` when the client disconnects, or at once if it has. Returns the number for ``forget(_:)``.
+    /// Calls `listener` when the client disconnects, or at once if it has already. Returns the number for
+    /// ``forget(_:)``.
     fileprivate func listen(_ listener: @escaping @Sendable () -> Void) -> UInt64 {
         let (number, hasHappened) = state.withLock { state in
             state.last &+= 1
@@ -43,9 +44,8 @@ package final class ClientDisconnect: Sendable {
     fileprivate func forget(_ number: UInt64) { state.withLock { $0.listeners[number] = nil } }
 }
 
-/// Runs `work`. Calls `onEnd` as soon as the result is no longer needed, because the client has disconnected, the
-/// server is to stop, or the task is cancelled. `onEnd` may be called more than once, also when `work` has just
-/// finished.
+/// Runs `work`. Calls `onEnd` as soon as the result is no longer needed: when the client has disconnected, the server
+/// is to stop, or the task is cancelled. `onEnd` may be called several times, and also when `work` has just finished.
 package func runWhileNeeded<Result>(
     _ work: () async throws -> Result, onEnd: @escaping @Sendable () -> Void
 ) async throws -> Result {

@@ -1,19 +1,19 @@
 import MPinSecrets
 package import MPinStore
 
-/// The identities that this server has registered, and the attempts on unregistered IDs.
+/// The identities that this server has registered, and the attempts to log in with unregistered IDs.
 ///
 /// A login with an unknown ID takes the same steps as one with a known ID and a wrong PIN, so that nobody can find out
-/// which IDs exist. Its wrong PINs are counted in one of a fixed number of slots, so that invented IDs fill neither
-/// memory nor disk.
+/// which IDs exist. The wrong PINs of unknown IDs are counted in a fixed number of slots, so that invented IDs fill
+/// neither memory nor disk.
 package struct Identities: Sendable {
     private let known: Table<IdentityRecord>
     private let unknown: Table<IdentityRecord>
     private let slots: Slots
     private let policy: AttemptPolicy
     private let store: any Store
-    /// The durability of a reservation. It is ``Durability/durable`` if a challenge or a token can outlive the store's
-    /// unwritten changes: otherwise a lost reservation would give one more guess.
+    /// The durability of a reservation. It is ``Durability/durable`` if a challenge or a token could outlive a
+    /// reservation that is not yet on the disk: a lost reservation would give one more guess.
     private let durability: Durability
 
     package init(
@@ -30,7 +30,8 @@ package struct Identities: Sendable {
     /// Whether the store answers without a trip to another process.
     var isNear: Bool { store.isNear }
 
-    /// Stores the identity of a registration and returns its key id. An identity that exists already is not changed.
+    /// Stores the identity of a registration and returns its key id. If the identity exists already, it is not changed,
+    /// and its key id is returned.
     package func create(_ registration: Registration, keyID: String, at now: Moment) async throws -> String {
         let record = IdentityRecord(
             mpinID: registration.id.hex, userID: registration.userID, keyID: keyID, registered: now)
@@ -42,8 +43,8 @@ package struct Identities: Sendable {
         try await known.read(id.key, at: now)
     }
 
-    /// The same as ``find(_:at:)``, but takes equally long for known and unknown IDs: it reads one record, and looks
-    /// for one that does not exist.
+    /// Finds an identity as ``find(_:at:)`` does, but takes equally long for known and unknown IDs. In both cases it
+    /// reads one existing record, and looks for one that does not exist.
     func findInEqualTime(_ id: MPinID, at now: Moment) async throws -> IdentityRecord? {
         let identity = try await find(id, at: now)
         // Slots have other keys than M-Pin IDs, so for a known ID this read finds nothing.
@@ -53,26 +54,26 @@ package struct Identities: Sendable {
         return identity
     }
 
-    /// The name of an unknown ID in its record. It is padded, so that the record is as long as a known identity's and
-    /// takes equally long to read and to write.
+    /// The name of an unknown ID in its record. It is padded, so that the record is as long as that of a known identity
+    /// and takes equally long to read and to write.
     private static func paddedName(_ id: MPinID) -> String { id.key + String(repeating: "0", count: 210) }
 
     /// A key as long as that of an M-Pin ID.
     private static let placeholderKey = String(repeating: "0", count: 64)
 
-    /// At most `limit` identities in the order of their keys, beginning after the given key.
+    /// At most `limit` identities in the order of their keys, beginning after `key`, or with the first if it is nil.
     package func list(
         after key: String?, limit: Int, at now: Moment
     ) async throws -> [(key: String, value: IdentityRecord)] {
         try await known.list(after: key, limit: limit, at: now)
     }
 
-    /// Resets the count of wrong PINs and ends a block; nil for an unknown ID.
+    /// Resets the count of wrong PINs and ends a block. Nil for an unknown ID.
     package func unblock(_ id: MPinID, at now: Moment) async throws -> IdentityRecord? {
         try await change(id, at: now) { $0.unblock(at: now) }
     }
 
-    /// Forbids all logins of the identity, for good; nil for an unknown ID.
+    /// Forbids all logins of the identity permanently. Nil for an unknown ID.
     package func revoke(_ id: MPinID, at now: Moment) async throws -> IdentityRecord? {
         try await change(id, at: now) { $0.revoked = true }
     }
@@ -89,7 +90,7 @@ package struct Identities: Sendable {
     }
 }
 
-/// The result of asking for an attempt.
+/// The result of ``Identities/reserve(_:at:)``.
 package struct Attempt: Sendable {
     /// A random number from 1 to 2^63 - 1.
     package let id: Int64
@@ -97,12 +98,13 @@ package struct Attempt: Sendable {
     package let isKnown: Bool
     /// The identity's record, including this attempt.
     package let record: IdentityRecord
-    /// The block that has begun because attempts in progress were lost with their process.
+    /// The block that has begun because attempts in progress were counted as wrong: the process that judged them has
+    /// ended.
     package let block: NewBlock?
 }
 
 extension Identities {
-    /// Reserves an attempt, also for an unknown ID.
+    /// Reserves an attempt for a known or an unknown ID.
     package func reserve(_ id: MPinID, at now: Moment) async throws -> Attempt {
         let change = Reserve(
             known: known.key(id.key), place: unknown.key(slots.key(id.hash)), stranger: Self.paddedName(id),
@@ -110,7 +112,7 @@ extension Identities {
         return try await store.performOnce(change, at: now, durability)
     }
 
-    /// Ends an attempt. Returns the verdict, and the block that has begun with it.
+    /// Ends an attempt. Returns the verdict, and the block that has begun with this attempt, if any.
     package func settle(
         _ attempt: Attempt, of id: MPinID, _ settlement: Settlement, at now: Moment
     ) async throws -> (Verdict, NewBlock?) {
@@ -126,8 +128,8 @@ extension Identities {
         return record.settle(attempt.id, settlement, policy, at: now)
     }
 
-    /// Writes the count of wrong PINs to the disk before anybody is told of a wrong PIN. Durable reservations are there
-    /// already.
+    /// Writes the count of wrong PINs to the disk, before anybody is told of a wrong PIN. Does nothing if reservations
+    /// are durable, because they are on the disk already.
     func sync(_ token: AuthToken, at now: Moment) async throws {
         guard durability != .durable else { return }
         let key = token.isKnown ? token.id : slots.key(Hex.decode(token.id) ?? [])
@@ -135,7 +137,8 @@ extension Identities {
     }
 }
 
-/// Reserves an attempt of a known identity, or, for an unknown ID, in its slot.
+/// The change of ``Identities/reserve(_:at:)``: reserves an attempt in the record of a known identity, or in the slot
+/// of an unknown ID.
 private struct Reserve: NamedChange {
     static let name = "reserve"
 
@@ -164,12 +167,12 @@ private struct Reserve: NamedChange {
     }
 }
 
-/// Ends an attempt.
+/// The change of ``Identities/settle(_:of:_:at:)``: ends an attempt.
 private struct Settle: NamedChange {
     static let name = "settle"
 
     let key: ItemKey
-    /// The name in the record when the attempt was reserved. Meanwhile another unknown ID may have taken the slot.
+    /// The name in the record when the attempt was reserved. Another unknown ID may have taken the slot since then.
     let name: String
     let id: Int64
     let settlement: Settlement
@@ -182,7 +185,7 @@ private struct Settle: NamedChange {
         try Table<IdentityRecord>.change(&items[key]) { entry in
             let own = entry.flatMap { $0.value.mpinID == name ? $0.value : nil }
             var record = own ?? IdentityRecord(mpinID: name, userID: "", keyID: "", registered: now)
-            // If another ID has taken the slot, the reservation was lost with it, so it is restored.
+            // If another ID has taken the slot, the reservation was lost with the old record, so it is made again.
             if own == nil { record.open = [id] }
             let earlier = record
             let verdict = record.settle(id, settlement, policy, at: now)

@@ -3,7 +3,7 @@ import MPinWire
 
 /// An identity that this server has registered, and its count of wrong PINs. The record contains no secret.
 package struct IdentityRecord: Storable, Equatable {
-    /// Hex of the M-Pin ID.
+    /// The M-Pin ID in hex; for an unregistered ID its padded key.
     package var mpinID: String
     package var userID: String
     /// The master secret that its client secret comes from.
@@ -11,11 +11,11 @@ package struct IdentityRecord: Storable, Equatable {
     package var registered: Moment
     /// Wrong PINs since the last right one, or since the end of the last temporary block.
     package var attempts = 0
-    /// The ids of the attempts in progress; 0 for one that an older version reserved.
+    /// The ids of the attempts in progress. An attempt that a version before 1.1.0 reserved has the id 0.
     package var open: [Int64] = []
     /// Wrong PINs since the last right one.
     package var failuresSinceSuccess = 0
-    /// Logins that were refused without being judged.
+    /// The number of logins that were refused without being judged.
     package var refused = 0
     /// When a login was last begun.
     package var lastAttempt: Moment?
@@ -24,7 +24,7 @@ package struct IdentityRecord: Storable, Equatable {
     package var blocked = false
     /// Whether the operator has revoked it, for good.
     package var revoked = false
-    /// Whether its PIN was right at least once. After that, its shares are no longer handed out.
+    /// Whether its PIN was right at least once. Then its shares are no longer handed out.
     package var isProven = false
 
     package init(mpinID: String, userID: String, keyID: String, registered: Moment) {
@@ -56,8 +56,8 @@ extension IdentityRecord {
         for _ in 0..<(try members.count()) { open.append(try members.number()) }
     }
 
-    /// The length does not depend on the counts and marks, only on the number of attempts in progress. Each login reads
-    /// and writes a record twice, and the time must not reveal how earlier logins ended.
+    /// The length depends on the number of attempts in progress, but not on the counts and flags. Each login reads and
+    /// writes a record twice, and the time for it must not reveal how earlier logins ended.
     package func stored() throws -> [UInt8] {
         var members = Packer(version: 1, capacity: 512)
         for text in [mpinID, userID, keyID] { members.put(text) }
@@ -72,7 +72,7 @@ extension IdentityRecord {
     }
 }
 
-/// A record as versions before 1.1.0 wrote it. Members that were added later, or had their initial value, may be
+/// A record as versions before 1.1.0 wrote it. Members that were added later, or that had their initial value, may be
 /// missing.
 private struct RecordInJSON: Decodable {
     let mpinID: String
@@ -106,8 +106,8 @@ private struct RecordInJSON: Decodable {
 }
 
 extension IdentityRecord {
-    /// Reserves one attempt before anything is judged, so that proofs which come at once cannot exceed the number of
-    /// wrong PINs in the policy. `id` is random; if it is reserved already, the answer is the same.
+    /// Reserves one attempt before anything is judged, so that proofs that come at the same time cannot exceed the
+    /// number of wrong PINs that the policy allows. `id` is random; if it is reserved already, nothing changes.
     package mutating func reserve(_ id: Int64, _ policy: AttemptPolicy, at now: Moment) -> Reservation {
         guard !open.contains(id) else { return .granted }
         countLost(policy, at: now)
@@ -145,20 +145,21 @@ extension IdentityRecord {
         return max(0, policy.block == .permanent ? left : min(left, policy.maxFailures - failuresSinceSuccess))
     }
 
-    /// The block that has begun since the record was `earlier`, if any.
+    /// The block that has begun since the record was `earlier`; nil if none has.
     package func block(since earlier: IdentityRecord) -> NewBlock? {
         if blocked { return earlier.blocked ? nil : NewBlock(until: nil) }
         return blockedUntil == earlier.blockedUntil ? nil : blockedUntil.map { NewBlock(until: $0) }
     }
 
-    /// Resets the count of wrong PINs and ends a block. Attempts in progress will still count.
+    /// Resets the count of wrong PINs and ends a block. Attempts in progress are counted when they end.
     package mutating func unblock(at now: Moment) {
         countLost(AttemptPolicy(), at: now)
         (attempts, failuresSinceSuccess, refused) = (0, 0, 0)
         (blocked, blockedUntil) = (false, nil)
     }
 
-    /// The verdict of every login now; nil if proofs are judged. Starts a block if the limit is reached.
+    /// The verdict that every login gets now, whatever its PIN; nil if proofs are judged. If the number of wrong PINs
+    /// has reached a limit of the policy, a block begins first.
     private mutating func refusal(_ policy: AttemptPolicy, at now: Moment) -> Verdict? {
         if attempts >= policy.maxAttempts, !blocked, blockedUntil == nil {
             switch policy.block {
@@ -172,7 +173,7 @@ extension IdentityRecord {
         return blockedUntil.map { .blocked(until: $0) }
     }
 
-    /// Counts the attempts of a process that has ended as wrong, because they may have been judged.
+    /// Counts attempts in progress as wrong if their process must have ended, because they may have been judged.
     private mutating func countLost(_ policy: AttemptPolicy, at now: Moment) {
         guard !open.isEmpty, let lastAttempt, lastAttempt.adding(seconds: policy.lostSeconds) < now else { return }
         count(open.count)

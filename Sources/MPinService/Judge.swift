@@ -4,13 +4,14 @@ import MPinCrypto
 struct Judge: Sendable {
     let context: ServerContext
     let id: MPinID
-    /// The days since 1970-01-01 for which the proof may be made; 0 without time permits.
+    /// The dates for which the proof may be made, as days since 1970-01-01; 0 without time permits.
     let dates: [Int32]
 
-    /// The challenge that `v` answers; nil for a wrong PIN. Without `v` it does the same work and returns nil.
+    /// Returns the challenge that the proof `v` answers; nil for a wrong PIN. Without `v` it does the same work and
+    /// returns nil.
     ///
-    /// All challenges are tried with all dates, so that the time does not depend on the result. There are several
-    /// challenges only if somebody else has sent a pass 1 for the same identity; together they cost one attempt.
+    /// All challenges are tried with all dates, so that the time does not depend on the result. There is more than one
+    /// challenge only if somebody else has sent a pass 1 for the same identity; together they cost one attempt.
     func answered(_ challenges: [Challenge], by v: [UInt8]?) throws -> Challenge? {
         var answered: Challenge?
         for challenge in challenges {

@@ -12,7 +12,7 @@ extension AuthenticationService {
         package let v: String
         /// "0" for a login on the same device, else the access number or QR id.
         package let wid: String
-        /// Whether the client asks for one-time digits.
+        /// Whether the client asks for one-time digits, which its user types at another place.
         package let wantsDigits: Bool
 
         package init(id: MPinID, v: String, wid: String, wantsDigits: Bool) {
@@ -24,8 +24,8 @@ extension AuthenticationService {
     }
 
     /// Pass 1: stores the client's commitment and returns a challenge, 32 bytes in hex, for known and unknown IDs
-    /// alike. `u` and `ut`: hex of points of G1; `ut` is nil if the client has no time permit. `registersDevice`:
-    /// whether the login is for digits that register another device.
+    /// alike. `u` and `ut`: hex of points of G1; `ut` is nil if the client has no time permit. `registersDevice`: the
+    /// login asks for one-time digits that register another device.
     package func challenge(_ id: MPinID, u: String, ut: String?, registersDevice: Bool) async throws -> String {
         try permitWatch?.requireRight()
         let u = try point(u, "U")
@@ -41,7 +41,7 @@ extension AuthenticationService {
         return Hex.encode(y)
     }
 
-    /// What the client gets from pass 2, whether the PIN is right or wrong.
+    /// The client's answer to pass 2, whether the PIN is right or wrong.
     package struct IssuedToken: Sendable {
         /// The one-time token, 16 bytes in hex.
         package let token: String
@@ -52,9 +52,9 @@ extension AuthenticationService {
     /// Pass 2: judges the proof, stores the verdict under a new one-time token, and returns that token. Right, wrong,
     /// blocked and unknown get the same answer after the same work.
     ///
-    /// The steps are always the same: claim the challenges, reserve an attempt, compute, settle, delete the used
-    /// challenges and store the token. If both stores are on other machines, the first two steps are done at once, and
-    /// so are the last two.
+    /// The steps are always the same: claim the challenges, reserve an attempt, compute, settle the attempt, and store
+    /// the token while the used challenges are deleted. If both stores are on other machines, the first two steps run
+    /// at the same time, and so do the last two.
     package func judge(_ proof: Proof, _ logger: Logger) async throws -> IssuedToken {
         try permitWatch?.requireRight()
         guard proof.wid.utf8.count <= 64 else { throw ServiceError.badBrowserName }
@@ -86,13 +86,13 @@ extension AuthenticationService {
 
     private struct Judgement: Sendable {
         let settlement: Settlement
-        /// The verdict of the login; nil: the one that the settlement returns.
+        /// The verdict of the login; nil if it is the one that the settlement returns.
         var verdict: Verdict?
         var answered: Challenge?
     }
 
-    /// If both stores are on other machines, they are asked at the same time. Otherwise the challenges come first, so
-    /// that a proof without one costs no reservation.
+    /// Claims the challenges and reserves an attempt: at the same time if both stores are on other machines, and
+    /// otherwise one after the other, so that a proof without a challenge reserves nothing.
     private func begin(_ id: MPinID, _ v: [UInt8], at now: Moment) async throws -> ([Challenge], Attempt) {
         guard areFar else {
             let claimed = try await challenges.claim(id, proof: v, at: now)
@@ -113,16 +113,16 @@ extension AuthenticationService {
 
     private var areFar: Bool { !challenges.isNear && !identities.isNear }
 
-    /// Reserves an attempt. If the attempts in progress are all that the policy allows, it waits for them, so that
-    /// simultaneous logins of one user do not refuse each other.
+    /// Reserves an attempt. If the attempts in progress are all that the policy allows, it waits until one has ended,
+    /// so that simultaneous logins of one user do not refuse each other.
     private func reserve(_ id: MPinID) async throws -> Attempt {
         var waited = 0
         while waited < limits.busyMilliseconds {
             let attempt = try await identities.reserve(id, at: now)
             if attempt.isKnown { reportBlock(attempt.block, id, attempt.record) }
             if attempt.reservation != .refused(.busy) { return attempt }
-            // A database also serves others, so it is asked less often. The random pause keeps servers from asking in
-            // step.
+            // A store on another machine also serves others, so it is asked less often. The pause is random, so that
+            // several servers do not all ask at the same moments.
             let pause = identities.isNear ? 5 : Int.random(in: 20...100)
             try await Task.sleep(for: .milliseconds(pause))
             waited += pause
@@ -160,8 +160,8 @@ extension AuthenticationService {
         return Judgement(settlement: answered == nil ? .wrong : .right, answered: answered)
     }
 
-    /// Settles the attempt and stores the token. It does both at once if both stores are on other machines and no other
-    /// attempt can change the verdict. A revocation during that time takes effect at the next login.
+    /// Settles the attempt and stores the token. Both run at the same time if both stores are on other machines and no
+    /// other attempt can change the verdict. A revocation during that time takes effect at the next login.
     private func end(_ login: Login, _ judgement: Judgement) async throws -> IssuedToken {
         let (id, attempt) = (login.id, login.attempt)
         guard areFar, judgement.verdict != nil || attempt.record.open == [attempt.id] else {
@@ -189,11 +189,11 @@ extension AuthenticationService {
         let token = AuthToken(
             key: AuthToken.key(text), id: proof.id.key, mpinID: isKnown ? login.identity.mpinID : "",
             userID: login.identity.userID, verdict: verdict, wid: proof.wid,
-            // With a wrong PIN the client also gets digits, but they are not stored and are worth nothing.
+            // With a wrong PIN the client also gets digits, but they are not stored and have no effect.
             otp: verdict == .right ? digits ?? "" : "", expires: login.now.adding(seconds: limits.tokenSeconds),
             registersDevice: judgement.answered?.registersDevice == true)
-        // A token for a browser is kept as long as that browser may wait. A phone that presents it late is then told
-        // that the token has expired, and not that it is unknown.
+        // The token of a login for a browser is kept as long as that browser may wait, so that a phone that presents it
+        // late is told that it has expired, and not that it is unknown.
         let seconds = limits.accessNumberSeconds + limits.accessNumberGraceSeconds
         let end = proof.wid == "0" ? token.expires : max(token.expires, login.now.adding(seconds: seconds))
         let used = judgement.answered.map { [$0] } ?? login.claimed
@@ -209,7 +209,7 @@ extension AuthenticationService {
 }
 
 extension AuthenticationService {
-    /// What the relying party learns about a login.
+    /// The relying party's answer about a login.
     package struct LoginReport: Sendable {
         package let verdict: Verdict
         package let userID: String
@@ -221,11 +221,11 @@ extension AuthenticationService {
         package let now: Moment
     }
 
-    /// The relying party redeems a one-time token, in hex. It gets the verdict of pass 2; nothing is counted or judged
-    /// here.
+    /// Redeems a one-time token, in hex, for the relying party, and returns the verdict of pass 2. Nothing is counted
+    /// or judged here.
     ///
-    /// `isOwnPage`: whether a page of the relying party itself asks. If not, a login for a browser is refused.
-    /// `outcome`: what the phone is told if the PIN is right.
+    /// `isOwnPage`: a page of the relying party itself asks. If not, a login for a browser is refused. `outcome`: the
+    /// phone's answer if the PIN is right.
     package func redeem(
         _ authOTT: String, isOwnPage: Bool, outcome: WaitingBrowser.Outcome
     ) async throws -> LoginReport {
@@ -249,8 +249,8 @@ extension AuthenticationService {
             verdict: token.verdict, userID: token.userID, mpinID: token.mpinID, digits: token.otp, now: now)
     }
 
-    /// Lets the digits of that login register another device of its user, unless the relying party refuses the user: a
-    /// refused user must not come back under a new M-Pin ID.
+    /// Stores the one-time digits of a login as an activation code, with which its user can register another device. It
+    /// does not if the relying party refuses the user, who must not come back under a new M-Pin ID.
     private func issueCode(_ token: AuthToken, at now: Moment) async throws {
         guard let id = MPinID(hex: token.mpinID), try await permission?(id) == nil else { return }
         try await activationCodes.issue(

@@ -5,11 +5,11 @@ import MPinWire
 /// The registrations that a restore of the database may have lost. Their users are told to register again, and not that
 /// the PIN is wrong.
 ///
-/// An M-Pin ID contains the time when it was issued. IDs that were issued between the newest one in the backup and the
-/// restore are all unknown and stay so. So this answer to any ID with such a time, even an invented one, does not
-/// reveal which IDs exist.
+/// An M-Pin ID contains the time when it was issued. This server knows no ID that was issued after the newest one in
+/// the backup and before the restore, and never will. So giving this answer to all IDs with such a time, even to
+/// invented ones, does not reveal which IDs exist.
 package struct LostRegistrations: Sendable {
-    /// A span of time in microseconds since 1970.
+    /// A period of time in microseconds since 1970.
     private struct Times: Codable, Storable {
         var after: Int64
         var until: Int64
@@ -20,7 +20,7 @@ package struct LostRegistrations: Sendable {
     /// Keys of the registrations that were pending in the backup and may have been finished afterwards.
     private let pending: Set<String>
 
-    /// Reads what the restores of that database have noted.
+    /// Reads the notes that restores have left in the store.
     package init(in store: any Store, at now: Moment) async throws {
         times = try await Self.table(store).read(Self.setting, at: now) ?? []
         var found: Set<String> = []
@@ -35,7 +35,8 @@ package struct LostRegistrations: Sendable {
         return pending.contains(id.key) || isInLostTime
     }
 
-    /// Notes in a backup, before it replaces a database, the time in which registrations may have been lost.
+    /// Notes in a backup, before it replaces a database, in which period and from which pending registrations users may
+    /// have been lost.
     package static func note(in store: any Store, at now: Moment) async throws {
         let pending = Table<Bool>("lost_registration", in: store)
         var newest = Int64(0)
@@ -46,7 +47,8 @@ package struct LostRegistrations: Sendable {
             newest = max(newest, registration.id.issued?.microseconds ?? 0)
             try await pending.update(registration.id.key, at: now) { $0 = .init(true) }
         }
-        // The exact time of the newest registration is private, so it is rounded up to a full second.
+        // The period begins at the next full second, because the exact time of the newest registration is part of a
+        // user's M-Pin ID, which is private.
         let times = Times(after: (newest / 1_000_000 + 1) * 1_000_000, until: now.microseconds)
         try await table(store).update(setting, at: now, .durable) { entry in
             entry = .init((entry?.value ?? []) + [times])
@@ -69,7 +71,7 @@ package struct LostRegistrations: Sendable {
 }
 
 extension MPinID {
-    /// When the ID was issued according to its own text, which anybody can invent.
+    /// When the ID was issued, as its text says. Anybody can invent a text.
     var issued: Moment? {
         guard let content = try? JSON.decode(JSONValue.self, from: bytes.span),
             case .string(let text)? = content["issued"],

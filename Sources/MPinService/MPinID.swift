@@ -13,12 +13,12 @@ package struct MPinID: Sendable, Equatable {
     /// The key of the ID's items in a store: hex of ``hash``.
     package var key: String { Hex.encode(hash) }
 
-    /// The user id in the text, in NFC; nil if there is none. Anybody can invent it.
+    /// The user id in the text, in NFC; nil if there is none. Anybody can invent a text.
     package var userID: String? {
         (try? JSONDecoder().decode(Content.self, from: Data(bytes))).map { UserID.normal($0.userID) }
     }
 
-    /// The members that the text must have.
+    /// The members of the text.
     private struct Content: Decodable {
         let mobile: Int
         let issued: String
@@ -26,7 +26,7 @@ package struct MPinID: Sendable, Equatable {
         let salt: String
     }
 
-    /// Reads hex in either case; nil for an odd number of digits, other characters or an empty text.
+    /// Reads hex in either case. Nil for an odd number of digits, other characters or an empty text.
     package init?(hex: String) {
         guard let bytes = Hex.decode(hex), !bytes.isEmpty else { return nil }
         self.init(bytes: bytes)
@@ -38,7 +38,7 @@ package struct MPinID: Sendable, Equatable {
         hash = SHA256.hash(bytes)
     }
 
-    /// A new ID for `userID`, with a random salt of 16 bytes that makes it unique.
+    /// Makes a new ID for `userID`, with a random salt of 16 bytes that makes it unique.
     ///
     /// The text is UTF-8, with `\u` escapes only where JSON needs them: old clients compare `userID` byte by byte with
     /// the id that they asked for.

@@ -16,7 +16,7 @@ extension Moment {
     /// Whole days since 1970-01-01: the date of time permits.
     package var day: Int32 { Int32(truncatingIfNeeded: seconds / 86_400) }
 
-    /// The midnight (UTC) at which that day begins.
+    /// The midnight (UTC) at which `day` begins, in days since 1970-01-01.
     package init(startOfDay day: Int32) { self.init(microseconds: Int64(day) * 86_400_000_000) }
 
     /// The hour of the day in UTC, 0 to 23.
@@ -28,7 +28,7 @@ extension Moment {
     /// The time in the form `2026-11-21T02:37:19Z`.
     package var iso: String { formatted("%Y-%m-%dT%H:%M:%SZ") }
 
-    /// The time in UTC; `format` is one of strftime(3).
+    /// The time in UTC in a format of strftime(3).
     package func formatted(_ format: String) -> String {
         var (time, parts) = (time_t(seconds), tm())
         gmtime_r(&time, &parts)

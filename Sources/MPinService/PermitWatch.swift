@@ -7,21 +7,21 @@ import Synchronization
 
 /// Checks that the time permits of the D-TAs are right.
 ///
-/// With a wrong permit share every right PIN counts as a wrong one, and the login does not show why. So each D-TA is
-/// asked at the start and regularly, in the way that clients ask, for the permit share of a random identity. The share
-/// is checked against that D-TA's share of the server secret.
+/// With a wrong permit share every right PIN is judged wrong, and the login does not show why. So each D-TA is asked,
+/// at the start and regularly, for the permit share of a random identity, in the way that clients ask. The share is
+/// checked against that D-TA's share of the server secret.
 package final class PermitWatch: Sendable {
     /// The result of asking a D-TA.
     private enum Finding {
         case right
         case wrong
-        /// The D-TA gave no permit, so nobody has a wrong one.
+        /// The D-TA gave no permit. This is no reason to stop logins, because no client has got a wrong one.
         case none(any Error)
     }
 
     private struct State {
         var isWrong = false
-        /// Whether the last question got no answer. This is logged only once.
+        /// Whether the last request got no answer. Only the first such request is logged.
         var isUnanswered = false
     }
 
@@ -60,7 +60,7 @@ package final class PermitWatch: Sendable {
         }
     }
 
-    /// Asks a D-TA for a permit share under each master secret in use.
+    /// Asks the D-TA at `place` for a permit share under each master secret in use, and checks the shares.
     private func ask(_ place: Int) async -> Finding {
         do {
             for secret in ring.secretsInUse where secret.context != nil {
@@ -118,8 +118,8 @@ extension PermitWatch: Service {
 }
 
 extension ServerSecret {
-    /// Whether `share` is the time permit share of the D-TA number `place` (from 0 on) for that day; `hash`: of the
-    /// M-Pin ID, 32 bytes.
+    /// Whether `share` is the time permit share for the day `date` and the M-Pin ID with the hash `hash` (32 bytes),
+    /// from the D-TA at `place` in the list of D-TAs (from 0 on).
     func isPermit(_ share: SecretBytes, date: Int32, hash: [UInt8], of place: Int) -> Bool {
         guard shares.indices.contains(place) else { return false }
         let secretShare = shares[place]

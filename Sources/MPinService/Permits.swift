@@ -2,9 +2,9 @@ package import MPinCrypto
 import MPinSecrets
 import MPinStore
 
-/// Time permits. By refusing them, the relying party and the operator take away a user's right to log in.
+/// Time permits. The relying party or the operator refuses them to a user who may no longer log in.
 extension AuthenticationService {
-    /// The time permit share of the first D-TA, and the requests for those of the others.
+    /// The time permit share of the first D-TA, and the requests for the shares of the others.
     package struct IssuedPermit: Sendable {
         package let permit: Permit
         package let share: Share
@@ -13,17 +13,18 @@ extension AuthenticationService {
 
     /// Makes today's permit.
     ///
-    /// It works for any ID, registered or not, so that nobody learns which ones are. An unregistered ID gets a permit
-    /// that was made in the same way for a hash that no ID has, so it is useless. The time is the same in all cases,
-    /// too (`make times-test`).
+    /// Any ID gets one, registered or not, so that nobody learns which IDs are registered. The permit of an
+    /// unregistered ID is made in the same way, but for a hash that no ID has, so it is useless. The time is the same
+    /// in all cases, too (`make times-test`).
     package func issuePermit(_ id: MPinID) async throws -> IssuedPermit {
-        // Clients would keep a wrong share for the rest of the day.
+        // A wrong share must not be handed out, because clients would keep it for the rest of the day.
         try permitWatch?.requireRight()
         let now = now
         let identity = try await identities.findInEqualTime(id, at: now)
         try await requirePermission(id, identity)
         let registered = identity?.keyID ?? keys.currentID
-        // A permit of an older master secret would spoil all logins of the day, because clients keep it that long.
+        // The permit must come from the identity's own master secret. Clients keep it for a day, so that a permit from
+        // an older one would make all their logins of that day fail.
         let keyID = try await keyRing.keys(for: registered).servedID(registered)
         let permit = Permit(hash: id.hash, isStranger: identity == nil, keyID: keyID, date: now.day)
         guard let first = authorities.first else { throw ServiceError.noShareFromAuthority }
@@ -44,17 +45,18 @@ extension AuthenticationService {
             observer(.permit(id, user: identity?.userID, refusal: error))
             throw error
         }
-        // The relying party's answer about a user must not reach somebody else, who can write any user id into an
-        // invented M-Pin ID.
+        // Nothing is refused for an unregistered ID. Anybody can write another user's id into an invented M-Pin ID, and
+        // must not learn the relying party's answer about that user.
         guard let refusal, let identity else { return }
         observer(.permit(id, user: identity.userID, refusal: refusal))
         throw refusal
     }
 }
 
-/// The replacement for the old cloud's permit storage: the last D-TA's permit shares, by identity and day.
+/// The permit shares of the last D-TA, stored by identity and day. This replaces the permit storage of the old cloud.
 extension AuthenticationService {
-    /// The share for that day in hex. Nil: the client must ask the D-TA, as old clients always do.
+    /// The share for the day `date` in hex. Nil if none is stored: the client must then ask the D-TA, as old clients
+    /// always do.
     package func keptPermit(date: Int32, hash: [UInt8]) async throws -> String? {
         let now = now
         let known = try await storedPermits.read(Self.permitKey(date: date, hash: hash), at: now)
@@ -63,8 +65,8 @@ extension AuthenticationService {
         return known ?? stranger.flatMap { $0.hasPrefix(prefix) ? String($0.dropFirst(prefix.count)) : nil }
     }
 
-    /// Stores the last D-TA's share until the day ends, if the operator wants that. Shares of unregistered IDs go to a
-    /// fixed number of slots. If this fails, the client asks the D-TA.
+    /// Stores the last D-TA's share until the permit's day ends, if the operator has configured that. Shares of
+    /// unregistered IDs go to a fixed number of slots. If this fails, the client has to ask the D-TA.
     private func keep(_ permit: Permit, at now: Moment) async throws {
         let name = Self.permitKey(date: permit.date, hash: permit.hash)
         let key = permit.isStranger ? strangerKey(permit.hash) : name
@@ -78,7 +80,8 @@ extension AuthenticationService {
         }
     }
 
-    /// Checks a share before it is stored for the day. That of an unregistered ID is checked only to take equally long.
+    /// Checks a share before it is stored for the day. The share of an unregistered ID is checked only to take equally
+    /// long.
     private func isRight(_ share: SecretBytes, _ permit: Permit, of authority: any Authority) -> Bool {
         keyRing.secretsInUse.first { $0.keyID == permit.keyID }?
             .isPermit(share, date: permit.date, hash: authority.holder(permit), of: authorities.count - 1) ?? false

@@ -45,7 +45,7 @@ extension AuthenticationService {
         package let isRestart: Bool
     }
 
-    /// The relying party allows the registration. It refuses by an error.
+    /// The relying party's answer if it allows the registration. It refuses one by an error.
     package struct Approval: Sendable {
         /// Whether no further confirmation is needed.
         package let isConfirmed: Bool
@@ -68,15 +68,15 @@ extension AuthenticationService {
         package let message: String?
     }
 
-    /// Starts or restarts a registration. `approve` asks the relying party; it is not called if there is an activation
-    /// code.
+    /// Starts or restarts a registration. `approve` asks the relying party. It is not called if the client presents an
+    /// activation code.
     package func register(
         _ application: Application, approve: (Question) async throws -> Approval
     ) async throws -> StartedRegistration {
         let now = now
         let expires = now.adding(seconds: limits.registrationSeconds)
-        // It is stored before the relying party is asked, because the user may open the link before the relying party
-        // has answered.
+        // The registration is stored before the relying party is asked, because the user may open the link in the mail
+        // before the relying party has answered.
         let before = try await restart(application, expires: expires, at: now)
         let (registration, token) =
             if let before { (before.value, application.registrationToken ?? "") } else {
@@ -109,7 +109,8 @@ extension AuthenticationService {
             message: isConfirmed ? nil : approval.message)
     }
 
-    /// Begins the pending registration of that ID again, and returns its earlier state; nil if there is none.
+    /// Begins the pending registration of the application's ID again, and returns its earlier state. Nil if there is
+    /// none.
     private func restart(
         _ application: Application, expires: Moment, at now: Moment
     ) async throws -> Table<Registration>.Entry? {
@@ -134,7 +135,7 @@ extension AuthenticationService {
         return (fresh, token)
     }
 
-    /// Redeems an activation code, which replaces the relying party's answer and its mail.
+    /// Redeems an activation code, which replaces the relying party's approval and the confirmation by mail.
     private func redeem(_ code: String, _ registration: Registration, at now: Moment) async throws -> Approval {
         guard try await activationCodes.redeem(code, user: registration.userID, at: now) else {
             throw ServiceError.wrongActivationCode
@@ -147,7 +148,7 @@ extension AuthenticationService {
     }
 }
 
-/// What the owner of the link in the mail may do.
+/// The requests of the holder of the link in the mail.
 extension AuthenticationService {
     package enum RegistrationStage: Sendable {
         case unknown
@@ -166,8 +167,8 @@ extension AuthenticationService {
         }
     }
 
-    /// Confirms the registration. The key is checked before anything is changed, so that a wrong key can neither
-    /// replace a right one nor seem to succeed.
+    /// Confirms the registration. The key is checked before anything is changed, so that a wrong key neither changes
+    /// anything nor seems to succeed.
     package func confirm(_ id: MPinID, activationKey key: String) async throws {
         let now = now
         let registration = try await unfinished(id, at: now)
@@ -200,9 +201,9 @@ extension AuthenticationService {
     }
 }
 
-/// The end of a registration: its shares.
+/// The end of a registration: the client fetches its shares.
 extension AuthenticationService {
-    /// The client secret share of the first D-TA, and the requests for those of the others.
+    /// The client secret share of the first D-TA, and the requests for the shares of the others.
     package struct IssuedShares: Sendable {
         package let share: Share
         package let tickets: [Ticket]
@@ -212,8 +213,8 @@ extension AuthenticationService {
     ///
     /// For a few minutes the same token gets the same share again, so that a client that lost an answer need not
     /// register again. This ends with the first right PIN, or when the client reports that it has all shares
-    /// (``finishRegistration(_:token:)``). After that, a token that was found in a log of URLs is worthless. A wrong
-    /// token changes nothing.
+    /// (``finishRegistration(_:token:)``). From then on nobody gets shares with a token that was found in a log of
+    /// URLs. A wrong token changes nothing.
     package func issueShares(_ id: MPinID, token: String) async throws -> IssuedShares {
         let now = now
         guard let registration = try await registrations.find(id, at: now), registration.accepts(token),
@@ -229,7 +230,8 @@ extension AuthenticationService {
         guard try await registrations.complete(id, refetchUntil: refetch, at: now) else {
             throw ServiceError.noShares
         }
-        // Otherwise the share and the identity's record would belong to different master secrets.
+        // If the identity's record has another key id, the share does not belong to it, because they come from
+        // different master secrets.
         guard try await identities.create(registration, keyID: keyID, at: now) == keyID else {
             throw ServiceError.rotatedMeanwhile
         }
@@ -240,8 +242,8 @@ extension AuthenticationService {
         return IssuedShares(share: Share(index: first.index, share), tickets: tickets)
     }
 
-    /// Stops handing out the shares of a finished registration if the token is right. It never fails, so that nobody
-    /// learns which registrations exist.
+    /// Stops handing out the shares of a finished registration if the token is right. A wrong token gives no error, so
+    /// that nobody learns which registrations exist.
     package func finishRegistration(_ id: MPinID, token: String) async throws {
         try await registrations.end(id, regOTT: token, at: now)
     }

@@ -1,7 +1,7 @@
 import MPinSecrets
 package import MPinStore
 
-/// A registration that waits for its confirmation, or has just been completed.
+/// A registration that waits for its confirmation, or whose shares may still be fetched.
 package struct Registration: Codable, Storable, Equatable {
     package var id: MPinID
     package var userID: String
@@ -9,7 +9,7 @@ package struct Registration: Codable, Storable, Equatable {
     package var regOTTHash: String
     /// Whether the registration is confirmed.
     package var isActive = false
-    /// Whether the shares were handed out. Until the registration expires they may be fetched again.
+    /// Whether the shares were handed out. They may be fetched again until the registration expires.
     package var isIssued = false
 
     package init(id: MPinID, userID: String, regOTT: String) {
@@ -44,7 +44,7 @@ package struct Registrations: Sendable {
     }
 
     /// Begins the registration again, unconfirmed, unless `check` throws. Returns its earlier state for
-    /// ``undoRestart(_:to:at:)``; nil if there is none or its shares were handed out.
+    /// ``undoRestart(_:to:at:)``. Nil if there is none or its shares were handed out.
     func restart(
         _ id: MPinID, expires: Moment, at now: Moment, check: @escaping @Sendable (Registration) throws -> Void
     ) async throws -> Table<Registration>.Entry? {
@@ -57,8 +57,8 @@ package struct Registrations: Sendable {
         }
     }
 
-    /// Takes back the restart that set the end `expires`. A confirmation that came in the meantime stays, and nothing
-    /// changes if the registration was restarted again.
+    /// Undoes the restart that set the expiry `expires`, to the state `before`. If the registration was confirmed in
+    /// the meantime, it stays confirmed. Nothing changes if it was restarted again.
     func undoRestart(_ expires: Moment, to before: Table<Registration>.Entry, at now: Moment) async throws {
         try await table.update(before.value.id.key, at: now, .durable) { entry in
             guard let restarted = entry, !restarted.value.isIssued, restarted.expires == expires else { return }
@@ -84,7 +84,7 @@ package struct Registrations: Sendable {
         }
     }
 
-    /// Confirms a registration that is neither issued nor expired; false if there is none.
+    /// Confirms a registration. False if there is none, or if its shares were handed out.
     package func activate(_ id: MPinID, at now: Moment) async throws -> Bool {
         try await table.update(id.key, at: now, .durable) { entry in
             guard entry?.value.isIssued == false else { return false }
@@ -93,8 +93,8 @@ package struct Registrations: Sendable {
         }
     }
 
-    /// Notes that the shares are handed out, and may be again until `expires`; false if there is no confirmed
-    /// registration. Only the first call sets the end, so that further calls cannot prolong it.
+    /// Notes that the shares are handed out, and may be fetched again until `expires`. False if there is no confirmed
+    /// registration. Only the first call sets the expiry, so that further calls cannot prolong it.
     package func complete(_ id: MPinID, refetchUntil expires: Moment, at now: Moment) async throws -> Bool {
         try await table.update(id.key, at: now, .durable) { entry in
             guard entry?.value.isActive == true else { return false }

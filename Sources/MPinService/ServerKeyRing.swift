@@ -4,14 +4,14 @@ import MPinStore
 import ServiceLifecycle
 import Synchronization
 
-/// The server secrets of a running RPS. It follows the rotations of the D-TAs.
+/// The server secrets of a running RPS. They are fetched again when the D-TAs were rotated.
 package final class ServerKeyRing: Sendable {
     private let source: ServerSecrets
     private let held: Mutex<Held>
 
     private struct Held {
         var secrets: [ServerSecret]
-        /// The number of the refresh that the secrets come from, and of the last one that was begun.
+        /// The number of the refresh that has set `secrets`, and the number of the last refresh that was begun.
         var refresh = 0, begun = 0
     }
 
@@ -23,8 +23,8 @@ package final class ServerKeyRing: Sendable {
 
     /// The server secrets in use now.
     ///
-    /// The newest stays in use after its end: if only one D-TA was rotated, there is no next one, and users who were
-    /// told to register again could not do so.
+    /// The newest stays in use even after the D-TAs stop serving it. That happens if only one D-TA was rotated: then
+    /// there is no next one, and users who were told to register again could not do so.
     package var keys: ServerKeys {
         let inUse = secretsInUse
         return ServerKeys(currentID: inUse.last?.keyID ?? ServerKeys.firstID, inUse)
@@ -37,9 +37,9 @@ package final class ServerKeyRing: Sendable {
         return secrets.filter { secret in secret.keyID == newest || secret.servedUntil.map { now < $0 } ?? true }
     }
 
-    /// The server secrets for an identity registered under `keyID`. If that is newer than all known here, another
-    /// process has seen it first, and it is fetched. Throws if a D-TA does not serve it, because no other secret can
-    /// judge that login.
+    /// The server secrets for an identity that was registered under the master secret `keyID`. If it is newer than all
+    /// that this process knows, another process has used it first, and it is fetched. Throws if a D-TA does not serve
+    /// it, because no other secret can judge that login.
     func keys(for keyID: String) async throws -> ServerKeys {
         let known = keys
         guard known.isBehind(keyID) else { return known }
@@ -49,17 +49,18 @@ package final class ServerKeyRing: Sendable {
         return found
     }
 
-    /// The server secret for an identity registered under `keyID`; nil if that master secret is retired.
+    /// The server secret for an identity that was registered under `keyID`; nil if that master secret is retired.
     func context(_ keyID: String) async throws -> ServerContext? { try await keys(for: keyID).context(keyID) }
 
-    /// Asks the D-TAs what they serve now. If several refreshes run at once, the one that was begun last counts.
+    /// Asks the D-TAs which master secrets they serve now. If several refreshes run at once, the result of the one that
+    /// was begun last is kept.
     package func refresh() async throws {
         let (number, known) = held.withLock { held in
             held.begun += 1
             return (held.begun, held.secrets)
         }
         let found = try await source.refreshed(known)
-        // The D-TAs serve none in common, so the known ones stay (see `keys`).
+        // The D-TAs serve no master secret in common, so the known ones stay in use (see `keys`).
         guard !found.isEmpty else { return }
         held.withLock { held in
             guard number > held.refresh else { return }
@@ -82,23 +83,23 @@ package struct ServerKeys: Sendable {
         self.secrets = Dictionary(secrets.map { ($0.keyID, $0) }) { _, last in last }
     }
 
-    /// The server secret; nil if that master secret is retired, so that its users must register again. Throws while a
-    /// D-TA has a different share of it.
+    /// The server secret of `keyID`; nil if that master secret is retired, so that its users must register again.
+    /// Throws while a D-TA has a different share of it.
     func context(_ keyID: String) throws(ServiceError) -> ServerContext? {
         guard let secret = secrets[keyID] else { return nil }
         guard let context = secret.context else { throw .unjudged(.unavailable(.masterSecret)) }
         return context
     }
 
-    /// Whether that master secret is newer than all known here.
+    /// Whether the master secret `keyID` is newer than all known here.
     func isBehind(_ keyID: String) -> Bool { Int(keyID).map { $0 > Int(currentID) ?? 0 } ?? false }
 
     /// Whether proofs can be judged and clients registered.
     package var isUsable: Bool { secrets[currentID]?.context != nil }
 
-    /// The key id with which to ask the D-TAs for an identity's permit: its own, or the current one if its own is
-    /// retired. The permit is then useless, but with it an old client reaches pass 2, where it can be told to register
-    /// again.
+    /// The key id with which to ask the D-TAs for an identity's permit: the identity's own, or the current one if its
+    /// own is retired. In the second case the permit is useless, but with it an old client reaches pass 2, where it is
+    /// told to register again.
     ///
     /// Throws if the shares would make every right PIN a wrong one.
     func servedID(_ keyID: String) throws(ServiceError) -> String {

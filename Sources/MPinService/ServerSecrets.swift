@@ -12,10 +12,11 @@ struct ServerSecret: Sendable {
     let fingerprints: [String]
     /// Its shares, against which the D-TAs' time permits are checked.
     let shares: [SecretBytes]
-    /// When the first D-TA stops to serve the master secret; nil while it is not being replaced.
+    /// When the first of the D-TAs stops serving the master secret; nil while it is not being replaced.
     var servedUntil: Moment?
 
-    /// Whether the D-TAs still have the same shares, as far as they tell.
+    /// Whether the D-TAs still have the shares that this secret was made of. `shares`: their fingerprints, nil for an
+    /// old D-TA that does not report one.
     func isMade(of shares: [String?]) -> Bool { zip(fingerprints, shares).allSatisfy { $1 == nil || $0 == $1 } }
 
     /// The key id as a number, which is higher for later master secrets.
@@ -32,8 +33,8 @@ package struct ServerSecrets: Sendable {
     private let observer: ServiceObserver
     private let logger: Logger
 
-    /// `store` keeps the hashes of the secrets under which identities were registered; `place` is its name in messages
-    /// to the operator.
+    /// Makes the source of server secrets. `store` keeps the hashes of the secrets under which identities were
+    /// registered; `place` is its name in messages to the operator.
     package init(
         _ authorities: [any Authority], store: any Store, place: String, rules: ServiceRules,
         observer: @escaping ServiceObserver, logger: Logger
@@ -47,7 +48,7 @@ package struct ServerSecrets: Sendable {
         self.logger = logger
     }
 
-    /// The server secrets at the start, oldest first. It waits for D-TAs that are still starting.
+    /// Gets the server secrets at the start of the RPS, oldest first. Waits for D-TAs that are still starting.
     func gather() async throws -> [ServerSecret] {
         var lists: [[MasterKey]] = []
         for authority in authorities { lists.append(try await retrying(authority) { try await $0.keys() }) }
@@ -66,7 +67,8 @@ package struct ServerSecrets: Sendable {
         return secrets
     }
 
-    /// The server secrets after the D-TAs may have been rotated, oldest first. Unchanged ones are taken from `known`.
+    /// Gets the server secrets again, because the D-TAs may have been rotated, oldest first. Unchanged ones are taken
+    /// from `known`.
     func refreshed(_ known: [ServerSecret]) async throws -> [ServerSecret] {
         var lists: [[MasterKey]] = []
         for authority in authorities { lists.append(try await authority.keys()) }
@@ -98,7 +100,7 @@ package struct ServerSecrets: Sendable {
             do {
                 return try await ask(authority)
             } catch let answer as AuthorityFailure where answer.kind == .refusal {
-                // The D-TA is running and refuses: waiting would not make the keys or clocks agree.
+                // The D-TA is running and refuses the request. Waiting would not make the keys or clocks agree.
                 throw StartError("\(answer): do the key files belong together, and are the clocks right?")
             } catch {
                 guard attempt < gatherTries else {
@@ -116,7 +118,7 @@ package struct ServerSecrets: Sendable {
 extension ServerSecrets {
     private typealias CommonKey = (id: String, servedUntil: Moment?, fingerprints: [String?])
 
-    /// The master secrets that all D-TAs serve, oldest first: one needs the shares of all.
+    /// The master secrets that all D-TAs serve, oldest first. A server secret needs the shares of all.
     private func common(_ lists: [[MasterKey]]) -> [CommonKey] {
         guard let first = lists.first else { return [] }
         let keys = first.compactMap { key -> CommonKey? in
@@ -163,10 +165,10 @@ extension ServerSecrets {
         return whole
     }
 
-    /// Whether the secret is the same as when identities were registered under it. A D-TA that has lost its master
-    /// share makes a new one. Such a secret is not used, because it would turn every right PIN into a wrong one.
+    /// Whether the secret is the same as when identities were registered under it. It is not if a D-TA has lost its
+    /// master share and made a new one. Such a secret is not used, because it would make every right PIN a wrong one.
     private func isUnchanged(_ secret: SecretBytes, keyID: String) async throws -> Bool {
-        // The first one has the name from versions that had only one.
+        // The hash of the first secret has no number in its name, because earlier versions had only one secret.
         let name = "server_secret_hash" + (keyID == ServerKeys.firstID ? "" : "_\(keyID)")
         let now = secret.fingerprint
         return try await store.setting(name, orMake: { now }) == now

@@ -11,10 +11,10 @@ package enum ServiceError: Error, Sendable, Equatable {
     /// There is no registration, or it has expired, or its shares were handed out.
     case noPendingRegistration
     case wrongActivationKey
-    /// There is no registration that hands out shares for that token.
+    /// The registration does not exist, has another token, or does not hand out its shares any more.
     case noShares
     case notConfirmed
-    /// The user id is not allowed, and why: "must have 1 to 254 bytes".
+    /// The user id is not allowed. The text tells why: "must have 1 to 254 bytes".
     case badUserID(String)
 
     // Trust authorities
@@ -23,7 +23,7 @@ package enum ServiceError: Error, Sendable, Equatable {
     case rotatedMeanwhile
 
     // Logins
-    /// The value of that name is no point of the curve.
+    /// The value with this name, such as "V", is not a point of the curve.
     case notAPoint(String)
     /// The name of the browser is too long.
     case badBrowserName
@@ -35,7 +35,7 @@ package enum ServiceError: Error, Sendable, Equatable {
     case foreignPage
     /// The relying party's data for the logout have more levels than can be stored.
     case deepLogoutData
-    /// By the operator.
+    /// The operator has revoked the identity.
     case revoked
 
     // Browsers that wait for a phone

@@ -13,7 +13,8 @@ package enum ServiceEvent: Sendable {
     case registrationDeleted(MPinID, user: String)
     /// The client secret shares were handed out.
     case registered(MPinID, user: String, keyID: String)
-    /// A proof was judged, right or wrong, or the same work was done. It began at that instant.
+    /// A proof was judged, or the same work was done without judging one. It began at the instant `since` and has just
+    /// ended.
     case judged(since: ContinuousClock.Instant)
     /// The verdict of a login. The user is empty if the ID was never registered.
     case login(MPinID, user: String, Verdict)
@@ -23,9 +24,9 @@ package enum ServiceEvent: Sendable {
     case permit(MPinID, user: String?, refusal: (any Error)?)
     /// A new master secret is in use.
     case keyInUse(String)
-    /// The time permits of that D-TA are wrong, or are right again.
+    /// The time permits of the named D-TA are wrong, or are right again.
     case permits(of: String, areRight: Bool)
 }
 
-/// Is called with each event, in the task in which it happens. It must return at once.
+/// A function that is called with each event, in the task in which the event happens. It must return at once.
 package typealias ServiceObserver = @Sendable (ServiceEvent) -> Void

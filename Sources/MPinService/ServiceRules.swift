@@ -1,6 +1,6 @@
 package import MPinStore
 
-/// What the operator decides about registrations and logins.
+/// The operator's decisions about registrations and logins.
 package struct ServiceRules: Sendable {
     /// When wrong PINs block an identity, and for how long.
     package var attempts = AttemptPolicy()
@@ -19,7 +19,7 @@ package struct ServiceRules: Sendable {
     package init() {}
 }
 
-/// Lifetimes, in seconds unless the name says otherwise, and numbers of things.
+/// Lifetimes and largest numbers of things. Times are in seconds unless the name tells another unit.
 package struct ServiceLimits: Sendable {
     /// Longest user id in bytes of UTF-8: the longest mail address (RFC 5321 section 4.5.3.1).
     package var userIDBytes = 254
@@ -27,33 +27,34 @@ package struct ServiceLimits: Sendable {
     package var registrationSeconds = 3600
     /// Seconds for which a finished registration hands out its shares again to the holder of the same token.
     package var refetchSeconds = 300
-    /// Seconds from pass 1 to pass 2.
+    /// Seconds for which a challenge of pass 1 waits for its pass 2.
     package var pass1Seconds = 15
-    /// Challenges of one identity that live at the same time. A new one replaces the oldest.
+    /// The number of challenges of one identity that are valid at the same time. A new one replaces the oldest.
     package var pass1Records = 4
     /// Milliseconds for which a login waits at most while all remaining attempts of its identity are in progress.
     package var busyMilliseconds = 2_000
-    /// Logins with IDs that were never registered use 2 to this power slots.
+    /// The number of slots for logins with IDs that were never registered is 2 to this power.
     package var strangerBits = 13
     /// Seconds from pass 2 until the relying party must have redeemed the token.
     package var tokenSeconds = 60
     /// Seconds for which an access number or a QR code is shown.
     package var accessNumberSeconds = 300
-    /// Seconds for which it is valid after that.
+    /// Seconds for which a login by an access number or a QR code is still accepted after the page has stopped showing
+    /// it.
     package var accessNumberGraceSeconds = 5
     /// How many access numbers are tried to find one that is free.
     package var accessNumberTries = 100
-    /// Seconds for which a phone waits for its browser's page.
+    /// Seconds for which a phone waits until the relying party has decided about its login for a browser.
     package var waitSeconds = 10
-    /// Seconds for which a page's request waits for a phone, at most. A longer time means fewer requests, but proxies
-    /// end those that take a minute.
+    /// The most seconds for which a page's request waits for news from the phone. A longer time needs fewer requests,
+    /// but proxies break off requests that take a minute.
     package var pageWaitSeconds = 30
-    /// Seconds between two checks of what the D-TAs serve. If a D-TA has lost its share, that is noticed before a user
-    /// can enter three PINs, which would all be judged wrong.
+    /// Seconds between two checks of the D-TAs' master secrets. The time is so short that a share that a D-TA has lost
+    /// is noticed before a user can enter three PINs, which would all be judged wrong.
     package var keyWatchSeconds = 10
     /// Seconds between two checks of the D-TAs' time permits.
     package var permitCheckSeconds = 30
-    /// Tries, one each second, to get the server secret shares at the start.
+    /// How often the server tries, once a second, to get the server secret shares at the start.
     package var gatherTries = 30
 
     package init() {}

@@ -2,13 +2,13 @@ package import MPinSecrets
 
 /// A message between two parts of the system and its HMAC-SHA256 tag.
 ///
-/// The message is a label and fields, each preceded by its length in four bytes, so that different lists of fields
-/// never give the same bytes, and messages of different kinds never do. Clients pass `params` and `signature` on
-/// without reading them (wire section 6.3), so the server is free to choose this form.
+/// The message consists of a label and fields, each preceded by its length in four bytes. So different lists of fields
+/// never give the same bytes, nor do messages of different kinds. Clients pass `params` and `signature` on without
+/// reading them (wire section 6.3), so the server is free to choose this form.
 package struct SignedMessage: Sendable {
     private let bytes: [UInt8]
 
-    /// A message in the form of another program.
+    /// Makes a message of these bytes, for the signatures of another program.
     package init(bytes: [UInt8]) { self.bytes = bytes }
 
     private init(_ label: String, _ fields: [String]) {
@@ -53,12 +53,13 @@ extension SignedMessage {
         SignedMessage("clientSecret", [appID, keyID, hashID, hashUser, expires])
     }
 
-    /// Client to a D-TA: asks for the time permit share of one identity under one master secret, for that day only.
+    /// Client to a D-TA: asks for the time permit share of one identity under one master secret, for the day `date`
+    /// only.
     package static func timePermit(keyID: String, hashID: String, date: Int32) -> SignedMessage {
         SignedMessage("timePermit", [keyID, hashID, String(date)])
     }
 
-    /// Client to a D-TA: asks the same for an unregistered ID. The answer looks like that to
+    /// Client to a D-TA: asks for the time permit share of an unregistered ID. The answer looks like that to
     /// ``timePermit(keyID:hashID:date:)`` but is a useless permit.
     package static func strangerPermit(keyID: String, hashID: String, date: Int32) -> SignedMessage {
         SignedMessage("stranger permit", [keyID, hashID, String(date)])
@@ -69,8 +70,8 @@ extension SignedMessage {
         SignedMessage("timePermits", [keyID, hashID, String(count), expires])
     }
 
-    /// Activates one registration. The RPS makes and checks it; the mail and the RPA carry it. It is valid as long as
-    /// the registration. It signs `regOTTHash` because the RPS does not store the regOTT.
+    /// The activation key of one registration. The RPS makes and checks it; the mail and the RPA carry it. It is valid
+    /// as long as the registration. It signs `regOTTHash` because the RPS does not store the regOTT.
     package static func activation(id: MPinID, regOTTHash: [UInt8]) -> SignedMessage {
         SignedMessage("activate", [id.hex, Hex.encode(regOTTHash)])
     }
@@ -86,7 +87,7 @@ extension SignedMessage {
     /// The token in the forms that one browser gets from the website.
     package static func form(session: String) -> SignedMessage { SignedMessage("form", [session]) }
 
-    /// Its tag replaces the hash of an unregistered M-Pin ID. No ID has that hash.
+    /// The tag of this message replaces the hash of an unregistered M-Pin ID. No ID has that hash.
     package static func stranger(hashID: String) -> SignedMessage { SignedMessage("stranger", [hashID]) }
 
     /// Bearer token from the RPS to the RPA.

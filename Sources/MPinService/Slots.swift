@@ -1,7 +1,8 @@
 package import MPinSecrets
 
-/// A fixed number of slots for data of unregistered IDs, which anybody can invent without end. A key decides which ID
-/// gets which slot, so that nobody can aim at one. A new entry replaces the one that is in its slot.
+/// A fixed number of slots for data of unregistered IDs, because anybody can invent any number of IDs. A secret key
+/// decides which ID gets which slot, so that nobody can choose the slot of another ID. A new entry replaces the one in
+/// its slot.
 package struct Slots: Sendable {
     private let key: SecretBytes
     private let mask: UInt32

@@ -2,7 +2,7 @@ import MPinSecrets
 package import MPinStore
 import MPinWire
 
-/// The result of pass 2, for the holder of its one-time token.
+/// The result of pass 2, which the relying party gets for the one-time token.
 package struct AuthToken: Codable, Storable, Equatable {
     /// Hex of the SHA-256 of the one-time token's hex text. The token itself is not stored.
     package var key: String
@@ -17,7 +17,7 @@ package struct AuthToken: Codable, Storable, Equatable {
     /// The six digits that the client shows; empty if it asked for none or the PIN was wrong.
     package var otp: String
     package var expires: Moment
-    /// Whether the digits register another device.
+    /// Whether the six digits register another device of the user.
     package var registersDevice: Bool
 
     package init(
@@ -101,12 +101,13 @@ package struct Tokens: Sendable {
         return try await known.read(key, at: now) ?? stranger.flatMap { $0.key == key ? $0 : nil }
     }
 
-    /// Takes the token, which only one caller gets; nil if it is unknown, used or expired.
+    /// Takes the token out of the store, so that only one caller gets it. Nil if it is unknown, used or expired.
     package func take(_ authOTT: String, at now: Moment) async throws -> AuthToken? {
         try await take(authOTT, leavingBrowsers: false, at: now)?.token
     }
 
-    /// Takes the token as ``take(_:at:)`` does. `leavingBrowsers`: a token of a login for a browser stays in the store.
+    /// Takes the token as ``take(_:at:)`` does. With `leavingBrowsers` the token of a login for a browser is returned,
+    /// but stays in the store; `isLeft` is then true.
     func take(
         _ authOTT: String, leavingBrowsers: Bool, at now: Moment
     ) async throws -> (token: AuthToken, isLeft: Bool)? {
@@ -119,7 +120,7 @@ package struct Tokens: Sendable {
         return taken
     }
 
-    /// The slot of the token if its ID is unregistered.
+    /// The slot in which the token is if its ID is unregistered.
     private func place(_ key: String) -> ItemKey { unknown.key(slots.key(Array(key.utf8))) }
 }
 
@@ -168,7 +169,7 @@ private struct TakeToken: NamedChange {
     }
 }
 
-/// A login that this server has confirmed, but the relying party has not yet.
+/// A login with a right PIN about which the relying party has not decided yet.
 struct PendingLogin: Codable, Storable {
     /// "0" for a login on the same device, else the name of the waiting browser.
     var wid: String
@@ -190,7 +191,7 @@ struct PendingLogins: Sendable {
         try await table.create(AuthToken.key(authOTT), login, expires: now.adding(seconds: seconds), at: now)
     }
 
-    /// Takes the login, which only one caller gets.
+    /// Takes the login out of the store, so that only one caller gets it. Nil if there is none.
     func take(authOTT: String, at now: Moment) async throws -> PendingLogin? {
         try await table.take(AuthToken.key(authOTT), at: now)
     }

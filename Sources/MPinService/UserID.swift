@@ -1,6 +1,6 @@
 import Foundation
 
-/// Which user ids are allowed, and which are the same.
+/// Rules for user ids: which are allowed, and which mean the same user.
 ///
 /// The server stores and shows user ids in Unicode's composed form (NFC). Only the M-Pin ID has the bytes that the
 /// client sent, because old clients compare them with what they asked for.
@@ -32,8 +32,8 @@ package enum UserID {
         return nil
     }
 
-    /// The mailbox of an address. Mail providers ignore case, a "+tag" and a dot behind the domain, and Gmail also
-    /// ignores dots in names. It is used for limits only; the user id itself is not changed.
+    /// The mailbox that a mail address means, for limits only; the user id itself is not changed. Mail providers ignore
+    /// case, a "+tag" and a dot after the domain, and Gmail also ignores dots in names.
     package static func mailbox(_ text: String) -> String {
         let folded = normal(text).lowercased()
         guard let at = folded.lastIndex(of: "@") else { return folded }

@@ -6,16 +6,16 @@ package enum Verdict: Sendable, Equatable {
     case right
     /// `left`: how many more PINs may be wrong before the block.
     case wrong(left: Int)
-    /// Blocked by wrong PINs. Nil: until the operator unblocks it.
+    /// Blocked by wrong PINs until then; nil if only the operator can end the block.
     case blocked(until: Moment?)
     /// Revoked by the operator, for good.
     case revoked
     /// The identity's master secret is no longer served, or a restore has lost its registration. The user must register
     /// again.
     case retired
-    /// All remaining attempts are in progress. Whether one is left is known when they have ended.
+    /// All remaining attempts are in progress. Only when they have ended is it known whether one is left.
     case busy
-    /// Nothing can be judged, because every right PIN would be judged wrong.
+    /// Nothing is judged, because every right PIN would be judged wrong.
     case unavailable(UnavailableReason)
 
     package var isWrong: Bool { if case .wrong = self { true } else { false } }

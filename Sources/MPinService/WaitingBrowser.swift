@@ -1,11 +1,11 @@
 package import MPinStore
 package import MPinWire
 
-/// A browser that waits for a phone, named by an access number or the id in a QR code (wire section 11), and the rules
-/// for its changes.
+/// A browser that waits for a phone, and the rules for its changes. Its name is an access number or the id in a QR code
+/// (wire section 11).
 ///
-/// At most one login can result. The first right PIN binds the browser to its M-Pin ID, and only the one-time token
-/// that was given to the browser is valid for it.
+/// At most one login succeeds. The first right PIN binds the browser to its M-Pin ID, and only the one-time token that
+/// was given to the browser is valid for it.
 package struct WaitingBrowser: Codable, Storable {
     /// The login of a phone whose PIN was right.
     private struct Login: Codable {
@@ -20,7 +20,7 @@ package struct WaitingBrowser: Codable, Storable {
         var isRefused = false
     }
 
-    /// What the phone is told about its login.
+    /// The phone's answer about its login.
     package struct Outcome: Codable, Sendable, Equatable {
         /// 200, or the relying party's status for a refusal, which is passed on unchanged.
         package var status: Int
@@ -37,16 +37,17 @@ package struct WaitingBrowser: Codable, Storable {
             self.logoutData = logoutData
         }
 
-        /// Whether it can be read again where it is stored: in two levels of JSON.
+        /// Whether the outcome can be read again after it was stored: the JSON reader limits the depth, and stored
+        /// outcomes lie two levels deep in JSON.
         var isStorable: Bool { (logoutData?.depth ?? 0) + 2 <= JSON.maxDepth }
     }
 
-    /// What the browser is told.
+    /// The browser's answer about the login.
     package struct View: Sendable, Equatable {
-        /// `new`, then what the phone reports, `authenticate` after a right PIN, and `expired` when the login was used
-        /// or its time is over.
+        /// First `new`, then the status that the phone reports; `authenticate` after a right PIN; `expired` when the
+        /// login was used or the browser's time is over.
         package var status: String
-        /// The user whom the phone is about to log in; only with the status `user`.
+        /// The user id that the phone has reported; only with the status `user`.
         package var userID = ""
         /// The token that the browser redeems, 16 bytes in hex; only with the status `authenticate`.
         package var authOTT = ""
@@ -61,8 +62,8 @@ package struct WaitingBrowser: Codable, Storable {
         var isFinal: Bool { status == "authenticate" || status == "expired" }
     }
 
-    /// SHA-256 of the browser's webOTT in hex. A number may be given to another browser later, and the first browser's
-    /// token must not be valid for that one.
+    /// SHA-256 of the browser's webOTT in hex. It is compared because a number may be given to another browser later:
+    /// then the first browser's webOTT must not give access to the second one.
     let webOTTHash: String
     private var phoneStatus = "new"
     private var userID = ""
@@ -90,9 +91,9 @@ package struct WaitingBrowser: Codable, Storable {
         refusal = verdict
     }
 
-    /// Stores the login of a right PIN; false if another one came first. A login of the same M-Pin ID may replace it
-    /// only if the browser never got the earlier token or let it expire. The same token may come again, because the
-    /// phone repeats its request.
+    /// Stores the login of a right PIN. False if another login came first. A login of the same M-Pin ID may replace the
+    /// earlier one only if the browser never got the earlier token, or the earlier token has expired unused. The same
+    /// token may come again, because phones repeat requests.
     mutating func accept(authOTT: String, id: String, expires: Moment, at now: Moment) -> Bool {
         if let login {
             guard login.id == id else { return false }
@@ -103,8 +104,8 @@ package struct WaitingBrowser: Codable, Storable {
         return true
     }
 
-    /// What the browser is told. With the status `authenticate` it gets the token. `showsRefusals`: whether the browser
-    /// asks for refusals.
+    /// Returns the browser's answer. With the status `authenticate` it contains the token, and the browser then counts
+    /// as having got it. `showsRefusals`: the browser asks for refusals.
     package mutating func show(at now: Moment, showsRefusals: Bool = false) -> View {
         var answer = state(at: now)
         guard showsRefusals else { return answer }
@@ -121,8 +122,8 @@ package struct WaitingBrowser: Codable, Storable {
         return View(status: "authenticate", userID: user, authOTT: login.authOTT)
     }
 
-    /// The relying party redeems the token of the browser's login; this works once. Without an outcome the phone goes
-    /// on waiting for one.
+    /// Redeems the token of the browser's login for the relying party; this works once. Without an outcome the phone
+    /// continues to wait for one.
     mutating func redeem(authOTT: String, outcome: Outcome?) -> Bool {
         guard !isRedeemed, login?.authOTT == authOTT else { return false }
         isRedeemed = true
@@ -130,8 +131,8 @@ package struct WaitingBrowser: Codable, Storable {
         return true
     }
 
-    /// Notes that something other than a page of the relying party has presented the token. The token stays valid for
-    /// such a page.
+    /// Notes that the token was presented by something other than a page of the relying party. The token stays valid
+    /// for such a page.
     mutating func refuse(authOTT: String) {
         if !isRedeemed, login?.authOTT == authOTT { login?.isRefused = true }
     }
@@ -144,6 +145,6 @@ package struct WaitingBrowser: Codable, Storable {
     /// Sets the outcome after ``redeem(authOTT:outcome:)``.
     mutating func finish(_ outcome: Outcome) { self.outcome = outcome }
 
-    /// What the phone with this token is told; nil while it has to wait.
+    /// The answer for the phone with this token; nil while it has to wait.
     func outcome(authOTT: String) -> Outcome? { login?.authOTT == authOTT ? outcome : nil }
 }

@@ -1,10 +1,10 @@
 import MPinSecrets
 package import MPinStore
 
-/// The browsers that wait for a phone, by number or id and by webOTT.
+/// The browsers that wait for a phone. They are found by their names, which are numbers or ids, and by their webOTTs.
 package struct WaitingBrowsers: Sendable {
     private let table: Table<WaitingBrowser>
-    /// Numbers or ids by the hash of the webOTT.
+    /// The names of the browsers, by the hashes of their webOTTs.
     private let names: Table<String>
     private let signals: any Signals
 
@@ -14,7 +14,7 @@ package struct WaitingBrowsers: Sendable {
         names = Table("webott", in: store)
     }
 
-    /// Lets a browser wait under that name; false if the name is in use.
+    /// Lets a browser wait under the name `wid`. False if the name is in use.
     package func open(_ wid: String, webOTT: String, expires: Moment, at now: Moment) async throws -> Bool {
         let hash = Self.hash(webOTT)
         guard try await table.create(wid, WaitingBrowser(webOTTHash: hash), expires: expires, at: now) else {
@@ -25,13 +25,13 @@ package struct WaitingBrowsers: Sendable {
 
     func contains(_ wid: String, at now: Moment) async throws -> Bool { try await table.contains(wid, at: now) }
 
-    /// The name under which the browser waits; nil if its time is over.
+    /// The name under which the browser with this webOTT waits; nil if its time is over.
     package func wid(webOTT: String, at now: Moment) async throws -> String? {
         try await names.read(Self.hash(webOTT), at: now)
     }
 
-    /// Calls `look` with the waiting browser that has this webOTT; nil if its time is over, even if another browser has
-    /// the name now.
+    /// Calls `look` with the browser that waits under the name `wid`. Nil, without a call, if no browser or one with
+    /// another webOTT waits there: the time of this one is over, and the name may be in use again.
     package func look<Result: Sendable>(
         _ wid: String, webOTT: String, at now: Moment,
         _ look: @escaping @Sendable (inout WaitingBrowser) -> Result
@@ -45,7 +45,8 @@ package struct WaitingBrowsers: Sendable {
         }
     }
 
-    /// Changes a waiting browser and wakes the requests that wait for it; nil if there is none.
+    /// Changes the browser that waits under the name `wid` and wakes the requests that wait for a change. Nil if there
+    /// is none.
     func change<Result: Sendable>(
         _ wid: String, at now: Moment, _ change: @escaping @Sendable (inout WaitingBrowser) -> Result
     ) async throws -> Result? {
@@ -59,13 +60,13 @@ package struct WaitingBrowsers: Sendable {
         return result
     }
 
-    /// The outcome of the phone's login; nil while it has to wait.
+    /// The outcome of the login with the token `authOTT`; nil while the phone has to wait.
     func outcome(_ wid: String, authOTT: String, at now: Moment) async throws -> WaitingBrowser.Outcome? {
         try await table.read(wid, at: now)?.outcome(authOTT: authOTT)
     }
 
-    /// Waits for a result of `look`, which is called at once, after each change of the browser, and finally after
-    /// `seconds`. Nil if there was none, the client has disconnected or the server is to stop.
+    /// Waits until `look` returns a result. It is called at once, after each change of the browser, and finally after
+    /// `seconds`. Nil if it never returned one, the client has disconnected, or the server is to stop.
     func wait<Result: Sendable>(
         _ wid: String, seconds: Int, _ look: @Sendable () async throws -> Result?
     ) async throws -> Result? {
@@ -80,7 +81,7 @@ package struct WaitingBrowsers: Sendable {
         }
     }
 
-    /// Deletes a browser whose login was refused and not redeemed; otherwise false, and nothing is changed.
+    /// Deletes the browser `wid` if its login was refused and not redeemed. Otherwise false, and nothing is changed.
     func endIfRefused(_ wid: String, authOTT: String, at now: Moment) async throws -> Bool {
         let isEnded = try await table.update(wid, at: now) { entry in
             guard entry?.value.isRefused(authOTT: authOTT) == true else { return false }
