@@ -27,8 +27,8 @@ final class Connection {
 
     deinit { hangUp() }
 
-    /// Sends a request and reads its answer. If the server has closed the connection in the meantime, it opens a new
-    /// one.
+    /// Sends a request and reads its answer. Opens a connection if none is open. If the server has closed it, this call
+    /// fails, and the next one opens a new connection.
     func send(_ method: String, _ target: String, body: String? = nil) throws(Failure) -> Answer {
         if file < 0 { try connect() }
         var text = "\(method) \(target) HTTP/1.1\r\nHost: \(host):\(port)\r\n"
@@ -106,7 +106,7 @@ final class Connection {
         return Answer(status: status, body: body, retryAfter: retryAfter)
     }
 
-    /// The bytes before the empty line. It also reads that line.
+    /// Reads up to the empty line after the header, and returns the bytes before that line.
     private func readHead() throws(Failure) -> [UInt8] {
         var searched = 0
         while true {

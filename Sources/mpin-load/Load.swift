@@ -47,10 +47,11 @@ struct Load: Sendable {
         return results.withLock { $0 }
     }
 
-    /// Logs in for `seconds` seconds. The identity whose last login is the longest ago comes next. If `rate` is nil,
-    /// logins run as fast as the connections allow. Otherwise `rate` logins are started each second, however slow the
-    /// server is, and the time of a login counts from its planned start. There must be at least one identity for each
-    /// connection, because an identity has only one login at a time, as on a phone.
+    /// Logs in for `seconds` seconds. The identity whose last login is the longest ago comes next.
+    ///
+    /// If `rate` is nil, logins run as fast as the connections allow. Otherwise `rate` logins are started each second,
+    /// however slow the server is, and the time of a login counts from its planned start. There must be at least one
+    /// identity for each connection, because an identity has only one login at a time, as on a phone.
     func login(_ identities: [Identity], seconds: Double, rate: Double?) -> Result {
         let next = Atomic(0)
         let resting = Mutex(Ring(identities))
@@ -73,8 +74,8 @@ struct Load: Sendable {
                     mine.latencies.append((now() - due) * 1000)
                 } catch {
                     mine.failures["\(error)", default: 0] += 1
-                    // Wait as a phone does. Otherwise this program would take processor time from the server that
-                    // refuses it.
+                    // Wait as long as the server asks, as a phone does. Otherwise the refused requests would take
+                    // processor time from the server.
                     if let wanted = (error as? Phone.Refused)?.retryAfter { Thread.sleep(forTimeInterval: wanted) }
                 }
             }

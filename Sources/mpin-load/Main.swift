@@ -57,11 +57,12 @@ struct LoadCommand: ParsableCommand {
 
     private func measure(_ load: Load, _ server: ServerProcess) throws -> Report {
         let start = Date()
-        // Registrations use at most eight connections, because a server may refuse more and they are not measured.
+        // Registrations use at most eight connections, because a server may refuse more of them at once, and their
+        // speed is not what this program measures.
         let identities = try Load(endpoint: load.endpoint, connections: min(connections, 8)).register(users)
         let registering = Date().timeIntervalSince(start)
         guard let megabytes = server.megabytes else { throw ValidationError("no process \(pid)") }
-        // Run for a moment first, to warm the caches of both sides.
+        // The first logins are not measured, because they only fill the caches of both sides.
         _ = load.login(identities, seconds: min(1, seconds / 4), rate: rate)
         let sampler = UnitSampler()
         let before = server.cpuNanoseconds

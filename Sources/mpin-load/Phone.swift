@@ -38,8 +38,9 @@ final class Phone {
         authority = Connection(second)
     }
 
-    /// Registers with a server that confirms at once, and computes the commitment, the first half of every login. All
-    /// logins of an identity use the same x. That saves arithmetic here, but would reveal the secret of a real user.
+    /// Registers with a server that confirms at once, and computes the commitment, which is the phone's half of pass 1.
+    /// All logins of an identity use the same random number x. That saves arithmetic here, but would reveal the secret
+    /// of a real user.
     func register(_ user: String) throws -> Identity {
         let registration = try server.send("PUT", "/rps/user", body: "{\"mobile\":1,\"userId\":\"\(user)\"}")
             .decoded(RegisterResponse.self, "register")

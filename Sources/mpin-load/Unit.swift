@@ -16,7 +16,7 @@ struct Unit: ~Copyable {
 
     deinit { limbs.deallocate() }
 
-    /// Takes one more sample, which takes about 0.2 ms.
+    /// Measures the products once more, for about 0.2 ms.
     mutating func sample() {
         let start = Self.threadTime()
         for _ in 0..<Self.products { __gmpn_sec_mul(limbs + 8, limbs, 4, limbs + 4, 4, nil) }

@@ -9,7 +9,7 @@ struct DTA: ParsableCommand {
         commandName: "dta", abstract: "Run a trust authority, or rotate its master secret.",
         subcommands: [RunDTA.self, Rotate.self, Shares.self], defaultSubcommand: RunDTA.self)
 
-    /// On the file of a stopped or running D-TA.
+    /// Rotates the master share in the database of a D-TA, which may be running.
     struct Rotate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Make a new master share; the one before it is served until a date.",
@@ -105,8 +105,8 @@ struct DTA: ParsableCommand {
 }
 
 extension ConfigOption {
-    /// The D-TAs that the options name: one by its database, or both of a state folder. All of them and the audit log
-    /// are opened before anything is changed.
+    /// Opens the databases of the D-TAs that the options name, and the audit log. The options name one D-TA by its
+    /// database, or both of a state folder. This comes before any change, so that an error changes nothing.
     fileprivate func authorities(
         _ database: DatabaseOptions, _ seal: SealOptions, _ audit: AuditOptions, _ now: Moment
     ) async throws -> (shares: [(name: String, shares: MasterShareDatabase)], audit: Audit) {
@@ -122,15 +122,15 @@ extension ConfigOption {
         return (shares, try self.audit(audit, stateDir: try database.stateDir ?? folder(of: database)))
     }
 
-    /// The audit log. If there is none, the command is not recorded, and the operator gets a warning.
+    /// Opens the audit log. If the options name none, the command is not recorded, and the operator gets a warning.
     private func audit(_ options: AuditOptions, stateDir: String?) throws -> Audit {
         let place = try fill(options).place(stateDir: stateDir)
         if place == nil { complain(lines: "mpind: warning: no audit log is named, so this is not recorded\n") }
         return Audit(try place.map { try AuditLog($0) }, part: "operator")
     }
 
-    /// The state folder, if the database belongs to a server with all parts in one process. The audit log of all parts
-    /// is there.
+    /// The state folder, if the database belongs to a server with all parts in one process; otherwise nil. The audit
+    /// log of all parts is in that folder.
     private func folder(of options: DatabaseOptions) throws -> String? {
         let state = MPinServer.folder(of: try options.path(""))
         return FileManager.default.fileExists(atPath: state + "/audit/audit.jsonl") ? state : nil

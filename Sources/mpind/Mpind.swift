@@ -33,7 +33,7 @@ struct Mpind: AsyncParsableCommand {
         await main(nil)
     }
 
-    /// For a start without any arguments.
+    /// The text for an operator who starts the program without any options.
     private static let firstSteps = """
         mpind is the M-Pin server. Begin with all its parts in one process, on this machine:
             mpind --all-in-one --state-dir state --mail-dir mail
@@ -48,7 +48,8 @@ struct Mpind: AsyncParsableCommand {
         ProcessInfo.processInfo.environment.keys.contains { $0.hasPrefix("MPIND_") }
     }
 
-    /// Handles `mpind help PART`. The options of the parts are in tables that the argument parser does not know.
+    /// Handles `mpind help PART`; false for other arguments. The argument parser cannot, because the options of the
+    /// parts are in tables that it does not know.
     private static func printsOptions(_ arguments: [String]) -> Bool {
         guard arguments.first == "help" else { return false }
         switch Array(arguments.dropFirst()) {

@@ -25,7 +25,8 @@ func complain(_ text: String) {
 /// Writes lines to standard error.
 func complain(lines text: String) { _ = text.withCString { write(STDERR_FILENO, $0, strlen($0)) } }
 
-/// Runs an operator's command. A failure gives one line on standard error and exit code 1.
+/// Runs an operator's command. An error gives one line on standard error and exit code 1. Files that the command makes
+/// can be read only by their owner.
 func operate(_ command: () throws -> Void) throws {
     umask(0o077)
     do { try command() } catch let code as ExitCode { throw code } catch { throw failure(error) }

@@ -5,7 +5,7 @@ import MPinServer
 import MPinService
 import MPinStore
 
-/// The configuration from which an operator's command takes values that no option gives.
+/// The server's configuration, from which an operator's command takes values that its options do not give.
 struct ConfigOption: ParsableArguments {
     @Option(
         help: """
@@ -57,7 +57,8 @@ struct OperatorOptions: ParsableArguments {
     @OptionGroup var audit: AuditOptions
     @OptionGroup var output: OutputOptions
 
-    /// Opens the audit log. Values that no option gives come from the server's configuration.
+    /// Completes the database options and opens the audit log. Values that no option gives come from the server's
+    /// configuration.
     func open() throws -> (database: DatabaseOptions, audit: Audit) {
         let database = try config.fill(database)
         return (database, try config.fill(audit).audit(stateDir: database.stateDir))
@@ -72,7 +73,8 @@ struct DatabaseOptions: ParsableArguments {
     @Option(help: "Folder of a server with all parts in one process: its databases, keys and audit log.")
     var stateDir: String?
 
-    /// The path of the database of that part.
+    /// The path of the database of the part `name`, such as "rps". With --database the path is that file, and the name
+    /// is ignored.
     func path(_ name: String) throws -> String {
         switch (database, stateDir) {
         case (let url?, nil):
@@ -82,7 +84,7 @@ struct DatabaseOptions: ParsableArguments {
         }
     }
 
-    /// All databases, with their names.
+    /// The file names and paths of all databases that the command works on.
     func paths() throws -> [(name: String, path: String)] {
         guard stateDir != nil else {
             let path = try path("")
@@ -92,7 +94,7 @@ struct DatabaseOptions: ParsableArguments {
     }
 }
 
-/// The audit log into which a command writes its event.
+/// The options for the audit log into which a command writes its event.
 struct AuditOptions: ParsableArguments {
     @Option(help: "Audit log of the server. (default: that in --state-dir)")
     var auditLog: String?
@@ -122,7 +124,8 @@ struct AuditOptions: ParsableArguments {
         return place
     }
 
-    /// Opens the audit log. This comes before any change, so that a change that cannot be recorded is not made.
+    /// Opens the audit log. Commands do this before they change anything, so that a change that cannot be recorded is
+    /// not made.
     func audit(stateDir: String?) throws -> Audit {
         Audit(try place(stateDir: stateDir).map { try AuditLog($0) }, part: "operator")
     }

@@ -4,8 +4,8 @@ import Glibc
 import Logging
 import MPinServer
 
-/// A command that runs a part of the server. Its options come from the option table, so that file, environment and
-/// command line have the same ones.
+/// A command that runs a part of the server. Its options come from the option table, so that there are the same options
+/// in a file, in the environment and on the command line.
 protocol PartCommand: AsyncParsableCommand {
     static var part: ServerPart { get }
     var arguments: [String] { get }
@@ -75,10 +75,11 @@ struct RPA: PartCommand {
 private func serve(_ settings: Settings) async throws {
     // Databases contain identities, so nobody else may read the files of this process.
     umask(0o077)
-    // With this a file that may not grow causes an error, as a full disk does, and does not end the process.
+    // By default this signal ends a process whose file has reached the largest allowed size. If it is ignored, the
+    // write fails with an error, as with a full disk.
     signal(SIGXFSZ, SIG_IGN)
-    // A reload has no effect before there is a certificate, or if there is none. By default the signal would end the
-    // process.
+    // This signal reloads the certificate. While no certificate is loaded it must have no effect, but by default it
+    // would end the process.
     signal(SIGHUP, SIG_IGN)
     let logger = Logger.json(level: settings.logLevel)
     for warning in settings.warnings { logger.warning("\(warning)") }
@@ -92,8 +93,8 @@ private func serve(_ settings: Settings) async throws {
     try await Daemon(parts, logger: logger).runUntilSignal()
 }
 
-/// Raises the limit of open files to the most that the system allows, because the usual 1,024 are soon used up. If that
-/// is too few, it lowers the number of connections and logs a warning.
+/// Raises the limit of open files to the most that the system allows, because the usual 1,024 are soon used up. If the
+/// system allows too few, lowers the number of connections and logs a warning.
 private func raiseFileLimit(for parts: inout Parts, _ logger: Logger) {
     let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
     var limit = rlimit()

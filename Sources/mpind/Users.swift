@@ -125,8 +125,8 @@ extension UserAdministration.Entry {
 }
 
 extension String {
-    /// The text for a terminal, without characters that move the cursor or reverse the text. Old servers allowed them
-    /// in user ids.
+    /// The text for a terminal. Characters that move the cursor or reverse the text, which old servers allowed in user
+    /// ids, are replaced by question marks.
     fileprivate var shown: String {
         String(
             String.UnicodeScalarView(
