@@ -4,18 +4,18 @@ import NIOPosix
 
 /// Threads for work that would block an event loop.
 enum Workers {
-    /// Threads for arithmetic on the curve, as many as processors.
+    /// Threads for arithmetic on the curve, one for each processor.
     private static let computing = started(NIOThreadPool(numberOfThreads: System.coreCount))
-    /// Threads for blocking calls to other servers. There are more, because they mostly wait.
+    /// Threads for blocking calls to other servers. There are more of them, because they mostly wait.
     private static let calling = started(NIOThreadPool(numberOfThreads: 16))
 
-    /// The most registrations that may wait for their mails; further ones get 503. So a slow mail server delays only
-    /// registrations.
+    /// The largest number of registrations that wait for their mails at the same time; further ones get 503. With
+    /// threads of their own they delay only other registrations if a mail server is slow.
     static let registrations = 32
     private static let registering = started(NIOThreadPool(numberOfThreads: registrations))
     private static let registrationsRunning = TaskLimit(registrations)
-    /// Threads for mails. They are separate, because another part of the same process waits for the mail on a thread of
-    /// the other pools.
+    /// Threads for mails. They are separate, because a registration of the RPS waits, on a thread of another pool, for
+    /// the mail that the RPA in the same process sends.
     private static let mailing = started(NIOThreadPool(numberOfThreads: registrations))
 
     private static func started(_ pool: NIOThreadPool) -> NIOThreadPool {

@@ -1,6 +1,6 @@
 package import Logging
 
-/// Writes events of one part of the server into the audit log: `audit.record(.login(…))`. Without a log it does
+/// Writes events of one part of the server into the audit log: `audit.record(.login(…))`. If there is no log, it does
 /// nothing.
 package struct Audit: Sendable {
     private let log: AuditLog?
@@ -18,7 +18,7 @@ package struct Audit: Sendable {
     /// The address of the client whose request is being served. It is written into the audit lines of the request.
     @TaskLocal static var origin: IPAddress?
 
-    /// Writes into the same log for another part of this process.
+    /// A value that writes into the same log for another part of this process.
     func of(_ part: String) -> Audit { Audit(log, part: part, logger: logger) }
 
     /// Writes an event. If the log cannot be written, logins go on, and the failure is reported in the server's other
@@ -33,7 +33,7 @@ package struct Audit: Sendable {
         log?.appendSoon(event, part: part, origin: Self.origin?.description) { report($0, event.name) }
     }
 
-    /// Whether there is an audit log with lines, so that this is not the first start.
+    /// Whether there is an audit log that has lines: then this is not the first start of the server.
     var hasLines: Bool { log.map { (try? !$0.isEmpty()) ?? true } ?? false }
 
     private func report(_ error: any Error, _ event: String) {

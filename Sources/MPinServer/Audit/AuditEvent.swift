@@ -15,8 +15,8 @@ package struct AuditEvent: Sendable {
     var subject: Subject?
     /// Further members of the event's line in the log.
     var details: [(String, String)] = []
-    /// Whether the event is written to the disk before the program goes on. The end of the process loses no event,
-    /// durable or not.
+    /// Whether the event is synced to the disk before the program continues. The end of the process alone loses no
+    /// event, durable or not.
     var isDurable = false
 
     private init(_ name: String, _ subject: Subject? = nil, _ details: [(String, String)] = [], isDurable: Bool = false)
@@ -71,8 +71,8 @@ extension AuditEvent {
         AuditEvent("confirmation-refused", Subject(identity: id.key, user: user))
     }
 
-    /// The number of permits since then that have no line of their own: those for unregistered IDs, and further ones of
-    /// an identity with the same outcome.
+    /// A summary of the permits since `since` that have no lines of their own. `strangers`: permits for unregistered
+    /// IDs. `repeated`: further permits of an identity with the same outcome.
     static func permits(since: Moment, strangers: Int, repeated: Int) -> AuditEvent {
         AuditEvent(
             "permits", nil,
@@ -103,7 +103,7 @@ extension AuditEvent {
     /// A new master secret is in use at the RPS.
     static func keyInUse(_ keyID: String) -> AuditEvent { AuditEvent("key-in-use", nil, [("key_id", keyID)]) }
 
-    /// The time permits of that D-TA are wrong, or are right again.
+    /// The time permits of the D-TA `authority` are wrong, or are right again.
     static func permits(of authority: String, areRight: Bool) -> AuditEvent {
         AuditEvent(areRight ? "permits-right" : "permits-wrong", nil, [("authority", authority)], isDurable: true)
     }
@@ -141,7 +141,7 @@ extension AuditEvent {
         AuditEvent("command", Subject(identity: "", user: user), [("command", name)], isDurable: true)
     }
 
-    /// An operator has run another command; `details` tell what it did.
+    /// An operator has run a command; `details` tell what it did.
     package static func command(_ name: String, _ details: [(String, String)] = []) -> AuditEvent {
         AuditEvent("command", nil, [("command", name)] + details, isDurable: true)
     }

@@ -3,8 +3,8 @@ import Glibc
 import MPinSecrets
 import MPinService
 
-/// The files of one audit log: the earlier ones, which are found by their names or given by path, and the current one,
-/// to which the server appends.
+/// The files of one audit log: earlier ones, which are found by their names or given by path, and the current one, to
+/// which the server appends.
 struct AuditFiles {
     struct File {
         let path: String
@@ -21,8 +21,8 @@ struct AuditFiles {
 
     private static let packers = [".gz", ".xz", ".bz2", ".zst", ".lz4"]
 
-    /// Reads the head and the files that match it. The head stays locked until all files are open, so that no rotation
-    /// can happen in between.
+    /// Reads the head of the log and all files of the log. The head stays locked until all files are open, so that no
+    /// new file can be begun in between.
     static func find(_ place: AuditPlace, older: [String]) throws -> (AuditHead, AuditFiles) {
         let file = Glibc.open(place.head, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { throw AuditError.system(place.head, errno) }
@@ -32,8 +32,8 @@ struct AuditFiles {
         var found = AuditFiles()
         let beside = try namesBeside(place)
         found.packed = beside.filter { name in packers.contains { name.hasSuffix($0) } }
-        // The current file is opened first. If it has a second name, which anybody can make and a crash during a
-        // rotation leaves, that name does not count as an earlier file.
+        // The current file is opened first, because each file counts under the first of its names. It may have a second
+        // name beside the log: a crash during a rotation leaves one, and anybody can make one.
         let opened = try open([place.log] + older + beside.filter { !found.packed.contains($0) })
         flock(file, LOCK_UN)
         let all = try opened.map { path, handle in File(path: path, lines: try lines(path, handle)) }

@@ -2,22 +2,22 @@ import Foundation
 import Glibc
 import MPinSecrets
 
-/// The number, the tag and the end of the last line of an audit log. It is stored beside the key, where somebody who
-/// can cut the log cannot change it.
+/// The number, the tag and the end of the last line of an audit log. They are stored beside the key, so that somebody
+/// who can cut off lines of the log cannot change them.
 ///
 /// The file is also the lock of the log: a process holds it while it writes a line.
 struct AuditHead: Equatable {
     /// The number of the log's last line.
     var number = 0
     var tag = AuditLine.noTag
-    /// The size of the log in bytes, up to the end of that line.
+    /// The size of the current file of the log in bytes, up to the end of its last line.
     var size = 0
 
     private static let length = 128
 
     init() {}
 
-    /// Reads the head from an open file, which is empty if it is new.
+    /// Reads the head from an open file. An empty file is that of a new log.
     init(file: Int32, path: String) throws {
         var buffer = [UInt8](repeating: 0, count: Self.length)
         let count = pread(file, &buffer, buffer.count, 0)

@@ -1,8 +1,8 @@
 import Foundation
 import MPinSecrets
 
-/// One line of the audit log: a JSON object whose last member is a tag of the line's other members and of the previous
-/// line's tag. So nobody without the key can change, remove, move or insert a line.
+/// One line of the audit log: a JSON object whose last member is a tag of the other members and of the previous line's
+/// tag. So nobody without the key can change, remove, move or insert a line unnoticed.
 struct AuditLine: Sendable, Equatable {
     /// The number of the line, counted from 1 through all files of the log.
     let number: Int
@@ -13,7 +13,7 @@ struct AuditLine: Sendable, Equatable {
 
     private static let separator = Array(",\"mac\":\"".utf8)
 
-    /// The previous tag of the first line.
+    /// The tag that stands for the missing previous line of the first line.
     static let noTag = [UInt8](repeating: 0, count: HMACSHA256.size)
 
     /// Makes a line that follows the one with the tag `previous`.
@@ -51,8 +51,8 @@ struct AuditLine: Sendable, Equatable {
         constantTimeEqual(tag.span, Self.tag(body, previous: previous, key: key).span)
     }
 
-    /// Reads the tag that the line itself names as the previous one, as the first line of a file and a line after a
-    /// loss do. Nil unless this is such a line and its own tag is right.
+    /// Reads the tag of the previous line out of the line itself. The first line of a file and a line after a loss
+    /// contain it. Nil unless this is such a line and its own tag is right.
     func resumes(key: SecretBytes) -> Resumption? {
         guard let members = try? JSONDecoder().decode(Resumption.self, from: Data(body + Array("}".utf8))),
             let previous = Hex.decode(members.previous), follows(previous, key: key)

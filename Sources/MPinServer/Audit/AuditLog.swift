@@ -42,7 +42,7 @@ package final class AuditLog: Sendable {
             close(head)
             throw error
         }
-        // This also checks now, and not only at the first event, that the log and the head match.
+        // This checks the log and the head now, and not only at the first event.
         try locked { _, _ in }
     }
 
@@ -59,8 +59,9 @@ package final class AuditLog: Sendable {
         try append(entry(event, part: part, origin: origin))
     }
 
-    /// Writes an event, but does not wait for the disk. It is for answers whose time must not reveal whether a line is
-    /// written. Later events come after it. `failed` is called with the error if it cannot be written.
+    /// Writes an event, but returns before it is written. It is used where the time of an answer must not reveal
+    /// whether a line is written. Events that are written later come after it. `failed` is called with the error if it
+    /// cannot be written.
     func appendSoon(
         _ event: AuditEvent, part: String, origin: String?, failed: @escaping @Sendable (any Error) -> Void
     ) {
@@ -80,7 +81,8 @@ package final class AuditLog: Sendable {
     /// Writes the waiting entries, and then `entry`.
     private func append(_ entry: Entry?) throws {
         try locked { files, head in
-            // An entry that cannot be written stays in the queue. The lock prevents that another thread takes it.
+            // An entry that cannot be written stays in the queue. The lock keeps other threads from taking it at the
+            // same time.
             while let first = waiting.withLock({ $0.first }) {
                 try write(first.members, &head, files, isDurable: first.isDurable)
                 waiting.withLock { _ = $0.removeFirst() }
@@ -90,8 +92,8 @@ package final class AuditLog: Sendable {
         }
     }
 
-    /// Begins a new file if the current one is full. If that fails, the cause will hardly disappear soon: it is
-    /// reported once, and tried again each time the file has grown by an eighth of its limit.
+    /// Begins a new file if the current one is full. If that fails, it is tried again each time the file has grown by
+    /// an eighth of its limit, because the cause will hardly disappear soon. Only the first failure is reported.
     private func rotateIfFull(_ files: inout Files, _ head: inout AuditHead) throws {
         guard let fileBytes, head.size >= max(fileBytes, files.nextTry ?? 0) else { return }
         let isFirstTry = files.nextTry == nil
@@ -156,7 +158,7 @@ extension AuditLog {
         }
     }
 
-    /// Opens the new file if another process has begun one. Returns the size of the log in bytes.
+    /// Opens the new file if another process has begun one. Returns the size of the current file in bytes.
     private func followRotation(_ files: inout Files) throws -> Int {
         var (here, there) = (stat(), stat())
         guard fstat(files.log, &here) == 0 else { throw AuditError.system(place.log, errno) }
@@ -186,7 +188,7 @@ extension AuditLog {
         let (text, start) = (line.text, head.size)
         guard Glibc.write(files.log, text, text.count) == text.count else {
             let code = errno
-            // A partial line would look like a manipulation.
+            // The part of the line that was written is cut off again, because it would look like a manipulation.
             ftruncate(files.log, off_t(start))
             throw AuditError.system(place.log, code == 0 ? ENOSPC : code)
         }
@@ -196,9 +198,9 @@ extension AuditLog {
         if isDurable { fdatasync(files.head) }
     }
 
-    /// Repairs what a crash of the machine between two writes may leave. Lines after the head's last one are accepted
-    /// if their tags are right. For any other difference a `gap` line is written, which verification will always
-    /// report.
+    /// Makes the head and the log match again, which a crash of the machine between two writes may prevent. Lines after
+    /// the head's last one are accepted if their tags are right. For any other difference a `gap` line is written,
+    /// which verification will always report.
     private func catchUp(_ head: inout AuditHead, _ files: Files, size: Int) throws {
         guard size != head.size else { return }
         var lost = size < head.size
@@ -233,7 +235,7 @@ extension AuditLog {
         head.size += 1
     }
 
-    /// The lines in that range; the last one may be incomplete.
+    /// Reads the lines from the byte `start` to the byte `end`. The last one may be incomplete.
     private func lines(_ file: Int32, from start: Int, to end: Int) throws -> [ArraySlice<UInt8>] {
         var bytes = [UInt8](repeating: 0, count: end - start)
         guard pread(file, &bytes, bytes.count, off_t(start)) == bytes.count else {

@@ -28,7 +28,7 @@ package struct AuditPlace: Sendable {
         self.users = users
     }
 
-    /// The name of `user` in a line.
+    /// The name by which the log's lines call `user`.
     package func name(_ user: String) -> String {
         let user = UserID.normal(user)
         return switch users {

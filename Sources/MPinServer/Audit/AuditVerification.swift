@@ -13,10 +13,11 @@ package struct AuditVerification: Sendable, Equatable {
     /// The number of lines that are unchanged and in their place.
     package private(set) var good = 0
     package private(set) var findings: [Finding] = []
-    /// The last line. An operator can write it down elsewhere and give it to a later verification as `expected`.
+    /// The last line that was read. An operator can write it down elsewhere and give it to a later verification as
+    /// `expected`.
     package private(set) var last: Mark?
 
-    /// A line that was in the log: `NUMBER:TAG`.
+    /// A line of the log by its number and tag: `NUMBER:TAG`.
     package struct Mark: Sendable, Equatable, CustomStringConvertible {
         package let number: Int
         package let tag: String
@@ -37,7 +38,7 @@ package struct AuditVerification: Sendable, Equatable {
         package var description: String { "\(number):\(tag)" }
     }
 
-    /// Files or lines that were not checked.
+    /// Texts about files or lines that were not checked.
     package private(set) var unseen: [String] = []
     /// The files that were read, oldest first.
     package private(set) var files: [String] = []
@@ -45,11 +46,12 @@ package struct AuditVerification: Sendable, Equatable {
     private var previous = AuditLine.noTag
     private var number = 0
 
-    /// Reads all files of a log: the current one, earlier ones in its folder, which are found by their names, and the
-    /// files `older`.
+    /// Reads and checks all files of a log: the current one, earlier ones in its folder, which are found by their
+    /// names, and the files `older`.
     ///
-    /// The head, which is stored beside the key, reveals every line that was cut from the end. If somebody has restored
-    /// an old head together with an old log, only `expected`, a mark that was written down elsewhere, reveals it.
+    /// The head, which is stored beside the key, reveals whether lines were cut off at the end. Somebody may have put
+    /// back an old head together with an old log; only `expected`, a mark that was written down elsewhere, reveals
+    /// that.
     package init(_ place: AuditPlace, older: [String] = [], expected: Mark? = nil) throws {
         var isExpectedThere = expected == nil
         let (head, found) = try AuditFiles.find(place, older: older)

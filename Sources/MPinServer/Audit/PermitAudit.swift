@@ -6,7 +6,7 @@ import Synchronization
 /// So in each interval an identity gets one line for each outcome, and all other permits are only counted in one
 /// summary line.
 final class PermitAudit: Sendable {
-    /// How many lines of their own one interval may have. Further permits are only counted.
+    /// The largest number of lines in one interval, besides its summary. Further permits are only counted.
     private static let capacity = 10_000
 
     private struct Interval {
@@ -26,14 +26,14 @@ final class PermitAudit: Sendable {
         (audit, seconds, clock) = (config.audit, config.limits.permitAuditSeconds, config.clock)
     }
 
-    /// Notes a permit. `user`: nil for an unregistered ID. Takes the same time in both cases, because nothing is
-    /// written here.
+    /// Notes a permit. `user`: nil for an unregistered ID. Takes the same time in both cases, because the line is
+    /// written later, by another thread.
     func note(_ id: MPinID, user: String?, status: Int) {
         sumUp(isEnd: false)
         let (now, name) = (clock(), "\(status) \(id.key)")
         let isNew = interval.withLock { interval in
             interval.start = interval.start ?? now
-            // It is looked up for unregistered IDs, too, so that they take the same time.
+            // The name is looked up for unregistered IDs, too, so that they take the same time.
             let isSeen = interval.seen.contains(name)
             guard user != nil else {
                 interval.strangers += 1
@@ -49,7 +49,8 @@ final class PermitAudit: Sendable {
         if isNew, let user { audit.recordSoon(.permit(id, user: user, status: status)) }
     }
 
-    /// Writes the summary line of an interval that is over, or, at the end of the process, of any.
+    /// Writes the summary line of an interval that is over. With `isEnd`, at the end of the process, also of one that
+    /// is not.
     func sumUp(isEnd: Bool) {
         let now = clock()
         let past = interval.withLock { interval -> Interval? in

@@ -1,7 +1,7 @@
 import MPinService
 import MPinStore
 
-/// Writes the events of the service into the audit log and the counters.
+/// Writes the events of the service into the audit log, and counts them in the metrics.
 struct ServiceAudit: Sendable {
     private let audit: Audit
     private let metrics: Metrics

@@ -48,7 +48,7 @@ package struct TrustAuthorityConfig: Sendable {
     package var requestKey: SecretBytes
     /// Origins of browser pages that may call this D-TA; `*` stands for all.
     package var allowOrigin: [String] = []
-    /// The credentials of an old RPS. If set, its requests, which are signed with these, are accepted, too.
+    /// The credentials of an old RPS. If set, its requests, which are signed with them, are accepted, too.
     package var legacy: LegacyCredentials?
     package var limits = Limits()
     package var clock: Clock = Moment.now
@@ -64,15 +64,15 @@ package struct TrustAuthorityConfig: Sendable {
     }
 }
 
-/// A D-TA as the RPS reaches it.
+/// How the RPS and its clients reach a D-TA.
 package struct TrustAuthorityLink: Sendable {
     /// The name in logs and errors, such as "D-TA 1".
     package var name: String
-    /// The index of the share that it keeps of each master secret, from 1 on.
+    /// The index, from 1 on, of the share of each master secret that the D-TA keeps.
     package var index: Int
     /// Base URL for the RPS, without a slash at the end.
     package var url: String
-    /// Base URL for clients, or a path if they reach it through this server; nil if clients do not ask it.
+    /// Base URL for clients, or a path if they reach the D-TA through this server; nil if clients do not use this D-TA.
     package var publicURL: String?
     /// The ``TrustAuthorityConfig/requestKey`` of that D-TA.
     package var requestKey: SecretBytes
@@ -85,8 +85,8 @@ package struct TrustAuthorityLink: Sendable {
         self.requestKey = requestKey
     }
 
-    /// The URL at which the RPS checks what clients get. If clients use the path of ``AuthorityGate``, it is the RPS's
-    /// own URL.
+    /// The URL at which the RPS checks the permit shares that clients get. If clients use the path of
+    /// ``AuthorityGate``, the RPS asks at its own URL of the D-TA.
     var clientURL: String? { publicURL.map { $0.hasPrefix("/") ? url : $0 } }
 }
 
@@ -102,19 +102,20 @@ package struct RelyingPartyServiceConfig: Sendable {
     package var shortLived = "memory:"
     /// The ``StoreURL`` of the signals that wake browsers which wait for a phone.
     package var signals = "memory:"
-    /// Wraps each of the two stores. Tests use it to count calls and to repeat them.
+    /// Tests wrap each of the two stores by this function, to count calls and to repeat them.
     package var layer: @Sendable (any Store) -> any Store = { $0 }
     /// Signs the activation keys; 32 bytes.
     package var activationKey: SecretBytes
     /// The D-TAs in the order of their indices. The RPS asks the first for shares, and clients ask the others.
     package var authorities: [TrustAuthorityLink]
-    /// The credentials for old D-TAs. If set, all D-TAs are old ones, and requests to them are signed with these.
+    /// The credentials for old D-TAs. If set, all D-TAs are old ones, and requests to them are signed with these
+    /// credentials.
     package var legacy: LegacyCredentials?
     /// The complete URL of the RPA's /mpinVerify.
     package var verifyURL: String
     /// A key that is shared with the RPA and signs the bearer tokens of both directions. Nil if the RPA has no key,
-    /// because it is an old one or on this machine. An old one knows only one URL, so the private listener then serves
-    /// the public paths, too.
+    /// because it is an old one or runs on this machine. An old RPA knows only one URL, so without a key the private
+    /// listener also serves the public paths.
     package var rpaKey: SecretBytes?
     /// Whether the private listener requires the RPA's bearer token.
     package var privateNeedsToken = false
@@ -149,7 +150,7 @@ package struct RelyingPartyServiceConfig: Sendable {
     /// Whether a phone waits until the RPA has confirmed or refused the login. Otherwise it waits only until the RPA
     /// has redeemed the token.
     package var waitForLoginResult = false
-    /// A path at the RPA where phones log out, unless the RPA gives another one.
+    /// A path at the RPA where phones log out; the RPA may give another one for a login.
     package var logoutURL = ""
     /// Whether the client settings offer QR codes.
     package var mobileUseNative = false
@@ -164,7 +165,7 @@ package struct RelyingPartyServiceConfig: Sendable {
     /// The name that a phone shows after it has read a QR code.
     package var serviceName = ""
     package var serviceIconURL = ""
-    /// Hints for clients. The server does not use them.
+    /// The next two are hints for clients, which the server does not use.
     package var setDeviceName = false
     package var useNFC = false
     package var limits = Limits()
@@ -220,13 +221,14 @@ package struct RelyingPartyApplicationConfig: Sendable {
     package var publicURL: String
     /// Base URL of the RPS's private listener.
     package var rpsPrivateURL: String
-    /// Base URL of the RPS's public listener, to which requests below the prefix are forwarded; nil: they are not sent
-    /// to the RPA.
+    /// Base URL of the RPS's public listener, to which requests below the prefix are forwarded. Nil if such requests do
+    /// not come to the RPA.
     package var rpsURL: String?
     /// Signs activation links; 32 bytes.
     package var linkKey: SecretBytes
     /// A key of 32 bytes that is shared with the RPS and signs the bearer tokens of both directions. Nil if the RPS has
-    /// no key, because it is an old one or on this machine. It then has one listener for its public and private paths.
+    /// no key, because it is an old one or runs on this machine. An old RPS has one listener for its public and private
+    /// paths.
     package var rpsKey: SecretBytes?
     package var delivery: MailDelivery
     /// A text for users who register while no way to send mails is configured; nil: none.
@@ -237,10 +239,10 @@ package struct RelyingPartyApplicationConfig: Sendable {
     package var prefix = "rps"
     /// Whether the RPS waits until the RPA has confirmed or refused each login (its `waitForLoginResult`).
     package var reportLoginResult = false
-    /// A file of users who may not log in any more: on each line a user id or an M-Pin ID in hex. It is read for each
+    /// A file of users who may no longer log in: on each line a user id or an M-Pin ID in hex. It is read for each
     /// permit and login.
     package var revokedUsersFile: String?
-    /// The ``StoreURL`` of the website's sessions, and of the times at which a mail may be sent again.
+    /// The ``StoreURL`` of the website's sessions, and of the times from which a further mail may be sent.
     package var shortLived = "memory:"
     /// How the website looks.
     package var brand = Brand()

@@ -4,8 +4,8 @@ import MPinService
 package enum Exposure: Sendable {
     /// Not protected, so only loopback addresses are allowed.
     case loopback
-    /// Protected by TLS 1.2 or later in this process. The proxies, such as an RPA on another machine, are trusted to
-    /// tell a caller's address.
+    /// Protected by TLS 1.2 or later in this process. The proxies are trusted to name a caller's address; an RPA on
+    /// another machine is one.
     case tls(TLSIdentity, TrustedProxies = TrustedProxies())
     /// Protected by these proxies, which end TLS.
     case behindProxy(TrustedProxies)
@@ -22,7 +22,8 @@ package enum Exposure: Sendable {
     /// The base URL of a listener, without a slash at the end.
     func url(_ address: ListenAddress) -> String { (identity == nil ? "http://" : "https://") + address.description }
 
-    /// Whether connections from there are served. Behind a proxy, only the proxy's are: others would be without TLS.
+    /// Whether connections from `peer` are served. Behind a proxy only the connections of the proxy are, because others
+    /// would be without TLS.
     package func admits(_ peer: IPAddress?) -> Bool {
         guard case .behindProxy(let proxies) = self else { return true }
         return peer.map { $0.isLoopback || proxies.trusts($0) } ?? false

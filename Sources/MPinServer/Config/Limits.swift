@@ -12,7 +12,8 @@ package struct Limits: Sendable {
     package var headerCount = 64
     /// Longest request target (path and query) in bytes. A longer one gets 414.
     package var targetBytes = 8 * 1024
-    /// Seconds for the header of a request, from its first byte on, or for a new connection from its start.
+    /// Seconds for the header of a request, counted from its first byte, or for the first request from the start of the
+    /// connection.
     package var headerSeconds = 5
     /// Seconds for a whole request.
     package var readSeconds = 15
@@ -22,22 +23,25 @@ package struct Limits: Sendable {
     package var idleSeconds = 120
     /// Seconds that the client has to read the last answer before the connection is closed.
     package var lingerSeconds = 2
-    /// Milliseconds in which a connection without a request may still bring one when the server ends.
+    /// Milliseconds for which a connection without a running request stays open when the server ends, because a request
+    /// may just be arriving.
     package var quietMilliseconds = 100
-    /// Open connections of one listener. Further ones are closed at once.
+    /// The largest number of open connections of one listener. Further ones are closed at once.
     package var connections = 10_000
-    /// Open connections of one address, or of one /64 of IPv6, to one listener. Trusted proxies have no such limit.
+    /// The largest number of open connections from one address, or from one /64 of IPv6, to one listener. Trusted
+    /// proxies have no such limit.
     package var connectionsPerAddress = 1_000
-    /// Pages that wait for a phone at one listener, in all and of one address. Further ones get 503. An eighth of the
-    /// connections is kept for phones that wait for their pages, and another for clients that do not wait.
+    /// The largest number of pages that wait for a phone at one listener, in all and from one address. Further ones get
+    /// 503. An eighth of the connections is kept for phones that wait for their pages, and another eighth for clients
+    /// that do not wait.
     package var waitingPages: Int { connections - connections / 4 }
     package var waitingPagesPerAddress: Int { connectionsPerAddress - connectionsPerAddress / 4 }
     package var waitingPhones: Int { max(1, connections / 8) }
     package var waitingPhonesPerAddress: Int { max(1, connectionsPerAddress / 8) }
-    /// Requests of one listener that are processed at the same time. Further ones get 503. Half of them are kept for
-    /// logins that have begun.
+    /// The largest number of requests of one listener that are processed at the same time. Further ones get 503. Half
+    /// of the places are kept for logins that have begun.
     package var requestsInFlight = 256
-    /// Random bytes for clients without a generator of their own.
+    /// The number of random bytes in the client settings, for clients without a generator of their own.
     package var seedBytes = 100
     /// Seconds that a browser stays logged in.
     package var webSessionSeconds = 3600
@@ -45,17 +49,17 @@ package struct Limits: Sendable {
     package var proposalSeconds = 120
     /// Seconds for which a signed request to a D-TA is valid.
     package var signedSeconds = 60
-    /// How many seconds ahead a D-TA lets `expires` be at most.
+    /// A D-TA refuses a signed request whose `expires` is more than this many seconds in the future.
     package var signedAheadSeconds = 300
     /// The largest number of days in one /timePermits request.
     package var permitDays = 14
     /// Seconds for one call to another part of the system.
     package var callSeconds = 10
-    /// Seconds between two collections of expired items.
+    /// Seconds between two deletions of expired items.
     package var collectSeconds = 60
-    /// Seconds of time permits that one summary line of the audit log covers.
+    /// One summary line of the audit log covers the time permits of this many seconds.
     package var permitAuditSeconds = 300
-    /// Seconds in which running requests may end after SIGTERM.
+    /// Seconds that running requests have to end after SIGTERM.
     package var drainSeconds = 10
 
     package init() {}

@@ -1,6 +1,6 @@
 package import MPinStore
 
-/// How often one caller may send requests. Nil: without limit.
+/// How often requests of one address, or for one identity, are allowed. Nil means no limit.
 package struct RateLimits: Sendable {
     /// Registrations and activations, by address.
     package var registerAddress: RateLimit?
@@ -8,15 +8,15 @@ package struct RateLimits: Sendable {
     package var registerIdentity: RateLimit?
     /// Time permits, passes and authentications, by address.
     package var loginAddress: RateLimit?
-    /// The same requests for one M-Pin ID, known or not.
+    /// Passes and time permits for one M-Pin ID, known or not.
     package var loginIdentity: RateLimit?
     /// Access numbers, QR codes and phones' reports on them, by address.
     package var accessAddress: RateLimit?
-    /// Polls of login pages for the state of their phones, by address. There are many if people share an address, so
-    /// they have a limit of their own and do not use up that for new pages.
+    /// Requests by which login pages ask for the state of their phones, by address. People who share an address send
+    /// many of them, so they have a limit of their own and do not use up the limit for new pages.
     package var pollAddress: RateLimit?
-    /// Requests to a D-TA with a wrong signature, by address. Right ones do not count, because the RPS sends them for
-    /// all its clients.
+    /// Requests to a D-TA with a wrong signature, by address. Requests with a right one do not count, because the RPS
+    /// sends them for all its clients.
     package var authorityAddress: RateLimit?
     /// Requests to a D-TA for one identity.
     package var authorityIdentity: RateLimit?

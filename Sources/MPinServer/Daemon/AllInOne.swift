@@ -3,8 +3,8 @@ import MPinSecrets
 package import MPinService
 package import MPinStore
 
-/// Runs all parts in one process. Each has its own keys and database, all in one folder. The parts use HTTP between
-/// each other, as separate processes do.
+/// Makes the configuration of all parts in one process. Each part has its own keys and database, all in one folder. The
+/// parts use HTTP between each other, as separate processes do.
 package struct AllInOne: Sendable {
     /// The folder of databases and keys. It is created with mode 0700 if it does not exist.
     package var stateFolder: String
@@ -13,14 +13,14 @@ package struct AllInOne: Sendable {
     package var privatePort = 8011
     package var dta1Port = 8001
     package var dta2Port = 8002
-    /// How mails are delivered; nil: as files in the folder `mail` of the state folder.
+    /// How mails are delivered. Nil: they are written as files into the folder `mail` of the state folder.
     package var delivery: MailDelivery?
     /// The base URL for clients; nil: that of the public listener.
     package var publicURL: String?
     package var maxAttempts = 3
     package var block = AttemptPolicy.Block.permanent
     package var usePermits = true
-    /// ``RelyingPartyApplicationConfig/revokedUsersFile``.
+    /// The file of users who may no longer log in (``RelyingPartyApplicationConfig/revokedUsersFile``).
     package var revokedUsersFile: String?
     /// Origins of other sites' pages that may call this server.
     package var allowOrigin: [String] = []
@@ -31,14 +31,14 @@ package struct AllInOne: Sendable {
     package var auditPlace: AuditPlace?
     /// How the audit log names users.
     package var auditUsers = AuditPlace.Users.plain
-    /// Bytes at which a new file of the log is begun; nil: never.
+    /// Bytes at which a new file of the audit log is begun; nil: never.
     package var auditFileBytes: Int?
     package var limits = Limits()
     package var clock: Clock = Moment.now
 
     package init(stateFolder: String) { self.stateFolder = stateFolder }
 
-    /// Creates what is missing in the state folder and makes the parts.
+    /// Creates missing files in the state folder, and makes the parts.
     package func parts() throws -> Parts {
         try makeFolder(stateFolder)
         let listen = try ListenAddress(host: host, port: port)
@@ -95,15 +95,15 @@ package struct AllInOne: Sendable {
 
     private var isExposed: Bool { if case .loopback = exposure { false } else { true } }
 
-    /// The host for requests between the parts. Clients of a server that other machines can reach get to D-TA 2 through
-    /// the public listener.
+    /// The host for requests between the parts. If other machines can reach the server, it is a loopback address, and
+    /// clients reach D-TA 2 through the public listener.
     private var insideHost: String { isExposed ? "127.0.0.1" : host }
 
     private func authority(_ name: String, port: Int, _ publicURL: String) throws -> TrustAuthorityConfig {
         var config = TrustAuthorityConfig(
             name: name, listen: try ListenAddress(host: insideHost, port: port), database: path(name + ".sqlite"),
             seal: .key(try key(name)), requestKey: try key("rps-" + name))
-        // This server's pages fetch shares from the D-TA's port, which is another origin.
+        // This server's pages fetch shares from the D-TA's port, which browsers treat as another origin.
         config.allowOrigin = allowOrigin + [origin(of: publicURL)].compactMap(\.self)
         config.limits = limits
         config.clock = clock
@@ -118,7 +118,7 @@ package struct AllInOne: Sendable {
         return "\(scheme)://\(host)" + (parts.port.map { ":\($0)" } ?? "")
     }
 
-    /// One audit log for all parts. Its key is in the folder above.
+    /// Opens one audit log for all parts. Its key is not in the log's folder, but in the folder above it.
     private func audit() throws -> Audit {
         if let auditPlace { return try audit(auditPlace) }
         try makeFolder(path("audit"))

@@ -1,6 +1,6 @@
 import NIOPosix
 
-/// Runs tasks on the event loops, so that one thread reads, answers and writes a request. A change to a thread of
+/// Runs tasks on the event loops, so that one thread reads, answers and writes a request. Changing to a thread of
 /// another pool and back costs more than most handlers.
 ///
 /// Handlers must not block. Calls of other servers have threads of their own (``Workers``), and so have syncs to the

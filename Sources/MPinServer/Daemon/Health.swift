@@ -29,7 +29,7 @@ final class Health: Sendable {
     }
 
     private static func inTime(_ check: @escaping Check) async -> Bool {
-        // This is no task group, because a group would wait for the check to return.
+        // A task group is not used here, because it would wait for the check to return.
         let (answers, answer) = AsyncStream.makeStream(of: Bool.self)
         Task { answer.yield(await check()) }
         let alarm = Task {

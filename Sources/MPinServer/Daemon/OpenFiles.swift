@@ -1,6 +1,6 @@
-/// The number of open files. Each connection is one, and the system limits how many a process may have.
+/// The number of open files. Each connection is one, and the system limits how many a process may have open.
 extension Parts {
-    /// The largest number of files that the limits allow.
+    /// The number of files that are open if all limits of connections and requests are used up.
     package var filesNeeded: Int {
         let limits = limits
         let alone = rps == nil && rpa == nil
@@ -15,8 +15,8 @@ extension Parts {
     /// Files for databases, logs, pipes, and calls of other servers.
     private static let otherFiles = 256
 
-    /// Lowers the limits of connections until `files` are enough. Without this the system would refuse arbitrary
-    /// connections, and some could be those of logins.
+    /// Lowers the limits of connections until `files` open files are enough. Otherwise the system would refuse
+    /// connections when there are no more files, also those of logins that have begun.
     package mutating func fit(files: Int) {
         while filesNeeded > files, limits.connections > 32 {
             let (all, each) = (limits.connections, limits.connectionsPerAddress)

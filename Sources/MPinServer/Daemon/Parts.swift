@@ -26,7 +26,7 @@ package struct Parts: Sendable {
 
     package init() {}
 
-    /// The limits of its parts, which all have the same.
+    /// The limits of the parts, which are the same for all of them.
     package var limits: Limits { rps?.limits ?? rpa?.limits ?? authorities.first?.limits ?? Limits() }
 
     var publicAddresses: [ListenAddress] { distinct([rps?.listen, rpa?.listen]) }
@@ -67,8 +67,8 @@ package struct Daemon: Service {
         try await run(services)
     }
 
-    /// Starts the services in this order and ends them in the reverse order. A part is ended before the parts that it
-    /// calls, so that running requests can finish.
+    /// Starts the services in their order and ends them in the reverse order. A part ends before the parts that it
+    /// calls, so that its running requests can finish.
     private func run(_ services: [any Service]) async throws {
         try await ServiceGroup(configuration: .init(services: services, logger: lifecycleLogger)).run()
     }
@@ -141,7 +141,8 @@ extension Daemon {
             rates: rates, readiness: readiness, logger: logger, routes: server.addRoutes)
     }
 
-    /// The D-TA's shares. It is ready while its store can be read, because it writes nothing while it runs.
+    /// Opens the D-TA's master shares. The D-TA counts as ready while the file of its database exists; it writes
+    /// nothing into it while it runs.
     private func keyring(_ config: TrustAuthorityConfig) async throws -> MasterKeyring {
         do {
             let url = try StoreURL(config.database)
@@ -175,7 +176,7 @@ extension Daemon {
         let config: RelyingPartyServiceConfig
         let service: AuthenticationService
         let milagro: MilagroFace
-        /// The way to D-TA 2, if clients reach it through this server.
+        /// The path to D-TA 2, if clients reach it through this server.
         let gate: AuthorityGate?
         let permitAudit: PermitAudit
         let stores: [any Store]
@@ -231,13 +232,14 @@ extension Daemon {
         health.add("permits") { watch.isRight }
     }
 
-    /// Adds health checks: the server is ready if it can write its store and has the keys to judge proofs.
+    /// Adds health checks: the server is ready if its store can be written and it has the keys to judge proofs. The
+    /// keys are not there yet.
     private func watch(_ store: any Store, _ config: RelyingPartyServiceConfig) {
         health.add("store") { (try? await store.check(at: config.clock())) != nil }
         health.add("keys") { false }
     }
 
-    /// Makes one listener for each address. In one process RPS and RPA share it.
+    /// Makes one listener for each address. RPS and RPA share a listener if they have the same address.
     private func publicListeners(
         _ rps: ServiceParts?, _ rpa: RelyingPartyApplication?, _ readiness: Readiness
     ) throws -> [any Service] {
@@ -301,7 +303,7 @@ extension Daemon {
     private var names: [String] {
         parts.authorities.map(\.name) + (parts.rps == nil ? [] : ["rps"]) + (parts.rpa == nil ? [] : ["rpa"])
     }
-    /// The URL in the log: that of the website, else of the service, else of the D-TA.
+    /// The URL for the log: that of the website, or of the RPS without one, or of the D-TA without an RPS.
     private var url: String {
         if let rpa = parts.rpa { return rpa.publicURL }
         let listen = parts.rps?.listen ?? parts.authorities.first?.listen

@@ -4,7 +4,7 @@ import NIOConcurrencyHelpers
 /// Reports once, in the log and to a closure, that all listeners of this process are running.
 package final class Readiness: Sendable {
     private let missing: NIOLockedValueBox<Int>
-    /// The URL of this process for people and programs.
+    /// The URL of this process, for the log line.
     private let url: String
     private let logger: Logger
     private let onReady: @Sendable () -> Void

@@ -8,7 +8,7 @@ struct APIError: Error {
     let message: String
     /// Seconds after which the caller should try again.
     let retryAfter: Int?
-    /// The number of attempts left after a wrong PIN, if the operator allows that it is told.
+    /// The number of attempts left after a wrong PIN; nil if the operator does not want it to be told.
     let attemptsLeft: Int?
 
     init(
@@ -38,11 +38,11 @@ struct APIError: Error {
     static let invalidID = APIError(.badRequest, "Invalid M-Pin ID")
     static let internalError = APIError(.internalServerError, "INTERNAL SERVER ERROR")
     static let gone = APIError(.badRequest, "The request ended before its time")
-    /// The store failed before the request was confirmed. A login that was in progress may count as a wrong PIN, which
-    /// is the safe side.
+    /// The store failed during the request. A login that was in progress may have been counted as a wrong PIN, so that
+    /// nobody gains a guess by such a failure.
     static let storeFailed = APIError(.serviceUnavailable, "The state cannot be read or written", retryAfter: 5)
     static let overloaded = APIError(.serviceUnavailable, "Overloaded", retryAfter: 1)
-    /// For requests that wait for a person. Other requests do not get it.
+    /// The refusal of a further request that waits for a person. Other requests never get it.
     static let tooManyWait = APIError(.serviceUnavailable, "Too many wait already", retryAfter: 5)
     static let ending = APIError(.serviceUnavailable, "The server is about to end", retryAfter: 1)
 }

@@ -3,7 +3,7 @@ import Hummingbird
 import MPinSecrets
 import NIOCore
 
-/// Lets clients reach D-TA 2 through the public listener, so that one process needs only one certificate and one open
+/// Passes requests of clients on to D-TA 2, so that a server in one process needs only one certificate and one open
 /// port. Paths that only the RPS uses are not passed on.
 struct AuthorityGate: Sendable {
     static let path = "/dta2"

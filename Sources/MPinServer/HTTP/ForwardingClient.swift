@@ -5,12 +5,12 @@ import NIOSSL
 
 /// Forwards requests to another server. A waiting request needs no thread, so thousands may wait.
 ///
-/// A process has one; its connections end with the process.
+/// All values use the same connections, which end with the process.
 struct ForwardingClient: Sendable {
     /// The client that keeps connections for further requests.
     private static let keeping = client()
-    /// The client that uses a new connection for each request: a kept one may be broken, and then nobody knows whether
-    /// the server has read the request.
+    /// The client that opens a new connection for each request. It sends requests that must not be sent twice: a kept
+    /// connection may turn out to be broken, and then nobody knows whether the server has read the request.
     private static let fresh = client(uses: 1)
 
     /// Largest body of an answer in bytes.
@@ -25,7 +25,8 @@ struct ForwardingClient: Sendable {
         configuration.timeout.connect = .seconds(5)
         // This client needs no queue, because the listener limits the number of requests.
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = .max
-        // Our servers close idle connections only after more than twice this time.
+        // This is less than half of the time after which our servers close idle connections, so that a kept connection
+        // is hardly ever broken.
         configuration.connectionPool.idleTimeout = .seconds(30)
         configuration.maximumUsesPerConnection = uses
         return HTTPClient(
@@ -37,8 +38,8 @@ struct ForwardingClient: Sendable {
         let body: ByteBuffer
     }
 
-    /// The answer, whatever its status is. `mayRepeat`: the request may be sent a second time if a kept connection
-    /// turns out to be broken. Otherwise it is sent once, on a new connection.
+    /// Sends a request and returns its answer, whatever its status is. `mayRepeat`: the request may be sent a second
+    /// time if a kept connection turns out to be broken. Otherwise it is sent once, on a new connection.
     func send(_ request: HTTPClientRequest, seconds: Int, mayRepeat: Bool) async throws -> Answer {
         let deadline = NIODeadline.now() + .seconds(Int64(seconds))
         guard mayRepeat else { return try await Self.answer(Self.fresh, request, deadline) }

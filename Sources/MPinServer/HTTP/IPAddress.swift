@@ -61,8 +61,8 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
         return IPAddress(high: high & mask(bits), low: low & mask(bits - 64))
     }
 
-    /// The address that limits count as one caller: an IPv4 address, or an IPv6 /64, of which one host may use every
-    /// address.
+    /// The address under which limits count this caller: an IPv4 address itself, or the /64 of an IPv6 address, because
+    /// one host may use every address in it.
     var caller: IPAddress { isIPv4 ? self : prefix(64) }
 
     package var description: String {
@@ -78,7 +78,7 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// A range of addresses, such as `10.0.0.0/8` or `2001:db8::/32`. An address without a length is a range of one.
+/// A range of addresses, such as `10.0.0.0/8` or `2001:db8::/32`. Without a length it contains one address.
 package struct IPNetwork: Sendable, Equatable {
     private let first: IPAddress
     /// The length of the prefix in bits, out of 128.
@@ -96,8 +96,8 @@ package struct IPNetwork: Sendable, Equatable {
 
     func contains(_ address: IPAddress) -> Bool { address.prefix(bits) == first }
 
-    /// Whether it is wider than any network of one owner: below /8 of IPv4, below /7 of IPv6, or an IPv6 range that
-    /// contains all of IPv4.
+    /// Whether the range is wider than any network of one owner: more than a /8 of IPv4 or a /7 of IPv6, or an IPv6
+    /// range that contains all of IPv4.
     var isTooWide: Bool {
         guard !first.isIPv4 else { return bits < 128 - 32 + 8 }
         return bits < 7 || IPAddress("::ffff:0.0.0.0").map(contains) ?? true

@@ -37,9 +37,9 @@ struct Listener: Service {
         self.router = router.buildResponder()
     }
 
-    /// A graceful end has two steps: first the connections that wait are accepted, then the framework closes the socket
-    /// and waits for the connections to end. The framework runs in a group of its own, in a detached task, so that it
-    /// does not see this task's graceful shutdown too early.
+    /// Serves until the task is shut down gracefully. This has two steps: first the waiting connections are accepted,
+    /// and then the framework closes the socket and waits for the connections to end. The framework runs in a service
+    /// group of its own in a detached task, so that it does not see this task's shutdown before the second step.
     func run() async throws {
         var logger = logger
         logger.logLevel = max(logger.logLevel, .info)
@@ -82,7 +82,7 @@ struct Listener: Service {
         return GroupedServer(server: server, groups: groups)
     }
 
-    /// Does what the framework's `Application` would do, but gives each request a logger and an id of its own.
+    /// Answers requests as the framework's `Application` would, but gives each request a logger and an id of its own.
     private var responder: HTTPChannelHandler.Responder {
         let date = DateHeader()
         return { request, writer, channel in

@@ -6,7 +6,7 @@ import MPinWire
 import NIOCore
 
 extension Response {
-    /// `value` as JSON, without escapes `\/`, which some old parsers cannot read.
+    /// A response with `value` as JSON, without the escape `\/`, which some old parsers cannot read.
     static func json(_ value: some Encodable, status: HTTPResponse.Status = .ok) -> Response {
         guard let body = try? JSON.bytes(value) else { return Response(status: .internalServerError) }
         return Response(
@@ -32,8 +32,8 @@ extension Request {
         return whole
     }
 
-    /// The `Content-Length`, of which a request has at most one. The first field is searched for, because the
-    /// framework's way to get all values of a name is slow.
+    /// The `Content-Length`; nil if there is none. A request has at most one. The headers are searched by hand, because
+    /// the framework's way to get all values of a name is slow.
     private var declaredLength: Int? {
         headers.first { $0.name == .contentLength }.flatMap { Int($0.value) }
     }
@@ -55,8 +55,8 @@ extension Request {
         try decoded(type, from: await bytes(limits), or: failure)
     }
 
-    /// Decodes JSON. An object must not have a member twice (wire section 2), because one program would use the first
-    /// and another one the last, so that a checked value is not the one that is used.
+    /// Decodes JSON; otherwise throws `failure`. An object must not have a member twice (wire section 2): one program
+    /// would use the first and another one the last, so that the checked value would not be the used one.
     func decoded<T: Decodable>(
         _ type: T.Type, from body: ByteBuffer, or failure: HTTPResponse.Status = .badRequest
     ) throws -> T {
@@ -78,8 +78,9 @@ extension Request {
         var waits: Bool { self == .page || self == .phone }
     }
 
-    /// The kind, by the last word of the path; the router ignores a slash at the end. A phone's `authenticate` comes
-    /// after the RPS's prefix. Without a prefix it is the request of the RPA, which does not wait (wire section 7).
+    /// The kind of the request, found by the last word of its path; the router ignores a slash at the end. A phone's
+    /// `authenticate` comes after the RPS's prefix. Without a prefix it is the request of the RPA, which does not wait
+    /// (wire section 7).
     var kind: Kind {
         let words = uri.path.split(separator: "/")
         return switch words.last {

@@ -2,7 +2,7 @@ import MPinHTTP
 import MPinSecrets
 import MPinWire
 
-/// Another part of the system, which is called over HTTP from a thread of its own.
+/// Another part of the system, which this one calls over HTTP. The calls run on threads of ``Workers``.
 struct Peer: Sendable {
     /// An answer with any status.
     struct Answer: Sendable {
@@ -11,7 +11,7 @@ struct Peer: Sendable {
         /// The seconds of `Retry-After`, if the answer has one.
         let retryAfter: Int?
 
-        /// The body as JSON of that type; nil for anything else.
+        /// The body decoded from JSON; nil for anything else.
         func json<T: Decodable>(_ type: T.Type) -> T? {
             let body = body
             return try? JSON.decode(type, from: body.span)
@@ -36,8 +36,8 @@ struct Peer: Sendable {
         try await send(.get, target, headers: [], body: nil, bearer: bearer)
     }
 
-    /// `mayRepeat`: the request may be sent a second time if a kept connection turns out to be broken. Otherwise it is
-    /// sent once, on a new connection.
+    /// Posts a body as JSON. `mayRepeat`: the request may be sent a second time if a kept connection turns out to be
+    /// broken. Otherwise it is sent once, on a new connection.
     func post(
         _ target: String, headers: [(String, String)] = [], _ body: some Encodable & Sendable, bearer: String?,
         mayRepeat: Bool = false

@@ -2,8 +2,9 @@ import MPinSecrets
 import MPinService
 import MPinStore
 
-/// Applies the rate limits: those by address with counters of this process, those by identity with the counters of the
-/// store. A request above a limit gets 429 and `Retry-After`, whether the identity is known or not.
+/// Applies the rate limits. Requests of one address are counted in this process, requests for one identity in the
+/// counters that the operator has configured. A request above a limit gets 429 and `Retry-After`, whether the identity
+/// is known or not.
 final class RateLimiter: Sendable {
     /// A group of requests that share their limits.
     enum Group: String, Sendable { case register, login, access, poll, authority }

@@ -3,10 +3,10 @@ import Logging
 import MPinSecrets
 import NIOCore
 
-/// What a handler knows about a request besides the request itself.
+/// The facts about a request that a handler needs besides the request itself.
 struct RequestContext: Hummingbird.RequestContext {
     var coreContext: CoreRequestContextStorage
-    /// The address of the sender: the peer of the connection, or the address that a trusted proxy gives. Nil if the
+    /// The address of the sender: the peer of the connection, or the address that a trusted proxy names. Nil if the
     /// system knows no peer.
     var remoteAddress: IPAddress?
     /// Whether the request came over TLS, here or at a trusted proxy.
@@ -30,7 +30,7 @@ struct RequestContext: Hummingbird.RequestContext {
         return logger
     }
 
-    /// Whether messages of that level are logged.
+    /// Whether messages of `level` are logged.
     func logs(_ level: Logger.Level) -> Bool { listenerLogger.logLevel <= level }
 
     /// A random id of 16 hex digits.

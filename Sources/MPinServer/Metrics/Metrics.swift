@@ -1,9 +1,10 @@
 import NIOConcurrencyHelpers
 
-/// Counts and times of one process, kept in memory and read as Prometheus text.
+/// The counts and times that one process measures. They are kept in memory and read as Prometheus text.
 final class Metrics: Sendable {
     private struct Histogram {
-        /// The count of each bucket alone, and of the values above all buckets.
+        /// The number of values in each bucket, without those of lower buckets, and at the end the number above all
+        /// buckets.
         var counts: [Int]
         var sum = 0.0
 

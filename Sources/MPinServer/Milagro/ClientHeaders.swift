@@ -18,7 +18,7 @@ struct ClientHeaders: Sendable {
         baseURL = config.baseURL
     }
 
-    /// The configured headers, and the base URL of the RPS. The base URL comes from the configuration: with the
+    /// Returns the configured headers, and the base URL of the RPS. The base URL comes from the configuration: with the
     /// client's Host header a link in a mail could lead anywhere.
     func of(_ headers: HTTPFields) -> [(String, String)] {
         var fields: [(String, String)] = baseURL.isEmpty ? [] : [("RPS-BASE-URL", baseURL)]

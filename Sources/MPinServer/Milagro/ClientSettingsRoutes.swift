@@ -9,14 +9,14 @@ extension MilagroFace {
     /// the base URL that they know.
     func clientSettings() throws -> Response {
         let base = config.baseURL + "/" + config.prefix
-        // If clients reach D-TA 2 through this server, its URL is a path, as the others are.
+        // If clients reach D-TA 2 through this server, its URL is a path, like the others.
         guard let publicURL = config.authorities.last?.publicURL else { throw APIError.internalError }
         let dta2 = (publicURL.hasPrefix("/") ? config.baseURL : "") + publicURL
         var settings = ClientSettings(
             certivoxURL: dta2.hasSuffix("/") ? dta2 : dta2 + "/",
             signatureURL: base + "/signature", registerURL: base + "/user", timePermitsURL: base + "/timePermit",
             mpinAuthServerURL: base, authenticateURL: config.authenticateURL, appID: appID)
-        // Old clients ask there first and go to the D-TA after a 404 (wire section 18).
+        // Old clients ask this URL first, and the D-TA only after a 404 (wire section 18).
         settings.timePermitsStorageURL = base + "/permitStorage"
         settings.setupDoneURL = base + "/setupDone"
         settings.mobileAuthenticateURL = base + "/authenticate"
@@ -52,8 +52,9 @@ extension MilagroFace {
         return .json(list)
     }
 
-    /// GET /service (wire section 6.15), without the prefix, for phones that know only a URL. Programs that are not for
-    /// this service are refused here, before they send other requests (TRUST wire section 7.2).
+    /// GET /service (wire section 6.15), outside of the prefix, for phones that know only the server's address.
+    /// Programs that must not use this service are refused here, before they send other requests (TRUST wire section
+    /// 7.2).
     func service(_ request: Request) throws -> Response {
         guard let service = config.mobileService else { throw APIError(.forbidden, "No mobile service") }
         if !config.serviceClients.isEmpty {

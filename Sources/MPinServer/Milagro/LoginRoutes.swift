@@ -37,7 +37,7 @@ extension MilagroFace {
         return response
     }
 
-    /// The RPA redeems a one-time token.
+    /// Redeems a one-time token for the RPA, and counts the login.
     func authenticate(_ request: RPAAuthenticateRequest) async throws -> LoginReport {
         let report = try await report(request)
         metrics.count(.logins, [String(report.answer.status)])
@@ -57,7 +57,7 @@ extension MilagroFace {
         }
     }
 
-    /// Private POST /loginResult (wire section 7): the RPA's own decision, once for each login.
+    /// Private POST /loginResult (wire section 7): takes the RPA's own decision, once for each login.
     func loginResult(_ request: Request) async throws -> Response {
         guard config.waitForLoginResult else { throw APIError.notFound }
         let body = try await request.json(LoginResultRequest.self, limits)
@@ -69,10 +69,10 @@ extension MilagroFace {
     }
 }
 
-/// What the RPA learns about a login.
+/// The RPA's answer about a login.
 struct LoginReport: Sendable {
     var answer: RPAAuthenticateResponse
-    /// Seconds after which another try makes sense.
+    /// Seconds after which another try makes sense; nil if none does, or the time is unknown.
     var retryAfter: Int?
 
     init(answer: RPAAuthenticateResponse, retryAfter: Int? = nil) {

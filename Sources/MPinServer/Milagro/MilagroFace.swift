@@ -108,15 +108,15 @@ struct MilagroFace: Face {
                     return try await loginResult(request)
                 }
             ])
-        // Options that change at run time would be a second configuration. Old servers also answer 403, unless a place
-        // for such options is configured.
+        // Options that change at run time are refused, because they would be a second configuration. Old servers also
+        // answer 403, unless a place for such options is configured.
         let fixed: Handler = { _, _ in throw APIError(.forbidden, "Options come from the configuration only") }
         router.serve("/dynamicOptions", [.get: fixed, .post: fixed])
         addBrowserRoutes(to: router)
         router.serve("/status", [.get: { _, _ in .json(ErrorResponse(message: "active")) }])
     }
 
-    /// Adds the routes for RPAs that make the login pages themselves.
+    /// Adds the private routes for RPAs that make the login pages themselves.
     private func addBrowserRoutes(to router: Router<RequestContext>) {
         let handlers: [String: @Sendable (Request) async throws -> Response] = [
             "/getAccessNumber": { _ in try await getAccessNumber() }, "/getQrUrl": { _ in try await getQRCode() },

@@ -16,15 +16,15 @@ extension MilagroFace {
                 storageId: Hex.encode(issued.permit.hash), timePermit: issued.share.octets.hex()))
     }
 
-    /// Private GET /user/<id>, which old servers do not have: 410 if the operator has revoked the identity. An RPA that
-    /// keeps sessions asks it.
+    /// Private GET /user/<id>, which old servers do not have: answers 410 if the operator has revoked the identity, and
+    /// otherwise 200. An RPA that keeps sessions uses it.
     func revocationStatus(_ id: MPinID) async throws -> Response {
         guard try await !service.isRevoked(id) else { throw ServiceError.revoked }
         return Response(status: .ok)
     }
 
-    /// GET timePermitsStorageURL/<app_id>/<date>/<hash_mpin_id> (wire section 10): the share as plain hex. A client
-    /// that gets none asks D-TA 2, as old clients always do.
+    /// GET timePermitsStorageURL/<app_id>/<date>/<hash_mpin_id> (wire section 10): D-TA 2's share as plain hex, or 404.
+    /// After a 404 the client asks D-TA 2, as old clients always do.
     func storedPermit(_ context: RequestContext) async throws -> Response {
         let names = ["app", "date", "hash"].map { context.parameters.get($0) ?? "" }
         guard names[0] == appID, let date = Int32(names[1]), let hash = Hex.decode(names[2]),
@@ -36,8 +36,8 @@ extension MilagroFace {
 }
 
 extension RelyingPartyServiceConfig {
-    /// Asks the RPA whether a user may still log in (wire section 8.2). The client gets the RPA's refusal. Nil: the RPA
-    /// is not asked.
+    /// Asks the RPA whether a user may still log in (wire section 8.2). The client gets the RPA's refusal. Nil if the
+    /// RPA need not be asked.
     var permission: AuthenticationService.Permission? {
         guard let peer = permitURL.map({ Peer(url: $0, seconds: limits.callSeconds) }) else { return nil }
         let rpaKey = rpaKey

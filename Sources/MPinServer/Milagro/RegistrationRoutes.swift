@@ -59,7 +59,7 @@ extension MilagroFace {
         return Response(status: .ok)
     }
 
-    /// Private GET /registration/<id>: how far the registration is.
+    /// Private GET /registration/<id>: tells how far the registration is.
     func registrationState(_ id: MPinID) async throws -> Response {
         let state: RegistrationState =
             switch try await service.stage(of: id) {
@@ -79,7 +79,7 @@ extension MilagroFace {
     }
 
     /// GET /signature/<id>?regOTT= (wire section 6.3): the first client secret share, and the signed query for the
-    /// second.
+    /// second share.
     func signature(_ request: Request, _ id: MPinID) async throws -> Response {
         guard let regOTT = request.query("regOTT")?.lowercased() else { throw APIError(.badRequest, "Missing regOTT") }
         let issued = try await service.issueShares(id, token: regOTT)
@@ -100,7 +100,7 @@ extension MilagroFace {
         return Response(status: .ok)
     }
 
-    /// The only ticket: this wire supports two D-TAs, so a client needs just one share besides the service's own.
+    /// Returns the only ticket. This wire supports two D-TAs, so a client needs one share besides that of the service.
     func onlyTicket(_ tickets: [Ticket]) throws(APIError) -> String {
         guard tickets.count == 1, let ticket = tickets.first else { throw .internalError }
         return ticket.text

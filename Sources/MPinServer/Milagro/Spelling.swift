@@ -40,7 +40,7 @@ extension Verdict {
         }
     }
 
-    /// After a wrong PIN: how many more may be wrong before the block.
+    /// How many more PINs may be wrong before the block; nil unless the PIN was wrong.
     var attemptsLeft: Int? { if case .wrong(let left) = self { left } else { nil } }
 }
 
@@ -76,7 +76,7 @@ extension ServiceError {
         case .deepLogoutData: APIError(.badRequest, "logoutData has too many levels")
         case .revoked: APIError(.gone, "The M-Pin ID is revoked")
         case .noWaitingBrowser: APIError(.preconditionFailed, "Invalid or expired access number")
-        // This status is that of a wrong PIN (wire section 6.8).
+        // A late token gets the same answer as a wrong PIN (wire section 6.8).
         case .lateProof: APIError(.unauthorized, "Wrong PIN.")
         case .noOutcome: APIError(.requestTimeout, "Authentication timed out")
         case .noFreeNumber: APIError(.serviceUnavailable, "No access number is free", retryAfter: 1)

@@ -10,13 +10,13 @@ struct TrustAuthorityClient: Authority {
     let name: String
     let index: Int
     let peer: Peer
-    /// The D-TA at the URL at which clients ask for their permit shares; nil if the RPS asks for them.
+    /// The D-TA at the URL at which clients ask for their permit shares; nil if only the RPS asks for them.
     private let clientPeer: Peer?
     private let requestKey: SecretBytes
     private let appID: String
-    /// If set, it is an old D-TA, which has one master secret and only supports the old signatures.
+    /// If set, this is an old D-TA, which has one master secret and supports only the old signatures.
     private let legacy: LegacyCredentials?
-    /// Makes the hashes for which an old D-TA is asked instead of those of unregistered IDs.
+    /// Makes hashes that no ID has. An old D-TA is asked for these instead of the hashes of unregistered IDs.
     private let strangerKey: SecretBytes
     private let signedSeconds: Int
     private let clock: Clock
@@ -105,8 +105,8 @@ struct TrustAuthorityClient: Authority {
         return try share(hex, answer, MPinSize.g1)
     }
 
-    /// The signature for a permit share. For an unregistered ID the D-TA accepts it in the same way, but its share is
-    /// useless. Old D-TAs do not know such signatures.
+    /// The signature that a request for a permit share needs. For an unregistered ID a new D-TA accepts it in the same
+    /// way, but gives a useless share. Old D-TAs do not know such signatures.
     func permitTicket(_ permit: Permit) -> String {
         guard permit.isStranger else { return signature(ofHolder: permit) }
         let message = SignedMessage.strangerPermit(
@@ -114,8 +114,8 @@ struct TrustAuthorityClient: Authority {
         return message.signature(key: requestKey)
     }
 
-    /// The signature for the permit's holder. An old D-TA does not know unregistered IDs, so it is asked for a hash
-    /// that no ID has.
+    /// The signature for the hash that the permit share is made for. An old D-TA does not distinguish unregistered IDs,
+    /// so it is asked for a hash that no ID has.
     private func signature(ofHolder permit: Permit) -> String {
         let hashID = Hex.encode(holder(permit))
         return signature(

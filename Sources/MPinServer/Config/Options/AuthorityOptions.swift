@@ -14,10 +14,10 @@ extension ServerOptions {
     ) { $0 }
 }
 
-/// One D-TA of the list, as it is written in the option: `url=http://127.0.0.1:8001;key-file=dta1.key`.
+/// One D-TA of the option ``ServerOptions/authorities``, written as `url=http://127.0.0.1:8001;key-file=dta1.key`.
 struct AuthorityEntry: Sendable {
     static let members = ["index", "url", "public-url", "key-file"]
-    /// The required number of D-TAs. The wire supports two.
+    /// The number of D-TAs that the list must have, because the wire supports two.
     static let count = 2
 
     let index: Int?
@@ -103,13 +103,14 @@ extension Settings {
         return indexed.sorted { $0.index < $1.index }
     }
 
-    /// Throws if a D-TA lacks a required option.
+    /// Throws if the D-TAs are configured one by one and a required option is missing.
     func checkAuthorities() throws(SettingsError) {
         guard try authorityList() == nil else { return }
         for option in [ServerOptions.dta1KeyFile, ServerOptions.dta2KeyFile] { _ = try require(option) }
     }
 
-    /// The option that is needed because clients would be sent to this machine for the last D-TA; nil if none is.
+    /// The name of the option that must give clients a URL of the last D-TA: without it they would be sent to an
+    /// address of this machine. Nil if no option is missing.
     func missingAuthorityURL() throws(SettingsError) -> String? {
         if let last = try authorityList()?.last?.entry {
             return (last.publicURL ?? last.url).isLoopbackURL ? "public-url in the last of --authorities" : nil

@@ -74,7 +74,8 @@ extension Settings {
         return text
     }
 
-    /// The same for a D-TA. Without its master shares its users can do nothing any more, so they are in a file.
+    /// The URL of a D-TA's master shares, which must be a file: if they were lost, all users would have to register
+    /// again.
     private func shareDatabase() throws -> String {
         let text = try database()
         do { _ = try databaseURL(text).file() } catch { throw StartError("--database \(text): \(error)") }
@@ -151,7 +152,7 @@ extension Settings {
         return delivery
     }
 
-    /// How mails are delivered; nil if no such option is given.
+    /// How mails are delivered; nil if no option tells.
     func delivery() throws -> MailDelivery? {
         if self[ServerOptions.forceActivate] { return .forceActivate }
         switch (self[ServerOptions.mailDir], self[ServerOptions.smtpURL]) {
@@ -166,8 +167,8 @@ extension Settings {
     }
 }
 
-/// Reads a key from a file that must exist. A lost key is not replaced by a new one, because that could not decrypt or
-/// verify anything old.
+/// Reads a key from a file that must exist. A new key is never made in its place, because it could not decrypt or
+/// verify old data.
 func loadKey(_ path: String) throws -> SecretBytes {
     do { return try KeyFile.load(path) } catch {
         guard case .system(_, ENOENT) = error else { throw error }
@@ -176,7 +177,8 @@ func loadKey(_ path: String) throws -> SecretBytes {
 }
 
 extension String {
-    /// A base URL to which paths can be added: `//rps/` is not the same path as `/rps/` (wire section 17, defect 15).
+    /// The URL without slashes at its end, so that paths can be added: `//rps/` is not the same path as `/rps/` (wire
+    /// section 17, defect 15).
     var withoutSlashAtEnd: String {
         var text = self
         while text.hasSuffix("/") { text.removeLast() }

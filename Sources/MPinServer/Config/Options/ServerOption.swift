@@ -1,17 +1,19 @@
-/// The form of an option's texts.
+/// Which texts an option accepts, and how the help and errors describe them.
 package struct OptionKind: Sendable {
     /// The placeholder in the help, such as `HOST:PORT`.
     package let placeholder: String
     /// The description in an error: "a number from 1 to 10".
     let expected: String
     let accepts: @Sendable (String) -> Bool
-    /// Whether the option's name alone means `true` on the command line. Elsewhere it needs `true` or `false`.
+    /// Whether the option's name alone means `true` on the command line. In files and in the environment it needs the
+    /// text `true` or `false`.
     package var isFlag = false
     /// Whether it may be given more than once.
     package var isList = false
-    /// A better explanation than ``expected`` why a text is not accepted, if there is one.
+    /// Explains why a text is not accepted, better than ``expected``; nil if there is no better explanation.
     var problem: (@Sendable (String) -> String?)?
-    /// Whether each element of the list is a mapping in a file, and `NAME=VALUE;NAME=VALUE` elsewhere.
+    /// Whether an element of the list is written as a mapping in a file, and as `NAME=VALUE;NAME=VALUE` on the command
+    /// line and in the environment.
     var hasMembers = false
 
     static func text(_ placeholder: String) -> OptionKind {
@@ -41,7 +43,7 @@ package struct OptionKind: Sendable {
             accepts: { words.contains($0) })
     }
 
-    /// A text that the closure accepts.
+    /// A kind whose texts are those that the closure accepts.
     static func form(
         _ placeholder: String, _ expected: String, _ accepts: @escaping @Sendable (String) -> Bool
     ) -> OptionKind { OptionKind(placeholder: placeholder, expected: expected, accepts: accepts) }
@@ -55,9 +57,9 @@ package struct OptionRow: Sendable {
     /// The default value; nil if there is none.
     package let fallback: String?
     package let help: String
-    /// Whether the value is secret. It is never shown, and must not be on the command line or in the environment, where
-    /// others can read it. It comes from the configuration file, from a file of its own, which the option with the
-    /// suffix `-file` names, or from the systemd credential of the same name.
+    /// Whether the value is secret. Such a value is never shown, and must not be on the command line or in the
+    /// environment, where others can read it. It comes from the configuration file, from a file of its own, which the
+    /// option with the suffix `-file` names, or from the systemd credential of the same name.
     package var isSecret = false
 
     /// The environment variable: `MPIND_` and the name in capitals.
@@ -67,7 +69,7 @@ package struct OptionRow: Sendable {
 /// An option and the type of its value.
 package struct ServerOption<Value: Sendable>: Sendable {
     package let row: OptionRow
-    /// Converts the texts, which the row's kind has accepted. If there are none, it gives the default.
+    /// Converts texts that the row's kind has accepted. If there are none, returns the default.
     let read: @Sendable ([String]) -> Value
 }
 

@@ -1,4 +1,4 @@
-/// The part that a process runs. It decides which options there are.
+/// The part that a process runs. Each part has its own options.
 package enum ServerPart: String, Sendable, CaseIterable {
     /// Runs all parts in one process.
     case serve

@@ -28,7 +28,7 @@ package struct SettingsError: Error, Equatable, CustomStringConvertible {
         exitCode = source == .commandLine ? 64 : 78
     }
 
-    /// An error that no single option causes: one is missing, or two contradict each other.
+    /// An error that is not about the value of one option: an option is missing, or two contradict each other.
     init(_ text: String) { self.init(.commandLine, text) }
 }
 
@@ -36,8 +36,8 @@ package struct SettingsError: Error, Equatable, CustomStringConvertible {
 struct SettingsLayer {
     var texts: [String: (texts: [String], source: SettingSource)] = [:]
 
-    /// Checks a text and stores it. Lists may get several; any other option may be given only once, either directly or
-    /// as a file.
+    /// Checks a text and stores it. An option that is a list may get several texts. Any other option may be given only
+    /// once, either directly or by a file that contains its value.
     mutating func add(_ row: OptionRow, _ text: String, _ source: SettingSource) throws(SettingsError) {
         guard row.kind.accepts(text) else {
             if let problem = row.kind.problem?(text) { throw SettingsError(source, "\(row.name): \(problem)") }
@@ -55,7 +55,7 @@ package struct Settings: Sendable {
     package let part: ServerPart
     private var values: [String: (texts: [String], source: SettingSource)] = [:]
 
-    /// `layers`: in rising order of priority.
+    /// Merges the layers. A value of a later layer replaces that of an earlier one.
     init(_ part: ServerPart, _ layers: [SettingsLayer]) {
         self.part = part
         for layer in layers { values.merge(layer.texts) { _, new in new } }
@@ -63,7 +63,7 @@ package struct Settings: Sendable {
 
     package subscript<Value>(option: ServerOption<Value>) -> Value { option.read(values[option.row.name]?.texts ?? []) }
 
-    /// The value. If it is not set, throws an error that names the option.
+    /// The value of an option. Throws an error that names the option if it is not set.
     package func require<Value>(_ option: ServerOption<Value?>) throws(SettingsError) -> Value {
         guard let value = self[option] else { throw SettingsError("missing --\(option.row.name)") }
         return value
@@ -91,6 +91,6 @@ package struct Settings: Sendable {
 }
 
 extension OptionKind {
-    /// Whether it is written without quotes.
+    /// Whether values of this kind are written without quotes.
     fileprivate var isPlain: Bool { isFlag || placeholder == "NUMBER" }
 }

@@ -4,7 +4,8 @@ import MPinStore
 
 /// Finds options that are missing or contradict each other.
 extension Settings {
-    /// Throws if the part could not start, or should not, as far as that can be seen without opening its state.
+    /// Throws if the part could not start, or would be unsafe, as far as that can be seen without opening its
+    /// databases.
     package func check() throws {
         let exposure = try exposure()
         for option in needed { _ = try require(option) }
@@ -27,8 +28,9 @@ extension Settings {
         return "neither --smtp-url nor --mail-dir is given: no mail is sent, and links lie as files in \(folder)/mail"
     }
 
-    /// An RPS that only this machine reaches is called by an RPA or a proxy. Without --behind-proxy they are not
-    /// trusted to tell a caller's address, because a proxy may pass on whatever its clients claim.
+    /// Warns that an RPS which only this machine reaches gets all its requests from an RPA or a proxy. Without
+    /// --behind-proxy these are not trusted to name a caller's address, because a proxy may pass on whatever its
+    /// clients claim.
     private var callerWarning: String? {
         guard part == .rps, self[ServerOptions.tlsCert] == nil, !self[ServerOptions.behindProxy] else { return nil }
         return "without --behind-proxy all who come through the RPA at 127.0.0.1 count as one caller, with its limits"
@@ -63,7 +65,7 @@ extension Settings {
         if part == .serve || part == .rpa { _ = (try brand(), try mails()) }
     }
 
-    /// Throws if others may write into the folder of keys and databases: they could replace them.
+    /// Throws if other users may write into the folder of keys and databases, because they could replace these files.
     private func checkFolder() throws(StartError) {
         let database = try self[ServerOptions.database].map(databaseURL).flatMap { try? $0.file() }
             .map(MPinServer.folder(of:))

@@ -2,8 +2,8 @@ import Foundation
 import MPinSecrets
 import Yams
 
-/// Reads the settings of a part from all sources: defaults, file, credentials, environment and command line. Each
-/// overrides those before it. A secret may be in a file of its own: `NAME-file`, `MPIND_NAME_FILE`.
+/// Reads the settings of a part from all sources: defaults, file, credentials, environment and command line. A later
+/// source overrides an earlier one. A secret may be in a file of its own, which `NAME-file` or `MPIND_NAME_FILE` names.
 package struct SettingsReader: Sendable {
     let part: ServerPart
     private let rows: [OptionRow]
@@ -36,7 +36,8 @@ package struct SettingsReader: Sendable {
         return Settings(part, [file ?? SettingsLayer(), try credentials(environment), variables, commandLine])
     }
 
-    /// The row of that name, or the secret for which it names a file.
+    /// The row of the option `name`. For `NAME-file`, where NAME is a secret option, it is the row of NAME, and
+    /// `isFile` is true.
     private func row(_ name: String) -> (row: OptionRow, isFile: Bool)? {
         if let row = rows.first(where: { $0.name == name }) { return (row, false) }
         guard name.hasSuffix("-file") else { return nil }
@@ -78,7 +79,7 @@ extension SettingsReader {
         }
     }
 
-    /// Whether only its owner can read it, or, if the owner is root, also the group of this program.
+    /// Whether only its owner can read the file, or, if the owner is root, also the group of this program.
     private func isPrivate(_ path: String, _ name: String, _ source: SettingSource) throws(SettingsError) -> Bool {
         let status: stat
         do {
@@ -90,7 +91,7 @@ extension SettingsReader {
         return status.st_mode & (isOfRoot ? 0o037 : 0o077) == 0
     }
 
-    /// The text of the file without the final line break, which editors add.
+    /// The text of the file at `path`, without the final line break, which editors add.
     private func secret(_ path: String, _ name: String, _ source: SettingSource) throws(SettingsError) -> String {
         let text: String
         do { text = try PlainFile.text(path, limit: 4096) } catch {
@@ -102,7 +103,8 @@ extension SettingsReader {
         return text.trimmingCharacters(in: .newlines)
     }
 
-    /// The secrets that systemd hands over by `LoadCredential=`, as files in a folder that only this program can read.
+    /// Reads the secrets that systemd hands over by `LoadCredential=`, as files in a folder that only this program can
+    /// read.
     private func credentials(_ environment: [String: String]) throws(SettingsError) -> SettingsLayer {
         var layer = SettingsLayer()
         guard let folder = environment["CREDENTIALS_DIRECTORY"], !folder.isEmpty else { return layer }
@@ -142,8 +144,8 @@ extension SettingsReader {
         return layer
     }
 
-    /// Reads the variables `MPIND_…`. Those of other parts of the server are skipped. Elements of a list are separated
-    /// by commas.
+    /// Reads the variables `MPIND_…`. Variables for other parts of the server are skipped. Elements of a list are
+    /// separated by commas.
     private func environment(_ variables: [String: String]) throws(SettingsError) -> SettingsLayer {
         var layer = SettingsLayer()
         for (variable, text) in variables.sorted(by: { $0.key < $1.key }) where variable.hasPrefix("MPIND_") {
@@ -194,8 +196,8 @@ extension SettingsReader {
 extension Node {
     private func hasType(_ name: Tag.Name) -> Bool { tag.description == name.rawValue }
 
-    /// The texts of a value, and the lines of those on lines of their own; nil if its YAML type is not that of the
-    /// option.
+    /// The texts of a value. Elements of a list that are mappings come with their line numbers. Nil if the YAML type of
+    /// the value is not that of the option.
     fileprivate func texts(_ kind: OptionKind) -> [(String, line: Int?)]? {
         if kind.isList {
             guard case .sequence(let members) = self else { return nil }
@@ -211,7 +213,7 @@ extension Node {
         return kind.isFlag == isBool ? [(isBool ? scalar.string.lowercased() : scalar.string, nil)] : nil
     }
 
-    /// A mapping of texts as `NAME=VALUE;NAME=VALUE`; nil if it is no such mapping, or a text contains a semicolon.
+    /// The mapping as `NAME=VALUE;NAME=VALUE`; nil if this is not a mapping of texts, or a text contains a semicolon.
     private var members: String? {
         guard case .mapping(let members) = self else { return nil }
         let texts = members.compactMap { key, value -> String? in
@@ -224,7 +226,7 @@ extension Node {
     }
 }
 
-/// The one of `names` with the smallest edit distance to `text`.
+/// The name in `names` with the smallest edit distance to `text`; nil if there are no names.
 func nearestName(to text: String, among names: [String]) -> String? {
     names.map { (name: $0, distance: distance(Array(text.utf8), Array($0.utf8))) }
         .min { ($0.distance, $0.name) < ($1.distance, $1.name) }?.name

@@ -1,6 +1,6 @@
 import MPinStore
 
-/// Where the state lies that ends with the process. Each kind has one engine today.
+/// The options that name the stores of state that is lost with the process. Each has one possible value today.
 extension ServerOptions {
     static let shortLivedStore = ServerOption<String>.text(
         "short-lived-store", "memory:", .store(.shortLived),

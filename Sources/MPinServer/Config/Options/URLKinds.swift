@@ -1,6 +1,7 @@
 import MPinHTTP
 
-/// The kinds of options that contain URLs. They are checked, because they go into mails, pages and clients.
+/// The kinds of options that contain URLs. The URLs are checked, because they are sent to clients and written into
+/// mails and pages.
 extension OptionKind {
     private static let web = ["http", "https"]
 
@@ -26,7 +27,7 @@ extension OptionKind {
         isURL($0, schemes: ["smtp", "smtps"])
     }
 
-    /// Whether the text is a path. It has no scheme, so every program takes it for a path.
+    /// Whether the text is a path: it has no scheme, so no program takes it for a URL.
     private static func isPath(_ text: String) -> Bool {
         !text.isEmpty && !text.prefix { $0 != "/" }.contains(":")
             && text.unicodeScalars.allSatisfy { $0.value > 32 && $0.value != 127 }

@@ -3,9 +3,9 @@ import HummingbirdCore
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// The connections that the system has accepted for a listener and that are not served yet: the listener has not taken
-/// them from the system, or they are being set up. If the socket were closed now, they would be reset, with any
-/// requests that they bring.
+/// Connections that the system has accepted for a listener, but that are not served yet: the listener has not taken
+/// them from the system, or they are being set up. If the socket were closed now, they would be reset, and their
+/// requests lost.
 final class AcceptQueue: Sendable {
     private let listener = NIOLockedValueBox<(any Channel)?>(nil)
     private let beingSetUp = NIOLockedValueBox(0)
@@ -15,13 +15,13 @@ final class AcceptQueue: Sendable {
     /// The set-up of a connection has ended: it is served, or never will be.
     func left() { beingSetUp.withLockedValue { $0 -= 1 } }
 
-    /// Keeps new connections out, and returns when all waiting ones are served, or after a second. A client that tries
-    /// to connect in the meantime repeats its attempt after a second and then finds the socket closed.
+    /// Keeps new connections out, and waits until all accepted ones are served, but at most a second. A client that
+    /// tries to connect in the meantime repeats its attempt after a second, and then finds the socket closed.
     func runDry() async {
         guard let channel = listener.withLockedValue({ $0 }), let socket = channel as? any SocketOptionProvider else {
             return
         }
-        // Without such a filter new connections keep coming, so waiting is useless.
+        // If the filter cannot be set, new connections keep coming, so waiting is useless.
         guard (try? await Self.letNothingIn(channel, socket)) != nil else { return }
         for _ in 0..<200 {
             let info: EventLoopFuture<TCPInfo> = socket.unsafeGetSocketOption(

@@ -2,8 +2,8 @@ import HummingbirdCore
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// A connection between its set-up and the task that serves it. When the framework closes its listener, it drops
-/// connections in this state, and a channel that is dropped without being closed traps. So `deinit` serves them.
+/// A connection between its set-up and the task that serves it. When the framework closes its listener, it drops such
+/// connections without closing them, which would crash the process. So `deinit` serves them.
 final class Arrival: ServerChildChannelValue {
     let channel: any Channel
     private let work: @Sendable () async -> Void

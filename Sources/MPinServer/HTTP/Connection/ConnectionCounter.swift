@@ -14,8 +14,8 @@ final class ConnectionCounter: Sendable {
 
     var open: Int { counts.withLockedValue(\.all) }
 
-    /// Counts a connection until it is closed. False if there are too many, or if it does not come through the proxy.
-    /// Connections of trusted proxies are counted for no single caller.
+    /// Counts a connection until it is closed. False if there are too many, or if it should come through a proxy and
+    /// does not. Connections of trusted proxies are not counted for any single caller.
     func admit(_ channel: any Channel) -> Bool {
         let peer = channel.remoteAddress.flatMap { IPAddress($0) }
         guard exposure.admits(peer) else { return false }
@@ -34,8 +34,8 @@ struct CallerCounts {
     private(set) var all = 0
     private var byCaller: [IPAddress: Int] = [:]
 
-    /// Counts one more; false if there are `most` already, or `mostOfOne` of that caller. If `caller` is nil, as for a
-    /// proxy, only `most` applies.
+    /// Counts one more thing of `caller`. False if there are `most` already, or `mostOfOne` of this caller. If `caller`
+    /// is nil, as for a proxy, only `most` applies.
     mutating func enter(_ caller: IPAddress?, most: Int, mostOfOne: Int) -> Bool {
         guard all < most else { return false }
         if let caller {

@@ -2,8 +2,8 @@ import MPinService
 import NIOCore
 import NIOHTTP1
 
-/// Decides whether a connection is kept after an answer, refuses ambiguous requests, which a proxy and this server
-/// could understand differently, and notices when the client disconnects.
+/// Decides whether a connection is kept after an answer. Refuses ambiguous requests, which a proxy and this server
+/// could understand differently. Notices when the client disconnects.
 final class ConnectionHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -43,8 +43,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
         clock.finish()
     }
 
-    /// Whether a request is ambiguous: no host or two; a length together with a transfer coding; a coding other than
-    /// `chunked`; a coding in HTTP/1.0, which has none.
+    /// Whether a request is ambiguous. It is if it has no host or two, a length together with a transfer coding, a
+    /// coding other than `chunked`, or a coding in HTTP/1.0, which has none.
     private static func isAmbiguous(_ head: HTTPRequestHead) -> Bool {
         let hosts = head.headers["Host"].count
         let isOld = head.version.major < 1 || head.version == .http1_0

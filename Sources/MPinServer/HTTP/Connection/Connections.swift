@@ -44,7 +44,8 @@ struct Connections: HTTPChannelHandler {
         return arrival
     }
 
-    /// The framework keeps a task for a connection until this returns.
+    /// Hands the connection to a group and returns at once, because the framework keeps a task for it until this
+    /// returns.
     func handle(value: Arrival, logger: Logger) async { groups.serve(value) }
 
     private var decoderLimits: NIOHTTPDecoderLimitConfiguration {

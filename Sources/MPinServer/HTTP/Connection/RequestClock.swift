@@ -1,7 +1,7 @@
 import NIOCore
 
-/// Limits the time for each step of a request, and closes the connection when it is over: a client that sends single
-/// bytes must not hold a socket for ever. Each connection has one clock, which is used only on its event loop.
+/// Limits the time for each step of a request, and closes the connection when that time is over. So a client that sends
+/// single bytes cannot hold a socket for ever. Each connection has one clock, which is used only on its event loop.
 final class RequestClock {
     private enum Reading { case nothing, header, body }
 
@@ -10,7 +10,7 @@ final class RequestClock {
     private var reading = Reading.header
     /// Requests that were read and have no answer yet.
     private var unanswered = 0
-    /// How many answers are still to be sent before the connection closes; nil: no end is known.
+    /// How many answers are still to be sent before the connection closes; nil if it stays open.
     private var answersLeft: Int?
     /// Whether no byte has arrived yet.
     private var isUnused = true
@@ -34,7 +34,8 @@ final class RequestClock {
         channel = nil
     }
 
-    /// The server is ending. Requests that have arrived, or arrive within a moment, are still answered.
+    /// Notes that the server is ending. Requests that have arrived, or arrive within ``Limits/quietMilliseconds``, are
+    /// still answered.
     func finish() {
         endBegan = .now()
         arm()
@@ -55,10 +56,10 @@ final class RequestClock {
         began = .now()
     }
 
-    /// The request whose head has just arrived is the last one.
+    /// Notes that the request whose head has just arrived is the last one.
     func isLastRequest() { answersLeft = unanswered + 1 }
 
-    /// The answer that is about to be sent is the last one.
+    /// Notes that the answer that is about to be sent is the last one.
     func isLastAnswer() { answersLeft = 1 }
 
     /// Whether the connection closes after the answer that is about to be sent. If that answer comes before its request
@@ -87,7 +88,8 @@ final class RequestClock {
         }
     }
 
-    /// Sets the alarm, unless an earlier one is set: that one will check the deadline again.
+    /// Sets the alarm for the deadline. An alarm that is already set for an earlier time stays, because it checks the
+    /// deadline again when it rings.
     func arm() {
         guard let channel else { return }
         let deadline = deadline

@@ -53,11 +53,11 @@ package final class TLSIdentity: Sendable {
 }
 
 extension TLSConfiguration {
-    /// Allows TLS 1.3, and TLS 1.2 with ECDHE and AEAD. With these, somebody who later steals the private key cannot
+    /// Allows only TLS 1.3, and TLS 1.2 with ECDHE and AEAD, so that somebody who later steals the private key cannot
     /// decrypt earlier traffic.
     mutating func requireForwardSecrecy() {
         minimumTLSVersion = .tlsv12
-        // The suites of TLS 1.3 all have this property and need not be listed.
+        // The suites of TLS 1.3 need not be listed, because they all have this property.
         cipherSuiteValues = [
             .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
             .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, .TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,

@@ -2,11 +2,12 @@ import Hummingbird
 import NIOConcurrencyHelpers
 
 /// Limits the requests that are processed at the same time. Further ones are refused at once, because with a long queue
-/// every answer would come too late. On listeners for logins half of the places are kept for logins that have begun: if
-/// these were refused, their earlier steps would be wasted.
+/// every answer would come too late. On listeners for logins half of the places are kept for logins that have begun,
+/// whose earlier steps would otherwise be wasted.
 ///
-/// Requests that wait for a person need no processor time and none of these places, but a connection and some memory.
-/// So the numbers of waiting pages and of waiting phones are limited, each so that connections are left for all others.
+/// Requests that wait for a person need no processor time and take none of these places, but each needs a connection
+/// and some memory. So the numbers of waiting pages and of waiting phones have limits of their own, which leave
+/// connections for all other requests.
 final class Admission: Sendable {
     enum Place { case running, page(IPAddress?), phone(IPAddress?), free }
 
@@ -37,10 +38,10 @@ final class Admission: Sendable {
         return place
     }
 
-    /// A place for the request; nil if there is none.
+    /// Takes a place for the request; nil if there is none.
     private func place(_ kind: Request.Kind, _ caller: IPAddress?, _ counts: inout Counts) -> Place? {
         switch kind {
-        // On this listener only other parts of the system call, whose requests do not wait.
+        // Only other parts of the system call this listener, and their requests do not wait.
         case .page where !servesLogins, .phone where !servesLogins: return .free
         case .page:
             let (most, mostOfOne) = (limits.waitingPages, limits.waitingPagesPerAddress)

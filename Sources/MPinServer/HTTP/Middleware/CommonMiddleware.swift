@@ -1,8 +1,8 @@
 import HTTPTypes
 import Hummingbird
 
-/// Everything that happens before and after a handler, in one middleware: passing a request from one middleware to the
-/// next costs more than most of this work.
+/// All work before and after a handler. It is one middleware, because passing a request from one middleware to the next
+/// costs more than most of this work.
 struct CommonMiddleware: RouterMiddleware {
     typealias Context = RequestContext
     private let forwarded: ForwardedHeaders
@@ -40,7 +40,7 @@ struct CommonMiddleware: RouterMiddleware {
         }
         log.record(request, context, response.status, since: start)
         headers.add(to: &response, request, context)
-        // A client that may not wait must free its connection for others.
+        // The client has no place to wait, so its connection is closed and free for others.
         if response.status == .serviceUnavailable, request.kind.waits { response.headers[.connection] = "close" }
         return response
     }
@@ -68,7 +68,7 @@ struct RequestChecks: Sendable {
 
     func answer(_ request: Request) throws(APIError) -> Response? {
         guard request.uri.string.utf8.count <= limits.targetBytes else { throw APIError.targetTooLong }
-        // This is the answer for any path, known or not (wire section 2).
+        // Every path, known or not, gets this answer (wire section 2).
         return request.method == .options ? .json(["message": "options request"]) : nil
     }
 }

@@ -4,7 +4,7 @@ import MPinStore
 import NIOCore
 import NIOHTTP1
 
-/// Makes a page for an error; nil if the caller is not a person.
+/// Makes a page for an error; nil if the caller is a program and not a person.
 typealias ErrorPage = @Sendable (APIError, Request) -> Response?
 
 /// Turns every error into an answer: JSON, or a page. An unexpected error becomes 500 and is logged.

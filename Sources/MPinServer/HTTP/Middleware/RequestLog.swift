@@ -2,8 +2,8 @@ import HTTPTypes
 import Hummingbird
 import Logging
 
-/// Writes one log line and counts one for each request. They contain the template of the path, never the path or query,
-/// which contain M-Pin IDs and one-time tokens.
+/// Logs and counts each request. The log line and the metrics contain the template of the path, never the path or
+/// query, because these contain M-Pin IDs and one-time tokens.
 struct RequestLog: Sendable {
     let listener: String
     let metrics: Metrics

@@ -10,8 +10,8 @@ package struct TrustedProxies: Sendable, Equatable {
 
     package func trusts(_ address: IPAddress) -> Bool { networks.contains { $0.contains(address) } }
 
-    /// The rightmost address of `X-Forwarded-For` that is not a trusted proxy, because a caller can invent the
-    /// addresses to the left of it. The search ends at an entry that is not an address.
+    /// The address of the caller: the rightmost one in `X-Forwarded-For` that is not a trusted proxy, because a caller
+    /// can invent the addresses to the left of it. The search ends at an entry that is not an address.
     func caller(peer: IPAddress, forwarded: [String]) -> IPAddress {
         var caller = peer
         for entry in forwarded.joined(separator: ",").split(separator: ",").reversed() {
@@ -22,7 +22,8 @@ package struct TrustedProxies: Sendable, Equatable {
     }
 }
 
-/// Reads the caller's address, whether it used TLS, and the request's id from the headers of a trusted proxy only.
+/// Reads the caller's address, whether the caller used TLS, and the request's id. Only the headers of a trusted proxy
+/// count.
 struct ForwardedHeaders: Sendable {
     let proxies: TrustedProxies
     let isTLS: Bool
