@@ -17,7 +17,7 @@ package struct Limits: Sendable {
     package var headerSeconds = 5
     /// Seconds for a whole request.
     package var readSeconds = 15
-    /// Seconds from the end of a request to the end of its answer.
+    /// Seconds in which a request must be answered after it has arrived.
     package var answerSeconds = 60
     /// Seconds that a connection may wait for its next request before it is closed.
     package var idleSeconds = 120

@@ -10,7 +10,7 @@ final class EventLoopExecutor: TaskExecutor {
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        // If the caller is on an event loop, this is the same loop.
+        // If the caller is on an event loop, `any()` returns the same loop.
         MultiThreadedEventLoopGroup.singleton.any().execute {
             job.runSynchronously(on: self.asUnownedTaskExecutor())
         }

@@ -52,7 +52,7 @@ struct Peer: Sendable {
         var headers = headers
         if body != nil { headers.append(("Content-Type", "application/json")) }
         if let bearer { headers.append(("Authorization", "Bearer \(bearer)")) }
-        // The deadline includes the time in the queue.
+        // The deadline begins here, so that it includes the time until a thread is free.
         let request = HTTPRequest(
             method: method, url: url + target, headers: headers, body: body,
             deadline: .after(milliseconds: UInt32(seconds * 1000)), mayRepeat: mayRepeat)

@@ -13,7 +13,7 @@ struct RequestContext: Hummingbird.RequestContext {
     var isSecure = false
     /// The request's id. It is in the answer (`X-Request-Id`) and in every log line of this request.
     var requestID = Self.newID()
-    /// The same id under the name that the framework uses.
+    /// The request's id under the name that the framework uses.
     var id: String { requestID }
     private let listenerLogger: Logger
 

@@ -49,7 +49,8 @@ extension MilagroFace {
         }
         switch try await service.present(authOTT.lowercased()) {
         case .refused(let verdict, let now):
-            // Other logins are counted when the RPA redeems their tokens. The RPA never sees this one.
+            // This login is counted here, because the RPA never sees its token. Other logins are counted when the RPA
+            // redeems their tokens.
             metrics.count(.logins, [String(verdict.status)])
             return APIError(verdict, at: now, tellsLeft: config.tellAttemptsLeft).response
         case .decided(let outcome):

@@ -27,7 +27,7 @@ package enum Backup {
 }
 
 extension Backup {
-    /// Writes a copy to the disk as a single file.
+    /// Turns the database at `path` into a single file, without a write-ahead log, and syncs it to the disk.
     static func finish(_ path: String) throws {
         try SQLiteConnection(path: path).run("PRAGMA journal_mode = DELETE")
         let file = open(path, O_RDONLY | O_CLOEXEC)

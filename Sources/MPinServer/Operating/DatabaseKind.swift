@@ -7,8 +7,8 @@ package enum DatabaseKind: String, Sendable {
     case dta
     case rps
 
-    /// The kind of an intact file of this program. Throws for a damaged one, one of a newer program, and any other
-    /// file.
+    /// Checks the file at `path` and finds its kind. Throws for a damaged database, for one of a newer program, and for
+    /// any other file.
     package init(checking path: String) throws {
         guard access(path, F_OK) == 0 else { throw StartError("\(path): no such database") }
         do {

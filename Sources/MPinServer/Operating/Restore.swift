@@ -6,11 +6,11 @@ package import MPinStore
 
 /// Replaces a database by a copy of a backup. The old database is renamed.
 ///
-/// The backup does not contain later wrong PINs. So each identity keeps the blocks, the revocation and the wrong PINs
-/// from the replaced file. Registrations after the backup are lost, and their users are told so
+/// The backup does not contain what happened after it. So each identity keeps the blocks, the revocation and the wrong
+/// PINs of the replaced database. Registrations after the backup are lost, and their users are told so
 /// (``LostRegistrations``).
 ///
-/// All checks and copies are made in `init`. So if several databases are restored, none is replaced before all are
+/// All checks and copies are made in `init`, so if several databases are restored, none is replaced before all are
 /// ready.
 package final class Restore {
     /// The result of a restore.
@@ -18,8 +18,8 @@ package final class Restore {
         package let kind: DatabaseKind
         /// The path of the replaced database.
         package var replaced: String?
-        /// How many identities were blocked, revoked or tried after the backup and keep that state; nil if the replaced
-        /// file cannot be read.
+        /// How many identities keep a block, a revocation or wrong PINs from the time after the backup; nil if the
+        /// replaced database cannot be read.
         package var carriedOver: Int?
     }
 
@@ -65,13 +65,13 @@ package final class Restore {
         if isCopied, !isDone { Self.remove(aside) }
     }
 
-    /// Replaces the database.
+    /// Replaces the database by the prepared copy.
     package func run() throws -> Outcome {
         var outcome = Outcome(kind: kind, carriedOver: carriedOver)
         if access(database, F_OK) == 0 { outcome.replaced = aside }
         if outcome.replaced != nil, !isCopied { try rename(database, aside) }
         isDone = true
-        // A remaining log of the old database must not be taken for one of the new database.
+        // SQLite would take a remaining log of the old database for one of the new database.
         for suffix in Self.logs where access(database + suffix, F_OK) == 0 {
             try rename(database + suffix, aside + suffix)
         }
@@ -88,7 +88,7 @@ package final class Restore {
         guard Glibc.rename(old, new) == 0 else { throw StartError("\(old): \(String(cString: strerror(errno)))") }
     }
 
-    /// Copies to a new file that only the server can read.
+    /// Copies the file at `path` to a new file that only the server can read.
     private static func copy(_ path: String, to draft: String) throws {
         let file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw StartError("\(draft): \(String(cString: strerror(errno)))") }
@@ -103,7 +103,8 @@ package final class Restore {
 }
 
 extension Restore {
-    /// Copies an intact current database instead of renaming it, so that its name exists at every moment.
+    /// Copies the current database, if it is intact, so that it need not be renamed and its name exists at every
+    /// moment. Takes over what has happened to its identities since the backup.
     private func copyCurrent(_ path: String, at now: Moment) async throws {
         guard let present = try? DatabaseKind(checking: database) else { return }
         guard present == kind else { throw StartError("\(path): of another part of the server than \(database)") }
@@ -156,7 +157,7 @@ extension Restore {
 }
 
 extension IdentityRecord {
-    /// Keeps the stricter of both records in everything for which logins are refused.
+    /// Takes the stricter value of the two records in each member that can refuse a login or the shares.
     fileprivate mutating func mergeRefusals(_ other: IdentityRecord) {
         blocked = blocked || other.blocked
         revoked = revoked || other.revoked

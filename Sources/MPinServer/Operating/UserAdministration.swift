@@ -2,7 +2,7 @@ import MPinSecrets
 import MPinService
 package import MPinStore
 
-/// The operator's work on the identities of an RPS, in the database of a running server.
+/// The operator's commands for the identities of an RPS. They use its database, also while the server is running.
 package struct UserAdministration: Sendable {
     /// An identity. A user has one for each device.
     package struct Entry: Sendable, Encodable {
@@ -86,7 +86,7 @@ package struct UserAdministration: Sendable {
         return entries
     }
 
-    /// Makes a one-time code that registers a device of `user`. It replaces an earlier one.
+    /// Makes a one-time code with which `user` can register a device. It replaces an earlier code of this user.
     package func issueCode(user: String, seconds: Int, audit: Audit) async throws -> String {
         let (code, now) = (try ActivationCodes.random(), clock())
         audit.record(.command("user code", user: user))

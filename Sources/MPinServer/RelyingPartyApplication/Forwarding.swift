@@ -47,13 +47,14 @@ struct Forwarding: Sendable {
         }
     }
 
-    /// The path and query, without a host, which a request target may also contain.
+    /// The path and query of the request. Its target may also contain a host, which is left out.
     private func target(_ request: Request) -> String {
         request.uri.path + (request.uri.query.map { "?" + $0 } ?? "")
     }
 
-    /// Forwards a request that waits. It is cancelled when the server is to stop or the client disconnects, so that its
-    /// place is free at once, here and at the RPS. A page's request may be repeated, because it changes nothing.
+    /// Forwards a request that waits for a person. The request is cancelled when the server is to stop or the client
+    /// disconnects, so that its place is free at once, here and at the RPS. A page's request may be repeated, because
+    /// it changes nothing.
     private func waited(_ request: HTTPClientRequest, _ kind: Request.Kind) async throws -> Response {
         let answer = Task(executorPreference: EventLoopExecutor.shared) {
             try await answered(request, kind, mayRepeat: kind == .page)
@@ -106,7 +107,8 @@ struct Forwarding: Sendable {
             headers.append(HTTPField(name: name, value: value))
         }
         let status = Int(answer.response.status.code)
-        // Old servers send no status above 500, so old clients may not know one. Only a request that waits may get 503.
+        // Old servers send no status above 500, so old clients may not know one. The answer of a request that waits for
+        // a person may still be 503.
         let most = kind.waits && status == 503 ? 503 : 500
         return Response(
             status: .init(code: min(status, most)), headers: headers, body: .init(byteBuffer: answer.body))

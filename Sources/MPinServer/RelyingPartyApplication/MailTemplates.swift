@@ -4,14 +4,15 @@ import MPinStore
 
 /// The mail with an activation link: the built-in one in every language, or the operator's.
 package struct MailTemplates: Sendable {
-    /// The operator's mails by language; nil is for all other languages. Empty: the built-in mails are used.
+    /// The operator's mails by language, where nil stands for all other languages. If there are none, the built-in
+    /// mails are used.
     private let own: [String?: MailTemplate]
 
     /// Uses the built-in mails.
     package init() { own = [:] }
 
-    /// Reads `confirm.txt` in the folder and, if the mail has an HTML part, `confirm.html`; also those for single
-    /// languages, such as `confirm.de.txt`.
+    /// Reads the operator's mails: `confirm.txt` in the folder, `confirm.html` if the mail has an HTML part, and files
+    /// for single languages, such as `confirm.de.txt`.
     package init(folder: String) throws(StartError) {
         let names: [String]
         do { names = try FileManager.default.contentsOfDirectory(atPath: folder) } catch {
@@ -113,14 +114,15 @@ struct FilledMail {
     let html: String?
 }
 
-/// The operator's mail in one language. It contains only places that mpind can fill.
+/// The operator's mail in one language. Its places for values are all known to mpind.
 private struct MailTemplate: Sendable {
     let subject: Template
     let text: Template
     let html: Template?
     private static let names: Set = ["service", "user", "link", "expires", "accent", "accentText"]
 
-    /// `text`: the line `Subject: …`, an empty line, and the text. `name`: for errors.
+    /// Reads a mail. `text`: the line `Subject: …`, an empty line, and the text. `name`: the name of the mail in
+    /// errors.
     init(text: String, html: String?, name: String) throws(StartError) {
         let text = text.replacing("\r\n", with: "\n")
         let parts = text.split(separator: "\n\n", maxSplits: 1)
@@ -139,7 +141,8 @@ private struct MailTemplate: Sendable {
         if let html { try Self.check(html, name) }
     }
 
-    /// Refuses the user id in tags, scripts and styles, because it is escaped for the text of an element only.
+    /// Throws if the user id would be inserted into a tag, a script or a style, because it is escaped only for the text
+    /// of an element.
     private static func check(_ html: String, _ name: String) throws(StartError) {
         for place in html.ranges(of: "{{user}}") {
             let before = html[..<place.lowerBound].lowercased()

@@ -3,7 +3,7 @@ import MPinHTTP
 import MPinSecrets
 import MPinStore
 
-/// Sends the mail with an activation link.
+/// Sends mails with activation links.
 struct Mailer: Sendable {
     let delivery: MailDelivery
     let seconds: Int
@@ -15,7 +15,7 @@ struct Mailer: Sendable {
 
     func send(_ content: MailContent, in language: Language) async throws {
         let filled = templates.mail(content, in: language, brand: brand)
-        // The deadline includes the time in the queue.
+        // The deadline begins here, so that it includes the time until a thread is free.
         let deadline = Deadline.after(milliseconds: UInt32(seconds * 1000))
         do {
             try await Workers.mail {

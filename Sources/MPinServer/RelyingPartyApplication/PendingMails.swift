@@ -2,8 +2,8 @@ import MPinSecrets
 import MPinService
 import MPinStore
 
-/// The mails whose links were not opened yet, so that they can be sent again. Clients can ask for a new mail
-/// themselves; this is for people whose client does not offer it.
+/// The mails of registrations that are not confirmed yet, so that they can be sent again. Clients can ask for a new
+/// mail themselves; this is for people whose client does not offer it.
 struct PendingMails: Sendable {
     struct Pending: Codable, Storable {
         var link: ActivationLink
@@ -11,8 +11,8 @@ struct PendingMails: Sendable {
         var language: String
     }
 
-    /// How often a mail to an address was asked for. This is counted for all addresses, so that a refusal does not
-    /// reveal who is registering.
+    /// How often a mail to an address was asked for, and when one may be sent again. All addresses are counted, so that
+    /// a refusal does not reveal who is registering.
     private struct Asked: Codable, Storable {
         var count: Int
         var again: Moment
@@ -20,11 +20,11 @@ struct PendingMails: Sendable {
 
     private let mails: Table<Pending>
     private let asked: Table<Asked>
-    /// Seconds between the first mail and the second. Each further wait is twice as long, up to the longest. The
-    /// longest is short, because anybody who knows an address can ask, and its owner must then wait, too.
+    /// Seconds between the first mail and the second. Each further wait is twice as long, up to `longestWait`. That one
+    /// is short, because anybody who knows an address can ask, and then its owner has to wait, too.
     private static let firstWait = 60
     private static let longestWait = 300
-    /// Seconds after which the count is forgotten.
+    /// Seconds after the end of a wait at which the count begins again.
     private static let memory = 3600
 
     init(in store: any Store) {
@@ -32,7 +32,8 @@ struct PendingMails: Sendable {
         asked = Table("asked_mail", in: store)
     }
 
-    /// Stores the mail of a registration. It replaces that of an earlier one of the user, who waits for the last.
+    /// Stores the mail of a registration. It replaces the mail of an earlier registration of the same user, who waits
+    /// only for the last one.
     func add(_ link: ActivationLink, user: String, in language: Language, at now: Moment) async throws {
         guard let expires = Moment(link.expires) else { return }
         try await mails.update(Self.key(user), at: now) { entry in
@@ -40,14 +41,15 @@ struct PendingMails: Sendable {
         }
     }
 
-    /// Deletes the mail of that registration. That of another registration of the user stays.
+    /// Deletes the mail of the registration `id`. A mail of another registration of the user stays.
     func remove(id: String, user: String, at now: Moment) async throws {
         try await mails.update(Self.key(user), at: now) { entry in
             if entry?.value.link.id == id { entry = nil }
         }
     }
 
-    /// Whether a mail to that address may be sent now, when the next one may be, and the mail if there is one.
+    /// Notes that a mail to the address `user` was asked for. Returns whether it may be sent now, from when on the next
+    /// one may be sent, and the mail, if it may be sent and there is one.
     func ask(for user: String, at now: Moment) async throws -> (isAllowed: Bool, again: Moment, mail: Pending?) {
         // All spellings of one mailbox count together, as for registrations.
         let mailbox = Self.hash(UserID.mailbox(user))

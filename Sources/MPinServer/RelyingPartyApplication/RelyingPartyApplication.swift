@@ -51,8 +51,8 @@ struct RelyingPartyApplication: Sendable {
         router.serve("/mpinPermitUser", [.get: { request, _ in try permit(request) }])
     }
 
-    /// POST /mpinVerify (wire section 8.1). The link begins with the configured URL, so that nothing in a request can
-    /// lead the user elsewhere.
+    /// POST /mpinVerify (wire section 8.1): sends the mail with the activation link. The link begins with the
+    /// configured URL, so that nothing in a request can lead the user elsewhere.
     private func verify(_ request: Request, _ logger: Logger) async throws -> Response {
         try requireRPS(request)
         let body = try await request.json(VerifyUserRequest.self, config.limits)
@@ -78,7 +78,8 @@ struct RelyingPartyApplication: Sendable {
         try request.requireBearer(.fromRPS, key: key)
     }
 
-    /// GET /mpinPermitUser (wire section 8.2): 410 for a user on the operator's list.
+    /// GET /mpinPermitUser (wire section 8.2): answers 410 for a user on the operator's list of revoked users, and
+    /// otherwise 200.
     private func permit(_ request: Request) throws -> Response {
         try requireRPS(request)
         guard let id = request.query("mpin_id").flatMap(MPinID.init(hex:)), let user = id.userID else {
@@ -90,11 +91,13 @@ struct RelyingPartyApplication: Sendable {
         return Response(status: .ok)
     }
 
-    /// POST /mpinAuthenticate (wire section 8.3): a client sends what it got from pass 2, or a browser what it got from
-    /// /access. A browser is then logged in, but only if one of this site's pages has sent the request: otherwise
-    /// another site could log in its visitors to an account that it can watch. Requests from another site's page are
-    /// refused, unless the operator allows that site. A request from a program, which names no page, is accepted for a
-    /// login on its own device. A refusal does not use up the token.
+    /// POST /mpinAuthenticate (wire section 8.3): redeems the one-time token that a client got from pass 2, or a
+    /// browser from /access.
+    ///
+    /// A browser is then logged in, but only if a page of this site has sent the request: otherwise another site could
+    /// log in its visitors to an account that it can watch. Requests from another site's page are refused, unless the
+    /// operator allows that site. A request from a program, which names no page, is accepted for a login on its own
+    /// device. A refusal does not use up the token.
     private func authenticate(_ request: Request) async throws -> Response {
         let body = try await request.json(AuthenticateRequest.self, config.limits)
         guard case .string(let authOTT)? = body.mpinResponse["authOTT"] else {
@@ -155,8 +158,8 @@ extension RelyingPartyApplication {
         }
     }
 
-    /// The page for a link that was used or is not valid. Nil if the registration is pending, or an old RPS does not
-    /// tell.
+    /// The page for a link that was used or is not valid any more. Nil if the registration is pending, or the RPS is an
+    /// old one, which cannot tell.
     private func ended(_ state: RegistrationState?, _ pages: Pages) -> Response? {
         switch state {
         case .pending, nil: nil
@@ -166,8 +169,8 @@ extension RelyingPartyApplication {
         }
     }
 
-    /// POST on the same URL: sends the activation key to the RPS, to confirm the registration or to delete it, and
-    /// shows the result. The form needs no token against forgery, because the signed link itself is secret.
+    /// POST to an activation link: sends the activation key to the RPS, to confirm the registration or to delete it,
+    /// and shows the result. The form needs no token against forgery, because the signed link itself is secret.
     private func answerLink(_ request: Request) async throws -> Response {
         let pages = website.pages(request)
         switch link(in: request, pages) {
@@ -196,7 +199,8 @@ extension RelyingPartyApplication {
         }
     }
 
-    /// Checks the link, its signature before its expiry, because the expiry of a forged link means nothing.
+    /// Checks the link in the URL of a request. Its signature is checked before its expiry, because the expiry of a
+    /// forged link means nothing.
     private func link(in request: Request, _ pages: Pages) -> LinkState {
         guard let i = request.query("i"), let e = request.query("e"), let s = request.query("s"),
             let link = ActivationLink(i: i, e: e, s: s, key: config.linkKey), let expires = Moment(link.expires),

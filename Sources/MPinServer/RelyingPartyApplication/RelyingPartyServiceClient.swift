@@ -2,13 +2,14 @@ import MPinSecrets
 import MPinService
 import MPinWire
 
-/// The RPA's requests to the RPS, on its private listener. If both run in one process, the verdict of a login is asked
-/// for by a direct call.
+/// The RPA's requests to the RPS, on its private listener. If both run in one process, the verdict of a login and the
+/// revocation of an identity are asked for by direct calls.
 struct RelyingPartyServiceClient: Sendable {
     private let peer: Peer
     private let local: MilagroFace?
     private let key: SecretBytes?
-    /// The beginning of the paths for waiting browsers. An old RPS has them among its public paths only.
+    /// The beginning of the paths for waiting browsers. An old RPS has these paths only among its public ones, below
+    /// the prefix.
     private let browserPath: String
     /// Whether the RPS waits for the RPA's decision about each login.
     private let reportsResult: Bool
@@ -26,15 +27,17 @@ struct RelyingPartyServiceClient: Sendable {
     /// The RPS's answer about a login, and the id of the session that begins if its status is 200.
     struct Login: Sendable {
         let verdict: RPAAuthenticateResponse
-        /// Seconds after which another try makes sense.
+        /// Seconds after which another try makes sense; nil if the RPS does not tell.
         let retryAfter: Int?
         let session: WebSessionID
     }
 
-    /// Redeems a one-time token. The request already contains the data with which the phone can end the session. A user
-    /// on the operator's list gets 403, after which old clients keep their token, because the operator may remove the
-    /// user from the list. `ownPage`: whether a page of this site presents the token. If not, a login for a browser is
-    /// refused with 403, and its token stays valid.
+    /// Redeems a one-time token. The request already contains the data with which the phone can end the session.
+    /// `ownPage`: a page of this site presents the token. If not, a login for a browser is refused with 403, and its
+    /// token stays valid.
+    ///
+    /// A user on the operator's list of revoked users gets 403. After this status old clients keep their token, which
+    /// is useful because the operator may remove the user from the list.
     func login(authOTT: String, ownPage: Bool, _ sessions: WebSessions) async throws -> Login {
         let session = try WebSessionID.random()
         let logout = ["sessionToken": JSONValue.string(sessions.logoutToken(session))]
@@ -74,7 +77,7 @@ struct RelyingPartyServiceClient: Sendable {
         }
     }
 
-    /// Whether the user of a session may no longer log in.
+    /// Asks whether the user of a session may no longer log in.
     func isRevoked(_ session: WebSession) async throws -> Bool {
         if try revoked.contains(session.mpinID, user: session.userID) { return true }
         guard let id = MPinID(hex: session.mpinID) else { return true }
@@ -95,7 +98,7 @@ struct RelyingPartyServiceClient: Sendable {
         return answer.status
     }
 
-    /// How far a registration is; nil if the RPS is an old one, which does not know this request.
+    /// Asks how far a registration is. Nil if the RPS is an old one, which does not know this request.
     func registration(_ id: String) async throws -> RegistrationState? {
         let answer = try await reach { try await peer.get("/registration/" + id, bearer: $0) }
         switch answer.status {
@@ -112,12 +115,12 @@ struct RelyingPartyServiceClient: Sendable {
         return answer.status
     }
 
-    /// A new access number or QR code, depending on `path`.
+    /// Asks for a new access number or QR code, depending on `path`.
     func waitingBrowser(_ path: String) async throws -> WaitingBrowserResponse {
         try await value(browserPath + path, [String: String](), mayRepeat: false)
     }
 
-    /// How far the phone's login is. The request may be repeated.
+    /// Asks how far the phone's login is. The request may be repeated.
     func access(webOTT: String) async throws -> AccessResponse {
         try await value(browserPath + "/access", AccessRequest(webOTT: webOTT, refusals: 0), mayRepeat: true)
     }
@@ -130,7 +133,8 @@ struct RelyingPartyServiceClient: Sendable {
         return value
     }
 
-    /// Whether the RPS may answer later. Its `Retry-After`, if any, is passed on to the RPA's caller.
+    /// Whether the RPS is busy, so that the request may be tried again later. Its `Retry-After`, if any, is passed on
+    /// to the RPA's caller.
     private static func isBusy(_ answer: Peer.Answer) -> Bool { [429, 503].contains(answer.status) }
 
     private static func failure(_ answer: Peer.Answer) -> APIError {

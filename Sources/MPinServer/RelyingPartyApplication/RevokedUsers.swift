@@ -2,9 +2,9 @@ import Foundation
 import MPinSecrets
 import MPinService
 
-/// The operator's list of users who may not log in any more: a user id or an M-Pin ID in hex on each line. It is read
-/// each time. Only LF and CRLF end a line, so that no character in a name can hide it. Case, Unicode form and blanks
-/// around a line are ignored: it is safer to refuse too many.
+/// The operator's list of users who may no longer log in. Each line of the file is a user id or an M-Pin ID in hex. The
+/// file is read each time. Only LF and CRLF end a line, so that no other character in a name can split it. Case,
+/// Unicode form and blanks around a line are ignored, because it is safer to refuse too many users than too few.
 package struct RevokedUsers: Sendable {
     /// The path; nil if there is no list.
     private let file: String?
@@ -19,8 +19,8 @@ package struct RevokedUsers: Sendable {
         return lines.contains { names.contains(Self.folded(String(Substring($0)))) }
     }
 
-    /// Control characters are removed, too: a line may end with CR, and some editors begin a file with an invisible
-    /// mark.
+    /// The form in which names are compared. Control characters at both ends are removed, too, because a line may end
+    /// with CR, and some editors begin a file with an invisible mark.
     private static func folded(_ text: String) -> String {
         UserID.normal(text.trimmingCharacters(in: .whitespaces.union(.controlCharacters)).lowercased())
     }

@@ -13,20 +13,20 @@ struct MasterKeyring: Sendable {
         held = NIOLockedValueBox(try await database.shares())
     }
 
-    /// The shares that are served now, oldest first, as they were at the last look.
+    /// The shares that are served now, oldest first, as the store contained them when it was last read.
     func shares() -> [MasterShare] {
         let now = clock()
         return held.withLockedValue { $0 }.filter { $0.isServed(at: now) }
     }
 
-    /// The same, after a look at the store.
+    /// Reads the store again, and returns the shares that are served now, oldest first.
     func freshShares() async throws -> [MasterShare] {
         let found = try await database.shares()
         held.withLockedValue { $0 = found }
         return shares()
     }
 
-    /// The share with that key id; nil when it is retired or was never made.
+    /// The share with the key id `keyID`; nil if it is retired or was never made.
     func share(_ keyID: String) async throws -> MasterShare? {
         if let share = shares().first(where: { $0.keyID == keyID }) { return share }
         return try await freshShares().first { $0.keyID == keyID }

@@ -10,7 +10,7 @@ package struct MasterShare: Sendable {
     package let secret: SecretBytes
     /// When the share was made.
     package let startTime: Moment
-    /// The end of an old share, which is not served afterwards; nil for the current one.
+    /// When an old share stops being served; nil for the current share.
     package let servedUntil: Moment?
 
     /// Makes a share with the system's random generator.

@@ -8,11 +8,11 @@ package struct MasterShareDatabase: Sendable {
     private let store: any Store
     private let table: Table<StoredShare>
     private let key: SecretBytes
-    /// Whether this made the first share.
+    /// Whether `init` has made the first share.
     let isNew: Bool
 
-    /// Makes a first share in an empty store. Of several that do so at once one makes it, and the others find it. Throws
-    /// `StartError` where `seal` does not open the shares.
+    /// Opens the master shares in `store`, or makes a first share if there is none. Several processes may do this at
+    /// once: one makes the share, and the others use it. Throws `StartError` if `seal` does not open the shares.
     package init(in store: any Store, seal: Seal, now: Moment) async throws {
         self.store = store
         table = Table("master_share", in: store)
@@ -27,7 +27,7 @@ package struct MasterShareDatabase: Sendable {
         }
     }
 
-    /// Opens the store of that URL, or creates it with a first share.
+    /// Opens the store at `url`, or creates it with a first share.
     package init(url: StoreURL, seal: Seal, now: Moment) async throws {
         let store: any Store
         do { store = try url.lasting(MasterShareSchema.shares, erases: true) } catch StoreError.unusable(let reason) {
@@ -36,7 +36,7 @@ package struct MasterShareDatabase: Sendable {
         try await self.init(in: store, seal: seal, now: now)
     }
 
-    /// Opens the file of a D-TA that has run before.
+    /// Opens the file of a D-TA that has run before. Throws `StartError` if there is no file.
     package init(existing path: String, seal: Seal, now: Moment) async throws {
         guard FileManager.default.fileExists(atPath: path) else { throw StartError("\(path): no such database") }
         do { try await self.init(url: .sqlite(path: path), seal: seal, now: now) } catch let error as StartError {
@@ -49,7 +49,7 @@ package struct MasterShareDatabase: Sendable {
         try await entries().compactMap { try $0.share.opened(keyID: String($0.number), key: key) }
     }
 
-    /// Makes a new current share; the one before it is served until `end`.
+    /// Makes a new current share. The previous one is served until `end`.
     package func rotate(serveOldUntil end: Moment, at now: Moment) async throws -> MasterShare {
         for _ in 0..<8 {
             let entries = try await entries()
@@ -62,14 +62,14 @@ package struct MasterShareDatabase: Sendable {
         throw StoreError.conflict
     }
 
-    /// Erases the shares that are no longer served; the number of them.
+    /// Erases the shares that are no longer served, and returns their number.
     package func eraseRetired(at now: Moment) async throws -> Int {
         let retired = try await entries().filter { $0.share.isRetired(at: now) }.map { table.key(String($0.number)) }
         guard !retired.isEmpty else { return 0 }
         return try await store.perform(EraseShares(keys: retired, now: now), at: now, .durable)
     }
 
-    /// Erased ones, too, oldest first.
+    /// All shares, also erased ones, oldest first.
     private func entries() async throws -> [(number: Int, share: StoredShare)] {
         try await table.all(at: .now()).map { key, share in
             guard let number = Int32(key) else { throw StoreError.unusable("master share \(key) has no number") }
@@ -78,7 +78,8 @@ package struct MasterShareDatabase: Sendable {
     }
 }
 
-/// Ends the service of the old shares and adds the new one.
+/// The change of ``MasterShareDatabase/rotate(serveOldUntil:at:)``: gives the current share an end and adds the new
+/// one.
 private struct RotateShares: NamedChange {
     static let name = "rotate-shares"
 
@@ -89,7 +90,7 @@ private struct RotateShares: NamedChange {
 
     var keys: [ItemKey] { old + [new] }
 
-    /// False: somebody else has made a share of that number.
+    /// False if another process has made a share with the same number.
     func run(_ items: inout Items) throws -> Bool {
         if let found = items[new] { return try StoredShare(stored: found.value) == share }
         for key in old {
@@ -102,7 +103,8 @@ private struct RotateShares: NamedChange {
     }
 }
 
-/// Takes the sealed shares out of their items, whose numbers are not given out again.
+/// The change of ``MasterShareDatabase/eraseRetired(at:)``: removes the sealed shares from their items. The items stay,
+/// so that their numbers are not used again.
 private struct EraseShares: NamedChange {
     static let name = "erase-shares"
 

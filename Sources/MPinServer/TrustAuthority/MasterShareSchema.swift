@@ -1,13 +1,13 @@
 package import MPinStore
 
-/// The schema of a D-TA's file. A released migration is never changed: a new one goes behind it.
+/// The schema of a D-TA's database file. A released step is never changed; new ones are added at the end.
 package enum MasterShareSchema {
     package static let shares = Schema([
         Schema.Step(firstStep, [first]), Schema.Step("2: rotation and passphrase", second),
         Schema.Step("3: tables of items", Schema.itemTable + third),
     ])
 
-    /// Every file of a D-TA has been through it, and no other file.
+    /// The name of the first step. Every database of a D-TA contains it, and no other database does.
     static let firstStep = "1: master share"
 
     private static let first = """
@@ -18,8 +18,8 @@ package enum MasterShareSchema {
         ) STRICT
         """
 
-    /// `sealed` is NULL once a retired share is erased; `served_until` is NULL for the current one, and there is only
-    /// one. The number of an erased share is not given out again.
+    /// The column `sealed` is NULL after a retired share was erased. `served_until` is NULL for the current share, of
+    /// which there is only one. The number of an erased share is not used again.
     private static let second = [
         "ALTER TABLE master_share RENAME TO master_share_1",
         """
@@ -43,7 +43,7 @@ package enum MasterShareSchema {
         """,
     ]
 
-    /// The rows become items, with their boxes and salts in hex.
+    /// Copies the rows into items, with the sealed shares and the salts in hex.
     private static let third = [
         """
         INSERT INTO item SELECT 'master_share', CAST(key_id AS TEXT), CAST(json_object(

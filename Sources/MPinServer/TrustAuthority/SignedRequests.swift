@@ -16,7 +16,8 @@ struct SignedRequests: Sendable {
         message.isSigned(try request.argument("signature"), key: key)
     }
 
-    /// Checks the signature before the time, so that only an owner of the key learns anything about the clock.
+    /// Throws if the signature or the time is wrong. The signature is checked first, so that only an owner of the key
+    /// learns anything about the clock.
     func check(_ message: SignedMessage, _ request: Request, expires: String?) throws {
         guard try isSigned(message, request) else { throw APIError(.unauthorized, "Invalid signature") }
         try checkTime(expires)
@@ -33,7 +34,7 @@ struct SignedRequests: Sendable {
         try checkTime(expires)
     }
 
-    /// `expires` is nil if the message has no end.
+    /// Throws if `expires` has passed or is too far in the future. It is nil if the message never expires.
     private func checkTime(_ expires: String?) throws {
         guard let expires else { return }
         guard let limit = Moment(expires) else { throw APIError(.forbidden, "Unreadable argument expires") }
@@ -52,7 +53,7 @@ extension Request {
         return value
     }
 
-    /// The member `hash_mpin_id`, 32 bytes.
+    /// The member `hash_mpin_id` of the query, 32 bytes. Throws 403 for anything else.
     func hashID() throws -> [UInt8] {
         guard let hash = Hex.decode(try argument("hash_mpin_id")), hash.count == MPinSize.hash else {
             throw APIError(.forbidden, "hash_mpin_id must be 64 hex digits")

@@ -4,10 +4,10 @@ import MPinStore
 
 /// A master share as a D-TA stores it.
 struct StoredShare: Codable, Storable, Equatable {
-    /// Hex of the box; nil once a retired share is erased.
+    /// The sealed share in hex; nil after a retired share was erased.
     var sealed: String?
     let startTime: String
-    /// Nil for the current one.
+    /// When the share stops being served; nil for the current share.
     var servedUntil: String?
 
     init(sealing share: MasterShare, key: SecretBytes) throws {
@@ -16,7 +16,7 @@ struct StoredShare: Codable, Storable, Equatable {
         startTime = share.startTime.iso
     }
 
-    /// Nil for an erased share.
+    /// Opens the sealed share with `key`. Nil if it was erased.
     func opened(keyID: String, key: SecretBytes) throws -> MasterShare? {
         guard let sealed else { return nil }
         guard let start = Moment(startTime) else { throw StartError("master share \(keyID) has no start time") }
@@ -25,22 +25,24 @@ struct StoredShare: Codable, Storable, Equatable {
         return MasterShare(keyID: keyID, secret: secret, startTime: start, servedUntil: end)
     }
 
-    /// Whether it is no longer served, and not erased yet.
+    /// Whether the share is no longer served, but not erased yet.
     func isRetired(at now: Moment) -> Bool { sealed != nil && end.map { $0 <= now } ?? false }
 
-    /// An end that cannot be read has passed: better no share than one for ever.
+    /// When the share stops being served. A time that cannot be read counts as passed, so that no share is served for
+    /// ever.
     private var end: Moment? { servedUntil.map { Moment($0) ?? Moment(microseconds: 0) } }
 
-    /// Ties a box to its use, its key id and the time that clients are told. The first share keeps the words of the
-    /// release that knew no other.
+    /// The text that is authenticated with a sealed share, so that its use, its key id and its start time, which
+    /// clients get, cannot be changed. The text of the first share has no key id, because the first release had only
+    /// one share.
     private static func purpose(_ keyID: String, _ startTime: Moment) -> [UInt8] {
         Array("libmpin D-TA master share \(keyID == "1" ? "" : "\(keyID) ")\(startTime.iso)".utf8)
     }
 }
 
-/// What the key of the boxes is derived from a passphrase with.
+/// The parameters by which the sealing key is derived from a passphrase (Argon2id).
 struct StoredDerivation: Codable, Storable {
-    /// Hex.
+    /// The salt in hex.
     let salt: String
     let passes: Int64
     let kibibytes: Int64
@@ -51,7 +53,7 @@ struct StoredDerivation: Codable, Storable {
         kibibytes = Int64(derivation.kibibytes)
     }
 
-    /// Nil where it is out of bounds.
+    /// The derivation with these parameters; nil if they are out of bounds.
     var derivation: Argon2id? {
         guard let passes = UInt32(exactly: passes), let kibibytes = UInt32(exactly: kibibytes),
             let salt = Hex.decode(salt)
@@ -60,8 +62,8 @@ struct StoredDerivation: Codable, Storable {
     }
 }
 
-/// The first share of a D-TA, and the key that seals its shares. Under a passphrase all of them have one salt, so that a
-/// start derives one key.
+/// Makes the first share of a D-TA, and finds the key that seals its shares. All shares under a passphrase have the
+/// same salt, so that a start derives only one key.
 struct MasterShareBeginning: Sendable {
     let shares: Table<StoredShare>
     let seal: Seal
@@ -69,7 +71,8 @@ struct MasterShareBeginning: Sendable {
     private var derivations: Table<StoredDerivation> { Table("passphrase", in: shares.store) }
     private static let only = "1"
 
-    /// Makes the first share of an empty store and gives its key; nil where somebody else has made it meanwhile.
+    /// Makes the first share of an empty store, and returns the key that seals it. Nil if another process has made one
+    /// in the meantime.
     func begin(at now: Moment) async throws -> SecretBytes? {
         let (key, derivation) = try newKey()
         let share = try MasterShare.generated(keyID: "1", at: now)
@@ -79,7 +82,8 @@ struct MasterShareBeginning: Sendable {
         return try await shares.store.performOnce(change, at: now, .durable) ? key : nil
     }
 
-    /// The key of the shares that there are.
+    /// Returns the key that seals the stored shares. Throws `StartError` if they are sealed by a passphrase and `seal`
+    /// is a key, or the reverse.
     func sealingKey(at now: Moment) async throws -> SecretBytes {
         switch (seal, try await derivations.read(Self.only, at: now)) {
         case (.key(let key), nil): return key
@@ -98,7 +102,7 @@ struct MasterShareBeginning: Sendable {
         }
     }
 
-    /// 256 MiB: a D-TA derives its key once a start, on a machine that does nothing else.
+    /// The memory of a derivation, 256 MiB. It may be that much because a D-TA derives its key only when it starts.
     private static let kibibytes: UInt32 = 256 << 10
 
     private static func derived(_ passphrase: SecretBytes, _ derivation: Argon2id?) throws -> SecretBytes {
@@ -111,7 +115,7 @@ struct MasterShareBeginning: Sendable {
     }
 }
 
-/// Puts the first share into an empty store, with what its key is derived with.
+/// The change of ``MasterShareBeginning/begin(at:)``: stores the first share and the parameters of its key.
 private struct BeginShares: NamedChange {
     static let name = "begin-shares"
 
@@ -122,7 +126,7 @@ private struct BeginShares: NamedChange {
 
     var keys: [ItemKey] { [share, derivation] }
 
-    /// False: there is one already.
+    /// False if there is a share already.
     func run(_ items: inout Items) throws -> Bool {
         if let found = items[share] { return try StoredShare(stored: found.value) == newShare }
         guard items[derivation] == nil else { return false }

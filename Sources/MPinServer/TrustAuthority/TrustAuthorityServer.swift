@@ -25,7 +25,8 @@ struct TrustAuthorityServer: Sendable {
         addCloudRoutes(to: router)
     }
 
-    /// For the RPS alone. It also makes this D-TA look at its store: a rotation is known here before the RPS uses it.
+    /// Tells the RPS which master secrets this D-TA serves. It reads the store again, so that this D-TA knows of a
+    /// rotation before the RPS uses the new master secret.
     private func keys(_ request: Request) async throws -> Response {
         let (appID, expires) = (try request.argument("app_id"), try request.argument("expires"))
         try requests.check(.keys(appID: appID, expires: expires), request, expires: expires)
@@ -87,7 +88,8 @@ struct TrustAuthorityServer: Sendable {
                         || isStranger
                 else { continue }
                 try await rates.admit(.authority, identity: hash)
-                // The caller cannot tell whether the ID is registered.
+                // The work is the same for both kinds of IDs, so that the caller cannot tell whether the ID is
+                // registered.
                 let stranger = SignedMessage.stranger(hashID: hashID).tag(key: requests.key)
                 let (holder, other) = isStranger ? (stranger, hash) : (hash, stranger)
                 return .json(
@@ -102,7 +104,7 @@ struct TrustAuthorityServer: Sendable {
             TimePermitResponse(timePermit: try await share.permit(hash, clock().day), keyID: share.keyID))
     }
 
-    /// Answers only the RPS, whose signature covers count and expires.
+    /// Gives the permit shares of several days. It answers only the RPS, whose signature covers count and expires.
     private func timePermits(_ request: Request) async throws -> Response {
         let hash = try request.hashID()
         guard let count = Int(try request.argument("count")), (0...limits.permitDays).contains(count) else {
@@ -134,7 +136,7 @@ struct TrustAuthorityServer: Sendable {
         return .json(Status(startTime: [try keyring.current().startTime.iso]))
     }
 
-    /// The share that a signed request names; the current one for an old request, which can name none.
+    /// Returns the share that a signed request names, or the current one for an old request, which cannot name one.
     private func signedShare(
         _ request: Request, expires: String?, message: (_ keyID: String) -> SignedMessage,
         legacy: (LegacyCredentials) -> SignedMessage
@@ -172,8 +174,9 @@ extension MasterShare {
         }
     }
 
-    /// The permit share of `hash`. The time to map a hash to a point depends on the hash, and anybody can compute it
-    /// for the hash in the request. So the other hash, which might have been used, is mapped as well.
+    /// The permit share of `hash`. The time of mapping a hash to a point depends on the hash, and anybody can compute
+    /// it for the hash in the request. So `other`, the hash that would have been used for the other kind of ID, is
+    /// mapped as well.
     fileprivate func permit(_ hash: [UInt8], notFor other: [UInt8], _ date: Int32) async throws -> String {
         try await point(MPinSize.g1) { master, permit throws(MPinError) in
             var dated = [UInt8](repeating: 0, count: MPinSize.hash)
@@ -199,7 +202,8 @@ extension TrustAuthorityServer {
         router.serve("/apiSettings", [.get: { _, _ in .json(CloudSettings()) }])
     }
 
-    /// These are empty, because this server has no permit storage, no management console and no licence.
+    /// The settings of the old cloud. All are empty, because this server has no permit storage, no management console
+    /// and no licence.
     private struct CloudSettings: Encodable {
         let timePermitsStorageURL = ""
         let managementConsoleURL = ""

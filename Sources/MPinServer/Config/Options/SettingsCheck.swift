@@ -28,9 +28,9 @@ extension Settings {
         return "neither --smtp-url nor --mail-dir is given: no mail is sent, and links lie as files in \(folder)/mail"
     }
 
-    /// Warns that an RPS which only this machine reaches gets all its requests from an RPA or a proxy. Without
-    /// --behind-proxy these are not trusted to name a caller's address, because a proxy may pass on whatever its
-    /// clients claim.
+    /// A warning for an RPS that only this machine reaches, so that all its requests come from an RPA or a proxy.
+    /// Without --behind-proxy these are not trusted to name a caller's address, because a proxy may pass on whatever
+    /// its clients claim.
     private var callerWarning: String? {
         guard part == .rps, self[ServerOptions.tlsCert] == nil, !self[ServerOptions.behindProxy] else { return nil }
         return "without --behind-proxy all who come through the RPA at 127.0.0.1 count as one caller, with its limits"

@@ -26,7 +26,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         switch unwrapInboundIn(data) {
         case .head(let head):
             clock.headArrived()
-            // The framework answers a parser error with 400 and closes the connection.
+            // This error makes the framework answer 400 and close the connection.
             guard !Self.isAmbiguous(head) else { return context.fireErrorCaught(HTTPParserError.invalidHeaderToken) }
             if !head.isKeepAlive { clock.isLastRequest() }
         case .body: break

@@ -16,7 +16,7 @@ struct Asset: Sendable {
         self.bytes = bytes
     }
 
-    /// All files but the favicon, in the operator's design.
+    /// All files of the website but the favicon, with the operator's colours and logo.
     static func all(_ brand: Brand) -> [Asset] {
         [
             Asset(

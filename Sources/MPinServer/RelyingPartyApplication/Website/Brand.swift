@@ -26,8 +26,8 @@ package struct Brand: Sendable {
     /// The picture beside the name and in the browser's tab.
     var icon: Asset { logo?.asset ?? .icon(accent) }
 
-    /// The icon for browsers that ask for /favicon.ico. Browsers that cannot show SVG get the built-in icon, if the
-    /// operator has changed neither logo nor colour.
+    /// The answer to a request for /favicon.ico, which some browsers send instead of using the page's icon. It is the
+    /// built-in icon, or, if the operator has changed logo or colour, a redirection to the page's icon.
     func favicon() -> Response {
         guard logo == nil, accent == .indigo else {
             return Response(status: .found, headers: [.location: icon.path, .cacheControl: Asset.caching])
@@ -41,7 +41,7 @@ package struct Logo: Sendable {
     let asset: Asset
     private static let maxBytes = 256 * 1024
 
-    /// Finds the type by the first bytes, because browsers would not show a logo of a wrong type.
+    /// Finds the type of the picture by its first bytes, because browsers would not show a logo of a wrong type.
     package init(_ bytes: [UInt8]) throws(Unusable) {
         guard bytes.count <= Self.maxBytes else { throw Unusable(reason: "is larger than \(Self.maxBytes / 1024) KiB") }
         guard let (ending, type) = Self.kind(bytes) else { throw Unusable(reason: "is no SVG, PNG, JPEG or WebP") }

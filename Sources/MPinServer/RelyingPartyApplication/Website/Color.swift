@@ -44,15 +44,16 @@ package struct Color: Sendable, Equatable {
         return (max(one, two) + 0.05) / (min(one, two) + 0.05)
     }
 
-    /// The text colour on this colour: black or white, whichever has more contrast, which is at least 4.58.
+    /// The colour for text on this colour: black or white, whichever has more contrast. The contrast is at least 4.58.
     package var textOnIt: Color { contrast(.white) >= contrast(.black) ? .white : .black }
 
-    /// The nearest colour between this and `end` that can be read on all `papers`.
+    /// The colour nearest to this one, on the way to `end`, that can be read on all `papers`: its contrast to each is
+    /// at least 4.5.
     func readable(on papers: [Color], towards end: Color) -> Color {
         for step in 0...100 {
             let share = Double(step) / 100
             let mixed = zip(parts, end.parts).map { $0 * (1 - share) + $1 * share }
-            // The colour is rounded as in its text, because the rounded one must be readable.
+            // The colour is first rounded as in its CSS text, because the rounded one must be readable.
             guard let color = Color(Color(parts: mixed).css) else { continue }
             if papers.allSatisfy({ color.contrast($0) >= 4.5 }) { return color }
         }

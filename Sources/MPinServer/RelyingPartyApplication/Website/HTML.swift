@@ -1,5 +1,5 @@
-/// A piece of HTML. Interpolated texts are escaped, but not other pieces. So text from outside cannot become markup,
-/// neither in an element nor in a quoted attribute.
+/// A piece of HTML. Texts that are interpolated into it are escaped; pieces of HTML are not. So text from outside
+/// cannot become markup, neither in an element nor in a quoted attribute.
 struct HTML: ExpressibleByStringInterpolation, Sendable {
     let text: String
 

@@ -20,7 +20,7 @@ package struct Language: Sendable {
 
     private init(_ code: String, _ file: [UInt8]) {
         self.code = code
-        // A test checks that every file is complete. A missing text would be shown as its name.
+        // A missing text would be shown as its name. A test checks that no file lacks one.
         let read = (try? JSON.decode([String: String].self, from: file.span)) ?? [:]
         texts = Dictionary(
             uniqueKeysWithValues: Phrase.allCases.compactMap { phrase in
@@ -38,7 +38,7 @@ package struct Language: Sendable {
         texts[phrase]?.filled(values) ?? phrase.rawValue
     }
 
-    /// The text with its places, for a script that fills them.
+    /// The text with its places `{{name}}` as they are, for a script that fills them.
     func raw(_ phrase: Phrase) -> HTML {
         guard let template = texts[phrase] else { return self[phrase] }
         return self[phrase, Dictionary(uniqueKeysWithValues: template.names.map { ($0, "{{\($0)}}" as HTML) })]
@@ -46,8 +46,8 @@ package struct Language: Sendable {
 }
 
 extension Language {
-    /// The language that an `Accept-Language` header (RFC 9110 section 12.5.4) prefers; of equal ones the first. Nil if
-    /// it names none of these.
+    /// The language that an `Accept-Language` header (RFC 9110 section 12.5.4) prefers, or the first of several with
+    /// the same weight. Nil if the header names none of ``all``.
     package static func preferred(_ header: String?) -> Language? {
         var best: (language: Language, weight: Double)?
         for range in (header ?? "").split(separator: ",").prefix(32) {

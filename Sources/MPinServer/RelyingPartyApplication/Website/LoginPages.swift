@@ -1,6 +1,7 @@
 import MPinWire
 
-/// The contents of a login page: what it shows to the phone, and how its script follows the phone's login.
+/// The contents of a login page: the QR code or number for the phone, and the data with which its script follows the
+/// phone's login.
 struct LoginOffer {
     enum Way {
         case code, number
@@ -30,8 +31,8 @@ struct LoginOffer {
         }
     }
 
-    /// The QR code contains a whole URL, because a reader that does not know this site can do nothing with the id
-    /// alone.
+    /// The QR code as a picture. It contains a whole URL, because a program that does not know this site can do nothing
+    /// with the id alone.
     private func picture(_ label: String) -> HTML? {
         guard let url = browser.qrUrl, let id = url.split(separator: "#").last else { return nil }
         return QRCode.svg("\(publicURL)#\(id)", label: label)
@@ -56,7 +57,7 @@ struct LoginOffer {
             """, script: "live")
     }
 
-    /// The texts for the script, as attributes, because the script itself contains none.
+    /// The texts for the script, as attributes of an element, because the script itself contains no texts.
     private func texts(_ say: Language) -> HTML {
         let texts: [(String, Phrase)] = [
             ("waiting", .statusWaiting), ("wid", .statusRead), ("user", .statusUser), ("abort", .statusDeclined),
@@ -76,16 +77,16 @@ struct LoginOffer {
             """
     }
 
-    /// The attribute that tells the script to let the person confirm the login.
+    /// An attribute that makes the script ask the person to confirm the login.
     private var asks: HTML { way == .number ? " data-asks" : "" }
     private var host: String { publicURL.split(separator: "/").last.map(String.init) ?? publicURL }
 }
 
-/// What the phone has done, if it has not logged in.
+/// The state of the phone's login while it has not succeeded.
 enum LoginState {
     case open
     case declined
-    /// The login was refused; the text to show.
+    /// The login was refused, and the page shows this text.
     case refused(Phrase)
 
     init(_ access: AccessResponse) {

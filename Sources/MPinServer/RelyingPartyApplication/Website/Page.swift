@@ -7,7 +7,7 @@ struct Page {
     private let document: HTML
     private let language: String
 
-    /// `script`: the name of this page's script. The script for times is on all pages.
+    /// Makes a page. `script`: the name of the script that only this page has; the script for times is on all pages.
     init(_ pages: Pages, title: HTML, content: HTML, script: String?) {
         let say = pages.language
         let name = pages.brand.name
@@ -44,7 +44,7 @@ struct Page {
     func response(_ status: HTTPResponse.Status = .ok) -> Response {
         var response = Response.html(document.text, status: status)
         response.headers[.contentSecurityPolicy] = Self.policy
-        // Browsers send a useful Origin with a form's POST only if this site may see its own referrers.
+        // With a stricter policy, browsers would send the Origin `null` with a form's POST.
         response.headers[.referrerPolicy] = "same-origin"
         response.headers[.contentLanguage] = language
         response.headers[.vary] = "Accept-Language"

@@ -11,7 +11,7 @@ struct Pages {
         Page(self, title: language[title], content: content, script: script)
     }
 
-    /// A page with one message and links to go on.
+    /// A page with one message and links to other pages.
     func message(_ title: Phrase, _ text: HTML, _ ways: HTML...) -> Page {
         let ways = ways.reduce("" as HTML) { "\($0)\($1)" }
         return page(
@@ -29,7 +29,7 @@ struct Pages {
         return "<a class=\"\(style)\" href=\"\(path)\">\(language[text])</a>"
     }
 
-    /// A time in UTC, which a script changes to the visitor's time zone.
+    /// Shows a time in UTC, which a script changes to the visitor's time zone.
     func time(_ moment: Moment) -> HTML {
         "<time datetime=\"\(moment.iso)\">\(moment.readable)</time>"
     }
@@ -50,7 +50,7 @@ extension Pages {
         return message(.welcomeTitle, language[.loggedInAs, ["user": name]], button("/account", .accountTitle))
     }
 
-    /// `backend`: the base URL for clients. `subject`: that of the mail.
+    /// The page that explains how to register. `backend`: the base URL for clients. `subject`: the subject of the mail.
     func signUp(backend: String, subject: String) -> Page {
         page(
             .signUp,
@@ -104,7 +104,7 @@ extension Pages {
         """
     }
 
-    /// `state`: what the phone has done instead of logging in.
+    /// The page after its button was pressed too early. `state`: the reason why nobody is logged in yet.
     func notYet(_ state: LoginState, _ way: LoginOffer.Way, webOTT: String, csrf: String) -> Page {
         let text: HTML =
             switch state {

@@ -1,4 +1,4 @@
-/// A text that the pages or the mails show, by its name in the files of the languages.
+/// The name of a text on the pages or in the mails, as in the files of the languages.
 package enum Phrase: String, CaseIterable, Sendable {
     case navPages
     case footer

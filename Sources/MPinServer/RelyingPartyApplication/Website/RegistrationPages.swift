@@ -55,7 +55,7 @@ extension Pages {
             """)
     }
 
-    /// `isTooEarly`: whether no mail was sent because the last one was sent too recently.
+    /// The page after a mail was asked for. `isTooEarly`: no mail was sent, because the last one was sent too recently.
     func mailSent(to address: String, again: Moment, at now: Moment, csrf: String, isTooEarly: Bool) -> Page {
         let name: HTML = "<strong>\(address)</strong>"
         let lead: Phrase = isTooEarly ? .mailTooEarlyLead : .mailSentLead

@@ -1,4 +1,5 @@
-/// A text with places for values, written `{{name}}`. Inserted values are not searched for places.
+/// A text with places for values, written `{{name}}`. If an inserted value itself contains `{{name}}`, that is not
+/// replaced.
 struct Template: Sendable {
     private enum Piece: Sendable {
         case text(String)

@@ -12,9 +12,9 @@ extension Website {
         return response
     }
 
-    /// Sends the mail again. It goes only to the address itself, so anybody may ask; the number is limited for each
-    /// address. The answer does not depend on whether there is a registration, and neither does its time, because the
-    /// mail is sent afterwards.
+    /// Sends the mail again. It goes only to the address itself, so anybody may ask for it, but only a limited number
+    /// of times for each address. Neither the answer nor its time depends on whether there is a registration, because
+    /// the mail is sent after the answer.
     func resend(_ request: Request, _ logger: Logger) async throws -> Response {
         let pages = pages(request)
         guard let form = try await form(request, of: sessions.id(request)), let csrf = form["csrf"],

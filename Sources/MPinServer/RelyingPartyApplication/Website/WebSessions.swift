@@ -27,7 +27,8 @@ struct WebSessions: Sendable {
     private let proposalSeconds: Int
     private let audit: Audit
 
-    /// `key` signs the tokens that are derived from an id. `isSecure`: whether browsers use https.
+    /// Makes the sessions of a website. `key` signs the tokens that are derived from an id. `isSecure`: browsers use
+    /// https.
     init(in store: any Store, key: SecretBytes, isSecure: Bool, limits: Limits, audit: Audit) {
         sessions = Table("web_session", in: store)
         proposed = Table("proposed_session", in: store)
@@ -59,13 +60,13 @@ struct WebSessions: Sendable {
         audit.record(.webSession(begun: false, identity: session.identity, user: session.userID))
     }
 
-    /// The token with which a phone can end the session, but do nothing else: 128 hex digits.
+    /// The token with which a phone can end the session, and do nothing else: 128 hex digits.
     func logoutToken(_ id: WebSessionID) -> String {
         id.key + SignedMessage.logout(session: id.key).signature(key: key)
     }
 
-    /// Ends the session of the token, proposed or begun, if there still is one. False if this server did not make the
-    /// token, or the session is another user's.
+    /// Ends the session that the token is for, if it still exists, begun or only proposed. False if this server did not
+    /// make the token, or the session is another user's.
     func end(logoutToken token: String, userID: String?, at now: Moment) async throws -> Bool {
         let name = String(token.prefix(64))
         guard SignedMessage.logout(session: name).isSigned(String(token.dropFirst(64)), key: key) else { return false }
@@ -99,7 +100,7 @@ extension WebSessions {
         try await proposed.read(id.key, at: now)
     }
 
-    /// Begins the session; false if none is proposed any more.
+    /// Begins the proposed session. False if it does not exist any more.
     func accept(_ id: WebSessionID, at now: Moment) async throws -> Bool {
         guard let session = try await proposed.take(id.key, at: now) else { return false }
         try await start(id, userID: session.userID, mpinID: session.mpinID, at: now)
@@ -114,15 +115,17 @@ extension WebSessions {
 
 /// The cookies of the browsers.
 extension WebSessions {
-    /// Browsers accept the longer name only over https, and only from this host.
+    /// The name of the cookie with the session's id. Browsers accept a name that begins with `__Host-` only over https,
+    /// and only from this host.
     private var cookieName: String { isSecure ? "__Host-mpin" : "mpin" }
-    /// The cookie of a proposed session. Until that begins, the browser keeps the cookie of its current one.
+    /// The name of the cookie with the id of a proposed session. Until that session begins, the browser keeps the
+    /// cookie of its current one.
     private var proposalCookieName: String { cookieName + "-login" }
 
     /// The id in the browser's cookie, whether it is logged in or not.
     func id(_ request: Request) -> WebSessionID? { request.cookies[cookieName].flatMap { WebSessionID($0.value) } }
 
-    /// Gives the browser an id for `seconds`, or, if that is nil, until the browser is closed.
+    /// Gives the browser an id in a cookie that lasts for `seconds`, or, if that is nil, until the browser is closed.
     func give(_ id: WebSessionID, seconds: Int?, to response: inout Response) {
         response.setCookie(
             Cookie(

@@ -53,7 +53,8 @@ struct Website: Sendable {
         return Pages(brand: config.brand, language: language)
     }
 
-    /// Makes pages for errors, but only for people: for requests that accept HTML, at paths that programs do not use.
+    /// Makes pages for errors, but only for requests of people: they accept HTML, and their paths are none that
+    /// programs use.
     var errorPage: ErrorPage {
         { error, request in
             let accepts = request.headers[values: .accept].joined(separator: ",")
@@ -80,7 +81,7 @@ struct Website: Sendable {
         try await pages(request).home(user: session(request)?.userID).response()
     }
 
-    /// The session of the browser, if it is logged in. If its user was revoked, the session is ended.
+    /// The session of the browser; nil if it is not logged in. A session whose user was revoked is ended.
     private func session(_ request: Request) async throws -> WebSession? {
         let now = config.clock()
         guard let id = sessions.id(request), let session = try await sessions.session(id, at: now) else { return nil }
@@ -97,7 +98,7 @@ struct Website: Sendable {
         return pages(request).account(session, csrf: sessions.formToken(id)).response()
     }
 
-    /// GET /login and /login/number: a new QR code or access number.
+    /// GET /login and /login/number: shows a new QR code or access number.
     private func offer(_ request: Request, _ way: LoginOffer.Way) async throws -> Response {
         let (pages, old) = (pages(request), sessions.id(request))
         let id = try old ?? .random()
@@ -114,9 +115,10 @@ struct Website: Sendable {
         return response
     }
 
-    /// POST /login and /login/number: the button of a login page without scripts. After a login by access number the
-    /// person at the browser must first accept the login: there are so few numbers that another user could find this
-    /// one by trying. The id in a QR code has 128 random bits, so only somebody who has seen the screen knows it.
+    /// POST /login and /login/number, by the button of a login page without scripts: logs the browser in if the phone's
+    /// PIN was right. After a login by access number the person at the browser must first accept the login: there are
+    /// so few numbers that another user could find this one by trying. The id in a QR code has 128 random bits, so only
+    /// somebody who has seen the screen knows it.
     private func login(_ request: Request, _ way: LoginOffer.Way) async throws -> Response {
         let pages = pages(request)
         guard let form = try await form(request, of: sessions.id(request)), let webOTT = form["webOTT"],
@@ -144,7 +146,7 @@ struct Website: Sendable {
         return response
     }
 
-    /// GET /login/confirm: shows as whom this browser is about to be logged in.
+    /// GET /login/confirm: shows the user as whom this browser is about to be logged in.
     private func showProposal(_ request: Request) async throws -> Response {
         guard let id = sessions.proposalID(request),
             let session = try await sessions.proposal(id, at: config.clock())
@@ -152,7 +154,7 @@ struct Website: Sendable {
         return pages(request).proposal(user: session.userID, csrf: sessions.formToken(id)).response()
     }
 
-    /// POST /login/confirm: the person's answer.
+    /// POST /login/confirm: accepts or declines the login.
     private func answerProposal(_ request: Request) async throws -> Response {
         let pages = pages(request)
         guard let id = sessions.proposalID(request), let form = try await form(request, of: id) else {
@@ -194,7 +196,7 @@ struct Website: Sendable {
         return response
     }
 
-    /// The members of a form that this site has shown to the browser with that id; nil for any other form.
+    /// The members of a form, if this site has shown it to the browser with this id; nil for any other form.
     func form(_ request: Request, of id: WebSessionID?) async throws -> [String: String]? {
         guard request.isFromThisSite, let id else { return nil }
         let body = String(buffer: try await request.bytes(config.limits))
@@ -206,8 +208,9 @@ struct Website: Sendable {
 }
 
 extension Request {
-    /// Whether a page of this site has sent the request, according to the browser. Browsers send `Sec-Fetch-Site` only
-    /// to hosts that they trust; for others the origin is compared with the host that was called.
+    /// Whether a page of this site has sent the request, as the browser reports. Browsers send `Sec-Fetch-Site` only to
+    /// hosts with a secure connection or on the same machine; for other hosts the origin is compared with the host that
+    /// was called.
     var isFromThisSite: Bool {
         if let name = HTTPField.Name("Sec-Fetch-Site"), let site = headers[name] { return site == "same-origin" }
         guard let origin = headers[.origin], let host = head.authority else { return false }
@@ -216,8 +219,8 @@ extension Request {
 }
 
 extension Request {
-    /// Whether a page has sent the request that belongs neither to this site nor to one of `origins`; `*` stands for
-    /// all.
+    /// Whether the request comes from a page that belongs neither to this site nor to one of `origins`, where `*`
+    /// stands for all.
     func isFromAnotherSite(than origins: [String]) -> Bool {
         guard !isFromThisSite else { return false }
         guard let origin = headers[.origin] else {

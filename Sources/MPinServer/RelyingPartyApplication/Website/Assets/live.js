@@ -1,7 +1,7 @@
 "use strict";
 
-// Shows how far the phone's login is, and opens the account after the login. Without this script the button of the form
-// does this. All texts come from the page, in its language.
+// Shows how far the phone's login is, and opens the account after the login. Where scripts are disabled, the button of
+// the form does this. All texts come from the page, in its language.
 (() => {
     const login = document.getElementById("login");
     const status = document.getElementById("status");
@@ -25,9 +25,10 @@
 
     const sleep = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-    // Shows an error, which is also announced. `offersNew`: whether to offer a new start.
+    // Shows `words` as the status, which screen readers announce. `isWrong`: show it as an error. `offersNew`: show the
+    // link to a new start.
     const say = (words, isWrong, offersNew) => {
-        // A screen reader repeats a text that is written again.
+        // A text that is already there is not written again, because a screen reader would repeat it.
         if (status.textContent !== words) status.textContent = words;
         login.classList.toggle("wrong", isWrong);
         renew.hidden = !offersNew;
@@ -44,7 +45,7 @@
     // The texts for the status with which the server has refused the phone.
     const refusals = {401: "wrong-pin", 409: "retired", 410: "blocked", 429: "blocked"};
 
-    // A refused phone may begin again. What it reports after that replaces the refusal.
+    // Shows the server's answer. After a refusal the phone may begin again, and its next report replaces the refusal.
     const show = (answer, isRefused) => {
         const refusal = refusals[answer.refusal];
         if (isRefused && refusal !== undefined) return say(text(refusal), true, refusal !== "wrong-pin");
@@ -72,7 +73,8 @@
 
     const watch = async () => {
         let known = "new";
-        // The number of refusals that this page has seen. The server tells of further ones only if it gets this number.
+        // The number of refusals that this page has seen. The server reports further ones only to a page that sends
+        // this number.
         let refused = 0;
         let isRefused = false;
         while (Date.now() < end) {
