@@ -29,7 +29,7 @@ cd "$work"
 # put MODE FILE PATH: installs a file in the package $package.
 put() { install -D -m "$1" "$2" "$package$3"; }
 
-# put_compressed FILE PATH: the same, compressed, with mode 644.
+# put_compressed FILE PATH: installs a file compressed, with mode 644, in the package $package.
 put_compressed() {
     install -d "$(dirname "$package$2")"
     gzip -9n <"$1" >"$package$2"

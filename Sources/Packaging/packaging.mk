@@ -1,4 +1,5 @@
-# Makes what people install from what was built. The Makefile includes this file.
+# Makes the archives, packages and documents that people install, from the build results. The Makefile includes this
+# file.
 
 .PHONY: install uninstall man reference reference-test install-test reproducible library-in dist sbom docs swift-test cli cli-test unit-file man-test \
 	static deb deb-pack deb-lint deb-test wheel wheel-test

@@ -26,7 +26,7 @@ cp "$root/LICENSE" "$info/licenses/libmpin"
 for package in libgmp10 libsodium23 libjansson4; do
     cp "/usr/share/doc/$package/copyright" "$info/licenses/$package"
 done
-# GMP is under these licences.
+# GMP, which is in the wheel, is under these licences.
 cp /usr/share/common-licenses/LGPL-3 /usr/share/common-licenses/GPL-3 /usr/share/common-licenses/GPL-2 "$info/licenses"
 rm "$work"/mpin-*.whl
 "$tools/wheel" pack --dest-dir "$work" "${info%/*}" >/dev/null
