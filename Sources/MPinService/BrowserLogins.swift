@@ -40,7 +40,7 @@ extension AuthenticationService {
         throw ServiceError.noFreeNumber
     }
 
-    /// What a browser already knows.
+    /// The state of a login that a browser already knows.
     package struct KnownState: Sendable {
         /// The status that the browser knows; nil stands for the current one.
         package let status: String?

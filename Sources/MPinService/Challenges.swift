@@ -1,7 +1,7 @@
 import MPinSecrets
 package import MPinStore
 
-/// What pass 1 stores for pass 2.
+/// The data that pass 1 stores for pass 2.
 package struct Challenge: Sendable, Equatable {
     /// The key of the M-Pin ID (``MPinID/key``).
     package var id: String

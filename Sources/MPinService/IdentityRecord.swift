@@ -20,9 +20,9 @@ package struct IdentityRecord: Storable, Equatable {
     /// When a login was last begun.
     package var lastAttempt: Moment?
     package var blockedUntil: Moment?
-    /// Whether wrong PINs have blocked it until the operator unblocks it.
+    /// Whether wrong PINs have blocked the identity until the operator unblocks it.
     package var blocked = false
-    /// Whether the operator has revoked it, for good.
+    /// Whether the operator has revoked the identity, which is permanent.
     package var revoked = false
     /// Whether its PIN was right at least once. Then its shares are no longer handed out.
     package var isProven = false
@@ -130,7 +130,7 @@ extension IdentityRecord {
         switch settlement {
         case .right:
             isProven = true
-            // A block that began in the meantime stays.
+            // A block that has begun since the reservation stays, although the PIN is right.
             if isOpen, !blocked, blockedUntil == nil { (attempts, failuresSinceSuccess, refused) = (0, 0, 0) }
             return revoked ? .revoked : .right
         case .wrong: if isOpen { count(1) }

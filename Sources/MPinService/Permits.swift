@@ -23,8 +23,8 @@ extension AuthenticationService {
         let identity = try await identities.findInEqualTime(id, at: now)
         try await requirePermission(id, identity)
         let registered = identity?.keyID ?? keys.currentID
-        // The permit must come from the identity's own master secret. Clients keep it for a day, so that a permit from
-        // an older one would make all their logins of that day fail.
+        // If this process does not know the identity's master secret yet, it is fetched first. Clients keep a permit
+        // for the day, so one from an older master secret would make all their logins of that day fail.
         let keyID = try await keyRing.keys(for: registered).servedID(registered)
         let permit = Permit(hash: id.hash, isStranger: identity == nil, keyID: keyID, date: now.day)
         guard let first = authorities.first else { throw ServiceError.noShareFromAuthority }

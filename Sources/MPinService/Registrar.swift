@@ -119,7 +119,8 @@ extension AuthenticationService {
             guard let token = application.registrationToken, pending.accepts(token) else {
                 throw ServiceError.wrongRegistrationToken
             }
-            // Otherwise the mail for one user's identity would go to another user.
+            // The user id must be the same, because otherwise the mail for one user's identity would go to another
+            // user.
             guard pending.userID == application.userID else { throw ServiceError.registrationOfAnotherUser }
         }
     }

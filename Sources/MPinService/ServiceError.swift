@@ -27,7 +27,7 @@ package enum ServiceError: Error, Sendable, Equatable {
     case notAPoint(String)
     /// The name of the browser is too long.
     case badBrowserName
-    /// There is no live challenge for the proof.
+    /// There is no valid challenge that the proof could answer.
     case noChallenge
     /// The one-time token is unknown, used or expired.
     case expiredLogin

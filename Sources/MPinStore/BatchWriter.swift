@@ -93,7 +93,7 @@ final class BatchWriter: Sendable {
             try commit(connection)
             for answer in answers { answer(nil) }
         } catch {
-            // This fails if the transaction has already ended.
+            // An error of ROLLBACK means that the transaction has already ended.
             try? connection.run("ROLLBACK")
             for job in batch.jobs.dropFirst(answers.count) { answers.append(job(.failure(error))) }
             for answer in answers { answer(error) }

@@ -21,7 +21,7 @@ package struct Schema: Sendable {
         guard try missing(connection) > 0 else { return }
         try connection.transaction {
             try connection.run("CREATE TABLE IF NOT EXISTS grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)")
-            // Another process may have applied steps in the meantime.
+            // The steps are looked up again, because another process may have applied some in the meantime.
             let done = try Self.done(connection)
             for step in steps where !done.contains(step.name) {
                 for statement in step.statements { try connection.run(statement) }

@@ -11,7 +11,7 @@ struct Report: Encodable {
     let p99Milliseconds: Double
     /// The processor time of the server's threads for one login, in microseconds.
     let cpuMicroseconds: Double
-    /// The same time in units U.
+    /// The processor time of the server for one login, in units of ``Unit``.
     let cpuUnits: Double
     let unitNanoseconds: Double
     let megabytesAfterRegistrations: Double
