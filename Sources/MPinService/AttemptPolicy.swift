@@ -3,9 +3,9 @@ package import MPinStore
 /// How many wrong PINs block an identity, and for how long.
 package struct AttemptPolicy: Sendable, Equatable {
     package enum Block: Sendable, Equatable {
-        /// Until the operator ends the block. Clients get the status 410 and erase their token.
+        /// The block lasts until the operator ends it. Clients get the status 410 and erase their token.
         case permanent
-        /// For this many seconds. Clients get the status 429.
+        /// The block lasts for this many seconds. Clients get the status 429.
         case temporary(seconds: Int)
     }
 

@@ -15,7 +15,7 @@ struct Judge: Sendable {
     func answered(_ challenges: [Challenge], by v: [UInt8]?) throws -> Challenge? {
         var answered: Challenge?
         for challenge in challenges {
-            // Without `v` any point will do, because the result is not used.
+            // Without `v` any point can be used, because the result does not count.
             let point = v ?? challenge.u
             for date in dates {
                 let isRight = try context.verify(

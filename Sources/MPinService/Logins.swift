@@ -41,7 +41,7 @@ extension AuthenticationService {
         return Hex.encode(y)
     }
 
-    /// The client's answer to pass 2, whether the PIN is right or wrong.
+    /// The answer that a client gets to pass 2, whether the PIN is right or wrong.
     package struct IssuedToken: Sendable {
         /// The one-time token, 16 bytes in hex.
         package let token: String
@@ -209,7 +209,7 @@ extension AuthenticationService {
 }
 
 extension AuthenticationService {
-    /// The relying party's answer about a login.
+    /// The answer that the relying party gets about a login.
     package struct LoginReport: Sendable {
         package let verdict: Verdict
         package let userID: String
@@ -225,7 +225,7 @@ extension AuthenticationService {
     /// or judged here.
     ///
     /// `isOwnPage`: a page of the relying party itself asks. If not, a login for a browser is refused. `outcome`: the
-    /// phone's answer if the PIN is right.
+    /// answer that the phone gets if the PIN is right.
     package func redeem(
         _ authOTT: String, isOwnPage: Bool, outcome: WaitingBrowser.Outcome
     ) async throws -> LoginReport {

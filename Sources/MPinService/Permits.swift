@@ -13,7 +13,7 @@ extension AuthenticationService {
 
     /// Makes today's permit.
     ///
-    /// Any ID gets one, registered or not, so that nobody learns which IDs are registered. The permit of an
+    /// Any ID gets a permit, registered or not, so that nobody learns which IDs are registered. The permit of an
     /// unregistered ID is made in the same way, but for a hash that no ID has, so it is useless. The time is the same
     /// in all cases, too (`make times-test`).
     package func issuePermit(_ id: MPinID) async throws -> IssuedPermit {

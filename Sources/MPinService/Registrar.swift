@@ -45,7 +45,7 @@ extension AuthenticationService {
         package let isRestart: Bool
     }
 
-    /// The relying party's answer if it allows the registration. It refuses one by an error.
+    /// The relying party's answer if it allows a registration. It refuses one by an error instead.
     package struct Approval: Sendable {
         /// Whether no further confirmation is needed.
         package let isConfirmed: Bool

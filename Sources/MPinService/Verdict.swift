@@ -8,7 +8,7 @@ package enum Verdict: Sendable, Equatable {
     case wrong(left: Int)
     /// Blocked by wrong PINs until then; nil if only the operator can end the block.
     case blocked(until: Moment?)
-    /// Revoked by the operator, for good.
+    /// Revoked by the operator, permanently.
     case revoked
     /// The identity's master secret is no longer served, or a restore has lost its registration. The user must register
     /// again.

@@ -20,7 +20,7 @@ package struct WaitingBrowser: Codable, Storable {
         var isRefused = false
     }
 
-    /// The phone's answer about its login.
+    /// The answer that the phone gets about its login.
     package struct Outcome: Codable, Sendable, Equatable {
         /// 200, or the relying party's status for a refusal, which is passed on unchanged.
         package var status: Int
@@ -42,7 +42,7 @@ package struct WaitingBrowser: Codable, Storable {
         var isStorable: Bool { (logoutData?.depth ?? 0) + 2 <= JSON.maxDepth }
     }
 
-    /// The browser's answer about the login.
+    /// The answer that the browser gets about the login.
     package struct View: Sendable, Equatable {
         /// First `new`, then the status that the phone reports; `authenticate` after a right PIN; `expired` when the
         /// login was used or the browser's time is over.
@@ -104,8 +104,8 @@ package struct WaitingBrowser: Codable, Storable {
         return true
     }
 
-    /// Returns the browser's answer. With the status `authenticate` it contains the token, and the browser then counts
-    /// as having got it. `showsRefusals`: the browser asks for refusals.
+    /// Returns the answer for the browser. With the status `authenticate` it contains the token, and the browser then
+    /// counts as having got it. `showsRefusals`: the browser asks for refusals.
     package mutating func show(at now: Moment, showsRefusals: Bool = false) -> View {
         var answer = state(at: now)
         guard showsRefusals else { return answer }

@@ -21,8 +21,8 @@ package struct Audit: Sendable {
     /// A value that writes into the same log for another part of this process.
     func of(_ part: String) -> Audit { Audit(log, part: part, logger: logger) }
 
-    /// Writes an event. If the log cannot be written, logins go on, and the failure is reported in the server's other
-    /// log.
+    /// Writes an event. If the log cannot be written, logins continue, and the failure is reported in the server's
+    /// other log.
     package func record(_ event: AuditEvent) {
         guard let log else { return }
         do { try log.append(event, part: part, origin: Self.origin?.description) } catch { report(error, event.name) }

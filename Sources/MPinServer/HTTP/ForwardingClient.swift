@@ -5,7 +5,7 @@ import NIOSSL
 
 /// Forwards requests to another server. A waiting request needs no thread, so thousands may wait.
 ///
-/// All values use the same connections, which end with the process.
+/// All values of this type use the same two clients, whose connections end with the process.
 struct ForwardingClient: Sendable {
     /// The client that keeps connections for further requests.
     private static let keeping = client()

@@ -5,7 +5,7 @@ import MPinWire
 
 /// The requests of browsers and phones about a login for a browser (wire sections 6.8 to 6.12).
 extension MilagroFace {
-    /// POST /getAccessNumber (wire section 6.9).
+    /// POST /getAccessNumber (wire section 6.9): lets a browser wait for a phone under a new access number.
     func getAccessNumber() async throws -> Response {
         let browser = try await service.openBrowser(.number)
         var answer = WaitingBrowserResponse(browser)
@@ -13,7 +13,7 @@ extension MilagroFace {
         return .json(answer)
     }
 
-    /// POST /getQrUrl (wire section 6.11).
+    /// POST /getQrUrl (wire section 6.11): lets a browser wait for a phone under a new id, for a QR code.
     func getQRCode() async throws -> Response {
         let browser = try await service.openBrowser(.code)
         var answer = WaitingBrowserResponse(browser)
@@ -21,8 +21,8 @@ extension MilagroFace {
         return .json(answer)
     }
 
-    /// POST /access (wire section 6.10). The answer is immediate, unless the browser offers to wait: then it comes as
-    /// soon as the status changes.
+    /// POST /access (wire section 6.10): tells a browser how far its phone's login is. The answer is immediate, unless
+    /// the browser offers to wait: then it comes as soon as the status changes.
     func access(_ request: Request) async throws -> Response {
         let body = try await request.json(AccessRequest.self, limits)
         let view = try await service.follow(
@@ -31,7 +31,8 @@ extension MilagroFace {
         return .json(AccessResponse(view))
     }
 
-    /// POST /codeStatus (wire section 6.12). Old clients expect that a report about an unknown code is no error.
+    /// POST /codeStatus (wire section 6.12): stores a phone's report about its login for a browser. A report about an
+    /// unknown code is no error, because old clients expect this.
     func codeStatus(_ request: Request) async throws -> Response {
         let body = try await request.json(CodeStatusRequest.self, limits)
         let isKnown = try await service.report(

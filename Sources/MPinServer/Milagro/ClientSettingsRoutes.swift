@@ -5,8 +5,8 @@ import MPinWire
 
 /// The requests that clients send first.
 extension MilagroFace {
-    /// GET /clientSettings (wire section 6.1). Without a configured base URL all URLs are paths, to which clients add
-    /// the base URL that they know.
+    /// GET /clientSettings (wire section 6.1): gives clients the URLs and settings that they need. Without a configured
+    /// base URL all URLs are paths, to which clients add the base URL that they know.
     func clientSettings() throws -> Response {
         let base = config.baseURL + "/" + config.prefix
         // If clients reach D-TA 2 through this server, its URL is a path, like the others.
@@ -45,7 +45,7 @@ extension MilagroFace {
         }
     }
 
-    /// GET /mobileConfig (wire section 6.13).
+    /// GET /mobileConfig (wire section 6.13): gives phones the configured list, if there is one.
     func mobileConfig() throws -> Response {
         guard let list = config.mobileConfig else { throw APIError(.forbidden, "No mobile configuration") }
         guard config.mobileUseNative else { throw APIError.notFound }

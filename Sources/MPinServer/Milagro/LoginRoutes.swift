@@ -28,7 +28,7 @@ extension MilagroFace {
         return .json(Pass2Response(authOTT: issued.token, OTP: issued.digits))
     }
 
-    /// Private POST /authenticate (wire section 7).
+    /// Private POST /authenticate (wire section 7): redeems a one-time token for the RPA.
     func authenticate(_ request: Request) async throws -> Response {
         let report = try await authenticate(request.json(RPAAuthenticateRequest.self, limits))
         var response = Response.json(report.answer, status: .init(code: report.answer.status))
@@ -69,7 +69,7 @@ extension MilagroFace {
     }
 }
 
-/// The RPA's answer about a login.
+/// The answer that the RPA gets about a login.
 struct LoginReport: Sendable {
     var answer: RPAAuthenticateResponse
     /// Seconds after which another try makes sense; nil if none does, or the time is unknown.

@@ -16,7 +16,7 @@ final class RequestClock {
     private var isUnused = true
     /// When the server began to end; nil if it has not.
     private var endBegan: NIODeadline?
-    /// When the current step began: the first byte of a header, or the end of an answer.
+    /// When the current step began, for example with the first byte of a header or with the end of an answer.
     private var began = NIODeadline.now()
     private var alarm: (time: NIODeadline, task: Scheduled<Void>)?
 
