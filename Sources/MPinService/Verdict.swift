@@ -6,7 +6,7 @@ package enum Verdict: Sendable, Equatable {
     case right
     /// `left`: how many more PINs may be wrong before the block.
     case wrong(left: Int)
-    /// Blocked by wrong PINs until then; nil if only the operator can end the block.
+    /// Blocked by wrong PINs. `until` is nil if only the operator can end the block.
     case blocked(until: Moment?)
     /// Revoked by the operator, permanently.
     case revoked

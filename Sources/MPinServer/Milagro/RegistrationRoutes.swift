@@ -53,7 +53,7 @@ extension MilagroFace {
         throw APIError(.internalServerError, "The relying party application failed")
     }
 
-    /// Private POST /user/<id> (wire section 7): the RPA sends the activation key.
+    /// Private POST /user/<id> (wire section 7): confirms a registration by the activation key that the RPA sends.
     func activate(_ request: Request, _ id: MPinID) async throws -> Response {
         try await service.confirm(id, activationKey: request.json(ActivateRequest.self, limits).activateKey)
         return Response(status: .ok)

@@ -20,8 +20,8 @@ struct PendingMails: Sendable {
 
     private let mails: Table<Pending>
     private let asked: Table<Asked>
-    /// Seconds between the first mail and the second. Each further wait is twice as long, up to `longestWait`. That one
-    /// is short, because anybody who knows an address can ask, and then its owner has to wait, too.
+    /// Seconds between the first mail and the second. Each further wait is twice as long, up to `longestWait`. Even the
+    /// longest wait is short, because anybody who knows an address can ask, and then its owner has to wait, too.
     private static let firstWait = 60
     private static let longestWait = 300
     /// Seconds after the end of a wait at which the count begins again.

@@ -24,7 +24,7 @@ struct RelyingPartyServiceClient: Sendable {
         revoked = RevokedUsers(file: config.revokedUsersFile)
     }
 
-    /// The RPS's answer about a login, and the id of the session that begins if its status is 200.
+    /// The answer of the RPS about a login, and the id of the session that begins if its status is 200.
     struct Login: Sendable {
         let verdict: RPAAuthenticateResponse
         /// Seconds after which another try makes sense; nil if the RPS does not tell.

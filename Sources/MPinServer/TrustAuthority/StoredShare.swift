@@ -126,7 +126,7 @@ private struct BeginShares: NamedChange {
 
     var keys: [ItemKey] { [share, derivation] }
 
-    /// False if there is a share already.
+    /// False if another process has made a first share already.
     func run(_ items: inout Items) throws -> Bool {
         if let found = items[share] { return try StoredShare(stored: found.value) == newShare }
         guard items[derivation] == nil else { return false }

@@ -6,7 +6,8 @@ import MPinService
 import MPinStore
 import MPinWire
 
-/// The endpoints of a D-TA (wire section 9). Its only secrets are the master shares; it keeps nothing about identities.
+/// The endpoints of a D-TA (wire section 9). Its secrets are the master shares and the key that it shares with the RPS;
+/// it keeps nothing about identities.
 struct TrustAuthorityServer: Sendable {
     let keyring: MasterKeyring
     let requests: SignedRequests

@@ -104,7 +104,8 @@ extension Pages {
         """
     }
 
-    /// The page after its button was pressed too early. `state`: the reason why nobody is logged in yet.
+    /// The page after the button of a login page was pressed too early. `state`: the reason why nobody is logged in
+    /// yet.
     func notYet(_ state: LoginState, _ way: LoginOffer.Way, webOTT: String, csrf: String) -> Page {
         let text: HTML =
             switch state {
