@@ -20,7 +20,7 @@ public struct Session: Sendable, Equatable {
     public internal(set) var proposedUserID = ""
     /// The name of the application that shows the code.
     public internal(set) var applicationName = ""
-    /// The URL of the application's icon.
+    /// The URL of the icon of the application that shows the code.
     public internal(set) var applicationIconURL = ""
     package internal(set) var customerID = ""
     package internal(set) var customerName = ""
@@ -59,7 +59,8 @@ package struct OTP: Sendable, Equatable {
     package var ttlSeconds: Int32 = 0
 }
 
-/// A signature for a designated verifier, with what the verifier needs in addition to the hash.
+/// A signature for a designated verifier: one server, which alone can check it. It contains all values that the
+/// verifier needs besides the hash that was signed.
 public struct Signature: Sendable, Equatable {
     /// The time that was signed, in seconds since 1970.
     public package(set) var timestamp: Int64

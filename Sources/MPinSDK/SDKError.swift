@@ -7,7 +7,7 @@ package struct SDKError: Error, Equatable, CustomStringConvertible {
     package let httpStatus: Int?
     /// The details of the server's error answer.
     package let server: ServerReport
-    /// Whether a retry would fail in the same way.
+    /// Whether a retry would fail in the same way, so that the request is not repeated.
     package let isFinal: Bool
 
     /// The details of an error answer, without its HTTP status.

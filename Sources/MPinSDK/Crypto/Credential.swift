@@ -17,7 +17,8 @@ struct Credential {
     /// G2 point, 128 bytes, the last bytes of `id`; empty without a key pair.
     var publicKeyOctets: [UInt8] { publicKey == nil ? [] : Array(id.suffix(MPinSize.g2)) }
 
-    /// For logins. If the login identity has a key pair (old clients made such ones), its public key is included.
+    /// Takes the login token from `record`. If the login identity has a key pair, its public key is included; old
+    /// clients made such identities. Throws if the record has no token.
     init(_ record: UserRecord) throws(SDKError) {
         guard let mpinID = record.mpinID, let token = record.token?.secret, let mapping = record.mapping else {
             throw SDKError(.cryptoError, "the user has no token")
@@ -34,7 +35,7 @@ struct Credential {
         self.mapping = mapping
     }
 
-    /// For signatures.
+    /// Takes the signing token from `signing`.
     init(_ signing: UserRecord.Signing) throws(SDKError) {
         mpinID = signing.mpinID
         id = try MPinID.bytes(signing.mpinID, publicKey: signing.publicKey)

@@ -48,7 +48,7 @@ extension SDK {
 }
 
 extension User.SigningRegistration {
-    /// The signing identity that is stored, with a token for the PIN's `number`.
+    /// The signing identity to store, with a token for the PIN's `number`.
     func signing(_ number: PINNumber, _ mapping: PINMapping) throws(SDKError) -> UserRecord.Signing {
         let id = try MPinID.bytes(mpinID, publicKey: publicKey)
         let token = SecretHex(try makeToken(id: id, number, clientSecret: clientSecret))
@@ -99,7 +99,7 @@ extension Core {
     }
 }
 
-/// A key pair for one registration: z and z^-1 Q.
+/// A key pair for one registration: the secret number z and the public key z^-1 Q, where Q is the generator of G2.
 private struct SigningKeyPair {
     private let z: SecretBytes
     /// 128 bytes in hex.
@@ -117,7 +117,7 @@ private struct SigningKeyPair {
         publicKey = Hex.encode(key)
     }
 
-    /// z times the sum of the shares, 65 bytes.
+    /// The client secret for this key pair, 65 bytes: z times `sum`, which is the sum of the authorities' shares.
     func clientSecret(_ sum: SecretBytes) throws(SDKError) -> SecretBytes {
         let secret = SecretBytes(count: MPinSize.g1)
         try cryptoStep("signing secret shares") { () throws(MPinError) in

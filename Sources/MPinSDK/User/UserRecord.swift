@@ -16,7 +16,7 @@ package struct UserRecord: Codable, Sendable, Equatable {
     package var regOTTRest: SecretText?
     /// The browser session that the registration belongs to (MIRACL MFA); nil when it is finished.
     package var accessCode: String?
-    /// When the registration expires, and the server's time at that answer, in seconds since 1970.
+    /// When the registration expires, and the time of the server's clock when it said so. Both are seconds since 1970.
     package var expireTime: Int64?
     package var nowTime: Int64?
     /// True if the registration was at a MIRACL MFA server. This is the stored form of ``wire``.
@@ -26,7 +26,7 @@ package struct UserRecord: Codable, Sendable, Equatable {
     package var appID: String?
     /// The number of digits of a PIN; nil if the server does not say.
     package var pinLength: Int?
-    /// How the user id was verified, if the server said so outside the M-Pin ID.
+    /// How the user id was verified, such as `em` for a mail, if the server said so outside the M-Pin ID.
     package var verificationType: String?
     /// G1 point, 65 bytes: client secret minus the PIN's number times the identity's point.
     package var token: SecretHex?
@@ -37,7 +37,7 @@ package struct UserRecord: Codable, Sendable, Equatable {
     /// The day, since 1970-01-01 UTC, of a login with a wrong PIN. The time permit may have been wrong instead, so the
     /// share for this day is fetched from the second D-TA and not from the static storage.
     package var doubtedPermitDate: Int32?
-    /// The identity with which the user signs.
+    /// The identity with which the user signs; nil if the user has none.
     package var signing: Signing?
 
     /// The second share of a time permit and its day.
@@ -85,7 +85,7 @@ package struct UserRecord: Codable, Sendable, Equatable {
         IdentityKey(userID: userID, backend: backend, customerID: customerID, appID: appID)
     }
 
-    /// Nil if the record contradicts itself; then it counts as damaged.
+    /// The lifecycle in the stored state. Nil if the record contradicts itself; then the record counts as damaged.
     var lifecycle: UserLifecycle? {
         guard let state = UserState(name: state) else { return nil }
         switch state {
@@ -109,8 +109,8 @@ package struct UserRecord: Codable, Sendable, Equatable {
     /// Both parts of the registration token.
     var registrationToken: SecretText { (regOTT ?? "") + (regOTTRest ?? "") }
 
-    /// Whether the registration token is complete: it has 16 bytes in hex from the start, or its rest came with the
-    /// link.
+    /// Whether the registration token is complete. Either the server sent all of its 16 bytes (32 hex digits), or the
+    /// rest came with the link.
     var isRegistrationTokenWhole: Bool { regOTTRest != nil || (regOTT?.count ?? 0) >= 32 }
 
     /// Replaces the token. If the login identity has a key pair, the same token is used for signing.
@@ -122,7 +122,8 @@ package struct UserRecord: Codable, Sendable, Equatable {
         signing?.mapping = mapping
     }
 
-    /// Restores the secrets of the identity `mpinID` from `former`.
+    /// Takes the M-Pin ID and the secrets of `former`, in the place of those of the identity `mpinID`. This identity is
+    /// the login identity, the signing identity or both.
     mutating func restoreSecrets(_ mpinID: String, from former: UserRecord) {
         if signing?.mpinID == mpinID { signing = former.signing }
         guard self.mpinID == mpinID else { return }
@@ -145,13 +146,13 @@ package struct UserRecord: Codable, Sendable, Equatable {
     /// Blocks the identity after its last attempt. The token stays, because the operator may unblock the identity.
     mutating func block() { state = UserState.blocked.name }
 
-    /// Forgets the cached share of this day. It may be wrong, and with a wrong share every PIN counts as wrong, so the
-    /// next login fetches another.
+    /// Forgets the cached share of the time permit and notes that the permit of the day `date` is doubted. The share
+    /// may be wrong, and with a wrong share every PIN counts as wrong, so the next login fetches the share again.
     mutating func forgetPermit(of date: Int32) {
         permit = nil
         if date > 0 { doubtedPermitDate = date }
     }
 
-    /// Unblocks the identity after the server has judged a PIN.
+    /// Unblocks the identity. The server has judged a PIN of it, so it is no longer blocked there.
     mutating func unblock() { if state == UserState.blocked.name { state = UserState.registered.name } }
 }
