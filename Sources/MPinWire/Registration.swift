@@ -92,7 +92,7 @@ package struct RegisterResponse: Codable, Sendable {
         case registrationToken = "regOTT"
     }
 
-    /// The token as text, in memory that is not wiped.
+    /// The member `registrationToken` as text, in memory that is not wiped.
     package var regOTT: String { registrationToken.plainText }
 
     private static func text(_ container: KeyedDecodingContainer<CodingKeys>, _ key: CodingKeys) -> String? {

@@ -21,10 +21,11 @@ package struct MasterKeysResponse: Codable, Sendable {
     package struct Key: Codable, Sendable, Equatable {
         /// A decimal number. Both D-TAs use the same one.
         package var id: String
-        /// The end of its use, `YYYY-MM-DDTHH:MM:SSZ`, if it is being replaced; nil for the current one.
+        /// When the D-TA stops using this master secret because a new one replaces it, `YYYY-MM-DDTHH:MM:SSZ`. Nil for
+        /// the current master secret.
         package var servedUntil: String?
-        /// SHA-256 of the D-TA's share of the server secret, in hex. It shows whether the share is still the same. Old
-        /// D-TAs do not send it.
+        /// SHA-256 of the D-TA's share of the server secret, in hex, which shows whether the share is still the same.
+        /// Old D-TAs do not send it.
         package var fingerprint: String?
 
         package init(id: String, servedUntil: String?, fingerprint: String? = nil) {
@@ -59,7 +60,7 @@ package struct ClientSecretResponse: Codable, Sendable {
 
     private enum CodingKeys: String, CodingKey { case clientSecret, keyID, message }
 
-    /// The message is ignored. Other servers' answers have more members, which are ignored, too.
+    /// Ignores the member `message`, and members that only other servers send.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         clientSecret = try container.decode(SecretHex.self, forKey: .clientSecret)
@@ -104,7 +105,7 @@ package struct RPSTimePermitResponse: Codable, Sendable {
     package var date: Int32
     /// The signature with which the client asks D-TA 2 for its share of this day.
     package var signature: String
-    /// The hash of the M-Pin ID in hex, which is the name of its share in the permit storage.
+    /// The hash of the M-Pin ID in hex. The permit storage keeps the share of this M-Pin ID under this name.
     package var storageId: String
     /// G1 point, 65 bytes in hex.
     package var timePermit: String

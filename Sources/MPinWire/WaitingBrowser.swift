@@ -45,8 +45,9 @@ package struct AccessRequest: Codable, Sendable {
 
 /// The answer to ``AccessRequest``.
 package struct AccessResponse: Codable, Sendable, Equatable {
-    /// `new`; then what the phone has reported (`wid`, `user`, ...); `authenticate` when its login has succeeded;
-    /// `expired` when the login was used or its time is over.
+    /// The state of the browser's login: `new` at first; then what the phone has reported (`wid`, `user`, ...);
+    /// `authenticate` when the phone's login has succeeded; `expired` when the browser has used the login or its time
+    /// is over.
     package var status: String
     package var statusCode = 0
     /// The user id of the login that has begun; only with the status `user`.
@@ -112,7 +113,7 @@ package struct CodeDetailsResponse: Codable, Sendable {
 package struct MobileAuthenticateResponse: Codable, Sendable {
     /// A path at the RPA; empty if the RPA offers no logout.
     package var logoutURL: String
-    /// The data to post there, unchanged; null if the RPA offers no logout.
+    /// The data that the phone posts unchanged to `logoutURL`; null if the RPA offers no logout.
     package var logoutData: JSONValue
 
     package init(logoutURL: String, logoutData: JSONValue) {
