@@ -58,8 +58,8 @@ final class Exchange {
         return bytes.count
     }
 
-    /// Receives one header line. Status lines of interim answers count towards the limit, so that a server cannot send
-    /// them without end.
+    /// Receives one header line. Returns the number of its bytes, or 0 to end the transfer if the header lines exceed
+    /// the limit. Status lines of interim answers count, so that a server cannot send such answers without end.
     private func receiveHeader(_ bytes: UnsafeRawBufferPointer) -> Int {
         guard bytes.count <= headerLimit - headerBytes else {
             isTooLarge = true

@@ -23,7 +23,7 @@ package struct SMTPServer: Sendable {
 /// Why a mail was not submitted.
 package enum SMTPFailure: Error, Equatable, CustomStringConvertible {
     case invalidURL
-    /// The text is not an address, or could insert a header or an SMTP command.
+    /// The sender's or the receiver's text is not an address, or could insert a header or an SMTP command.
     case invalidAddress
     /// The subject contains a line break or another control character.
     case invalidSubject

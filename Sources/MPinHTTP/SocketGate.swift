@@ -10,7 +10,7 @@ final class SocketGate {
     /// The class of the first address that was refused.
     private(set) var refused: AddressClass?
 
-    /// `reach` is the set of classes that are allowed; nil means all.
+    /// Allows the address classes in `reach`; nil means all.
     init(reach: Set<AddressClass>?) { self.reach = reach }
 
     /// Makes this object the target of the handle's socket callback. It must live until the handle has run.
