@@ -37,8 +37,8 @@ struct Callbacks: @unchecked Sendable {
         return milliseconds
     }
 
-    /// Fills the bytes with random ones. It also returns false if the callback succeeds but leaves 16 or more bytes all
-    /// zero, which random bytes never are in practice.
+    /// Fills `bytes` with random bytes from the program's callback. False if the callback fails. Also false if there
+    /// are at least 16 bytes and all are zero, because random bytes practically never are.
     func fill(_ bytes: inout MutableSpan<UInt8>) -> Bool {
         let enough = 16
         return bytes.withUnsafeMutableBufferPointer { buffer in

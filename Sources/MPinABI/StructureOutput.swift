@@ -33,17 +33,17 @@ struct StructureOutput<Structure: BitwiseCopyable>: ~Copyable {
         UnsafeMutableRawBufferPointer(place).storeBytes(of: number, as: Number.self)
     }
 
-    /// Sets an array of bytes. It does not fit unless it has exactly the size of the member.
+    /// Sets a member that is an array of bytes. If `bytes` does not have exactly its size, ``handOver()`` will fail.
     mutating func set<Array>(_ member: KeyPath<Structure, Array>, bytes: Span<UInt8>) {
         guard let place = place(member) else { return }
         guard bytes.count == place.count else { return fits = false }
         for index in bytes.indices { place[index] = bytes[index] }
     }
 
-    /// Sets a text and its NUL. A text that is too long does not fit.
+    /// Sets a text and its NUL. If the text is too long, ``handOver()`` will fail.
     mutating func set<Array>(_ member: KeyPath<Structure, Array>, text: String) {
         guard let place = place(member) else { return }
-        // A text with a NUL inside does not fit either, because C would read only its beginning.
+        // A text with a NUL inside is refused as well, because C would read only its beginning.
         guard text.utf8.count < place.count, !text.utf8.contains(0) else { return fits = false }
         _ = place.update(fromContentsOf: text.utf8)
     }
@@ -58,7 +58,7 @@ struct StructureOutput<Structure: BitwiseCopyable>: ~Copyable {
         set(member, text: String(String.UnicodeScalarView(cut)))
     }
 
-    /// Writes the caller's structure. False, with nothing written, if a member does not fit.
+    /// Writes the caller's structure. False, with nothing written, if a value did not fit into its member.
     func handOver() -> Bool {
         guard fits, let source = room.baseAddress else { return false }
         let start = MemoryLayout<Int>.size
