@@ -13,7 +13,7 @@ package struct Argon2id: Sendable, Equatable {
     /// The size of a salt in bytes.
     package static let saltSize = 16
     private static let keySize = 32
-    /// The largest number of passes that is accepted: with more, a damaged header would block the caller for minutes.
+    /// The accepted numbers of passes. With more passes, a damaged header would block the caller for minutes.
     private static let passesAllowed: ClosedRange<UInt32> = 1...20
     private static let kibibytesAllowed: ClosedRange<UInt32> = 8...1 << 20
     /// The second recommendation of RFC 9106 section 4: three passes over 64 MiB.
@@ -38,7 +38,7 @@ package struct Argon2id: Sendable, Equatable {
     /// Whether the recommended parameters cost more than these.
     package var isOutdated: Bool { passes < Self.recommended.passes || kibibytes < Self.recommended.kibibytes }
 
-    /// The key of the passphrase, 32 bytes. Nil if there is not enough memory.
+    /// Derives the key from the passphrase, 32 bytes. Nil if there is not enough memory.
     package func key(_ passphrase: SecretBytes) -> SecretBytes? {
         let key = SecretBytes(count: Self.keySize)
         var bytes = key.mutableSpan
