@@ -1,7 +1,7 @@
 /// A line of the Miller loop, in 24 limbs of an arena: l0, l1, l3.
 ///
-/// A line goes through the point (xT, yT) of the twist with the slope lambda. Its value at a point (xP, yP) of E is yP
-/// - lambda xP w + (lambda xT - yT) w^3, up to a factor in Fp2, which the final exponentiation removes. With the
+/// A line goes through the point (xT, yT) of the twist with the slope lambda. Its value at a point (xP, yP) of E is
+/// yP - lambda xP w + (lambda xT - yT) w^3, up to a factor in Fp2, which the final exponentiation removes. With the
 /// coefficients of this type, which do not depend on (xP, yP), the value is l0 yP + l1 xP w + l3 w^3.
 package struct Line {
     /// The number of limbs of a line.
