@@ -20,7 +20,8 @@ func environment(_ context: mpin_context, hasKeyPath: Bool) -> Environment {
     return result
 }
 
-/// The program's callbacks. They run in the thread that called the library. The program must make them thread-safe.
+/// The program's callbacks. A callback runs in the thread that called the library, so the program must make its
+/// callbacks thread-safe.
 struct Callbacks: @unchecked Sendable {
     let context: mpin_context
 

@@ -1,7 +1,7 @@
 import MPinSecrets
 
-/// An output structure. It begins with its size in the header that the caller was compiled with. It is filled in
-/// separate memory, which is copied to the caller when the whole call has succeeded.
+/// An output structure. It begins with its size in the header that the caller was compiled with. The library fills
+/// separate memory, which is copied to the caller's structure when the whole call has succeeded.
 ///
 /// The caller may have been compiled with another version of the header. Members beyond the end of a shorter structure
 /// are left out. Members of a longer structure that this version does not know become zero.
@@ -14,7 +14,8 @@ struct StructureOutput<Structure: BitwiseCopyable>: ~Copyable {
     private var known = MemoryLayout<Int>.size
     private var fits = true
 
-    /// Nil for NULL and for a size that no version of the structure has.
+    /// Prepares the output for the caller's structure `target`. Nil for NULL and for a size that no version of the
+    /// structure has.
     init?(_ target: UnsafeMutablePointer<Structure>?) {
         guard let target = UnsafeMutableRawPointer(target) else { return nil }
         let size = target.load(as: Int.self)

@@ -13,7 +13,7 @@ package enum Kangaroo {
     /// Returns the n with |n| <= range and e = f^-n: the entered PIN minus the registered PIN. Nil if there is no such
     /// n. `e` and `f` come from `ServerContext.pass2`, 384 bytes each; `range` is 0...1,000,000.
     ///
-    /// Variable time, because the server may know the error. It takes about 2 sqrt(range) products in Fp12.
+    /// Variable time, because the server may know the error. The search takes about 2 sqrt(range) products in Fp12.
     package static func find(e: Span<UInt8>, f: Span<UInt8>, range: Int32 = 9_999) throws(MPinError) -> Int32? {
         guard range >= 0, range <= maximumRange else { throw .wrongParameter }
         return try withArena { arena throws(MPinError) in

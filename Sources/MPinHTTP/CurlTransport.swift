@@ -65,7 +65,8 @@ package final class CurlTransport: HTTPTransport {
         if let agent = policy.userAgent { handle.set(CURLOPT_USERAGENT, agent) }
         handle.trust(policy.caFile)
         if let keys = policy.pinnedKeys { handle.set(CURLOPT_PINNEDPUBLICKEY, keys) }
-        // Both options are always set, so that libcurl does not read the environment: `ProxyChoice` has done that.
+        // Both options are always set, so that libcurl does not take a proxy from the environment. `ProxyChoice` has
+        // chosen.
         handle.set(CURLOPT_PROXY, proxy ?? "")
         handle.set(CURLOPT_NOPROXY, "")
     }

@@ -15,7 +15,7 @@ final class Exchange {
         headerLimit = limit
     }
 
-    /// Makes this object the target of the handle's callbacks. It must live until the handle has run.
+    /// Makes this object the target of the handle's callbacks. This object must live until the handle has run.
     func attach(to handle: CurlHandle) {
         let context = Unmanaged.passUnretained(self).toOpaque()
         handle.set(CURLOPT_WRITEDATA, pointer: context)

@@ -32,7 +32,7 @@ package enum SMTPFailure: Error, Equatable, CustomStringConvertible {
     case network(String)
     case timedOut
 
-    /// One line for the user.
+    /// A description for the user, in one line.
     package var description: String {
         switch self {
         case .invalidURL: "the mail server's URL is not an smtp or smtps URL"

@@ -31,7 +31,7 @@ public struct Session: Sendable, Equatable {
 
 /// The result of a verification.
 package struct Verification: Sendable, Equatable {
-    /// Seconds since 1970; 0 if the server does not say.
+    /// When the activation token expires, in seconds since 1970; 0 if the server does not say.
     package var expireTime: Int64
     package var accessID: String
     /// The activate code for ``SDK/startRegistrationMFA(_:accessCode:activateCode:pushID:)``.
@@ -52,7 +52,7 @@ package struct OTP: Sendable, Equatable {
     /// if the server issued no code.
     package var status: Status
     package var code = ""
-    /// Seconds since 1970 of the server's clock.
+    /// When the code expires, and the time of the answer: seconds since 1970 on the server's clock.
     package var expireTime: Int64 = 0
     package var nowTime: Int64 = 0
     /// How long the code is valid, in seconds.

@@ -102,8 +102,8 @@ final class Core {
         let key = user.key
         let isKnown = users[key] === user
         let isBegun = user.state != .invalid
-        // A forgotten user is still in the store. It is deleted through its old handle, or through a new user with the
-        // same key.
+        // A forgotten user is still in the store. Such a user can be deleted through its old ``User`` object, or
+        // through a new user with the same key.
         let isStored = forgotten.contains(key) ? isKnown || isBegun : isKnown && isBegun
         if isStored { try save(user) { $0 = nil } }
         if isKnown { users[key] = nil }

@@ -7,7 +7,7 @@ package struct Argon2id: Sendable, Equatable {
     package let passes: UInt32
     /// The size of the memory in KiB.
     package let kibibytes: UInt32
-    /// 16 bytes.
+    /// The salt, 16 random bytes.
     package let salt: [UInt8]
 
     /// The size of a salt in bytes.
@@ -19,7 +19,7 @@ package struct Argon2id: Sendable, Equatable {
     /// The second recommendation of RFC 9106 section 4: three passes over 64 MiB.
     private static let recommended: (passes: UInt32, kibibytes: UInt32) = (3, 1 << 16)
 
-    /// Nil if a parameter is out of range.
+    /// Takes stored parameters. Nil if one of them is out of range.
     package init?(passes: UInt32, kibibytes: UInt32, salt: [UInt8]) {
         guard Self.passesAllowed.contains(passes), Self.kibibytesAllowed.contains(kibibytes),
             salt.count == Self.saltSize

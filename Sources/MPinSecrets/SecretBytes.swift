@@ -2,8 +2,8 @@ import CSodium
 
 /// Bytes that must be erased after use: a PIN, a token, a share, a key.
 ///
-/// The memory is between guard pages. Where the system allows it, it is excluded from swap and core dumps. It is wiped
-/// when the object is freed, compared in constant time, and never printed.
+/// The memory is between guard pages and, where the system allows it, excluded from swap and core dumps. The bytes are
+/// wiped when the object is freed, compared in constant time, and never printed.
 package final class SecretBytes: Sendable {
     nonisolated(unsafe) private let storage: UnsafeMutableBufferPointer<UInt8>
     private let isGuarded: Bool

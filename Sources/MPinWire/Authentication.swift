@@ -1,11 +1,11 @@
 /// POST mpinAuthServerURL/pass1 (wire section 6.6).
 package struct Pass1Request: Codable, Sendable {
     package var pass = 1
-    /// Hex of the M-Pin ID.
+    /// The M-Pin ID in hex.
     package var mpin_id: String
-    /// G1 point, 65 bytes in hex.
+    /// The commitment U, a G1 point: 65 bytes in hex.
     package var U: String
-    /// G1 point, 65 bytes in hex; empty if time permits are not used.
+    /// The commitment UT with the time permit, a G1 point: 65 bytes in hex. Empty if time permits are not used.
     package var UT: String
     /// The purpose of the login at a MIRACL server: `reg-code`, `dvs-reg` or `dvs-auth`.
     package var scope: [String]?
@@ -66,7 +66,7 @@ package struct Pass1Response: Codable, Sendable {
 package struct Pass2Request: Codable, Sendable {
     package var pass = 2
     package var mpin_id: String
-    /// G1 point, 65 bytes in hex.
+    /// The proof V, a G1 point: 65 bytes in hex.
     package var V: String
     /// `"0"` for a login on the same device, otherwise an access number or the id of a QR code.
     package var WID: String

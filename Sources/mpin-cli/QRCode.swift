@@ -10,7 +10,7 @@ struct QRCode {
     let origin: String
     private let url: URLComponents
 
-    /// Nil unless the text is an http URL with a fragment, or a fragment alone.
+    /// Reads the text of a QR code. Nil unless the text is an http URL with a fragment, or a fragment alone.
     init?(_ text: String) {
         guard let hash = text.lastIndex(of: "#"), hash < text.index(before: text.endIndex),
             let url = URLComponents(string: String(text[..<hash])),

@@ -83,8 +83,8 @@ package struct G1Multiples {
     /// With n = k | 1, digit i of n is ((n >> 4i | 1) mod 32) - 16, which is odd, and the highest digit is n >> 4i | 1
     /// (Joye and Tunstall, "Exponent recoding and regular exponentiation algorithms", AFRICACRYPT 2009, algorithm 6).
     /// No addition is exceptional: the sum is 16 n' p, where n' is odd and positive and 16 n' is below r, and the digit
-    /// is below 16. The last step subtracts p if k is even. It is exceptional only for k = 0, where the right result is
-    /// infinity.
+    /// is below 16. The last step subtracts p if k is even. This addition is exceptional only for k = 0, where the
+    /// right result is infinity.
     private func multiplyShort(_ sum: G1Jacobian, _ k: SignedScalar, digits: Int, _ s: Limbs) {
         let chosen = G1Affine(s), t = s + G1Affine.count
         start(sum, k, top: digits &- 1)

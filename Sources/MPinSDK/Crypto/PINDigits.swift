@@ -4,7 +4,7 @@ import MPinSecrets
 /// The number that a PIN and its factors yield: the sum of their numbers. `bits` is the maximum length of the sum in
 /// bits. Computations take the same time for all numbers of up to `bits` bits.
 struct PINNumber {
-    /// 32 bytes, big-endian.
+    /// The number, 32 bytes, big-endian.
     let scalar: SecretBytes
     let bits: Int
 
@@ -82,7 +82,7 @@ struct ProvenPIN {
     private let key: SecretBytes
     private let digest: SecretBytes
 
-    /// Nil if the random generator fails.
+    /// Remembers the PIN with this `number`. Nil if the random generator fails.
     init?(_ number: PINNumber, random: RandomSource) {
         guard let key = try? SecretBytes.random(count: SHA256.size, from: random) else { return nil }
         self.key = key

@@ -3,8 +3,8 @@ import MPinHTTP
 import MPinSecrets
 import MPinWire
 
-/// Registration of identities that sign (TRUST wire sections 1.4 and 7.4). They have a key pair of their own, so no
-/// D-TA can sign for them. PINs are ASCII.
+/// Registration of identities that sign (TRUST wire sections 1.4 and 7.4). Such an identity has its own key pair, so no
+/// D-TA can sign for it. PINs are ASCII.
 extension SDK {
     /// Logs in with the login PIN, makes a key pair and fetches all shares of its client secret. State: REGISTERED,
     /// unchanged. Afterwards only the signing PIN is missing.
@@ -90,7 +90,8 @@ extension Core {
         return grant
     }
 
-    /// Checks the names of the D-TAs. They must be short enough for the signatures that will contain them.
+    /// Checks the names of the D-TAs. Throws if the text is too long for the signatures that will contain it, or is not
+    /// visible ASCII.
     private func checkedDTAs(_ dtas: String) throws(SDKError) -> String {
         guard dtas.utf8.count < 1024, dtas.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else {
             throw SDKError(.responseParseError, "\(ServerCall.signingRegister.name): dtas")
@@ -102,7 +103,7 @@ extension Core {
 /// A key pair for one registration: the secret number z and the public key z^-1 Q, where Q is the generator of G2.
 private struct SigningKeyPair {
     private let z: SecretBytes
-    /// 128 bytes in hex.
+    /// The public key, a G2 point: 128 bytes in hex.
     let publicKey: String
 
     init(random: RandomSource) throws(SDKError) {

@@ -7,7 +7,7 @@ import MPinWire
 package final class User: Sendable {
     private let content: Locked<Content>
     package let id: String
-    /// Base URL without trailing slash.
+    /// The base URL of the backend, without trailing slash.
     package let backend: String
 
     /// The user's data in memory.
@@ -42,14 +42,14 @@ package final class User: Sendable {
 
     /// The time permit of a started login, and its date.
     struct Login {
-        /// Days since 1970-01-01 UTC; 0 if the backend uses no time permits.
+        /// The day of the permit, in days since 1970-01-01 UTC; 0 if the backend uses no time permits.
         var date: Int32 = 0
         var permit: SecretBytes?
     }
 
     /// The path and the data of the request that ends a login's session.
     struct Logout {
-        /// A path at the backend.
+        /// The path at the backend to which `data` is posted.
         let path: String
         let data: JSONValue
     }
@@ -57,7 +57,7 @@ package final class User: Sendable {
     /// The data that the registration of a signing key collects between its steps; never stored.
     struct SigningRegistration {
         let mpinID: String
-        /// 128 bytes in hex.
+        /// The public key, a G2 point: 128 bytes in hex.
         let publicKey: String
         let dtas: String
         /// The client secret, 65 bytes: z, the secret number of the key pair, times the sum of the authorities' shares.
@@ -71,7 +71,7 @@ package final class User: Sendable {
     }
 
     package var state: UserState { content.withLock { $0.lifecycle.state } }
-    /// Lower-case hex; empty before the start of the registration.
+    /// The M-Pin ID in lower-case hex; empty before the start of the registration.
     package var mpinID: String { content.withLock { $0.record.mpinID ?? "" } }
     package var deviceName: String { content.withLock { $0.record.deviceName ?? "" } }
     /// The server's message to the person at the start of the registration; may be empty.

@@ -4,12 +4,12 @@ package import MPinWire
 /// The stored data of an identity.
 package struct UserRecord: Codable, Sendable, Equatable {
     package var userID: String
-    /// Base URL without trailing slash.
+    /// The base URL of the backend, without trailing slash.
     package var backend: String
-    /// Name of a ``UserState``.
+    /// The state: the name of a ``UserState``.
     package var state: String
     package var deviceName: String?
-    /// Lower-case hex of the M-Pin ID's exact bytes.
+    /// The M-Pin ID, its exact bytes in lower-case hex; nil before the server has made one.
     package var mpinID: String?
     /// The one-time token of an unfinished registration, and the part of it that came with the link.
     package var regOTT: SecretText?
@@ -28,7 +28,7 @@ package struct UserRecord: Codable, Sendable, Equatable {
     package var pinLength: Int?
     /// How the user id was verified, such as `em` for a mail, if the server said so outside the M-Pin ID.
     package var verificationType: String?
-    /// G1 point, 65 bytes: client secret minus the PIN's number times the identity's point.
+    /// The login token, a G1 point of 65 bytes: the client secret minus the PIN's number times the identity's point.
     package var token: SecretHex?
     /// How the PIN was converted to a number when the token was made.
     package var mapping: PINMapping?
@@ -42,9 +42,9 @@ package struct UserRecord: Codable, Sendable, Equatable {
 
     /// The second share of a time permit and its day.
     package struct CachedPermit: Codable, Sendable, Equatable {
-        /// Days since 1970-01-01 UTC.
+        /// The day of the permit, in days since 1970-01-01 UTC.
         package var date: Int32
-        /// G1 point, 65 bytes.
+        /// The second share of the permit, a G1 point of 65 bytes.
         package var share: SecretHex
 
         package init(date: Int32, share: SecretHex) {
@@ -55,13 +55,13 @@ package struct UserRecord: Codable, Sendable, Equatable {
 
     /// An identity with a key pair.
     package struct Signing: Codable, Sendable, Equatable {
-        /// Lower-case hex of the M-Pin ID's exact bytes.
+        /// The M-Pin ID that signs, its exact bytes in lower-case hex.
         package var mpinID: String
-        /// G2 point, 128 bytes in hex.
+        /// The public key, a G2 point: 128 bytes in hex.
         package var publicKey: String
         /// The names of the D-TAs that made the client secret, in base64.
         package var dtas: String
-        /// G1 point, 65 bytes.
+        /// The signing token, a G1 point of 65 bytes.
         package var token: SecretHex
         package var mapping: PINMapping
 
@@ -106,7 +106,7 @@ package struct UserRecord: Codable, Sendable, Equatable {
         set { registeredMFA = newValue == .mfa ? true : nil }
     }
 
-    /// Both parts of the registration token.
+    /// The registration token: the part from the server and the part from the link, one after the other.
     var registrationToken: SecretText { (regOTT ?? "") + (regOTTRest ?? "") }
 
     /// Whether the registration token is complete. Either the server sent all of its 16 bytes (32 hex digits), or the

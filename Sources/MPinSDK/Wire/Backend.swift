@@ -4,7 +4,7 @@ import MPinWire
 
 /// A server and the wires that it may use.
 struct Backend: Sendable {
-    /// Base URL without trailing slash.
+    /// The base URL of the server, without trailing slash.
     let url: String
     /// The networks to which the URLs in the server's answers may lead: the Internet, and the network of the server
     /// itself. So a server cannot direct requests to hosts that only its clients can reach.
@@ -72,7 +72,7 @@ struct WireSettings: Sendable {
     let checksAccessNumbers: Bool
     /// The number of digits of a PIN; nil if the server does not say.
     let pinLength: Int?
-    /// Base URL of the backend, without trailing slash.
+    /// The base URL of the backend, without trailing slash.
     let base: String
     private let members: [String: JSONValue]
 
