@@ -26,7 +26,7 @@
  *   MPIN_TIMED_OUT if another call on the sdk used up its time; MPIN_CANCELED
  *   if the sdk is freed meanwhile, or if the call is cancelled while it waits
  *   for another process; MPIN_STORAGE_ERROR or MPIN_UNSUPPORTED_FORMAT if
- *   another process has changed the store and it cannot be read; and
+ *   another process has changed the store so that it cannot be read; and
  *   MPIN_RANDOM_FAILED.
  *
  * Structures: each begins with `size_t size`, its size in the header that the
@@ -63,16 +63,16 @@
  * Network: redirects are not followed. Plain http is allowed only to loopback
  *   addresses, unless config.allow_insecure is set. URLs that the backend sends
  *   may lead to the Internet and to the kind of network (loopback, private,
- *   link-local) in which mpin_sdk_set_backend found the backend. Any other
- *   gives MPIN_UNTRUSTED_DOMAIN_ERROR.
+ *   link-local) in which mpin_sdk_set_backend found the backend. A URL that
+ *   leads elsewhere gives MPIN_UNTRUSTED_DOMAIN_ERROR.
  *
  * Secrets: a PIN is read during the call only; the caller must wipe its own
  *   copy. Tokens are encrypted on disk, and wiped in memory after use.
  *
  * Sources: "wire section 6.2" refers to the Milagro wire protocol, version 0.3
- *   (docs/milagro-wire.md in the sources), "TRUST wire section 4.4" to that of
- *   the MIRACL platform (docs/trust-wire.md). A function without a source is
- *   this library's own.
+ *   (docs/milagro-wire.md in the sources), "TRUST wire section 4.4" to the wire
+ *   protocol of the MIRACL platform (docs/trust-wire.md). A function without a
+ *   source is this library's own.
  */
 
 #include <stddef.h>
@@ -136,12 +136,12 @@ typedef int32_t mpin_status;
  * The token is kept. Once the operator has unblocked the user, logins work
  * again. */
 #define MPIN_INCORRECT_PIN 11
-/** The check digit is wrong (nothing was sent), or there is no such session
- * (HTTP 412). */
+/** The check digit of the access number is wrong (nothing was sent), or no
+ * browser session has this number (HTTP 412). */
 #define MPIN_INCORRECT_ACCESS_NUMBER 12
-/** Any other HTTP status 5xx. */
+/** An HTTP status 5xx for which there is no other code. */
 #define MPIN_HTTP_SERVER_ERROR 13
-/** Any other HTTP status 4xx. */
+/** An HTTP status 4xx for which there is no other code. */
 #define MPIN_HTTP_REQUEST_ERROR 14
 /** The server refuses this client's User-Agent (HTTP 406). */
 #define MPIN_BAD_USER_AGENT 15
@@ -190,8 +190,9 @@ MPIN_API const char *mpin_status_name(mpin_status status);
 /* A program may supply the callbacks below. If one is NULL, the built-in
  * function takes its place: libcurl, an encrypted file, no log, the system's
  * clock, the system's random generator. The argument `user` of each callback is
- * that of the context. The first request loads libcurl.so.4. If that is not
- * installed and http_execute is NULL, requests end with MPIN_NETWORK_ERROR. */
+ * the member `user` of the context. The first request loads libcurl.so.4. If
+ * libcurl is not installed and http_execute is NULL, requests end with
+ * MPIN_NETWORK_ERROR. */
 
 /** A request for http_execute to send. Valid during the callback only. */
 typedef struct mpin_http_request {
@@ -236,8 +237,8 @@ MPIN_API MPIN_CHECK mpin_status mpin_http_response_add_header(
 MPIN_API MPIN_CHECK mpin_status mpin_http_response_append_body(
     mpin_http_response *response, const uint8_t *bytes, size_t bytes_len);
 
-/** Whether the callback should end, because of mpin_sdk_cancel() or
- * mpin_sdk_free().
+/** Tells http_execute whether it should end, because mpin_sdk_cancel() or
+ * mpin_sdk_free() was called.
  *
  * Out: canceled: 1 or 0.
  * Returns: MPIN_OK, MPIN_INVALID_HANDLE, MPIN_INVALID_ARGUMENT.
@@ -245,11 +246,11 @@ MPIN_API MPIN_CHECK mpin_status mpin_http_response_append_body(
 MPIN_API MPIN_CHECK mpin_status mpin_http_response_is_canceled(
     mpin_http_response *response, int32_t *canceled);
 
-/** Whether the request may go to an address. Without this check, a bad backend
- * could make its clients contact addresses that only they can reach. Call it
- * before each connection, with each address that the host name resolves to, but
- * not with the address of a proxy. The last address that was allowed counts as
- * the server's.
+/** Tells http_execute whether the request may go to an address. Without this
+ * check, a bad backend could make its clients contact addresses that only the
+ * clients can reach. Call this function before each connection, with each
+ * address that the host name resolves to, but not with the address of a proxy.
+ * The last address that was allowed counts as the address of the server.
  *
  * In: address: in the format of inet_ntop(): "192.0.2.1", "2001:db8::1".
  * Out: may_connect: 1 or 0.
@@ -269,7 +270,8 @@ typedef struct mpin_storage_data mpin_storage_data;
 MPIN_API MPIN_CHECK mpin_status mpin_storage_data_append(
     mpin_storage_data *data, const uint8_t *bytes, size_t bytes_len);
 
-/** Users and tokens, encrypted and authenticated. This is the larger part. */
+/** The part of the store with users and tokens, encrypted and authenticated. It
+ * grows with each user. */
 #define MPIN_STORAGE_USERS 0
 /** The key of MPIN_STORAGE_USERS: 64 hex digits, written once. Keep it in the
  * keychain of the device. It is not used if mpin_config names a passphrase or a
@@ -291,8 +293,8 @@ typedef struct mpin_context {
      *
      * Before it connects, it should call mpin_http_response_may_connect() with
      * each address that the host name resolves to. If it does not, the library
-     * can only check hosts that are written as an address or as localhost: they
-     * are refused if their kind of network is not that of the backend.
+     * can only check hosts that are written as an address or as localhost: such
+     * a host is refused if its kind of network is not that of the backend.
      *
      * Returns: MPIN_OK for an answer with any HTTP status, else
      *   MPIN_NETWORK_ERROR, MPIN_TIMED_OUT or MPIN_CANCELED. Any other value
@@ -302,8 +304,8 @@ typedef struct mpin_context {
         void *user, const mpin_http_request *request,
         mpin_http_response *response);
     /** Appends what is stored under `kind`, MPIN_STORAGE_*, to `data`. If
-     * nothing is stored, it appends nothing, and the store begins empty. Needs
-     * storage_set, too.
+     * nothing is stored, it appends nothing, and the store begins empty. If
+     * this callback is set, storage_set must be set as well.
      *
      * Returns: MPIN_OK; any other value counts as MPIN_STORAGE_ERROR.
      */
@@ -317,7 +319,7 @@ typedef struct mpin_context {
      */
     mpin_status (*storage_set)(
         void *user, int32_t kind, const uint8_t *bytes, size_t bytes_len);
-    /** Supplies the key of the store, 32 bytes, each time it is opened.
+    /** Supplies the key of the store, 32 bytes, each time the store is opened.
      *
      * Returns: MPIN_OK; any other value counts as MPIN_STORAGE_ERROR.
      */
@@ -345,7 +347,8 @@ typedef struct mpin_sdk mpin_sdk;
  * customer and an application. */
 typedef struct mpin_user mpin_user;
 
-/** What mpin_sdk_init() is told. Set all to zero, then `size`, then the rest:
+/** The configuration for mpin_sdk_init(). Set the whole structure to zero, then
+ * `size`, then the members that you need:
  *
  *     mpin_config config = {0};
  *     config.size = sizeof config;
@@ -370,7 +373,7 @@ typedef struct mpin_config {
      * second longer if another process delays the saving of what a server has
      * done. */
     uint32_t timeout_ms;
-    /** 1 allows plain http to any host. For tests. */
+    /** 1 allows plain http to any host. Use it in tests only. */
     uint32_t allow_insecure;
     /** Passphrase to derive the store's key from (Argon2id), instead of a key
      * file; NULL: none. It is read during mpin_sdk_init() only. A store has one
@@ -378,9 +381,9 @@ typedef struct mpin_config {
      * MPIN_INVALID_ARGUMENT. */
     const char *storage_passphrase;
     /** Proxy, http://host:port, of all requests that leave this machine; NULL:
-     * the one that the environment names (https_proxy, no_proxy). The proxy
-     * resolves host names. So with a proxy, only hosts that are written as
-     * addresses are checked for loopback and private ones (SECURITY.md, "A bad
+     * the proxy that the environment names (https_proxy, no_proxy). The proxy
+     * resolves host names. So with a proxy, the library can check the kind of
+     * network only for hosts that are written as addresses (SECURITY.md, "A bad
      * backend"). */
     const char *proxy;
     /** Public keys that the backend's certificate may have:
@@ -404,8 +407,8 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_new(mpin_sdk **sdk);
  * NULL, was freed, or is of another kind is ignored. */
 MPIN_API void mpin_sdk_free(mpin_sdk *sdk);
 
-/** Opens the store, loads its users, and sets the backend if there is one. On
- * an initialised sdk it does nothing and returns MPIN_OK.
+/** Opens the store, loads its users, and sets config.backend if it is not NULL.
+ * If the sdk is initialised already, does nothing and returns MPIN_OK.
  *
  * Returns: MPIN_OK, MPIN_INVALID_HANDLE, MPIN_INVALID_ARGUMENT,
  *   MPIN_STORAGE_ERROR, MPIN_UNSUPPORTED_FORMAT, and with a backend what
@@ -414,14 +417,14 @@ MPIN_API void mpin_sdk_free(mpin_sdk *sdk);
 MPIN_API MPIN_CHECK mpin_status
 mpin_sdk_init(mpin_sdk *sdk, const mpin_config *config);
 
-/** Undoes mpin_sdk_init(): forgets users, settings, backend, headers and
- * trusted domains in memory. Stored data stays.
+/** Undoes mpin_sdk_init(): removes users, settings, backend, headers and
+ * trusted domains from memory. Stored data stays.
  *
  * Returns: MPIN_OK, even if the sdk was not initialised; MPIN_INVALID_HANDLE.
  */
 MPIN_API mpin_status mpin_sdk_destroy(mpin_sdk *sdk);
 
-/** Forgets the users in memory. They stay in the store, and mpin_sdk_init()
+/** Removes the users from memory. They stay in the store, and mpin_sdk_init()
  * loads them again, after mpin_sdk_destroy() or in another sdk.
  *
  * Returns: MPIN_OK, MPIN_FLOW_ERROR (not initialised), MPIN_INVALID_HANDLE.
@@ -446,7 +449,7 @@ MPIN_API mpin_status mpin_sdk_cancel(mpin_sdk *sdk);
 MPIN_API MPIN_CHECK mpin_status
 mpin_sdk_last_error(mpin_sdk *sdk, char *out, size_t *out_len);
 
-/** What mpin_sdk_last_error() describes, in parts. */
+/** The parts of the error that mpin_sdk_last_error() describes. */
 typedef struct mpin_error {
     size_t size;
     /** MPIN_OK if no call has failed. */
@@ -481,10 +484,11 @@ mpin_sdk_get_last_error(mpin_sdk *sdk, mpin_error *error);
 MPIN_API MPIN_CHECK mpin_status
 mpin_sdk_get_attempts_left(mpin_sdk *sdk, int32_t *attempts_left);
 
-/** The number of damaged records that were found when the store was last read.
- * The others are usable. Before the next change of the store, the damaged file
- * is kept as `<storage_path>.damaged-N`; after the change the number is 0. A
- * storage of the program's own (mpin_context_callbacks) keeps no such copy.
+/** Reads the number of damaged records that were found when the store was last
+ * read. The other records are usable. Before the next change of the store, the
+ * damaged file is kept as `<storage_path>.damaged-N`; after the change the
+ * number is 0. If the program has its own storage (storage_set of
+ * mpin_context), no such copy is kept.
  *
  * Returns: MPIN_OK, MPIN_FLOW_ERROR (not initialised), MPIN_INVALID_HANDLE,
  *   MPIN_INVALID_ARGUMENT.
@@ -502,10 +506,10 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_self_test(void);
 
 /* ---- Backend -------------------------------------------------------- */
 
-/** Requests the client settings of a backend to test it, and does not store
- * them.
+/** Checks that a backend answers with usable client settings. The current
+ * backend stays in use.
  *
- * In: url: base URL; rps_prefix: NULL for the configured one.
+ * In: url: base URL; rps_prefix: NULL for the prefix in the configuration.
  * Returns: MPIN_OK, MPIN_FLOW_ERROR (not initialised), MPIN_NETWORK_ERROR,
  *   MPIN_RESPONSE_PARSE_ERROR, MPIN_UNTRUSTED_DOMAIN_ERROR,
  *   MPIN_HTTP_REQUEST_ERROR, MPIN_HTTP_SERVER_ERROR, MPIN_BAD_USER_AGENT,
@@ -522,10 +526,10 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_test_backend(
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_set_backend(
     mpin_sdk *sdk, const char *url, const char *rps_prefix);
 
-/** One member of the backend's client settings as text. A string that begins
- * with "/" is returned as a URL of the backend, one that begins with "ws" as
- * the HTTP URL of the same place, any other string as it is, any other value
- * as JSON. A missing member gives an empty text.
+/** Reads one member of the backend's client settings as text. A string that
+ * begins with "/" is returned as a URL of the backend, one that begins with
+ * "ws" as the HTTP URL of the same place, any other string as it is, any other
+ * value as JSON. A missing member gives an empty text.
  *
  * In: key: the name of the member, such as "appID" (wire section 6.1).
  * Returns: MPIN_OK, MPIN_FLOW_ERROR (no backend), MPIN_BUFFER_TOO_SMALL,
@@ -557,10 +561,10 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_add_custom_header(
  */
 MPIN_API mpin_status mpin_sdk_clear_custom_headers(mpin_sdk *sdk);
 
-/** Adds a domain to the trusted ones. If the list is not empty, requests must
- * use https, and their host must equal a trusted domain or be a subdomain of
- * one: "miracl.com" allows "api.miracl.com" but not "evilmiracl.com". If the
- * list is empty, every host is allowed.
+/** Adds a domain to the list of trusted domains. If the list is not empty,
+ * requests must use https, and their host must equal a trusted domain or be a
+ * subdomain of one: "miracl.com" allows "api.miracl.com" but not
+ * "evilmiracl.com". If the list is empty, every host is allowed.
  *
  * Returns: MPIN_OK, MPIN_INVALID_HANDLE, MPIN_INVALID_ARGUMENT (not a host
  *   name).
@@ -584,7 +588,7 @@ typedef struct mpin_service_details {
     char logo_url[1024];
 } mpin_service_details;
 
-/** Asks the page at `url` for its service (GET url/service).
+/** Asks the website at `url` for the service that it offers (GET url/service).
  *
  * Out: details: texts. The server may leave some of them empty.
  * Returns: as mpin_sdk_test_backend(), and MPIN_BAD_CLIENT_VERSION (HTTP 412).
@@ -605,10 +609,11 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_get_service_details(
 /** Makes a user of the current backend, in state INVALID, or returns the known
  * user with this id. Nothing is stored or sent. Ids that are canonically
  * equivalent in Unicode (a letter and its accent composed or not) are the same
- * user here; the server receives the id as it was given first.
+ * user here; the server receives the id in the form in which the program gave
+ * it first.
  *
  * Out: user: a handle, released by mpin_user_free().
- * In: id: an empty one is not refused here, but by the server, as in the old
+ * In: id: an empty id is not refused here, but by the server, as in the old
  *   cores; device_name: may be NULL.
  * Returns: MPIN_OK, MPIN_FLOW_ERROR (no backend), MPIN_INVALID_HANDLE,
  *   MPIN_INVALID_ARGUMENT.
@@ -620,21 +625,21 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_make_new_user(
  * customer is another user there.
  *
  * In: customer_id, app_id: names from mpin_session_details or from the server;
- *   NULL for any. If they are empty, the user gets those that the server names
- *   at registration. If they are not empty and the server names others,
- *   mpin_sdk_start_registration_mfa() returns MPIN_RESPONSE_PARSE_ERROR. If it
- *   turns out that this customer has a user of that id here already, it returns
- *   MPIN_FLOW_ERROR. A user that was forgotten by mpin_sdk_clear_users() is
- *   replaced instead.
+ *   NULL for any. If they are empty, the user gets the names that the server
+ *   sends at registration. If they are not empty and the server sends other
+ *   names, mpin_sdk_start_registration_mfa() returns MPIN_RESPONSE_PARSE_ERROR.
+ *   It returns MPIN_FLOW_ERROR if this device already has a user with that id
+ *   at the customer that the server names; but a user that
+ *   mpin_sdk_clear_users() has removed from memory is replaced.
  * Out, returns: as mpin_sdk_make_new_user().
  */
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_make_new_user_mfa(
     mpin_sdk *sdk, mpin_user **user, const char *id, const char *device_name,
     const char *customer_id, const char *app_id);
 
-/** Finds the user with that id at the current backend. If several customers
- * have one, it is the first in the order of customer and application; users in
- * state INVALID come last.
+/** Finds the user with the id `id` at the current backend. If several customers
+ * have such a user, finds the first in the order of customer and application;
+ * users in state INVALID come last.
  *
  * Out: user: a handle, released by mpin_user_free(); NULL if there is none.
  * Returns: MPIN_OK (even if there is none), MPIN_FLOW_ERROR,
@@ -643,7 +648,7 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_make_new_user_mfa(
 MPIN_API MPIN_CHECK mpin_status
 mpin_sdk_get_user(mpin_sdk *sdk, mpin_user **user, const char *id);
 
-/** Finds the user with that id at one customer and application.
+/** Finds the user with the id `id` at one customer and application.
  *
  * In: customer_id, app_id: NULL for any, empty for none.
  * Out, returns: as mpin_sdk_get_user().
@@ -652,9 +657,9 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_get_user_mfa(
     mpin_sdk *sdk, mpin_user **user, const char *id, const char *customer_id,
     const char *app_id);
 
-/** The users of the current backend, or of all backends, sorted by id, then by
- * backend, customer and application. A user whose registration was never
- * started is not included.
+/** Lists the users of the current backend, or of all backends, sorted by id,
+ * then by backend, customer and application. A user whose registration was
+ * never started is not included.
  *
  * Out: users: handles, each released by mpin_user_free(); NULL asks for the
  *   number only. count: on entry the number of handles that `users` can hold,
@@ -667,11 +672,13 @@ mpin_sdk_list_users(mpin_sdk *sdk, mpin_user **users, size_t *count);
 MPIN_API MPIN_CHECK mpin_status
 mpin_sdk_list_all_users(mpin_sdk *sdk, mpin_user **users, size_t *count);
 
-/** The users of any one backend; otherwise as mpin_sdk_list_users(). */
+/** Lists the users of the backend with the base URL `backend`. Otherwise as
+ * mpin_sdk_list_users(). */
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_list_backend_users(
     mpin_sdk *sdk, mpin_user **users, size_t *count, const char *backend);
 
-/** The base URLs of all backends with users, sorted, each with a newline.
+/** Writes the base URLs of all backends that have users, sorted, each followed
+ * by a newline.
  *
  * Returns: MPIN_OK, MPIN_BUFFER_TOO_SMALL, MPIN_FLOW_ERROR,
  *   MPIN_INVALID_HANDLE, MPIN_INVALID_ARGUMENT.
@@ -679,7 +686,7 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_list_backend_users(
 MPIN_API MPIN_CHECK mpin_status
 mpin_sdk_list_backends(mpin_sdk *sdk, char *out, size_t *out_len);
 
-/** Whether a user is known at the current backend.
+/** Tells whether a user with the id `id` is known at the current backend.
  *
  * Out: exists: 1 or 0. In: customer_id, app_id: NULL for any, empty for none.
  * Returns: MPIN_OK, MPIN_FLOW_ERROR, MPIN_INVALID_HANDLE,
@@ -739,9 +746,9 @@ mpin_user_get_state(mpin_user *user, int32_t *state);
 MPIN_API MPIN_CHECK mpin_status
 mpin_user_get_state_legacy(mpin_user *user, int32_t *state);
 
-/** The names of the customer and of the application, as the server gave them at
- * registration, or as given to mpin_sdk_make_new_user_mfa() before; may be
- * empty. */
+/** The names of the customer and of the application: before the registration
+ * those given to mpin_sdk_make_new_user_mfa(), then those that the server has
+ * sent; may be empty. */
 MPIN_API MPIN_CHECK mpin_status
 mpin_user_get_customer_id(mpin_user *user, char *out, size_t *out_len);
 MPIN_API MPIN_CHECK mpin_status
@@ -778,7 +785,7 @@ typedef struct mpin_expiration {
     int64_t now_time;
 } mpin_expiration;
 
-/** When the registration that was started ends. */
+/** Reads when the registration that was started ends. */
 MPIN_API MPIN_CHECK mpin_status mpin_user_get_registration_expiration(
     mpin_user *user, mpin_expiration *expiration);
 
@@ -791,14 +798,14 @@ MPIN_API MPIN_CHECK mpin_status mpin_user_get_registration_expiration(
 /** client-js: `users` is the list under its key `mfa`; `secure` is NULL. */
 #define MPIN_IMPORT_CLIENT_JS 3
 
-/** Takes over the users that another client has stored. Each user keeps the PIN
+/** Adds the users that another client has stored. Each user keeps the PIN
  * mapping of its client, so the PIN stays the same. A user that is already
  * known here, or whose record is damaged, is left out. If a user has no
  * customer or application in the record, those names stay empty here.
  *
- * Out: imported: the number of users taken over.
+ * Out: imported: the number of users that were added.
  * In: format: MPIN_IMPORT_*; users, secure: JSON texts. Records without a
- *   backend get the current one.
+ *   backend get the current backend.
  * Returns: MPIN_OK, MPIN_FLOW_ERROR (not initialised, or no backend),
  *   MPIN_STORAGE_ERROR (the JSON is malformed, or the store cannot be written:
  *   nothing was imported), MPIN_UNSUPPORTED_FORMAT (a newer version),
@@ -852,9 +859,10 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_finish_verification(
  * talk to a server: MPIN_NETWORK_ERROR, MPIN_RESPONSE_PARSE_ERROR,
  * MPIN_UNTRUSTED_DOMAIN_ERROR, MPIN_HTTP_REQUEST_ERROR, MPIN_HTTP_SERVER_ERROR,
  * MPIN_BAD_USER_AGENT, MPIN_TOO_MANY_REQUESTS, MPIN_TIMED_OUT, MPIN_CANCELED.
- * Each may return MPIN_FLOW_ERROR if the user is in another state than the
- * named one, MPIN_STORAGE_ERROR, MPIN_INVALID_HANDLE and MPIN_INVALID_ARGUMENT.
- * A failure does not change the state of the user, unless stated. */
+ * Each of these functions may return MPIN_FLOW_ERROR if the user is in another
+ * state than its comment says, MPIN_STORAGE_ERROR, MPIN_INVALID_HANDLE and
+ * MPIN_INVALID_ARGUMENT. A failure does not change the state of the user,
+ * unless stated. */
 
 /** Asks a Milagro server for a registration. The server then mails a link to
  * the user.
@@ -862,7 +870,7 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_finish_verification(
  * confirmation.
  *
  * In: activate_code: a code from the application or from another device, may be
- *   NULL; with a right one no confirmation is needed, a wrong one gives
+ *   NULL; with a right code no confirmation is needed, a wrong code gives
  *   MPIN_IDENTITY_NOT_AUTHORIZED; user_data: a text for the application, may be
  *   NULL.
  * Returns also: MPIN_IDENTITY_NOT_AUTHORIZED.
@@ -873,7 +881,8 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_start_registration(
     const char *user_data);
 
 /** Asks a MIRACL MFA server for a registration.
- * State: INVALID or STARTED_VERIFICATION -> as above.
+ * State: INVALID or STARTED_VERIFICATION -> STARTED_REGISTRATION, or ACTIVATED
+ * if the server needs no confirmation.
  *
  * In: access_code: the browser's session, may be NULL; activate_code: a
  *   registration code or activation token, may be NULL; push_id: device
@@ -885,8 +894,8 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_start_registration_mfa(
     mpin_sdk *sdk, mpin_user *user, const char *access_code,
     const char *activate_code, const char *push_id);
 
-/** Completes the registration token. Some servers send only a part of it and
- * put the rest into the link that the user opens.
+/** Completes the registration token. Some servers send only a part of this
+ * token to the client and put the rest into the link that the user opens.
  * State: STARTED_REGISTRATION, unchanged.
  *
  * In: token: the part in the link, 1 to 1024 visible ASCII characters.
@@ -925,10 +934,10 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_restart_registration(
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_confirm_registration(
     mpin_sdk *sdk, mpin_user *user, const char *push_id);
 
-/** Makes the token from the client secret and the PIN, and stores it. If the
- * server asked for it when it gave out its share, the call then tells the
- * server, so that it no longer gives out the shares. That takes at most three
- * seconds, and a failure does not change the result.
+/** Makes the token from the client secret and the PIN, and stores it. Then, if
+ * the server wants to know it, reports that the registration is finished, so
+ * that the server no longer gives out the shares. The report takes at most
+ * three seconds, and its failure does not change the result.
  * State: STARTED_REGISTRATION or ACTIVATED -> REGISTERED.
  *
  * In: pin: 4 to 6 decimal digits; empty if the user cancelled.
@@ -952,8 +961,8 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_finish_registration(
 MPIN_API MPIN_CHECK mpin_status
 mpin_sdk_add_factor(mpin_sdk *sdk, mpin_user *user, const char *factor);
 
-/** Replaces the PIN without the server: it changes the stored token by the
- * difference of the two PINs. It is possible only directly after a successful
+/** Replaces the PIN without the server: changes the stored token by the
+ * difference of the two PINs. This is possible only directly after a successful
  * login of this user with old_pin, because a wrong old PIN would destroy the
  * token. State: REGISTERED, unchanged.
  *
@@ -981,10 +990,10 @@ MPIN_API MPIN_CHECK mpin_status
 mpin_sdk_start_authentication(mpin_sdk *sdk, mpin_user *user);
 
 /** Proves PIN and token to the server.
- * State: REGISTERED or BLOCKED -> BLOCKED if the server says that the last
- * attempt is used up (the result is MPIN_INCORRECT_PIN), REGISTERED if it has
- * judged the PIN, right or wrong. The token stays stored. After a block, the
- * login must be started again.
+ * State: REGISTERED or BLOCKED -> BLOCKED if the PIN was wrong and no attempt
+ * is left (the result is MPIN_INCORRECT_PIN); REGISTERED after a right PIN, and
+ * after a wrong PIN with attempts left. The token stays stored. When a user is
+ * BLOCKED, the next login must begin with mpin_sdk_start_authentication().
  *
  * A MIRACL server whose master secret was changed may request a new token in
  * every login and in mpin_sdk_sign(). The call then fetches and stores a token
@@ -1023,9 +1032,9 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_finish_authentication(
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_get_auth_data(
     mpin_sdk *sdk, mpin_user *user, char *out, size_t *out_len);
 
-/** As mpin_sdk_start_authentication(), for a browser's session. First it tells
- * the browser's page which user is about to log in, if the backend supports
- * that.
+/** Starts a login for a browser's session, as mpin_sdk_start_authentication()
+ * does. First tells the browser's page which user is about to log in, if the
+ * backend supports such messages.
  *
  * In: access_code: the access number, or the part of the QR code's URL after
  *   '#'; not empty.
@@ -1035,11 +1044,11 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_get_auth_data(
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_start_authentication_mfa(
     mpin_sdk *sdk, mpin_user *user, const char *access_code);
 
-/** Checks the check digit of an access number, if the backend's settings
- * request it. Nothing is sent.
+/** Checks the check digit of an access number, if the backend's settings say
+ * that access numbers have one. Nothing is sent.
  *
- * In: access_number: not empty. Only a number of seven digits is checked; any
- *   other is left to the server.
+ * In: access_number: not empty. Only a number of seven digits is checked; the
+ *   server checks any other number.
  * Returns: MPIN_OK, MPIN_INCORRECT_ACCESS_NUMBER, MPIN_FLOW_ERROR (no backend),
  *   MPIN_INVALID_HANDLE, MPIN_INVALID_ARGUMENT.
  * Source: wire section 6.9.
@@ -1061,7 +1070,8 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_finish_authentication_an(
     mpin_sdk *sdk, mpin_user *user, const char *pin,
     const char *access_number);
 
-/** Logs in and gets an authorization code, for the application's own server.
+/** Logs in and gets an authorization code, which the program passes to the
+ * application's own server.
  *
  * Out: authz_code, authz_code_len: a text, as auth_data above; empty if the
  *   server issues none.
@@ -1076,9 +1086,9 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_finish_authentication_mfa(
 /** A one-time code, which is valid for a short time. */
 typedef struct mpin_otp {
     size_t size;
-    /** MPIN_OK; MPIN_RESPONSE_PARSE_ERROR if the server left out one of its
-     * times, which is then 0; MPIN_FLOW_ERROR if it issued no code. In all
-     * three cases the login has succeeded. */
+    /** MPIN_OK; MPIN_RESPONSE_PARSE_ERROR if the server left out one of the
+     * times below, which is then 0; MPIN_FLOW_ERROR if it issued no code. In
+     * all three cases the login has succeeded. */
     mpin_status status;
     /** How long the code is valid, in seconds. */
     int32_t ttl_seconds;
@@ -1090,7 +1100,8 @@ typedef struct mpin_otp {
     char otp[64];
 } mpin_otp;
 
-/** As mpin_sdk_start_authentication(), for a one-time password.
+/** Starts a login for a one-time password, as mpin_sdk_start_authentication()
+ * does.
  * Returns: as mpin_sdk_start_authentication(). */
 MPIN_API MPIN_CHECK mpin_status
 mpin_sdk_start_authentication_otp(mpin_sdk *sdk, mpin_user *user);
@@ -1104,7 +1115,8 @@ mpin_sdk_start_authentication_otp(mpin_sdk *sdk, mpin_user *user);
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_finish_authentication_otp(
     mpin_sdk *sdk, mpin_user *user, mpin_otp *otp, const char *pin);
 
-/** As mpin_sdk_start_authentication(), for a registration code.
+/** Starts a login for a registration code, as mpin_sdk_start_authentication()
+ * does.
  * Returns: as mpin_sdk_start_authentication(); MPIN_FLOW_ERROR if the server
  *   has no registration codes. (The one-time passwords of an old Milagro server
  *   cannot register a device.) */
@@ -1155,29 +1167,30 @@ typedef struct mpin_session_details {
     char redirect_uri[1024];
 } mpin_session_details;
 
-/** Asks which browser session shows this code. The page learns that a device
- * has read the code. If the backend does not support this request, all details
- * are empty.
+/** Asks the backend which browser session shows this code. The session's page
+ * learns that a device has read the code. If the backend does not support this
+ * request, all details are empty.
  *
  * In: access_code: the access number, or the part of the QR code's URL after
- *   '#'; an empty one is also sent to the server.
+ *   '#'; an empty code is also sent to the server.
  * Returns: as mpin_sdk_test_backend(), and MPIN_INCORRECT_ACCESS_NUMBER.
  * Source: wire section 6.12, TRUST wire section 4.13.
  */
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_get_session_details(
     mpin_sdk *sdk, mpin_session_details *details, const char *access_code);
 
-/** Tells the page that the user declined.
+/** Tells the page that shows this code that the user has declined the login.
  *
  * In, returns, source: as mpin_sdk_get_session_details().
  */
 MPIN_API mpin_status
 mpin_sdk_abort_session(mpin_sdk *sdk, const char *access_code);
 
-/** Opens a session at an authorization endpoint, for a login on this device.
+/** Opens a browser's session at the authorization endpoint of an application,
+ * for a login on this device.
  *
  * Out: out: the session's code, for the functions that take an access_code.
- * In: authz_url: URL of that endpoint, with its query.
+ * In: authz_url: URL of the authorization endpoint, with its query.
  * Returns: as mpin_sdk_test_backend(), and MPIN_BUFFER_TOO_SMALL. Every call
  *   opens a new session, even one with `out` NULL, so pass a buffer of 256
  *   bytes, which is enough for known servers.
@@ -1215,7 +1228,7 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_start_registration_dvs(
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_finish_registration_dvs(
     mpin_sdk *sdk, mpin_user *user, const char *pin);
 
-/** SHA-256 of a document.
+/** Computes the SHA-256 hash of a document.
  *
  * Out: hash: 32 bytes. In: document: `document_len` bytes, not NULL.
  * Returns: MPIN_OK, MPIN_INVALID_ARGUMENT.
@@ -1224,14 +1237,15 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_hash_document(
     uint8_t hash[MPIN_DOCUMENT_HASH_SIZE], const uint8_t *document,
     size_t document_len);
 
-/** Compares a hash with that of a document, in constant time.
- * Out: is_same: 1 if `hash` is the document's, else 0.
+/** Compares a hash with the hash of a document, in constant time.
+ * Out: is_same: 1 if `hash` is the hash of the document, else 0.
  * Returns: MPIN_OK, MPIN_INVALID_ARGUMENT. */
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_verify_document(
     int32_t *is_same, const uint8_t *document, size_t document_len,
     const uint8_t hash[MPIN_DOCUMENT_HASH_SIZE]);
 
-/** A signature, with what the verifier needs in addition to the hash. */
+/** A signature for a designated verifier: one server, which alone can check it.
+ * It contains all values that the verifier needs besides the hash. */
 typedef struct mpin_signature {
     size_t size;
     /** The time that was signed, in seconds since 1970. */
@@ -1247,9 +1261,9 @@ typedef struct mpin_signature {
     char dtas[1024];
 } mpin_signature;
 
-/** Signs a hash. The server checks the PIN first. If the last attempt of a
- * signing key with an M-Pin ID of its own is used up, the key is deleted and
- * must be registered again; the login is not affected.
+/** Signs a hash. The server checks the PIN first. If the PIN is wrong and no
+ * attempt is left, a signing key that has its own M-Pin ID is deleted and must
+ * be registered again; logins are not affected.
  *
  * Out: signature.
  * In: hash: 1 to 256 bytes, usually MPIN_DOCUMENT_HASH_SIZE; pin: the signing

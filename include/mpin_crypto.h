@@ -43,8 +43,8 @@ extern "C" {
 /** An argument is NULL, an input has a wrong length, an output is larger than
  * what is written, or a number is out of range. */
 #define MPIN_CRYPTO_WRONG_PARAMETER (-11)
-/** The input is not the encoding of a point of the curve, or the result is
- * infinity. */
+/** The input is not the encoding of a point of the curve, or the result is the
+ * point at infinity. */
 #define MPIN_CRYPTO_INVALID_POINT (-14)
 /** A point of the curve outside the subgroup of order r. */
 #define MPIN_CRYPTO_WRONG_ORDER (-18)
@@ -54,7 +54,7 @@ extern "C" {
 #define MPIN_CRYPTO_RANDOM_FAILED (-32)
 /** An output is smaller than what is written. */
 #define MPIN_CRYPTO_BUFFER_TOO_SMALL (-33)
-/** The server context was freed, or is not one. */
+/** The handle is not that of a server context, or the context was freed. */
 #define MPIN_CRYPTO_INVALID_HANDLE (-34)
 
 /* ---- Sizes in bytes ------------------------------------------------- */
@@ -94,7 +94,8 @@ MPIN_API MPIN_CHECK int32_t mpin_crypto_map_to_g1(
 MPIN_API MPIN_CHECK int32_t
 mpin_crypto_random_generate(uint8_t *scalar, size_t scalar_len);
 
-/** A share of the client secret: s times the point of an identity.
+/** A share of the client secret: the master secret share s times the point of
+ * an identity.
  * Out: secret (G1). In: s (scalar), hash_id (32). */
 MPIN_API MPIN_CHECK int32_t mpin_crypto_get_client_secret(
     uint8_t *secret, size_t secret_len, const uint8_t *s, size_t s_len,
@@ -105,7 +106,8 @@ MPIN_API MPIN_CHECK int32_t mpin_crypto_get_client_secret(
 MPIN_API MPIN_CHECK int32_t mpin_crypto_get_server_secret(
     uint8_t *secret, size_t secret_len, const uint8_t *s, size_t s_len);
 
-/** The time permit of an identity for one day. Out: permit (G1).
+/** A share of the time permit of an identity for one day: the master secret
+ * share s times the point of the identity and the day. Out: permit (G1).
  * In: date (days since 1970-01-01 UTC, above 0), s (scalar), hash_id (32). */
 MPIN_API MPIN_CHECK int32_t mpin_crypto_get_client_permit(
     uint8_t *permit, size_t permit_len, int32_t date, const uint8_t *s,
@@ -136,10 +138,10 @@ MPIN_API MPIN_CHECK int32_t mpin_crypto_recombine_g2(
 #define MPIN_PIN_LEGACY14 3
 
 /** The number that a PIN stands for.
- * Out: scalar (32), bits: its width, which other functions need with it. In:
- * mapping: one of MPIN_PIN_*; pin: 1 to 32 digits, not NUL-terminated
- * (MPIN_PIN_LEGACY14: 1 to 10 after an optional minus sign;
- * MPIN_PIN_LEGACY_HASH: any bytes). */
+ * Out: scalar (32); bits: the width of the scalar in bits, which other
+ * functions need together with it. In: mapping: one of MPIN_PIN_*; pin: 1 to 32
+ * digits, not NUL-terminated (MPIN_PIN_LEGACY14: 1 to 10 after an optional
+ * minus sign; MPIN_PIN_LEGACY_HASH: any bytes). */
 MPIN_API MPIN_CHECK int32_t mpin_crypto_pin_to_scalar(
     uint8_t *scalar, size_t scalar_len, int32_t *bits, int32_t mapping,
     const uint8_t *pin, size_t pin_len);
@@ -154,9 +156,9 @@ MPIN_API MPIN_CHECK int32_t mpin_crypto_extract_pin(
 
 /* ---- Factors -------------------------------------------------------- */
 
-/** Subtracts another factor from a token: token minus factor times the point of
- * the identity. The order of several factors does not matter, and each may have
- * up to 256 bits.
+/** Subtracts a further factor from a token. The result is token minus factor
+ * times the point of the identity. The order of several factors does not
+ * matter, and each may have up to 256 bits.
  * Out: result (G1). In: id, factor (32 bytes, below 2^factor_bits) and
  * factor_bits (1 to 256; a PIN has 14 or 20), token (G1). */
 MPIN_API MPIN_CHECK int32_t mpin_crypto_extract_factor(
@@ -171,9 +173,9 @@ MPIN_API MPIN_CHECK int32_t mpin_crypto_restore_factor(
     const uint8_t *factor, size_t factor_len, int32_t factor_bits,
     const uint8_t *token, size_t token_len);
 
-/** The token for a new PIN, without a server: token plus old PIN minus new PIN
- * times the point of the identity. The function cannot check the old PIN: log
- * in with it first. The mappings of the two PINs may differ.
+/** The token for a new PIN, without a server: token + (old PIN - new PIN) times
+ * the point of the identity. The function cannot check the old PIN: log in with
+ * it first. The mappings of the two PINs may differ.
  * Out: result (G1). In: id, old_pin and new_pin (32 bytes), each with its bits
  * (from mpin_crypto_pin_to_scalar()), token (G1). */
 MPIN_API MPIN_CHECK int32_t mpin_crypto_change_pin(
@@ -184,7 +186,9 @@ MPIN_API MPIN_CHECK int32_t mpin_crypto_change_pin(
 
 /* ---- Client --------------------------------------------------------- */
 
-/** Pass 1: U = x A, UT = x (A + D), sec = token + PIN A (+ permit).
+/** Pass 1: U = x A, UT = x (A + D), sec = token + PIN A, plus the permit if
+ * there is one. A is the point of the identity, D the point of the identity and
+ * the date.
  * Out: sec (G1, secret), u (G1), ut (G1; optional when date is 0).
  * In: date (0: no time permit), id, x (scalar), pin (scalar) and pin_bits,
  * token (G1), permit (G1; optional when date is 0). */
@@ -202,13 +206,15 @@ MPIN_API MPIN_CHECK int32_t mpin_crypto_client_2(
 
 /* ---- Server --------------------------------------------------------- */
 
-/** Pass 1: the points of an identity. Out: hid (G1) = A, htid (G1; optional
- * when date is 0) = A + D. In: date (0: no time permit), id. */
+/** Pass 1: the points A of an identity and A + D of the identity and a date.
+ * Out: hid (G1) = A, htid (G1; optional when date is 0) = A + D. In: date (0:
+ * no time permit), id. */
 MPIN_API MPIN_CHECK int32_t mpin_crypto_server_1(
     uint8_t *hid, size_t hid_len, uint8_t *htid, size_t htid_len, int32_t date,
     const uint8_t *id, size_t id_len);
 
-/** A server secret with its precomputed line functions. */
+/** A server secret sQ, prepared once for many checks: it contains the
+ * precomputed line functions of the pairing. */
 typedef struct mpin_crypto_server_context mpin_crypto_server_context;
 
 /** Makes a server context.
@@ -222,8 +228,9 @@ MPIN_API MPIN_CHECK int32_t mpin_crypto_server_context_new(
 MPIN_API void
 mpin_crypto_server_context_free(mpin_crypto_server_context *context);
 
-/** Pass 2: accepts if e(Q, V) e(sQ, UT + y (A + D)) = 1, without time permit
- * e(Q, V) e(sQ, U + y A) = 1.
+/** Pass 2: checks the proof V. It is right if e(Q, V) e(sQ, UT + y (A + D)) = 1
+ * or, without time permit, e(Q, V) e(sQ, U + y A) = 1. Q is the generator of
+ * G2.
  *
  * In: date (0: no time permit), id, u (G1: UT when date is above 0, else U),
  *   y (scalar), v (G1).
@@ -233,8 +240,8 @@ MPIN_API MPIN_CHECK int32_t mpin_crypto_server_context_verify(
     size_t id_len, const uint8_t *u, size_t u_len, const uint8_t *y,
     size_t y_len, const uint8_t *v, size_t v_len);
 
-/** Pass 2 with the arguments of the old library. It can also tell how wrong a
- * PIN was.
+/** Pass 2 with the arguments of the old library. It can also compute the values
+ * from which mpin_crypto_kangaroo() tells how wrong a PIN was.
  *
  * Out: e, f (GT; optional, both or none): values for mpin_crypto_kangaroo(),
  *   written only with MPIN_CRYPTO_BAD_PIN.
@@ -250,11 +257,13 @@ MPIN_API MPIN_CHECK int32_t mpin_crypto_server_2(
     size_t server_secret_len, const uint8_t *u, size_t u_len,
     const uint8_t *ut, size_t ut_len, const uint8_t *v, size_t v_len);
 
-/** The difference between the entered PIN and the registered one: E = F^-error.
- * It finds every error from -range to range. Use it in tools only: a server
- * that tells users the difference helps an attacker.
+/** Computes the difference between the entered PIN and the registered PIN,
+ * which is the number `error` with e = f^-error. Finds every difference from
+ * -range to range. Use this function in tools only: a server that tells users
+ * the difference helps an attacker.
  *
- * Out: error: entered minus registered; 0 if there is none within the range.
+ * Out: error: entered PIN minus registered PIN; 0 if no number within the range
+ * fits.
  * In: e, f (GT); range: 1 to 999999.
  */
 MPIN_API MPIN_CHECK int32_t mpin_crypto_kangaroo(
@@ -263,10 +272,11 @@ MPIN_API MPIN_CHECK int32_t mpin_crypto_kangaroo(
 
 /* ---- Key pair ------------------------------------------------------- */
 
-/* An identity that signs (designated verifier signature) has a key pair z and
- * Pa = z^-1 Q. For such an identity, the id of every function is the M-Pin ID
- * followed by the 128 bytes of Pa, the client secret is z times the sum of its
- * shares, and Pa takes the place of Q when a proof is checked. */
+/* An identity that signs (designated verifier signature) has a key pair: the
+ * secret number z and the public key Pa = z^-1 Q, where Q is the generator of
+ * G2. For such an identity, the id of every function is the M-Pin ID followed
+ * by the 128 bytes of Pa, the client secret is z times the sum of its shares,
+ * and Pa takes the place of Q when a proof is checked. */
 
 /** Makes a key pair. Out: z (scalar, secret), public_key (G2).
  * Returns also: MPIN_CRYPTO_RANDOM_FAILED. */
@@ -277,16 +287,16 @@ MPIN_API MPIN_CHECK int32_t mpin_crypto_get_dvs_keypair(
 MPIN_API MPIN_CHECK int32_t mpin_crypto_get_dvs_public_key(
     uint8_t *public_key, size_t public_key_len, const uint8_t *z, size_t z_len);
 
-/** x times a point. It computes z times the sum of the shares of a client
- * secret, and Z and T of M-Pin Full.
+/** x times a point. Use it for z times the sum of the shares of a client
+ * secret, and for Z and T of M-Pin Full.
  * Out: product (G1). In: x (scalar), point (G1). */
 MPIN_API MPIN_CHECK int32_t mpin_crypto_get_g1_multiple(
     uint8_t *product, size_t product_len, const uint8_t *x, size_t x_len,
     const uint8_t *point, size_t point_len);
 
-/** Pass 2 for an identity with a key pair: accepts if
- * e(Pa, V) e(sQ, U + y A) = 1. Use the public key that was registered for the
- * M-Pin ID, not one that came with the proof.
+/** Pass 2 for an identity with a key pair: checks the proof V, which is right
+ * if e(Pa, V) e(sQ, U + y A) = 1. Pass the public key that was registered for
+ * the M-Pin ID, and not a key that came with the proof.
  *
  * In: public_key (G2), id (the M-Pin ID, then the public key), u (G1),
  *   y (scalar), v (G1).
@@ -301,9 +311,10 @@ MPIN_API MPIN_CHECK int32_t mpin_crypto_server_context_verify_dvs(
 
 /* A proof without a challenge from the server: y is computed from the time, the
  * commitment and a message, so the proof signs the message for the server. The
- * time is in seconds since 1970, 1 to 4294967295; any other, for example in
- * milliseconds, is MPIN_CRYPTO_WRONG_PARAMETER. The server must decide how old
- * a proof may be and must refuse a proof that was used before. */
+ * time is in seconds since 1970, 1 to 4294967295; any other number, for example
+ * a time in milliseconds, gives MPIN_CRYPTO_WRONG_PARAMETER. The server must
+ * decide how old a proof may be and must refuse a proof that was used before.
+ */
 
 /** y = SHA-256(time || U || message) mod r, with the time as four big-endian
  * bytes.
@@ -352,8 +363,9 @@ MPIN_API MPIN_CHECK int32_t mpin_crypto_server(
  * is a time permit. mpin_crypto_get_g1_multiple() computes both. The keys are
  * equal if the PIN is right. */
 
-/** Computes what the client needs before the PIN is known: g1 = e(Q, token),
- * which is as secret as the token, and g2 = e(Q, A).
+/** Computes what the client can compute before the PIN is known: g1 = e(Q,
+ * token) and g2 = e(Q, A). g1 is as secret as the token. Q is the generator of
+ * G2, A the point to which hash_id maps.
  * Out: g1, g2 (GT). In: token (G1), hash_id (32). */
 MPIN_API MPIN_CHECK int32_t mpin_crypto_precompute(
     uint8_t *g1, size_t g1_len, uint8_t *g2, size_t g2_len,
@@ -371,7 +383,8 @@ MPIN_API MPIN_CHECK int32_t mpin_crypto_client_key(
     int32_t pin_bits, const uint8_t *r, size_t r_len, const uint8_t *x,
     size_t x_len, const uint8_t *t, size_t t_len);
 
-/** The server's key, derived from e(sQ, Z) and w U, or w UT with a time permit.
+/** The server's key, derived from e(sQ, Z) and w U (w UT with a time permit);
+ * sQ is the server secret.
  * Out: key (16). In: z (G1), server_secret (G2), w (scalar of T), u (G1), ut
  * (G1; optional: NULL without a time permit). */
 MPIN_API MPIN_CHECK int32_t mpin_crypto_server_key(

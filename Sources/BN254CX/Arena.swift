@@ -1,5 +1,5 @@
-/// Divides the limbs that a caller lends for one operation into pieces. The rest serves as scratch for the functions
-/// that work on the pieces; each of them says how many limbs of scratch it uses.
+/// Divides the limbs that a caller lends for one operation into pieces. The limbs that are left serve as scratch for
+/// the functions that work on the pieces. Each function says how many limbs of scratch it uses.
 package struct Arena {
     /// The number of limbs that suffice for the largest operation, which is the preparation of a point of G2.
     /// `ScratchTests` measures the use.
@@ -8,7 +8,7 @@ package struct Arena {
     /// The limbs that are not handed out yet.
     package private(set) var scratch: Limbs
 
-    /// Hands out the `capacity` limbs at `base`. The caller wipes them.
+    /// Makes an arena of the `capacity` limbs at `base`. The caller must wipe them afterwards.
     package init(_ base: Limbs) { scratch = base }
 
     /// Hands out the next `count` limbs.

@@ -1,8 +1,8 @@
-/// Returns the result of a check, which is all ones or zero. It marks the only places where a value computed from a
-/// secret becomes public.
+/// Returns `verdict`, the result of a check: a mask of all ones or zero. The calls of this function are the only places
+/// where a value computed from a secret becomes public.
 ///
-/// The function returns its argument, but the compiler cannot know this. The constant-time test (Tests/Proof/ctime.c)
-/// makes valgrind replace the function by its name and mark the result as defined. So the tested library is the
-/// released one.
+/// The compiler cannot know that the function returns its argument. The constant-time test (Tests/Proof/ctime.c) makes
+/// valgrind find the function by its name and mark its result as public. So the test runs on the same library that is
+/// released.
 @inline(never) @_optimize(none)
 package func declassify(_ verdict: Limb) -> Limb { verdict }

@@ -1,6 +1,6 @@
 import CBN254CX
 
-/// The limb of GMP, 64 bits of a number. It has this size also on processors with shorter words.
+/// A limb as in GMP: 64 bits of a number, also on processors with shorter words.
 #if arch(wasm32)
     package typealias Limb = UInt64
     typealias SignedLimb = Int64
@@ -9,7 +9,8 @@ import CBN254CX
     typealias SignedLimb = Int
 #endif
 
-/// Little-endian limbs. The functions work on memory that their callers lend: see `withArena`.
+/// The address of the limbs of a number, the lowest limb first. The functions work on memory that their callers lend:
+/// see `withArena`.
 package typealias Limbs = UnsafeMutablePointer<Limb>
 /// Limbs that are only read.
 package typealias ConstLimbs = UnsafePointer<Limb>
@@ -18,7 +19,7 @@ package typealias ConstLimbs = UnsafePointer<Limb>
 @inline(__always)
 package func wipe(_ r: Limbs, _ n: Int) { bn_wipe(r, UInt(bitPattern: n &* 8)) }
 
-/// a + b + carry; the new carry, 0 or 1, replaces the old one.
+/// Returns a + b + carry without its 65th bit, which replaces `carry`.
 ///
 /// The overflow flags are read as bytes, without a conditional expression, so that the compiler makes no branch and the
 /// chain becomes add, adc, adc, ... For the few limbs of a formula this is faster than a call of `mpn_add_n` (1.5 to
@@ -31,7 +32,7 @@ func addWithCarry(_ a: Limb, _ b: Limb, _ carry: inout Limb) -> Limb {
     return result
 }
 
-/// a - b - borrow; the new borrow, 0 or 1, replaces the old one.
+/// Returns a - b - borrow modulo 2^64. `borrow` becomes 1 if the difference is negative, otherwise 0.
 @inline(__always)
 func subWithBorrow(_ a: Limb, _ b: Limb, _ borrow: inout Limb) -> Limb {
     let (difference, first) = a.subtractingReportingOverflow(b)
@@ -40,7 +41,7 @@ func subWithBorrow(_ a: Limb, _ b: Limb, _ borrow: inout Limb) -> Limb {
     return result
 }
 
-/// a b + t + carry; the upper half replaces the carry.
+/// Returns the lower 64 bits of a b + t + carry. The upper 64 bits replace `carry`.
 @inline(__always)
 func mulAdd(_ a: Limb, _ b: Limb, _ t: Limb, _ carry: inout Limb) -> Limb {
     let value = UInt128(a) &* UInt128(b) &+ UInt128(t) &+ UInt128(carry)
@@ -52,9 +53,9 @@ func mulAdd(_ a: Limb, _ b: Limb, _ t: Limb, _ carry: inout Limb) -> Limb {
 @inline(__always)
 func limb(_ flag: Bool) -> Limb { Limb(unsafeBitCast(flag, to: UInt8.self)) }
 
-/// r = a + b over n limbs, n = 4 or a multiple of 8. The highest limb must not overflow. Elements that lie one after
-/// another do not carry into each other, because each is below 2^256; so each eight limbs are a carry chain of their
-/// own.
+/// r = a + b over n limbs, n = 4 or a multiple of 8. The highest limb must not overflow. Several elements may lie one
+/// after another. No carry goes from one element to the next, because each sum is below 2^256; so every eight limbs are
+/// added in a carry chain of their own.
 @inline(__always)
 func addLimbs(_ r: Limbs, _ a: ConstLimbs, _ b: ConstLimbs, _ n: Int) {
     var start = 0
@@ -69,7 +70,8 @@ func addLimbs(_ r: Limbs, _ a: ConstLimbs, _ b: ConstLimbs, _ n: Int) {
     }
 }
 
-/// r = a - b over n limbs, n = 4 or a multiple of 8. No component of b may be larger than that of a.
+/// r = a - b over n limbs, n = 4 or a multiple of 8. No element of b may be larger than the element of a at the same
+/// place.
 @inline(__always)
 func subLimbs(_ r: Limbs, _ a: ConstLimbs, _ b: ConstLimbs, _ n: Int) {
     var start = 0
@@ -84,7 +86,7 @@ func subLimbs(_ r: Limbs, _ a: ConstLimbs, _ b: ConstLimbs, _ n: Int) {
     }
 }
 
-/// r = a k over n limbs, n = 4 or a multiple of 8. No component may overflow.
+/// r = a k over n limbs, n = 4 or a multiple of 8. No element of the result may overflow.
 @inline(__always)
 func scaleLimbs(_ r: Limbs, _ a: ConstLimbs, _ n: Int, _ k: Limb) {
     var start = 0
@@ -133,8 +135,8 @@ func zeroMask(_ a: ConstLimbs, _ n: Int) -> Limb {
 @inline(__always)
 func nonZeroMask(_ bits: Limb) -> Limb { 0 &- ((bits | (0 &- bits)) &>> 63) }
 
-/// Returns the mask in a way that hides it from the compiler. The compiler would know that a mask has only two values,
-/// and has turned such a selection into a branch.
+/// Returns the mask in a way that hides it from the compiler. Otherwise the compiler knows that a mask has only two
+/// values; it has made a branch of such a selection before.
 @inline(never) @_optimize(none)
 private func opaque(_ mask: Limb) -> Limb { mask }
 

@@ -1,6 +1,6 @@
 import CBN254CX
 
-// The constants of the curve in the types of this module. They must not be written to.
+// The constants of the curve in the types of this module. Nothing may write to them.
 extension Fp {
     @inline(__always) static var p: ConstLimbs { bn_p() }
     /// The number 1.
@@ -30,11 +30,11 @@ extension Fp2 {
 }
 
 extension G1 {
-    /// self = the generator (-1, 1).
+    /// self = the generator of G1, (-1, 1).
     package func setGenerator() { copyLimbs(limbs, bn_g1_generator(), G1.count) }
 }
 
 extension G2 {
-    /// self = the generator.
+    /// self = the generator of G2.
     package func setGenerator() { copyLimbs(limbs, bn_g2_generator(), G2.count) }
 }

@@ -1,21 +1,21 @@
 /*
  * Constants of the curve BN254CX, x = -0x4000000003C012B1: little-endian 64-bit limbs, Montgomery radix 2^320.
- * Tests/BN254CXTests recomputes every one from x.
+ * Tests/BN254CXTests recomputes every constant from x.
  *
- * They are in C because a Swift global with an initialiser costs a check at every use. Each table has an accessor:
- * Swift imports a C array as a tuple, whose address it cannot take.
+ * The constants are in C because a Swift global with an initialiser costs a check at every use. Each table has an
+ * accessor function, because Swift imports a C array as a tuple, whose address it cannot take.
  */
 #ifndef BN254CX_TABLES_H
 #define BN254CX_TABLES_H
 
-/* GMP's limb: 64 bits everywhere, and the type that Swift knows it by. */
+/* The limb of GMP, 64 bits everywhere, as the C type that matches the type `Limb` in Swift. */
 #ifdef __wasm__
 typedef unsigned long long bn_limb;
 #else
 typedef unsigned long bn_limb;
 #endif
 
-/* Zeros where secrets were: a write that the compiler must not leave out, and no function of the system. */
+/* Overwrites secrets with zeros, in a way that the compiler must not leave out. Needs no function of the system. */
 static inline void bn_wipe(void *bytes, unsigned long count) {
     __builtin_memset(bytes, 0, count);
     __asm__ volatile("" : : "r"(bytes) : "memory");
@@ -23,7 +23,7 @@ static inline void bn_wipe(void *bytes, unsigned long count) {
 
 /* -1/p mod 2^64 */
 #define BN_MONTGOMERY_FACTOR 0xef4e205bf9789e85ULL
-/* floor(2^124 / (p_3 + 1)), p_3 the top limb of p: estimates a quotient by p */
+/* floor(2^124 / (p_3 + 1)), where p_3 is the highest limb of p: for estimating a quotient by p */
 #define BN_QUOTIENT_FACTOR 0x71c71c71ac714232ULL
 
 /* p = 36x^4 + 36x^3 + 24x^2 + 6x + 1 */
@@ -123,7 +123,7 @@ static const bn_limb bn_one_table[4] = {
 };
 static inline const bn_limb *bn_one(void) { return bn_one_table; }
 
-/* 2^640 mod p: takes an integer into Montgomery form */
+/* 2^640 mod p: a product with it converts an integer to Montgomery form */
 static const bn_limb bn_radix_squared_table[4] = {
     0x184232822487d3f9ULL, 0xf909c3068bf9d4edULL, 0x360851264d1dc22dULL, 0x0e3d00f464516de3ULL,
 };
@@ -220,7 +220,7 @@ static const bn_limb bn_reduction_multiple_table[4] = {
 };
 static inline const bn_limb *bn_reduction_multiple(void) { return bn_reduction_multiple_table; }
 
-/* 0, 2p, 4p: offsets of differences */
+/* 0, 2p, 4p: added to differences to make them positive */
 static const bn_limb bn_even_multiples_table[12] = {
     0x0000000000000000ULL, 0x0000000000000000ULL, 0x0000000000000000ULL, 0x0000000000000000ULL,
     0x7ccc47deb836ab66ULL, 0x487faddc30127dc3ULL, 0x617bbec8f4c6cda6ULL, 0x4800000010e0541bULL,

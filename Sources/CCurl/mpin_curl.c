@@ -1,5 +1,5 @@
-/* libmpin does not link libcurl. A program with its own HTTP does not need libcurl, and a distributed binary, such as a
- * Python wheel, loads the libcurl of the system, which gets the system's security updates. */
+/* libmpin does not link libcurl. So a program with its own HTTP needs no libcurl. A binary that is distributed, such as
+ * a Python wheel, uses the libcurl of the system, which gets the system's security updates. */
 #include "mpin_curl.h"
 
 #include <dlfcn.h>
@@ -23,7 +23,8 @@ static pthread_once_t loading = PTHREAD_ONCE_INIT;
 static int is_available;
 
 /* Memory functions for libcurl that wipe memory when they free it, because URLs, headers and bodies may contain
- * one-time tokens and shares. If the program has initialised libcurl before, libcurl keeps the program's functions. */
+ * one-time tokens and shares. If the program has initialised libcurl before, libcurl keeps the functions that it has,
+ * and these do not wipe. */
 static void wiping_free(void *block) {
     if (block) explicit_bzero(block, malloc_usable_size(block));
     free(block);
@@ -39,8 +40,8 @@ static void *wiping_realloc(void *block, size_t size) {
     return larger;
 }
 
-/* If an older libcurl lacks a function, it is not used at all. The library is never unloaded, because its threads and
- * its TLS library would not survive that. */
+/* Loads libcurl and looks up its functions. A libcurl that is too old to have them all is not used. libcurl is never
+ * unloaded, because its threads and its TLS library may still use its code. */
 static void load(void) {
     void *library = dlopen(MPIN_CURL_LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!library) return;
@@ -111,7 +112,7 @@ CURLcode mpin_curl_get_long(CURL *curl, CURLINFO info, long *value) {
     return curl_functions.easy_getinfo(curl, info, value);
 }
 
-/* libcurl 7.85 replaced this option by one with names, but only this one exists in every libcurl.so.4. */
+/* CURLOPT_PROTOCOLS is deprecated since libcurl 7.85, but its replacement does not exist in every libcurl.so.4. */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 CURLcode mpin_curl_set_http_only(CURL *curl) {
     return mpin_curl_set_long(curl, CURLOPT_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS);

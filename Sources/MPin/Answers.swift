@@ -4,15 +4,14 @@ public import MPinSDK
 public struct OneTimeCode: Sendable, Equatable {
     /// The digits.
     public let code: String
-    /// When the code expires, in seconds since 1970 on the server's clock. This and the next two are 0 if the server
-    /// does not send them.
+    /// When the code expires, in seconds since 1970 on the server's clock; 0 if the server does not say.
     public let expireTime: Int64
-    /// The time of the answer on the server's clock, in seconds since 1970.
+    /// The time of the answer, in seconds since 1970 on the server's clock; 0 if the server does not say.
     public let nowTime: Int64
-    /// How long the code is valid, in seconds.
+    /// How long the code is valid, in seconds; 0 if the server does not say.
     public let secondsToLive: Int32
 
-    /// Nil if the server issued no code.
+    /// Converts the result of the core. Nil if the server issued no code.
     init?(_ otp: OTP) {
         guard !otp.code.isEmpty else { return nil }
         code = otp.code
@@ -28,5 +27,5 @@ public typealias Session = MPinSDK.Session
 /// A service that a web page offers to clients.
 public typealias Service = MPinSDK.Service
 
-/// A signature for a designated verifier.
+/// A signature for a designated verifier: one server, which alone can check it.
 public typealias Signature = MPinSDK.Signature

@@ -12,13 +12,13 @@ public struct Configuration: Sendable {
     public var prefix = "rps"
     /// A PEM file with the certificate authorities to trust; nil means those of the system.
     public var caFile: String?
-    /// The public keys that the backend's certificate may have, as `sha256//BASE64;…`; nil means any.
+    /// The public keys that the backend's certificate may have, as `sha256//BASE64;…`; nil means any key.
     public var pinnedKeys: String?
     /// The proxy, `http://host:port`; nil means the proxy that the environment names.
     public var proxy: String?
     /// The time limit of one call, in milliseconds.
     public var timeoutMilliseconds: UInt32 = 30_000
-    /// Whether plain http to hosts other than loopback ones is allowed. For tests.
+    /// Whether plain http is allowed to hosts other than this machine. Use it in tests only.
     public var allowsInsecureHTTP = false
 
     /// Makes a configuration with default values for everything else.

@@ -2,8 +2,8 @@ public import MPinSDK
 
 /// Logins.
 extension MPinClient {
-    /// Logs in on this device and returns the application's answer, a JSON text. `factors` are those of the
-    /// registration.
+    /// Logs in on this device and returns the application's answer, a JSON text. `factors` are the factors that were
+    /// used at the registration.
     public func logIn(_ user: User, pin: PIN, factors: [PIN] = []) async throws(MPinError) -> String {
         try await perform { sdk throws(SDKError) in
             try sdk.startAuthentication(user.core)
@@ -12,8 +12,8 @@ extension MPinClient {
         }
     }
 
-    /// Logs in a browser that shows an access number or a QR code. `accessCode` is that number or, of the QR code's
-    /// URL, the part after `#`.
+    /// Logs in a browser that shows an access number or a QR code. `accessCode` is the access number, or the part after
+    /// `#` of the URL in the QR code.
     public func logIn(_ user: User, pin: PIN, accessCode: String) async throws(MPinError) {
         try await perform { sdk throws(SDKError) in
             try sdk.checkAccessNumber(accessCode)
@@ -30,12 +30,12 @@ extension MPinClient {
         }
     }
 
-    /// Asks which browser session shows this code. The page learns that a device has read the code.
+    /// Returns the browser session that shows this code. Its page learns that a device has read the code.
     public func session(_ accessCode: String) async throws(MPinError) -> Session {
         try await perform { sdk throws(SDKError) in try sdk.sessionDetails(accessCode) }
     }
 
-    /// Tells the page that the user declined.
+    /// Tells the page that shows this code that the user has declined the login.
     public func declineSession(_ accessCode: String) async throws(MPinError) {
         try await perform { sdk throws(SDKError) in try sdk.abortSession(accessCode) }
     }
@@ -53,7 +53,7 @@ extension MPinClient {
         }
     }
 
-    /// Signs a hash of 1 to 256 bytes with the current time. The server checks the signing PIN first.
+    /// Signs a hash of 1 to 256 bytes together with the current time. The server checks the signing PIN first.
     public func sign(_ user: User, hash: [UInt8], signingPIN: PIN) async throws(MPinError) -> Signature {
         try await perform { sdk throws(SDKError) in
             try sdk.sign(user.core, hash: hash.span, pin: signingPIN.bytes.span)

@@ -22,8 +22,8 @@ extension MPinClient {
         try await perform { sdk throws(SDKError) in try sdk.confirmRegistration(user.core, pushID: pushID) }
     }
 
-    /// Makes the token with the PIN that the user chose, and stores it. If the server asked for it when it gave
-    /// out its share, the server is told.
+    /// Makes the token with the PIN that the user chose, and stores it. If the server wants to know that the
+    /// registration is finished, reports it.
     public func finishRegistration(_ user: User, pin: PIN, factors: [PIN] = []) async throws(MPinError) {
         try await perform { sdk throws(SDKError) in
             try sdk.add(factors, to: user)
@@ -40,7 +40,7 @@ extension MPinClient {
 }
 
 extension SDK {
-    /// Adds the factors for the next call. If one of them is refused, none is used.
+    /// Adds factors for the next call that takes a PIN. If one of the factors is refused, none is used.
     func add(_ factors: [PIN], to user: User) throws(SDKError) {
         do throws(SDKError) {
             for factor in factors { try addFactor(user.core, factor: factor.bytes.span) }

@@ -2,13 +2,13 @@ public import MPinSDK
 
 /// Backend and users.
 extension MPinClient {
-    /// Requests the settings of a backend to test it, and does not store them. If `prefix` is nil, the configured one
-    /// is used.
+    /// Checks that a backend answers with usable settings. The current backend stays in use. If `prefix` is nil, the
+    /// configured prefix is used.
     public func testBackend(_ url: String, prefix: String? = nil) async throws(MPinError) {
         try await perform { sdk throws(SDKError) in try sdk.testBackend(url, prefix: prefix) }
     }
 
-    /// Uses a backend from now on. After an error, the previous one stays in use.
+    /// Uses a backend from now on. After an error, the previous backend stays in use.
     public func setBackend(_ url: String, prefix: String? = nil) async throws(MPinError) {
         try await perform { sdk throws(SDKError) in try sdk.setBackend(url, prefix: prefix) }
     }
@@ -18,18 +18,18 @@ extension MPinClient {
         try await perform { sdk throws(SDKError) in try sdk.serviceDetails(url) }
     }
 
-    /// One of the backend's settings as text, such as `setDeviceName`; empty if there is none.
+    /// The setting `name` of the backend as text, for example `setDeviceName`. Empty if there is no such setting.
     public func setting(_ name: String) async throws(MPinError) -> String {
         try await perform { sdk throws(SDKError) in try sdk.clientParam(name) }
     }
 
-    /// Adds a domain to the trusted ones. Requests then go only to trusted domains and their subdomains, and only by
-    /// https.
+    /// Adds a domain to the list of trusted domains. Requests then go only to these domains and their subdomains, and
+    /// only by https.
     public func trustDomain(_ domain: String) async throws(MPinError) {
         try await perform { sdk throws(SDKError) in try sdk.addTrustedDomain(domain) }
     }
 
-    /// The user with that id at the current backend. An unknown user is made, in state invalid.
+    /// Returns the user with the id `id` at the current backend. If there is none, makes a user in state invalid.
     ///
     /// A server may have several customers with several applications; the same id at another customer or application is
     /// another user. For `customerID` and `appID`, nil means any, and an empty text means the one that the server will
@@ -42,7 +42,8 @@ extension MPinClient {
         }
     }
 
-    /// The user with that id at the current backend, or nil. A customer or application that is nil means any.
+    /// Finds the user with the id `id` at the current backend. Nil if there is none. For `customerID` and `appID`, nil
+    /// means any.
     public func user(
         _ id: String, customerID: String? = nil, appID: String? = nil
     ) async throws(MPinError) -> User? {

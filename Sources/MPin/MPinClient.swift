@@ -10,7 +10,8 @@ public final class MPinClient: Sendable {
     private let sdk: SDK
     private let queue = DispatchQueue(label: "libmpin.client")
 
-    /// The flag of the task whose call this thread runs. Cancelling one task thereby does not end the calls of others.
+    /// The flag of the task whose call this thread runs. Each task has its own flag, so that cancelling one task does
+    /// not end the calls of other tasks.
     @TaskLocal private static var cancellation: Flag?
 
     /// Opens the store, loads its users, and sets the backend if there is one.

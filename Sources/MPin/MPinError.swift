@@ -6,13 +6,13 @@ public struct MPinError: Error, Sendable, Equatable, CustomStringConvertible {
     public let code: Code
     /// A description for the user. It never contains a PIN, a token or another secret.
     public let text: String
-    /// The HTTP status, if a server answered.
+    /// The HTTP status; nil if no server has answered.
     public let httpStatus: Int?
     /// The server's error text; may be empty.
     public let serverText: String
     /// The server's id of the request; may be empty.
     public let requestID: String
-    /// How many seconds the server asks to wait.
+    /// How many seconds the server asks to wait; nil if it does not ask.
     public let retryAfter: Int64?
     /// After a wrong PIN: how many more wrong PINs the server accepts before it blocks the user. Nil if the server does
     /// not say.

@@ -4,11 +4,11 @@ import MPinSecrets
 public struct PIN: Sendable {
     let bytes: SecretBytes
 
-    /// Makes a PIN from ASCII digits, such as bytes from a terminal. They are checked when the PIN is used.
+    /// Makes a PIN from ASCII digits, such as bytes from a terminal. The digits are checked when the PIN is used.
     public init(ascii digits: some Collection<UInt8>) {
         bytes = SecretBytes(copying: Array(digits).span)
     }
 
-    /// Makes a PIN from a string. The string itself cannot be wiped; use bytes if that matters.
+    /// Makes a PIN from a string. A string cannot be wiped, so prefer ``init(ascii:)``.
     public init(_ digits: String) { self.init(ascii: Array(digits.utf8)) }
 }

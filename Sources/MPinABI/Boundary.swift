@@ -12,7 +12,8 @@ func octets(_ start: UnsafePointer<UInt8>?, _ count: Int) -> UnsafeBufferPointer
     return UnsafeBufferPointer(start: start, count: count)
 }
 
-/// The octets of an optional input. NULL with length 0 gives an inner nil. The outer nil is an error.
+/// The octets of an optional input. The inner nil means that there is no input: `start` is NULL and `count` is 0. The
+/// outer nil is an error.
 func optionalOctets(_ start: UnsafePointer<UInt8>?, _ count: Int) -> UnsafeBufferPointer<UInt8>?? {
     if start == nil, count == 0 { return .some(nil) }
     guard let octets = octets(start, count) else { return nil }
@@ -59,22 +60,23 @@ func text(_ start: UnsafePointer<CChar>?) -> String? {
     return String(validatingCString: start)
 }
 
-/// The text of an input that may be NULL, which gives an inner nil. The outer nil stands for bytes that are not UTF-8.
+/// The text of an optional input. The inner nil means that there is no input: `start` is NULL. The outer nil is an
+/// error: the bytes are not UTF-8.
 func optionalText(_ start: UnsafePointer<CChar>?) -> String?? {
     guard let start else { return .some(nil) }
     guard let text = String(validatingCString: start) else { return nil }
     return .some(text)
 }
 
-/// The bytes of a secret text, in the caller's memory. It is never made into a String, because a String cannot be
-/// wiped.
+/// The bytes of a secret text, in the caller's memory; nil for NULL. No String is made of the text, because a String
+/// cannot be wiped.
 func secretOctets(_ start: UnsafePointer<CChar>?) -> UnsafeBufferPointer<UInt8>? {
     guard let start else { return nil }
     let bytes = UnsafeRawPointer(start).assumingMemoryBound(to: UInt8.self)
     return UnsafeBufferPointer(start: bytes, count: strlen(start))
 }
 
-/// Whether the octets are UTF-8. It makes no copy.
+/// Whether the octets are UTF-8. Makes no copy of them.
 func isUTF8(_ octets: UnsafeBufferPointer<UInt8>) -> Bool {
     do { _ = try UTF8Span(validating: octets.span) } catch { return false }
     return true

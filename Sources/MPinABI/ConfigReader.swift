@@ -59,11 +59,11 @@ private func readContext(_ context: UnsafePointer<mpin_context>?) throws(SDKErro
     return known
 }
 
-/// The largest size of a structure that is accepted. No version will have a larger one.
+/// The largest size of a structure that is accepted, in bytes. No version of the header will have a larger structure.
 private let largestSize = 1 << 12
 
-/// Copies the caller's structure into this version's structure. Members that the caller's does not have are as in
-/// `empty`.
+/// Copies the caller's structure into the structure of this version. Members that the caller's structure does not have
+/// are as in `empty`.
 ///
 /// The caller may have been compiled with another version of the header. A structure of an older version is shorter, so
 /// its missing members are zero. A structure of a newer version is longer; members that this version does not know must

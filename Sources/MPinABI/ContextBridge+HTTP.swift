@@ -78,8 +78,8 @@ private final class CallbackAnswer: Sendable {
         var headers: [(String, String)] = []
         var headerBytes = 0
         var isTooLarge = false
-        /// `peer` is the class of the last address that the program was allowed to connect to, `refused` that of the
-        /// first address that was refused.
+        /// `peer` is the class of the last address to which the program was allowed to connect. `refused` is the class
+        /// of the first address that was refused to the program.
         var peer: AddressClass?
         var refused: AddressClass?
     }
@@ -130,8 +130,8 @@ private final class CallbackAnswer: Sendable {
         return false
     }
 
-    /// Returns the answer, or throws why there is none. An answer after the deadline is `timedOut`, because callers
-    /// rely on the deadline.
+    /// Returns the answer, or throws why there is none. An answer that comes after the deadline counts as `timedOut`,
+    /// because callers rely on the deadline.
     func response(_ status: mpin_status, _ deadline: Deadline) throws(HTTPFailure) -> HTTPResponse {
         let content = content.withLock { $0 }
         if status == MPIN_CANCELED || (status != MPIN_OK && isCanceled()) { throw .cancelled }

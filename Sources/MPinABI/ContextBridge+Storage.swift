@@ -28,7 +28,7 @@ private final class StoredData: Sendable {
 }
 
 extension Callbacks {
-    /// What the program has stored under that kind; empty if there is nothing.
+    /// Calls storage_get and returns what the program has stored of this kind. Empty if there is nothing.
     fileprivate func get(_ kind: Int32) throws(SDKError) -> SecretBytes {
         let data = StoredData()
         // The handle is valid only during the callback.
@@ -67,7 +67,8 @@ struct CallbackStorage: Storage {
         try callbacks.set(MPIN_STORAGE_USERS, blob.span)
     }
 
-    /// Logs a warning. The program's storage has no second place for damaged records, so the next save drops them.
+    /// Logs a warning and keeps no copy: the program's storage has no second place for damaged records, so the next
+    /// save drops them.
     func setAside() throws(SDKError) {
         callbacks.log(.warning, "damaged records are left out of what is stored from now on")
     }

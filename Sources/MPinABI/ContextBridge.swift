@@ -20,7 +20,8 @@ func environment(_ context: mpin_context, hasKeyPath: Bool) -> Environment {
     return result
 }
 
-/// The program's callbacks. They run in the thread that called the library. The program must make them thread-safe.
+/// The program's callbacks. A callback runs in the thread that called the library, so the program must make its
+/// callbacks thread-safe.
 struct Callbacks: @unchecked Sendable {
     let context: mpin_context
 
@@ -37,8 +38,8 @@ struct Callbacks: @unchecked Sendable {
         return milliseconds
     }
 
-    /// Fills the bytes with random ones. It also returns false if the callback succeeds but leaves 16 or more bytes all
-    /// zero, which random bytes never are in practice.
+    /// Fills `bytes` with random bytes from the program's callback. False if the callback fails. Also false if there
+    /// are at least 16 bytes and all are zero, because random bytes practically never are.
     func fill(_ bytes: inout MutableSpan<UInt8>) -> Bool {
         let enough = 16
         return bytes.withUnsafeMutableBufferPointer { buffer in

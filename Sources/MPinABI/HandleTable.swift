@@ -2,8 +2,8 @@
 
 import MPinHTTP
 
-/// The kind of object that a handle refers to. It is a part of the key, so that a handle of one kind is invalid for all
-/// others.
+/// The kind of object that a handle refers to. The kind is a part of the key, so that a handle of one kind is invalid
+/// where another kind is expected.
 enum HandleKind: UInt64 {
     case sdk = 1
     case user = 2
@@ -14,9 +14,10 @@ enum HandleKind: UInt64 {
 
 /// The objects of one kind for which C code holds handles.
 ///
-/// A key has 64 bits: 1, the kind (3 bits), the slot's generation (32), the slot (28). Addresses in user space never
-/// have the first bit, so a pointer to something else is not a valid key. Freeing a slot increments its generation, so
-/// a freed handle is not a valid key either. A slot whose generations are used up is not used again.
+/// A key has 64 bits: a bit that is 1, the kind (3 bits), the slot's generation (32 bits) and the slot's index (28
+/// bits). Addresses in user space never have the first bit, so a pointer to something else is not a valid key. Freeing
+/// a slot increments its generation, so a freed handle is not a valid key either. A slot whose generations are used up
+/// is not used again.
 final class HandleTable<Object: AnyObject & Sendable>: Sendable {
     private struct Slot {
         var generation: UInt64 = 0
@@ -58,7 +59,7 @@ final class HandleTable<Object: AnyObject & Sendable>: Sendable {
         slots.withLock { slots in index(handle, in: slots).flatMap { slots.all[$0].object } }
     }
 
-    /// Invalidates the handle and returns its object.
+    /// Invalidates the handle and returns its object. Nil for an invalid handle.
     func remove(_ handle: OpaquePointer?) -> Object? {
         slots.withLock { slots in
             guard let index = index(handle, in: slots), let object = slots.all[index].object else { return nil }

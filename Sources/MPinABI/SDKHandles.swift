@@ -54,8 +54,8 @@ extension SDK {
         }
     }
 
-    /// Runs a call that gives a text. If `isWanted` is false, the caller asks neither for the text nor for its length.
-    /// If the buffer is too small, only the text is missing; everything else that the call does is done.
+    /// Runs a call that returns a text, and writes the text and its length for C. If `isWanted` is false, the caller
+    /// has asked for neither. If the buffer is too small, only the text is missing: the call itself has been done.
     func status(
         _ out: UnsafeMutablePointer<CChar>?, _ length: UnsafeMutablePointer<Int>?, isWanted: Bool = true,
         _ call: () throws(SDKError) -> String
@@ -92,7 +92,7 @@ extension SDK {
         return error.status.rawValue
     }
 
-    /// Records why the arguments were refused, and returns the status for it.
+    /// Records why the arguments were refused, and returns INVALID_ARGUMENT.
     func refuse(_ reason: String) -> mpin_status {
         record(SDKError(.invalidArgument, reason))
         return MPIN_INVALID_ARGUMENT

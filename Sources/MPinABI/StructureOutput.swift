@@ -1,7 +1,7 @@
 import MPinSecrets
 
-/// An output structure. It begins with its size in the header that the caller was compiled with. It is filled in
-/// separate memory, which is copied to the caller when the whole call has succeeded.
+/// An output structure. It begins with its size in the header that the caller was compiled with. The library fills
+/// separate memory, which is copied to the caller's structure when the whole call has succeeded.
 ///
 /// The caller may have been compiled with another version of the header. Members beyond the end of a shorter structure
 /// are left out. Members of a longer structure that this version does not know become zero.
@@ -14,7 +14,8 @@ struct StructureOutput<Structure: BitwiseCopyable>: ~Copyable {
     private var known = MemoryLayout<Int>.size
     private var fits = true
 
-    /// Nil for NULL and for a size that no version of the structure has.
+    /// Prepares the output for the caller's structure `target`. Nil for NULL and for a size that no version of the
+    /// structure has.
     init?(_ target: UnsafeMutablePointer<Structure>?) {
         guard let target = UnsafeMutableRawPointer(target) else { return nil }
         let size = target.load(as: Int.self)
@@ -33,17 +34,17 @@ struct StructureOutput<Structure: BitwiseCopyable>: ~Copyable {
         UnsafeMutableRawBufferPointer(place).storeBytes(of: number, as: Number.self)
     }
 
-    /// Sets an array of bytes. It does not fit unless it has exactly the size of the member.
+    /// Sets a member that is an array of bytes. If `bytes` does not have exactly its size, ``handOver()`` will fail.
     mutating func set<Array>(_ member: KeyPath<Structure, Array>, bytes: Span<UInt8>) {
         guard let place = place(member) else { return }
         guard bytes.count == place.count else { return fits = false }
         for index in bytes.indices { place[index] = bytes[index] }
     }
 
-    /// Sets a text and its NUL. A text that is too long does not fit.
+    /// Sets a text and its NUL. If the text is too long, ``handOver()`` will fail.
     mutating func set<Array>(_ member: KeyPath<Structure, Array>, text: String) {
         guard let place = place(member) else { return }
-        // A text with a NUL inside does not fit either, because C would read only its beginning.
+        // A text with a NUL inside is refused as well, because C would read only its beginning.
         guard text.utf8.count < place.count, !text.utf8.contains(0) else { return fits = false }
         _ = place.update(fromContentsOf: text.utf8)
     }
@@ -58,7 +59,7 @@ struct StructureOutput<Structure: BitwiseCopyable>: ~Copyable {
         set(member, text: String(String.UnicodeScalarView(cut)))
     }
 
-    /// Writes the caller's structure. False, with nothing written, if a member does not fit.
+    /// Writes the caller's structure. False, with nothing written, if a value did not fit into its member.
     func handOver() -> Bool {
         guard fits, let source = room.baseAddress else { return false }
         let start = MemoryLayout<Int>.size

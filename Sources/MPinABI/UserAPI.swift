@@ -97,7 +97,7 @@ public func mpin_user_get_registration_expiration(
     return output.handOver() ? MPIN_OK : MPIN_INVALID_ARGUMENT
 }
 
-/// Runs a getter of a user's text.
+/// Writes the text that `text` returns for a user, and returns the status for C.
 func get(
     _ user: OpaquePointer?, _ out: UnsafeMutablePointer<CChar>?, _ out_len: UnsafeMutablePointer<Int>?,
     _ text: (User) -> String
@@ -106,7 +106,7 @@ func get(
     return copyOut(text(user), out, out_len)
 }
 
-/// Runs a getter of a user's number.
+/// Writes the number that `number` returns for a user, and returns the status for C.
 func get(
     _ user: OpaquePointer?, _ out: UnsafeMutablePointer<Int32>?, _ number: (User) -> Int32
 ) -> mpin_status {

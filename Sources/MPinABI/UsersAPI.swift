@@ -77,7 +77,7 @@ public func mpin_sdk_list_backend_users(
     return list(sdk, users, count) { core throws(SDKError) in try core.listUsers(backend: backend) }
 }
 
-/// Writes a handle for each user. If there is too little room, it writes only their number.
+/// Writes a handle for each user that `find` returns. If there is too little room, writes only the number of users.
 private func list(
     _ sdk: OpaquePointer?, _ users: UnsafeMutablePointer<OpaquePointer?>?, _ count: UnsafeMutablePointer<Int>?,
     _ find: (SDK) throws(SDKError) -> [User]

@@ -1,10 +1,11 @@
 import BN254CX
 
-/// The client's side of a login (wire section 3). IDs have any length, points 65 bytes, scalars 32 bytes. A PIN scalar
-/// comes from `PINMapping.scalar`; `pinBits` is the width of that mapping in bits. A wrong length or range is
-/// `wrongParameter`.
+/// The client's side of a login (wire section 3). In the formulas, A is the point to which the M-Pin ID maps, D(date)
+/// is the point of the M-Pin ID and a day, r is the order of the group, and e is the PIN scalar from
+/// `PINMapping.scalar`. `pinBits` is the width of its mapping in bits. IDs have any length, points have 65 bytes,
+/// scalars 32 bytes. A wrong length or a number out of range is `wrongParameter`.
 package enum Client {
-    /// Writes the token, 65 bytes: the client secret (65 bytes) minus e A, for the PIN scalar e < 2^pinBits.
+    /// Writes the token, 65 bytes: the client secret minus e A, for a PIN scalar e below 2^pinBits.
     package static func extractPIN(
         id: Span<UInt8>, pinScalar: Span<UInt8>, pinBits: Int, clientSecret: Span<UInt8>,
         into token: inout MutableSpan<UInt8>
@@ -21,10 +22,12 @@ package enum Client {
         }
     }
 
-    /// Pass 1: sec = token + e A [+ permit], u = x A and, with a date, ut = x (A + D(date)); 65 bytes each, x in 1..<r.
+    /// Pass 1. Writes sec = token + e A, plus the permit if there is one; the commitment u = x A; and with a date the
+    /// commitment ut = x (A + D(date)). Each has 65 bytes; x is in 1..<r.
     ///
     /// A date above 0 requires `permit` and 65 bytes for `ut`. A date of 0 requires that `permit` is nil and `ut` has
-    /// length 0. The error is `invalidPoint` if an output is at infinity; the token of another identity can cause this.
+    /// length 0. The error is `invalidPoint` if an output is the point at infinity, for example because the token
+    /// belongs to another identity.
     package static func pass1(
         date: Int32, id: Span<UInt8>, x: Span<UInt8>, pinScalar: Span<UInt8>, pinBits: Int, token: Span<UInt8>,
         permit: Span<UInt8>?, sec: inout MutableSpan<UInt8>, u: inout MutableSpan<UInt8>,
@@ -61,8 +64,8 @@ package enum Client {
         }
     }
 
-    /// Writes y mod r, 32 bytes, for the server's challenge y of 32 bytes: some servers send 256 random bits, which may
-    /// exceed r (TRUST wire section 1.2).
+    /// Writes y mod r, 32 bytes, for the server's challenge y of 32 bytes. The challenge may be larger than r, because
+    /// some servers send 256 random bits (TRUST wire section 1.2).
     package static func challenge(_ y: Span<UInt8>, into reduced: inout MutableSpan<UInt8>) throws(MPinError) {
         try withArena { arena throws(MPinError) in
             let value = arena.scalar()
@@ -72,7 +75,7 @@ package enum Client {
         }
     }
 
-    /// Pass 2: v = -(x + y) sec, 65 bytes, for x and y in 1..<r and `sec` from pass 1.
+    /// Pass 2. Writes the proof v = -(x + y) sec, 65 bytes, for x and y in 1..<r and the `sec` that pass 1 has written.
     package static func pass2(
         x: Span<UInt8>, y: Span<UInt8>, sec: Span<UInt8>, into v: inout MutableSpan<UInt8>
     ) throws(MPinError) {
@@ -90,7 +93,7 @@ package enum Client {
 }
 
 extension Arena {
-    /// A table of multiples of `point`, for a point that is multiplied more than once.
+    /// Makes a table of multiples of `point`, so that several multiplications of the same point are faster.
     mutating func multiples(of point: G1) -> G1Multiples {
         let multiples = G1Multiples(take(G1Multiples.count))
         multiples.fill(point, scratch)

@@ -1,6 +1,7 @@
 import BN254CX
 
-// Conversion between octets and values in an arena. It is all here, so that each fault gives the same error everywhere.
+// Conversion between octets and values in an arena. All conversions are here, so that each fault gives the same error
+// everywhere.
 extension Arena {
     /// Reads a point of G1 from 65 bytes.
     mutating func decodeG1(_ octets: Span<UInt8>) throws(MPinError) -> G1 {

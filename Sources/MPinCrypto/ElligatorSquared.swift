@@ -1,9 +1,10 @@
 import BN254CX
 package import MPinSecrets
 
-/// Encodes points as strings that look random, for channels where an observer must not recognise M-Pin. An encoding has
-/// 65 bytes, (su + 2 sv) || u || v, where P = f(u, su) + f(v, sv) and f is the map of `G1.mapVartime` (Tibouchi,
-/// "Elligator squared", eprint 2014/043). Variable time, because the points are public.
+/// Encodes points as strings that look random, for channels where an observer must not recognise M-Pin. The encoding of
+/// a point P has 65 bytes, (su + 2 sv) || u || v. Here P = f(u, su) + f(v, sv); f is the map of `G1.mapVartime`, u and
+/// v are numbers below p, and the bits su and sv choose between two points (Tibouchi, "Elligator squared", eprint
+/// 2014/043). Variable time, because the points are public.
 package enum ElligatorSquared {
     /// The number of bytes of an encoded point.
     package static let size = 65
@@ -21,10 +22,10 @@ package enum ElligatorSquared {
         }
     }
 
-    /// Writes the encoding with the given u, 32 bytes, and su = `isOdd`. Several v are possible: `choose` receives
-    /// their number and returns the index of the one to use, where index 0 is the smallest v.
+    /// Writes an encoding of `point` with the given u, 32 bytes, and su = `isOdd`. There may be several suitable v.
+    /// `choose` receives their number and returns the index of the v to use; index 0 is the smallest v.
     ///
-    /// If f(u, su) is the point itself, no v exists: `invalidPoint`.
+    /// If f(u, su) is `point` itself, there is no v, and the error is `invalidPoint`.
     package static func encode(
         point: Span<UInt8>, u: Span<UInt8>, isOdd: Bool, into encoded: inout MutableSpan<UInt8>,
         choose: (Int) throws(MPinError) -> Int
@@ -52,8 +53,8 @@ package enum ElligatorSquared {
         }
     }
 
-    /// Writes the point, 65 bytes, of an encoding of 65 bytes; u and v are reduced modulo p. A first byte above 3 or a
-    /// sum at infinity is `invalidPoint`.
+    /// Decodes an encoding of 65 bytes and writes its point, 65 bytes. u and v are reduced modulo p. If the first byte
+    /// is above 3, or if the sum is the point at infinity, the error is `invalidPoint`.
     package static func decode(_ encoded: Span<UInt8>, into point: inout MutableSpan<UInt8>) throws(MPinError) {
         guard encoded.count == size, point.count == MPinSize.g1 else { throw .wrongParameter }
         let signs = encoded[0]
@@ -77,7 +78,8 @@ extension Arena {
 }
 
 extension RandomScalar {
-    /// Writes 32 bytes, uniform below p. It tests candidates, as `RandomScalar.generate` does.
+    /// Writes a random number below p, 32 bytes, all equally likely. Draws candidates until one is below p, as
+    /// `RandomScalar.generate` does.
     fileprivate static func generateFieldElement(
         into element: inout MutableSpan<UInt8>, random: RandomSource
     ) throws(MPinError) {
@@ -91,7 +93,7 @@ extension RandomScalar {
         }
     }
 
-    /// A random number, uniform in 0..<count, for `count` in 1...256.
+    /// A random number in 0..<count, all equally likely, for `count` in 1...256.
     fileprivate static func generate(below count: Int, random: RandomSource) throws(MPinError) -> Int {
         guard count >= 1, count <= 256 else { throw .wrongParameter }
         let fair = 256 &- 256 % count

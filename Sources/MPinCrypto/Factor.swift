@@ -1,19 +1,19 @@
 import BN254CX
 
-/// Factors besides the PIN. A factor is a number f: f A is subtracted from the token and added back at a login. The
-/// order of several factors does not matter.
+/// Factors besides the PIN. A factor is a number f. At the registration, f A is subtracted from the token, where A is
+/// the point of the M-Pin ID; at a login it is added again. The order of several factors does not matter.
 ///
-/// Factors are 32 bytes, below 2^bits, with bits in 1...256; all functions run in constant time in them. All points are
-/// 65 bytes. A result at infinity is `invalidPoint`.
+/// A factor has 32 bytes and is below 2^bits, with `bits` in 1...256. The time of a function does not depend on the
+/// factors' values. All points have 65 bytes. If a result is the point at infinity, the error is `invalidPoint`.
 package enum Factor {
-    /// Writes token - f A.
+    /// Subtracts a factor: writes token - f A.
     package static func extract(
         id: Span<UInt8>, factor: Span<UInt8>, bits: Int, token: Span<UInt8>, into result: inout MutableSpan<UInt8>
     ) throws(MPinError) {
         try Client.extractPIN(id: id, pinScalar: factor, pinBits: bits, clientSecret: token, into: &result)
     }
 
-    /// Writes token + f A, which undoes `extract`.
+    /// Adds a factor that `extract` has subtracted: writes token + f A.
     package static func restore(
         id: Span<UInt8>, factor: Span<UInt8>, bits: Int, token: Span<UInt8>, into result: inout MutableSpan<UInt8>
     ) throws(MPinError) {
@@ -31,7 +31,8 @@ package enum Factor {
     /// Writes the token for a new PIN: token + old A - new A. The two PINs may have different mappings, each with its
     /// own width in bits.
     ///
-    /// This function cannot check the old PIN. After a wrong one, neither the old nor the new PIN fits the token.
+    /// This function cannot check the old PIN. If `old` is wrong, afterwards neither the old nor the new PIN fits the
+    /// token.
     package static func changePIN(
         id: Span<UInt8>, old: Span<UInt8>, oldBits: Int, new: Span<UInt8>, newBits: Int, token: Span<UInt8>,
         into result: inout MutableSpan<UInt8>

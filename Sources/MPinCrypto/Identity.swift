@@ -9,7 +9,7 @@ package enum Identity {
         guard SHA256.hash(id, into: &hash) else { throw .wrongParameter }
     }
 
-    /// Writes the point (65 bytes) of a hash (32 bytes).
+    /// Writes the point, 65 bytes, to which a hash of 32 bytes maps.
     package static func mapToG1(hash: Span<UInt8>, into point: inout MutableSpan<UInt8>) throws(MPinError) {
         guard hash.count == MPinSize.hash, point.count == MPinSize.g1 else { throw .wrongParameter }
         try withArena { arena throws(MPinError) in
@@ -18,7 +18,8 @@ package enum Identity {
         }
     }
 
-    /// Writes SHA-256(date as four big-endian bytes || hash of the ID), 32 bytes. A date of zero or below is omitted.
+    /// Writes SHA-256(date as four big-endian bytes || hash of the ID), 32 bytes. If the date is zero or below, only
+    /// the hash of the ID is hashed.
     package static func hashDate(
         date: Int32, hashID: Span<UInt8>, into hash: inout MutableSpan<UInt8>
     ) throws(MPinError) {
@@ -33,7 +34,7 @@ package enum Identity {
 }
 
 extension Arena {
-    /// The point of a hash of 32 bytes.
+    /// The point to which a hash of 32 bytes maps.
     mutating func mapToG1(hash: Span<UInt8>) throws(MPinError) -> G1 {
         let point = g1()
         guard point.mapVartime(hash: hash, scratch) else { throw .wrongParameter }

@@ -1,10 +1,10 @@
-/// Why an operation failed. The C header fixes the numbers that C callers see.
+/// Why an operation failed. The numbers in brackets are those of the C header.
 package enum MPinError: Error, Equatable {
     /// A length, a scalar or a date is outside its range (-11).
     case wrongParameter
     /// The octets do not encode a point of the curve, or the point is at infinity where that is not allowed (-14).
     case invalidPoint
-    /// The point of the twist is outside the group of order r (-18).
+    /// The octets encode a point of G2's curve or an element of Fp12 that is outside the group of order r (-18).
     case wrongOrder
     /// The proof is wrong: another PIN, token or permit (-19).
     case badPIN

@@ -2,17 +2,19 @@ import BN254CX
 import MPinSecrets
 
 /// M-Pin Full: in addition to the proof, both sides agree on a key (Scott, "M-Pin: a multi-factor zero knowledge
-/// authentication protocol", the section on M-Pin FULL). The client sends Z = r A, the server sends T = w A (T = w (A +
-/// D) with a time permit); `KeyPair.multiple` computes both.
+/// authentication protocol", the section on M-Pin FULL). The client draws a number r and sends Z = r A. The server
+/// draws a number w and sends T = w A, or T = w (A + D) with a time permit. A is the point of the M-Pin ID, D that of
+/// the M-Pin ID and the date. `KeyPair.multiple` computes Z and T.
 ///
-/// The key is the first 16 bytes of SHA-256(trace || W.x || W.y). The trace is that of a value of the pairing to Fp4,
-/// 128 bytes; the point is W = x T = w U, 64 bytes.
+/// The key is the first 16 bytes of SHA-256(trace || W.x || W.y). The trace is the trace to Fp4, 128 bytes, of a value
+/// of the pairing that both sides compute. W is the point x T = w U, 64 bytes; U = x A is the commitment of pass 1.
 package enum MPinFull {
     /// The size of a key in bytes.
     package static let keySize = 16
 
-    /// Writes what the client can compute before the user enters the PIN, 384 bytes each: g1 = e(Q, token), which is as
-    /// secret as the token, and g2 = e(Q, A) for the hash of its ID (32 bytes).
+    /// Writes what the client can compute before the user enters the PIN: g1 = e(Q, token) and g2 = e(Q, A), 384 bytes
+    /// each. Q is the generator of G2, A the point to which `hashID` maps (the hash of the M-Pin ID, 32 bytes). g1 is
+    /// as secret as the token.
     package static func precompute(
         token: Span<UInt8>, hashID: Span<UInt8>, g1: inout MutableSpan<UInt8>, g2: inout MutableSpan<UInt8>
     ) throws(MPinError) {
@@ -33,9 +35,9 @@ package enum MPinFull {
 
     /// Writes the client's key, 16 bytes, derived from (g1 g2^pin)^r and x T.
     ///
-    /// The PIN is the scalar of `PINMapping`, reduced as in every other function; the old library did not reduce it
-    /// here. `r` is in 0..<r. The value 0 is accepted, but then the key differs from the server's; the old library did
-    /// not terminate for small values. Constant time in all but `pinBits`.
+    /// The PIN is the scalar of `PINMapping`, as in every other function; the old library did not reduce the PIN here.
+    /// `r` is below the group order. The value 0 is accepted, but then the key differs from the server's; the old
+    /// library did not terminate for small values. The time depends on `pinBits` only.
     package static func clientKey(
         g1: Span<UInt8>, g2: Span<UInt8>, pinScalar: Span<UInt8>, pinBits: Int, r: Span<UInt8>, x: Span<UInt8>,
         t: Span<UInt8>, into key: inout MutableSpan<UInt8>
@@ -56,8 +58,8 @@ package enum MPinFull {
         }
     }
 
-    /// Writes the server's key, 16 bytes, derived from e(sQ, Z) and w U. With a time permit, `ut` takes the place of
-    /// `u`.
+    /// Writes the server's key, 16 bytes, derived from e(sQ, Z) and w U; sQ is the server secret. With a time permit,
+    /// `ut` takes the place of `u`.
     package static func serverKey(
         z: Span<UInt8>, serverSecret: Span<UInt8>, w: Span<UInt8>, u: Span<UInt8>, ut: Span<UInt8>?,
         into key: inout MutableSpan<UInt8>
@@ -78,7 +80,7 @@ package enum MPinFull {
 }
 
 extension Arena {
-    /// Writes the first 16 bytes of SHA-256(trace || W.x || W.y).
+    /// Writes the first 16 bytes of SHA-256(trace || W.x || W.y), with the trace of `value` and the point W = `w`.
     fileprivate mutating func deriveKey(
         _ value: GT, _ w: G1, into key: inout MutableSpan<UInt8>
     ) throws(MPinError) {

@@ -1,9 +1,9 @@
 import BN254CX
 import MPinSecrets
 
-/// The one-pass protocol: the client computes y itself from the time, its commitment and a message. The proof is then a
-/// signature of the message that convinces the holder of the server secret. It convinces nobody else, because that
-/// holder could have made it too.
+/// The one-pass protocol: the client computes the challenge y itself from the time, its commitment and a message. The
+/// proof is then a signature of the message that convinces the holder of the server secret. It convinces nobody else,
+/// because this holder could have made the proof as well.
 package enum OnePass {
     /// Writes y = SHA-256(time as four big-endian bytes || U || message) mod r, 32 bytes.
     ///
@@ -28,8 +28,8 @@ package enum OnePass {
         }
     }
 
-    /// Writes the client's proof: `u` and `ut` as in `Client.pass1`, `v` as in `Client.pass2` with the y of this time
-    /// and message.
+    /// Writes the client's proof: `u` and `ut` as in `Client.pass1`, and `v` as in `Client.pass2` for the y that
+    /// `y(time:u:message:into:)` computes.
     package static func prove(
         date: Int32, id: Span<UInt8>, x: Span<UInt8>, pinScalar: Span<UInt8>, pinBits: Int, token: Span<UInt8>,
         permit: Span<UInt8>?, time: Int64, message: Span<UInt8>, u: inout MutableSpan<UInt8>,
@@ -55,11 +55,11 @@ package enum OnePass {
 }
 
 extension ServerContext {
-    /// Verifies a proof of `OnePass.prove`. If it is wrong, the error is `badPIN` and `e` and `f` are written as in
-    /// `pass2`.
+    /// Verifies a proof of `OnePass.prove`. If the proof is wrong, writes `e` and `f` as in `pass2` and throws
+    /// `badPIN`.
     ///
     /// A date above 0 requires `ut`, otherwise `u` is required; `u` is also required if `e` and `f` are wanted.
-    /// `publicKey`, 128 bytes, is that of an identity with a key pair; nil for any other.
+    /// `publicKey`, 128 bytes, is the public key of an identity with a key pair; nil for any other identity.
     package func onePass(
         date: Int32, id: Span<UInt8>, u: Span<UInt8>?, ut: Span<UInt8>?, v: Span<UInt8>, time: Int64,
         message: Span<UInt8>, publicKey: Span<UInt8>?, e: inout MutableSpan<UInt8>, f: inout MutableSpan<UInt8>

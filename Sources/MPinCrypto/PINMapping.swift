@@ -7,11 +7,12 @@ package enum PINMapping: String, Codable, Sendable, CaseIterable {
     case decimal6
     /// The digits as a decimal number mod 10^4, 14 bits. Native clients of the Trust platform use it.
     case decimal4
-    /// The string hash h = 31 h + c over signed bytes in 32 bits, then as `legacy14`. The old SDK core made such
-    /// tokens. It maps the 10,000 PINs of four digits to only 6,331 values, so use it to read old tokens only.
+    /// The hash h of the bytes c of the PIN, h = 31 h + c in 32 bits with signed bytes, and then `legacy14` of h. The
+    /// old SDK core made such tokens. The 10,000 PINs of four digits yield only 6,331 different numbers, so use this
+    /// mapping for old tokens only.
     case legacyHash
-    /// A decimal integer with an optional minus sign, then its C remainder by 10,000, then the low 14 bits of the two's
-    /// complement. The old cryptographic library treated its integer argument in this way.
+    /// The PIN as a decimal integer with an optional minus sign; of this the remainder by 10,000 as in C; of this the
+    /// low 14 bits of the two's complement. The old cryptographic library treated its integer argument in this way.
     case legacy14
 
     /// The width of the scalar in bits. The time of a multiplication by the scalar depends only on this width.
@@ -21,7 +22,7 @@ package enum PINMapping: String, Codable, Sendable, CaseIterable {
     /// for `legacy14`, whether it has a minus sign.
     ///
     /// The decimal mappings take 1 to 32 ASCII digits, `legacy14` takes 1 to 10 digits after the sign. `legacyHash`
-    /// takes any bytes and also an empty PIN, which its callers refuse. Other input is `wrongParameter`.
+    /// takes any bytes and also an empty PIN, which its callers refuse. Any other input is `wrongParameter`.
     package func scalar(pin: Span<UInt8>, into scalar: inout MutableSpan<UInt8>) throws(MPinError) {
         guard scalar.count == MPinSize.scalar else { throw .wrongParameter }
         let value: UInt32 =
@@ -73,7 +74,7 @@ package enum PINMapping: String, Codable, Sendable, CaseIterable {
         return isNegative ? 0 &- value : value
     }
 
-    /// The hash h = 31 h + c in 32 bits, over the bytes of the UTF-8 as signed numbers.
+    /// The hash of `legacyHash`: h = 31 h + c in 32 bits for each byte c of the text, as a signed number.
     private static func stringHash(_ text: Span<UInt8>) -> Int32 {
         var hash: Int32 = 0
         for i in 0..<text.count { hash = hash &* 31 &+ Int32(Int8(bitPattern: text[i])) }

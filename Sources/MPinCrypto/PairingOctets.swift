@@ -1,6 +1,6 @@
 import BN254CX
 
-/// The pairing on octets. Points of G2 are 128 bytes, points of G1 65 bytes, values of the pairing 384 bytes.
+/// The pairing on octets. Points of G2 have 128 bytes, points of G1 65 bytes, values of the pairing 384 bytes.
 package enum PairingOctets {
     /// Writes e(q, p).
     package static func pairing(

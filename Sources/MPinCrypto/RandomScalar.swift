@@ -1,13 +1,13 @@
 import BN254CX
 package import MPinSecrets
 
-/// Random scalars: master shares, x, and the server's challenge y.
+/// Random scalars: master shares, the client's x, and the server's challenge y. r is the order of the group.
 package enum RandomScalar {
-    /// Writes 32 bytes, uniform in 1..<r.
+    /// Writes a random number in 1..<r, 32 bytes, all equally likely.
     ///
-    /// It draws candidates of 254 bits until one is in the range (NIST SP 800-56A revision 3, section 5.6.1.2.2,
-    /// testing candidates). More than half of all candidates are. The number of rejected ones reveals nothing about the
-    /// result. After 256 rejections the generator is regarded as broken: `randomFailed`.
+    /// Draws candidates of 254 bits until one is in the range (NIST SP 800-56A revision 3, section 5.6.1.2.2, testing
+    /// candidates). More than half of all candidates are in the range. The number of rejected candidates reveals
+    /// nothing about the result. After 256 rejections the generator must be broken, and the error is `randomFailed`.
     package static func generate(
         into scalar: inout MutableSpan<UInt8>, random: RandomSource
     ) throws(MPinError) {
@@ -23,8 +23,9 @@ package enum RandomScalar {
         }
     }
 
-    /// Writes the challenge y of a login, 32 bytes: a + b lambda in 1..<r for random a and b of 64 bits, where lambda
-    /// is the endomorphism of G1 (`ScalarSplit`). With this form, y A needs half as many doublings as with any other y.
+    /// Writes the challenge y of a login, 32 bytes: y = a + b lambda mod r, other than 0, for random a and b of 64
+    /// bits. A fast map of G1 multiplies by the constant lambda (`ScalarSplit`), so y A needs half as many doublings as
+    /// for an arbitrary y.
     ///
     /// There are 2^128 - 1 different challenges. A client that does not know the PIN can answer at most one of them, so
     /// a challenge need not be longer than the desired security level (Schnorr, "Efficient signature generation by

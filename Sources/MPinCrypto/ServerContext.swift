@@ -1,12 +1,12 @@
 import BN254CX
 
-/// A server secret prepared for verification. It keeps the line functions of the two points of G2 that every check
-/// needs, the generator Q and the secret sQ. It can be used from many threads at the same time.
+/// A server secret sQ, prepared for verification. Every check needs the line functions of two points of G2, the
+/// generator Q and the secret sQ, so they are computed once and kept. Many threads can use a context at the same time.
 package final class ServerContext: Sendable {
     private let generator: PreparedG2
     private let secret: PreparedG2
 
-    /// Reads a server secret of 128 bytes. A point outside the subgroup is `wrongOrder`.
+    /// Reads a server secret of 128 bytes. If it is a point outside the subgroup of order r, the error is `wrongOrder`.
     package init(serverSecret: Span<UInt8>) throws(MPinError) {
         (generator, secret) = try withArena { arena throws(MPinError) in
             let q = try arena.decodeG2(serverSecret)
@@ -17,8 +17,8 @@ package final class ServerContext: Sendable {
     }
 
     /// Whether V proves the PIN for `id`: e(Q, V) e(sQ, U' + y T) = 1, with T = A or, for a date above 0, T = A +
-    /// D(date) (wire section 3). `u` is U' : U without a date, UT with a date. False means a wrong PIN, token or
-    /// permit.
+    /// D(date) (wire section 3). `u` is the commitment U': U without a date, UT with a date. False if the PIN, the
+    /// token or the permit is wrong.
     ///
     /// `publicKey`, 128 bytes, takes the place of Q for an identity with a key pair (`KeyPair`).
     ///
@@ -38,13 +38,13 @@ package final class ServerContext: Sendable {
         }
     }
 
-    /// Verifies V with the points that pass 1 has computed. If the proof is wrong, it writes e = e(Q, V) e(sQ, U' + y
-    /// T) and f = e(Q, y A + U) and throws `badPIN`. From these, `Kangaroo` computes how far the PIN was from the right
-    /// one (e = f^-(entered - registered)).
+    /// Verifies V with the points that pass 1 has computed: `hid` = A and, with a date, `htid` = T. If the proof is
+    /// wrong, writes e = e(Q, V) e(sQ, U' + y T) and f = e(Q, y A + U) and throws `badPIN`. From e and f, `Kangaroo`
+    /// computes how far the PIN was from the right one: e = f^-(entered - registered).
     ///
-    /// A date above 0 requires `htid` = T and `ut` = UT, otherwise `u` is required. `e` and `f` are both 384 bytes or
-    /// both of length 0; with 384 bytes, `u` is required too. `publicKey` takes the place of Q, as in `verify`. A point
-    /// that is not valid is `invalidPoint` or `wrongOrder`.
+    /// A date above 0 requires `htid` = T and `ut` = UT, otherwise `u` is required. `e` and `f` both have 384 bytes, or
+    /// both have length 0 if they are not wanted; if they are wanted, `u` is required too. `publicKey` takes the place
+    /// of Q, as in `verify`. If a point is not valid, the error is `invalidPoint` or `wrongOrder`.
     package func pass2(
         date: Int32, hid: Span<UInt8>, htid: Span<UInt8>?, y: Span<UInt8>, u: Span<UInt8>?, ut: Span<UInt8>?,
         v: Span<UInt8>, publicKey: Span<UInt8>? = nil, e: inout MutableSpan<UInt8>, f: inout MutableSpan<UInt8>
@@ -75,7 +75,7 @@ package final class ServerContext: Sendable {
         }
     }
 
-    /// The value e(key, V) e(sQ, point); if `key` is nil, Q takes its place.
+    /// The value e(key, V) e(sQ, point). If `key` is nil, Q is used instead.
     private func check(_ arena: inout Arena, point: G1, v: G1, key: G2?) -> GT {
         let value = arena.gt()
         if let key {
@@ -88,7 +88,7 @@ package final class ServerContext: Sendable {
 }
 
 extension Arena {
-    /// The point commitment + y identity. Variable time, because all three values were sent over the wire.
+    /// The point commitment + y * identity. Variable time, because all three values were sent over the wire.
     fileprivate mutating func challenged(_ identity: G1, y: Scalar, commitment: G1) -> G1 {
         let point = g1()
         point.multiplyVartime(identity, by: y, scratch)
@@ -96,7 +96,7 @@ extension Arena {
         return point
     }
 
-    /// T and UT for a date above 0, else nil.
+    /// Decodes the points T and UT for a date above 0. Nil if the date is 0.
     fileprivate mutating func decodeTimed(
         date: Int32, htid: Span<UInt8>?, ut: Span<UInt8>?
     ) throws(MPinError) -> (G1, G1?)? {
@@ -106,10 +106,10 @@ extension Arena {
     }
 }
 
-/// The server's first pass. `ServerContext` has the second.
+/// The server's first pass. The second pass is `ServerContext.verify` or `ServerContext.pass2`.
 package enum Server {
-    /// Writes hid = A and, with a date above 0, htid = A + D(date); 65 bytes each. With a date of 0, `htid` has length
-    /// 0.
+    /// Writes hid = A, the point of the M-Pin ID `id`, and for a date above 0 htid = A + D(date); 65 bytes each. For a
+    /// date of 0, `htid` has length 0.
     package static func pass1(
         date: Int32, id: Span<UInt8>, hid: inout MutableSpan<UInt8>, htid: inout MutableSpan<UInt8>
     ) throws(MPinError) {

@@ -1,12 +1,12 @@
 import BN254CX
 package import MPinSecrets
 
-/// The share of one authority in a secret. Only the receiver of all shares can compute the secret.
+/// One authority's share of a secret. Only the receiver of all shares can compute the secret.
 package struct Share: Sendable {
     /// The number of the authority: 1, 2 and so on.
     package let index: Int
-    /// The factor of the share in the sum: 32 bytes, in 1..<r; nil means one. If some of the shares suffice, the weights are
-    /// the coefficients of Lagrange's polynomials at 0.
+    /// The number by which the share is multiplied in the sum: 32 bytes, in 1..<r; nil means one. In a scheme where
+    /// some of the shares suffice, the weights are the values of Lagrange's polynomials at 0.
     package let weight: [UInt8]?
     /// The share: a G1 point, 65 bytes.
     package let octets: SecretBytes
@@ -18,7 +18,7 @@ package struct Share: Sendable {
     }
 }
 
-/// Adds shares. A sum at infinity has no encoding and is `invalidPoint`.
+/// Adds shares. If the sum is the point at infinity, which has no encoding, the error is `invalidPoint`.
 package enum Shares {
     /// The largest number of shares that is accepted.
     private static let maxCount = 16

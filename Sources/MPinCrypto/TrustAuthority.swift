@@ -1,8 +1,9 @@
 import BN254CX
 
-/// What a D-TA computes from its master share s (32 bytes, 1..<r).
+/// What a D-TA computes from its master share s (32 bytes, 1..<r, where r is the order of the group).
 package enum TrustAuthority {
-    /// Writes the share s A of a client secret, 65 bytes, for the hash of an M-Pin ID (32 bytes).
+    /// Writes the share s A of a client secret, 65 bytes. A is the point to which `hashID` maps, the hash of an M-Pin
+    /// ID, 32 bytes.
     package static func clientSecretShare(
         master: Span<UInt8>, hashID: Span<UInt8>, into share: inout MutableSpan<UInt8>
     ) throws(MPinError) {
@@ -29,8 +30,8 @@ package enum TrustAuthority {
         }
     }
 
-    /// Writes the share s D(date) of a time permit, 65 bytes, for the hash of an M-Pin ID (32 bytes) and a day counted
-    /// from 1970-01-01 (1 or later).
+    /// Writes the share s D of a time permit, 65 bytes. D is the point of `hashID`, the hash of an M-Pin ID (32 bytes),
+    /// and `date`, a day counted from 1970-01-01 (1 or later).
     package static func timePermitShare(
         master: Span<UInt8>, date: Int32, hashID: Span<UInt8>, into share: inout MutableSpan<UInt8>
     ) throws(MPinError) {
@@ -46,8 +47,8 @@ package enum TrustAuthority {
 
 /// Checks a D-TA's share of a time permit against its share of the server secret.
 package enum PermitCheck {
-    /// Whether `share`, 65 bytes, is s D(date) for the s in `serverSecretShare` = s Q, 128 bytes: e(Q, s D) = e(s Q,
-    /// D). It is also false if `share` is not a point of G1.
+    /// Whether `share`, 65 bytes, is s D(date) with the same s as in `serverSecretShare`, 128 bytes, which is s Q. The
+    /// test is e(Q, share) = e(s Q, D(date)). False also if `share` is not a point of G1.
     ///
     /// `date` is a day counted from 1970-01-01, 1 or later. `hashID` is the hash of an M-Pin ID, 32 bytes. Variable
     /// time, because permit shares are public: a D-TA gives them to everybody.

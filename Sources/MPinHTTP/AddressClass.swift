@@ -1,6 +1,6 @@
 import Glibc
 
-/// The kind of network that an address belongs to. It tells which machines can be reached there.
+/// The kind of network that an address belongs to. The kind determines which machines can be reached at the address.
 package enum AddressClass: Sendable, Hashable, CaseIterable {
     /// The public Internet.
     case global
@@ -8,14 +8,14 @@ package enum AddressClass: Sendable, Hashable, CaseIterable {
     case loopback
     /// Networks of a home or a company: 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 and 100.64.0.0/10 (RFC 1918 and
     /// 6598), 198.18.0.0/15 and 192.0.0.0/24 (RFC 6890), fc00::/7 (ULA, RFC 4193), 64:ff9b:1::/48 (RFC 8215) and the
-    /// former fec0::/10. They are one class, because one host may have addresses of several of them.
+    /// former fec0::/10. All these networks are one class, because one host may have addresses in several of them.
     case `private`
     /// 169.254.0.0/16 and fe80::/10. Cloud providers serve the credentials of their machines there.
     case linkLocal
     /// Multicast and reserved addresses.
     case special
 
-    /// Nil if the socket address is neither IPv4 nor IPv6.
+    /// The class of a socket address. Nil if the address is neither IPv4 nor IPv6.
     init?(_ address: UnsafePointer<sockaddr>) {
         switch Int32(address.pointee.sa_family) {
         case AF_INET:

@@ -6,10 +6,10 @@ final class CurlHandle: @unchecked Sendable {
     let easy: UnsafeMutableRawPointer
     private let multi: UnsafeMutableRawPointer
     private let errorText: UnsafeMutablePointer<CChar>
-    /// The code of the first option that libcurl refused since the last reset. A request without its key pin or CA file
-    /// must not be sent.
+    /// The error code of the first option that libcurl has refused since the last reset; nil if there was none. A
+    /// request must not be sent without all of its options, for example without its key pin or CA file.
     private var refusal: CURLcode?
-    /// The classes of the addresses that its connections lead to.
+    /// The classes of the addresses to which the handle's open connections lead.
     var addresses: Set<AddressClass> = []
     /// The process that made the handle. After a fork, the connections belong to the parent.
     let process = getpid()
@@ -69,12 +69,12 @@ final class CurlHandle: @unchecked Sendable {
         require(mpin_curl_set_pointer(easy, option, pointer))
     }
 
-    /// Records the result of setting an option.
+    /// Records the result of setting an option. After an error, ``run(until:isCancelled:)`` fails.
     func require(_ code: CURLcode) {
         if code != CURLE_OK, refusal == nil { refusal = code }
     }
 
-    /// Trusts only the authorities in `file`; nil means those of the system.
+    /// Trusts only the certificate authorities in `file`; nil means those of the system.
     func trust(_ file: String?) {
         guard let file else { return }
         set(CURLOPT_CAINFO, file)
@@ -86,8 +86,8 @@ final class CurlHandle: @unchecked Sendable {
         mpin_curl_get_primary_ip(easy).flatMap { AddressClass(host: String(cString: $0).lowercased()) }
     }
 
-    /// Runs the transfer that the options describe. It checks for a cancel every 50 ms, because libcurl's own loop
-    /// checks only once a second.
+    /// Runs the transfer that the options describe. Calls `isCancelled` every 50 ms, because libcurl's own loop would
+    /// call back only once a second.
     func run(until deadline: Deadline, isCancelled: () -> Bool) -> Outcome {
         if let refusal { return failure(refusal) }
         guard mpin_curl_multi_add_handle(multi, easy) == CURLM_OK else { return failure(CURLE_FAILED_INIT) }
@@ -112,7 +112,7 @@ final class CurlHandle: @unchecked Sendable {
         return code == CURLE_OK ? .done : failure(code)
     }
 
-    /// Advice for errors that the user can solve, else nil.
+    /// Advice for an error that the user can solve; nil for any other error.
     private static func hint(_ code: CURLcode) -> String? {
         switch code {
         case CURLE_PEER_FAILED_VERIFICATION: "certificate not trusted: name its authority by ca_file, --ca-file"

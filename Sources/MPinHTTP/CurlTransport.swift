@@ -20,8 +20,8 @@ package final class CurlTransport: HTTPTransport {
         guard !isCancelled() else { throw .cancelled }
         if let refusal = url.refusal(request.reach) { throw refusal }
         let proxy = ProxyChoice.proxy(for: url, configured: policy.proxy)
-        // A proxy resolves the host name itself, and the address of the proxy is not the server's. So the gate checks
-        // nothing then.
+        // With a proxy, libcurl connects to the proxy and does not know the server's address, so the gate allows all
+        // addresses.
         let gate = SocketGate(reach: proxy == nil ? request.reach : nil)
         let handle = try takeHandle(request.reach)
         defer { giveBack(handle) }
@@ -65,7 +65,8 @@ package final class CurlTransport: HTTPTransport {
         if let agent = policy.userAgent { handle.set(CURLOPT_USERAGENT, agent) }
         handle.trust(policy.caFile)
         if let keys = policy.pinnedKeys { handle.set(CURLOPT_PINNEDPUBLICKEY, keys) }
-        // Both options are always set, so that libcurl does not read the environment: `ProxyChoice` has done that.
+        // Both options are always set, so that libcurl does not take a proxy from the environment. `ProxyChoice` has
+        // chosen.
         handle.set(CURLOPT_PROXY, proxy ?? "")
         handle.set(CURLOPT_NOPROXY, "")
     }
@@ -84,7 +85,8 @@ package final class CurlTransport: HTTPTransport {
         if method == .put { handle.set(CURLOPT_CUSTOMREQUEST, method.rawValue) }
     }
 
-    /// A kept handle or a new one. A handle is not used if one of its connections leads outside `reach`.
+    /// Returns a kept handle, or a new one if none is suitable. A handle is not suitable if one of its connections
+    /// leads outside `reach`.
     private func takeHandle(_ reach: Set<AddressClass>?) throws(HTTPFailure) -> CurlHandle {
         let kept = idle.withLock { idle -> CurlHandle? in
             let fitting = idle.lastIndex { handle in reach.map { handle.addresses.isSubset(of: $0) } ?? true }
@@ -97,7 +99,7 @@ package final class CurlTransport: HTTPTransport {
     }
 
     private func giveBack(_ handle: CurlHandle) {
-        // The options contain pointers to the finished request.
+        // The options are cleared, because they contain pointers to memory of the finished request.
         handle.reset()
         idle.withLock { idle in
             // The oldest handle is removed, because a newer one is more likely to suit the next request.

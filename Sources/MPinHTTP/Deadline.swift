@@ -1,7 +1,7 @@
 import Glibc
 
-/// The time at which an operation must have ended. It is on the monotonic clock, which changes of the wall clock do not
-/// affect.
+/// The time at which an operation must have ended. The time is that of the monotonic clock, so changes of the wall
+/// clock have no effect.
 package struct Deadline: Sendable, Equatable {
     /// The time in nanoseconds on the monotonic clock.
     package let nanoseconds: UInt64

@@ -15,7 +15,7 @@ final class Exchange {
         headerLimit = limit
     }
 
-    /// Makes this object the target of the handle's callbacks. It must live until the handle has run.
+    /// Makes this object the target of the handle's callbacks. This object must live until the handle has run.
     func attach(to handle: CurlHandle) {
         let context = Unmanaged.passUnretained(self).toOpaque()
         handle.set(CURLOPT_WRITEDATA, pointer: context)
@@ -58,8 +58,8 @@ final class Exchange {
         return bytes.count
     }
 
-    /// Receives one header line. Status lines of interim answers count towards the limit, so that a server cannot send
-    /// them without end.
+    /// Receives one header line. Returns the number of its bytes, or 0 to end the transfer if the header lines exceed
+    /// the limit. Status lines of interim answers count, so that a server cannot send such answers without end.
     private func receiveHeader(_ bytes: UnsafeRawBufferPointer) -> Int {
         guard bytes.count <= headerLimit - headerBytes else {
             isTooLarge = true

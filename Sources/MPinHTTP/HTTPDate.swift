@@ -30,7 +30,8 @@ private func seconds(day: Substring, month: Substring, year: Int32?, clock: Subs
     return Int64(timegm(&parts))
 }
 
-/// The full year of two digits. It is in this century, or in the last one if it would be more than 50 years ahead.
+/// The full year for the last two digits of a year. The year is in this century or, if that is more than 50 years
+/// ahead, in the century before.
 private func year(twoDigits text: Substring) -> Int32? {
     guard text.utf8.count == 2, let digits = number(text, 0...99) else { return nil }
     var now = time(nil)

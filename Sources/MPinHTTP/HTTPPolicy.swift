@@ -26,15 +26,15 @@ package struct HTTPPolicy: Sendable {
         self.userAgent = userAgent
     }
 
-    /// Why no transport may request `url`. Nil if it may, as far as this can be decided without resolving the host
-    /// name.
+    /// Why `url` must not be requested. Nil if it may be requested, as far as this can be decided without resolving the
+    /// host name.
     package func refusal(of url: String, reach: Set<AddressClass>? = nil) -> HTTPFailure? {
         do throws(HTTPFailure) {
             return try checked(url).refusal(reach)
         } catch { return error }
     }
 
-    /// Parses `text` as a URL that may be requested. Throws if it may not.
+    /// Parses `text` as a URL. Throws if the URL must not be requested.
     func checked(_ text: String) throws(HTTPFailure) -> RemoteURL {
         guard let url = RemoteURL(text, schemes: ["http", "https"]) else { throw .invalidURL }
         guard trustedDomains.allows(url) else { throw .untrustedDomain }

@@ -25,7 +25,7 @@ package struct HTTPRequest: Sendable {
     /// Whether the transport may send the request twice, which it does if a kept connection turns out to be dead. All
     /// other retries are up to the caller.
     package var mayRepeat: Bool
-    /// The classes of addresses that the host may have; nil means all. It is set for URLs that a server has sent.
+    /// The classes of addresses that the host may have; nil means all. Set this for URLs that come from a server.
     package var reach: Set<AddressClass>?
 
     /// Makes a request. If `mayRepeat` is nil, only a GET may be repeated.

@@ -52,7 +52,8 @@ package struct Mail: Sendable {
         return Array(headers.utf8) + body.bytes
     }
 
-    /// Whether the text is one `@` with text on both sides, without characters that end a line or an address.
+    /// Whether the text is an address: one `@` with text on both sides, at most 254 bytes, without characters that end
+    /// a line or an address.
     static func isAddress(_ text: String) -> Bool {
         let parts = text.split(separator: "@", omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty, text.utf8.count <= 254 else { return false }
@@ -60,8 +61,8 @@ package struct Mail: Sendable {
     }
 }
 
-/// A text with CR LF line ends. It is not encoded if its lines are short enough for SMTP (RFC 5321 section 4.5.3.1.6),
-/// otherwise it is in base64.
+/// A text as the body of a mail, with CR LF at the end of each line. If a line is too long for SMTP (RFC 5321 section
+/// 4.5.3.1.6), the text is in base64; otherwise it is not encoded.
 private struct MailBody {
     let encoding: String
     let bytes: [UInt8]
@@ -79,13 +80,13 @@ private struct MailBody {
     }
 }
 
-/// The text in lines of 76 characters (RFC 2045 section 6.8).
+/// Breaks base64 text into lines of 76 characters (RFC 2045 section 6.8).
 private func wrapped(_ text: [UInt8]) -> [UInt8] {
     stride(from: 0, to: text.count, by: 76).flatMap { text[$0..<min($0 + 76, text.count)] + [13, 10] }
 }
 
-/// The subject. It becomes encoded words (RFC 2047) if it is not plain ASCII, looks like an encoded word or is too long
-/// for a line.
+/// The subject as a header value. It is written as encoded words (RFC 2047) if it is not ASCII, looks like an encoded
+/// word or is too long for a line.
 private func encodedSubject(_ subject: String) -> String {
     let text = subject.utf8
     let readsEncoded = zip(text, text.dropFirst()).contains { $0 == (UInt8(ascii: "="), UInt8(ascii: "?")) }

@@ -13,7 +13,8 @@ package func percentEncoded(_ text: String) -> String {
     return result
 }
 
-/// A secret as a part of a path or query, escaped in the same way, in memory that is wiped.
+/// A secret text as a part of a path or query, in memory that is wiped. Every byte is escaped, except unreserved
+/// characters (RFC 3986 section 2.3).
 package func percentEncoded(_ text: SecretBytes) -> SecretBytes {
     let bytes = text.span
     let escapes = bytes.indices.reduce(0) { $0 + (isUnreserved(bytes[$1]) ? 0 : 1) }

@@ -16,8 +16,8 @@ enum ProxyChoice {
         return isExcepted(url.host, exceptions) ? nil : found
     }
 
-    /// Whether `exceptions` (`no_proxy`) contain the host. A name, with or without a leading dot, includes its
-    /// subdomains; `10.0.0.0/8` is a network; `*` is every host.
+    /// Whether `exceptions`, the value of `no_proxy`, contains the host. In it, a name, with or without a leading dot,
+    /// includes its subdomains; `10.0.0.0/8` is a network; `*` is every host.
     private static func isExcepted(_ host: String, _ exceptions: String) -> Bool {
         exceptions.split { $0 == "," || $0 == " " || $0 == "\t" }.contains { entry in
             let name = entry.drop { $0 == "." }.lowercased()

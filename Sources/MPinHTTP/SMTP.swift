@@ -23,7 +23,7 @@ package struct SMTPServer: Sendable {
 /// Why a mail was not submitted.
 package enum SMTPFailure: Error, Equatable, CustomStringConvertible {
     case invalidURL
-    /// The text is not an address, or could insert a header or an SMTP command.
+    /// The sender's or the receiver's text is not an address, or could insert a header or an SMTP command.
     case invalidAddress
     /// The subject contains a line break or another control character.
     case invalidSubject
@@ -32,7 +32,7 @@ package enum SMTPFailure: Error, Equatable, CustomStringConvertible {
     case network(String)
     case timedOut
 
-    /// One line for the user.
+    /// A description for the user, in one line.
     package var description: String {
         switch self {
         case .invalidURL: "the mail server's URL is not an smtp or smtps URL"

@@ -10,10 +10,10 @@ final class SocketGate {
     /// The class of the first address that was refused.
     private(set) var refused: AddressClass?
 
-    /// `reach` is the set of classes that are allowed; nil means all.
+    /// Allows the address classes in `reach`; nil means all.
     init(reach: Set<AddressClass>?) { self.reach = reach }
 
-    /// Makes this object the target of the handle's socket callback. It must live until the handle has run.
+    /// Makes this object the target of the handle's socket callback. This object must live until the handle has run.
     func attach(to handle: CurlHandle) {
         handle.set(CURLOPT_OPENSOCKETDATA, pointer: Unmanaged.passUnretained(self).toOpaque())
         handle.require(

@@ -20,7 +20,7 @@ public struct Session: Sendable, Equatable {
     public internal(set) var proposedUserID = ""
     /// The name of the application that shows the code.
     public internal(set) var applicationName = ""
-    /// The URL of the application's icon.
+    /// The URL of the icon of the application that shows the code.
     public internal(set) var applicationIconURL = ""
     package internal(set) var customerID = ""
     package internal(set) var customerName = ""
@@ -31,7 +31,7 @@ public struct Session: Sendable, Equatable {
 
 /// The result of a verification.
 package struct Verification: Sendable, Equatable {
-    /// Seconds since 1970; 0 if the server does not say.
+    /// When the activation token expires, in seconds since 1970; 0 if the server does not say.
     package var expireTime: Int64
     package var accessID: String
     /// The activate code for ``SDK/startRegistrationMFA(_:accessCode:activateCode:pushID:)``.
@@ -52,14 +52,15 @@ package struct OTP: Sendable, Equatable {
     /// if the server issued no code.
     package var status: Status
     package var code = ""
-    /// Seconds since 1970 of the server's clock.
+    /// When the code expires, and the time of the answer: seconds since 1970 on the server's clock.
     package var expireTime: Int64 = 0
     package var nowTime: Int64 = 0
     /// How long the code is valid, in seconds.
     package var ttlSeconds: Int32 = 0
 }
 
-/// A signature for a designated verifier, with what the verifier needs in addition to the hash.
+/// A signature for a designated verifier: one server, which alone can check it. It contains all values that the
+/// verifier needs besides the hash that was signed.
 public struct Signature: Sendable, Equatable {
     /// The time that was signed, in seconds since 1970.
     public package(set) var timestamp: Int64

@@ -34,7 +34,7 @@ final class Core {
         try load()
     }
 
-    /// The program may still hold users; their secrets are erased here.
+    /// Erases the secrets of all users, because the program may hold ``User`` objects longer than the core.
     deinit {
         for user in users.values { user.forgetSecrets() }
     }
@@ -71,8 +71,9 @@ final class Core {
         return user
     }
 
-    /// The first matching user, ordered by customer and application; nil matches any. A user with a started
-    /// registration comes before one that was only made.
+    /// Finds the user with this id at the current backend. For customer and application, nil matches any name. If
+    /// several users match, one whose registration has started comes before one without, then the order of customer and
+    /// application decides. Nil if no user matches.
     func user(_ id: String, customerID: String?, appID: String?) throws(SDKError) -> User? {
         let site = IdentityKey.site(try currentBackend().url)
         return users.filter { key, _ in
@@ -83,8 +84,8 @@ final class Core {
         }?.value
     }
 
-    /// The users of a backend, or of all backends if it is nil, ordered by id, then by backend, customer and
-    /// application.
+    /// The users of `backend`, or of all backends if `backend` is nil, whose registration has started. They are ordered
+    /// by id, then by backend, customer and application.
     func listUsers(backend: String?) -> [User] {
         let site = backend.map(IdentityKey.site)
         return users.filter { key, user in user.state != .invalid && key.site == site ?? key.site }
@@ -101,8 +102,8 @@ final class Core {
         let key = user.key
         let isKnown = users[key] === user
         let isBegun = user.state != .invalid
-        // A forgotten user is still in the store. It is deleted through its old handle, or through a new user with the
-        // same key.
+        // A forgotten user is still in the store. Such a user can be deleted through its old ``User`` object, or
+        // through a new user with the same key.
         let isStored = forgotten.contains(key) ? isKnown || isBegun : isKnown && isBegun
         if isStored { try save(user) { $0 = nil } }
         if isKnown { users[key] = nil }
@@ -139,8 +140,9 @@ final class Core {
 
     // MARK: Store
 
-    /// Changes the stored record of a user (nil: there is none), then updates all users in memory from the store. If
-    /// the new key is that of a forgotten user, the record takes its place.
+    /// Changes the stored record of a user, then updates all users in memory from the store. `change` receives nil if
+    /// no record is stored, and sets nil to remove it. If `change` gives the record the key of a forgotten user, it
+    /// replaces the record of that user.
     func save(_ user: User, _ change: (inout UserRecord?) throws(SDKError) -> Void) throws(SDKError) {
         let former = user.key
         var key = former
@@ -174,7 +176,8 @@ final class Core {
     }
 
     private func load() throws(SDKError) {
-        // The version is read first: if another process writes between the two reads, the next refresh loads again.
+        // The version is read before the content. If another process writes in between, the versions differ at the next
+        // ``refresh()``, which then loads again.
         let version = store.version
         let content = try store.load()
         damagedRecords = content.damaged

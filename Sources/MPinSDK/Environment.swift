@@ -5,16 +5,16 @@ package import MPinSecrets
 /// What the program can replace in the client core: transport, storage and its key, clock, random generator, log.
 package struct Environment: Sendable {
     package var makeTransport: @Sendable (HTTPPolicy) -> any HTTPTransport
-    /// Nil: the file in the configuration.
+    /// Where the users are stored; nil: the file that the configuration names.
     package var storage: (any Storage)?
-    /// Nil: the key file in the configuration.
+    /// Where the store's key comes from; nil: the passphrase or the key file that the configuration names.
     package var keySource: (any KeySource)?
     package var random: RandomSource
     package var now: Clock
-    /// Nil: no log.
+    /// Receives the log lines; nil: no log.
     package var log: Log?
-    /// Asked whether to cancel the current call, in addition to ``SDK/cancel()``. It is called in the thread of the
-    /// call, before the call begins and while it waits.
+    /// Returns whether the current call must end, as after ``SDK/cancel()``. The client core calls it in the thread of
+    /// the call, before the call begins and while the call waits.
     package var isCancelled: @Sendable () -> Bool = { false }
     /// The maximum length of the pause before the first retry of a request.
     package var retryMilliseconds = Retries.usualMilliseconds
@@ -57,7 +57,7 @@ package typealias Log = @Sendable (LogLevel, String) -> Void
 
 /// Provides the key of 32 bytes that seals the store.
 package protocol KeySource: Sendable {
-    /// Returns the key. Only for a new store may it make and keep a new key, because a new key cannot open an old
+    /// Returns the key. A new key may be made and kept only if `isNew` is true, because a new key cannot open an old
     /// store.
     func key(forNewStore isNew: Bool, random: RandomSource) throws(SDKError) -> SecretBytes
 }

@@ -1,7 +1,7 @@
 import Glibc
 import MPinHTTP
 
-/// Keeps the last error of each thread separately.
+/// Keeps the last error for each thread that has called the client core.
 final class LastErrors: Sendable {
     private struct Entry {
         let thread: Thread
@@ -9,7 +9,7 @@ final class LastErrors: Sendable {
     }
 
     private let errors = Locked<[ObjectIdentifier: Entry]>([:])
-    /// At this number of entries, those of ended threads are removed.
+    /// When there are this many entries, the entries of ended threads are removed.
     private static let manyThreads = 256
 
     func record(_ error: SDKError) {
@@ -20,7 +20,7 @@ final class LastErrors: Sendable {
         }
     }
 
-    /// Nil if no call of this thread has failed.
+    /// The last error of the calling thread. Nil if no call of this thread has failed.
     var current: SDKError? {
         let thread = Thread.current
         return errors.withLock { $0[ObjectIdentifier(thread)]?.error }
@@ -41,7 +41,7 @@ private final class Thread: Sendable {
         return thread
     }
 
-    /// Used for all threads if the process cannot create another key.
+    /// Stands for all threads if the process has no free key for data of a thread.
     private static let unknown = Thread()
     private static let key: pthread_key_t? = {
         var key = pthread_key_t()

@@ -1,14 +1,16 @@
 import MPinHTTP
 import MPinSecrets
 
-/// The client core: one store, one backend at a time, users. Every call blocks and may come from any thread. Calls on
-/// one object wait for each other, except ``cancel()``, ``lastError`` and the getters of ``User``.
+/// The client core. It has one store with users, and one backend at a time. Every call may come from any thread and
+/// returns when its work is done. Calls on one object wait for each other, except ``cancel()``, ``lastError`` and the
+/// getters of ``User``.
 package final class SDK: @unchecked Sendable {
     private let environment: Environment
     private let gate = Gate()
     private let errors = LastErrors()
     private let timeoutMilliseconds = Locked<UInt32>(SDK.defaultTimeout)
-    /// Nil until initialised. Only the thread that is in the gate may use this and the following variables.
+    /// The data of the initialised object; nil before. Only the thread that has entered `gate` may use this variable
+    /// and the following ones.
     private var core: Core?
     private var settings = RequestSettings()
     /// Receives log lines about failures.
@@ -20,8 +22,8 @@ package final class SDK: @unchecked Sendable {
     // MARK: Life cycle
 
     /// Opens the store, loads its users, and sets the backend if one is given. Does nothing if the object is
-    /// initialised already. After a failure the object is in its first state again. If `environment` is nil, that of
-    /// the object is used.
+    /// initialised already. After a failure the object is as before the call. If `environment` is nil, the environment
+    /// that the object was made with is used.
     package func initialize(_ config: SDKConfig, _ environment: Environment? = nil) throws(SDKError) {
         let environment = environment ?? self.environment
         let timeout = config.timeoutMilliseconds == 0 ? Self.defaultTimeout : config.timeoutMilliseconds
@@ -59,7 +61,7 @@ package final class SDK: @unchecked Sendable {
     /// The last error of this object's calls in this thread. Never waits.
     package var lastError: SDKError? { errors.current }
 
-    /// Records an error for ``lastError``, for arguments that the C boundary refused before the call.
+    /// Records an error for ``lastError``. The C boundary uses this for arguments that it refuses itself.
     package func record(_ error: SDKError) { errors.record(error) }
 
     /// Computes shares, a token and both passes for a right and a wrong PIN, and compares them with known results.
@@ -127,7 +129,8 @@ package final class SDK: @unchecked Sendable {
 }
 
 extension Status {
-    /// Failures of this device are errors for a developer to look at. All others are usual, so they are warnings.
+    /// The level at which a failure is logged. Failures of this device need the attention of a developer, so they are
+    /// errors. All other failures are usual and are warnings.
     fileprivate var logLevel: LogLevel {
         switch self {
         case .storageError, .cryptoError, .randomFailed, .unsupportedFormat: .error

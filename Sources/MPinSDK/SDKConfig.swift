@@ -2,17 +2,17 @@ package import MPinSecrets
 
 /// The configuration for ``SDK/initialize(_:_:)``.
 package struct SDKConfig: Sendable {
-    /// The file with users and tokens. May be empty if the environment has its own storage.
+    /// The path of the file with users and tokens. May be empty if ``Environment/storage`` is set.
     package var storagePath: String
     /// The file with the store's key; nil: the storage path followed by `.key`.
     package var keyPath: String?
     /// The passphrase from which the store's key is made with Argon2id. Nil: the key comes from its file.
     package var passphrase: SecretBytes?
-    /// Base URL of the backend that is set at initialisation; nil: none.
+    /// Base URL of the backend that is set at initialisation; nil: no backend yet.
     package var backend: String?
-    /// Prefix of the service under the base URL.
+    /// The prefix of the service's paths under the base URL.
     package var rpsPrefix: String
-    /// PEM file of the trusted certificate authorities; nil: the system's.
+    /// The path of a PEM file with the trusted certificate authorities; nil: those of the system.
     package var caFile: String?
     /// `http://host:port` of the proxy; nil: the proxy in the process's environment.
     package var proxy: String?
@@ -20,7 +20,7 @@ package struct SDKConfig: Sendable {
     package var pinnedKeys: String?
     /// Name of the client, sent as a header of every request; nil: none.
     package var clientID: String?
-    /// The maximum duration of one operation.
+    /// The maximum duration of one operation; 0: 30 seconds.
     package var timeoutMilliseconds: UInt32
     /// Whether plain http is allowed to hosts that are not loopback.
     package var allowInsecure: Bool

@@ -7,7 +7,7 @@ package struct SDKError: Error, Equatable, CustomStringConvertible {
     package let httpStatus: Int?
     /// The details of the server's error answer.
     package let server: ServerReport
-    /// Whether a retry would fail in the same way.
+    /// Whether a retry would fail in the same way, so that the request is not repeated.
     package let isFinal: Bool
 
     /// The details of an error answer, without its HTTP status.
@@ -44,7 +44,7 @@ package struct SDKError: Error, Equatable, CustomStringConvertible {
         return SDKError(status ?? self.status, words, httpStatus: httpStatus, server: server, isFinal: isFinal)
     }
 
-    /// One line: the name of the status, then the text.
+    /// The error in one line: the name of the status, then the text.
     package var description: String { "\(status.name): \(text)" }
 
     package static func == (left: SDKError, right: SDKError) -> Bool { left.status == right.status }

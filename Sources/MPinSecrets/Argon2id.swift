@@ -7,19 +7,19 @@ package struct Argon2id: Sendable, Equatable {
     package let passes: UInt32
     /// The size of the memory in KiB.
     package let kibibytes: UInt32
-    /// 16 bytes.
+    /// The salt, 16 random bytes.
     package let salt: [UInt8]
 
     /// The size of a salt in bytes.
     package static let saltSize = 16
     private static let keySize = 32
-    /// The largest number of passes that is accepted: with more, a damaged header would block the caller for minutes.
+    /// The accepted numbers of passes. With more passes, a damaged header would block the caller for minutes.
     private static let passesAllowed: ClosedRange<UInt32> = 1...20
     private static let kibibytesAllowed: ClosedRange<UInt32> = 8...1 << 20
     /// The second recommendation of RFC 9106 section 4: three passes over 64 MiB.
     private static let recommended: (passes: UInt32, kibibytes: UInt32) = (3, 1 << 16)
 
-    /// Nil if a parameter is out of range.
+    /// Takes stored parameters. Nil if one of them is out of range.
     package init?(passes: UInt32, kibibytes: UInt32, salt: [UInt8]) {
         guard Self.passesAllowed.contains(passes), Self.kibibytesAllowed.contains(kibibytes),
             salt.count == Self.saltSize
@@ -38,7 +38,7 @@ package struct Argon2id: Sendable, Equatable {
     /// Whether the recommended parameters cost more than these.
     package var isOutdated: Bool { passes < Self.recommended.passes || kibibytes < Self.recommended.kibibytes }
 
-    /// The key of the passphrase, 32 bytes. Nil if there is not enough memory.
+    /// Derives the key from the passphrase, 32 bytes. Nil if there is not enough memory.
     package func key(_ passphrase: SecretBytes) -> SecretBytes? {
         let key = SecretBytes(count: Self.keySize)
         var bytes = key.mutableSpan

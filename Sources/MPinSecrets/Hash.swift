@@ -12,7 +12,7 @@ package enum SHA256 {
         return hash(message, empty.span, into: &digest)
     }
 
-    /// Writes the digest of `first || second` into `digest`, 32 bytes. False if `digest` has another length.
+    /// Writes the digest of `first` followed by `second` into `digest`, 32 bytes. False if `digest` has another length.
     @discardableResult
     package static func hash(
         _ first: Span<UInt8>, _ second: Span<UInt8>, into digest: inout MutableSpan<UInt8>

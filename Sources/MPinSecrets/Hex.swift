@@ -47,12 +47,13 @@ package enum Hex {
 
     /// The digit `0...9a...f` of a number below 16, without a branch on the value.
     private static func digit(_ nibble: UInt8) -> UInt8 {
-        // 39 is the distance from ":", which follows "9", to "a". The mask is all ones for 10...15.
+        // `isLetter` has all bits set for the numbers 10 to 15, otherwise none. 39 is the distance from ":", the
+        // character after "9", to "a".
         let isLetter = UInt8(truncatingIfNeeded: (Int16(9) &- Int16(nibble)) >> 8)
         return nibble &+ 48 &+ (isLetter & 39)
     }
 
-    /// The value of a digit, without a branch. `bad` is not zero if the character is not a hex digit.
+    /// The value of a hex digit, computed without a branch. `bad` is not zero if the character is not a hex digit.
     private static func value(_ character: UInt8) -> (value: UInt8, bad: UInt8) {
         let isDigit = mask(character, from: 48, through: 57)
         let folded = character | 32
@@ -61,7 +62,7 @@ package enum Hex {
         return (value, ~(isDigit | isLetter))
     }
 
-    /// All ones where `low <= byte <= high`, else 0.
+    /// A byte with all bits set if `low <= byte <= high`, otherwise 0.
     private static func mask(_ byte: UInt8, from low: UInt8, through high: UInt8) -> UInt8 {
         let below = (Int16(byte) &- Int16(low)) >> 8
         let above = (Int16(high) &- Int16(byte)) >> 8

@@ -33,7 +33,7 @@ package enum KeyFile {
     private static let keySize = 32
     private static let fileSize = 2 * keySize + 1
 
-    /// The key in the file, 32 bytes. It refuses a file that the group or others can read or write.
+    /// Reads the key from the file, 32 bytes. Refuses a file that the group or others can read or write.
     package static func load(_ path: String) throws(KeyFileError) -> SecretBytes {
         let text = try SecretFile.load(path, limit: fileSize + 1)
         guard text.count == fileSize || text.count == fileSize - 1,
@@ -42,14 +42,14 @@ package enum KeyFile {
         return key
     }
 
-    /// Writes a new random key of 32 bytes to a new file and returns it. An existing file is an error.
+    /// Makes a random key of 32 bytes, writes it to a new file, and returns it. Throws if the file exists.
     package static func create(_ path: String, random: RandomSource = systemRandom) throws(KeyFileError) -> SecretBytes
     {
         let key: SecretBytes
         do { key = try .random(count: keySize, from: random) } catch { throw .random }
         // The key is written to a temporary file and then linked to its name. So a crash leaves no partial key, and if
         // two processes create the key at once, both use the same one. The temporary name is random. A process id would
-        // not do, because threads share it and a container uses the same one at every start.
+        // not be unique, because threads share it and a container uses the same id at every start.
         let unique: [UInt8]
         do { unique = try randomBytes(8, from: random) } catch { throw .random }
         let draft = "\(path).\(Hex.encode(unique)).new"
@@ -69,7 +69,7 @@ package enum KeyFile {
         return key
     }
 
-    /// The key in the file. If there is no file, it is created first.
+    /// Reads the key from the file. If there is no file, creates it first.
     package static func loadOrCreate(
         _ path: String, random: RandomSource = systemRandom
     ) throws(KeyFileError) -> SecretBytes {
@@ -80,7 +80,7 @@ package enum KeyFile {
         }
     }
 
-    /// False, with `errno` set, if not all bytes were written.
+    /// Writes all bytes of `text`. False, with `errno` set, if a write fails.
     private static func writeAll(_ text: SecretBytes, to file: Int32) -> Bool {
         text.span.withUnsafeBytes { bytes in
             var written = 0

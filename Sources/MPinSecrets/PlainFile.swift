@@ -1,7 +1,6 @@
 package import Glibc
 
-/// Opens files whose paths come from a user. It refuses a FIFO and any other object on which opening or reading may
-/// block.
+/// Opens files whose paths come from a user. Refuses a FIFO and any other object on which opening or reading may block.
 package enum PlainFile {
     /// Why a file cannot be read.
     package enum Failure: Error, Equatable, CustomStringConvertible {
@@ -12,7 +11,7 @@ package enum PlainFile {
         /// The file is larger than allowed, or is not UTF-8.
         case content(path: String)
 
-        /// One line for the user.
+        /// A description for the user, in one line.
         package var description: String {
             switch self {
             case .system(let path, let code): "\(path): \(String(cString: strerror(code)))"

@@ -1,6 +1,6 @@
 import CSodium
 
-/// A function that fills the bytes with random ones. It returns false on failure.
+/// A function that fills its argument with random bytes. Returns false on failure.
 package typealias RandomSource = @Sendable (inout MutableSpan<UInt8>) -> Bool
 
 /// The random generator failed.

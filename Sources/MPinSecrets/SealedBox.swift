@@ -20,8 +20,8 @@ package enum SealedBox {
         case notAuthentic
     }
 
-    /// Seals `plaintext` under a key of 32 bytes. `associatedData` names the purpose and place of the box; `open` needs
-    /// the same value. The box is 40 bytes longer than the plaintext.
+    /// Seals `plaintext` under a key of 32 bytes. `associatedData` names the purpose and place of the box, so that it
+    /// cannot be used elsewhere; `open` needs the same value. The box is 40 bytes longer than the plaintext.
     package static func seal(
         _ plaintext: Span<UInt8>, key: SecretBytes, associatedData: [UInt8], random: RandomSource = systemRandom
     ) throws(Failure) -> [UInt8] {

@@ -2,8 +2,8 @@ import CSodium
 
 /// Bytes that must be erased after use: a PIN, a token, a share, a key.
 ///
-/// The memory is between guard pages. Where the system allows it, it is excluded from swap and core dumps. It is wiped
-/// when the object is freed, compared in constant time, and never printed.
+/// The memory is between guard pages and, where the system allows it, excluded from swap and core dumps. The bytes are
+/// wiped when the object is freed, compared in constant time, and never printed.
 package final class SecretBytes: Sendable {
     nonisolated(unsafe) private let storage: UnsafeMutableBufferPointer<UInt8>
     private let isGuarded: Bool
@@ -21,7 +21,7 @@ package final class SecretBytes: Sendable {
         storage.initialize(repeating: 0)
     }
 
-    /// Copies `bytes`. The caller wipes the original.
+    /// Copies `bytes`. The caller must wipe the original.
     package convenience init(copying bytes: Span<UInt8>) {
         self.init(count: bytes.count)
         bytes.withUnsafeBufferPointer { _ = storage.update(fromContentsOf: $0) }
@@ -85,7 +85,7 @@ extension SecretBytes: Equatable {
 }
 
 extension SecretBytes: CustomStringConvertible, CustomReflectable {
-    /// The length only.
+    /// A description that contains the length only.
     package var description: String { "SecretBytes(\(count))" }
 
     /// Hides the content from `dump` and debuggers.
@@ -98,7 +98,7 @@ package func constantTimeEqual(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Boo
     return left.withBytes { left, count in right.withBytes { right, _ in sodium_memcmp(left, right, Int(count)) == 0 } }
 }
 
-/// Overwrites bytes with zeros; the compiler cannot remove this.
+/// Overwrites bytes with zeros. The compiler cannot optimise this away.
 package func wipe(_ bytes: inout MutableSpan<UInt8>) {
     bytes.withUnsafeMutableBufferPointer { buffer in
         if let base = buffer.baseAddress { sodium_memzero(base, buffer.count) }
@@ -106,7 +106,8 @@ package func wipe(_ bytes: inout MutableSpan<UInt8>) {
 }
 
 extension Span<UInt8> {
-    /// Passes the address and number of the bytes to C functions that reject a null pointer even for no bytes.
+    /// Calls `body` with the address and the number of the bytes. The address is never null, because some C functions
+    /// reject a null pointer even for no bytes.
     func withBytes<Result>(_ body: (UnsafePointer<UInt8>, UInt64) -> Result) -> Result {
         withUnsafeBufferPointer { buffer in
             if let base = buffer.baseAddress { return body(base, UInt64(buffer.count)) }

@@ -2,8 +2,8 @@ import Glibc
 
 /// A secret of any format in a file that only its owner can read.
 package enum SecretFile {
-    /// The first `limit` bytes of the file. It refuses anything but a regular file, and a file that the group or others
-    /// can read or write.
+    /// Reads at most the first `limit` bytes of the file. Refuses anything but a regular file, and a file that the
+    /// group or others can read or write.
     package static func load(_ path: String, limit: Int) throws(KeyFileError) -> SecretBytes {
         let file: Int32
         let status: stat
@@ -20,7 +20,7 @@ package enum SecretFile {
         return SecretBytes(copying: buffer.span.extracting(first: length))
     }
 
-    /// A passphrase: the only line of the file, 12 to 1024 bytes, without its newline.
+    /// Reads a passphrase: the only line of the file, 12 to 1024 bytes, without its newline.
     package static func loadPassphrase(_ path: String) throws(KeyFileError) -> SecretBytes {
         let text = try load(path, limit: 1026)
         var length = text.count

@@ -1,11 +1,11 @@
 /// POST mpinAuthServerURL/pass1 (wire section 6.6).
 package struct Pass1Request: Codable, Sendable {
     package var pass = 1
-    /// Hex of the M-Pin ID.
+    /// The M-Pin ID in hex.
     package var mpin_id: String
-    /// G1 point, 65 bytes in hex.
+    /// The commitment U, a G1 point: 65 bytes in hex.
     package var U: String
-    /// G1 point, 65 bytes in hex; empty if time permits are not used.
+    /// The commitment UT with the time permit, a G1 point: 65 bytes in hex. Empty if time permits are not used.
     package var UT: String
     /// The purpose of the login at a MIRACL server: `reg-code`, `dvs-reg` or `dvs-auth`.
     package var scope: [String]?
@@ -27,7 +27,7 @@ package struct Pass1Request: Codable, Sendable {
 
     private enum CodingKeys: String, CodingKey { case pass, mpin_id, U, UT, scope, publicKey, dtas }
 
-    /// `pass` is ignored (wire section 6.6).
+    /// Ignores the member `pass` (wire section 6.6).
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         mpin_id = try container.decode(String.self, forKey: .mpin_id)
@@ -56,7 +56,7 @@ package struct Pass1Response: Codable, Sendable {
 
     private enum CodingKeys: String, CodingKey { case version, pass, y, message }
 
-    /// The other members are ignored.
+    /// Reads the member `y` and ignores the others.
     package init(from decoder: any Decoder) throws {
         y = try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .y)
     }
@@ -66,7 +66,7 @@ package struct Pass1Response: Codable, Sendable {
 package struct Pass2Request: Codable, Sendable {
     package var pass = 2
     package var mpin_id: String
-    /// G1 point, 65 bytes in hex.
+    /// The proof V, a G1 point: 65 bytes in hex.
     package var V: String
     /// `"0"` for a login on the same device, otherwise an access number or the id of a QR code.
     package var WID: String
@@ -82,7 +82,7 @@ package struct Pass2Request: Codable, Sendable {
 
     private enum CodingKeys: String, CodingKey { case pass, mpin_id, V, WID, OTP }
 
-    /// `pass` is ignored.
+    /// Ignores the member `pass`.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         mpin_id = try container.decode(String.self, forKey: .mpin_id)
@@ -92,14 +92,14 @@ package struct Pass2Request: Codable, Sendable {
     }
 }
 
-/// The answer to ``Pass2Request``. It has the same form for a right and a wrong PIN. The client passes it on unchanged,
-/// so it decodes it as a ``JSONValue``.
+/// The answer to ``Pass2Request``. It has the same form for a right and a wrong PIN. The client passes the answer on
+/// unchanged, so it decodes a ``JSONValue`` and not this type.
 package struct Pass2Response: Codable, Sendable {
     package var version: String
     package var pass: Int
     /// One-time token, which the authenticate request exchanges for the result: 16 bytes in hex.
     package var authOTT: String
-    /// Six digits; nil if they were not requested.
+    /// The one-time password, six digits; nil if none was requested.
     package var OTP: String?
 
     package init(authOTT: String, OTP: String? = nil) {

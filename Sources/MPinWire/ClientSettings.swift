@@ -31,11 +31,11 @@ package struct ClientSettings: Codable, Sendable {
     package var useNFC: Bool?
     package var accessNumberUseCheckSum: Bool?
     package var accessNumberDigits: Int?
-    /// 1 makes the client check access numbers.
+    /// 1 makes the client check the check digit of access numbers.
     package var cSum: Int?
     /// New random bytes in hex, for clients without a random generator.
     package var seedValue: String?
-    /// Absent means true, because old servers never send it.
+    /// Whether logins need time permits. Absent means true, because old servers use permits and never send this member.
     package var usePermits: Bool?
     /// True if a login with the scope `reg-code` gives a code that registers another device. Old servers do not send
     /// this member.

@@ -3,7 +3,7 @@ package let wireVersion = "0.3"
 
 /// PUT registerURL and PUT registerURL/<mpinId> (wire section 6.2).
 package struct RegisterRequest: Codable, Sendable {
-    /// Never empty.
+    /// The user id; never empty.
     package var userId: String
     /// 1 for a mobile client, 0 for a browser; old clients may send it as text.
     package var mobile: LenientInt?
@@ -41,7 +41,7 @@ package struct RegisterRequest: Codable, Sendable {
 
 /// The answer to ``RegisterRequest``.
 package struct RegisterResponse: Codable, Sendable {
-    /// Hex of the M-Pin ID's JSON text.
+    /// The M-Pin ID: the bytes of its JSON text in hex.
     package var mpinId: String
     /// The one-time token of this registration, the `regOTT`: 32 hex digits.
     package var registrationToken: SecretText
@@ -92,7 +92,7 @@ package struct RegisterResponse: Codable, Sendable {
         case registrationToken = "regOTT"
     }
 
-    /// The token as text, in memory that is not wiped.
+    /// The member `registrationToken` as text, in memory that is not wiped.
     package var regOTT: String { registrationToken.plainText }
 
     private static func text(_ container: KeyedDecodingContainer<CodingKeys>, _ key: CodingKeys) -> String? {
@@ -104,7 +104,7 @@ package struct RegisterResponse: Codable, Sendable {
 /// GET signatureURL/<mpinId>?regOTT= (wire section 6.3): the first share of the client secret, and the signed query for
 /// the second one.
 package struct SignatureResponse: Codable, Sendable {
-    /// G1 point, 65 bytes.
+    /// The first share of the client secret, a G1 point of 65 bytes.
     package var clientSecretShare: SecretHex
     /// URL-encoded query, which the client appends unchanged to `certivoxURL + "clientSecret?"`.
     package var params: String
@@ -122,7 +122,7 @@ package struct SignatureResponse: Codable, Sendable {
 /// POST setupDoneURL/<mpinId> (wire section 6.4): reports that the client has its token and the shares are not needed
 /// any more. Old clients send other bodies or none.
 package struct SetupDoneRequest: Codable, Sendable {
-    /// The `regOTT`.
+    /// The one-time token of the registration, the `regOTT`.
     package var registrationToken: SecretText
 
     package init(registrationToken: SecretText) { self.registrationToken = registrationToken }
@@ -134,10 +134,10 @@ package struct SetupDoneRequest: Codable, Sendable {
 /// encoded again from this value.
 package struct MPinIDContent: Codable, Sendable {
     package var mobile: Int
-    /// `YYYY-MM-DD HH:MM:SS.ffffff`, UTC.
+    /// When the ID was made: `YYYY-MM-DD HH:MM:SS.ffffff`, UTC.
     package var issued: String
     package var userID: String
-    /// 16 random bytes in hex.
+    /// 16 random bytes in hex, so that each ID is different.
     package var salt: String
 
     package init(mobile: Int, issued: String, userID: String, salt: String) {
@@ -155,7 +155,7 @@ package struct VerifyUserRequest: Codable, Sendable {
     package var mobile: Int
     /// A signature. The RPA sends it back to activate the registration.
     package var activateKey: String
-    /// `YYYY-MM-DDTHH:MM:SSZ`.
+    /// When the registration expires: `YYYY-MM-DDTHH:MM:SSZ`.
     package var expireTime: String
     /// True if the registration was restarted.
     package var resend: Bool

@@ -45,7 +45,7 @@ package struct RenewalAnswer: Decodable, Sendable {
 
 /// POST mpinAuthServerURL/dvsregister (MIRACL MFA): registers a signing key.
 package struct SigningRegisterRequest: Codable, Sendable {
-    /// G2 point, 128 bytes in hex.
+    /// The public key to register, a G2 point: 128 bytes in hex.
     package var publicKey: String
     package var deviceName: String?
     /// The token of the ``SigningPermission``.
@@ -60,7 +60,7 @@ package struct SigningRegisterRequest: Codable, Sendable {
 
 /// The answer to ``SigningRegisterRequest``.
 package struct SigningRegisterResponse: Codable, Sendable {
-    /// Hex of the M-Pin ID that signs.
+    /// The M-Pin ID that signs, in hex.
     package var mpinId: String
     /// D-TA 1's share: G1 point, 65 bytes.
     package var dvsClientSecretShare: SecretHex
@@ -81,7 +81,7 @@ package struct SigningRegisterResponse: Codable, Sendable {
 
 /// The answer to GET cs2url: D-TA 2's share.
 package struct SigningShareResponse: Codable, Sendable {
-    /// G1 point, 65 bytes.
+    /// The share, a G1 point of 65 bytes.
     package var dvsClientSecret: SecretHex
 
     package init(dvsClientSecret: SecretHex) { self.dvsClientSecret = dvsClientSecret }

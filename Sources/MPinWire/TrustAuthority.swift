@@ -1,6 +1,6 @@
 /// The answer to GET D-TA/serverSecret (wire section 9).
 package struct ServerSecretResponse: Codable, Sendable {
-    /// G2 point, 128 bytes.
+    /// The D-TA's share of the server secret, a G2 point of 128 bytes.
     package var serverSecret: SecretHex
     /// The time when the master share was made, `YYYY-MM-DDTHH:MM:SSZ`.
     package var startTime: String?
@@ -21,10 +21,11 @@ package struct MasterKeysResponse: Codable, Sendable {
     package struct Key: Codable, Sendable, Equatable {
         /// A decimal number. Both D-TAs use the same one.
         package var id: String
-        /// The end of its use, `YYYY-MM-DDTHH:MM:SSZ`, if it is being replaced; nil for the current one.
+        /// When the D-TA stops using this master secret because a new one replaces it, `YYYY-MM-DDTHH:MM:SSZ`. Nil for
+        /// the current master secret.
         package var servedUntil: String?
-        /// SHA-256 of the D-TA's share of the server secret, in hex. It shows whether the share is still the same. Old
-        /// D-TAs do not send it.
+        /// SHA-256 of the D-TA's share of the server secret, in hex, which shows whether the share is still the same.
+        /// Old D-TAs do not send it.
         package var fingerprint: String?
 
         package init(id: String, servedUntil: String?, fingerprint: String? = nil) {
@@ -45,7 +46,7 @@ package struct MasterKeysResponse: Codable, Sendable {
 
 /// The answer to GET D-TA/clientSecret (wire section 9).
 package struct ClientSecretResponse: Codable, Sendable {
-    /// G1 point, 65 bytes.
+    /// The D-TA's share of the client secret, a G1 point of 65 bytes.
     package var clientSecret: SecretHex
     /// The id of the master secret.
     package var keyID: String?
@@ -59,7 +60,7 @@ package struct ClientSecretResponse: Codable, Sendable {
 
     private enum CodingKeys: String, CodingKey { case clientSecret, keyID, message }
 
-    /// The message is ignored. Other servers' answers have more members, which are ignored, too.
+    /// Ignores the member `message`, and members that only other servers send.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         clientSecret = try container.decode(SecretHex.self, forKey: .clientSecret)
@@ -69,7 +70,7 @@ package struct ClientSecretResponse: Codable, Sendable {
 
 /// The answer to GET D-TA/timePermit (wire section 9): the share for today.
 package struct TimePermitResponse: Codable, Sendable {
-    /// G1 point, 65 bytes in hex.
+    /// The D-TA's share of the time permit, a G1 point: 65 bytes in hex.
     package var timePermit: String
     /// The id of the master secret.
     package var keyID: String?
@@ -100,13 +101,13 @@ package struct TimePermitsResponse: Codable, Sendable {
 /// The answer to GET timePermitsURL/<mpinId> at the RPS (wire section 6.5): D-TA 1's share for today, and what D-TA 2
 /// requires for its share.
 package struct RPSTimePermitResponse: Codable, Sendable {
-    /// Days since 1970-01-01 UTC.
+    /// The day of the time permit, in days since 1970-01-01 UTC.
     package var date: Int32
     /// The signature with which the client asks D-TA 2 for its share of this day.
     package var signature: String
-    /// The hash of the M-Pin ID in hex, which is the name of its share in the permit storage.
+    /// The hash of the M-Pin ID in hex. The permit storage keeps the share of this M-Pin ID under this name.
     package var storageId: String
-    /// G1 point, 65 bytes in hex.
+    /// D-TA 1's share of the time permit, a G1 point: 65 bytes in hex.
     package var timePermit: String
     package var message: String?
     package var version: String?

@@ -1,7 +1,7 @@
 package import MPinSecrets
 
-/// Secret bytes that are sent as hex. The decoder of the client core makes no `String` of the text. Other decoders do,
-/// and a `String` is not wiped.
+/// Secret bytes that are sent as hex. ``JSON/decode(_:from:fromAny:)`` decodes them without making a `String` of the
+/// hex text. Other decoders make one, and a `String` is not wiped.
 package struct SecretHex: Codable, Sendable, Equatable {
     package let secret: SecretBytes
 
@@ -21,7 +21,7 @@ package struct SecretHex: Codable, Sendable, Equatable {
     }
 }
 
-/// A secret text, such as a one-time token. As with ``SecretHex``, the client core makes no `String` of it.
+/// A secret text, such as a one-time token. As with ``SecretHex``, our decoder makes no `String` of it.
 package struct SecretText: Codable, Sendable, Equatable {
     /// The text in UTF-8.
     package let secret: SecretBytes
@@ -37,7 +37,7 @@ package struct SecretText: Codable, Sendable, Equatable {
     /// A copy that is not wiped. For servers, whose requests are in memory that is not wiped either.
     package var plainText: String { secret.span.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) } }
 
-    /// Both texts, one after the other.
+    /// Joins two texts.
     package static func + (left: SecretText, right: SecretText) -> SecretText {
         SecretText(SecretBytes(joining: [left.secret, right.secret]))
     }
@@ -114,7 +114,7 @@ package enum JSONValue: Codable, Sendable, Equatable {
     case array([JSONValue])
     case object([String: JSONValue])
 
-    /// Levels of arrays and objects in it.
+    /// The number of levels of arrays and objects in this value; 0 for a scalar.
     package var depth: Int {
         switch self {
         case .array(let members): 1 + (members.map(\.depth).max() ?? 0)
@@ -129,7 +129,7 @@ package enum JSONValue: Codable, Sendable, Equatable {
             return
         }
         let container = try decoder.singleValueContainer()
-        // A failed try costs more than a successful one, so the most frequent type comes first.
+        // A failed attempt to decode a type costs more than a successful one, so the most frequent type comes first.
         if let value = try? container.decode(String.self) {
             self = .string(value)
         } else if container.decodeNil() {

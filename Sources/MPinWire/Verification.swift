@@ -31,7 +31,7 @@ package struct ConfirmationResponse: Codable, Sendable {
     package var accessId: String?
     /// The token with which a registration can be started.
     package var actToken: String
-    /// Seconds since 1970.
+    /// When the token expires, in seconds since 1970.
     package var expireTime: Int64?
 
     package init(accessId: String? = nil, actToken: String, expireTime: Int64? = nil) {

@@ -9,9 +9,9 @@ package struct WaitingBrowserResponse: Codable, Sendable {
     /// The one-time token of the browser, 32 hex digits.
     package var webOTT: String
     package var ttlSeconds: Int
-    /// Milliseconds since 1970.
+    /// The time of the answer on the server's clock, in milliseconds since 1970.
     package var localTimeStart: Int
-    /// Milliseconds since 1970.
+    /// When the number or code expires on the server's clock, in milliseconds since 1970.
     package var localTimeEnd: Int
 
     package init(webOTT: String, ttlSeconds: Int, start seconds: Int) {
@@ -45,8 +45,9 @@ package struct AccessRequest: Codable, Sendable {
 
 /// The answer to ``AccessRequest``.
 package struct AccessResponse: Codable, Sendable, Equatable {
-    /// `new`; then what the phone has reported (`wid`, `user`, ...); `authenticate` when its login has succeeded;
-    /// `expired` when the login was used or its time is over.
+    /// The state of the browser's login: `new` at first; then what the phone has reported (`wid`, `user`, ...);
+    /// `authenticate` when the phone's login has succeeded; `expired` when the browser has used the login or its time
+    /// is over.
     package var status: String
     package var statusCode = 0
     /// The user id of the login that has begun; only with the status `user`.
@@ -89,8 +90,8 @@ package struct CodeStatusResponse: Codable, Sendable {
     package init() {}
 }
 
-/// The answer to the status `wid` of a valid code: details of the page that shows it. Old servers sent the first three
-/// names, old clients read the last three.
+/// The answer to the status `wid` of a valid code: details of the page that shows it. Each of the three values has two
+/// names: old servers send the first three names, and old clients read the last three.
 package struct CodeDetailsResponse: Codable, Sendable {
     package var PrerollId = ""
     package var AppName: String
@@ -110,9 +111,9 @@ package struct CodeDetailsResponse: Codable, Sendable {
 /// The answer to POST mobileAuthenticateURL (wire section 6.8), whose request is an ``AuthenticateRequest``. It says
 /// how the phone can end the browser's session.
 package struct MobileAuthenticateResponse: Codable, Sendable {
-    /// A path at the RPA; empty if the RPA offers no logout.
+    /// The path at the RPA that ends the session; empty if the RPA offers no logout.
     package var logoutURL: String
-    /// The data to post there, unchanged; null if the RPA offers no logout.
+    /// The data that the phone posts unchanged to `logoutURL`; null if the RPA offers no logout.
     package var logoutData: JSONValue
 
     package init(logoutURL: String, logoutData: JSONValue) {

@@ -14,8 +14,8 @@ package enum WireTime {
         return days(year, month, day) &* 86400 &+ hour &* 3600 &+ minute &* 60 &+ second
     }
 
-    /// The seconds of a number of seconds or milliseconds. Numbers that would be seconds after the year 5138 are
-    /// milliseconds.
+    /// Converts a number that is either in seconds or in milliseconds to seconds. If the number as seconds is after the
+    /// year 5138, it counts as milliseconds. Nil for a negative number.
     package static func seconds(_ number: Int64) -> Int64? {
         guard number >= 0 else { return nil }
         return number >= 100_000_000_000 ? number / 1000 : number
@@ -37,8 +37,8 @@ package enum WireTime {
             || rest.first == 46 && rest.count > 1 && rest.dropFirst().allSatisfy { (48...57).contains($0) }
     }
 
-    /// The days from 1970-01-01 in the Gregorian calendar. Years are counted from March, so that a leap day is the last
-    /// day of its year.
+    /// The number of days from 1970-01-01 to a date of the Gregorian calendar. The computation lets years begin in
+    /// March, so that a leap day is the last day of its year.
     private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
         let year = month > 2 ? year : year - 1
         let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1

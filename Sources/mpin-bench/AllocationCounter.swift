@@ -25,7 +25,7 @@ enum AllocationCounter {
 }
 
 private final class Probe {
-    /// The address of the object. Never inlined, so that the object is made on the heap.
+    /// The address of the object. The getter is never inlined, so that the compiler makes the object on the heap.
     var address: ObjectIdentifier {
         @inline(never) get { ObjectIdentifier(self) }
     }

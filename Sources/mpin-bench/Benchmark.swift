@@ -15,23 +15,23 @@ struct Timing {
     let allocations: Int
 }
 
-/// Times operations and collects the results. It measures each operation in several batches, runs a batch of the unit
-/// before and after each, and takes the median of the ratios. A machine that is slower for a while then changes the
-/// nanoseconds, but not the ratio, so compare results by their ratios.
+/// Times operations and collects the results. Each operation runs in several batches, with a batch of the unit U before
+/// and after each of them; the result is the median of the ratios. If the machine is slower for a while, the
+/// nanoseconds change but the ratio does not, so compare results by their ratios.
 struct Benchmark {
     private(set) var timings: [Timing] = []
     private let isCounting: Bool
     private let onTiming: (Timing) -> Void
     private let operands: UnsafeMutablePointer<UInt>
 
-    /// The number of runs of each operation while a program counts instructions. It equals the number of users that the
-    /// operations take in turn.
+    /// The number of runs of each operation while a program counts instructions. It equals the number of sample users,
+    /// which the operations take in turn, so that each user is counted once.
     private static let countedRuns = 16
     private static let batches = 11
     private static let nanosecondsOfBatch = 4e6
     private static let unitsOfBatch = 50_000
 
-    /// With `isCounting` each operation runs a fixed number of times in `counted` and is not timed.
+    /// If `isCounting` is true, each operation runs a fixed number of times in `counted` and is not timed.
     init(isCounting: Bool = false, onTiming: @escaping (Timing) -> Void) {
         self.isCounting = isCounting
         self.onTiming = onTiming
@@ -80,8 +80,8 @@ struct Benchmark {
             of: { __gmpn_sec_mul(operands + 8, operands, 4, operands + 4, 4, nil) }, Benchmark.unitsOfBatch)
     }
 
-    /// The nanoseconds of one of `repetitions` operations. Never inlined, so that the compiler cannot move an operation
-    /// out of the loop.
+    /// The average nanoseconds of one operation in `repetitions` runs. The function is never inlined, so that the
+    /// compiler cannot move an operation out of the loop.
     @inline(never)
     private static func nanoseconds(of operation: () -> Void, _ repetitions: Int) -> Double {
         let start = now()

@@ -1,7 +1,7 @@
 import MPinCrypto
 
 extension ProtocolBench {
-    /// Times the factors of a token: one of 256 bits, and PINs.
+    /// Times adding and subtracting factors of a token: a factor of 256 bits, and PINs.
     func measureFactors(_ benchmark: inout Benchmark) {
         let factor = Sample.scalar(seed: 11), newPIN = Sample.bytes(2, seed: 12)
         let newScalar = [UInt8](repeating: 0, count: 30) + [newPIN[0] & 0x3F, newPIN[1]]

@@ -1,7 +1,8 @@
 import BN254CX
 import MPinCrypto
 
-/// Times the search for the error of a PIN. It takes 16 errors in turn, spread evenly over the range.
+/// Times the search for the error of a PIN, which is the entered PIN minus the right one. 16 errors are searched in
+/// turn, spread evenly over the range.
 func measureKangaroo(_ benchmark: inout Benchmark) throws(MPinError) {
     try measure(&benchmark, "kangaroo", range: 9_999)
     try measure(&benchmark, "kangaroo_1e6", range: 999_999)
@@ -19,7 +20,7 @@ private func measure(_ benchmark: inout Benchmark, _ name: String, range: Int32)
     }
 }
 
-/// The inputs of the search: F = e(Q, P) and, for each error n, E = F^-n.
+/// The inputs of the search: F = e(Q, P) for the generators Q of G2 and P of G1 and, for each error n, E = F^-n.
 private struct SearchInputs {
     let f: [UInt8]
     let e: [[UInt8]]

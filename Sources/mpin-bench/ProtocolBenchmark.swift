@@ -2,8 +2,8 @@ import BN254CX
 import MPinCrypto
 import MPinSecrets
 
-/// Times every operation of M-Pin in the form in which callers use it, from octets to octets. It uses several users in
-/// turn, so that the hash to G1 needs an average number of tries.
+/// Times every operation of M-Pin in the form in which callers use it, from octets to octets. The operations use
+/// several users in turn, because mapping a hash to G1 takes a different number of tries for each user.
 func measureProtocol(_ benchmark: inout Benchmark) throws(MPinError) {
     let bench = try ProtocolBench()
     try bench.measureShares(&benchmark)
@@ -52,8 +52,8 @@ final class ProtocolBench {
         return next & 15
     }
 
-    /// Lends a buffer of `count` bytes, at most 128. An error ends the program, because the time of a refused operation
-    /// is meaningless.
+    /// Lends `body` a buffer of `count` bytes, at most 128. If `body` throws, the program ends, because the time of a
+    /// refused operation is meaningless.
     func write(_ count: Int, _ body: (inout MutableSpan<UInt8>) throws(MPinError) -> Void) {
         var span = UnsafeMutableBufferPointer(rebasing: output[..<count]).mutableSpan
         do throws(MPinError) { try body(&span) } catch { fatalError("refused: \(error)") }
@@ -183,7 +183,7 @@ final class ProtocolBench {
         if isRight != true { fatalError("a right PIN was refused") }
     }
 
-    /// Times all that one login costs each side, without a time permit.
+    /// Times the work of the server and of the client for one login without a time permit.
     func measureLogin(_ benchmark: inout Benchmark) {
         benchmark.time("login_server") {
             write(32) { y throws(MPinError) in

@@ -8,7 +8,8 @@ enum Report {
         return timing.allocations == 0 ? line : line + "  \(timing.allocations) allocations"
     }
 
-    /// A JSON array of objects `name`, `ns`, `unit` (in ns, too), `ratio`, `allocations`. The names need no escaping.
+    /// The results as a JSON array of objects with the members `name`, `ns`, `unit` (the time of U in ns), `ratio` and
+    /// `allocations`. The names need no escaping.
     static func json(_ timings: [Timing]) -> String {
         let objects = timings.map { timing in
             "{\"name\": \"\(timing.name)\", \"ns\": \(decimal(timing.nanoseconds, digits: 1)), "

@@ -87,7 +87,7 @@ struct Session {
         }
     }
 
-    /// Computes both passes of the client. `u` is UT if there is a permit.
+    /// Computes both passes of the client. The result `u` is UT if there is a permit, otherwise U.
     static func login(
         _ id: [UInt8], _ x: [UInt8], _ y: [UInt8], _ pin: [UInt8], _ token: [UInt8], _ permit: [UInt8]?
     ) throws(MPinError) -> (sec: [UInt8], u: [UInt8], v: [UInt8]) {

@@ -42,8 +42,8 @@ struct Login: AsyncParsableCommand {
         }
     }
 
-    /// Shows who asks for the login and which server will check the PIN, before the PIN is asked for. The user needs
-    /// this, because an attacker can show a code of his own.
+    /// Shows who asks for the login and which server will check the PIN, before the PIN is asked for. The user must
+    /// know this, because an attacker can show an own code, to be logged in as the user.
     private func introduce(_ user: User, _ code: String?, _ client: MPinClient) async throws {
         guard let code else { return say("Login at \(user.backend) as \(user.id)") }
         let name = try await client.session(code).applicationName
@@ -101,8 +101,8 @@ struct ChangePIN: AsyncParsableCommand {
     }
 }
 
-/// Runs a login. If it fails and the user is blocked now, it throws `Blocked`, so that the exit code differs from that
-/// of a wrong PIN.
+/// Runs a login. Throws `Blocked` if the PIN was wrong and the user is now blocked, so that the exit code differs from
+/// that of another wrong PIN.
 private func blockedOrNot(_ user: User, _ work: () async throws -> Report) async throws -> Report {
     do { return try await work() } catch let error as MPinError {
         if error.code == .incorrectPIN, user.state == .blocked { throw blocked(user) }
@@ -112,7 +112,7 @@ private func blockedOrNot(_ user: User, _ work: () async throws -> Report) async
 
 private func blocked(_ user: User) -> Blocked { Blocked(user: user.id) }
 
-/// The user is blocked, because the last attempt was used up.
+/// The error of a login after which the user is blocked, because no attempt is left.
 struct Blocked: Error {
     let user: String
 }

@@ -6,11 +6,11 @@ struct QRCode {
     /// The access code, which is the part after the `#`.
     let code: String
     /// The page's origin, `https://host:port`, with the port if the URL has one. Empty if the text is only `#code`,
-    /// which stands for the current backend.
+    /// which means the current backend.
     let origin: String
     private let url: URLComponents
 
-    /// Nil unless the text is an http URL with a fragment, or a fragment alone.
+    /// Reads the text of a QR code. Nil unless the text is an http URL with a fragment, or a fragment alone.
     init?(_ text: String) {
         guard let hash = text.lastIndex(of: "#"), hash < text.index(before: text.endIndex),
             let url = URLComponents(string: String(text[..<hash])),
@@ -21,8 +21,8 @@ struct QRCode {
         self.url = url
     }
 
-    /// If the page is not of the current backend, asks the page for its service and makes that the backend. The user
-    /// must agree first, unless the page and the service are both in a trusted domain.
+    /// Makes the service of the page the current backend, if the page belongs to another backend. The user must agree
+    /// first, unless the page and its service are both in a trusted domain.
     func settle(_ client: MPinClient, backend: String, trusted: [String]) async throws {
         guard !origin.isEmpty, let current = URLComponents(string: backend), !url.isSameOrigin(as: current) else {
             return
@@ -63,7 +63,7 @@ extension URLComponents {
         place == other.place && scheme?.lowercased() == other.scheme?.lowercased()
     }
 
-    /// Whether the URL is https and its host is the domain or a subdomain of it.
+    /// Whether the URL is https and its host is `domain` or a subdomain of it.
     fileprivate func isWithin(_ domain: String) -> Bool {
         guard scheme?.lowercased() == "https", let host = host?.lowercased() else { return false }
         return host == domain.lowercased() || host.hasSuffix(".\(domain.lowercased())")

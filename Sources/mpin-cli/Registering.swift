@@ -35,8 +35,8 @@ struct Register: AsyncParsableCommand {
         }
     }
 
-    /// The device name to send. The server's setting `setDeviceName` decides; if it is not set, it is the name of the
-    /// option.
+    /// The device name to send, or nil for none. The server's setting `setDeviceName` decides whether a name is sent;
+    /// without this setting, the name of the option is sent.
     private func wantedDeviceName(_ client: MPinClient) async throws -> String? {
         switch try await client.setting("setDeviceName") {
         case "true": return deviceName ?? ProcessInfo.processInfo.hostName

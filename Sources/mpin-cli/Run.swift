@@ -15,7 +15,7 @@ struct Report: Encodable {
     var answer: String?
     var httpStatus: Int?
     var requestID: String?
-    /// After a wrong PIN, how many attempts are left, if the server says so.
+    /// After a wrong PIN: how many attempts are left. Nil if the server does not say.
     var attemptsLeft: Int?
 }
 
@@ -51,7 +51,7 @@ extension CommonOptions {
     /// The URL of the backend; nil if neither the option nor the environment names one.
     var backendURL: String? { backend ?? environment("MPIN_BACKEND") }
 
-    /// The path of the store. It creates the default folder if that does not exist.
+    /// The path of the store. Creates the default folder if no path is given and the folder does not exist.
     func storePath() throws -> String {
         if let path = store ?? environment("MPIN_STORE") { return path }
         let folder = URL.homeDirectory.appending(path: ".mpin")
@@ -62,7 +62,7 @@ extension CommonOptions {
         return folder.appending(path: "store").path
     }
 
-    /// The user with that id. Throws if the store has no such user.
+    /// The user with the id `id`. Throws if the store has no such user.
     func known(_ id: String, _ client: MPinClient) async throws -> User {
         guard let user = try await client.user(id) else { throw Failure("\(id) is not registered here") }
         return user

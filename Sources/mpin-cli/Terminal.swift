@@ -2,14 +2,14 @@ import Glibc
 import MPin
 import Synchronization
 
-/// A signal sets this while the user types a PIN.
+/// Whether a signal has arrived while the user types a PIN.
 private let isInterrupted = Atomic(false)
 
 /// Reads PINs from the terminal without echo, or from a file descriptor.
 struct PINReader {
     let descriptor: Int32?
 
-    /// Asks for a PIN. On a terminal, a new PIN is asked for twice.
+    /// Asks for a PIN. On a terminal, asks twice for a new PIN, and throws if the two differ.
     func read(_ prompt: String, isNew: Bool = false) throws -> PIN {
         if let descriptor { return PIN(ascii: try line(descriptor)) }
         let first = try ask(prompt)
@@ -31,8 +31,8 @@ struct PINReader {
         return try withoutEcho(terminal) { try line(terminal) }
     }
 
-    /// Turns the echo off while `body` runs. Signals that would end the program end only the reading, so that the echo
-    /// can be restored.
+    /// Turns the terminal's echo off while `body` runs. Signals that would end the program only end the reading, so
+    /// that the echo is turned on again.
     private func withoutEcho<Result>(_ terminal: Int32, _ body: () throws -> Result) throws -> Result {
         var former = termios()
         guard tcgetattr(terminal, &former) == 0 else { throw Failure("/dev/tty is no terminal") }
@@ -50,7 +50,7 @@ struct PINReader {
         return try body()
     }
 
-    /// Makes a signal set `isInterrupted` and do nothing else. Returns the previous action.
+    /// Makes a signal only set `isInterrupted`. Returns the previous action of the signal.
     private func interrupting(_ signal: Int32) -> sigaction {
         var action = sigaction()
         action.__sigaction_handler.sa_handler = { _ in isInterrupted.store(true, ordering: .relaxed) }
@@ -59,13 +59,13 @@ struct PINReader {
         return former
     }
 
-    /// Reads a line, one byte at a time, because the next line may be the next PIN.
+    /// Reads a line one byte at a time, so that nothing of the next line is consumed, which may be the next PIN.
     private func line(_ descriptor: Int32) throws -> [UInt8] {
         var bytes: [UInt8] = []
         var byte: UInt8 = 0
         while bytes.count < 64 {
-            // The read has a time limit, because the signal may arrive in another thread and then does not interrupt
-            // it.
+            // Waits at most 100 ms at a time, because a signal may arrive in another thread and then does not interrupt
+            // the wait.
             var input = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             let ready = poll(&input, 1, 100)
             guard !isInterrupted.load(ordering: .relaxed) else { throw Failure("interrupted") }
@@ -79,7 +79,7 @@ struct PINReader {
     }
 }
 
-/// Asks the user a question. False without a terminal.
+/// Asks the user a yes-or-no question on the terminal. False for "no", and if there is no terminal.
 func isWanted(_ question: String) -> Bool {
     let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
     guard terminal >= 0 else { return false }
@@ -100,8 +100,8 @@ struct Failure: Error, CustomStringConvertible {
 /// Writes a line to standard error. The text may come from a server, so control characters are removed.
 func say(_ text: String) { write(STDERR_FILENO, printable(text) + "\n") }
 
-/// The text without control and format characters, which could change the terminal or the direction of text. Line feeds
-/// and tabs stay.
+/// The text without control and format characters, which could change the state of the terminal or the direction of the
+/// text. Line feeds and tabs stay.
 func printable(_ text: String) -> String {
     let scalars = text.unicodeScalars.filter { scalar in
         switch scalar.properties.generalCategory {

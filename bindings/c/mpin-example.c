@@ -72,8 +72,8 @@ static void read_pin(const char *prompt, char *pin, size_t size)
     }
 }
 
-/* Reads a line of standard input, one byte at a time, because the next line is
- * the PIN. */
+/* Reads a line of standard input one byte at a time, so that nothing of the
+ * next line is consumed, which is the PIN. */
 static int read_line(char *line, size_t size)
 {
     size_t n = 0;
@@ -128,7 +128,7 @@ static mpin_status registration(mpin_sdk *sdk, const struct arguments *args)
     int32_t state = MPIN_USER_INVALID;
     char pin[PIN_SIZE] = "", wish[8] = "", device[256] = "";
     size_t size = sizeof wish;
-    /* The server says whether it keeps names of devices. */
+    /* The server's setting says whether it keeps names of devices. */
     const int is_named =
         mpin_sdk_get_client_param(sdk, wish, &size, "setDeviceName") ==
             MPIN_OK &&
@@ -186,7 +186,8 @@ static const char *session_code(const struct arguments *args)
 }
 
 /* Shows who asks for the login and which server will check the PIN, before the
- * PIN is asked for, because an attacker can show a code of his own. */
+ * PIN is asked for, because an attacker can show an own code, to be logged in
+ * as the user. */
 static mpin_status introduce(mpin_sdk *sdk, const struct arguments *args,
                              mpin_user *user)
 {
@@ -281,14 +282,15 @@ static int is_same_origin(const char *one, const char *other)
     return n == origin_length(other) && strncasecmp(one, other, n) == 0;
 }
 
-/* If the QR code is of another host than the backend, asks that host for its
- * service and shows it. It becomes the backend only if the user agrees. */
+/* Logs in a browser by its QR code. If the code belongs to another host than
+ * the backend, asks that host for its service. The service becomes the backend
+ * only if the user agrees. */
 static mpin_status login_qr(mpin_sdk *sdk, const struct arguments *args)
 {
     char origin[1024], answer[16] = "";
     mpin_service_details service;
     mpin_status status = MPIN_OK;
-    /* A code without a host belongs to the backend. */
+    /* A code without a host is a code of the backend. */
     if (*args->code == '#' || is_same_origin(args->code, args->backend))
         return login_browser(sdk, args);
     snprintf(origin, sizeof origin, "%.*s", (int)origin_length(args->code),

@@ -62,7 +62,7 @@ public final class Login {
         return new ProcessBuilder("stty", mode).inheritIO().redirectError(DISCARD).start().waitFor() == 0;
     }
 
-    /** Reads a PIN, passes it to a call, wipes it. It is not in an array, which the garbage collector may copy. */
+    /** Reads a PIN, passes it to a call and wipes it. No array is used, because the garbage collector may copy it. */
     static void withPIN(String call, java.util.function.ToIntFunction<Pointer> use) throws Exception {
         Memory pin = new Memory(16);
         pin.clear();

@@ -37,7 +37,7 @@ module MPin
   def self.room(size) = Fiddle::Pointer.malloc(size, Fiddle::RUBY_FREE).tap { |memory| memory[0, size] = "\0" * size }
 end
 
-# A user of a backend. Any status but OK ends the program.
+# A user of a backend. If a call returns another status than OK, the program ends.
 class Client
   def initialize(store, backend, id)
     check :new, MPin.mpin_sdk_new(out = MPin.room(Fiddle::SIZEOF_VOIDP))
@@ -98,7 +98,7 @@ class Client
     check call, status
   end
 
-  # Reads one byte at a time, because Ruby's buffer would keep a copy. A line that is too long is cut: it is no PIN.
+  # Reads a line one byte at a time, because Ruby's buffer would keep a copy. A line that is too long for a PIN is cut.
   def read_line(pin)
     byte = String.new
     0.step { |i| $stdin.sysread(1, byte) == "\n" ? return : pin[[i, 14].min] = byte.ord }

@@ -6,10 +6,11 @@
  * The class of the MIRACL MFA core, over mpin.h. A program that was written for
  * that core compiles with this header instead of the old one, and links
  * libmpin. What mpin_sdk.h says of MPinSDK applies here, too, with one
- * difference: a new object with a known id is a user of its own until the
- * server names its customer, because other customers may have the same id.
+ * difference: a new object with a known id is another user until the server
+ * names its customer, because several customers may have users with the same
+ * id.
  *
- * Functions that take factors also accept one text, which is the PIN.
+ * Functions that take factors also accept a single text, which is then the PIN.
  */
 
 #include "mpin_sdk_base.h"
@@ -169,7 +170,7 @@ public:
         });
     }
 
-    /** Logs in and gets a code for the program's own server. */
+    /** Logs in and gets an authorization code for the program's own server. */
     Status FinishAuthentication(
         INOUT UserPtr user, const MultiFactor &factors,
         const String &accessCode, OUT String &authzCode) {
@@ -275,14 +276,15 @@ private:
         return String(reinterpret_cast<const char *>(bytes), size);
     }
 
-    /* All factors are checked before the first is added. Otherwise a refused
-     * one would leave those before it for the next call. */
+    /* Whether the library accepts the factor. All factors are checked before
+     * the first one is added. Otherwise, if a factor is refused, the factors
+     * before it would stay and be used in the next call. */
     static bool IsFactor(const String &factor) {
         return factor.size() >= 4 && factor.size() <= 6 &&
                factor.find_first_not_of("0123456789") == String::npos;
     }
 
-    /* The PIN; empty if the user cancelled. */
+    /* The PIN, which is the first factor; empty if the user cancelled. */
     static String Pin(const MultiFactor &factors) {
         return factors.IsEmpty() ? String() : factors[0];
     }

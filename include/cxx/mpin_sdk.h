@@ -9,8 +9,9 @@
  *
  * Differences from the old core:
  *
- * - The data in the program's storages is encrypted: NONSECURE has the users,
- *   SECURE the key. Init() takes over what an old core has stored.
+ * - The data in the program's storages is encrypted: NONSECURE contains the
+ *   users, SECURE the key. Init() imports the users that an old core has
+ *   stored.
  * - Codes from 32 on are new; mpin.h explains them.
  * - If two objects of a program represent the same user, both show its current
  *   state.
@@ -31,7 +32,8 @@
 
 namespace mpin_cxx {
 
-/* Templates allow constants with an address without a source file. */
+/* The class is a template, because a template's constants can be defined in a
+ * header without a source file. */
 template <typename Unused> struct HttpConstants {
     static const char *CONTENT_TYPE_HEADER;
     static const char *ACCEPT_HEADER;
@@ -132,7 +134,8 @@ public:
         virtual ~IStorage() {}
         virtual bool SetData(const String &data) = 0;
         virtual bool GetData(OUT String &data) = 0;
-        /** Has a default, because older cores do not have this function. */
+        /** Empties the storage. It has a default, because the storages of
+         * programs for older cores do not have this function. */
         virtual bool ClearData() { return SetData(""); }
         virtual const String &GetErrorMessage() const = 0;
     };
@@ -263,7 +266,8 @@ public:
             int32_t can = 0;
             return mpin_user_get_can_sign(m_user, &can) == MPIN_OK && can == 1;
         }
-        /** 0 if the server does not say, so that 4 to 6 digits are allowed. */
+        /** The number of digits of a PIN. 0 if the server does not say; then 4
+         * to 6 digits are allowed. */
         int GetPinLength() const {
             int32_t digits = 0;
             if (mpin_user_get_pin_length(m_user, &digits) != MPIN_OK) return 0;
@@ -310,7 +314,8 @@ public:
             return Read(m_url, mpin_user_get_backend);
         }
 
-        /* If the user was freed, the text keeps its last value. */
+        /* Reads a text of the user. If the user's handle was freed, the text
+         * keeps its last value. */
         const String &Read(String &text, Getter get) const {
             size_t size = 0;
             if (get(m_user, NULL, &size) != MPIN_OK) return text;
@@ -319,7 +324,8 @@ public:
             return text;
         }
 
-        /* NULL until a function of the sdk needs the user. */
+        /* The library's handle; NULL until a function of the sdk needs the
+         * user. */
         mpin_user *m_user;
         String m_id;
         String m_deviceName;
@@ -533,8 +539,8 @@ public:
         });
     }
 
-    /** `backend` may have a scheme or not. If it is empty, all users are
-     * listed. */
+    /** Lists the users of `backend`, which may be with or without a scheme. If
+     * `backend` is empty, lists all users. */
     Status
     ListUsers(OUT std::vector<UserPtr> &users, const String &backend) const {
         std::vector<UserPtr> all;
@@ -702,7 +708,8 @@ private:
     static mpin_user *Handle(const UserPtr &user) {
         return user ? user->m_user : NULL;
     }
-    /* Not stored, because the customer may become known later. */
+    /* The key of a user. It is computed each time and not stored, because the
+     * customer may become known later. */
     static std::string Key(const User &user) {
         return user.GetId() + "\n" + user.GetUrl() + "\n" +
                user.GetCustomerId() + "\n" + user.GetAppId();
@@ -824,7 +831,8 @@ private:
         sdk.m_executeError.clear();
         IHttpRequest *http = NULL;
         mpin_status status = MPIN_NETWORK_ERROR;
-        /* Exceptions must not pass through the library. */
+        /* Exceptions are caught here, because they must not pass through the
+         * library. */
         try {
             http = sdk.m_context->CreateHttpRequest();
             if (http)
@@ -879,9 +887,9 @@ private:
                                         : IStorage::NONSECURE);
     }
 
-    /* While old users are taken over, the SECURE text is the new key, a
-     * newline, and the old text. If the program ends meanwhile, the next start
-     * finds both. */
+    /* While users of an old core are imported, the SECURE text consists of the
+     * new key, a newline and the old text. If the program ends meanwhile, the
+     * next start finds both parts. */
     static mpin_status
     StorageGet(void *self, mpin_storage_data *data, int32_t kind) {
         try {
@@ -960,11 +968,12 @@ private:
     mpin_sdk *m_sdk;
     IContext *m_context;
     State m_state;
-    /* The customer of new users: NULL for any, "" for the one the server names.
+    /* The customer of new users: NULL for any, "" for the customer that the
+     * server names.
      */
     const char *m_newCustomer;
     mutable Users m_users;
-    /* The SECURE text of an old core, until its users have been taken over. */
+    /* The SECURE text of an old core, until its users have been imported. */
     String m_oldSecure;
     /* The error text of the program's HTTP. */
     String m_executeError;

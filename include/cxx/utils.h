@@ -41,8 +41,8 @@
 
 namespace util {
 
-/** Overwrites a text. The compiler cannot remove this, although nobody reads
- * the text afterwards. */
+/** Overwrites a text with `c`. The compiler cannot remove the writes, although
+ * nobody reads the text afterwards. */
 inline void OverwriteString(std::string &text, char c = ' ') {
     volatile char *start = text.empty() ? NULL : &text[0];
     for (size_t i = 0; i < text.size(); ++i) start[i] = c;
@@ -238,7 +238,7 @@ public:
     }
     std::string GetParseError() const { return m_parseError; }
 
-    /* A missing member, or one of another type, gives the default. */
+    /* Return the member; the default if it is missing or has another type. */
 
     const char *
     GetStringParam(const char *name, const char *defaultValue = "") const {
@@ -299,7 +299,8 @@ private:
     String m_parseError;
 };
 
-/** A missing member gives the default. A member of another type throws. */
+/** Returns the member; the default if it is missing. Throws if it has another
+ * type. */
 inline std::string GetOptionalStringParam(
     const json::Object &object, const std::string &name,
     const std::string &defaultValue = "") {
@@ -338,7 +339,8 @@ public:
         return object;
     }
 
-    /** False, with nothing changed, if the key is there. */
+    /** Adds an entry. False, with nothing changed, if there is an entry with
+     * this key. */
     bool Put(const String &key, const String &value) {
         return insert(value_type(key, value)).second;
     }

@@ -1,8 +1,9 @@
-// Long runs of squarings in the cyclotomic subgroup. Each costs two thirds of `cyclotomicSquare`, and the run needs one
-// inversion at its end.
+// Many squarings of the same element, one after another, in the cyclotomic subgroup. Each costs two thirds of a
+// `cyclotomicSquare`, and one inversion is needed at the end.
 extension Fp12 {
     /// self = x^(2^n) for x in the cyclotomic subgroup, by compressed squarings. Of x = A + B w + C w^2 (see
-    /// `cyclotomicSquare`) only B and C are squared, because their squares do not depend on A.
+    /// `cyclotomicSquare`) only B and C are computed in each squaring, because their new values do not depend on A. A
+    /// is restored at the end.
     ///
     /// Karabina, "Squaring in cyclotomic subgroups", eprint 2010/542; formulas as in eprint 2010/526, section 5. 6
     /// squarings in Fp2 (12 mpn_sec_mul) and 8 reductions for each square, then `restore`, which needs one inversion in
@@ -14,7 +15,7 @@ extension Fp12 {
         restore(s)
     }
 
-    /// Squares B and C: B becomes 3 w^3 C^2 + 2 conj B, and C becomes 3 B^2 - 2 conj C.
+    /// Computes B and C of the square: B becomes 3 w^3 C^2 + 2 conj B, and C becomes 3 B^2 - 2 conj C.
     @inline(never)
     private func squareCompressed(_ s: Limbs) {
         var arena = Arena(s)

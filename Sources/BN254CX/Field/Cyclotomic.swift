@@ -31,10 +31,10 @@ extension Fp12 {
     /// square = a^2 + xi b^2 of class 14 and 10, cross = 2ab of class 10 and 4: the parts of (a + b w^3)^2 for normal a
     /// and b. Scratch: `squareInFp4Scratch`.
     ///
-    /// cross is computed as (a + b)^2 - a^2 - b^2. To each of the three real parts a multiple of p is added: 4p (s0 +
-    /// s1) with s = a + b to the first, and 2p (s0 + s1) to a^2 and b^2 together. Their difference 2p (s0 + s1), of
-    /// class 8, is left besides 2 (a0 b0 - a1 b1). The result is not negative: 2p (a1 + b1) - 2 a1 b1 = 2p a1 + 2 b1 (p
-    /// - a1), and a1 is below p + 2^196.
+    /// cross is computed as (a + b)^2 - a^2 - b^2. To each of the three real parts a multiple of p is added: with
+    /// s = a + b, 4p (s0 + s1) to the first, and together 2p (s0 + s1) to those of a^2 and b^2. So the real part of
+    /// cross contains the difference 2p (s0 + s1), of class 8, in addition to 2 (a0 b0 - a1 b1). The real part is not
+    /// negative: 2p (a1 + b1) - 2 a1 b1 = 2p a1 + 2 b1 (p - a1), and a1 is below p + 2^196.
     @inline(__always)
     static func squareInFp4(_ square: Fp2Product, _ cross: Fp2Product, _ a: Fp2, _ b: Fp2, _ s: Limbs) {
         var arena = Arena(s)
@@ -74,7 +74,8 @@ extension Fp12 {
 
     /// self = x^u, u = |x of the curve|, for x in the cyclotomic subgroup; self must not overlap x.
     ///
-    /// u = 2^62 + 15 (2^22 + 2^8 + 2^6 - 1), and x^16 is a value on the way to x^(2^62): 62 squarings, 5 products.
+    /// Since u = 2^62 + 15 (2^22 + 2^8 + 2^6 - 1) and x^16 is computed anyway on the way to x^(2^62), this takes 62
+    /// squarings and 5 products.
     package func cyclotomicPowU(_ x: Fp12, _ s: Limbs) {
         var arena = Arena(s)
         let h = arena.fp12(), t = arena.scratch

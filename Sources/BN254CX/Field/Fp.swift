@@ -20,11 +20,11 @@ package enum Fp {
     /// The number of limbs of scratch that `mul` and `sqr` use.
     package static var scratch: Int { 8 }
 
-    /// r = t / 2^320 mod p for t of eight limbs, which r may overlap. Normal for every t. See `Wide.reduced`.
+    /// r = t / 2^320 mod p for t of eight limbs, which r may overlap. r is normal for every t. See `Wide.reduced`.
     @inline(never)
     package static func reduce(_ r: Limbs, _ t: ConstLimbs) { Wide(t).reduced.store(r) }
 
-    /// As `reduce`, for n products that lie one after another. r must not overlap t.
+    /// Reduces n products that lie one after another, each as `reduce` does. r must not overlap t.
     @inline(never)
     static func reduce(_ r: Limbs, _ t: ConstLimbs, count n: Int) {
         var i = 0
@@ -48,7 +48,7 @@ package enum Fp {
         Wide(s).reduced.store(r)
     }
 
-    /// Normalises a value of class 7 at most.
+    /// Changes r, of class 7 at most, to a normal value of the same element.
     @inline(__always)
     static func normalise(_ r: Limbs) { Narrow(r).normal.store(r) }
 
@@ -80,7 +80,7 @@ package enum Fp {
         (Narrow(evenMultiple: 1) - Narrow(a)).normal.store(r)
     }
 
-    /// r = 2p - r, of class 2, if the mask is all ones; otherwise r stays. r is normal before.
+    /// r = 2p - r, which is of class 2, if the mask is all ones; otherwise r stays. Before the call, r must be normal.
     @inline(__always)
     static func negateLazily(_ r: Limbs, mask: Limb) {
         let value = Narrow(r)

@@ -44,7 +44,7 @@ package struct Fp12 {
         let ab = arena.fp6Product(), u = arena.fp6Product(), sum = arena.fp6(), twisted = arena.fp6()
         let t = arena.scratch, a = x.c0, b = x.c1
         sum.add(a, b)
-        // a0 + xi b2, whose real part is a00 + b20 + 2p - b21 of class 4
+        // twisted.b0 = a0 + xi b2; its real part is computed as a00 + b20 + 2p - b21, of class 4
         let real = Narrow(a.b0.re) + Narrow(evenMultiple: 1) - Narrow(b.b2.im) + Narrow(b.b2.re)
         real.normal.store(twisted.b0.re)
         (Narrow(a.b0.im) + Narrow(b.b2.re) + Narrow(b.b2.im)).normal.store(twisted.b0.im)

@@ -1,6 +1,6 @@
-// Encoding, decoding and comparison. All of them use the representatives below p.
+// Encoding, decoding and comparison. All these functions use the representatives below p.
 extension Fp12 {
-    /// The coefficients in the order of the encoding: w^0, w^3, w^1, w^4, w^2, w^5.
+    /// The n-th coefficient in the order of the encoding: w^0, w^3, w^1, w^4, w^2, w^5.
     @inline(__always)
     private func encoded(_ n: Int) -> Fp2 {
         switch n {

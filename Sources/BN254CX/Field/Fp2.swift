@@ -57,7 +57,7 @@ package struct Fp2 {
     /// The number of limbs of scratch that `invert` uses.
     package static var inverseScratch: Int { 4 &+ Fp.powerScratch }
 
-    /// self = w reduced. Both components have class 50 at most. self and w must not overlap.
+    /// self = the reduction of w. Both components of w have class 50 at most. self and w must not overlap.
     @inline(__always)
     func reduce(_ w: Fp2Product) { Fp.reduce(limbs, w.limbs, count: 2) }
 }
@@ -92,7 +92,7 @@ extension Fp2 {
         Fp.neg(im, a.im)
     }
 
-    /// self = (1 + i) a: real re - im, imaginary re + im. Scratch: 4 limbs.
+    /// self = (1 + i) a: the real part is re - im, the imaginary part re + im. Scratch: 4 limbs.
     @inline(__always)
     package func multiplyByXi(_ a: Fp2, _ s: Limbs) {
         Fp.sub(s, a.re, a.im)
@@ -114,7 +114,7 @@ extension Fp2 {
         (Narrow(a.im) + Narrow(evenMultiple: 1) - Narrow(b.im)).store(im)
     }
 
-    /// Normalises a value of class 7 at most.
+    /// Changes self, of class 7 at most, to a normal value of the same element.
     @inline(__always)
     func normalise() {
         Fp.normalise(re)

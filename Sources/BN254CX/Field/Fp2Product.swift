@@ -13,7 +13,8 @@ struct Fp2Product {
     @inline(__always) var re: Limbs { limbs }
     @inline(__always) var im: Limbs { limbs + 8 }
 
-    /// self = x y. Each class is at most 3, and their product k at most 25. Both components are of class 2k.
+    /// self = x y. The classes of x and y are at most 3 each, and their product k is at most 25. Both components of
+    /// self are of class 2k.
     ///
     /// Karatsuba (Devegili, Ó hÉigeartaigh, Scott, Dahab, "Multiplication and squaring on pairing-friendly fields",
     /// eprint 2006/471, section 3.1): the real part is T0 - T1 + k p^2, the imaginary part (x0 + x1)(y0 + y1) - T0 -
@@ -32,7 +33,8 @@ struct Fp2Product {
 
     /// self = x^2 for x of class k, 1 or 2. The real part is of class 6 k^2, the imaginary part of class 2 k^2.
     ///
-    /// They are (x0 + x1)(x0 - x1 + 2k p) and 2 x0 x1 (eprint 2006/471, section 3.2, complex squaring). 2 mpn_sec_mul.
+    /// The two parts are (x0 + x1)(x0 - x1 + 2k p) and 2 x0 x1 (eprint 2006/471, section 3.2, complex squaring). 2
+    /// mpn_sec_mul.
     @inline(never)
     func square(_ x: Fp2, class k: Int, _ s: Limbs) {
         (Narrow(x.re) + Narrow(x.im)).store(s)
@@ -53,7 +55,7 @@ struct Fp2Product {
     }
 }
 
-// Linear maps. They compute modulo 2^512. So intermediate sums may overflow; only a sum that is reduced must be in
+// Linear maps. They compute modulo 2^512, so intermediate sums may overflow. Only a sum that is then reduced must be in
 // range.
 extension Fp2Product {
     /// self = a.
@@ -81,21 +83,21 @@ extension Fp2Product {
         (Wide(im) + Wide(a.im) + Wide(a.im) + Wide(a.im)).store(im)
     }
 
-    /// self = self - a for a of class k, which is added to the class.
+    /// self = self - a for a of class k. The class of self grows by k.
     @inline(__always)
     func subtract(_ a: Fp2Product, class k: Int) {
         (Wide(re) + Wide(multiple: k) - Wide(a.re)).store(re)
         (Wide(im) + Wide(multiple: k) - Wide(a.im)).store(im)
     }
 
-    /// self = self - 2a, where 2a is of class k, which is added to the class.
+    /// self = self - 2a, where 2a is of class k. The class of self grows by k.
     @inline(__always)
     func subtractTwice(_ a: Fp2Product, class k: Int) {
         (Wide(re) + Wide(multiple: k) - Wide(a.re) - Wide(a.re)).store(re)
         (Wide(im) + Wide(multiple: k) - Wide(a.im) - Wide(a.im)).store(im)
     }
 
-    /// self = 2 self - 3a, where 3a is of class k. The class is doubled and k is added.
+    /// self = 2 self - 3a, where 3a is of class k. The class of self is doubled and then grows by k.
     @inline(__always)
     func doubleLessTriple(_ a: Fp2Product, class k: Int) {
         (Wide(re) + Wide(re) + Wide(multiple: k) - Wide(a.re) - Wide(a.re) - Wide(a.re)).store(re)
@@ -133,8 +135,8 @@ extension Fp2Product {
     /// self = (a + b)(c + d) - a c - b d = a d + b c for normal a, b, c, d, given the products ac and bd of class 2.
     /// Class 4. Scratch: 32 limbs.
     ///
-    /// To the real part of the large product 4 p^2 were added, and p^2 to each of ac and bd. So 2 p^2 are left in the
-    /// result, and its real part without them is at least -2 p^2.
+    /// `multiply` has added 4 p^2 to the real part of (a + b)(c + d), and p^2 to the real parts of ac and bd. So the
+    /// real part of the result contains 2 p^2. This makes it positive, because without them it is at least -2 p^2.
     @inline(__always)
     func cross(_ a: Fp2, _ b: Fp2, _ c: Fp2, _ d: Fp2, _ ac: Fp2Product, _ bd: Fp2Product, _ s: Limbs) {
         let left = Fp2(s), right = Fp2(s + Fp2.count)

@@ -23,7 +23,7 @@ package struct Fp6 {
         reduce(w)
     }
 
-    /// self = w reduced. Every component has class 50 at most. self and w must not overlap.
+    /// self = the reduction of w. Every component of w has class 50 at most. self and w must not overlap.
     @inline(__always)
     func reduce(_ w: Fp6Product) { Fp.reduce(limbs, w.limbs, count: 6) }
 

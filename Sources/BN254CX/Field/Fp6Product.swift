@@ -57,7 +57,7 @@ struct Fp6Product {
         b2.add(b2, b2)
     }
 
-    /// self = self + v t for t2 of class k; v t is (xi t2, t0, t1).
+    /// self = self + v t, where v t = (xi t2, t0, t1) and t2 is of class k.
     @inline(__always)
     func addTimesV(_ t: Fp6Product, class k: Int) {
         b1.add(b1, t.b0)
@@ -65,7 +65,8 @@ struct Fp6Product {
         b0.multiplyByXi(t.b2, class: k, plus: b0)
     }
 
-    /// self = self - a - b for a and b of class 11 at most each and self of class 28 at most. 22 is added to the class.
+    /// self = self - a - b, where a and b are of class 11 at most and self of class 28 at most. The class of self grows
+    /// by 22.
     @inline(__always)
     func subtract(_ a: Fp6Product, _ b: Fp6Product) {
         var i = 0
@@ -85,7 +86,7 @@ struct Fp6Product {
         (Wide(b0.im) + Wide(multiple: 22) - Wide(t0.im) - Wide(t2.re) - Wide(t2.im)).store(b0.im)  // class 10 + 22
         var i = Fp2Product.count
         while i < Fp6Product.count {
-            // The class of t1 + t0, and then that of t2 + t1.
+            // The class of t1 + t0 for the second coefficient, that of t2 + t1 for the third.
             let multiple = Wide(multiple: i < 2 &* Fp2Product.count ? 18 : 14)
             let lower = Wide(t.limbs + (i &- Fp2Product.count))
             (Wide(limbs + i) + multiple - Wide(t.limbs + i) - lower).store(limbs + i)

@@ -30,8 +30,8 @@ extension Fp {
         canonical(r, r)
     }
 
-    /// Reads 32 big-endian bytes. Returns all ones if they are below p; otherwise zero, and r must not be used.
-    /// Scratch: 8 limbs.
+    /// Reads a number from 32 big-endian bytes. Returns all ones if the number is below p. Otherwise returns zero, and
+    /// r must not be used. Scratch: 8 limbs.
     package static func decode(_ r: Limbs, _ bytes: UnsafePointer<UInt8>, _ s: Limbs) -> Limb {
         limbsFromBytes(r, bytes)
         let isBelow = 0 &- __gmpn_sub_n(s, r, p, 4)

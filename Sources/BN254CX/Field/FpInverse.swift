@@ -3,10 +3,11 @@ import CBN254CX
 // Inversion by division steps (Bernstein and Yang, "Fast constant-time gcd computation and modular inversion", eprint
 // 2019/266), in the form with half-integer delta and signed limbs of 62 bits.
 //
-// It starts with f = p and g = a; after 590 steps f = +-1 and g = 0. This number of steps suffices for 256 bits
-// (section 11 of the paper, with the hull computed for delta = 1/2). 59 steps depend only on the lowest limbs. They are
-// collected in a matrix of four numbers, which is then applied to all limbs of f and g and, modulo p, to d and e, where
-// d a = f e0 and e a = g e0. There are ten such rounds. No step branches on a value.
+// The computation starts with f = p and g = a; after 590 steps f is 1 or -1 and g is 0. This number of steps suffices
+// for 256 bits (section 11 of the paper, with the hull computed for delta = 1/2). The next 59 steps depend only on the
+// lowest limbs of f and g. Each round collects 59 steps in a matrix of four numbers, and then applies the matrix to all
+// limbs of f and g and, modulo p, to d and e, for which d a = f e0 and e a = g e0 always hold. There are ten rounds. No
+// step branches on a value.
 extension Fp {
     /// r = 1/a, and 0 for a = 0; constant time. Scratch: `powerScratch`. Takes as long as about 200 products of GMP.
     package static func inverse(_ r: Limbs, _ a: ConstLimbs, _ s: Limbs) {
@@ -62,7 +63,7 @@ private enum SignedLimbs {
         carry(a)
     }
 
-    /// Normalises the four lower limbs to 0..<2^62.
+    /// Brings the four lower limbs into the range 0..<2^62, with carries into the next limb.
     @inline(__always)
     private static func carry(_ a: Limbs) {
         for i in 0..<4 {
@@ -72,11 +73,12 @@ private enum SignedLimbs {
     }
 }
 
-/// The matrix (u v; q r) of 59 steps, times 2^62. Applied to (f, g), it yields 2^62 times the values after these steps.
+/// The matrix (u v; q r) of 59 division steps, multiplied by 2^62: (u f + v g, q f + r g) is 2^62 times the values of f
+/// and g after these steps.
 private struct DivisionSteps {
     let u: SignedLimb, v: SignedLimb, q: SignedLimb, r: SignedLimb
 
-    /// Computes the matrix from the lowest limbs. `zeta` is -(delta + 1/2).
+    /// Computes the matrix from `f0` and `g0`, the lowest limbs of f and g. `zeta` is -(delta + 1/2) and is updated.
     @inline(__always)
     init(_ zeta: inout SignedLimb, _ f0: Limb, _ g0: Limb) {
         var u: Limb = 8, v: Limb = 0, q: Limb = 0, r: Limb = 8, f = f0, g = g0

@@ -8,8 +8,8 @@ extension Fp {
 
     /// r = a^e for a public exponent e < 2^256 of four limbs. The time does not depend on a.
     ///
-    /// Windows of four bits from the highest down (Handbook of Applied Cryptography, algorithm 14.82): 252 squarings
-    /// and at most 14 + 63 multiplications.
+    /// The exponent is divided into windows of four bits, which are used from the highest down (Handbook of Applied
+    /// Cryptography, algorithm 14.82): 252 squarings and at most 14 + 63 multiplications.
     static func power(_ r: Limbs, _ a: ConstLimbs, _ e: ConstLimbs, _ s: Limbs) {
         let table = s, result = s + 64, t = s + 68
         setOne(table)

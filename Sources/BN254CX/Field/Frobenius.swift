@@ -17,7 +17,7 @@ extension Fp12 {
     /// self = x^(p^3). Scratch: `Fp2.scratch`. 5 products in Fp2.
     package func frobenius3(_ x: Fp12, _ s: Limbs) { frobenius(x, s) { Fp2.frobenius3($0) } }
 
-    /// self = x^p or x^(p^3). `factor` returns the factor of w^n under the map.
+    /// self = x^p or x^(p^3). `factor` returns, for n, the factor by which the map multiplies w^n.
     @inline(__always)
     private func frobenius(_ x: Fp12, _ s: Limbs, _ factor: (Int) -> Fp2) {
         c0.b0.conjugate(x.c0.b0)

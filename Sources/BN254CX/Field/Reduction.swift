@@ -1,7 +1,7 @@
 import CBN254CX
 
 extension Wide {
-    /// This number / 2^320 mod p. The result is normal for every number of eight limbs.
+    /// This number divided by 2^320, modulo p. The result is normal for every number of eight limbs.
     ///
     /// Montgomery reduction by five limbs, one row for each (Montgomery, "Modular multiplication without trial
     /// division", 1985). Rows 0 to 2 add m_i p' 2^64i, where p' = p (-1/p mod 2^64) = 2^64 f - 1 is a multiple of p.
@@ -25,8 +25,8 @@ extension Wide {
         return Narrow(t5, t6, t7, top)
     }
 
-    /// (a, b, c, d, e) = (a, b, c, d, e) + x m + up 2^256, five limbs from the lowest up; the carry replaces `up`. x <
-    /// 2^254.
+    /// Adds x m + up 2^256 to the number of the five limbs a, b, c, d, e, of which a is the lowest. The carry out of e
+    /// replaces `up`. x is below 2^254.
     ///
     /// There are two chains of carries: one makes five limbs of the four products, the other adds them (as in Ozturk,
     /// Guilford, Gopal, Feghali, "New instructions supporting large integer arithmetic on Intel architecture

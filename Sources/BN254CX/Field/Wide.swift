@@ -1,7 +1,8 @@
 import CBN254CX
 import CGMP
 
-/// Eight limbs in registers: an unreduced product. Sums of several products are built here and stored once.
+/// A product before its reduction: eight limbs in registers. Several products are added here, and only the sum is
+/// stored.
 ///
 /// Sums are computed modulo 2^512, so only the final sum must be in range.
 struct Wide {
@@ -11,7 +12,7 @@ struct Wide {
     @inline(__always)
     init(_ p: ConstLimbs) { (a, b, c, d, e, f, g, h) = (p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]) }
 
-    /// k p(p + 2^199) for k up to 36. It is added to a difference to make it positive.
+    /// The number k p(p + 2^199) for k up to 36, which is added to a difference to make it positive.
     @inline(__always)
     init(multiple k: Int) { self.init(bn_wide_multiples() + 8 &* k) }
 
@@ -61,7 +62,7 @@ struct Wide {
     }
 }
 
-/// Four limbs in registers: an element of Fp of class 7 at most.
+/// An element of Fp in registers, four limbs, of class 7 at most.
 struct Narrow {
     private var a: Limb, b: Limb, c: Limb, d: Limb
 
@@ -69,7 +70,7 @@ struct Narrow {
     @inline(__always)
     init(_ p: ConstLimbs) { (a, b, c, d) = (p[0], p[1], p[2], p[3]) }
 
-    /// 2k p for k = 0, 1, 2. It is added to a difference to make it positive.
+    /// The number 2k p for k = 0, 1, 2, which is added to a difference to make it positive.
     @inline(__always)
     init(evenMultiple k: Int) { self.init(bn_even_multiples() + 4 &* k) }
 
@@ -135,11 +136,11 @@ struct Narrow {
 
 // The products of GMP.
 extension Fp {
-    /// w = x y, eight limbs. Its class is the product of both classes, at most 50. 1 mpn_sec_mul.
+    /// w = x y, eight limbs. The class of w is the product of the classes of x and y, at most 50. 1 mpn_sec_mul.
     @inline(__always)
     static func mulWide(_ w: Limbs, _ x: ConstLimbs, _ y: ConstLimbs) { __gmpn_sec_mul(w, x, 4, y, 4, nil) }
 
-    /// w = x^2, eight limbs. Its class is the square of x's class, at most 50. 1 mpn_sec_sqr.
+    /// w = x^2, eight limbs. The class of w is the square of the class of x, at most 50. 1 mpn_sec_sqr.
     @inline(__always)
     static func sqrWide(_ w: Limbs, _ x: ConstLimbs) { __gmpn_sec_sqr(w, x, 4, nil) }
 }

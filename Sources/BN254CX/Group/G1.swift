@@ -1,7 +1,7 @@
 /// A point of E: Y^2 = X^3 + 2 over Fp in twelve limbs of an arena: X, Y, Z with x = X/Z and y = Y/Z; (0 : 1 : 0) is
 /// the point at infinity. The group has prime order r and cofactor 1.
 ///
-/// The formulas are complete: they hold for all points of the group, also for equal, opposite and infinite ones, with
+/// The formulas are complete: they hold for all points of the group, also for equal, opposite and infinite points, with
 /// the same steps (Renes, Costello, Batina, "Complete addition formulas for prime order elliptic curves", eprint
 /// 2015/1060, a = 0). Products are added and subtracted before their reduction; the comments at the end of lines state
 /// the classes of these sums (see `Fp`).

@@ -1,9 +1,9 @@
 /// A point of E in Jacobian coordinates, twelve limbs: x = X/Z^2, y = Y/Z^3. The formulas are cheaper than the complete
-/// ones of `G1`, but they do not hold for all points. They are for use inside a multiplication, whose comment says why
-/// no exception can occur.
+/// formulas of `G1`, but they do not hold for all points. Use them only inside a multiplication, whose comment says why
+/// no exceptional points can occur.
 ///
-/// The formulas do not contain b, so they hold on each curve Y^2 = X^3 + b c^6; (X, Y) -> (X c^2, Y c^3) maps E to it.
-/// With this a table of points gets Z = 1 without an inversion: see `G1Multiples`.
+/// The formulas do not contain b, so they also hold on each curve Y^2 = X^3 + b c^6, to which (X, Y) -> (X c^2, Y c^3)
+/// maps E. In this way a table of points gets Z = 1 without an inversion: see `G1Multiples`.
 struct G1Jacobian {
     /// The number of limbs of a point.
     static var count: Int { 12 }
@@ -47,8 +47,9 @@ struct G1Jacobian {
         (Wide(w) + Wide(multiple: 8) - Wide(v) - Wide(v)).reduced.store(y)  // class 3 + 8
     }
 
-    /// self = self + p. Neither point is infinite, and they are not equal; if they are opposite, Z becomes 0. x of p is
-    /// normal, y of class 2 at most. `ratio`, four limbs, receives the factor by which Z is multiplied.
+    /// self = self + p. Neither point may be infinite, and they must not be equal; if they are opposite, Z becomes 0.
+    /// The x of p is normal, its y of class 2 at most. `ratio`, four limbs, receives the factor by which Z is
+    /// multiplied.
     ///
     /// Mixed addition (Cohen, Miyaji, Ono, "Efficient elliptic curve exponentiation using mixed coordinates", ASIACRYPT
     /// 1998, section 2.2) with p = (x2, y2): H = x2 Z^2 - X, R = y2 Z^3 - Y, X3 = R^2 - H^3 - 2XH^2, Y3 = R (XH^2 - X3)
@@ -78,7 +79,8 @@ struct G1Jacobian {
         (Wide(w) + Wide(multiple: 1) - Wide(v)).reduced.store(y)  // class 10
     }
 
-    /// p = self with its Z multiplied by `factor`, in the coordinates of `G1`: (XZ, Y, Z^3), or (0, 1, 0) if Z = 0.
+    /// p = (X, Y, Z factor), converted to the coordinates of `G1`: (XZ, Y, Z^3) with the new Z, or (0, 1, 0) if that Z
+    /// is 0.
     func store(_ p: G1, factor: ConstLimbs, _ s: Limbs) {
         let zz = s, w = s + 4
         Fp.mul(z, z, factor, w)

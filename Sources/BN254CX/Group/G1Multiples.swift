@@ -5,8 +5,8 @@ import CGMP
 /// for all multiplications of the same point.
 ///
 /// The entries are affine points of a curve that is isomorphic to E by (X, Y) -> (X c^2, Y c^3). c is stored in the
-/// table, so no inversion is needed (the "effective affine" tables of libsecp256k1). 7 additions, 1 doubling, 8
-/// scalings, 8 products of the endomorphism.
+/// table, so no inversion is needed (the "effective affine" tables of libsecp256k1). Making a table takes 7 additions,
+/// 1 doubling, 8 scalings and 8 products for the endomorphism.
 package struct G1Multiples {
     private static let entries = 8
     /// The number of limbs of the table: 8 points, 8 images, c.
@@ -18,15 +18,15 @@ package struct G1Multiples {
 
     package init(_ limbs: Limbs) { self.limbs = limbs }
 
-    /// Entry k: the eight points come first, then their images.
+    /// Entry k of the table: the eight points come first, then their images.
     @inline(__always) func entry(_ k: Int) -> G1Affine { G1Affine(limbs + G1Affine.count &* k) }
     @inline(__always) private func image(_ k: Int) -> G1Affine { entry(G1Multiples.entries &+ k) }
     @inline(__always) private var factor: Limbs { entry(2 &* G1Multiples.entries).limbs }
 
-    /// Computes the multiples of p, which may have any Z and may be infinite; in the latter case c becomes 0.
+    /// Computes the multiples of p. p may have any Z and may be infinite; if it is infinite, c becomes 0.
     ///
-    /// (XZ, YZ^2) is p on the curve with c = Z. The steps by 2p are affine on the curve with c = Z_2p, too. No sum (2k
-    /// + 1) p + 2p is exceptional, because r is greater than 16.
+    /// On the curve with c = Z, p is the affine point (XZ, YZ^2). On the curve with c = Z_2p, the Z of 2p, the point 2p
+    /// is affine as well. No addition (2k + 1) p + 2p is exceptional, because r is greater than 16.
     package func fill(_ p: G1, _ s: Limbs) {
         var arena = Arena(s)
         let sum = G1Jacobian(limbs: arena.take(G1Jacobian.count)), step = arena.g1Affine()
@@ -48,8 +48,8 @@ package struct G1Multiples {
         }
     }
 
-    /// Changes all entries to the Z of the last one, and c accordingly. `ratios` has the ratio of each Z to the one
-    /// before.
+    /// Changes all entries to the Z of the last entry, and c accordingly. `ratios` contains the ratio of each Z to the
+    /// Z of the entry before.
     private func equaliseZ(_ ratios: Limbs, _ s: Limbs) {
         let z = s, t = s + 4
         Fp.setOne(z)
@@ -60,7 +60,7 @@ package struct G1Multiples {
         Fp.mul(factor, factor, z, t)
     }
 
-    /// r = k p for k < 2^bits, bits in 1...256; time depends on `bits` alone.
+    /// r = k p for k < 2^bits with bits in 1...256. The time depends on `bits` only.
     ///
     /// Up to 64 bits the whole scalar is written in signed odd digits of four bits: 14 bits cost 12 doublings and 4
     /// additions. A longer scalar is split into two halves (`ScalarSplit`): 124 doublings, 65 additions.
@@ -78,13 +78,13 @@ package struct G1Multiples {
     /// r = sum, converted from the table's curve to E.
     func store(_ sum: G1Jacobian, in r: G1, _ s: Limbs) { sum.store(r, factor: factor, s) }
 
-    /// sum = k p in `digits` digits of four bits.
+    /// sum = k p, with k written in `digits` digits of four bits.
     ///
     /// With n = k | 1, digit i of n is ((n >> 4i | 1) mod 32) - 16, which is odd, and the highest digit is n >> 4i | 1
     /// (Joye and Tunstall, "Exponent recoding and regular exponentiation algorithms", AFRICACRYPT 2009, algorithm 6).
     /// No addition is exceptional: the sum is 16 n' p, where n' is odd and positive and 16 n' is below r, and the digit
-    /// is below 16. The last step subtracts p if k is even. It is exceptional only for k = 0, where the right result is
-    /// infinity.
+    /// is below 16. The last step subtracts p if k is even. This addition is exceptional only for k = 0, where the
+    /// right result is infinity.
     private func multiplyShort(_ sum: G1Jacobian, _ k: SignedScalar, digits: Int, _ s: Limbs) {
         let chosen = G1Affine(s), t = s + G1Affine.count
         start(sum, k, top: digits &- 1)
@@ -96,13 +96,13 @@ package struct G1Multiples {
         makeExact(sum, entry(0), k, s)
     }
 
-    /// sum = (k0 + k1 lambda) p for numbers below 2^126, in 32 digits each, as `multiplyShort`.
+    /// sum = (k0 + k1 lambda) p for k0 and k1 below 2^126, each written in 32 digits as in `multiplyShort`.
     ///
     /// No addition is exceptional. Write the sum (a + b lambda) p before an addition as (a, b), and the added multiple
     /// as (c, 0) or (0, c). Here c is odd, |c| < 16, and a and b are below 2^125.7. If the points were equal or
-    /// opposite, (a -+ c, b) or (a, b -+ c) would be a relation. Every relation other than zero has a number above
-    /// 2^126.5, so it is too long. The relation is not zero either: if (c, 0) is added, b is 16 times an odd number; if
-    /// (0, c) is added, a is odd.
+    /// opposite, (a -+ c, b) or (a, b -+ c) would be a relation. Every relation other than zero (see `ScalarSplit`) has
+    /// a number above 2^126.5, and these numbers are smaller. The relation is not zero either: if (c, 0) is added, b is
+    /// 16 times an odd number; if (0, c) is added, a is odd.
     ///
     /// The sum was computed with |k0| | 1 and |k1| | 1, so the two last steps subtract a point for each even number.
     /// This point has the opposite sign of the part from which it is subtracted. So the points are never equal, and
@@ -123,7 +123,7 @@ package struct G1Multiples {
         makeExact(sum, image(0), k1, s)
     }
 
-    /// sum = the highest digit of |k| | 1, with the sign of k.
+    /// sum = d p, where d is the highest digit of |k| | 1 with the sign of k.
     @inline(__always)
     private func start(_ sum: G1Jacobian, _ k: SignedScalar, top: Int) {
         choose(sum.affine, entry(0), k, digit: top, isTop: true)
@@ -131,8 +131,8 @@ package struct G1Multiples {
         Fp.setOne(sum.z)
     }
 
-    /// point = digit i of k times p, or the image of that point. `first` is the first of the eight entries to use. y is
-    /// of class 2.
+    /// point = d p, where d is digit i of k, or the image of this point. `first` is the first of the eight entries to
+    /// use. The y of `point` is of class 2.
     ///
     /// With h = (n >> 4i mod 32) >> 1 the digit is 2h - 15: entry h - 8 if h >= 8, and otherwise minus entry 7 - h. The
     /// highest digit is 2h + 1: entry h.
@@ -148,7 +148,7 @@ package struct G1Multiples {
         Fp.negateLazily(point.y, mask: below ^ k.minus)
     }
 
-    /// sum = sum - p if k is even, where p has the sign of k and may be the image.
+    /// sum = sum - q if k is even, where q is the point of the entry `first` with the sign of k: p or the image of p.
     @inline(__always)
     private func makeExact(_ sum: G1Jacobian, _ first: G1Affine, _ k: SignedScalar, _ s: Limbs) {
         var arena = Arena(s)

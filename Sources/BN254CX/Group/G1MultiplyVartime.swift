@@ -19,11 +19,12 @@ extension G1Multiples {
         2 &* digits &+ G1Jacobian.count &+ G1Affine.count &+ 4 &+ G1Jacobian.scratch
     }
 
-    /// r = k p for public k and p. Both halves of the scalar are in non-adjacent form of width 5 and interleaved
-    /// (Möller, "Algorithms for multi-exponentiation", SAC 2001, section 3.2): 125 doublings and about 42 additions.
+    /// r = k p for public k and p, where p is the point of the table. Both halves of the scalar are written in
+    /// non-adjacent form of width 5 and used in one loop (interleaved) (Möller, "Algorithms for multi-exponentiation",
+    /// SAC 2001, section 3.2): 125 doublings and about 42 additions.
     ///
-    /// No addition is exceptional, by the argument of `multiplyLong`: the number to which an odd digit is added is
-    /// even, so the relation would not be zero, and it would be too short.
+    /// No addition is exceptional, for the reason that `multiplyLong` gives: the number to which an odd digit is added
+    /// is even, so the relation would not be zero, and the numbers of a relation other than zero are longer.
     func multiplyVartime(_ r: G1, by k: Scalar, _ s: Limbs) {
         let first = s, second = s + G1Multiples.digits
         let sum = G1Jacobian(limbs: s + 2 &* G1Multiples.digits), t = sum.limbs + G1Jacobian.count
@@ -39,7 +40,8 @@ extension G1Multiples {
         store(sum, in: r, t)
     }
 
-    /// sum = sum + digit times the table's point.
+    /// sum = sum + digit p, or + digit times the image of p, as `table` says. `isInfinite` tells whether the sum is
+    /// still infinite.
     @inline(__always)
     private func addVartime(_ sum: G1Jacobian, table: Int, _ digit: Int, _ isInfinite: inout Bool, _ s: Limbs) {
         guard digit != 0 else { return }

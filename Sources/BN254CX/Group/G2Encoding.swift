@@ -15,7 +15,8 @@ extension G2 {
         case outsideSubgroup
     }
 
-    /// Reads a point. Range, curve and subgroup are checked. The encoding has no form for the point at infinity.
+    /// Reads a point, and checks that the coordinates are below p and that the point is on the curve and in the
+    /// subgroup. The encoding has no form for the point at infinity.
     package func decode(_ octets: Span<UInt8>, _ s: Limbs) -> Decoding {
         guard octets.count == G2.octets else { return .invalid }
         let inRange = octets.withUnsafeBufferPointer { buffer -> Limb in

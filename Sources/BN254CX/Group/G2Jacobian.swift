@@ -43,9 +43,9 @@ struct G2Jacobian {
         y.reduce(w)  // class 6 + 16
     }
 
-    /// self = self + p. Neither point is infinite, and they are not equal; if they are opposite, Z becomes 0. x of p is
-    /// normal, y of class 2 at most. `ratio` receives the factor by which Z is multiplied. The formulas are those of
-    /// `G1Jacobian`: 8 products and 3 squarings in Fp2, 20 reductions.
+    /// self = self + p. Neither point may be infinite, and they must not be equal; if they are opposite, Z becomes 0.
+    /// The x of p is normal, its y of class 2 at most. `ratio` receives the factor by which Z is multiplied. The
+    /// formulas are those of `G1Jacobian`: 8 products and 3 squarings in Fp2, 20 reductions.
     @inline(never)
     func add(_ p: G2Affine, ratio h: Fp2, _ s: Limbs) {
         var arena = Arena(s)
@@ -75,7 +75,8 @@ struct G2Jacobian {
         y.reduce(w)  // class 8
     }
 
-    /// p = (X, Y, Z f) in the coordinates of `G2`, f in Fp: (XZf, Y, (Zf)^3), or (0, 1, 0) if Z f = 0.
+    /// p = (X, Y, Z f) for f = `factor` in Fp, converted to the coordinates of `G2`: (XZf, Y, (Zf)^3), or (0, 1, 0) if
+    /// Zf is 0.
     func store(_ p: G2, factor: ConstLimbs, _ s: Limbs) {
         let zz = Fp2(s), t = s + Fp2.count
         z.multiply(z, byFp: factor, t)

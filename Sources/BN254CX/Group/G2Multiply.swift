@@ -4,19 +4,20 @@ extension G2 {
     /// The number of limbs of scratch that `multiply` uses.
     package static var multiplyScratch: Int { G2Combination.count &+ G2Combination.scratch }
 
-    /// self = k p for p in G2 and k < 2^bits, bits in 1...256 as for `G1` and `GT`. Short scalars are not faster,
-    /// because no point of G2 is multiplied by a PIN. See `G2Combination`.
+    /// self = k p for p in G2 and k < 2^bits with bits in 1...256, as for `G1` and `GT`. `bits` does not change the
+    /// time: a short way would be useless, because no point of G2 is multiplied by a PIN. See `G2Combination`.
     package func multiply(_ p: G2, by k: Scalar, bits: Int, _ s: Limbs) {
         G2Combination(limbs: s).multiply(self, p, k, s + G2Combination.count)
     }
 }
 
-/// Computes k p as k0 p + k1 psi(p) + k2 psi^2(p) + k3 psi^3(p) with sign-aligned digits: 64 doublings, 63 mixed and 2
-/// complete additions, 7 more for the table (eprint 2013/158, algorithm 2).
+/// Computes k p as k0 p + k1 psi(p) + k2 psi^2(p) + k3 psi^3(p) with sign-aligned digits. This takes 64 doublings, 63
+/// mixed and 2 complete additions, and 7 more additions for the table (eprint 2013/158, algorithm 2).
 private struct G2Combination {
     private static var entries: Int { 8 }
-    /// The number of limbs. They hold the sums p + e1 psi(p) + e2 psi^2(p) + e3 psi^3(p), affine on the curve with Z =
-    /// c in Fp; the four points with their signs; the digits; c, the norm of the first Z; the Z of the table.
+    /// The number of limbs. They contain: the table of the sums p + e1 psi(p) + e2 psi^2(p) + e3 psi^3(p), affine on a
+    /// curve that is isomorphic to E' (see `G1Jacobian`); the four points with their signs; the digits; c, the norm of
+    /// the first Z; the Z of the table.
     static var count: Int { G2Affine.count &* (entries &+ 4) &+ SignAlignedDigits.count &+ Fp.count &+ Fp2.count }
     /// The number of limbs of scratch.
     static var scratch: Int { 4 &* G2.count &+ G2.scratch }
@@ -32,9 +33,9 @@ private struct G2Combination {
     /// r = k p.
     ///
     /// No addition is exceptional. Let a be the vector of the sum's coefficients over p, psi(p), ..., and e that of the
-    /// next column. If the points were equal or opposite, 2a -+ e would be a relation. It is not zero, because e0 is
-    /// odd. As long as columns are left, its numbers are below 2^62.33 + 3, but every relation other than zero has a
-    /// number of at least 2^63 (`CurveConstantsTests`). The last addition, and the correction for an even k0, use
+    /// next column. If the points were equal or opposite, 2a -+ e would be a relation. This relation is not zero,
+    /// because e0 is odd. Before the last column, its numbers are below 2^62.33 + 3, but every relation other than zero
+    /// has a number of at least 2^63 (`CurveConstantsTests`). The last addition, and the correction for an even k0, use
     /// complete formulas.
     func multiply(_ r: G2, _ p: G2, _ k: Scalar, _ s: Limbs) {
         let (k0, k1, k2, k3) = ScalarSplit4.split(k, s)
@@ -62,8 +63,8 @@ private struct G2Combination {
 
     /// Computes the four points p, psi(p), psi^2(p), psi^3(p), affine on the curve with Z = c.
     ///
-    /// If (X, Y, Z) is multiplied by conj Z, its Z becomes the norm N, which lies in Fp. The point is affine on the
-    /// curve with c = N, as (XZ' N, YZ' N^2). psi is the same map there as on E', because conj c = c.
+    /// If X, Y and Z are multiplied by Z' = conj Z, the third coordinate becomes the norm N, which lies in Fp. On the
+    /// curve with c = N the point is affine: (XZ' N, YZ' N^2). There psi is the same map as on E', because conj c = c.
     private func setPoints(_ p: G2, _ s: Limbs) {
         var arena = Arena(s)
         let z = arena.fp2(), n = arena.fp2(), t = arena.scratch, first = point(0)
@@ -78,7 +79,7 @@ private struct G2Combination {
         for k in 1..<4 { point(k).psi(point(k &- 1), t) }
     }
 
-    /// (X, Y) = (X, -Y), normalised, if the mask is all ones.
+    /// point = -point, normalised, if the mask is all ones.
     @inline(__always)
     private func negate(_ point: G2Affine, mask: Limb) {
         G2Combination.negateLazily(point.y, mask)
@@ -92,8 +93,8 @@ private struct G2Combination {
         Fp.negateLazily(y.im, mask: mask)
     }
 
-    /// Computes the eight sums in the order of a Gray code, each from the one before by one addition or subtraction of
-    /// a point. Then all of them are changed to the Z of the last, as in `G1Multiples`.
+    /// Computes the eight sums in the order of a Gray code: each sum is the sum before plus or minus one point. Then
+    /// all sums are changed to the Z of the last sum, as in `G1Multiples`.
     private func fillTable(_ s: Limbs) {
         var arena = Arena(s)
         let sum = G2Jacobian(limbs: arena.take(G2Jacobian.count)), step = arena.g2Affine()
@@ -120,7 +121,8 @@ private struct G2Combination {
     @inline(__always)
     private static func gray(_ i: Int) -> Int { i ^ i &>> 1 }
 
-    /// (x, y) = the sum of column i with its sign. All entries are read. y is of class 2.
+    /// chosen = the sum of column i with its sign. All entries are read, so that the memory accesses do not depend on
+    /// the column. The y of `chosen` is of class 2.
     @inline(__always)
     private func choose(_ chosen: G2Affine, column i: Int) {
         __gmpn_sec_tabselect(chosen.limbs, limbs, G2Affine.count, G2Combination.entries, digits.index(i))

@@ -6,13 +6,14 @@ extension GT {
         max(17 &* count, 12 &* count &+ SignAlignedDigits.count) &+ max(Fp12.scratch, ScalarSplit4.scratch)
     }
 
-    /// self = a^k for k < 2^bits, bits in 1...256; time depends on `bits` alone. If bits is above 64, a must have order
-    /// r or 1, as every value of the pairing has.
+    /// self = a^k for k < 2^bits with bits in 1...256. The time depends on `bits` only. If bits is above 64, a must
+    /// have order r or 1, as every value of the pairing has.
     package func power(_ a: GT, by k: Scalar, bits: Int, _ s: Limbs) {
         if bits <= 64 { shortPower(a, by: k, bits: bits, s) } else { longPower(a, by: k, s) }
     }
 
-    /// Fixed windows of four bits, read by mpn_sec_tabselect: 16 bits cost 12 squarings and 17 products.
+    /// self = a^k for a short k. The exponent is divided into windows of four bits, and mpn_sec_tabselect reads the
+    /// power of each window from a table in constant time. 16 bits take 12 squarings and 17 products.
     private func shortPower(_ a: GT, by k: Scalar, bits: Int, _ s: Limbs) {
         let table = s, chosen = GT(s + 16 &* GT.count), t = s + 17 &* GT.count
         GT(table).setOne()
@@ -30,8 +31,9 @@ extension GT {
         }
     }
 
-    /// self = a^k as the product of a^k0, (a^p)^k1, (a^(p^2))^k2, (a^(p^3))^k3 with sign-aligned digits, as
-    /// `G2.multiply`: 64 squarings, 72 products and 3 Frobenius maps. Products have no exceptional cases.
+    /// self = a^k as the product of a^k0, (a^p)^k1, (a^(p^2))^k2, (a^(p^3))^k3 with sign-aligned digits, as in
+    /// `G2.multiply`: 64 squarings, 72 products and 3 Frobenius maps. Unlike additions of points, products have no
+    /// exceptional cases.
     private func longPower(_ a: GT, by k: Scalar, _ s: Limbs) {
         let table = s, points = s + 8 &* GT.count
         let digits = SignAlignedDigits(limbs: s + 12 &* GT.count), t = digits.limbs + SignAlignedDigits.count
@@ -69,7 +71,7 @@ extension GT {
         }
     }
 
-    /// self = 1/self if the mask is all ones. The odd powers of w change their sign.
+    /// self = 1/self if the mask is all ones: the coefficients of the odd powers of w change their sign.
     @inline(__always)
     private func invert(mask: Limb) {
         for i in 0..<6 {
@@ -79,7 +81,7 @@ extension GT {
         }
     }
 
-    /// self = table[index]. All entries are read.
+    /// self = table[index]. All entries are read, so that the memory accesses do not depend on `index`.
     @inline(__always)
     private func select(_ table: Limbs, _ entries: Int, _ index: Int) {
         __gmpn_sec_tabselect(limbs, table, GT.count, entries, index)

@@ -10,7 +10,7 @@ package struct Scalar {
 
     package init(_ limbs: Limbs) { self.limbs = limbs }
 
-    /// Reads 32 big-endian bytes of any value. False if there are not 32.
+    /// Reads a number from 32 big-endian bytes; every value is allowed. False if there are not 32 bytes.
     package func load(_ octets: Span<UInt8>) -> Bool {
         guard octets.count == 32 else { return false }
         octets.withUnsafeBufferPointer { buffer in
@@ -19,14 +19,14 @@ package struct Scalar {
         return true
     }
 
-    /// Reads 32 big-endian bytes. False unless they are in 1..<r. Scratch: 4 limbs.
+    /// Reads a number from 32 big-endian bytes. False unless the number is in 1..<r. Scratch: 4 limbs.
     package func decode(_ octets: Span<UInt8>, _ s: Limbs) -> Bool {
         guard load(octets) else { return false }
         let isBelow = 0 &- __gmpn_sub_n(s, limbs, bn_r(), 4)
         return declassify(isBelow & ~zeroMask(limbs, 4)) != 0
     }
 
-    /// Reads 32 big-endian bytes. False unless they are below 2^bits, bits in 1...256.
+    /// Reads a number from 32 big-endian bytes. False unless the number is below 2^bits and bits is in 1...256.
     package func decode(_ octets: Span<UInt8>, bits: Int) -> Bool {
         guard bits >= 1, bits <= 256, load(octets) else { return false }
         var excess: Limb = 0
@@ -53,8 +53,8 @@ package struct Scalar {
         _ = __gmpn_cnd_add_n(borrow, limbs, limbs, bn_r(), 4)
     }
 
-    /// The `width` bits from bit `position` on. `position` is a multiple of `width`, which divides 64, so they lie in
-    /// one limb. The time does not depend on the value.
+    /// The `width` bits from bit `position` on; 0 beyond bit 255. `width` divides 64 and `position` is a multiple of
+    /// `width`, so these bits lie in one limb. The time does not depend on the scalar.
     @inline(__always)
     func window(at position: Int, width: Int) -> Limb {
         guard position < 256 else { return 0 }

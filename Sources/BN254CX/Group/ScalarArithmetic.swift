@@ -6,13 +6,14 @@ extension Scalar {
     /// The number of limbs of scratch that `invert` and `decodeBelowOrder` use.
     package static var scratch: Int { 8 &+ 16 }
 
-    /// Reads 32 big-endian bytes. False unless they are below r. Unlike `decode`, it accepts 0. Scratch: 4 limbs.
+    /// Reads a number from 32 big-endian bytes. False unless the number is below r. Unlike `decode`, this function
+    /// accepts 0. Scratch: 4 limbs.
     package func decodeBelowOrder(_ octets: Span<UInt8>, _ s: Limbs) -> Bool {
         guard load(octets) else { return false }
         return declassify(0 &- __gmpn_sub_n(s, limbs, bn_r(), 4)) != 0
     }
 
-    /// self = self mod r for any value. Seven conditional subtractions suffice, because 2^256 < 8 r.
+    /// self = self mod r for any value. Subtracts r up to seven times, which is enough because 2^256 < 8 r.
     package func reduce() {
         for _ in 0..<7 {
             let borrow = __gmpn_sub_n(limbs, limbs, bn_r(), 4)
@@ -20,7 +21,8 @@ extension Scalar {
         }
     }
 
-    /// self = 1/a mod r for a in 1..<r. mpn_sec_invert always takes as many steps as r and a have bits at most, 508.
+    /// self = 1/a mod r for a in 1..<r. mpn_sec_invert takes 512 steps for every a; r and a together have at most 508
+    /// bits.
     package func invert(_ a: Scalar, _ s: Limbs) {
         copyLimbs(s, a.limbs, 4)
         _ = __gmpn_sec_invert(limbs, s, bn_r(), 4, 512, s + 8)

@@ -1,7 +1,8 @@
 import CBN254CX
 import CGMP
 
-/// A number of up to 128 bits and its sign, which is all ones for minus and zero for plus.
+/// A signed number: a magnitude of up to 128 bits, and the mask `minus`, which is all ones for a negative number and
+/// zero for a positive one.
 package struct SignedScalar {
     package let magnitude: UInt128
     package let minus: Limb
@@ -15,15 +16,16 @@ package struct SignedScalar {
     }
 }
 
-/// Splits a scalar into two short numbers: k = k0 + k1 lambda mod r for every k < 2^256, |k0|, |k1| < 2^125.6; constant
-/// time.
+/// Splits a scalar into two short numbers: k = k0 + k1 lambda mod r with |k0|, |k1| < 2^125.6, for every k < 2^256.
+/// Constant time.
 ///
 /// On G1 the multiplication by lambda = 36x^3 + 18x^2 + 6x + 1 is (X, Y) -> (beta X, Y) (Gallant, Lambert, Vanstone,
-/// "Faster point multiplication on elliptic curves with efficient endomorphisms", CRYPTO 2001, section 4). With m =
-/// -(2x + 1) the relations (6x^2 + 4x + 1, -m) and (m, 6x^2 + 2x) are a reduced basis of determinant r. c1 = k (6x^2 +
-/// 2x)/r and c2 = k m/r are rounded, and the multiples of the basis by them are subtracted. Each number of the
-/// remainder is at most half the sum of the basis. For k = a + b lambda with a and b below 2^64 the result is a and b
-/// again.
+/// "Faster point multiplication on elliptic curves with efficient endomorphisms", CRYPTO 2001, section 4). A relation
+/// is a pair (a, b) with a + b lambda = 0 mod r. With m = -(2x + 1) the relations (6x^2 + 4x + 1, -m) and (m, 6x^2 +
+/// 2x) are a reduced basis of all relations, with determinant r. c1 = k (6x^2 + 2x)/r and c2 = k m/r are rounded, and
+/// c1 times the first and c2 times the second relation are subtracted from (k, 0). Each number of the remainder (k0,
+/// k1) is at most half the sum of the absolute values in its column of the basis. For k = a + b lambda with a and b
+/// below 2^64, the remainder is (a, b) again.
 package enum ScalarSplit {
     /// The number of limbs of scratch.
     package static var scratch: Int { 8 }
@@ -36,7 +38,7 @@ package enum ScalarSplit {
         return (SignedScalar(k0), SignedScalar(k1))
     }
 
-    /// k factor / 2^320, rounded, mod 2^128.
+    /// The number k factor / 2^320, rounded, modulo 2^128.
     @inline(__always)
     private static func quotient(_ k: Scalar, _ factor: ConstLimbs, _ s: Limbs) -> UInt128 {
         __gmpn_sec_mul(s, k.limbs, 4, factor, 4, nil)
@@ -48,10 +50,10 @@ package enum ScalarSplit {
 }
 
 extension Scalar {
-    /// self = a + b lambda mod r. The results differ for all a and b below 2^64, because every relation other than zero
-    /// is longer (see `ScalarSplit`). Constant time.
+    /// self = a + b lambda mod r. Different pairs of a and b yield different results, because the numbers of a relation
+    /// other than zero are longer than 64 bits (see `ScalarSplit`). Constant time.
     ///
-    /// With L = -lambda > 0 it is computed as r - b L mod r + a. Both b L and r + a are below 2^256.
+    /// It is computed as r - (b L mod r) + a with L = -lambda > 0. Both b L and r + a are below 2^256.
     package func setShort(_ a: Limb, _ b: Limb) {
         scaleLimbs(limbs, bn_minus_lambda(), 4, b)
         reduce()
@@ -63,8 +65,8 @@ extension Scalar {
     }
 }
 
-/// Splits a scalar into four short numbers: k = k0 + k1 p + k2 p^2 + k3 p^3 mod r for every k < 2^256, |kj| < 2^63.33;
-/// constant time. The multiplication by p is psi on G2, and the power by p is the Frobenius map on GT.
+/// Splits a scalar into four short numbers: k = k0 + k1 p + k2 p^2 + k3 p^3 mod r with |kj| < 2^63.33, for every k <
+/// 2^256. Constant time. On G2 the multiplication by p is the map psi, and on GT the power by p is the Frobenius map.
 ///
 /// Galbraith and Scott, "Exponentiation in pairing-friendly groups using homomorphisms", Pairing 2008, section 4.2. The
 /// basis of relations is (u = -x; the absolute values of each column add up to 5u at most):
@@ -84,7 +86,7 @@ enum ScalarSplit4 {
         return (SignedScalar(k0), SignedScalar(k1), SignedScalar(k2), SignedScalar(k3))
     }
 
-    /// k factor / 2^312, rounded, mod 2^128.
+    /// The number k factor / 2^312, rounded, modulo 2^128, with the factor in row `row`.
     @inline(__always)
     private static func quotient(_ k: Scalar, _ row: Int, _ s: Limbs) -> UInt128 {
         __gmpn_sec_mul(s, k.limbs, 4, bn_gs_factors() + 4 &* row, 4, nil)

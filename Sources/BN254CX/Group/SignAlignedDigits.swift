@@ -1,6 +1,6 @@
 /// Four scalars in columns of digits: the GLV-SAC representation (Faz-Hernández, Longa, Sánchez, "Efficient and secure
 /// algorithms for GLV-based scalar multiplication and their implementation on GLV-GLS curves", eprint 2013/158,
-/// algorithm 3). 65 columns for numbers below 2^64; constant time.
+/// algorithm 3). Numbers below 2^64 yield 65 columns. Constant time.
 ///
 /// The first scalar is made odd, and its digits are +-1. The digits of the other three are 0 or have the sign of the
 /// first one's digit. So a column is one of eight sums with a sign, and never zero. The signs of the scalars themselves
@@ -12,7 +12,7 @@ struct SignAlignedDigits {
 
     let limbs: Limbs
 
-    /// Recodes |k0| | 1, |k1|, |k2|, |k3|.
+    /// Computes the columns of |k0| | 1, |k1|, |k2|, |k3|, which are the arguments.
     func recode(_ k0: UInt128, _ k1: UInt128, _ k2: UInt128, _ k3: UInt128) {
         let first = Limb(truncatingIfNeeded: k0) | 1
         var second = Limb(truncatingIfNeeded: k1), third = Limb(truncatingIfNeeded: k2)
@@ -29,7 +29,8 @@ struct SignAlignedDigits {
         }
     }
 
-    /// (n - digit)/2, where the digit is n mod 2 with the sign of the column.
+    /// Returns (n - digit)/2, where the digit is n mod 2 with the sign of the column. `minus` is 1 if the column is
+    /// negative.
     @inline(__always)
     private static func halve(_ n: Limb, _ minus: Limb) -> Limb { n &>> 1 &+ n & minus }
 

@@ -1,5 +1,6 @@
-/// Small discrete logarithms in GT by baby steps and giant steps. The key of the table is the coefficient of w^0. A
-/// value and its inverse, the conjugate, have the same one, so both signs are found at once. Variable time.
+/// Finds small discrete logarithms in GT by baby steps and giant steps. The key of an entry in the table is the value's
+/// coefficient of w^0. A value and its inverse, which is the conjugate, have the same key, so one look-up finds both
+/// signs of an exponent. Variable time.
 package struct DiscreteLogarithm {
     private static let slots = 2048
 
@@ -16,11 +17,11 @@ package struct DiscreteLogarithm {
     /// The number of limbs that the search takes from an arena, including its scratch.
     package static var scratch: Int { slots &+ 4 &* GT.count &+ 4 &+ max(GT.scratch, GT.powerScratch) }
 
-    /// Makes the table for exponents n with |n| <= bound, bound at most 10^6. It has base^1 ... base^steps, steps about
-    /// sqrt(bound).
+    /// Makes the table for exponents n with |n| <= bound, where bound is at most 10^6. The table contains base^1 ...
+    /// base^steps, where steps is about sqrt(bound).
     ///
-    /// A slot contains the low 48 bits of the canonical key and the exponent in 16 bits; an empty slot is 0. At least
-    /// half of the slots are empty.
+    /// A slot of the table contains the low 48 bits of the key (of its representative below p) and 16 bits with the
+    /// exponent; an empty slot is 0. At least half of the slots are empty.
     package init(base: GT, bound: Int, _ arena: inout Arena) {
         self.base = base
         self.bound = bound
@@ -42,13 +43,14 @@ package struct DiscreteLogarithm {
         inverseStride.invert(stride)
     }
 
-    /// The n with |n| <= bound and value = base^n; nil if there is none. Takes about bound/steps products in Fp12.
+    /// Finds the n with |n| <= bound and value = base^n. Nil if there is none. Takes about bound/steps products in
+    /// Fp12.
     package func findVartime(_ value: GT) -> Int? {
         find(value, giantStep: inverseStride, sign: 1) ?? find(value, giantStep: stride, sign: -1)
     }
 
-    /// Searches for value giantStep^0, value giantStep^1, ... in the table: n = small + sign * giant * (2 steps + 1),
-    /// |small| <= steps.
+    /// Looks up value * giantStep^0, value * giantStep^1, ... in the table. If value * giantStep^giant = base^small
+    /// with |small| <= steps, the result is small + sign * giant * (2 steps + 1).
     private func find(_ value: GT, giantStep: GT, sign: Int) -> Int? {
         let width = 2 &* steps &+ 1
         work.copy(value)
@@ -61,7 +63,7 @@ package struct DiscreteLogarithm {
         return nil
     }
 
-    /// The n with |n| <= steps and work = base^n.
+    /// Finds the n with |n| <= steps and work = base^n in the table. Nil if there is none.
     private func smallLogarithm() -> Int? {
         if work.isOne(scratch) { return 0 }
         let key = key()
@@ -73,8 +75,8 @@ package struct DiscreteLogarithm {
         return nil
     }
 
-    /// The exponent or its negative, whichever is right; nil if neither is, because different values may have equal
-    /// keys.
+    /// Returns the n of `exponent` and `-exponent` for which work = base^n. Nil if this holds for neither, because
+    /// different values may have equal keys.
     private func signed(_ exponent: Int) -> Int? {
         let scalar = Scalar(scratch)
         zeroLimbs(scalar.limbs, Scalar.count)
@@ -92,7 +94,7 @@ package struct DiscreteLogarithm {
         table[slot] = key &<< 16 | Limb(truncatingIfNeeded: exponent)
     }
 
-    /// 48 bits of the canonical coefficient of w^0.
+    /// The key of `work`: the low 48 bits of the representative below p of the coefficient of w^0 (its real part).
     private func key() -> Limb {
         Fp.canonical(scratch, work.limbs)
         return scratch[0] & 0xFFFF_FFFF_FFFF

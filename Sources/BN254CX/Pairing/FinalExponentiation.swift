@@ -10,7 +10,7 @@ package enum FinalExponentiation {
         hardPart(r.value, easy, t)
     }
 
-    /// r = f^((p^6 - 1)(p^2 + 1)): the result lies in the cyclotomic subgroup. One inversion.
+    /// r = f^((p^6 - 1)(p^2 + 1)), which lies in the cyclotomic subgroup. One inversion.
     private static func easyPart(_ r: Fp12, _ f: Fp12, _ s: Limbs) {
         let m = Fp12(s), t = s + Fp12.count
         m.invert(f, t)
@@ -29,7 +29,7 @@ package enum FinalExponentiation {
     ///     y0 = f^p f^(p^2) f^(p^3)     y2 = (f^(x^2))^(p^2)     y4 = 1/(f^x (f^(x^2))^p)     y6 = 1/(f^(x^3) (f^(x^3))^p)
     ///     y1 = 1/f                     y3 = 1/(f^x)^p           y5 = 1/f^(x^2)
     ///
-    /// 3 powers by u, 13 products and 4 squarings beside them, 7 Frobenius maps.
+    /// This takes 3 powers by u and, in addition, 13 products, 4 squarings and 7 Frobenius maps.
     private static func hardPart(_ r: Fp12, _ f: Fp12, _ s: Limbs) {
         var arena = Arena(s)
         let y = Factors(&arena), m = arena.fp12(), t = arena.scratch

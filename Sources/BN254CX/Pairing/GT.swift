@@ -1,5 +1,5 @@
-/// A value of the pairing in 48 limbs of an arena: an element of Fp12 of order r or 1, written multiplicatively. The
-/// inverse is the conjugate.
+/// A value of the pairing in 48 limbs of an arena: an element of Fp12 whose order is r or 1. The group is written
+/// multiplicatively, and the inverse of an element is its conjugate.
 package struct GT {
     /// The number of limbs of a value.
     package static var count: Int { Fp12.count }
@@ -54,7 +54,7 @@ extension GT {
         case outsideSubgroup
     }
 
-    /// Reads a value. Range and order are checked.
+    /// Reads a value, and checks that the coordinates are below p and that the order is r or 1.
     package func decode(_ octets: Span<UInt8>, _ s: Limbs) -> Decoding {
         guard octets.count == GT.octets else { return .invalid }
         let inRange = octets.withUnsafeBufferPointer { buffer in

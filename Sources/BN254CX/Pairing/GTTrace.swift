@@ -4,9 +4,9 @@ extension GT {
     /// The number of limbs of scratch that `encodeTrace` uses.
     package static var traceScratch: Int { 48 &+ 16 }
 
-    /// Writes the trace to Fp4, which is three times the coefficients of w^0 and w^3, because the other ones cancel.
-    /// These two are the first in the encoding of the value, from which they are computed. False if `octets` has not
-    /// 128 bytes.
+    /// Writes the trace to Fp4, 128 bytes. The trace is three times the coefficients of w^0 and w^3, because the other
+    /// coefficients cancel. These two come first in the encoding of the value, so the trace is computed from the
+    /// encoding. False if `octets` does not have 128 bytes.
     package func encodeTrace(into octets: inout MutableSpan<UInt8>, _ s: Limbs) -> Bool {
         guard octets.count == GT.traceOctets else { return false }
         return s.withMemoryRebound(to: UInt8.self, capacity: GT.octets) { bytes in

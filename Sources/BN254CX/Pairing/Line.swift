@@ -1,8 +1,8 @@
 /// A line of the Miller loop, in 24 limbs of an arena: l0, l1, l3.
 ///
-/// The value of a line through points of the twist at a point (xP, yP) of E is yP - lambda xP w + (lambda xT - yT) w^3
-/// up to a factor in Fp2, which the final exponentiation removes. The coefficients do not depend on (xP, yP); the value
-/// is l0 yP + l1 xP w + l3 w^3.
+/// A line goes through the point (xT, yT) of the twist with the slope lambda. Its value at a point (xP, yP) of E is
+/// yP - lambda xP w + (lambda xT - yT) w^3, up to a factor in Fp2, which the final exponentiation removes. With the
+/// coefficients of this type, which do not depend on (xP, yP), the value is l0 yP + l1 xP w + l3 w^3.
 package struct Line {
     /// The number of limbs of a line.
     package static var count: Int { 24 }
@@ -20,9 +20,9 @@ package struct Line {
 
     /// t = 2t, and self = the tangent at t: l0 = 2YZ, l1 = -3X^2, l3 = Y^2 - 3b' Z^2.
     ///
-    /// This is lambda = 3X^2/(2YZ), scaled by 2YZ; the equation of the curve yields X^3/Z = Y^2 - b' Z^2 (Costello,
-    /// Lange, Naehrig, "Faster pairing computations on curves with high-degree twists", PKC 2010, section 5, in the
-    /// coordinates of `G2`). 3 squarings and 6 products in Fp2.
+    /// The slope is lambda = 3X^2/(2YZ), and all coefficients are multiplied by 2YZ. The equation of the curve yields
+    /// X^3/Z = Y^2 - b' Z^2 (Costello, Lange, Naehrig, "Faster pairing computations on curves with high-degree twists",
+    /// PKC 2010, section 5, in the coordinates of `G2`). 3 squarings and 6 products in Fp2.
     @inline(never)
     func double(_ t: G2, _ s: Limbs) {
         let terms = G2DoublingTerms(limbs: s), w = Fp2Product(s + G2DoublingTerms.count)
@@ -73,7 +73,8 @@ package struct Line {
     }
 }
 
-/// A line divided by its l0, in sixteen limbs of an arena: l1 and l3 of 1 + l1 w + l3 w^3.
+/// A line divided by its l0, in sixteen limbs of an arena: the coefficients l1 and l3 of 1 + l1 w + l3 w^3, before they
+/// are multiplied by the coordinates of a point.
 package struct MonicLine {
     /// The number of limbs of a line.
     package static var count: Int { 16 }

@@ -1,6 +1,7 @@
 /// The Miller loop of the optimal ate pairing (Vercauteren, "Optimal pairings", eprint 2008/096; for BN curves eprint
-/// 2010/354, algorithm 1): the function f of 6x + 2 over Q, then the lines through psi(Q) and -psi^2(Q). Since x < 0,
-/// the loop runs over 6u - 2; then f is conjugated and the running point T negated.
+/// 2010/354, algorithm 1): the loop over the bits of 6x + 2 with the point Q, then the lines through psi(Q) and
+/// -psi^2(Q). Since x = -u is negative, the loop goes over the bits of 6u - 2; then f is conjugated and the running
+/// point T is negated.
 package enum MillerLoop {
     /// A step of the loop.
     enum Step {
@@ -41,8 +42,8 @@ package enum MillerLoop {
         body(.addMinusPsi2)
     }
 
-    /// f = the Miller function of a pair, or the product of the functions of several pairs. `lines` provides their
-    /// lines.
+    /// f = the result of the Miller loop for a pair, or the product of the results for several pairs. `lines` provides
+    /// the lines of all pairs.
     ///
     /// All pairs share the squarings (Granger and Smart, "On computing products of pairings", eprint 2006/172).
     @inline(__always)
@@ -75,11 +76,11 @@ struct BothLines<First: LineSource, Second: LineSource>: LineSource {
     }
 }
 
-/// A product of Miller functions in 48 limbs of an arena. Only `FinalExponentiation` makes a value of the pairing of
-/// it.
+/// A result of the Miller loop in 48 limbs of an arena. `FinalExponentiation` turns this result into a value of the
+/// pairing.
 package struct MillerValue {
     let value: Fp12
 
-    /// Uses the limbs of `room`, which is no value of GT until the final exponentiation.
+    /// Uses the limbs of `room`, which contain no value of GT until the final exponentiation.
     package init(in room: GT) { value = Fp12(room.limbs) }
 }

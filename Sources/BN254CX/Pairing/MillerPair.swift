@@ -1,4 +1,5 @@
-/// The state of a pair in the Miller loop, in 48 limbs of an arena: the running point T, Q and P.
+/// The state of a pair (Q, P) in the Miller loop, in 48 limbs of an arena: the running point T, which starts as Q, then
+/// Q and P.
 struct MillerPair: LineSource {
     /// The number of limbs of a pair.
     static var count: Int { G2.count &+ G2Affine.count &+ G1Affine.count }
@@ -9,7 +10,8 @@ struct MillerPair: LineSource {
     private let q: G2Affine
     private let p: G1Affine
 
-    /// Uses `count` limbs. T starts as `point`, which has order r. Only `multiply` uses P.
+    /// Makes the state in `count` limbs. Q, and T at the start, are `point`, which has order r. `p` may be nil if
+    /// `multiply` is not called, because only `multiply` uses P.
     init(_ limbs: Limbs, _ point: G2Affine, _ p: G1Affine? = nil) {
         var arena = Arena(limbs)
         (t, q, self.p) = (arena.g2(), arena.g2Affine(), arena.g1Affine())
@@ -19,7 +21,7 @@ struct MillerPair: LineSource {
         if let p { self.p.copy(p) }
     }
 
-    /// Computes the line of the step, if the step has one, and the next T.
+    /// Computes the next T, and the line of the step if the step has a line.
     @inline(__always)
     func advance(_ step: MillerLoop.Step, _ line: Line, _ s: Limbs) {
         switch step {

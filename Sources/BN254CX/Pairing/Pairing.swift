@@ -1,7 +1,7 @@
 /// The optimal ate pairing e: G2 x G1 -> GT, with exactly (p^12 - 1)/r as its final exponent.
 ///
-/// Points of G2 must have order r. A point of G1 that is paired with a prepared point may have any Z and may be
-/// infinite, for which the value is 1.
+/// Points of G2 must have order r. A point of G1 that is paired with a prepared point may have any Z. It may also be
+/// infinite; then the value of the pairing is 1.
 package enum Pairing {
     /// The number of limbs of scratch that `product` of two pairings and `pairing` use.
     package static var scratch: Int { 2 &* MillerPair.count &+ max(MillerLoop.scratch, FinalExponentiation.scratch) }
@@ -12,7 +12,7 @@ package enum Pairing {
         FinalExponentiation.run(r, MillerValue(in: r), s)
     }
 
-    /// f = the Miller function of one pairing, without the final exponentiation. Scratch as `pairing`.
+    /// f = the result of the Miller loop for q and p, without the final exponentiation. Scratch as `pairing`.
     @inline(never)
     package static func millerLoop(_ f: MillerValue, _ q: G2Affine, _ p: G1Affine, _ s: Limbs) {
         MillerLoop.run(f, MillerPair(s, q, p), s + MillerPair.count)
@@ -28,7 +28,7 @@ package enum Pairing {
         FinalExponentiation.run(r, MillerValue(in: r), s)
     }
 
-    /// r = e(q, p) for p with any Z. Z becomes 1; for an infinite p, r is 1. p is public.
+    /// r = e(q, p) for a public p with any Z, which is converted to Z = 1 first. If p is infinite, r is 1.
     package static func pairingOfAnyZ(_ r: GT, _ q: G2Affine, _ p: G1, _ s: Limbs) {
         guard declassify(p.infinityMask(s)) == 0 else { return r.setOne() }
         let point = G1Affine(s)
@@ -61,8 +61,8 @@ extension Pairing {
         FinalExponentiation.run(r, MillerValue(in: r), s)
     }
 
-    /// r = e(q1, p1) e(q2, p2). No arithmetic on the twist; shared squarings, one inversion for both points of G1, one
-    /// final exponentiation.
+    /// r = e(q1, p1) e(q2, p2). Needs no arithmetic on the twist. Both pairings share the squarings, the inversion for
+    /// the points of G1 and the final exponentiation.
     @inline(never)
     package static func product(
         _ r: GT, _ q1: PreparedG2, _ p1: G1, _ q2: PreparedG2, _ p2: G1, _ s: Limbs

@@ -1,7 +1,8 @@
 /// The 76 lines of a point of G2, divided by their constants: 1 + l1 (xP/yP) w + l3 (1/yP) w^3 each. A pairing with a
 /// prepared point needs no arithmetic on the twist, and 10 instead of 13 products in Fp2 for a line.
 ///
-/// It is made once for a point that is paired many times. It is wiped when freed, because the point may be a secret.
+/// The lines are computed once for a point that is paired many times. They are wiped when the object is freed, because
+/// the point may be a secret.
 package final class PreparedG2: Sendable {
     /// The number of limbs of scratch that the initialiser uses.
     package static var scratch: Int {
@@ -11,7 +12,7 @@ package final class PreparedG2: Sendable {
 
     fileprivate nonisolated(unsafe) let limbs: Limbs
 
-    /// Prepares q, a point of order r. 76 steps on the twist, one inversion. Constant time.
+    /// Computes the lines of q, a point of order r. This takes 76 steps on the twist and one inversion. Constant time.
     package init(_ q: G2Affine, _ s: Limbs) {
         limbs = .allocate(capacity: MonicLine.count &* MillerLoop.lines)
         var arena = Arena(s)
@@ -25,9 +26,10 @@ package final class PreparedG2: Sendable {
         makeMonic(raw, products, t)
     }
 
-    /// lines = l1/l0, l3/l0 of the raw lines. All l0 are inverted at once (Montgomery's trick: Montgomery, "Speeding
-    /// the Pollard and elliptic curve methods of factorization", 1987, section 10.3.1). No l0 is zero: it is 2YZ, or X
-    /// - x Z of two points that are neither infinite nor equal up to sign.
+    /// Divides each of the `raw` lines by its l0: the result is l1/l0 and l3/l0. One inversion serves all lines
+    /// (Montgomery's trick: Montgomery, "Speeding the Pollard and elliptic curve methods of factorization", 1987,
+    /// section 10.3.1). No l0 is zero: it is 2YZ in a doubling and X - xZ in an addition, and the points are neither
+    /// infinite nor equal up to sign.
     private func makeMonic(_ raw: Limbs, _ products: Limbs, _ s: Limbs) {
         func product(_ i: Int) -> Fp2 { Fp2(products + Fp2.count &* i) }
         func line(_ i: Int) -> Line { Line(raw + Line.count &* i) }
@@ -51,8 +53,8 @@ package final class PreparedG2: Sendable {
     }
 }
 
-/// Provides the lines of a prepared point in their order. Their values at a point of G1 are computed from its X/Y and
-/// Z/Y.
+/// Provides the lines of a prepared point in their order. Their values at a point of G1 are computed from the ratios
+/// X/Y and Z/Y of its coordinates.
 struct PreparedLines: LineSource {
     /// The number of limbs of the two ratios.
     static var ratiosCount: Int { 8 }
@@ -61,11 +63,11 @@ struct PreparedLines: LineSource {
     private let xRatio: Limbs
     private let zRatio: Limbs
 
-    /// The lines of q at p. 1/Y of p is given; the ratios are written to `room`, whose first half may contain 1/Y.
-    /// Scratch: 8 limbs.
+    /// Prepares the lines of q for the point p. `inverseOfY` is 1/Y of p. Writes the ratios X/Y and Z/Y to `room`,
+    /// whose first half may be `inverseOfY`. Scratch: 8 limbs.
     ///
-    /// No point has Y = 0, because the order of the group is odd. For the point at infinity both ratios are zero and
-    /// all its lines are 1.
+    /// No point has Y = 0, because the order of the group is odd. For the point at infinity both ratios are zero, so
+    /// all lines have the value 1.
     @inline(__always)
     init(_ q: PreparedG2, _ p: G1, inverseOfY: ConstLimbs, in room: Limbs, _ s: Limbs) {
         next = MonicLine(q.limbs)

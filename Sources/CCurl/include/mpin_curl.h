@@ -1,6 +1,7 @@
 /* libcurl without linking it: the functions that MPinHTTP calls. They are looked up in libcurl.so.4 before the first
- * call. Each function calls libcurl's function of the same name without "mpin_", or passes one type of argument to a
- * variadic function, which Swift cannot call. Call them only if mpin_curl_is_available() returned 1. */
+ * call. Each function calls the function of libcurl with the same name without "mpin_". Swift cannot call variadic
+ * functions, so for these there is a function for each type of argument. Call all these functions only if
+ * mpin_curl_is_available() has returned 1. */
 #ifndef MPIN_CURL_H
 #define MPIN_CURL_H
 
@@ -27,7 +28,7 @@ CURLMcode mpin_curl_multi_add_handle(CURLM *multi, CURL *curl);
 CURLMcode mpin_curl_multi_remove_handle(CURLM *multi, CURL *curl);
 CURLMcode mpin_curl_multi_perform(CURLM *multi, int *running);
 CURLMcode mpin_curl_multi_poll(CURLM *multi, int milliseconds);
-/* The result of the only transfer; CURLE_RECV_ERROR if it has not ended. */
+/* The result of the only transfer of `multi`; CURLE_RECV_ERROR if the transfer has not ended. */
 CURLcode mpin_curl_multi_result(CURLM *multi);
 
 struct curl_slist *mpin_curl_slist_append(struct curl_slist *list, const char *line);
@@ -38,7 +39,7 @@ CURLcode mpin_curl_set_string(CURL *curl, CURLoption option, const char *value);
 CURLcode mpin_curl_set_pointer(CURL *curl, CURLoption option, void *value);
 CURLcode mpin_curl_set_data_callback(
     CURL *curl, CURLoption option, size_t (*callback)(char *, size_t, size_t, void *));
-/* Makes libcurl open every socket with `callback`. Its first argument is CURLOPT_OPENSOCKETDATA. */
+/* Makes libcurl open every socket with `callback`, whose first argument is the value of CURLOPT_OPENSOCKETDATA. */
 CURLcode mpin_curl_set_socket_callback(
     CURL *curl, curl_socket_t (*callback)(void *, curlsocktype, struct curl_sockaddr *));
 static const curl_socket_t mpin_curl_socket_bad = CURL_SOCKET_BAD;
@@ -46,7 +47,7 @@ static const curl_socket_t mpin_curl_socket_bad = CURL_SOCKET_BAD;
 const char *mpin_curl_get_primary_ip(CURL *curl);
 CURLcode mpin_curl_get_long(CURL *curl, CURLINFO info, long *value);
 
-/* These restrict the URL schemes of a handle. */
+/* These functions restrict the URL schemes of a handle to HTTP and HTTPS, or to SMTP and SMTPS. */
 CURLcode mpin_curl_set_http_only(CURL *curl);
 CURLcode mpin_curl_set_smtp_only(CURL *curl);
 

@@ -3,21 +3,22 @@ import MPinSecrets
 
 /// The secret that a user proves to have: the login token, or the signing token of an identity with a key pair.
 struct Credential {
-    /// Lower-case hex.
+    /// The M-Pin ID in lower-case hex.
     let mpinID: String
     /// The bytes that are hashed to the identity's point: the M-Pin ID and, with a key pair, the public key.
     let id: [UInt8]
-    /// G1 point, 65 bytes.
+    /// The login token or the signing token, a G1 point of 65 bytes.
     let token: SecretBytes
     let mapping: PINMapping
     /// The public key in hex and the names of the D-TAs in base64; both nil without a key pair.
     var publicKey: String?
     var dtas: String?
 
-    /// G2 point, 128 bytes, the last bytes of `id`; empty without a key pair.
+    /// The public key, a G2 point: the last 128 bytes of `id`. Empty without a key pair.
     var publicKeyOctets: [UInt8] { publicKey == nil ? [] : Array(id.suffix(MPinSize.g2)) }
 
-    /// For logins. If the login identity has a key pair (old clients made such ones), its public key is included.
+    /// Takes the login token from `record`. If the login identity has a key pair, its public key is included; old
+    /// clients made such identities. Throws if the record has no token.
     init(_ record: UserRecord) throws(SDKError) {
         guard let mpinID = record.mpinID, let token = record.token?.secret, let mapping = record.mapping else {
             throw SDKError(.cryptoError, "the user has no token")
@@ -34,7 +35,7 @@ struct Credential {
         self.mapping = mapping
     }
 
-    /// For signatures.
+    /// Takes the signing token from `signing`.
     init(_ signing: UserRecord.Signing) throws(SDKError) {
         mpinID = signing.mpinID
         id = try MPinID.bytes(signing.mpinID, publicKey: signing.publicKey)

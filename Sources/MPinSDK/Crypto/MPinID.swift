@@ -2,13 +2,14 @@ import MPinCrypto
 import MPinSecrets
 import MPinWire
 
-/// M-Pin IDs (wire section 4): a JSON text, written in hex. Its exact bytes are hashed.
+/// Functions for M-Pin IDs (wire section 4). An M-Pin ID is a JSON text, which is sent and stored in hex. Its bytes are
+/// hashed exactly as the server made them.
 enum MPinID {
     /// The maximum number of hex digits. `mpin_signature` of the C header has room for no more.
     private static let maxDigits = 4094
 
-    /// Checks an M-Pin ID from the server and returns it in lower case. Its `userID` must be equal to the requested
-    /// one; other Unicode forms of the same text are accepted.
+    /// Checks an M-Pin ID from the server and returns it in lower case. Its member `userID` must be equal to the
+    /// argument; other Unicode forms of the same text count as equal.
     static func check(_ mpinID: String, userID: String) throws(SDKError) -> String {
         guard mpinID.utf8.count <= maxDigits, let bytes = Hex.decode(mpinID),
             let content = try? JSON.decode(JSONValue.self, from: bytes.span),
@@ -17,7 +18,8 @@ enum MPinID {
         return Hex.encode(bytes)
     }
 
-    /// The verification type in the M-Pin ID (TRUST wire section 2.1); nil if it has none.
+    /// How the user id was verified: the member `vt` of the M-Pin ID (TRUST wire section 2.1), such as `em` for a mail.
+    /// Nil if the M-Pin ID has no such member.
     static func verificationType(_ mpinID: String) -> String? {
         guard let bytes = Hex.decode(mpinID), let content = try? JSON.decode(JSONValue.self, from: bytes.span),
             case .string(let type) = content["vt"]

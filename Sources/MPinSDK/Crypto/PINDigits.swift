@@ -1,14 +1,15 @@
 import MPinCrypto
 import MPinSecrets
 
-/// The sum of the numbers of a PIN and its factors, and its maximum length in bits. Computations take the same time for
-/// all numbers of this length.
+/// The number that a PIN and its factors yield: the sum of their numbers. `bits` is the maximum length of the sum in
+/// bits. Computations take the same time for all numbers of up to `bits` bits.
 struct PINNumber {
-    /// 32 bytes, big-endian.
+    /// The number, 32 bytes, big-endian.
     let scalar: SecretBytes
     let bits: Int
 
-    /// If `length` is nil, all lengths of a PIN are allowed. An empty PIN means that the user gave up.
+    /// Throws if the PIN does not have `length` digits. If `length` is nil, 4 to 6 digits are allowed. An empty PIN
+    /// means that the user gave up, which is an error of its own.
     init(_ pin: SecretBytes, _ factors: [SecretBytes], _ mapping: PINMapping, length: Int?) throws(SDKError) {
         try PINDigits.check(pin, length: length)
         let scalar = try pinScalar(pin, mapping)
@@ -18,7 +19,7 @@ struct PINNumber {
         bits = factors.isEmpty ? mapping.bits : mapping.bits + 4
     }
 
-    /// Takes constant time. Both numbers are so small that the sum fits into the array.
+    /// Adds `term` to `sum` in constant time. Both numbers are so small that the sum fits into its 32 bytes.
     private static func add(_ term: SecretBytes, to sum: SecretBytes) {
         let digits = term.span
         var result = sum.mutableSpan
@@ -36,7 +37,7 @@ enum PINDigits {
     static let lengths = 4...6
     static let maxFactors = 8
 
-    /// If `length` is nil, all lengths of a PIN are allowed.
+    /// Throws if the PIN does not have `length` digits or, if `length` is nil, 4 to 6 digits.
     static func check(_ pin: SecretBytes, length: Int?) throws(SDKError) {
         guard pin.count > 0 else { throw SDKError(.pinInputCanceled, "the PIN is empty") }
         guard lengths.contains(pin.count), isDigits(pin.span) else {
@@ -45,7 +46,7 @@ enum PINDigits {
         if let length, pin.count != length { throw SDKError(.pinInvalid, "a PIN here has \(length) digits") }
     }
 
-    /// Always looks at every byte, so that the time does not depend on the PIN.
+    /// Whether all bytes are ASCII digits. Always looks at every byte, so that the time does not depend on the PIN.
     private static func isDigits(_ text: Span<UInt8>) -> Bool {
         var others: UInt8 = 0
         for index in text.indices { others |= text[index] &- 48 > 9 ? 1 : 0 }
@@ -53,7 +54,7 @@ enum PINDigits {
     }
 }
 
-/// The number that the digits represent, 32 bytes.
+/// The number that `mapping` makes of a PIN or factor, 32 bytes, big-endian.
 func pinScalar(_ pin: SecretBytes, _ mapping: PINMapping) throws(SDKError) -> SecretBytes {
     let scalar = SecretBytes(count: MPinSize.scalar)
     try cryptoStep("PIN") { () throws(MPinError) in
@@ -75,19 +76,20 @@ func makeToken(id: [UInt8], _ number: PINNumber, clientSecret: SecretBytes) thro
     return token
 }
 
-/// Tells whether a PIN is the one that the last login has proved. It keeps a keyed hash, not the PIN.
+/// Remembers the PIN of a successful login, so that a later PIN can be compared with it. Keeps a keyed hash and not the
+/// PIN.
 struct ProvenPIN {
     private let key: SecretBytes
     private let digest: SecretBytes
 
-    /// Nil if the random generator fails.
+    /// Remembers the PIN with this `number`. Nil if the random generator fails.
     init?(_ number: PINNumber, random: RandomSource) {
         guard let key = try? SecretBytes.random(count: SHA256.size, from: random) else { return nil }
         self.key = key
         digest = Self.digest(number, key)
     }
 
-    /// Compares in constant time.
+    /// Whether the login was with the PIN of this `number`. Compares in constant time.
     func isOf(_ number: PINNumber) -> Bool { Self.digest(number, key) == digest }
 
     private static func digest(_ number: PINNumber, _ key: SecretBytes) -> SecretBytes {

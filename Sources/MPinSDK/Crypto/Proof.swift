@@ -1,17 +1,19 @@
 import MPinCrypto
 import MPinSecrets
 
-/// The client's side of one login: first the commitment, then the answer to the server's challenge. It answers one
-/// challenge only, because the secret can be computed from the answers to two different ones.
+/// The client's side of one login: first the commitments `u` and `ut`, then the answer to the server's challenge. A
+/// proof answers one challenge only, because the client secret can be computed from its answers to two different
+/// challenges.
 struct Proof: ~Copyable {
-    /// x * A, 65 bytes.
+    /// The commitment without a time permit, x * A, 65 bytes. A is the identity's point in G1.
     let u: [UInt8]
-    /// x * (A + D(date)), 65 bytes; empty if no time permits are used.
+    /// The commitment with a time permit, x * (A + D), 65 bytes. D is the point of the M-Pin ID and the date. Empty if
+    /// the backend uses no time permits.
     let ut: [UInt8]
     private let x: SecretBytes
     private let sec: SecretBytes
 
-    /// Draws a new random x.
+    /// Draws a new random x and computes the commitments.
     init(_ credential: Credential, _ number: PINNumber, _ login: User.Login, random: RandomSource) throws(SDKError) {
         let x = try freshScalar(random)
         try self.init(
@@ -19,7 +21,7 @@ struct Proof: ~Copyable {
             x: x)
     }
 
-    /// `token` has 65 bytes, `pinScalar` and `x` have 32 bytes each.
+    /// Computes the commitments for a given x. `token` has 65 bytes, `pinScalar` and `x` have 32 bytes each.
     init(
         id: [UInt8], token: SecretBytes, pinScalar: SecretBytes, pinBits: Int, login: User.Login, x: SecretBytes
     ) throws(SDKError) {
@@ -40,7 +42,8 @@ struct Proof: ~Copyable {
         self.sec = sec
     }
 
-    /// -(x + y) * sec, 65 bytes. `y` has 32 bytes and must not be a multiple of the group order.
+    /// The answer to the challenge `y`, 65 bytes: -(x + y) * sec. Here sec is the client secret, plus the time permit
+    /// if there is one. `y` has 32 bytes and must not be a multiple of the group order.
     consuming func answer(_ y: [UInt8]) throws(SDKError) -> [UInt8] {
         var v = [UInt8](repeating: 0, count: MPinSize.g1)
         let (x, sec) = (x, sec)

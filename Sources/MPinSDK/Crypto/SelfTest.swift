@@ -119,7 +119,7 @@ private enum KnownAnswers {
     static let mpinID =
         #"{"mobile": 1, "issued": "2026-11-21 02:36:19.271448", "userID": "alice@example.com", "#
         + #""salt": "00112233445566778899aabbccddeeff"}"#
-    /// Days since 1970-01-01 UTC.
+    /// The day of the time permit, in days since 1970-01-01 UTC.
     static let date: Int32 = 20778
     static let master1 = "154a9c6664148b67c569ccfa9701ab172f258fa2998f5c07a3484ac6437c4a80"
     static let master2 = "0d10b00e72eba63a68a932020099185e878cf2008cfe3ec87cc40cebf45854de"

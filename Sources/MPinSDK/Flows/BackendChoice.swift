@@ -3,7 +3,8 @@ import MPinWire
 
 /// Choice of the backend, and settings that apply to every request.
 extension SDK {
-    /// Requests the client settings of a backend without using it. If `prefix` is nil, the configured prefix is used.
+    /// Checks that a backend answers with usable client settings. The current backend stays. If `prefix` is nil, the
+    /// configured prefix is used.
     package func testBackend(_ url: String, prefix: String? = nil) throws(SDKError) {
         try perform { core, caller throws(SDKError) in _ = try core.backend(url, prefix: prefix, caller) }
     }
@@ -13,7 +14,7 @@ extension SDK {
         try perform { core, caller throws(SDKError) in try core.setBackend(url, prefix: prefix, caller) }
     }
 
-    /// A member of the client settings as text; empty if there is none.
+    /// The member `name` of the client settings as text. Empty if there is no such member.
     package func clientParam(_ name: String) throws(SDKError) -> String {
         try perform { core, _ throws(SDKError) in try core.currentBackend().parameter(name) }
     }
@@ -45,7 +46,7 @@ extension SDK {
         try configure { settings throws(SDKError) in settings.trustedDomains.removeAll() }
     }
 
-    /// Asks the web page at `url` which service it belongs to (wire section 6.15).
+    /// Asks the website at `url` for its service, whose backend a client can then set (wire section 6.15).
     package func serviceDetails(_ url: String) throws(SDKError) -> Service {
         try perform { _, caller throws(SDKError) in
             let base = Backend.base(url)

@@ -4,8 +4,8 @@ import MPinWire
 
 /// Logins for the session of a browser that shows an access number or a QR code. PINs are ASCII.
 extension SDK {
-    /// As ``startAuthentication(_:)``, and tells the page who is about to log in. If that message fails, the login goes
-    /// on. The message takes at most half of the time that is left.
+    /// Starts a login as ``startAuthentication(_:)`` does, and tells the page which user is about to log in. This
+    /// message takes at most half of the time that is left. If it fails, the login goes on.
     package func startAuthenticationMFA(_ user: User, accessCode: String) throws(SDKError) {
         try perform { core, caller throws(SDKError) in
             try core.check(user, allows: .authenticationStarted)
@@ -31,8 +31,8 @@ extension SDK {
         }
     }
 
-    /// Logs in, on this device or in a browser, and gets an authorization code. The code is empty if the application
-    /// issues none.
+    /// Logs in and returns an authorization code for the application; empty if the application issues none.
+    /// `accessCode` is the code of the browser that is logged in; nil for a login on this device.
     package func finishAuthenticationMFA(
         _ user: User, pin: Span<UInt8>, accessCode: String? = nil
     ) throws(SDKError) -> String {
@@ -47,8 +47,8 @@ extension SDK {
         try perform { core, _ throws(SDKError) in try core.checkAccessNumber(number) }
     }
 
-    /// Asks who shows this code. The page learns that the code was read. All texts are empty if the backend does not
-    /// support the request.
+    /// Asks the backend which application shows this code. The page learns that its code was read. All texts of the
+    /// result are empty if the backend does not support the request.
     package func sessionDetails(_ accessCode: String) throws(SDKError) -> Session {
         try perform { core, caller throws(SDKError) in
             try core.checkShownCode(accessCode)
@@ -56,7 +56,7 @@ extension SDK {
         }
     }
 
-    /// Tells the page that the user declined.
+    /// Tells the page that shows this code that the user has declined the login.
     package func abortSession(_ accessCode: String) throws(SDKError) {
         try perform { core, caller throws(SDKError) in
             try core.checkShownCode(accessCode)
@@ -65,8 +65,8 @@ extension SDK {
         }
     }
 
-    /// Opens a session at an authorization endpoint, for a login on this device. Returns the access code, which is the
-    /// fragment of the URL in the session's QR code.
+    /// Opens a browser's session at `authorizeURL`, the authorization endpoint of an application, for a login on this
+    /// device. Returns the session's access code: the part after `#` of the URL that its QR code contains.
     package func accessCode(authorizeURL: String) throws(SDKError) -> String {
         try perform { _, caller throws(SDKError) in
             let answer: JSONValue = try caller.decode(
@@ -81,13 +81,14 @@ extension SDK {
 }
 
 extension Core {
-    /// An empty code is not checked here; as in the old client cores, the server decides what it means.
+    /// Checks a code as ``checkAccessNumber(_:)`` does. An empty code is accepted: as in the old client cores, the
+    /// server decides what it means.
     fileprivate func checkShownCode(_ accessCode: String) throws(SDKError) {
         if !accessCode.isEmpty { try checkAccessNumber(accessCode) }
     }
 
-    /// A number of seven characters must have a right check digit, if the backend uses check digits. The server judges
-    /// longer and shorter numbers.
+    /// Throws if a number of seven characters has a wrong check digit and the backend uses check digits, or if the
+    /// number is empty or `0`. The server checks longer and shorter numbers.
     func checkAccessNumber(_ number: String) throws(SDKError) {
         let wire = try currentBackend().wire
         guard !number.isEmpty, number != "0" else { throw SDKError(.incorrectAccessNumber, "no access number") }
@@ -102,7 +103,7 @@ extension Core {
 enum AccessNumber {
     static let length = 7
 
-    /// Whether the text is six digits and their check digit.
+    /// Whether the text consists of six digits and their check digit.
     static func isValid(_ number: String) -> Bool {
         let digits = number.utf8.map { Int($0) - 48 }
         guard digits.count == length, digits.allSatisfy({ (0...9).contains($0) }) else { return false }

@@ -3,9 +3,9 @@ import MPinSecrets
 import MPinWire
 
 extension SDK {
-    /// Replaces the PIN without the server, directly after a login with the old one; both are ASCII. State: REGISTERED,
-    /// unchanged. After a wrong old PIN a new login is needed, so every guess costs a login, and the server counts
-    /// wrong ones.
+    /// Replaces the PIN without the server, directly after a login with the old PIN. Both PINs are ASCII. State:
+    /// REGISTERED, unchanged. If `old` is wrong, a new login is needed before the next call. So every guess of the old
+    /// PIN costs a login, and the server counts the logins with wrong PINs.
     package func changePIN(_ user: User, old: Span<UInt8>, new: Span<UInt8>) throws(SDKError) {
         let (old, new) = (SecretBytes(copying: old), SecretBytes(copying: new))
         try perform(pinOf: user) { core, _ throws(SDKError) in
@@ -15,14 +15,14 @@ extension SDK {
             let credential = try Credential(user.record)
             let length = user.record.pinLength
             let oldNumber = try PINNumber(old, factors, credential.mapping, length: length)
-            // Also replaces the mapping of old clients by the one that keeps all digits.
+            // The new token also gets the mapping that keeps all digits of a PIN, where an old client used another one.
             let mapping = PINMapping.decimal6
             let newNumber = try PINNumber(new, factors, mapping, length: length)
             user.update { $0.provenPIN = nil }
             guard proven.isOf(oldNumber) else { throw SDKError(.incorrectPIN, "the login was with another PIN") }
             let token = try credential.token(from: oldNumber, to: newNumber)
-            // Another process may have replaced the token. Then nothing is saved, because the new token was made from
-            // the old one.
+            // Another process may have replaced the token meanwhile. Then nothing is saved, because `token` was made
+            // from the replaced one.
             try core.save(user) { record throws(SDKError) in
                 guard record?.token?.secret == credential.token else {
                     throw SDKError(.flowError, "the token has been changed meanwhile")
@@ -34,7 +34,7 @@ extension SDK {
 }
 
 extension Credential {
-    /// The token for another PIN, 65 bytes.
+    /// Computes the token for another PIN, 65 bytes. `old` is the number of the PIN with which the token was made.
     fileprivate func token(from old: PINNumber, to new: PINNumber) throws(SDKError) -> SecretBytes {
         let result = SecretBytes(count: MPinSize.g1)
         try cryptoStep("change of the PIN") { () throws(MPinError) in

@@ -6,13 +6,13 @@ import MPinWire
 /// Logins on this device for all purposes. PINs and factors are ASCII.
 extension SDK {
     /// Gets today's time permit. State: REGISTERED or BLOCKED, unchanged. A blocked user may log in too, because the
-    /// operator may have unblocked the identity and only the server knows it.
+    /// operator may have unblocked the identity, which only the server knows.
     package func startAuthentication(_ user: User) throws(SDKError) {
         try perform { core, caller throws(SDKError) in try core.startLogin(user, caller) }
     }
 
-    /// Proves PIN and token to the server. State: REGISTERED, or BLOCKED after the last attempt. Returns the answer of
-    /// the application, a JSON text.
+    /// Proves PIN and token to the server. State afterwards: REGISTERED, or BLOCKED if the PIN was wrong and no attempt
+    /// is left. Returns the answer of the application, a JSON text.
     package func finishAuthentication(_ user: User, pin: Span<UInt8>) throws(SDKError) -> String {
         let pin = SecretBytes(copying: pin)
         return try perform(pinOf: user) { core, caller throws(SDKError) in
@@ -20,7 +20,7 @@ extension SDK {
         }
     }
 
-    /// As ``startAuthentication(_:)``, for a one-time password.
+    /// Starts a login for a one-time password, as ``startAuthentication(_:)`` does.
     package func startAuthenticationOTP(_ user: User) throws(SDKError) { try startAuthentication(user) }
 
     /// Logs in and gets a one-time password.
@@ -31,7 +31,8 @@ extension SDK {
         }
     }
 
-    /// As ``startAuthentication(_:)``, for a registration code.
+    /// Starts a login for a registration code, as ``startAuthentication(_:)`` does. Throws if the server gives no such
+    /// codes.
     package func startAuthenticationRegCode(_ user: User) throws(SDKError) {
         try perform { core, caller throws(SDKError) in
             try core.checkRegistrationCodes(user)
@@ -54,8 +55,8 @@ extension SDK {
         }
     }
 
-    /// Ends the session that the last login began. ``User/canLogout`` tells whether there is one. After any answer of
-    /// the server the session counts as ended.
+    /// Ends the session that the last login began. ``User/canLogout`` tells whether there is such a session. After any
+    /// answer of the server the session counts as ended, so a second call throws.
     package func logout(_ user: User) throws(SDKError) {
         try perform { core, caller throws(SDKError) in
             try core.check(user, allows: .loggedOut)
@@ -98,14 +99,15 @@ extension Core {
         user.update { $0.login = login }
     }
 
-    /// Gets today's time permit if the backend uses time permits.
+    /// Returns the data for a new login: today's time permit, which is requested, or no permit if the backend uses
+    /// none.
     func freshLogin(_ user: User, _ caller: Caller) throws(SDKError) -> User.Login {
         let wire = try wire(of: user)
         return wire.usesPermits ? try timePermit(user, wire, caller) : User.Login()
     }
 
-    /// Logs in. After a successful login the next one needs no start, as in the old client cores. After a wrong PIN the
-    /// next attempt uses the same time permit.
+    /// Logs in. After a successful login the next login needs no start, as in the old client cores. After a wrong PIN
+    /// the next attempt uses the same time permit.
     func logIn(
         _ user: User, _ pin: SecretBytes, _ form: LoginForm, _ caller: Caller
     ) throws(SDKError) -> LoginAnswer {
@@ -115,8 +117,9 @@ extension Core {
         return try logIn(user, pin, factors, startedLogin(user, caller), form, caller)
     }
 
-    /// Starts a login if that has not been done. Without time permits this needs no request. A blocked user must call
-    /// start_authentication first.
+    /// Returns the started login. If there is none, starts one if the user has logged in before or the backend uses no
+    /// time permits. Throws for any other user and for a blocked user: the program must call
+    /// ``SDK/startAuthentication(_:)`` first.
     private func startedLogin(_ user: User, _ caller: Caller) throws(SDKError) -> User.Login {
         if let login = user.login { return login }
         let usesPermits = try wire(of: user).usesPermits
@@ -128,7 +131,7 @@ extension Core {
         return login
     }
 
-    /// Logs in with the login token, which is renewed if the server asks for that.
+    /// Logs in with the login token, and renews the token if the server asks for it.
     func logIn(
         _ user: User, _ pin: SecretBytes, _ factors: [SecretBytes], _ login: User.Login, _ form: LoginForm,
         _ caller: Caller
@@ -147,7 +150,8 @@ extension Core {
             number = try PINNumber(pin, factors, Self.renewedMapping, length: user.record.pinLength)
             answer = try logInRenewed(user, credential, number, renewal, form, caller)
         }
-        // Made before the update, because the random generator may be the program's and may read the user.
+        // The hash is made outside of `update`, because the program's own random generator may read the user, which
+        // would wait for the update.
         let provenPIN = ProvenPIN(number, random: random)
         user.update { content in
             content.login = nil
@@ -159,7 +163,8 @@ extension Core {
         return answer
     }
 
-    /// Records what the server said about the PIN; other errors change nothing.
+    /// Records what the server said about a wrong PIN, and returns the error for the program. Other errors change
+    /// nothing.
     private func judged(_ user: User, _ login: User.Login, _ error: SDKError) -> SDKError {
         guard error.status == .incorrectPIN else { return error }
         if error.isLastAttempt { return block(user, error, permitDate: login.date) }
@@ -168,20 +173,21 @@ extension Core {
         return error
     }
 
-    /// A wrong time permit makes every PIN count as wrong. So after a wrong PIN the next start fetches the permit
-    /// again.
+    /// Doubts the time permit of the day `date` after a wrong PIN, so that the next start fetches the permit again.
+    /// With a wrong permit every PIN counts as wrong.
     private func doubtPermit(of date: Int32, _ user: User) {
         guard date > 0, user.record.permit != nil || user.record.doubtedPermitDate != date else { return }
         change(user) { $0.forgetPermit(of: date) }
     }
 
-    /// The time permit was right, so the earlier PIN was wrong.
+    /// Ends the doubt about the time permit of the day `date`, because a login with it has succeeded.
     private func trustPermit(of date: Int32, _ user: User) {
         guard date > 0, user.record.doubtedPermitDate == date else { return }
         change(user) { $0.doubtedPermitDate = nil }
     }
 
-    /// Blocks the user after the last attempt. A full disk changes nothing of that.
+    /// Blocks the user after the last attempt, and returns the error for the program. If the block cannot be stored,
+    /// the user is still blocked in memory.
     func block(_ user: User, _ verdict: SDKError, permitDate: Int32) -> SDKError {
         let failure = change(user) { record in
             record.block()
@@ -191,13 +197,14 @@ extension Core {
         return failure.map { verdict.with(adding: $0.text) } ?? verdict
     }
 
-    /// The server has judged the PIN, so the identity is not blocked any more. A failure to store this is ignored.
+    /// Unblocks the user. The server has judged a PIN of the identity, so the identity is no longer blocked there. A
+    /// failure to store this is ignored.
     private func unblock(_ user: User) {
         guard user.state == .blocked else { return }
         change(user) { $0.unblock() }
     }
 
-    /// Changes the record in the store; if that fails, in memory only.
+    /// Changes the user's record in the store. If the store fails, changes it in memory only and returns the error.
     @discardableResult
     private func change(_ user: User, _ change: (inout UserRecord) -> Void) -> SDKError? {
         let mpinID = user.mpinID
@@ -217,8 +224,8 @@ extension Core {
         }
     }
 
-    /// Throws unless the server says that it gives registration codes. From another server the digits would register
-    /// nothing.
+    /// Throws unless the server says that it gives registration codes. Another server would answer with a one-time
+    /// password, which registers no device.
     fileprivate func checkRegistrationCodes(_ user: User) throws(SDKError) {
         guard try wire(of: user).givesRegistrationCodes else {
             throw SDKError(.flowError, "the server gives no codes that register another device")
@@ -227,14 +234,14 @@ extension Core {
 }
 
 extension User {
-    /// Returns the factors and forgets them, so that they serve one operation only, even if it fails.
+    /// Returns the factors and forgets them, so that they are used in one operation only, even if the operation fails.
     func takeFactors() -> [SecretBytes] {
         let factors = factors
         forgetFactors()
         return factors
     }
 
-    /// Forgets the factors of a call that failed before it used them.
+    /// Forgets the factors after a call that failed before it used them.
     package func forgetFactors() { update { $0.factors = [] } }
 }
 

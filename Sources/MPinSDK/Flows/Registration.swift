@@ -5,8 +5,8 @@ package import MPinWire
 
 /// Verification and registration. PINs are ASCII.
 extension SDK {
-    /// Asks the server to mail a code with which the user proves that the user id is theirs. State:
-    /// INVALID -> STARTED_VERIFICATION.
+    /// Asks the server to mail a code, with which the user proves to own the user id. State: INVALID ->
+    /// STARTED_VERIFICATION.
     package func startVerification(_ user: User, clientID: String, accessCode: String? = nil) throws(SDKError) {
         try perform { core, caller throws(SDKError) in
             let state = try core.next(user, .verificationStarted)
@@ -31,7 +31,7 @@ extension SDK {
         }
     }
 
-    /// Starts a registration. State: INVALID -> STARTED_REGISTRATION, or ACTIVATED.
+    /// Starts a registration. State: INVALID -> STARTED_REGISTRATION, or ACTIVATED if no confirmation is needed.
     package func startRegistration(
         _ user: User, activateCode: String? = nil, userData: String? = nil
     ) throws(SDKError) {
@@ -46,7 +46,7 @@ extension SDK {
     }
 
     /// Starts a registration at a MIRACL MFA server. State: INVALID or STARTED_VERIFICATION -> STARTED_REGISTRATION, or
-    /// ACTIVATED.
+    /// ACTIVATED if no confirmation is needed.
     package func startRegistrationMFA(
         _ user: User, accessCode: String? = nil, activateCode: String? = nil, pushID: String? = nil
     ) throws(SDKError) {
@@ -114,8 +114,8 @@ extension SDK {
         }
     }
 
-    /// Makes and stores the token, and reports this to a server that wants to know. State: STARTED_REGISTRATION or
-    /// ACTIVATED -> REGISTERED.
+    /// Makes the token for the PIN and stores it. Then reports the end of the registration to a server that wants this
+    /// report. State: STARTED_REGISTRATION or ACTIVATED -> REGISTERED.
     package func finishRegistration(_ user: User, pin: Span<UInt8>) throws(SDKError) {
         let pin = SecretBytes(copying: pin)
         try perform(pinOf: user) { core, caller throws(SDKError) in
@@ -132,8 +132,8 @@ extension SDK {
             try core.save(user) { $0 = record }
             user.update { $0.registration = nil }
             guard registration.reportsEnd else { return }
-            // After this report the server gives the shares to nobody any more. If the report gets lost, the shares
-            // expire at the server, so a failure is ignored.
+            // After this report the server no longer gives out the shares. A failure is ignored, because shares also
+            // expire at the server without a report.
             let patience = UInt32(clamping: min(caller.deadline.remainingMilliseconds(), 3000))
             try? core.wire(of: user).reportEnd(
                 user.mpinID, registrationToken, until: .after(milliseconds: patience), caller)
@@ -141,7 +141,7 @@ extension SDK {
     }
 }
 
-/// The maximum length, in characters, of the token's part in the link.
+/// The maximum length, in characters, of the part of the registration token that the mail link contains.
 private let maxTokenPart = 1024
 
 extension Core {
@@ -169,7 +169,8 @@ extension Core {
         user.update { $0.notice = response.message ?? "" }
     }
 
-    /// The name that the server gave; if it gave none, the name that the program gave.
+    /// Returns `given`, the name in the server's answer, or `expected`, the program's name, if the server gave none.
+    /// Throws if the two differ. `what` is for the error text.
     private func name(_ given: String?, sameAs expected: String?, _ what: String) throws(SDKError) -> String? {
         guard let given, !given.isEmpty else { return expected }
         guard expected == nil || expected == "" || expected == given else {
@@ -178,7 +179,7 @@ extension Core {
         return given
     }
 
-    /// Fetches the missing shares and returns the client secret.
+    /// Fetches the shares for the offer's tickets and returns the client secret.
     fileprivate func secret(
         of offer: ShareOffer, _ user: User, _ wire: any Wire, _ caller: Caller
     ) throws(SDKError) -> SecretBytes {
@@ -186,7 +187,7 @@ extension Core {
             return try assemble(offer.redeemed(over: wire, caller), "client secret shares")
         } catch {
             // The authority has refused the ticket and would refuse it again. The offer is dropped, so that the next
-            // call gets a new one.
+            // call gets a new offer.
             if error.status == .requestExpired || error.status == .httpRequestError {
                 user.update { $0.registration = nil }
             }

@@ -3,10 +3,12 @@ import MPinHTTP
 import MPinSecrets
 import MPinWire
 
-/// Renewal of a secret after a change of the master secret (TRUST wire sections 4.11 and 7.1). The server asks for it
-/// after a right PIN, and lets the user in after a proof with the new secret. The PIN stays the same.
+/// Renewal of a client secret after a change of the master secret (TRUST wire sections 4.11 and 7.1). The server asks
+/// for a renewal after a login with the right PIN, and accepts the user after a login with the new secret. The PIN
+/// stays the same.
 extension Core {
-    /// Tokens of old clients get the mapping that keeps all digits.
+    /// How the PIN is converted to a number for a renewed token. Tokens of old clients may have had another mapping,
+    /// which does not keep all digits.
     static var renewedMapping: PINMapping { .decimal6 }
 
     /// Replaces the token of `credential` by a new token for the same PIN. `number` is the PIN's number under
@@ -34,7 +36,7 @@ extension Core {
         try replace(user, credential, by: made.mpinID, signing.token) { $0.signing = signing }
     }
 
-    /// Renews the secret of an identity without a key pair.
+    /// Fetches the shares of the new secret and stores the new token, for an identity without a key pair.
     private func renewShares(
         _ user: User, _ credential: Credential, _ number: PINNumber, _ share: RenewalAnswer.Share, _ caller: Caller
     ) throws(SDKError) {
@@ -49,8 +51,8 @@ extension Core {
         try replace(user, credential, by: mpinID, token) { _ in }
     }
 
-    /// Stores the new token if the stored token is still the proved one; another process may have replaced it. `more`
-    /// makes further changes to the record in the same step.
+    /// Stores the new token and `mpinID` if the stored token is still that of `former`. Throws if another process has
+    /// replaced it. `more` makes further changes to the record in the same step.
     private func replace(
         _ user: User, _ former: Credential, by mpinID: String, _ token: SecretHex, _ more: (inout UserRecord) -> Void
     ) throws(SDKError) {
@@ -71,7 +73,7 @@ extension Core {
         }
     }
 
-    /// Renews the token and logs in with the new one. The started login stays, so that the app can try again after a
+    /// Renews the token and logs in with the new token. The started login stays, so that the app can try again after a
     /// failure.
     func logInRenewed(
         _ user: User, _ credential: Credential, _ number: PINNumber, _ renewal: RenewalAnswer, _ form: LoginForm,
@@ -98,8 +100,8 @@ extension Core {
         }
     }
 
-    /// Restores the former secret. The PIN was right in the login before, so a wrong PIN now means that the new secret
-    /// is wrong. If the former identity is blocked too, its next login shows it.
+    /// Restores the secret from before the renewal. The PIN was right in the login before, so "wrong PIN" now means
+    /// that the new secret is wrong. If the former identity is blocked as well, its next login shows this.
     private func restoreSecrets(
         _ user: User, _ former: UserRecord, _ renewed: Credential, _ verdict: SDKError
     ) -> SDKError {
@@ -120,7 +122,7 @@ extension Core {
 }
 
 extension LoginAnswer {
-    /// Throws if the server asks for another renewal directly after one, so that this cannot repeat without end.
+    /// Throws if the server asks for another renewal directly after one, so that renewals cannot repeat without end.
     func afterRenewal() throws(SDKError) -> LoginAnswer {
         guard renewal == nil else {
             throw SDKError(.responseParseError, "authenticate: a new secret is to be renewed again")

@@ -7,7 +7,8 @@ import MPinWire
 extension SDK {
     /// Signs a hash of 1 to 256 bytes with the signing PIN. The server checks the PIN first and counts wrong ones; then
     /// the signature is made on this device. `epochTime` is in seconds since 1970, below 2^32; 0 means now.
-    /// `authzToken` is the permission of the application's server.
+    /// `authzToken` is a permission from the application's server, which is sent in the header Authorization after pass
+    /// 2.
     package func sign(
         _ user: User, hash: Span<UInt8>, pin: Span<UInt8>, epochTime: Int64 = 0, authzToken: String? = nil
     ) throws(SDKError) -> Signature {
@@ -39,7 +40,7 @@ extension SDK {
         return hash
     }
 
-    /// Whether `hash` is the hash of the document. Compares in constant time.
+    /// Whether `hash` is the SHA-256 hash of the document. Compares in constant time.
     package static func verifyDocument(_ document: Span<UInt8>, hash: Span<UInt8>) -> Bool {
         let found = hashDocument(document)
         return constantTimeEqual(found.span, hash)
@@ -47,8 +48,8 @@ extension SDK {
 }
 
 extension Core {
-    /// Proves the signing PIN to the server, renews the secret if the server asks for that, and returns what is needed
-    /// to sign.
+    /// Proves the signing PIN to the server, and renews the secret if the server asks for it. Returns the credential
+    /// and the PIN's number to sign with.
     fileprivate func proveSigning(
         _ user: User, _ signing: UserRecord.Signing, _ pin: SecretBytes, _ factors: [SecretBytes], _ form: LoginForm,
         _ caller: Caller
@@ -90,8 +91,9 @@ extension Core {
             dtas: credential.dtas ?? "")
     }
 
-    /// Removes the signing identity after its last attempt. The login identity has its own attempts; if it is the same
-    /// identity, it is blocked instead.
+    /// Ends the use of a signing identity after its last attempt. Usually the signing identity is removed, and the
+    /// login identity stays, because it has its own attempts. If both are the same identity, the user is blocked
+    /// instead.
     private func endSigning(_ user: User, _ signing: UserRecord.Signing, _ verdict: SDKError) -> SDKError {
         if signing.mpinID == user.mpinID { return block(user, verdict, permitDate: 0) }
         do throws(SDKError) {

@@ -3,8 +3,8 @@ import MPinHTTP
 import MPinSecrets
 import MPinWire
 
-/// Registration of identities that sign (TRUST wire sections 1.4 and 7.4). They have a key pair of their own, so no
-/// D-TA can sign for them. PINs are ASCII.
+/// Registration of identities that sign (TRUST wire sections 1.4 and 7.4). Such an identity has its own key pair, so no
+/// D-TA can sign for it. PINs are ASCII.
 extension SDK {
     /// Logs in with the login PIN, makes a key pair and fetches all shares of its client secret. State: REGISTERED,
     /// unchanged. Afterwards only the signing PIN is missing.
@@ -48,7 +48,7 @@ extension SDK {
 }
 
 extension User.SigningRegistration {
-    /// The signing identity that is stored, with a token for the PIN's `number`.
+    /// The signing identity to store, with a token for the PIN's `number`.
     func signing(_ number: PINNumber, _ mapping: PINMapping) throws(SDKError) -> UserRecord.Signing {
         let id = try MPinID.bytes(mpinID, publicKey: publicKey)
         let token = SecretHex(try makeToken(id: id, number, clientSecret: clientSecret))
@@ -90,7 +90,8 @@ extension Core {
         return grant
     }
 
-    /// Checks the names of the D-TAs. They must be short enough for the signatures that will contain them.
+    /// Checks the names of the D-TAs. Throws if the text is too long for the signatures that will contain it, or is not
+    /// visible ASCII.
     private func checkedDTAs(_ dtas: String) throws(SDKError) -> String {
         guard dtas.utf8.count < 1024, dtas.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else {
             throw SDKError(.responseParseError, "\(ServerCall.signingRegister.name): dtas")
@@ -99,10 +100,10 @@ extension Core {
     }
 }
 
-/// A key pair for one registration: z and z^-1 Q.
+/// A key pair for one registration: the secret number z and the public key z^-1 Q, where Q is the generator of G2.
 private struct SigningKeyPair {
     private let z: SecretBytes
-    /// 128 bytes in hex.
+    /// The public key, a G2 point: 128 bytes in hex.
     let publicKey: String
 
     init(random: RandomSource) throws(SDKError) {
@@ -117,7 +118,7 @@ private struct SigningKeyPair {
         publicKey = Hex.encode(key)
     }
 
-    /// z times the sum of the shares, 65 bytes.
+    /// The client secret for this key pair, 65 bytes: z times `sum`, which is the sum of the authorities' shares.
     func clientSecret(_ sum: SecretBytes) throws(SDKError) -> SecretBytes {
         let secret = SecretBytes(count: MPinSize.g1)
         try cryptoStep("signing secret shares") { () throws(MPinError) in

@@ -4,9 +4,9 @@ import MPinSecrets
 import MPinWire
 
 extension Core {
-    /// The sum of all shares of today's time permit (wire section 12). Shares in the server's answer are fetched for
-    /// each login, because a server that withholds them can suspend an identity. If there is one other share, it is
-    /// cached until the end of its day or until a login fails.
+    /// Gets today's time permit: the sum of the shares of all authorities (wire section 12). The server is asked for
+    /// every login, because a server that withholds its share can suspend an identity. If only one share is to be
+    /// fetched from elsewhere, it is cached until the end of its day or until a login with a wrong PIN.
     func timePermit(_ user: User, _ wire: any Wire, _ caller: Caller) throws(SDKError) -> User.Login {
         let (date, offer) = try wire.timePermit(user.mpinID, caller)
         let known = offer.shares
@@ -30,8 +30,8 @@ extension Core {
         User.Login(date: date, permit: try assemble(shares, "time permit shares"))
     }
 
-    /// Gets the shares from the static storage. Nil after every failure except a cancel, because the authorities can
-    /// give the shares, too. At least half of the remaining time is left for them.
+    /// Gets the shares from the static storage. Nil after every failure except a cancel, because the authorities have
+    /// the shares, too. At least half of the remaining time is left for requests to the authorities.
     private func storedShares(
         _ tickets: [Ticket], _ wire: any Wire, _ caller: Caller
     ) throws(SDKError) -> [Share]? {
@@ -50,7 +50,7 @@ extension Core {
         }
     }
 
-    /// Caches a single share. A failure is ignored, because the login does not need the cache.
+    /// Stores the share if there is exactly one. A failure is ignored, because the login does not need the cache.
     private func keep(_ shares: [Share], _ date: Int32, _ user: User) {
         guard shares.count == 1, let share = shares.first?.octets else { return }
         let mpinID = user.mpinID

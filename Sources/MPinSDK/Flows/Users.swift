@@ -1,6 +1,6 @@
 /// Finding, listing, deleting and importing users.
 extension SDK {
-    /// Returns the user with that id at the current backend, or makes a new one in state INVALID. For customer and
+    /// Returns the user with the id `id` at the current backend, or makes a new user in state INVALID. For customer and
     /// application, nil means any and an empty text means none.
     package func makeNewUser(
         _ id: String, deviceName: String? = nil, customerID: String? = nil, appID: String? = nil
@@ -17,8 +17,8 @@ extension SDK {
         }
     }
 
-    /// Returns the first user with that id at the current backend; nil if none is known. For customer and application,
-    /// nil means any and an empty text means none.
+    /// Returns the first user with the id `id` at the current backend. Nil if none is known. For customer and
+    /// application, nil means any and an empty text means none.
     package func user(_ id: String, customerID: String? = nil, appID: String? = nil) throws(SDKError) -> User? {
         try perform { core, _ throws(SDKError) in try core.user(id, customerID: customerID, appID: appID) }
     }
@@ -43,12 +43,12 @@ extension SDK {
         try perform { core, _ throws(SDKError) in core.listUsers(backend: try core.currentBackend().url) }
     }
 
-    /// The users of a backend, ordered by id.
+    /// The users of a backend, ordered by id, without those whose registration never started.
     package func listUsers(backend: String) throws(SDKError) -> [User] {
         try perform { core, _ throws(SDKError) in core.listUsers(backend: Backend.base(backend)) }
     }
 
-    /// The users of all backends, ordered by id.
+    /// The users of all backends, ordered by id, without those whose registration never started.
     package func listAllUsers() throws(SDKError) -> [User] {
         try perform { core, _ throws(SDKError) in core.listUsers(backend: nil) }
     }

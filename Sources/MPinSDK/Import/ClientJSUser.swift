@@ -6,14 +6,14 @@ struct ClientJSUser: Decodable {
     /// STARTED, REGISTERED or REVOKED.
     var state: String
     var mpinId: String
-    /// G1 point, 65 bytes.
+    /// The login token, a G1 point of 65 bytes.
     var token: SecretHex?
     var curve: String?
     var projectId: String?
     /// The name of `projectId` in old lists.
     var customerId: String?
     var pinLength: Int?
-    /// G2 point, 128 bytes in hex, of an identity with a key pair.
+    /// The public key, a G2 point of 128 bytes in hex, if the identity has a key pair.
     var publicKey: String?
     var dtas: String?
     var verificationType: String?

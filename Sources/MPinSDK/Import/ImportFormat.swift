@@ -62,10 +62,10 @@ package struct ImportSource: Sendable {
 
 /// A user in a common form for all formats.
 struct ImportedUser {
-    /// Nil: the user id in the M-Pin ID.
+    /// The user id; nil if only the M-Pin ID contains it.
     var userID: String?
     var mpinID: String
-    /// Nil: the current backend.
+    /// The URL of the backend; nil means the current backend.
     var backend: String?
     var state: UserState?
     var mapping: PINMapping
@@ -76,11 +76,11 @@ struct ImportedUser {
     var appID: String?
     var pinLength: Int?
     var verificationType: String?
-    /// 128 bytes in hex; nil without a key pair.
+    /// The public key, 128 bytes in hex; nil without a key pair.
     var publicKey: String?
     var dtas: String?
 
-    /// Nil if the values contradict each other.
+    /// The user as a record of this client. Nil if the values contradict each other.
     func record(backend: String) -> UserRecord? {
         guard let id = Hex.decode(mpinID), !id.isEmpty, let state, let userID = checkedUserID(id), !backend.isEmpty
         else { return nil }

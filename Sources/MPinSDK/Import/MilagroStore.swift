@@ -58,7 +58,7 @@ struct MilagroSecrets {
     private let byID: [String: Secret]
 
     struct Secret: Decodable {
-        /// G1 point, 65 bytes.
+        /// The login token, a G1 point of 65 bytes.
         var token: SecretHex?
         var regOTT: SecretText?
     }
@@ -90,6 +90,6 @@ struct MFAStore: Decodable {
     }
 }
 
-/// Nil for an empty text, which old clients write if there is no value.
+/// Returns `text`, or nil if it is empty, because old clients write an empty text if there is no value.
 private func filled(_ text: SecretText?) -> SecretText? { text.flatMap { $0.count > 0 ? $0 : nil } }
 private func filled(_ text: String?) -> String? { text?.isEmpty == false ? text : nil }

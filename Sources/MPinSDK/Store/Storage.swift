@@ -2,15 +2,16 @@ import Glibc
 import MPinHTTP
 import MPinSecrets
 
-/// Stores one block of bytes. Its functions throw ``Status/storageError``.
+/// Stores one block of bytes. The functions throw ``Status/storageError`` if they fail.
 package protocol Storage: Sendable {
     /// The stored bytes; nil if nothing was saved yet.
     func read() throws(SDKError) -> [UInt8]?
     /// Replaces the stored bytes by the result of `change`. No other process or thread changes them at the same time.
     /// After a crash at any moment either the old or the new bytes are stored. If `change` throws, nothing is stored.
-    /// Waits for other processes and threads within `limits`, which are those of the operation.
+    /// Waits for other processes and threads within `limits`, the limits of the operation that is under way.
     func update(within limits: CallLimits?, _ change: ([UInt8]?) throws(SDKError) -> [UInt8]) throws(SDKError)
-    /// Whether the program may empty the storage while it is in use.
+    /// Whether the program may empty the storage while the client core uses it. If not, a storage that has become empty
+    /// is an error.
     var mayBeEmptied: Bool { get }
     /// Copies damaged bytes to another place, for a person to look at.
     func setAside() throws(SDKError)
@@ -24,14 +25,14 @@ package final class FileStorage: Storage {
     private let path: String
     /// How long to wait for a lock that another process holds.
     private static let lockMilliseconds = 10_000
-    /// How long to wait for the lock after a call's deadline has passed. The server has done its part by then, so its
-    /// result should not be lost.
+    /// How long to wait for the lock after a call's deadline has passed. At that time the server has usually done its
+    /// part, and its result should be stored.
     private static let lateMilliseconds = 500
     package let mayBeEmptied = false
     /// The maximum size of a store; larger files are refused.
     private static let maxBytes = 64 << 20
 
-    /// A relative path is resolved now, so that later changes of the working directory have no effect.
+    /// Resolves a relative path, so that later changes of the working directory have no effect.
     package init(path: String) {
         let directory = path.hasPrefix("/") ? nil : getcwd(nil, 0)
         defer { free(directory) }
@@ -86,7 +87,7 @@ package final class FileStorage: Storage {
         }
     }
 
-    /// Takes the lock. A free lock is taken even after the deadline or a cancel.
+    /// Waits for the lock and returns its open file. A free lock is taken even after the deadline or a cancel.
     private func takeLock(_ limits: CallLimits?) throws(SDKError) -> Int32 {
         let lock = try openLock()
         let left = limits.map { $0.deadline.remainingMilliseconds() &+ Self.lateMilliseconds } ?? .max
@@ -142,7 +143,7 @@ package final class FileStorage: Storage {
         }
         guard untilDone({ fsync(file) }) == 0 else { throw failure("sync") }
         isOpen = false
-        // EINTR is no failure, because the file is closed all the same.
+        // EINTR is no failure, because a close that a signal interrupts has closed the file.
         guard close(file) == 0 || errno == EINTR else { throw failure("close") }
     }
 

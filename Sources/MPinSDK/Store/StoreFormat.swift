@@ -13,9 +13,8 @@ import MPinWire
 /// it has no passphrases and no generations.
 ///
 /// The generation is a number that grows with every change, so a running process notices if somebody replaces the store
-/// by an old copy. It does not notice an old copy if no process has the store open at that time. It also does not
-/// notice if somebody exchanges two stores that have the same key; key files and passphrases give every store a key of
-/// its own.
+/// by an old copy. If no process has the store open at that time, an old copy is not noticed. An exchange of two stores
+/// with the same key is not noticed either; key files and passphrases give every store a key of its own.
 package enum StoreFormat {
     private static let magic = "mpin-store"
     private static let version = 2
@@ -25,7 +24,7 @@ package enum StoreFormat {
         package var records: [UserRecord] = []
         /// The number of lines that could not be read or that are missing.
         package var damaged = 0
-        /// Nil if the last line is missing, and in format 1.
+        /// The generation in the last line. Nil if the last line is missing, and in format 1.
         var generation: UInt64?
         var derivation: Argon2id?
     }
@@ -70,13 +69,14 @@ package enum StoreFormat {
 
     private static func bigEndian(_ number: UInt64) -> [UInt8] { withUnsafeBytes(of: number.bigEndian) { Array($0) } }
 
-    /// The generation, which follows the digest in the last line.
+    /// Reads the generation, 8 bytes, which follows the digest in the opened last line. Nil if the line has another
+    /// length.
     private static func generation(_ ending: SecretBytes) -> UInt64? {
         guard ending.count == SHA256.size + 8 else { return nil }
         return ending.plainBytes[SHA256.size...].reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// The first line.
+    /// The content of the first line.
     private struct Header {
         var version: Int
         var derivation: Argon2id?
@@ -117,7 +117,8 @@ private struct Seal {
     let key: SecretBytes
     let version: Int
 
-    /// The purpose of a line is sealed with it, so that no line can replace one of another purpose.
+    /// What a line contains. The purpose is sealed with the line, so that a record cannot take the place of a digest or
+    /// vice versa.
     enum Purpose: String {
         case record
         case digest
@@ -135,7 +136,7 @@ private struct Seal {
     }
 
     func open(_ line: ArraySlice<UInt8>, _ purpose: Purpose) -> SecretBytes? {
-        // Upper-case hex is refused as damage, so that every line has one spelling only.
+        // Upper-case hex counts as damage, so that every line has one spelling only.
         guard let box = Hex.decode(String(decoding: line, as: UTF8.self)), Hex.encode(box).utf8.elementsEqual(line)
         else {
             return nil

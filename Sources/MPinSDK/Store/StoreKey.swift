@@ -20,7 +20,9 @@ package final class StoreKey: Sendable {
         isPassphrase = true
     }
 
-    /// The key of a store. `derivation` is what the store says about its passphrase; nil: it has none.
+    /// Returns the key of a store, 32 bytes. `derivation` is what the first line of the store says about its
+    /// passphrase; nil if the store has none. Throws if the store has a passphrase and this object has a key, or the
+    /// reverse.
     func key(_ derivation: Argon2id?) throws(SDKError) -> SecretBytes {
         guard let derivation else {
             guard !isPassphrase else { throw SDKError(.storageError, "the store has a key and no passphrase") }
@@ -37,7 +39,8 @@ package final class StoreKey: Sendable {
         }
     }
 
-    /// The derivation for the next version of a store: the former one, or today's parameters if they are stronger.
+    /// How to derive the key when the store is written again: as before, or with today's parameters and a new salt if
+    /// they are stronger. Nil if this object is a key and no passphrase.
     func nextDerivation(after former: Argon2id?, random: RandomSource) throws(SDKError) -> Argon2id? {
         guard isPassphrase else { return nil }
         if let former, !former.isOutdated { return former }
@@ -53,7 +56,7 @@ package final class StoreKey: Sendable {
     }
 }
 
-/// Reads the store's key from a file, or makes it there.
+/// Reads the store's key from the file at `path`. For a new store, makes the file with a new key.
 struct KeyFileSource: KeySource {
     let path: String
 

@@ -6,7 +6,7 @@ package final class UserStore: Sendable {
     private let storage: any Storage
     private let key: StoreKey
     private let random: RandomSource
-    /// The highest generation that was read or written. A store with a lower one is an old copy.
+    /// The highest generation that was read or written. A store with a lower generation is an old copy.
     private let newest = Locked<UInt64>(0)
 
     package init(storage: any Storage, key: StoreKey, random: @escaping RandomSource = systemRandom) {
@@ -42,9 +42,10 @@ package final class UserStore: Sendable {
 
     package func load() throws(SDKError) -> StoreFormat.Content { try content(storage.read()) }
 
-    /// Changes one stored record (nil: there is none). The stored records are read again first, so that changes by
-    /// other processes stay. The change may give the record another key, if no record has that key or it is one of
-    /// `replaced`. Returns all records that are stored then.
+    /// Changes the stored record with the key `key`. `change` receives nil if there is none, and sets nil to remove the
+    /// record. All records are read again first, so that changes by other processes stay. `change` may give the record
+    /// another key if no stored record has that key, or if the key is one of `replaced`. Returns all records that are
+    /// then stored.
     package func update(
         _ key: IdentityKey, replacing replaced: Set<IdentityKey> = [], within limits: CallLimits? = nil,
         _ change: (inout UserRecord?) throws(SDKError) -> Void
@@ -62,8 +63,8 @@ package final class UserStore: Sendable {
 
     static var isKnown: SDKError { SDKError(.flowError, "the customer has a user of that id already") }
 
-    /// Adds the records whose users are not stored yet. A record without customer or application matches every stored
-    /// one. Returns all records that are stored then, and how many were added.
+    /// Adds the records whose users are not stored yet. A record without customer or application counts as stored if a
+    /// record with any customer or application is. Returns all records that are then stored, and how many were added.
     func add(_ new: [UserRecord], within limits: CallLimits?) throws(SDKError) -> (all: [UserRecord], added: Int) {
         var added = 0
         let all = try replace(limits) { records throws(SDKError) in
@@ -101,7 +102,7 @@ package final class UserStore: Sendable {
         if let blob { content = try StoreFormat.decode(blob, key: key) }
         try newest.withLock { newest throws(SDKError) in
             if blob == nil, storage.mayBeEmptied { newest = 0 }
-            // A store without a generation could be arbitrarily old, so it counts as generation 0.
+            // A store without a generation could be of any age, so it counts as generation 0.
             let generation = content.generation ?? 0
             guard generation >= newest else {
                 let reason = blob == nil ? "is gone" : "has lost its end, or an old copy has taken its place"

@@ -1,10 +1,10 @@
-/// Distinguishes identities: the same user id at another backend, customer or application is another identity (wire
-/// section 13; the MIRACL MFA core uses user id, backend, customer and application as the key, too).
+/// The key of an identity. The same user id at another backend, customer or application is another identity (wire
+/// section 13). The MIRACL MFA core uses the same four values.
 package struct IdentityKey: Hashable, Comparable, Sendable {
     let userID: String
     /// The base URL without its scheme, because http and https lead to the same server.
     let site: String
-    /// Empty if the server has named none.
+    /// The names of the customer and the application; empty if the server has named none.
     let customerID: String
     let appID: String
 

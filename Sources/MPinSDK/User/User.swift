@@ -2,12 +2,12 @@ import MPinHTTP
 import MPinSecrets
 import MPinWire
 
-/// An identity: a user id at a backend, and at a customer if the server has several. The getters never wait for an
-/// operation that is under way.
+/// An identity: a user id at a backend, and at a customer if the backend has several customers. The getters never wait
+/// for an operation that is under way.
 package final class User: Sendable {
     private let content: Locked<Content>
     package let id: String
-    /// Base URL without trailing slash.
+    /// The base URL of the backend, without trailing slash.
     package let backend: String
 
     /// The user's data in memory.
@@ -18,7 +18,7 @@ package final class User: Sendable {
         /// The server's message to the person at the start of the registration.
         var notice = ""
         var login: Login?
-        /// Whether the user has logged in since the process has loaded the user. Then a login needs no start.
+        /// Whether the user has logged in since this process has loaded the user. If so, the next login needs no start.
         var hasLoggedIn = false
         var authData = ""
         /// What is needed to end the session of the last login.
@@ -32,7 +32,7 @@ package final class User: Sendable {
 
     /// The data that a registration collects between its steps; never stored.
     struct Registration {
-        /// The shares that have come, and tickets for the others. Nil when all are there.
+        /// The shares that have come, and tickets for the others. Nil when all shares are there.
         var offer: ShareOffer?
         /// The sum of all shares.
         var clientSecret: SecretBytes?
@@ -40,16 +40,16 @@ package final class User: Sendable {
         var reportsEnd = false
     }
 
-    /// The data of a login besides the token.
+    /// The time permit of a started login, and its date.
     struct Login {
-        /// Days since 1970-01-01 UTC; 0 if the backend uses no time permits.
+        /// The day of the permit, in days since 1970-01-01 UTC; 0 if the backend uses no time permits.
         var date: Int32 = 0
         var permit: SecretBytes?
     }
 
     /// The path and the data of the request that ends a login's session.
     struct Logout {
-        /// A path at the backend.
+        /// The path at the backend to which `data` is posted.
         let path: String
         let data: JSONValue
     }
@@ -57,10 +57,10 @@ package final class User: Sendable {
     /// The data that the registration of a signing key collects between its steps; never stored.
     struct SigningRegistration {
         let mpinID: String
-        /// 128 bytes in hex.
+        /// The public key, a G2 point: 128 bytes in hex.
         let publicKey: String
         let dtas: String
-        /// z times the sum of the shares, 65 bytes.
+        /// The client secret, 65 bytes: z, the secret number of the key pair, times the sum of the authorities' shares.
         let clientSecret: SecretBytes
     }
 
@@ -71,7 +71,7 @@ package final class User: Sendable {
     }
 
     package var state: UserState { content.withLock { $0.lifecycle.state } }
-    /// Lower-case hex; empty before the start of the registration.
+    /// The M-Pin ID in lower-case hex; empty before the start of the registration.
     package var mpinID: String { content.withLock { $0.record.mpinID ?? "" } }
     package var deviceName: String { content.withLock { $0.record.deviceName ?? "" } }
     /// The server's message to the person at the start of the registration; may be empty.
@@ -111,10 +111,11 @@ package final class User: Sendable {
     var provenPIN: ProvenPIN? { content.withLock { $0.provenPIN } }
     var signingRegistration: SigningRegistration? { content.withLock { $0.signingRegistration } }
 
-    /// Changes the content. Only the operation that is under way may call this.
+    /// Changes the content. Only the operation that is under way may do this.
     func update(_ change: (inout Content) -> Void) { content.withLock { change(&$0) } }
 
-    /// Replaces the record by one that another process has stored.
+    /// Replaces the record by the stored one, which another process may have changed. What belongs to a former M-Pin ID
+    /// or a former token is dropped.
     func adopt(_ record: UserRecord, _ lifecycle: UserLifecycle) {
         update { content in
             if content.record.mpinID != record.mpinID {
@@ -130,7 +131,7 @@ package final class User: Sendable {
         }
     }
 
-    /// Erases the secrets in memory when the client core forgets the user. The store keeps the user.
+    /// Erases the secrets in memory, because the client core forgets the user. The store keeps the user.
     func forgetSecrets() {
         update { content in
             var record = content.record
@@ -140,7 +141,7 @@ package final class User: Sendable {
         }
     }
 
-    /// Erases everything in memory when the identity was deleted.
+    /// Erases everything but user id and backend in memory, because the identity was deleted.
     func erase() {
         update { content in
             let record = UserRecord(userID: content.record.userID, backend: content.record.backend)

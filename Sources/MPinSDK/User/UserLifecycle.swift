@@ -1,6 +1,7 @@
 /// The states of an identity and the steps between them, as a plain value without I/O, clock or random generator.
 ///
-/// The server blocks an identity. When the server accepts PINs again, the next login makes it REGISTERED.
+/// The server decides that an identity is blocked. When the server accepts PINs of the identity again, the next login
+/// makes the state REGISTERED again.
 ///
 ///     INVALID --> STARTED_VERIFICATION
 ///        |                |

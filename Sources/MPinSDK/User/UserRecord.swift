@@ -4,19 +4,19 @@ package import MPinWire
 /// The stored data of an identity.
 package struct UserRecord: Codable, Sendable, Equatable {
     package var userID: String
-    /// Base URL without trailing slash.
+    /// The base URL of the backend, without trailing slash.
     package var backend: String
-    /// Name of a ``UserState``.
+    /// The state: the name of a ``UserState``.
     package var state: String
     package var deviceName: String?
-    /// Lower-case hex of the M-Pin ID's exact bytes.
+    /// The M-Pin ID, its exact bytes in lower-case hex; nil before the server has made one.
     package var mpinID: String?
     /// The one-time token of an unfinished registration, and the part of it that came with the link.
     package var regOTT: SecretText?
     package var regOTTRest: SecretText?
     /// The browser session that the registration belongs to (MIRACL MFA); nil when it is finished.
     package var accessCode: String?
-    /// When the registration expires, and the server's time at that answer, in seconds since 1970.
+    /// When the registration expires, and the time of the server's clock when it said so. Both are seconds since 1970.
     package var expireTime: Int64?
     package var nowTime: Int64?
     /// True if the registration was at a MIRACL MFA server. This is the stored form of ``wire``.
@@ -26,9 +26,9 @@ package struct UserRecord: Codable, Sendable, Equatable {
     package var appID: String?
     /// The number of digits of a PIN; nil if the server does not say.
     package var pinLength: Int?
-    /// How the user id was verified, if the server said so outside the M-Pin ID.
+    /// How the user id was verified, such as `em` for a mail, if the server said so outside the M-Pin ID.
     package var verificationType: String?
-    /// G1 point, 65 bytes: client secret minus the PIN's number times the identity's point.
+    /// The login token, a G1 point of 65 bytes: the client secret minus the PIN's number times the identity's point.
     package var token: SecretHex?
     /// How the PIN was converted to a number when the token was made.
     package var mapping: PINMapping?
@@ -37,14 +37,14 @@ package struct UserRecord: Codable, Sendable, Equatable {
     /// The day, since 1970-01-01 UTC, of a login with a wrong PIN. The time permit may have been wrong instead, so the
     /// share for this day is fetched from the second D-TA and not from the static storage.
     package var doubtedPermitDate: Int32?
-    /// The identity with which the user signs.
+    /// The identity with which the user signs; nil if the user has none.
     package var signing: Signing?
 
     /// The second share of a time permit and its day.
     package struct CachedPermit: Codable, Sendable, Equatable {
-        /// Days since 1970-01-01 UTC.
+        /// The day of the permit, in days since 1970-01-01 UTC.
         package var date: Int32
-        /// G1 point, 65 bytes.
+        /// The second share of the permit, a G1 point of 65 bytes.
         package var share: SecretHex
 
         package init(date: Int32, share: SecretHex) {
@@ -55,13 +55,13 @@ package struct UserRecord: Codable, Sendable, Equatable {
 
     /// An identity with a key pair.
     package struct Signing: Codable, Sendable, Equatable {
-        /// Lower-case hex of the M-Pin ID's exact bytes.
+        /// The M-Pin ID that signs, its exact bytes in lower-case hex.
         package var mpinID: String
-        /// G2 point, 128 bytes in hex.
+        /// The public key, a G2 point: 128 bytes in hex.
         package var publicKey: String
         /// The names of the D-TAs that made the client secret, in base64.
         package var dtas: String
-        /// G1 point, 65 bytes.
+        /// The signing token, a G1 point of 65 bytes.
         package var token: SecretHex
         package var mapping: PINMapping
 
@@ -85,7 +85,7 @@ package struct UserRecord: Codable, Sendable, Equatable {
         IdentityKey(userID: userID, backend: backend, customerID: customerID, appID: appID)
     }
 
-    /// Nil if the record contradicts itself; then it counts as damaged.
+    /// The lifecycle in the stored state. Nil if the record contradicts itself; then the record counts as damaged.
     var lifecycle: UserLifecycle? {
         guard let state = UserState(name: state) else { return nil }
         switch state {
@@ -106,11 +106,11 @@ package struct UserRecord: Codable, Sendable, Equatable {
         set { registeredMFA = newValue == .mfa ? true : nil }
     }
 
-    /// Both parts of the registration token.
+    /// The registration token: the part from the server and the part from the link, one after the other.
     var registrationToken: SecretText { (regOTT ?? "") + (regOTTRest ?? "") }
 
-    /// Whether the registration token is complete: it has 16 bytes in hex from the start, or its rest came with the
-    /// link.
+    /// Whether the registration token is complete. Either the server sent all of its 16 bytes (32 hex digits), or the
+    /// rest came with the link.
     var isRegistrationTokenWhole: Bool { regOTTRest != nil || (regOTT?.count ?? 0) >= 32 }
 
     /// Replaces the token. If the login identity has a key pair, the same token is used for signing.
@@ -122,7 +122,8 @@ package struct UserRecord: Codable, Sendable, Equatable {
         signing?.mapping = mapping
     }
 
-    /// Restores the secrets of the identity `mpinID` from `former`.
+    /// Takes the M-Pin ID and the secrets of `former`, in the place of those of the identity `mpinID`. This identity is
+    /// the login identity, the signing identity or both.
     mutating func restoreSecrets(_ mpinID: String, from former: UserRecord) {
         if signing?.mpinID == mpinID { signing = former.signing }
         guard self.mpinID == mpinID else { return }
@@ -145,13 +146,13 @@ package struct UserRecord: Codable, Sendable, Equatable {
     /// Blocks the identity after its last attempt. The token stays, because the operator may unblock the identity.
     mutating func block() { state = UserState.blocked.name }
 
-    /// Forgets the cached share of this day. It may be wrong, and with a wrong share every PIN counts as wrong, so the
-    /// next login fetches another.
+    /// Forgets the cached share of the time permit and notes that the permit of the day `date` is doubted. The share
+    /// may be wrong, and with a wrong share every PIN counts as wrong, so the next login fetches the share again.
     mutating func forgetPermit(of date: Int32) {
         permit = nil
         if date > 0 { doubtedPermitDate = date }
     }
 
-    /// Unblocks the identity after the server has judged a PIN.
+    /// Unblocks the identity. The server has judged a PIN of it, so it is no longer blocked there.
     mutating func unblock() { if state == UserState.blocked.name { state = UserState.registered.name } }
 }

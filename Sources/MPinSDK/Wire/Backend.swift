@@ -4,7 +4,7 @@ import MPinWire
 
 /// A server and the wires that it may use.
 struct Backend: Sendable {
-    /// Base URL without trailing slash.
+    /// The base URL of the server, without trailing slash.
     let url: String
     /// The networks to which the URLs in the server's answers may lead: the Internet, and the network of the server
     /// itself. So a server cannot direct requests to hosts that only its clients can reach.
@@ -30,11 +30,11 @@ struct Backend: Sendable {
         }
     }
 
-    /// For requests without a user. The wires do not differ in these.
+    /// The wire for requests without a user, in which the wires do not differ.
     var wire: any Wire { milagro }
 
-    /// A member of the settings as text: strings become absolute URLs where they are paths, other values are JSON.
-    /// Empty if there is none.
+    /// The member `name` of the settings as text. A path becomes an absolute URL, another string stays as it is, and
+    /// other values become JSON texts. Empty if there is no such member.
     func parameter(_ name: String) -> String { settings.parameter(name) }
 
     /// A base URL without the slashes at its end.
@@ -72,7 +72,7 @@ struct WireSettings: Sendable {
     let checksAccessNumbers: Bool
     /// The number of digits of a PIN; nil if the server does not say.
     let pinLength: Int?
-    /// Base URL of the backend, without trailing slash.
+    /// The base URL of the backend, without trailing slash.
     let base: String
     private let members: [String: JSONValue]
 
@@ -107,8 +107,8 @@ struct WireSettings: Sendable {
         self.members = members
     }
 
-    /// A member as text: strings become absolute URLs where they are paths, other values are JSON. Empty if there is
-    /// none.
+    /// The member `name` as text. A path becomes an absolute URL, another string stays as it is, and other values
+    /// become JSON texts. Empty if there is no such member.
     func parameter(_ name: String) -> String {
         switch members[name] {
         case nil, .null: return ""
@@ -119,7 +119,7 @@ struct WireSettings: Sendable {
         }
     }
 
-    /// Nil for lengths that no PIN can have.
+    /// Reads the number of digits of a PIN. Nil if it is missing or no PIN can have it.
     private static func pinLength(_ value: JSONValue?) -> Int? {
         guard case .int(let digits) = value, PINDigits.lengths.contains(digits) else { return nil }
         return digits

@@ -28,7 +28,7 @@ struct Caller {
     let log: Log?
     var deadline: Deadline { limits.deadline }
 
-    /// For URLs that come from the program itself; these may lead anywhere.
+    /// A caller for URLs that the program itself gave. Such URLs may lead to any network.
     var anywhere: Caller {
         var caller = self
         caller.reach = nil
@@ -129,7 +129,8 @@ struct Caller {
         }
     }
 
-    /// Waits until the end of the pause, or until a cancel. The pause ends before the deadline.
+    /// Waits until the end of the pause. Throws if the operation is cancelled meanwhile. The caller has made sure that
+    /// the pause ends before the deadline.
     private func wait(_ pause: Deadline, _ call: ServerCall) throws(SDKError) {
         while pause.remainingMilliseconds() > 0 {
             guard !limits.isCancelled() else { throw Self.error(call, .cancelled) }

@@ -7,10 +7,12 @@ struct LoginForm {
     var wantsOTP = false
     /// Whether the application is asked for an authorization code.
     var wantsCode = false
-    /// The names of the purpose at pass 1 and at authenticate. Only MIRACL's servers use them.
+    /// The names of the purpose in the pass 1 request and in the authenticate request. Only MIRACL's servers use these
+    /// names.
     var scope: String?
     var authenticateScope: String?
-    /// The permission of the application's server.
+    /// A permission from the application's server, for the header Authorization of the authenticate request; nil if
+    /// there is none.
     var authorization: String?
 
     /// A login on this device.
@@ -19,8 +21,8 @@ struct LoginForm {
     static var registrationCode: LoginForm { LoginForm(wantsOTP: true, scope: "reg-code") }
     static var signingRegistration: LoginForm { LoginForm(scope: "dvs-reg", authenticateScope: "dvs") }
 
-    /// Whether the login's purpose is the permission to register a key. Then an offer of such a permission is the
-    /// expected answer and not a demand to renew.
+    /// Whether the login's purpose is the permission to register a key. In such a login, a permission in the answer is
+    /// the expected result; in any other login it is a demand to renew the secret.
     var wantsKeyPermission: Bool { authenticateScope != nil }
 
     static func browser(_ accessCode: String) -> LoginForm { LoginForm(accessCode: accessCode) }
@@ -42,8 +44,8 @@ struct LoginAnswer {
     /// The renewal that the server asks for before it lets the user in. The other members are empty then.
     var renewal: RenewalAnswer?
 
-    /// How to end the session, if the application says so. Only a path at the backend is accepted, because a URL could
-    /// name any host.
+    /// How to end the session. Nil if the application does not say it. Only a path at the backend is accepted, because
+    /// a URL could name any host.
     var logout: User.Logout? {
         guard case .string(let path) = content["logoutURL"], path.hasPrefix("/"), let data = content["logoutData"],
             data != .null
@@ -69,12 +71,12 @@ struct LoginAnswer {
             nowTime: (now ?? 0) / 1000, ttlSeconds: ttl ?? 0)
     }
 
-    /// Whether the text is printable and has 1 to 63 characters. Programs print it and users type it.
+    /// Whether the text has 1 to 63 printable ASCII characters, because programs print it and users type it.
     private func isCode(_ text: String) -> Bool {
         (1...63).contains(text.utf8.count) && text.utf8.allSatisfy { 33...126 ~= $0 }
     }
 
-    /// Nil unless the member is a whole number above 0.
+    /// The member `name` as a whole number; a fraction is cut off. Nil unless the number is at least 1.
     private func number(_ name: String) -> Int64? {
         switch content[name] {
         case .int(let value) where value > 0: Int64(value)

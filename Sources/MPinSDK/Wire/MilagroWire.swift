@@ -3,19 +3,21 @@ import MPinHTTP
 import MPinSecrets
 import MPinWire
 
-/// The wire of Milagro's servers and of ours and, in another dialect, of MIRACL's MFA servers. The client settings name
-/// the URLs. Two authorities make the secrets; the server passes on the share of the first one.
+/// The wire of Milagro's servers and of ours and, in another dialect, of MIRACL's MFA servers. The client settings
+/// contain the URLs. Two authorities make the secrets. The server passes on the share of the first authority, and the
+/// client asks the second one itself.
 struct MilagroWire: Wire {
     let settings: WireSettings
     let dialect: Dialect
 
     /// The differences between both kinds of servers.
     struct Dialect: Sendable {
-        /// Determines what the HTTP statuses of a registration mean.
+        /// The kind of the registration request and of the signature request. It determines what the HTTP statuses of
+        /// the answers mean.
         let register: ServerCall
         let signature: ServerCall
-        /// Whether every server gives codes that register another device. If not, only servers that say so in the
-        /// settings do.
+        /// Whether every server of this kind gives codes that register another device. If false, only servers that say
+        /// so in their settings give them.
         let hasRegistrationCodes: Bool
 
         static let milagro = Dialect(register: .register, signature: .signature, hasRegistrationCodes: false)
@@ -139,7 +141,7 @@ struct MilagroWire: Wire {
         }
     }
 
-    /// Reads the share, which the storage sends as plain hex.
+    /// Gets the share from the static storage, which sends it as plain hex.
     func storedShare(_ ticket: Ticket, until deadline: Deadline, _ caller: Caller) throws(SDKError) -> Share? {
         guard let url = ticket.storageURL else { return nil }
         let text = try caller.get(.permitStorage, url, until: deadline)
@@ -162,7 +164,7 @@ struct MilagroWire: Wire {
         if body.count == 0 { return LoginAnswer(text: "", content: .null, pass2: pass2) }
         var renewal: RenewalAnswer = try caller.decode(.authenticate, body)
         if form.wantsKeyPermission { renewal.dvsRegister = nil }
-        // The answer may contain a share, so it is not kept as text.
+        // The text of a demand to renew is dropped, because it may contain a share and a text is not wiped.
         if renewal.renewSecret != nil || renewal.dvsRegister != nil {
             return LoginAnswer(text: "", content: .null, pass2: pass2, renewal: renewal)
         }
@@ -196,7 +198,7 @@ struct MilagroWire: Wire {
         return answer
     }
 
-    /// The URL that completes a login.
+    /// The URL that completes the login. Throws if the backend has no such URL for a browser.
     private func authenticateURL(_ form: LoginForm) throws(SDKError) -> String {
         guard form.accessCode != nil else { return settings.authenticateURL }
         guard !settings.mobileAuthenticateURL.isEmpty else {
@@ -241,12 +243,13 @@ func checkCurve(_ name: String?, _ call: ServerCall) throws(SDKError) {
 }
 
 extension String {
-    /// The octets of the point that the hex text contains.
+    /// The bytes of the G1 point that this hex text contains; nil if it contains none.
     fileprivate var point: SecretBytes? { SecretBytes(utf8: self).point }
 }
 
 extension SecretBytes {
-    /// The octets of the point that the hex text contains, without white space around it.
+    /// The bytes of the G1 point that this hex text contains; nil if it contains none. White space around the text is
+    /// ignored.
     fileprivate var point: SecretBytes? {
         let digits = span
         var (start, end) = (0, digits.count)
@@ -258,8 +261,8 @@ extension SecretBytes {
 }
 
 extension Session {
-    /// Old servers and old clients write these member names in different ways: upper and lower case are equal here, and
-    /// if a member is empty, its other name is tried.
+    /// Reads the details of a code. Servers spell the member names in different ways, so upper and lower case count as
+    /// equal, and if a member is empty, its other name is tried.
     init(_ answer: JSONValue) throws(SDKError) {
         guard case .object(let members) = answer else {
             throw SDKError(.responseParseError, "\(ServerCall.codeStatus.name): not a JSON object")

@@ -5,13 +5,14 @@ struct RequestSettings {
     private(set) var clientID = ""
     private var custom: [(name: String, value: String)] = []
     var trustedDomains = TrustedDomains()
-    /// Headers that describe the message or its transport. Custom headers of these names are refused, because they
-    /// would break requests.
+    /// The names of headers that describe the message or its transport. Custom headers with these names are refused,
+    /// because they would break requests.
     private static let reserved: Set = [
         "host", "content-length", "content-type", "transfer-encoding", "connection", "expect",
     ]
 
-    /// The client id and the custom headers. A custom header replaces one of ours with the same name.
+    /// The headers for the client id and the custom headers. A custom header replaces a client id header of the same
+    /// name.
     var headers: [(String, String)] {
         let ours = clientID.isEmpty ? [] : [("X-MIRACL-CID", clientID), ("X-MIRACL-Client-ID", clientID)]
         let names = Set(custom.map { $0.name.lowercased() })

@@ -16,7 +16,8 @@ package struct Retries {
         self.firstPauseMilliseconds = firstPauseMilliseconds
     }
 
-    /// The end of the pause before the next attempt. Nil if the error is final, or if not enough time is left.
+    /// The end of the pause before the next attempt. Nil if the request must not be sent again: the error is not
+    /// temporary, there were enough attempts, or the pause would end after the deadline.
     package mutating func pause(after error: SDKError) -> Deadline? {
         guard count < Self.maxCount, Self.isTransient(error) else { return nil }
         let pause = firstPauseMilliseconds << count
@@ -27,7 +28,8 @@ package struct Retries {
         return end.nanoseconds < deadline.nanoseconds ? end : nil
     }
 
-    /// Whether the error may be temporary: no connection, or an answer that says so.
+    /// Whether the error may be temporary: there was no connection, or the HTTP status is 429 with a waiting time, 502,
+    /// 503 or 504.
     private static func isTransient(_ error: SDKError) -> Bool {
         switch error.httpStatus {
         case nil: error.status == .networkError && !error.isFinal

@@ -1,4 +1,4 @@
-/// One kind of request. The meaning of an HTTP status depends on it (wire section 13).
+/// The kind of a request. The meaning of an HTTP status depends on this kind (wire section 13).
 package enum ServerCall: Sendable, CaseIterable {
     case clientSettings
     case service

@@ -11,9 +11,9 @@ package enum WireName: Sendable, CaseIterable {
     case mfa
 }
 
-/// The requests and answers of one protocol, and what the backend's settings say. It does not know the states of users
-/// or the store; the flows do. Each function sends one request unless its comment says otherwise. A function that fails
-/// throws the status that the answer means for that request.
+/// The requests and answers of one protocol, and what the backend's settings say about them. The states of users and
+/// the store are the business of the flows and not of a wire. Each function sends one request unless its comment says
+/// otherwise. A function that fails throws the status that the answer means for that request.
 protocol Wire: Sendable {
     /// The number of digits of a PIN; nil if the server does not say.
     var pinLength: Int? { get }
@@ -65,7 +65,8 @@ protocol Wire: Sendable {
     /// The shares of the new secret in a login's answer, for an identity without a key pair.
     func renewedSecret(_ share: RenewalAnswer.Share) throws(SDKError) -> ShareOffer
 
-    /// Asks who shows a code; the page learns that the code was read. Nil if the server does not support this.
+    /// Asks which application shows the code; its page learns that the code was read. Nil if the server does not
+    /// support this.
     func session(_ accessCode: String, _ caller: Caller) throws(SDKError) -> Session?
     /// Reports the state of a login to the browser's page. Does nothing if the server does not support this.
     func report(_ request: CodeStatusRequest, until deadline: Deadline?, _ caller: Caller) throws(SDKError)
@@ -106,7 +107,7 @@ struct KeyOffer {
     let offer: ShareOffer
 }
 
-/// The secret, 65 bytes, that the shares of all authorities yield. `what` is for the error text.
+/// Computes the secret, 65 bytes, from the shares of all authorities. `what` names the shares in the error text.
 func assemble(_ shares: [Share], _ what: String) throws(SDKError) -> SecretBytes {
     let secret = SecretBytes(count: MPinSize.g1)
     try cryptoStep(what) { () throws(MPinError) in

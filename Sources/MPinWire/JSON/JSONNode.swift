@@ -23,7 +23,8 @@ struct JSONNode: Decoder, SingleValueDecodingContainer {
 
     func decodeNil() -> Bool { value.pointee.type == JSON_NULL }
 
-    /// Decodes scalars here, and all other types by their own `init(from:)`.
+    /// Decodes this value as a `Value`: strings, numbers and the other types in the list directly, every other type by
+    /// its own `init(from:)`.
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         let result: Any?
         switch type {
@@ -40,12 +41,12 @@ struct JSONNode: Decoder, SingleValueDecodingContainer {
         return result
     }
 
-    /// The member with that name or the element at that index.
+    /// The node for `value`, which is the member or element of this node that `key` names.
     func child(_ value: UnsafeMutablePointer<json_t>, _ key: any CodingKey) -> JSONNode {
         JSONNode(document: document, value: value, codingPath: codingPath + [key])
     }
 
-    // A short way for strings, which are the most frequent members; it does not compare types.
+    // The generic function compares types, which takes time. These functions avoid this for the most frequent members.
     func decode(_ type: String.Type) throws -> String { try string ?? { throw mismatch(type) }() }
     func decode(_ type: Bool.Type) throws -> Bool { try bool ?? { throw mismatch(type) }() }
     func decode(_ type: Int.Type) throws -> Int { try integer(type) ?? { throw mismatch(type) }() }
@@ -55,7 +56,7 @@ struct JSONNode: Decoder, SingleValueDecodingContainer {
         .typeMismatch(type, .init(codingPath: codingPath, debugDescription: "another JSON type"))
     }
 
-    /// The value whatever its type is. This is much faster than trying each type.
+    /// This value as a `JSONValue`, whatever its type is. This is much faster than trying to decode each type.
     var content: JSONValue {
         switch value.pointee.type {
         case JSON_TRUE: .bool(true)
@@ -99,7 +100,8 @@ struct JSONNode: Decoder, SingleValueDecodingContainer {
         withText { text in text.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) } }
     }
 
-    /// Decodes hex in jansson's memory, so that no `String` is made from a secret.
+    /// The bytes that a hex text contains; nil for any other value. The text is read in jansson's memory, so that no
+    /// `String` is made from a secret.
     private var secret: SecretBytes? { withText { SecretBytes(hex: $0) } ?? nil }
 
     private var double: Double? {

@@ -28,7 +28,7 @@ final class JSONTree: Encoder, SingleValueEncodingContainer {
         return text
     }
 
-    /// The compact text, in memory that is not wiped.
+    /// The text without white space, in memory that is not wiped.
     func bytes() throws -> [UInt8] {
         // Most texts fit at the first try. Asking for the size first would cost as much as writing the text.
         var (bytes, size) = dump(upTo: 1024)
@@ -37,8 +37,8 @@ final class JSONTree: Encoder, SingleValueEncodingContainer {
         return bytes
     }
 
-    /// The compact text; empty if it needs more than `room` bytes. `size` is its size in both cases, and 0 if there is
-    /// no value.
+    /// The text without white space; empty if it has more than `room` bytes. `size` is the size of the text in both
+    /// cases, and 0 if there is no value.
     private func dump(upTo room: Int) -> ([UInt8], size: Int) {
         var size = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
@@ -48,7 +48,8 @@ final class JSONTree: Encoder, SingleValueEncodingContainer {
         return (bytes, size)
     }
 
-    /// Writes the compact text if it fits into the buffer. Returns its size in both cases, and 0 if there is no value.
+    /// Writes the text without white space if it fits into the buffer. Returns the size of the text whether it fits or
+    /// not, and 0 if there is no value.
     private func dump(into buffer: UnsafeMutableBufferPointer<UInt8>?) -> Int {
         let flags = Int(JSON_COMPACT | JSON_ENCODE_ANY)
         guard let value else { return 0 }
@@ -68,7 +69,8 @@ final class JSONTree: Encoder, SingleValueEncodingContainer {
 
     func encodeNil() throws { set(json_null()) }
 
-    /// Encodes scalars here, and all other types by their own `encode(to:)`.
+    /// Encodes strings, numbers and the other types in the list directly, and every other type by its own
+    /// `encode(to:)`.
     func encode<Value: Encodable>(_ content: Value) throws {
         switch content {
         case let flag as Bool: set(flag ? json_true() : json_false())
@@ -85,12 +87,12 @@ final class JSONTree: Encoder, SingleValueEncodingContainer {
         guard value != nil else { throw failure("not a JSON value") }
     }
 
-    // A short way for strings, which are the most frequent values; it does not compare types.
+    // The generic function compares types, which takes time. These functions avoid this for the most frequent values.
     func encode(_ text: String) throws { set(jsonText(text)) }
     func encode(_ number: Int) throws { set(json_integer(Int64(number))) }
     func encode(_ number: Int64) throws { set(json_integer(number)) }
 
-    /// A new reference, which the parent then owns; JSON's null if nothing was encoded.
+    /// Returns a new reference to the value, which the parent then owns. JSON's null if nothing was encoded.
     func take() -> UnsafeMutablePointer<json_t>? { value.map { json_incref($0) } ?? json_null() }
 
     private func set(text: Span<UInt8>) {
@@ -132,7 +134,7 @@ private struct JSONObjectWriter<Key: CodingKey>: KeyedEncodingContainerProtocol 
 
     mutating func encodeNil(forKey key: Key) throws { json_object_set_new(object, key.stringValue, json_null()) }
 
-    // A short way for strings, which are the most frequent members; it needs no tree of their own.
+    // The generic function makes a tree for the value. These functions need none, for the most frequent members.
     mutating func encode(_ text: String, forKey key: Key) throws { try set(key, jsonText(text)) }
     mutating func encode(_ flag: Bool, forKey key: Key) throws { try set(key, flag ? json_true() : json_false()) }
     mutating func encode(_ number: Int, forKey key: Key) throws { try set(key, json_integer(Int64(number))) }
@@ -199,7 +201,7 @@ private struct JSONArrayWriter: UnkeyedEncodingContainer {
     mutating func superEncoder() -> any Encoder { tree }
 }
 
-/// A new string; a null pointer if there is no memory.
+/// Makes a JSON string. A null pointer if there is no memory.
 private func jsonText(_ text: String) -> UnsafeMutablePointer<json_t>? {
     var text = text
     return text.withUTF8 { bytes in

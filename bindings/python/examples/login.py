@@ -19,7 +19,7 @@ import mpin
 
 
 def read_pin() -> bytearray:
-    """A PIN in memory that can be wiped. The str of a prompt cannot be wiped."""
+    """Reads a PIN into memory that can be wiped."""
     if sys.stdin.isatty():
         return bytearray(getpass.getpass("PIN: ").encode())
     return bytearray(sys.stdin.buffer.readline()).rstrip(b"\n")

@@ -34,7 +34,7 @@ FAILED, INCORRECT_PIN, BLOCKED, NOT_CONFIRMED, WRONG_USAGE = 1, 3, 4, 5, 64
 
 
 class Blocked(Failure):
-    """The user is blocked, because the last attempt was used up."""
+    """The error of a login after which the user is blocked, because no attempt is left."""
 
     code = BLOCKED
 
@@ -43,7 +43,7 @@ class Blocked(Failure):
 
 
 class Parser(argparse.ArgumentParser):
-    """Exits with the code of sysexits.h for wrong usage."""
+    """A parser that exits with the code of sysexits.h for wrong usage."""
 
     def error(self, message: str) -> None:  # type: ignore[override]
         self.print_usage(sys.stderr)
@@ -76,7 +76,7 @@ def register(sdk: mpin.SDK, args: argparse.Namespace) -> None:
 
 
 def wanted_device_name(sdk: mpin.SDK, args: argparse.Namespace) -> str | None:
-    """The device name to send. The server's setting setDeviceName decides; without it, the option's name."""
+    """The device name to send, or None. The server's setting setDeviceName decides; without it, the option is sent."""
     name: str | None = args.device_name
     wish = sdk.get_client_param("setDeviceName")
     if wish == "true":
@@ -149,10 +149,10 @@ def change_pin(sdk: mpin.SDK, args: argparse.Namespace) -> None:
 def log_in(
     sdk: mpin.SDK, args: argparse.Namespace, finish: Callable[[mpin.User, bytearray], None], code: str | None = None
 ) -> None:
-    """Asks for the PIN and does the work. Raises Blocked if the user is blocked afterwards, for another exit code."""
+    """Asks for the PIN and does the work. Raises Blocked if the user is blocked afterwards, for its own exit code."""
     user = known(sdk, args.user)
     # The user sees who asks for the login and which server will check the PIN, before the PIN is asked for, because an
-    # attacker can show a code of his own.
+    # attacker can show an own code, to be logged in as the user.
     name = f"{sdk.get_session_details(code).app_name or 'an application without a name'}, " if code else ""
     say(f"Login at {name}{user.backend} as {user.id}")
     with entered_pin(args, "PIN until now" if args.run is change_pin else "PIN") as pin:

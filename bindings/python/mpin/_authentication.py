@@ -12,7 +12,7 @@ from ._native import lib
 from ._results import OTP, LoginAnswer, SessionDetails
 from ._user import User
 
-#: Longer than every authorization code. If the buffer were too small, the login would have to be repeated.
+#: A size in bytes that is larger than every authorization code. With a small buffer, the login must be repeated.
 _LONGEST_CODE = 1 << 16
 
 
@@ -20,7 +20,7 @@ class Authentication(Calls):
     """Logins, one-time codes, and browser sessions."""
 
     def start_authentication(self, user: User) -> None:
-        """Fetches today's time permit, if the backend uses them.
+        """Fetches today's time permit, if the backend uses time permits.
 
         A blocked user may try again. Once the operator has unblocked the user, the login works.
         """
@@ -42,15 +42,15 @@ class Authentication(Calls):
         return LoginAnswer(self._text(lib.mpin_sdk_get_auth_data, self._handle, user._handle))
 
     def start_authentication_mfa(self, user: User, access_code: str) -> None:
-        """Like start_authentication, for a browser's session. The browser's page is told first which user logs in."""
+        """Like start_authentication, for a browser's session. Tells the browser's page first which user logs in."""
         self._check(lib.mpin_sdk_start_authentication_mfa(self._handle, user._handle, utf8(access_code)))
 
     def check_access_number(self, access_number: str) -> None:
-        """Checks the check digit of an access number, if the backend's settings request it. Sends nothing."""
+        """Checks the check digit of an access number, if the backend's access numbers have one. Sends nothing."""
         self._check(lib.mpin_sdk_check_access_number(self._handle, utf8(access_number)))
 
     def finish_authentication_an(self, user: User, pin: Pin, access_number: str) -> None:
-        """Logs in a browser that shows an access number or a QR code; of the code's URL, pass the part after '#'."""
+        """Logs in a browser. access_number: the number that it shows, or the part after '#' of its QR code's URL."""
         with Secret(pin) as secret:
             self._check(
                 lib.mpin_sdk_finish_authentication_an(self._handle, user._handle, secret, utf8(access_number))
@@ -73,7 +73,7 @@ class Authentication(Calls):
         self._check(lib.mpin_sdk_start_authentication_otp(self._handle, user._handle))
 
     def finish_authentication_otp(self, user: User, pin: Pin) -> OTP:
-        """Logs in and gets a one-time password. Raises FlowError if the login succeeded but the server issued none."""
+        """Logs in and gets a one-time password. Raises FlowError if the login succeeded but there is no password."""
         return self._code(lib.mpin_sdk_finish_authentication_otp, user, pin)
 
     def start_authentication_reg_code(self, user: User) -> None:
@@ -108,9 +108,9 @@ class Authentication(Calls):
         return SessionDetails(bool(found.register_only), *texts)
 
     def abort_session(self, access_code: str) -> None:
-        """Tells the page that the user declined."""
+        """Tells the page that shows this code that the user has declined the login."""
         self._check(lib.mpin_sdk_abort_session(self._handle, utf8(access_code)))
 
     def get_access_code(self, authz_url: str) -> str:
-        """Opens a session at an authorization endpoint, for a login on this device."""
+        """Opens a browser's session at the endpoint authz_url, for a login on this device. Returns its access code."""
         return self._text(lib.mpin_sdk_get_access_code, self._handle, after=(utf8(authz_url),))

@@ -37,7 +37,7 @@ class HTTPRequest:
     """A request to send. `timeout` is the remaining time in seconds. Do not log the query of `url`.
 
     `may_connect` tells whether the request may go to an address, such as "192.0.2.1" or "2001:db8::1". Call it before
-    each connection with each address that the host name resolves to, but not with that of a proxy. Without this check,
+    each connection with each address that the host name resolves to, but not with a proxy's. Without this check,
     a bad backend could make its clients contact addresses that only they can reach.
     """
 
@@ -60,7 +60,7 @@ class HTTPResponse:
 
 
 class Storage(Protocol):
-    """A program's own storage. It returns b"" if nothing is stored."""
+    """A program's own storage. get() returns b"" if nothing is stored."""
 
     def get(self, kind: StorageKind) -> bytes: ...
 
@@ -69,7 +69,7 @@ class Storage(Protocol):
 
 @dataclass(frozen=True)
 class Context:
-    """The program's own callbacks; None selects the library's function. They run in the thread that called the library.
+    """The program's own callbacks; None selects the library's function. Callbacks run in the thread of the call.
 
     If a callback raises an exception, the call ends, and that exception is the __cause__ of the call's exception.
     `http` may raise TimeoutError, TimedOutError or CanceledError; any other exception counts as NetworkError.
@@ -106,7 +106,7 @@ class Bridge:
             self.structure.random = structures.Random(self._random)
 
     def take_failure(self) -> BaseException | None:
-        """The exception that a callback has raised in this thread since the last call of this function."""
+        """The exception that a callback has raised in this thread since the last call of this function, or None."""
         failure: BaseException | None = getattr(self._failures, "last", None)
         self._failures.last = None
         return failure

@@ -1,6 +1,6 @@
 """One exception for each status of the library. MPinError is their base class.
 
-Those for wrong arguments are ValueErrors, too.
+The exceptions for wrong arguments are ValueErrors, too.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ class MPinError(Exception):
     code: int = -1
     #: The name of the status without its prefix, such as "INCORRECT_PIN".
     status: str = "UNKNOWN"
-    #: The HTTP status, if a server has answered.
+    #: The HTTP status; None if no server has answered.
     http_status: int | None = None
-    #: How many seconds the server asks to wait.
+    #: How many seconds the server asks to wait; None if it does not ask.
     retry_after: int | None = None
     #: The server's error text; may be empty.
     server_error: str = ""
@@ -120,21 +120,21 @@ class IncorrectPinError(MPinError):
 
 
 class IncorrectAccessNumberError(MPinError):
-    """The access number is wrong."""
+    """The check digit of the access number is wrong, or no browser session has this number."""
 
     code = 12
     status = "INCORRECT_ACCESS_NUMBER"
 
 
 class HTTPServerError(MPinError):
-    """Any other HTTP status 5xx."""
+    """An HTTP status 5xx for which there is no other exception."""
 
     code = 13
     status = "HTTP_SERVER_ERROR"
 
 
 class HTTPRequestError(MPinError):
-    """Any other HTTP status 4xx."""
+    """An HTTP status 4xx for which there is no other exception."""
 
     code = 14
     status = "HTTP_REQUEST_ERROR"
@@ -162,28 +162,28 @@ class BadClientVersionError(MPinError):
 
 
 class UntrustedDomainError(MPinError, ValueError):
-    """Plain http to another host, a URL that is neither http nor https, or a host that is not trusted."""
+    """The URL is plain http to another machine, or neither http nor https, or its host is not trusted."""
 
     code = 18
     status = "UNTRUSTED_DOMAIN_ERROR"
 
 
 class RegistrationExpiredError(MPinError):
-    """The registration has expired."""
+    """The server no longer knows the registration or its code."""
 
     code = 19
     status = "REGISTRATION_EXPIRED"
 
 
 class OperationNotAllowedError(MPinError):
-    """The operation is not allowed."""
+    """The identity was made from a registration code and asks for another one, which is not allowed."""
 
     code = 20
     status = "OPERATION_NOT_ALLOWED"
 
 
 class VerificationFailedError(MPinError):
-    """The verification failed."""
+    """The server refused to verify the user id."""
 
     code = 21
     status = "VERIFICATION_FAILED"
@@ -260,7 +260,7 @@ class WrongParameterError(MPinError, ValueError):
 
 
 class InvalidPointError(MPinError, ValueError):
-    """The input is not the encoding of a point of the curve, or the result is infinity."""
+    """The input is not the encoding of a point of the curve, or the result is the point at infinity."""
 
     code = -14
     status = "INVALID_POINT"

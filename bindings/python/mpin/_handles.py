@@ -11,7 +11,7 @@ from . import _structures as structures
 from ._errors import BufferTooSmallError, ErrorDetails, InvalidArgumentError, error_for
 from ._native import lib
 
-#: A str or bytes cannot be wiped. A bytearray can be wiped by its owner.
+#: A PIN. The owner of a bytearray can wipe it; a str or bytes cannot be wiped.
 Pin = Union[str, bytes, bytearray]
 
 _Handle = TypeVar("_Handle", bound="Closable")
@@ -24,7 +24,7 @@ class Closable:
     _free: Callable[[int | None], None]
 
     def close(self) -> None:
-        """Releases the handle. Calls after it raise InvalidHandleError; a second close does nothing."""
+        """Releases the handle. Later calls raise InvalidHandleError; a second close() does nothing."""
         handle, self._handle = self._handle, None
         if handle is not None:
             self._free(handle)
@@ -50,7 +50,7 @@ class Calls(Closable):
             raise error_for(status, self._last_error(status)) from self._failure()
 
     def _failure(self) -> BaseException | None:
-        """The exception that a callback of the program has raised in this thread."""
+        """The exception that a callback of the program has raised in this thread, or None."""
         return None
 
     def _last_error(self, status: int) -> ErrorDetails:

@@ -21,9 +21,9 @@ from ._context import HTTPRequest, HTTPResponse
 from ._errors import CanceledError, NetworkError
 
 _CURL = "libcurl.so.4"
-#: The largest body. One more byte is passed on, so that the library refuses the answer.
+#: The largest body in bytes. Of a larger one, one byte more is passed on, so that the library refuses the answer.
 _LIMIT = 1 << 20
-#: Seconds between two checks for a cancel.
+#: The time between two checks for a cancel, in seconds.
 _PAUSE = 0.05
 
 
@@ -83,7 +83,7 @@ class Transport:
         return connection
 
     def _proxy_for(self, scheme: str, host: str) -> tuple[str, int] | None:
-        """The proxy for a host. None for loopback, so that plain http stays here; a configured one comes first."""
+        """The proxy for a host: the configured one, else the environment's. None for this machine's own addresses."""
         if _is_loopback(host):
             return None
         text = self._proxy
@@ -117,7 +117,7 @@ class _Exchange:
             self._connection.close()
 
     def abandon(self) -> None:
-        """Wakes the thread if it waits for the server. If it has no connection yet, it will send nothing."""
+        """Wakes the thread if it waits for the server. If it has no connection yet, it will not send the request."""
         self._is_abandoned = True
         connected = self._connection.sock
         if connected is not None:
@@ -164,7 +164,7 @@ def _connect(
 
 
 def _target(text: str, connection: http.client.HTTPConnection) -> str:
-    """The target of the request line: the whole URL if plain http goes through a proxy."""
+    """The target in the request line: path and query, or the whole URL if plain http goes through a proxy."""
     url = urllib.parse.urlsplit(text)
     target = (url.path or "/") + (f"?{url.query}" if url.query else "")
     return target if url.scheme == "https" or url.hostname == connection.host else f"http://{url.netloc}{target}"

@@ -9,7 +9,7 @@ from typing import Any
 
 from . import _structures as structures
 
-#: The ABI that the table below was written for.
+#: The version of the ABI that the table below describes.
 ABI_VERSION = 1
 
 _FILE_NAME = "libmpin.so.1"

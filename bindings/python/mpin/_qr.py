@@ -23,14 +23,14 @@ class QRCode:
             self.origin = _origin(self._url)
         except ValueError:
             self.origin = ""
-        # A code without a host belongs to the backend.
+        # A code without a host is a code of the current backend.
         if not mark or not self.code or (page and not self.origin):
             raise argparse.ArgumentTypeError("not an http URL with something behind a #")
 
     def settle(self, sdk: mpin.SDK, backend: str, trusted: Sequence[str]) -> None:
-        """If the page is not of the current backend, asks the page for its service and makes that the backend.
+        """Makes the service of the page the current backend, if the page belongs to another backend.
 
-        The user must agree first, unless the page and the service are both in a trusted domain."""
+        The user must agree first, unless the page and its service are both in a trusted domain."""
         current = urlsplit(backend)
         if not self.origin or _place(self._url) == _place(current):
             return
@@ -71,13 +71,13 @@ def _place(url: SplitResult) -> tuple[str, str, int]:
 
 
 def _is_within(url: SplitResult, domain: str) -> bool:
-    """Whether the URL is https and its host is the domain or a subdomain of it."""
+    """Whether the URL is https and its host is `domain` or a subdomain of it."""
     host, domain = url.hostname or "", domain.lower()
     return url.scheme == "https" and (host == domain or host.endswith(f".{domain}"))
 
 
 def _is_wanted(question: str) -> bool:
-    """Asks the user a question. False without a terminal."""
+    """Asks the user a yes-or-no question on the terminal. False for "no", and if there is no terminal."""
     try:
         terminal = os.open("/dev/tty", os.O_RDWR)
     except OSError:

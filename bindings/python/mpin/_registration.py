@@ -52,7 +52,7 @@ class Registration(Calls):
         )
 
     def set_registration_token(self, user: User, token: str) -> None:
-        """Completes the registration token, if the server has put a part of it into the link that the user opens."""
+        """Completes the registration token with `token`, the part of it in the link that the user opens."""
         self._check(lib.mpin_sdk_set_registration_token(self._handle, user._handle, utf8(token)))
 
     def restart_registration(self, user: User, user_data: str | None = None) -> None:
@@ -74,6 +74,6 @@ class Registration(Calls):
             self._check(lib.mpin_sdk_add_factor(self._handle, user._handle, secret))
 
     def change_pin(self, user: User, old_pin: Pin, new_pin: Pin) -> None:
-        """Replaces the PIN without the server. It must come directly after a successful login with the old PIN."""
+        """Replaces the PIN without the server. Possible only directly after a successful login with the old PIN."""
         with Secret(old_pin) as old, Secret(new_pin) as new:
             self._check(lib.mpin_sdk_change_pin(self._handle, user._handle, old, new))

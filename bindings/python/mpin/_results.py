@@ -30,9 +30,9 @@ class State(enum.IntEnum):
 
 
 class Answer:
-    """The base of the dataclasses below. Each also behaves as a tuple of its fields, for programs that unpack it.
+    """The base of the dataclasses below. Their objects also behave as tuples of their fields, so they can be unpacked.
 
-    dataclasses.asdict() makes a dict of one.
+    dataclasses.asdict() makes a dict of such an object.
     """
 
     _fields: ClassVar[tuple[str, ...]] = ()
@@ -161,7 +161,11 @@ class SessionDetails(Answer):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Signature(Answer):
-    """A signature: seconds since 1970, two G1 points, the public key (G2 point), the M-Pin ID in hex, D-TAs in base64."""
+    """A signature for a designated verifier, with all values that the verifier needs besides the hash.
+
+    timestamp: the time that was signed, in seconds since 1970; u, v: the signature, two G1 points of 65 bytes;
+    public_key: a G2 point of 128 bytes; mpin_id: the M-Pin ID in hex; dtas: the names of the D-TAs in base64.
+    """
 
     timestamp: int
     u: bytes

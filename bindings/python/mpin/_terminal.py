@@ -49,7 +49,7 @@ def ask(prompt: str, is_new: bool) -> bytearray:
 
 
 def read_line(descriptor: int) -> bytearray:
-    """Reads a line, one byte at a time, because the next line may be the next PIN."""
+    """Reads a line one byte at a time, so that nothing of the next line is consumed, which may be the next PIN."""
     line = bytearray()
     while len(line) < 64:
         octet = os.read(descriptor, 1)

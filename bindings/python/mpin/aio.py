@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: Seconds between two cancels of a call that has not ended yet. The first one may come before the call has begun.
+#: The pause between two cancels of a call, in seconds. A cancel may come before the call has begun, so it is repeated.
 _PAUSE = 0.05
 
 

@@ -46,7 +46,7 @@ def hash_id(id: Octets) -> bytes:
 
 
 def map_to_g1(hash: Octets) -> bytes:
-    """The point of a hash (G1). Variable time, because the identity is public."""
+    """The point to which a hash maps (G1). Variable time, because the identity is public."""
     return _call(lib.mpin_crypto_map_to_g1, G1_SIZE, *_in(hash))
 
 
@@ -56,17 +56,17 @@ def random_generate() -> bytes:
 
 
 def get_client_secret(s: Octets, hash_id: Octets) -> bytes:
-    """A share of the client secret: s times the point of an identity (G1)."""
+    """A share of the client secret: the master share s times the point of an identity (G1)."""
     return _call(lib.mpin_crypto_get_client_secret, G1_SIZE, *_in(s), *_in(hash_id))
 
 
 def get_server_secret(s: Octets) -> bytes:
-    """A share of the server secret: s times the generator of G2."""
+    """A share of the server secret: the master share s times the generator of G2."""
     return _call(lib.mpin_crypto_get_server_secret, G2_SIZE, *_in(s))
 
 
 def get_client_permit(date: int, s: Octets, hash_id: Octets) -> bytes:
-    """The time permit of an identity for one day (G1)."""
+    """A share of the time permit of an identity for one day: the master share s times their point (G1)."""
     return _call(lib.mpin_crypto_get_client_permit, G1_SIZE, _int32(date), *_in(s), *_in(hash_id))
 
 
@@ -81,7 +81,7 @@ def recombine_g2(a: Octets, b: Octets) -> bytes:
 
 
 def pin_to_scalar(mapping: PinMapping, pin: Octets) -> tuple[bytes, int]:
-    """The number that a PIN stands for, and its width in bits, which other functions need with it."""
+    """The number that a PIN stands for, and the width of this number in bits, which other functions need as well."""
     scalar, bits = _room(SCALAR_SIZE), ctypes.c_int32()
     _check(lib.mpin_crypto_pin_to_scalar(scalar, SCALAR_SIZE, ctypes.byref(bits), _int32(mapping), *_in(pin)))
     return bytes(scalar), bits.value
@@ -115,7 +115,7 @@ def client_1(
 
 
 def client_2(x: Octets, y: Octets, sec: Octets) -> bytes:
-    """Pass 2 of the client: V = -(x + y) sec."""
+    """Pass 2 of the client: the proof V = -(x + y) sec."""
     return _call(lib.mpin_crypto_client_2, G1_SIZE, *_in(x), *_in(y), *_in(sec))
 
 
@@ -157,7 +157,7 @@ def server_2(
 
 
 def kangaroo(e: Octets, f: Octets, range: int = 9999) -> int:
-    """The difference between the entered PIN and the registered one; 0 if there is none within the range."""
+    """The entered PIN minus the registered PIN; 0 if no difference within the range fits."""
     error = ctypes.c_int32()
     _check(lib.mpin_crypto_kangaroo(ctypes.byref(error), *_in(e), *_in(f), _int32(range)))
     return error.value
@@ -176,7 +176,7 @@ def restore_factor(id: Octets, factor: Octets, factor_bits: int, token: Octets) 
 def change_pin(
     id: Octets, old_pin: Octets, old_pin_bits: int, new_pin: Octets, new_pin_bits: int, token: Octets
 ) -> bytes:
-    """The token for a new PIN. It cannot check the old PIN: log in with it first."""
+    """The token for a new PIN. This function cannot check the old PIN: log in with it first."""
     return _call(
         lib.mpin_crypto_change_pin,
         G1_SIZE,
@@ -202,7 +202,7 @@ def get_dvs_public_key(z: Octets) -> bytes:
 
 
 def get_g1_multiple(x: Octets, point: Octets) -> bytes:
-    """x times a point: z times the sum of a client secret's shares, or Z and T of M-Pin Full."""
+    """x times a point. Use it for z times the sum of a client secret's shares, and for Z and T of M-Pin Full."""
     return _call(lib.mpin_crypto_get_g1_multiple, G1_SIZE, *_in(x), *_in(point))
 
 
@@ -300,17 +300,17 @@ def encoding(point: Octets) -> bytes:
 
 
 def decoding(encoded: Octets) -> bytes:
-    """The point of a string of encoding()."""
+    """The point that a string of encoding() encodes."""
     return _call(lib.mpin_crypto_decoding, G1_SIZE, *_in(encoded))
 
 
 def pairing(q: Octets, p: Octets) -> bytes:
-    """The optimal ate pairing of a point of G2 and one of G1."""
+    """The optimal ate pairing e(q, p) of a point q of G2 and a point p of G1."""
     return _call(lib.mpin_crypto_pairing, GT_SIZE, *_in(q), *_in(p))
 
 
 def pairing_product(q1: Octets, p1: Octets, q2: Octets, p2: Octets) -> bytes:
-    """e(q1, p1) e(q2, p2)."""
+    """The product of two pairings, e(q1, p1) e(q2, p2)."""
     return _call(lib.mpin_crypto_pairing_product, GT_SIZE, *_in(q1), *_in(p1), *_in(q2), *_in(p2))
 
 
@@ -370,14 +370,14 @@ def _in(octets: Octets | None) -> list[Any]:
 
 
 def _int32(number: int) -> int:
-    """A number as the library takes it. One that is too large is refused, because ctypes would truncate it."""
+    """A number of 32 bits as the library takes it. A larger one is refused, because ctypes would truncate it."""
     if not -(2**31) <= operator.index(number) < 2**31:
         raise error_for(WrongParameterError.code)
     return number
 
 
 def _int64(number: int) -> int:
-    """The same for a number of 64 bits."""
+    """A number of 64 bits as the library takes it. A larger one is refused, because ctypes would truncate it."""
     if not -(2**63) <= operator.index(number) < 2**63:
         raise error_for(WrongParameterError.code)
     return number

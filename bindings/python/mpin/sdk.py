@@ -96,7 +96,7 @@ class SDK(Registration, Authentication, Signing):
                 raise
 
     def destroy(self) -> None:
-        """Forgets users, settings and backend in memory. Stored data stays."""
+        """Removes users, settings, backend, headers and trusted domains from memory. Stored data stays."""
         self._check(lib.mpin_sdk_destroy(self._handle))
 
     def cancel(self) -> None:
@@ -104,19 +104,22 @@ class SDK(Registration, Authentication, Signing):
         self._check(lib.mpin_sdk_cancel(self._handle))
 
     def clear_users(self) -> None:
-        """Forgets the users in memory. They stay in the store."""
+        """Removes the users from memory. They stay in the store."""
         self._check(lib.mpin_sdk_clear_users(self._handle))
 
     def test_backend(self, url: str, rps_prefix: str | None = None) -> None:
-        """Requests the client settings of a backend to test it, and does not store them."""
+        """Checks that a backend answers with usable client settings. The current backend stays in use."""
         self._check(lib.mpin_sdk_test_backend(self._handle, utf8(url), optional(rps_prefix)))
 
     def set_backend(self, url: str, rps_prefix: str | None = None) -> None:
-        """Requests the client settings of a backend and uses it from now on. After an error the previous one stays."""
+        """Requests the client settings of a backend and uses it from now on. After an error the former one stays."""
         self._check(lib.mpin_sdk_set_backend(self._handle, utf8(url), optional(rps_prefix)))
 
     def get_client_param(self, key: str) -> str:
-        """One member of the client settings: a string (a path as a URL of the backend), any other value as JSON, "" if missing."""
+        """One member of the client settings as text; "" if there is no such member.
+
+        A path is returned as a URL of the backend, any other string as it is, and any other value as JSON.
+        """
         return self._text(lib.mpin_sdk_get_client_param, self._handle, after=(utf8(key),))
 
     def set_client_id(self, client_id: str | None) -> None:
@@ -140,7 +143,7 @@ class SDK(Registration, Authentication, Signing):
         self._check(lib.mpin_sdk_clear_trusted_domains(self._handle))
 
     def get_service_details(self, url: str) -> ServiceDetails:
-        """Asks the page at `url` for its service."""
+        """Asks the website at `url` for the service that it offers."""
         found = sized(structures.ServiceDetails)
         self._check(lib.mpin_sdk_get_service_details(self._handle, ctypes.byref(found), utf8(url)))
         return ServiceDetails(*(getattr(found, name).decode("utf-8") for name in ServiceDetails._fields))
@@ -165,7 +168,7 @@ class SDK(Registration, Authentication, Signing):
         return self._user(handle.value)
 
     def get_user(self, id: str, customer_id: str | None = None, app_id: str | None = None) -> User | None:
-        """The user with that id at the current backend, or None. For customer and application, None means any."""
+        """The user with this id at the current backend, or None. For customer and application, None means any."""
         handle = ctypes.c_void_p()
         who = (utf8(id), optional(customer_id), optional(app_id))
         self._check(lib.mpin_sdk_get_user_mfa(self._handle, ctypes.byref(handle), *who))
@@ -180,7 +183,7 @@ class SDK(Registration, Authentication, Signing):
         return self._users(lib.mpin_sdk_list_all_users)
 
     def list_backend_users(self, backend: str) -> list[User]:
-        """The users of any one backend."""
+        """The users of the backend with this base URL, sorted by id."""
         return self._users(lib.mpin_sdk_list_backend_users, utf8(backend))
 
     def list_backends(self) -> list[str]:
@@ -193,7 +196,7 @@ class SDK(Registration, Authentication, Signing):
         return bool(self._number(lib.mpin_sdk_user_exists, self._handle, after=after))
 
     def import_storage(self, format: ImportFormat, users: str, secure: str | None = None) -> int:
-        """Takes over the users that another client has stored. Returns their number."""
+        """Adds the users that another client has stored. Returns the number of users that were added."""
         imported = ctypes.c_size_t()
         self._check(
             lib.mpin_sdk_import_storage(
@@ -207,7 +210,7 @@ class SDK(Registration, Authentication, Signing):
         self._check(lib.mpin_sdk_delete_user(self._handle, user._handle))
 
     def delete_users(self) -> None:
-        """Erases the users of all backends and their tokens from memory and from the store."""
+        """Erases the users of all backends and their tokens from memory and store. The servers are not told."""
         self._check(lib.mpin_sdk_delete_users(self._handle))
 
     def _failure(self) -> BaseException | None:

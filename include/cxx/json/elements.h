@@ -10,11 +10,12 @@
  *     const json::String &code = answer["code"];   throws json::Exception
  *     object["code"] = json::String("1234");
  *
- * A constant UnknownElement that is read as another type than its own throws.
- * One that is not constant becomes an empty value of that type instead.
+ * If an UnknownElement is read as another type than its own, a constant one
+ * throws, and one that is not constant becomes an empty value of the type that
+ * is read.
  *
- * Values may be secrets: each is overwritten when it goes, and so is whatever
- * reader and writer make of a text on the way.
+ * Values may be secrets. So each value is overwritten when it is freed, and so
+ * is every copy that reader and writer make of a text.
  */
 
 #include <algorithm>
@@ -37,7 +38,7 @@ typedef TrivialType_T<double> Number;
 typedef TrivialType_T<bool> Boolean;
 typedef TrivialType_T<std::string> String;
 
-/** Empties a text and overwrites all of its memory. */
+/** Empties a text and overwrites its whole memory. */
 inline void Wipe(std::string &text) {
     text.resize(text.capacity());
     volatile char *start = text.empty() ? NULL : &text[0];
@@ -140,7 +141,7 @@ public:
     void Resize(size_t size) { m_elements.resize(size); }
     void Clear() { m_elements.clear(); }
 
-    /** Grows until it has the index. */
+    /** The element at `index`. The array grows if it is shorter. */
     UnknownElement &operator[](size_t index) {
         if (index >= m_elements.size()) m_elements.resize(index + 1);
         return m_elements[index];
@@ -209,7 +210,7 @@ public:
     iterator Erase(iterator where) { return m_members.erase(where); }
     void Clear() { m_members.clear(); }
 
-    /** The member of that name; a missing one is added as Null. */
+    /** The member `name`. If there is none, adds it as Null. */
     UnknownElement &operator[](const std::string &name) {
         iterator i = Find(name);
         if (i == End()) i = m_members.insert(End(), Member(name));

@@ -73,7 +73,7 @@ private:
         if (!std::isfinite(value)) throw Exception("JSON has no such number");
         char text[32];
         std::snprintf(text, sizeof text, "%.17g", value);
-        /* The shortest text that is read back as the same number. */
+        /* Finds the shortest text that is read back as the same number. */
         for (int digits = 1; digits < 17; ++digits) {
             char shorter[32];
             double again = 0;

@@ -1,4 +1,4 @@
-// Registers a user or logs one in: login register|login BACKEND STORE USER. The PIN is read from standard input.
+// Registers a user or logs a user in: login register|login BACKEND STORE USER. The PIN is read from standard input.
 import Glibc
 import MPin
 
