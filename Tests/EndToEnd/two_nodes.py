@@ -65,10 +65,10 @@ def guess(nodes: list[Server], user: str, guesses: int, is_killed: bool) -> None
             nodes[1].end(signal.SIGKILL)
             nodes[1].start()
         statuses = set(attack)
-    # 401: a wrong PIN. 403: the challenge of this guess no longer exists, because a wrong guess deletes all open
-    # challenges of its identity, or because the node was killed after pass 1. 408: the node was killed before the token
-    # of this pass 2 was redeemed. 410: the identity is blocked. 503: other guesses in progress have reserved all
-    # remaining attempts.
+    # 401: a wrong PIN. 403: the challenge of this guess no longer exists, because another wrong guess has deleted all
+    # open challenges of the identity, newer challenges have replaced it, or the node was killed after pass 1. 408: the
+    # node was killed before the token of this pass 2 was redeemed. 410: the identity is blocked. 503: other guesses in
+    # progress have reserved all remaining attempts.
     assert statuses <= {401, 403, 408, 410, 503, None}, statuses
     # An attempt that a kill has interrupted counts as wrong after ten seconds, so this waits for the block.
     for phone in phones:
