@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Prints how many lines of each module the tests execute. Fails if they are too few in a module.
 
-coverage.py SUMMARY.json      the output of `llvm-cov export -summary-only`
+    coverage.py SUMMARY.json      the output of `llvm-cov export -summary-only`
 """
 
 import collections

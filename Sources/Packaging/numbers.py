@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes the results of mpin-bench and mpin-load into Sources/NUMBERS.md, or checks that page.
 
-numbers.py bench|load FILE rewrites that part of the page from the JSON in FILE.
-numbers.py --check bench|load FILE fails if the page and the JSON have different rows, or if rows contradict each other.
+    numbers.py bench|load FILE            rewrites that part of the page from the JSON in FILE
+    numbers.py --check bench|load FILE    fails if page and JSON have different rows, or rows that contradict each other
 """
 
 from __future__ import annotations

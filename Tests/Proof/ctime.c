@@ -3,9 +3,8 @@
  * address that depends on it (Adam Langley's ctgrind). Runs on the release
  * build of the library:
  *
- * usage: valgrind --error-exitcode=42 ctime            all functions
- *        valgrind --error-exitcode=42 ctime control    two leaks, which must
- * fail
+ *     valgrind --error-exitcode=42 ctime            all functions
+ *     valgrind --error-exitcode=42 ctime control    two leaks, which must fail
  *
  * What a function returns to its caller is no secret, so outputs and results
  * are marked as defined before the test reads them. So are the one-bit

@@ -2,8 +2,8 @@
 """Writes the negative vectors: inputs that must be refused, each with the reason and the code that the library must
 return.
 
-negative.py OUTPUT            writes the file
-negative.py --check OUTPUT    exit code 1 if the file differs
+    negative.py OUTPUT            writes the file
+    negative.py --check OUTPUT    exit code 1 if the file differs
 
 A vector has an id, an operation, the reason, the inputs and the code of the C interface. Octets are lower-case hex;
 `null` is an absent input. The operations g1_decode, g2_decode, gt_decode, scalar and pin_scalar stand for every
