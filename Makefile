@@ -18,9 +18,9 @@ SWIFT_TESTS = .build/release/libmpinPackageTests.xctest
 STAMP  = build/packages.stamp
 SOAK   = MPIN_LIBRARY=$(abspath $(LIB)) PYTHONPATH=bindings/python $(PYTHON) -B Tests/EndToEnd/soak.py
 
-# The library links Swift statically, so that it runs where no Swift is installed; that needs a build folder of its own.
-# Valgrind cannot read the newer debug information of its C code. The library uses no regular expressions: with the
-# implicit import of their module, each object would refer to it, and the linker would keep a megabyte of it.
+# The library links Swift statically, so that it runs where no Swift is installed. Such a build needs its own build folder.
+# -gdwarf-4: Valgrind cannot read the newer debug information of C code. The module of regular expressions is not
+# imported, because each object would otherwise refer to it, and the linker would keep a megabyte that nothing uses.
 LIB_FLAGS = --product mpin --disable-local-rpath -Xcc -gdwarf-4 \
 	-Xswiftc -Xfrontend -Xswiftc -disable-implicit-string-processing-module-import \
 	-Xswiftc -static-stdlib -Xswiftc -no-toolchain-stdlib-rpath -Xswiftc -use-ld=lld \
@@ -72,8 +72,8 @@ test: ## everything that CI runs; ends in "N passed, N failed"
 check-all: ## all checks, the long ones and those that measure time too
 	Tests/run.sh 2 $(TESTS) -- $(LONG)
 
-# Everything that several tests use is built once, before the first test. Two tests run at a time, and neither may compile while
-# the other runs.
+# Everything that several tests use is built once, before the first test. Two tests run at a time, and neither may compile
+# while the other runs.
 MADE = lib server examples cli man programs $(LIB) $(SERVER) build/mpin-example $(LOAD) $(BENCH) $(SWIFT_TESTS) build/address/libmpin.so
 built: $(MADE)
 made:
