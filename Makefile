@@ -18,7 +18,7 @@ SWIFT_TESTS = .build/release/libmpinPackageTests.xctest
 STAMP  = build/packages.stamp
 SOAK   = MPIN_LIBRARY=$(abspath $(LIB)) PYTHONPATH=bindings/python $(PYTHON) -B Tests/EndToEnd/soak.py
 
-# The library links Swift statically, so that it runs where no Swift is installed. Such a build needs its own build folder.
+# The library links Swift statically, so that it runs where no Swift is installed. That needs its own build folder.
 # -gdwarf-4: Valgrind cannot read the newer debug information of C code. The module of regular expressions is not
 # imported, because each object would otherwise refer to it, and the linker would keep a megabyte that nothing uses.
 LIB_FLAGS = --product mpin --disable-local-rpath -Xcc -gdwarf-4 \
@@ -72,8 +72,8 @@ test: ## everything that CI runs; ends in "N passed, N failed"
 check-all: ## all checks, the long ones and those that measure time too
 	Tests/run.sh 2 $(TESTS) -- $(LONG)
 
-# Everything that several tests use is built once, before the first test. Two tests run at a time, and neither may compile
-# while the other runs.
+# Everything that several tests use is built once, before the first test. Two tests run at a time, and neither may
+# compile while the other runs.
 MADE = lib server examples cli man programs $(LIB) $(SERVER) build/mpin-example $(LOAD) $(BENCH) $(SWIFT_TESTS) build/address/libmpin.so
 built: $(MADE)
 made:
