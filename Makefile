@@ -18,9 +18,9 @@ SWIFT_TESTS = .build/release/libmpinPackageTests.xctest
 STAMP  = build/packages.stamp
 SOAK   = MPIN_LIBRARY=$(abspath $(LIB)) PYTHONPATH=bindings/python $(PYTHON) -B Tests/EndToEnd/soak.py
 
-# The library links Swift statically, so that it runs where no Swift is installed; that needs a build folder of its own.
-# Valgrind cannot read the newer debug information of its C code. The library uses no regular expressions: with the
-# implicit import of their module, each object would refer to it, and the linker would keep a megabyte of it.
+# The library links Swift statically, so that it runs where no Swift is installed. That needs its own build folder.
+# -gdwarf-4: Valgrind cannot read the newer debug information of C code. The module of regular expressions is not
+# imported, because each object would otherwise refer to it, and the linker would keep a megabyte that nothing uses.
 LIB_FLAGS = --product mpin --disable-local-rpath -Xcc -gdwarf-4 \
 	-Xswiftc -Xfrontend -Xswiftc -disable-implicit-string-processing-module-import \
 	-Xswiftc -static-stdlib -Xswiftc -no-toolchain-stdlib-rpath -Xswiftc -use-ld=lld \
@@ -41,7 +41,7 @@ help: ## list the targets
 	@awk 'BEGIN { FS = ":.*## " } /^##@/ { printf "\n%s\n", substr($$0, 5) } \
 		/^[a-z][a-z0-9-]*:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: lib server examples ## register and log in for real, in C and in Python
+demo: lib server examples ## register and log in at a real server, in C and in Python
 	Tests/EndToEnd/demo.sh
 
 lib: $(LIB) ## build build/libmpin.so
@@ -51,7 +51,7 @@ server: $(SERVER) ## build build/mpind
 examples: build/mpin-example build/venv/installed ## build the C example and the Python package
 
 # Without flags, the results are written into Sources/NUMBERS.md, even if they break a limit.
-bench: $(BENCH) ## time every operation, against GMP's own 4x4-limb product; BENCH_FLAGS=--json
+bench: $(BENCH) ## time every operation, relative to GMP's own 4x4-limb product; BENCH_FLAGS=--json
 	$(BENCH) $(or $(BENCH_FLAGS),--json-to .build/bench.json)
 	$(if $(BENCH_FLAGS),,Sources/Packaging/numbers.py bench .build/bench.json)
 
@@ -72,8 +72,8 @@ test: ## everything that CI runs; ends in "N passed, N failed"
 check-all: ## all checks, the long ones and those that measure time too
 	Tests/run.sh 2 $(TESTS) -- $(LONG)
 
-# What the tests share is built once, before the first of them. Two tests run at a time, and neither may compile while
-# the other runs.
+# Everything that several tests use is built once, before the first test. Two tests run at a time, and neither may
+# compile while the other runs.
 MADE = lib server examples cli man programs $(LIB) $(SERVER) build/mpin-example $(LOAD) $(BENCH) $(SWIFT_TESTS) build/address/libmpin.so
 built: $(MADE)
 made:
@@ -85,7 +85,7 @@ programs: lib # the C programs of Tests/C
 unit: $(SWIFT_TESTS) ## Swift tests: laws, vectors, client core, server over sockets
 	$(SWIFT) test -c release --skip-build
 
-lint: packages ## formatting, what documents and sources cite, and headers under every dialect of C and C++
+lint: packages ## formatting, citations and links, and the headers with every dialect of C and C++
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests
 	Tests/docs.py
 	Tests/count_test.sh
@@ -101,11 +101,11 @@ api-test: lib server programs ## all of mpin.h: wrong values for every parameter
 c-test: lib server programs build/mpin-example ## the C programs, plain and under the address sanitizer
 	$(MAKE) -C Tests/C --jobs=2 test
 
-faults: lib $(SWIFT_TESTS) ## networks, servers, disks and kills against the client core: every byte, every system call
+faults: lib $(SWIFT_TESTS) ## the client core with bad networks, servers and disks, and kills: every byte, every system call
 	$(MAKE) -C Tests/Faults all
 	FULL=1 $(SWIFT) test -c release --skip-build --filter 'StoreProcessTests|MPinSDKTests.StoreTests'
 
-faults-quick: lib ## a part of that, in a minute
+faults-quick: lib ## a part of faults, in a minute
 	$(MAKE) -C Tests/Faults quick
 
 python-test: lib server build/venv/installed ## the Python package, and its types
@@ -122,28 +122,28 @@ numbers-test: server $(BENCH) $(LOAD) ## the rows of Sources/NUMBERS.md are thos
 	Tests/EndToEnd/load.sh --users 20 --seconds 1 --max-units 1e9 --json >.build/names.json
 	Sources/Packaging/numbers.py --check load .build/names.json
 
-readme-test: lib server examples cli ## the README's snippets, as they stand there
+readme-test: lib server examples cli ## the README's snippets, exactly as printed
 	Tests/EndToEnd/readme.sh
 
-e2e: lib server ## the old client's flows, from its own words to the server's
+e2e: lib server ## the flows of the old client with our server, and of our parts with old ones
 	Tests/EndToEnd/old_client.sh
 
-soak-test: lib server $(LOAD) ## make soak in less than a minute, without what measures time
+soak-test: lib server $(LOAD) ## make soak in less than a minute, without the tests that measure time
 	$(SOAK) --short
 
-pages-test: lib server $(LOAD) ## 5,000 login pages wait at an RPA of its own, and logins take no longer
+pages-test: lib server $(LOAD) ## 5,000 login pages wait at a separate RPA, and logins take no longer
 	$(SOAK) --only "waiting pages" --seconds 10
 
-times-test: lib server ## the time of an answer tells nothing: 20,000 of each kind
+times-test: lib server ## the time of an answer reveals nothing: 20,000 samples of each kind
 	$(SOAK) --only "answer times" --samples 20000
 	$(SOAK) --only "permit times" --samples 20000
 
-browser-test: lib server build/mpin-example build/browser-venv/installed ## the website in headless Chromium, with a phone beside it; SCREENSHOTS=docs/screenshots
+browser-test: lib server build/mpin-example build/browser-venv/installed ## the website in headless Chromium, with a phone; SCREENSHOTS=docs/screenshots
 	Tests/EndToEnd/browser.sh
 
 TESTS += contract runtimes-test numbers-test
 .PHONY: contract runtimes-test numbers-test
-contract: server build/contract-venv/installed ## what the server answers is what openapi.yaml says (schemathesis)
+contract: server build/contract-venv/installed ## the server's answers are those in openapi.yaml (schemathesis)
 	Tests/EndToEnd/contract.sh
 
 build/browser-venv/installed: Tests/EndToEnd/browser-requirements.txt | $(STAMP)
@@ -157,28 +157,28 @@ build/contract-venv/installed: Tests/EndToEnd/contract-requirements.txt | $(STAM
 	@touch $@
 
 ctime: lib ## no branch or address depends on a secret (valgrind, on the released library)
-negative: lib ## encodings that must be refused, in every argument place
+negative: lib ## encodings that must be refused, for every argument
 wipe: lib ## no secret stays in the memory of the process
-fuzz: ## libFuzzer with the address sanitizer; FUZZ_SECONDS=20 a target
+fuzz: ## libFuzzer with the address sanitizer; FUZZ_SECONDS=20 for each target
 dudect: lib ## the time does not depend on the secret (statistics); DUDECT_SAMPLES=50000
 
 ctime negative wipe dudect fuzz: packages
 	$(MAKE) -C Tests/Proof $@
 
-faults-asan: build/address/libmpin.so ## faults-quick on a library that the address sanitizer watches
+faults-asan: build/address/libmpin.so ## faults-quick with a library built for the address sanitizer
 	$(MAKE) -C Tests/Faults quick SANITIZER=address CC=$(SWIFT_CLANG) LIB=$(CURDIR)/$< OUT=$(CURDIR)/build/faults-address
 
 asan: SANITIZER = address
-asan: build/address/libmpin.so server ## the C programs on a library that the address sanitizer watches
+asan: build/address/libmpin.so server ## the C programs with a library built for the address sanitizer
 
 tsan: SANITIZER = thread
-tsan: build/thread/libmpin.so server ## the same, watched by the thread sanitizer
+tsan: build/thread/libmpin.so server ## the same with the thread sanitizer
 
 asan tsan:
 	$(MAKE) -C Tests/C --jobs=2 sanitized SANITIZER=$(SANITIZER) CC=$(SWIFT_CLANG) LIB=$(CURDIR)/build/$(SANITIZER)/libmpin.so \
 		OUT=$(CURDIR)/build/c-tests-$(SANITIZER)
 
-coverage: build/coverage/libmpin.so server ## the lines that tests reach, a line a module; 90 % of the client core's
+coverage: build/coverage/libmpin.so server ## how many lines of each module the tests execute; at least 90 % of the client core
 	Tests/coverage.sh build/coverage/libmpin.so .build-coverage
 
 laws: $(SWIFT_TESTS) ## the laws of field, groups and pairing, 10,000 random cases each
@@ -186,14 +186,14 @@ laws: $(SWIFT_TESTS) ## the laws of field, groups and pairing, 10,000 random cas
 
 include Sources/Packaging/packaging.mk
 
-##@ Keep house
+##@ Maintain
 
 packages: $(STAMP) ## install missing Debian packages (Sources/Packaging/debian-packages.txt)
 
 format: ## format the Swift sources
 	$(SWIFT) format --in-place --recursive Package.swift Sources Tests
 
-clean: ## remove all that was built
+clean: ## remove everything that was built
 	rm -rf build .build .build-*
 
 # Swift's own build decides what is out of date, so these targets always run.

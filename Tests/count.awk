@@ -1,8 +1,9 @@
-# What the output of a make target has counted: "TESTS CASES FAULTS INPUTS".
+# Adds up what the output of a make target has counted, and prints "TESTS CASES FAULTS INPUTS".
 #
-# A test has a name: a function of XCTest or pytest, a program of C, a step of a script. XCTest says "Executed N tests" for
-# each bundle and then for all of them; everything else says "N passed" in its last line. What a test looks at within is
-# "N cases" (values compared), "N faults" (what was done to the client on purpose) or "N inputs" (of a fuzzer).
+# A test is something with a name: a function of XCTest or pytest, a C program, or a step of a script. XCTest prints
+# "Executed N tests" for each bundle and then for all of them, so only the last such line counts. Everything else prints
+# "N passed" in its last line. Within its tests a program counts "N cases" (values compared), "N faults" (failures that
+# were caused on purpose) or "N inputs" (of a fuzzer).
 function before(word) { return match($0, "[0-9]+ " word) ? substr($0, RSTART) + 0 : 0 }
 /^\t? ?Executed [0-9]+ tests?,/ { swift = $2 - $5; next }
 {

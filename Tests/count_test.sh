@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks that tests are counted as tests, and the cases in them separately: by Tests/count.awk from real logs, and by
-# Tests/run.sh, whose last line is "N passed, N failed".
+# Tests that tests, and the cases in them, are counted correctly by Tests/count.awk and by Tests/run.sh, whose last line
+# is "N passed, N failed".
 set -euo pipefail
 cd "$(dirname "$0")"
 # shellcheck source=Tests/ok.sh
@@ -8,7 +8,7 @@ cd "$(dirname "$0")"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# usage: same WHAT EXPECTED ACTUAL
+# same WHAT EXPECTED ACTUAL: checks that two texts are equal.
 same() {
     if [ "$2" != "$3" ]; then
         echo "$1: expected $2, was $3" >&2
@@ -17,7 +17,8 @@ same() {
     ok "$1"
 }
 
-# usage: log NAME TARGET: a log, and a make target that prints it
+# count: reads a log and prints its counts. program STATEMENTS: writes a C program with these statements. compiled:
+# compiles and runs that program.
 count() { awk -f count.awk; }
 program() { printf '#include "check.h"\nint main(void) { %s return report("t"); }\n' "$1" >"$work/t.c"; }
 compiled() { gcc -I C -o "$work/t" "$work/t.c" && { "$work/t" 2>"$work/errors" || true; }; }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Prints how many lines of each module the tests execute; fails if a module has too few.
+"""Prints how many lines of each module the tests execute. Fails if they are too few in a module.
 
-    coverage.py SUMMARY.json      of `llvm-cov export -summary-only`
+    coverage.py SUMMARY.json      the output of `llvm-cov export -summary-only`
 """
 
 import collections
@@ -9,7 +9,7 @@ import json
 import re
 import sys
 
-# The least percentage of lines for each module of the client.
+# The smallest allowed percentage of executed lines, for each module of the client.
 REQUIRED = {"MPinSDK": 90, "MPinABI": 90, "BN254CX": 90, "MPinCrypto": 90, "MPinHTTP": 90, "MPinSecrets": 90, "MPinWire": 80}
 
 

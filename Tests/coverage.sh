@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The lines that the tests execute, for the Swift tests and the C programs together, one line for each module.
+# Prints, for each module, how many lines the Swift tests and the C programs execute together.
 # usage: coverage.sh LIBRARY-BUILT-FOR-COVERAGE SCRATCH-FOLDER
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -10,10 +10,11 @@ llvm=$(dirname "$(realpath "$(command -v swiftc)")")
 
 rm -rf "$out/profiles"
 export LLVM_PROFILE_FILE=$out/profiles/%p-%m.profraw
-# The library is built without optimisation, so a PIN passes more frames than the released library has.
+# This library is not optimised, so a PIN passes through more stack frames than in the release. LONGEST_WAY is the
+# limit.
 make -C Tests/C programs LIB="$library" OUT="$PWD/build/c-tests-coverage" DEFINES=-DLONGEST_WAY=40
 
-# The modules of the client. The server has its own tests.
+# Runs the tests of the client's modules only, because the server is not measured here.
 swift build --build-tests --enable-code-coverage --scratch-path "$scratch"
 swift test --skip-build --enable-code-coverage --scratch-path "$scratch" \
     --filter '^(MPinSDK|MPinHTTP|MPinSecrets|MPinCrypto)Tests'

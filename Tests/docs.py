@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that every section that a source cites is in docs/, and that every relative link of a Markdown file works."""
+"""Checks that every section that a source cites exists in docs/, and that every relative link in a Markdown file
+works."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ["Sources", "Tests", "include", "bindings", "docs"]
 KINDS = {".swift", ".h", ".c", ".cpp", ".py", ".sh", ".rb", ".java", ".md", ".yaml", ".1", ".3", ".8"}
-# Texts of other projects.
+# Files of other projects, which are not checked.
 FOREIGN = ["Tests/Vectors/transcripts"]
 
 DOCUMENTS = {"wire": "docs/milagro-wire.md", "TRUST wire": "docs/trust-wire.md", "curve": "docs/curve.md"}
@@ -29,12 +30,12 @@ def files() -> list[Path]:
 
 
 def flowing(text: str) -> str:
-    """The text with its lines joined, because a citation may continue on the next line of a comment."""
+    """Returns the text with its lines joined, because a citation may continue on the next line of a comment."""
     return re.sub(r"\s*\n[ \t]*(?:///?|#|\*|//!)?[ \t]*", " ", text)
 
 
 def text_of(path: Path) -> str:
-    """The text of a file; empty if there is no such file."""
+    """Returns the text of a file; empty if the file does not exist."""
     return path.read_text(errors="replace") if path.is_file() else ""
 
 
@@ -48,7 +49,7 @@ def defects() -> set[str]:
 
 
 def anchors(text: str) -> set[str]:
-    """The anchors that GitHub makes from headings."""
+    """Returns the anchors that GitHub makes from the headings."""
     headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs make targets, each to its end, and adds up their counts (Tests/count.awk). The last line is "N passed, N failed".
-# The line before says how many cases these tests checked, and how long installing, building and running took.
-# usage: run.sh [LANES] TARGET... [-- TARGET...]: runs LANES of the first targets at a time. The targets after "--"
-# measure time, so they run one by one.
+# The line before it says how many cases the tests checked, and how long installing, building and running took.
+# usage: run.sh [LANES] TARGET... [-- TARGET...]: runs up to LANES of the first targets at a time. The targets after
+# "--" measure time, so they run one by one.
 # The output of each target is in build/test-logs.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
@@ -15,12 +15,12 @@ while [ $# -gt 0 ] && [ "$1" != -- ]; do together+=("$1") && shift; done
 [ $# -eq 0 ] || shift
 alone=("$@")
 
-# The files that `built` has updated. The targets do not build them again, so that nothing compiles while another test
-# runs.
+# Passes each file that `built` has updated to make as `-o FILE`, so that no target builds it again. Otherwise something
+# could be compiled while another test runs.
 made=()
 while read -r file; do made+=(-o "$file"); done < <(make --no-print-directory made 2>/dev/null)
 
-# usage: step NAME TARGET: runs a target without which no test can run
+# step NAME TARGET: runs a target without which no test can run, and ends the script if it fails.
 step() {
     local began=$SECONDS
     if ! make --no-print-directory "$2" >"$logs/$2.log" 2>&1; then
@@ -31,7 +31,7 @@ step() {
     eval "$1=$((SECONDS - began))"
 }
 
-# usage: run TARGET: writes its counts next to its log
+# run TARGET: runs a target and writes its counts next to its log.
 run() {
     local began=$SECONDS status good cases faults inputs word=ok
     make --no-print-directory "${made[@]}" "$1" >"$logs/$1.log" 2>&1
@@ -43,7 +43,7 @@ run() {
     printf '%-12s %-6s %5d tests  %4d s\n' "$1" "$word" "$good" "$((SECONDS - began))"
 }
 
-# Prints why a target failed: at most 20 lines of its tests' output.
+# reasons TARGET: prints why a target failed, at most 20 lines of its output.
 reasons() {
     grep -E 'error:|FAIL|not ok|Error [0-9]|ERROR|[Aa]ssert' "$logs/$1.log" | cut -c 1-300 | tail -n 20
 }

@@ -14,7 +14,7 @@ swift_licence=$(dirname "$(realpath "$(command -v swiftc)")")/../share/swift/LIC
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# The dpkg tools expect debian/control and debian/changelog in the current folder.
+# Makes debian/control and debian/changelog in a work folder, because the dpkg tools expect them in the current folder.
 mkdir "$work/debian"
 cp "$here/debian/control" "$work/debian"
 cat >"$work/debian/changelog" <<CHANGES
@@ -26,7 +26,7 @@ libmpin ($VERSION-1) unstable; urgency=medium
 CHANGES
 cd "$work"
 
-# put MODE FILE PATH: installs a file in the package $package.
+# put MODE FILE PATH: installs a file as PATH with MODE in the package $package.
 put() { install -D -m "$1" "$2" "$package$3"; }
 
 # put_compressed FILE PATH: installs a file compressed, with mode 644, in the package $package.
@@ -52,7 +52,7 @@ put_licences() {
     put_compressed third-party "/usr/share/doc/$package/third-party.gz"
 }
 
-# build: adds the files that every package has, then makes the package $package.
+# build: adds the files that every package has to the package $package, and makes it.
 build() {
     local script
     put 644 "$here/debian/copyright" "/usr/share/doc/$package/copyright"
@@ -72,7 +72,7 @@ build() {
     dpkg-deb --root-owner-group -z3 --build "$package" "$out"
 }
 
-# depends FILE: finds the packages of the libraries that FILE needs.
+# depends FILE: writes to $package.substvars which packages contain the libraries that FILE needs.
 depends() {
     install -d "$package/DEBIAN"
     dpkg-shlibdeps -S"$package" -T"$package.substvars" -e"$1"
@@ -86,7 +86,7 @@ install_library() {
     package=libmpin1
     install -d "$package/usr/lib/$triplet"
     mv "installed/usr/lib/$triplet/$SONAME" "installed/usr/lib/$triplet/libmpin.so.$VERSION" "$package/usr/lib/$triplet"
-    # Debian wants a library to be executable only if it is also a program.
+    # Makes the library not executable: Debian allows that only for a library that is also a program.
     chmod 644 "$package/usr/lib/$triplet/libmpin.so.$VERSION"
     put_licences
     install -d "$package/DEBIAN"

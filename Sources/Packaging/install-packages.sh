@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the missing packages of debian-packages.txt. Without root it prints the command to run and stops.
+# Installs the missing packages of debian-packages.txt. Without root, it prints the command to run instead, and fails.
 set -eu
 list=$(dirname "$0")/debian-packages.txt
 missing=

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes the results of mpin-bench and mpin-load into Sources/NUMBERS.md, or compares the names of its rows with theirs.
+"""Writes the results of mpin-bench and mpin-load into Sources/NUMBERS.md, or checks that page.
 
-    numbers.py bench|load FILE            rewrites that part of the page from the tool's JSON
-    numbers.py --check bench|load FILE    fails if the page has other rows than the JSON, or rows that do not agree
+    numbers.py bench|load FILE            rewrites that part of the page from the JSON in FILE
+    numbers.py --check bench|load FILE    fails if page and JSON have different rows, or rows that contradict each other
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def found(pattern: str, path: str) -> str:
 
 
 def circumstances() -> str:
-    """The version, the date and a description of the machine."""
+    """Returns the version, the date and a description of the machine."""
     version = found(r'^#define MPIN_VERSION "(.*)"', str(ROOT / "include/mpin.h"))
     commit = said("git", "rev-parse", "--short", "HEAD")
     date = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
@@ -55,13 +55,14 @@ def circumstances() -> str:
 
 
 def number(value: float) -> str:
-    """The number as text: without decimals from 100 on, else with three digits."""
+    """Returns the number as text with about three digits: without decimals from 100 on, with three decimals below 2."""
     digits = 0 if value >= 100 else 1 if value >= 10 else 2 if value >= 1 else 3
     return f"{value:,.{digits}f}"
 
 
 def bench_rows(timings: list[dict[str, Any]]) -> Rows:
-    """Microseconds, computed with the median U of the run. So rows agree even if the machine's speed varies."""
+    """Returns the rows of the bench, in U and in microseconds. All microseconds are computed with the median U of the
+    run, so that the rows agree even if the speed of the machine changes in between."""
     unit = unit_of(timings)
     rows = [["operation", "U", "µs"]]
     for timing in timings:
@@ -70,12 +71,12 @@ def bench_rows(timings: list[dict[str, Any]]) -> Rows:
 
 
 def unit_of(timings: list[dict[str, Any]]) -> float:
-    """The nanoseconds of one U: the median of the values that were measured with the rows."""
+    """Returns the nanoseconds of one U: the median of the values that were measured together with the rows."""
     units = sorted(float(timing["unit"]) for timing in timings)
     return units[len(units) // 2]
 
 
-# The parts of a row. The row must be equal to the sum of its parts, within PER_CENT.
+# The parts of some operations. Their sum must equal the whole operation within PER_CENT.
 PARTS = {
     "login_server": ["challenge", "server_2"],
     "login_client": ["random_generate", "client_1", "client_2"],
@@ -123,7 +124,7 @@ def part(name: str) -> re.Pattern[str]:
 
 
 def names(rows: list[str]) -> list[str]:
-    """The first column of a row, without its numbers, which are measured, too."""
+    """Returns the first column of each row, with its numbers replaced by "N", because some of them are measured."""
     return [re.sub(r"[\d,]+", "N", row.split("|")[1].strip()) for row in rows if row.startswith("| ")]
 
 

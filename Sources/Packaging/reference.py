@@ -15,10 +15,11 @@ import textwrap
 from dataclasses import dataclass, field
 from pathlib import Path
 
-#: A paragraph that begins with a label, such as "Returns: MPIN_OK".
+#: Matches a paragraph that begins with a label, such as "Returns: MPIN_OK".
 LABEL = re.compile(r"([A-Z][a-z]+(?:,? [a-z]+){0,3}): (.*)", re.DOTALL)
 FUNCTION = re.compile(r"MPIN_API (?:MPIN_CHECK )?(?P<type>.*?)\b(?P<name>mpin_\w+)\((?P<parameters>[^()]*)\);", re.DOTALL)
-#: The tokens of a header, in the order in which they are tried. `other` is what only the preprocessor and C++ need.
+#: Matches the next token of a header; the alternatives are tried in this order. `other` matches text that only the
+#: preprocessor and C++ need.
 TOKEN = re.compile(
     r"/\* ---- (?P<section>.*?) -+ \*/|/\*\*(?P<doc>.*?)\*/|/\*(?P<note>.*?)\*/"
     r"|(?P<define>\#define (?:\\\n|[^\n])*)|(?P<other>\#[^\n]*|extern \"C\" \{|\}(?=\s*\#))"
@@ -31,7 +32,8 @@ HIDDEN = {"MPIN_H", "MPIN_CRYPTO_H", "MPIN_API", "MPIN_CHECK"}
 
 @dataclass
 class Item:
-    """A declaration, several that share a comment, or a comment about those that follow (then without code)."""
+    """A declaration; several declarations that share a comment; or, without code, a comment about the declarations
+    after it."""
 
     text: str
     code: str
@@ -97,7 +99,7 @@ def read(path: Path) -> Header:
                 section.intro.append(uncommented(body))
         elif kind in ("define", "struct", "declaration") and header.sections and not hidden(body):
             items = header.sections[-1].items
-            # A declaration directly after another one shares its comment.
+            # A declaration directly after another one, without a comment of its own, shares the other's comment.
             if not doc and items and items[-1].code and kind == "declaration" and text[: token.start()].endswith(";\n"):
                 items[-1].code += "\n" + body
             else:
@@ -112,7 +114,8 @@ def hidden(code: str) -> bool:
 
 
 def paragraphs(text: str) -> list[str]:
-    """The paragraphs. A line that begins with a label starts a new one, which includes the indented lines after it."""
+    """Returns the paragraphs. A line that begins with a label starts a paragraph; the indented lines after it belong to
+    it."""
     found: list[str] = []
     for block in text.split("\n\n"):
         lines = block.split("\n")
@@ -132,13 +135,13 @@ def paragraphs(text: str) -> list[str]:
 
 
 def roff(text: str) -> str:
-    """The lines as they are, escaped so that none of them is a command."""
+    """Returns the text for roff, escaped so that no line of it is a command."""
     escaped = text.replace("\\", "\\e")
     return "\n".join("\\&" + line if line.startswith((".", "'")) else line for line in escaped.split("\n"))
 
 
 def sentences(text: str) -> str:
-    """One sentence on each line, as mdoc requires."""
+    """Returns the text with one sentence on each line, as mdoc requires."""
     return roff(re.sub(r"(?<=[.!?]) (?=\S)", "\n", " ".join(text.split())))
 
 
@@ -258,7 +261,7 @@ def write_man(folder: Path, headers: list[Header]) -> None:
 
 
 def marked(text: str) -> str:
-    """The text of a comment with commands for doxygen."""
+    """Returns the text of a comment, with labels replaced by commands of doxygen."""
     lines: list[str] = []
     for paragraph in paragraphs(text):
         label = None if paragraph.startswith("    ") else LABEL.fullmatch(paragraph)

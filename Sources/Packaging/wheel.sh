@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds the Python wheel. It contains the package, libmpin, and the libraries that libmpin links. It does not contain
 # libcurl, which is loaded from the system and gets the system's security updates.
-# usage: wheel.sh LIBRARY TOOLS OUT      TOOLS: a virtual environment with wheel-requirements.txt in it
+# usage: wheel.sh LIBRARY TOOLS OUT      TOOLS: a virtual environment in which wheel-requirements.txt is installed
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 library=$(realpath "$1")
@@ -17,7 +17,7 @@ cp -R "$root/bindings/python/mpin" "$root/bindings/python/pyproject.toml" "$root
 install -s "$library" "$work/source/mpin/libmpin.so.1"
 "$tools/pip" wheel --quiet --no-index --no-build-isolation --no-deps --wheel-dir "$work" "$work/source"
 
-# setuptools regards the package as pure Python, so its metadata must be corrected.
+# setuptools regards the package as pure Python, because it compiles nothing. The metadata must say that it is not.
 "$tools/wheel" unpack --dest "$work" "$work"/mpin-*.whl >/dev/null
 info=$(echo "$work"/mpin-*/mpin-*.dist-info)
 sed -i "s/^Root-Is-Purelib: .*/Root-Is-Purelib: false/; s/^Tag: .*/Tag: py3-none-linux_$(uname -m)/" "$info/WHEEL"

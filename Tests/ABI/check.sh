@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Compares the ABI of the headers with the released ABI: check.sh [--update]
 #
-# abidiff compares a witness library (witness.py), whose functions are compared with those of the real library. A change
-# that breaks programs needs a new SONAME; one that only adds needs --update and a line in CHANGELOG.md.
+# The real library has no debug information about C types, so abidiff compares a witness library that is made from the
+# headers (witness.py). The names of its functions are compared with those of the real library. A change that breaks
+# programs needs a new SONAME. A change that only adds needs --update and a line in CHANGELOG.md.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$here/../..
@@ -29,7 +30,7 @@ fi
 diff <(functions "$work/witness.so") <(functions "$root/build/libmpin.so")
 abidiff "$released" "$work/now.abi"
 
-# Proves that the comparison detects a change.
+# Changes the witness library in three ways, each of which breaks programs, and checks that the comparison reports it.
 for change in 's/uint32_t timeout_ms/uint64_t timeout_ms/' 's/^mpin_status mpin_sdk_destroy(.*{.*//' \
     's/char \*out, size_t \*out_len/char *out, int *out_len/'; do
     sed "$change" "$work/witness.c" >"$work/changed.c"

@@ -15,7 +15,7 @@ PROTOTYPE = re.compile(r"((?:const )?\w+)\s+(\*?)(mpin_\w+)\s*\(([^;{]*)\)$", re
 
 
 def prototypes(header: str) -> list[tuple[str, str, str]]:
-    """Result type, name and parameters of each function that the header declares."""
+    """Returns the result type, the name and the parameters of each function that the header declares."""
     text = subprocess.run(
         ["gcc", "-E", "-P", "-DMPIN_NO_ATTRIBUTES", header], check=True, capture_output=True, text=True
     ).stdout

@@ -22,7 +22,8 @@ final class CompressedSquaringTests: XCTestCase {
     }
 
     /// With no squarings, the function only restores the coefficients of w^0 and w^3 from the other four. The formulas
-    /// hold for any four coefficients, also with b0 = 0. A quarter of all components are extremes of the normal range.
+    /// are valid for any four coefficients, including b0 = 0. A quarter of all components are the smallest or largest
+    /// normal values.
     func testRestoringFollowsItsFormulas() {
         let two = SlowFp2(2, 0), three = SlowFp2(3, 0), four = SlowFp2(4, 0)
         Workspace.run { w in
@@ -46,9 +47,9 @@ final class CompressedSquaringTests: XCTestCase {
         }
     }
 
-    /// In the cyclotomic subgroup the coefficients of w^0 and w^3 follow from the other four, also where b0 = 0. Random
-    /// tests over the large field never find such elements. Over p = 19, the BN prime of x = -1, the group has only p^4
-    /// - p^2 + 1 = 130,321 - 361 + 1 elements, so the test tries all.
+    /// Tests the formulas on a small group. In the cyclotomic subgroup the coefficients of w^0 and w^3 follow from the
+    /// other four, even if b0 = 0, but random elements over the large field never have b0 = 0. Over p = 19, the prime
+    /// of the BN curve with x = -1, the group has only p^4 - p^2 + 1 = 129,961 elements, so the test tries all of them.
     func testEveryElementOfASmallSubgroupIsRestored() {
         let order = 129_961
         let generator = Small12.generator(order: order)
@@ -109,7 +110,7 @@ private struct Small12: Equatable {
         preconditionFailure("a cyclic group has a generator")
     }
 
-    /// Whether the formulas of `Fp12.compressedSquare` give the coefficients of w^0 and w^3.
+    /// Whether the formulas of `Fp12.compressedSquare` give the right coefficients of w^0 and w^3.
     var isRestored: Bool {
         let b0 = c[1], b1 = c[4], c0 = c[2], c1 = c[5]
         let a1 =

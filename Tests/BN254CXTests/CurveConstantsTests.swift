@@ -2,7 +2,7 @@ import BN254CX
 import CBN254CX
 import XCTest
 
-/// Computes every constant of the engine again from the curve parameter x.
+/// Computes every constant of the engine again from the curve's parameter x, and compares.
 final class CurveConstantsTests: XCTestCase {
     private let p = Parameters.p, r = Parameters.r, t = Parameters.t, x = Parameters.x
     private var radix: BigInt { BigInt(2).power(320) }
@@ -72,7 +72,8 @@ final class CurveConstantsTests: XCTestCase {
         }
     }
 
-    /// beta and lambda are cube roots of unity that describe the same endomorphism of G1.
+    /// beta is a cube root of unity mod p, and lambda mod r. Multiplying x by beta is the same on G1 as multiplying the
+    /// point by lambda.
     func testEndomorphismOfG1() {
         let beta = (18 * x.power(3) + 18 * x * x + 9 * x + 1).mod(p), lambda = self.lambda
         XCTAssertEqual(limbs(bn_beta()), montgomery(beta))
@@ -86,7 +87,7 @@ final class CurveConstantsTests: XCTestCase {
 
     private var lambda: BigInt { 36 * x.power(3) + 18 * x * x + 6 * x + 1 }
 
-    /// The rounded quotients by r, and the lattices of relations that reduce the scalars.
+    /// Tests the constants that split a scalar into short ones: rounded quotients by r, and the lattices of relations.
     func testScalarSplitConstants() {
         let m = 0 - (2 * x + 1), w1 = 6 * x * x + 4 * x + 1, w2 = 6 * x * x + 2 * x
         XCTAssertEqual((w1 - m * lambda).mod(r), 0)
@@ -108,9 +109,9 @@ final class CurveConstantsTests: XCTestCase {
         }
     }
 
-    /// In each relation other than zero, at least one number is 2^63 or more. So the incomplete additions of
-    /// `G2.multiply` never get equal or opposite points. A relation is an integral combination of the four; the inverse
-    /// matrix shows that its coefficients are at most 3.
+    /// Tests that each relation other than zero has a number of at least 2^63. Therefore the incomplete additions of
+    /// `G2.multiply` never get equal or opposite points. Each relation is a combination of the four below with
+    /// integers; the inverse matrix shows that integers up to 3 are enough.
     func testShortestRelationOfPsi() {
         let bound = BigInt(2).power(63)
         for a in -2...2 {
@@ -183,7 +184,7 @@ final class CurveConstantsTests: XCTestCase {
         XCTAssertEqual(limbs(bn_g2_generator(), row: 5), 0)
     }
 
-    /// The exponents of the final exponentiation add up to exactly (p^4 - p^2 + 1)/r, with no further factor.
+    /// The exponents of the final exponentiation must add up to exactly (p^4 - p^2 + 1)/r, without another factor.
     func testHardPartOfTheFinalExponentiation() {
         let x2 = x * x, x3 = x2 * x
         let l2 = 6 * x2 + 1, l1 = 1 - 36 * x3 - 18 * x2 - 12 * x, l0 = 0 - 36 * x3 - 30 * x2 - 18 * x - 2
@@ -191,9 +192,9 @@ final class CurveConstantsTests: XCTestCase {
         XCTAssertEqual(exponent * r, p.power(4) - p * p + 1)
     }
 
-    /// The fast subgroup test is correct under two conditions. The norm of (x + 1) + x psi + x psi^2 - 2x psi^3 over
-    /// psi^2 - t psi + p has only the factor r in common with the order r(2p - r) of the twist, and the polynomial
-    /// vanishes at psi = p mod r.
+    /// Tests the two conditions under which the fast subgroup test is correct for the polynomial (x + 1) + x psi + x
+    /// psi^2 - 2x psi^3. Its norm over psi^2 - t psi + p must have only the factor r in common with the order r(2p - r)
+    /// of the twist, and it must be 0 for psi = p mod r.
     func testSubgroupTestIsExactForThisCurve() {
         let coefficients = [x + 1, x, x, 0 - 2 * x]
         var a: BigInt = 0, b: BigInt = 0  // a + b psi, by Horner with psi^2 = t psi - p

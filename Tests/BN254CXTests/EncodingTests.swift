@@ -1,7 +1,7 @@
 import BN254CX
 import XCTest
 
-/// The encodings are strict: what was encoded can be decoded, and every other input is refused.
+/// Tests that the encodings are strict: what was encoded can be decoded, and every other input is refused.
 final class EncodingTests: XCTestCase {
     private func octets(_ count: Int, _ body: (inout MutableSpan<UInt8>) -> Bool) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: count), span = bytes.mutableSpan
@@ -13,8 +13,8 @@ final class EncodingTests: XCTestCase {
         value.limbs(4).reversed().flatMap { limb in (0..<8).map { UInt8(truncatingIfNeeded: limb >> (56 - 8 * $0)) } }
     }
 
-    /// A point with Z = 1 is written without an inversion and gives the same octets. An output of another length is
-    /// refused.
+    /// A point with Z = 1 is written without an inversion, and must give the same octets. An output of another length
+    /// is refused.
     func testAffinePointsHaveTheSameOctets() {
         Workspace.run { w in
             let point = w.affineG1()
@@ -88,7 +88,7 @@ final class EncodingTests: XCTestCase {
         }
     }
 
-    /// A coordinate plus p means the same number and is refused.
+    /// A coordinate plus p stands for the same number, but must be refused, so that each point has only one encoding.
     func testCoordinatesMustBeBelowP() throws {
         try Workspace.run { w in
             let p = w.g1(), q = w.g2(), e = w.gt()
@@ -110,7 +110,7 @@ final class EncodingTests: XCTestCase {
         }
     }
 
-    /// The octets with p added to the 32 bytes at `place`.
+    /// Returns the octets with p added to the 32 bytes at `place`.
     private func raised(_ octets: [UInt8], at place: Int) -> [UInt8] {
         let hex = octets[place..<place + 32].map { String(Int($0) + 256, radix: 16).dropFirst() }.joined()
         return Array(octets[..<place]) + bytes(BigInt(hex: hex) + Parameters.p) + Array(octets[(place + 32)...])
@@ -156,7 +156,8 @@ final class EncodingTests: XCTestCase {
         }
     }
 
-    /// (2p - r) times any point of the twist is in G2; the sum of that and a point outside is not.
+    /// Tests that (2p - r) times any point of the twist is in G2, and that the sum of this and a point outside G2 is
+    /// not.
     private func checkCofactorMultiple(_ point: G2, _ w: inout Workspace) {
         let inside = w.arena.g2(), sum = w.arena.g2()
         w.doubleAndAdd(inside, point, 2 * Parameters.p - Parameters.r)
@@ -165,7 +166,8 @@ final class EncodingTests: XCTestCase {
         XCTAssertEqual(sum.subgroupMask(w.scratch), 0)
     }
 
-    /// The point of the twist with x-coordinate x, if there is one. It finds y by the norm equation of y^2 = a + b i.
+    /// Returns the point of the twist with the x-coordinate x, or nil. It finds y from y^2 = a + b i with the norm of a
+    /// + b i.
     private func twistPoint(_ x: Int, _ w: inout Workspace) -> G2? {
         let p = Parameters.p, x2 = SlowFp2(integer: x)
         let right = x2 * x2 * x2 + SlowFp2(1, p - 1)

@@ -1,8 +1,8 @@
 import BN254CX
 import XCTest
 
-/// Compares the tower with textbook arithmetic. A quarter of all components are extremes of the normal range, so that a
-/// bound that is too small leads to an overflow or a borrow.
+/// Compares the tower with textbook arithmetic. A quarter of all components are the smallest or largest normal values.
+/// If a formula has less room than it needs, they make a sum too long or negative.
 final class FieldTests: XCTestCase {
     private let rounds = 100
 
@@ -48,7 +48,7 @@ final class FieldTests: XCTestCase {
         }
     }
 
-    /// Every function leaves values below p + 2^196. All bounds of the tower rely on this.
+    /// Tests that every function leaves values below p + 2^196, on which all bounds of the tower rely.
     func testResultsAreNormal() {
         let largest = Parameters.p + BigInt(2).power(196) - 1
         Workspace.run { w in
@@ -91,8 +91,9 @@ final class FieldTests: XCTestCase {
         }
     }
 
-    /// The result is the same integer as that of the slow implementation, not only the same number mod p. Limbs with
-    /// extreme values, which cause or lose carries, are tried in every place, alone and among random limbs.
+    /// The result must be the same integer as that of the slow implementation, and not only the same number mod p.
+    /// Limbs with extreme values, at which carries occur or get lost, are tried in every place, alone and among random
+    /// limbs.
     func testReductionEqualsItsSlowTwin() {
         let edges: [UInt] = [0, 1, UInt.max], twin = SlowReduction()
         Workspace.run { w in
@@ -157,7 +158,7 @@ final class FieldTests: XCTestCase {
         }
     }
 
-    /// All components are at the ends of the normal range at once, where the unreduced sums are largest or smallest.
+    /// Sets all components to an end of the normal range, where the unreduced sums are largest or smallest.
     func testFp12AtTheEndsOfTheNormalRange() {
         let p = Parameters.p
         let ends: [BigInt] = [0, p - 1, p, p + BigInt(2).power(196) - 1]
@@ -201,8 +202,9 @@ final class FieldTests: XCTestCase {
         }
     }
 
-    /// Products with lines and cyclotomic squarings, with all components at the ends of the normal range. Such elements
-    /// are outside the cyclotomic subgroup, so the results are no squares, but they must still follow the formulas.
+    /// Tests products with lines and cyclotomic squarings with all components at the ends of the normal range. Such
+    /// elements are outside the cyclotomic subgroup, so the results are not squares, but they must still follow the
+    /// formulas.
     func testSparseFormulasAtTheEndsOfTheNormalRange() {
         let p = Parameters.p
         let ends: [BigInt] = [0, p - 1, p, p + BigInt(2).power(196) - 1]
@@ -256,7 +258,7 @@ final class FieldTests: XCTestCase {
         w.arena = start
     }
 
-    /// A result may be written over an operand, and is then the same as elsewhere.
+    /// A result may be written over an operand, and must then be the same as when it is written elsewhere.
     func testAliasing() {
         Workspace.run { w in
             let s = w.arena.take(1024)

@@ -2,7 +2,7 @@ import BN254CX
 import Foundation
 import XCTest
 
-/// The laws of both groups, and the complete formulas compared with the affine group law.
+/// Tests the laws of both groups, and compares the complete formulas with the affine group law.
 final class GroupTests: XCTestCase {
     /// The number of random cases of each law: 100, or 10,000 with FULL=1 in the environment.
     private let rounds = ProcessInfo.processInfo.environment["FULL"] == "1" ? 10_000 : 100
@@ -241,9 +241,9 @@ final class GroupTests: XCTestCase {
         }
     }
 
-    /// The scalars include the ends of the range, and multiples of the eigenvalues of the endomorphisms. The short
-    /// vectors of those are mostly zeros and small numbers of both signs, so their sums are the most likely ones to
-    /// meet.
+    /// Returns scalars for the tests: the ends of the range, multiples of the eigenvalues of the endomorphisms, and
+    /// others. The multiples are split into short vectors of zeros and small numbers of both signs. With these it is
+    /// most likely that an addition gets equal or opposite points.
     private func scalars(_ w: inout Workspace) -> [BigInt] {
         let r = Parameters.r, x = Parameters.x, p = Parameters.p
         let lambda = 36 * x.power(3) + 18 * x * x + 6 * x + 1
@@ -280,7 +280,7 @@ final class GroupTests: XCTestCase {
             let b = SlowFp(2), twistB = SlowFp2(1, Parameters.p - 1)
             if let point = w.slow(p) { XCTAssertEqual(point.y * point.y, point.x * point.x * point.x + b) }
             if let point = w.slow(q) { XCTAssertEqual(point.y * point.y, point.x * point.x * point.x + twistB) }
-            // `multiply` reduces mod r, so the slow implementation multiplies.
+            // Multiplies with the slow implementation, because `multiply` reduces the scalar mod r.
             XCTAssertNil(SlowPoint.multiply(w.slow(p), r))
             XCTAssertNil(SlowPoint.multiply(w.slow(q), r))
         }

@@ -2,8 +2,8 @@ import BN254CX
 import Foundation
 import XCTest
 
-/// The laws of fields, groups and the pairing, each on random cases: 100, or 10,000 with the environment variable
-/// FULL=1. The test prints the seed; SEED=n repeats a run.
+/// Tests the laws of fields, groups and the pairing, each on 100 random cases, or on 10,000 with FULL=1 in the
+/// environment. The test prints its seed; SEED=n repeats the run with seed n.
 final class LawTests: XCTestCase {
     // MARK: Fields and the tower
 
@@ -242,7 +242,7 @@ final class LawTests: XCTestCase {
         print("laws: \(cases) cases each, SEED=\(seed)")
     }
 
-    /// Checks a law on all cases. Each case has its own random numbers.
+    /// Checks a law on all cases, each with its own random numbers.
     private func law(_ part: String = "", line: UInt = #line, _ holds: (inout Workspace) -> Bool) {
         var failed: [Int] = []
         for number in 0..<Self.cases {
@@ -306,7 +306,7 @@ final class LawTests: XCTestCase {
         return b.equalMask(a, s) != 0
     }
 
-    /// A result may be written over an operand.
+    /// Checks that a result may be written over an operand.
     private func inPlace<Point: LawPoint>(_ p: Point, _ q: Point, _ w: inout Workspace) -> Bool {
         let s = w.arena.take(2048), k = w.scalar()
         let operations: [(Point, Point, Point) -> Void] = [

@@ -2,8 +2,8 @@ import BN254CX
 import Foundation
 import XCTest
 
-/// The decoders refuse every encoding in `bn254cx-negative.json`, each for its own reason. Tests/Proof/negative_test.c
-/// tries the functions of the C interface with the same file.
+/// Tests that the decoders refuse every encoding in `bn254cx-negative.json`. Tests/Proof/negative_test.c tests the
+/// functions of the C interface with the same file.
 final class NegativeVectorTests: XCTestCase {
     func testG1RefusesEveryVector() throws {
         let vectors = try Vectors.all(of: "g1_decode")
@@ -60,7 +60,7 @@ final class NegativeVectorTests: XCTestCase {
         }
     }
 
-    /// The file is complete: at least 500 vectors, each with a reason, and none twice.
+    /// Checks that the file is complete: at least 500 vectors, each with a reason, and none twice.
     func testFileIsComplete() throws {
         let file = try Vectors.file()
         XCTAssertEqual(file.vectors.count, file.count)
@@ -103,8 +103,8 @@ enum Vectors {
 
     static func all(of op: String) throws -> [Vector] { try file().vectors.filter { $0.op == op } }
 
-    /// Points of the twist from the vectors that `isWanted` selects: valid points from sums that are infinite, and
-    /// points outside the subgroup.
+    /// Returns points of the twist from the vectors that `isWanted` selects. Those of vectors whose sum is infinite are
+    /// in the subgroup; the others are outside it.
     static func g2(where isWanted: (String) -> Bool) throws -> [[UInt8]] {
         try file().vectors.filter { isWanted($0.op) && ($0.op == "recombine_g2" || $0.code == -18) }
             .compactMap { $0.input.a ?? $0.input.bytes }.map(unhex)

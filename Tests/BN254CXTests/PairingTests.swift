@@ -48,8 +48,8 @@ final class PairingTests: XCTestCase {
         }
     }
 
-    /// The pairing has the same value as a textbook pairing: lines with verticals over Fp12, and one power by (p^12 -
-    /// 1)/r.
+    /// Compares the pairing with a textbook pairing, which divides by vertical lines over Fp12 and raises to the power
+    /// (p^12 - 1)/r.
     func testAgreesWithTheTextbookPairing() throws {
         try Workspace.run { w in
             let q = w.affineG2(), p = w.affineG1(), value = w.arena.gt()
@@ -80,7 +80,7 @@ final class PairingTests: XCTestCase {
         }
     }
 
-    /// Prepared lines give the same values, also for points of G1 with any Z.
+    /// Prepared lines must give the same values, even if the points of G1 have any Z.
     func testPreparedPointsGiveTheSamePairing() {
         Workspace.run { w in
             let q1 = w.affineG2(), q2 = w.affineG2(), p1 = w.affineG1(), p2 = w.affineG1()
@@ -98,7 +98,7 @@ final class PairingTests: XCTestCase {
         }
     }
 
-    /// Changes the point to another representation of itself.
+    /// Multiplies all coordinates by a random factor, which gives the same point with another Z.
     private func scale(_ point: G1, _ w: inout Workspace) {
         let factor = w.arena.take(4)
         for i in 0..<4 { factor[i] = i < 3 ? w.next() : w.next() >> 4 }

@@ -1,7 +1,7 @@
 import BN254CX
 import XCTest
 
-/// Arithmetic modulo r, products of pairings with one prepared point, traces, and the map of Elligator squared.
+/// Tests arithmetic modulo r, products of pairings with one prepared point, traces, and the map of Elligator squared.
 final class ProtocolArithmeticTests: XCTestCase {
     private let rounds = 20
 
@@ -51,7 +51,8 @@ final class ProtocolArithmeticTests: XCTestCase {
         }
     }
 
-    /// The product of two pairings with one prepared point equals the one without, also with any Z and with infinity.
+    /// The product of two pairings with one prepared point must equal the one without, even with any Z and with
+    /// infinity.
     func testMixedProductEqualsTheOther() {
         Workspace.run { w in
             for _ in 0..<rounds {
@@ -110,7 +111,7 @@ final class ProtocolArithmeticTests: XCTestCase {
         }
     }
 
-    /// Exactly the counted preimages are mapped to the point; their neighbours are not.
+    /// Exactly as many numbers as counted must be mapped to the point. The numbers before and after must not.
     func testPreimagesOfThePointsMap() throws {
         try Workspace.run { w in
             for _ in 0..<rounds {

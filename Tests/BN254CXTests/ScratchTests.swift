@@ -2,7 +2,7 @@ import BN254CX
 import CGMP
 import XCTest
 
-/// Each function stays within the scratch that it declares. The limbs after it must not change.
+/// Tests that each function uses no more scratch than it declares: the limbs after it must not change.
 final class ScratchTests: XCTestCase {
     private let mark: UInt = 0xA5A5_5A5A_A5A5_5A5A
 
@@ -99,7 +99,7 @@ final class ScratchTests: XCTestCase {
         }
     }
 
-    /// The arena has room for the largest operations of the protocol and all values that they decode.
+    /// The arena must have room for the largest operations of the protocol and for all values that they decode.
     func testArenaHoldsTheLargestOperations() {
         let values = 8 * G1.count + 4 * G2.count + 4 * GT.count + 4 * Scalar.count
         for scratch in [

@@ -1,12 +1,12 @@
 import BN254CX
 import XCTest
 
-/// BN curves that are small enough to try all points: x = -1 (p = 19, r = 13) and x = 1 (p = 103, r = 97).
+/// Tests on BN curves that are small enough to try all points: x = -1 (p = 19, r = 13) and x = 1 (p = 103, r = 97).
 ///
-/// The engine is made for one prime of four limbs and cannot run at another size. So the tests use a second
-/// implementation of the same formulas over any prime with p = 3 mod 4 (`TwinG2`, `TwinPairing`). The first two tests
-/// show that with the parameter of BN254CX it gives the engine's results: the bytes of a pairing, and the verdicts of
-/// the subgroup test. The others try every point of the small curves.
+/// The engine is made for one prime of four limbs and cannot use another one. So the tests use a second implementation
+/// of the same formulas for any prime with p = 3 mod 4 (`TwinG2`, `TwinPairing`). The first two tests show that it
+/// gives the engine's results with the parameter of BN254CX: the bytes of a pairing, and the results of the subgroup
+/// test. The others try every point of the small curves.
 final class ToyCurveTests: XCTestCase {
     func testTwinGivesThePairingsOfTheEngine() throws {
         let twin = TwinPairing<BN254CXTwin>()
@@ -228,7 +228,7 @@ struct ToyGroup<Curve: TwinCurve> {
     }
 
     private static func points<Field: SlowFieldElement>(_ field: [Field], b: Field) -> [SlowPoint<Field>] {
-        // Groups the field by squares, because comparing all pairs would take too long over Fp2.
+        // Finds y by a table of the square roots of all elements. Comparing all pairs would take too long over Fp2.
         let roots = Dictionary(grouping: field) { "\($0 * $0)" }
         return field.flatMap { x in (roots["\(x * x * x + b)"] ?? []).map { SlowPoint(x: x, y: $0) } }
     }

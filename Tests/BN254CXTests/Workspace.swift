@@ -151,7 +151,7 @@ extension Workspace {
 
     func slow2(_ a: ConstLimbs) -> SlowFp2 { SlowFp2(slow(a), slow(a + 4)) }
 
-    /// The places 0, 1, 2 contain w^0, w^2, w^4; the places 3, 4, 5 contain w^1, w^3, w^5.
+    /// The engine stores w^0, w^2, w^4 at the places 0, 1, 2, and w^1, w^3, w^5 at the places 3, 4, 5.
     func slow12(_ a: ConstLimbs) -> SlowFp12 { SlowFp12([0, 3, 1, 4, 2, 5].map { slow2(a + 8 * $0) }) }
 
     func slow(_ point: G1) -> SlowPoint<SlowFp>? {

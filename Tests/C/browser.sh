@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Plays a browser that a phone logs in. It prints the access number or QR code, polls until the phone has proved its
-# PIN, and redeems the result at the application. It succeeds only if it was logged in; with "declined" only if the
-# phone has told it that the user declined.
+# Stands for a browser that a phone logs in. It prints the access number or QR code, polls until the phone has logged
+# in, and redeems the token at the RPA. It succeeds only if it was logged in; with "declined", only if it was told that
+# the user has declined the login on the phone.
 # usage: browser.sh URL getAccessNumber|getQrUrl|declined
 set -euo pipefail
 url=$1

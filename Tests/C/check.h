@@ -5,8 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* One program is one test. Its checks are cases; what it does to the library on
- * purpose, such as a cut answer or a full disk, are faults. */
+/* A program is one test. Its checks are counted as cases. The failures that
+ * it causes on purpose, such as a cut answer or a full disk, are counted as
+ * faults. */
 static int checks, faults, failures;
 
 /* Checks a condition; the arguments after it are printed if it does not hold,

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Checks that the library works where no Swift is installed: its programs run in a root folder that contains only them,
-# the library and the distribution's libraries that they need. It also checks the size of the library.
+# Checks that the library works where no Swift is installed. Its programs run in a root folder that contains only the
+# programs, the library, and those libraries of the distribution that it needs. Also checks the size of the library.
 # usage: check_standalone.sh LIBRARY PROGRAM...
 set -eu
 export LC_ALL=C
@@ -27,8 +27,8 @@ echo "$segments" | grep 'GNU_STACK' | grep -q 'RW ' || fail "the stack is execut
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 mkdir -p "$root/lib" "$root/tmp"
-# The limit for the stripped library. It would be 1.4 MB larger with the regular expressions and string processing of
-# the standard library, which it does not use.
+# The largest allowed size of the stripped library in bytes. With the regular expressions and string processing of the
+# standard library, which it does not use, it would be 1.4 MB larger.
 largest=8900000
 strip -o "$root/stripped" "$library"
 size=$(stat -c %s "$root/stripped")
@@ -50,7 +50,7 @@ echo "$closure" | grep -o '/[^ ]*' | while read -r file; do
 done
 if find "$root" -iname '*swift*' | grep .; then fail "the closure holds Swift"; fi
 
-# Root may change the root folder. Others may do it in a user namespace, if the system allows that.
+# Only root may change the root folder. Other users can do it in a user namespace, if the system allows that.
 enter=
 [ "$(id -u)" -eq 0 ] || enter="unshare --user --map-root-user"
 echo "in a root folder with $(find "$root" -type f | wc -l) files and no Swift:"

@@ -1,5 +1,5 @@
-/* mpin_config: the effect of its members, and how callers of other versions and
- * careless callers fill it. */
+/* Tests mpin_config: the effect of each member, wrong values, and callers
+ * that were compiled with an older or a newer header. */
 #define _DEFAULT_SOURCE
 
 #include "check.h"
@@ -12,7 +12,7 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Structures with another size than in this header. */
+/* Tests structures with another size than that of this header. */
 static void other_sizes(void)
 {
     struct {
@@ -42,7 +42,8 @@ static void other_sizes(void)
     CHECK_STATUS(mpin_sdk_init(fresh, &newer.known), MPIN_OK);
     CHECK_STATUS(mpin_sdk_destroy(fresh), MPIN_OK);
 
-    /* Bytes beyond the size are not read, because they are not part of it. */
+    /* Fills the bytes beyond the size with garbage. They must not be read,
+     * because they are not part of the structure. */
     newer.known.size = 2 * sizeof(void *);
     memset(&newer.known.storage_key_path, 0xA5,
            sizeof newer - offsetof(mpin_config, storage_key_path));
@@ -51,7 +52,7 @@ static void other_sizes(void)
     mpin_sdk_free(fresh);
 }
 
-/* Texts that are not valid. */
+/* Tests texts that are missing, empty or not UTF-8. */
 static void wrong_texts(void)
 {
     mpin_sdk *fresh = NULL;
@@ -77,7 +78,7 @@ static void wrong_texts(void)
     mpin_sdk_free(fresh);
 }
 
-/* The error text names the member and says what to do. */
+/* Checks that the error text names the wrong member and says what to do. */
 static void says(mpin_config *c, const char *expected)
 {
     char text[512] = "";
@@ -128,7 +129,8 @@ static void refusals_name_the_member(void)
     says(&newer.known, "config has a member that this library does not know");
 }
 
-/* An impossible size is refused, so that no other memory is read. */
+/* Tests impossible sizes. They must be refused, because otherwise the
+ * library would read memory behind the structure. */
 static void endless(void)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -153,7 +155,7 @@ static void endless(void)
 
 static struct loopback server;
 
-/* An initialised sdk, or NULL. */
+/* Returns an initialised sdk, or NULL. */
 static mpin_sdk *opened(mpin_config *c, mpin_status expected)
 {
     mpin_sdk *made = NULL;
@@ -163,8 +165,8 @@ static mpin_sdk *opened(mpin_config *c, mpin_status expected)
     return made;
 }
 
-/* Requests that leave this machine go to the proxy, with the whole URL in the
- * first line; those to loopback do not. */
+/* Tests a proxy. Requests to other machines must go to it, with the whole
+ * URL in the first line. Requests to loopback addresses must not. */
 static void proxy(void)
 {
     struct loopback direct;
@@ -192,7 +194,8 @@ static void proxy(void)
     mpin_sdk_free(opened(&c, MPIN_INVALID_ARGUMENT));
 }
 
-/* Without allow_insecure nothing is sent, with or without a proxy. */
+/* Without allow_insecure nothing may be sent by plain HTTP, neither with nor
+ * without a proxy. */
 static void insecure(void)
 {
     mpin_config c = {0};
@@ -205,7 +208,7 @@ static void insecure(void)
     mpin_sdk_free(sdk);
 }
 
-/* The path of the last request, and its header with the client id. */
+/* Checks the path of the last request, and its header with the client id. */
 static void expect_request(const char *path, const char *client)
 {
     char line[128];
@@ -239,7 +242,8 @@ static void prefix_and_client(void)
     mpin_sdk_free(opened(&c, MPIN_INVALID_ARGUMENT));
 }
 
-/* 64 hex digits, readable only for the owner. */
+/* Checks that a key file has 64 hex digits and is readable only for its
+ * owner. Returns the digits. */
 static void expect_key_file(const char *path, char digits[65])
 {
     struct stat about;
@@ -254,8 +258,8 @@ static void expect_key_file(const char *path, char digits[65])
     fclose(file);
 }
 
-/* The key is made in the named file and read from there. With another key the
- * store cannot be read. */
+/* The key must be made in the named file and read from it. With another key,
+ * the store must not be readable. */
 static void key_path(void)
 {
     char made[65] = "", read_again[65] = "", beside[160];
@@ -285,7 +289,7 @@ static void key_path(void)
     mpin_sdk_free(opened(&c, MPIN_STORAGE_ERROR));
 }
 
-/* The server also registers everybody. */
+/* Also answers a registration, with the same identity for everybody. */
 #define ANSWERS                                                                \
     "{\"mpinId\":\"7b22757365724944223a22616c696365227d\","                     \
     "\"regOTT\":\"00000000000000000000000000000000\",\"active\":false,"        \

@@ -1,10 +1,12 @@
-/* Constants equal functions, every status of the header has its own name, and
- * the layout of the structure that callers fill is what bindings expect. */
+/* Tests that the constants are equal to the results of the functions, that
+ * each status of the header has its own name, and that the structure that
+ * callers fill has the layout that the bindings expect. */
 #include "check.h"
 
 #include <mpin_crypto.h>
 
-/* `{name, number}` of each status, taken out of the header by the Makefile. */
+/* The name and the number of each status, which the Makefile takes from the
+ * header. */
 static const struct {
     const char *name;
     mpin_status status;

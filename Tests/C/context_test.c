@@ -1,5 +1,5 @@
-/* mpin_context: every callback works, fails at each call in turn, calls the
- * library again, returns garbage and too much, and takes too long. */
+/* Tests mpin_context. Every callback works, fails at each call in turn,
+ * calls the library again, returns garbage or too much, and takes too long. */
 #define _GNU_SOURCE
 
 #include "check.h"
@@ -66,7 +66,7 @@ static int32_t state(void)
     return value;
 }
 
-/* Another sdk with the same stored data, as after a restart. */
+/* Logs in with another sdk on the same stored data, as after a restart. */
 static void log_in_after_restart(void)
 {
     mpin_user_free(user);
@@ -99,7 +99,8 @@ static void works(void)
 
 /* ---- The way of a PIN ----------------------------------------------- */
 
-/* A sanitizer adds frames, and inlines other functions. */
+/* The largest number of frames. A sanitizer adds frames, because fewer
+ * functions are inlined. */
 #if defined(__has_feature) && !defined(LONGEST_WAY)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define LONGEST_WAY 40
@@ -111,8 +112,8 @@ static void works(void)
 
 static int deepest;
 
-/* The number of the library's frames between the program and http_execute,
- * including that of the C function. */
+/* Counts the frames of the library's functions between the program and
+ * http_execute, with that of the C function, and answers the request. */
 static mpin_status count_frames(struct program *self,
                                 const mpin_http_request *request,
                                 mpin_http_response *response)
@@ -133,7 +134,8 @@ static mpin_status count_frames(struct program *self,
     return program_reply(response, a.status, a.body, strlen(a.body));
 }
 
-/* Between the C function and http_execute a PIN passes only a few frames. */
+/* A PIN is passed from the C function to http_execute through only a few
+ * frames, in which copies of it could be left. */
 static void short_way(void)
 {
     program_forget(&p);
@@ -158,9 +160,9 @@ static mpin_status meaning(char failed)
     }
 }
 
-/* The call with that number fails, whichever it is. The step that makes it
- * reports the reason and changes nothing, and the same step succeeds the second
- * time. */
+/* Lets callback call `number` fail. The step that makes this call must
+ * report the reason and change nothing, and must succeed when it is
+ * repeated. */
 static void fails_at(int number)
 {
     program_forget(&p);
@@ -198,7 +200,7 @@ static void fails_at_every_call(void)
 
 /* ---- HTTP ----------------------------------------------------------- */
 
-/* What http_execute must do next. */
+/* The next answer of http_execute. */
 static struct {
     mpin_status status;
     int http_status;
@@ -352,7 +354,7 @@ static void wrong_arguments(void)
     end();
 }
 
-/* No callback is called for a request that must not be sent. */
+/* Tests URLs that must not be requested. No callback may be called for them. */
 static void urls(void)
 {
     begin();
@@ -417,7 +419,7 @@ static mpin_status answer_when_canceled(struct program *program,
         if (mpin_http_response_is_canceled(response, &canceled) != MPIN_OK)
             return MPIN_NETWORK_ERROR;
     }
-    /* The reported status does not matter, because the call was cancelled. */
+    /* This status has no effect, because the call was cancelled. */
     return MPIN_NETWORK_ERROR;
 }
 
@@ -517,8 +519,8 @@ static void reentered(void)
     end();
 }
 
-/* A program may delete the stored users and clear those in memory while the sdk
- * is initialised. */
+/* Tests that a program may delete the stored users, and clear those in
+ * memory, while the sdk is initialised. */
 static void emptied(void)
 {
     program_forget(&p);
@@ -605,7 +607,8 @@ static void strange_storage(void)
     init_gives(MPIN_UNSUPPORTED_FORMAT);
     memcpy(p.stored[0], users, sizeof users);
     p.stored_len[0] = users_len;
-    /* A key that is missing, cut, malformed, or another one. */
+    /* Tests stored keys that are cut off (at 0 bytes: missing), malformed,
+     * or another one. */
     for (size_t n = 0; n < secure_len; n += 21) {
         p.stored_len[1] = n;
         init_gives(MPIN_STORAGE_ERROR);
@@ -750,7 +753,7 @@ static mpin_status no_random(void *u, uint8_t *out, size_t n)
     return MPIN_OK;
 }
 
-/* A random generator that reports success but writes nothing. */
+/* Tests a random generator that reports success but writes nothing. */
 static void silent_generator(void)
 {
     program_forget(&p);
@@ -771,7 +774,8 @@ static void silent_generator(void)
     end();
 }
 
-/* The log of everything above. program_close looks for long numbers in it. */
+/* Checks the log of all tests above. program_close searches it for long
+ * numbers. */
 static void log_tells_no_secret(void)
 {
     CHECK(p.log_lines > 100, "%d lines", p.log_lines);
@@ -811,12 +815,13 @@ static void structures(void)
     newer.known.storage_key = NULL;
     CHECK_STATUS(mpin_sdk_init(sdk, &config), MPIN_OK);
 
-    /* The context is copied, so the caller's copy may be overwritten. */
+    /* The library has copied the context, so the caller may overwrite its
+     * own. */
     memset(&newer, 0xA5, sizeof newer);
     walk(BACKEND, BACKEND);
     end();
 
-    /* An older program's structure ends after http_execute. */
+    /* Tests an older program, whose structure ends after http_execute. */
     memset(&newer, 0xA5, sizeof newer);
     newer.known.size = offsetof(mpin_context, storage_get);
     newer.known.user = &p;

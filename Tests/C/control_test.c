@@ -1,9 +1,11 @@
-/* What a sanitizer must find, to prove that it watches the library itself:
+/* Makes an error inside the library that a sanitizer must find, to prove
+ * that it watches the library:
  *
- *     control_test address    the library reads memory that was freed
- *     control_test thread     two threads let it write to one place
+ * usage: control_test address    the library reads freed memory
+ *        control_test thread     two threads let the library write to one place
  *
- * A program that ends well has not been watched. */
+ * The sanitizer must end the program. If the program ends normally, the
+ * library was not watched. */
 #define _DEFAULT_SOURCE
 
 #include "check.h"

@@ -1,14 +1,14 @@
-/* Every octet string of every function of mpin_crypto.h, once as NULL and once
- * with each wrong length, and every other parameter out of range. The result
- * must report it and no output may be changed. */
+/* Tests every octet string of every function of mpin_crypto.h as NULL and
+ * with each wrong length, and every other parameter with values out of
+ * range. The result must report it, and no output may be changed. */
 #include "check.h"
 #include "vector.h"
 
 #include <mpin_crypto.h>
 #include <stdlib.h>
 
-/* The kinds of an octet string. Only an optional one may be left out in the
- * calls of this table, which use a date and want every output. */
+/* The kinds of octet strings. Only those of kind OPTIONAL may be left out in
+ * these calls, because all calls use a date and request every output. */
 enum kind { NONE, OUT, IN, OPTIONAL, ANY_LENGTH };
 
 struct octets {
@@ -29,8 +29,8 @@ struct call {
 static uint8_t id[200], hash[32], s[32], x[32], y[32], pin[32], digits[4];
 static uint8_t client_secret[65], token[65], permit[65], sec[65], u[65], ut[65],
     v[65], hid[65], htid[65], server_secret[128], e[384], f[384];
-/* A key pair with z = 1, whose public key is the generator; a proof without a
- * time permit and one of one pass. */
+/* Values of a key pair with z = 1, whose public key is the generator; of a
+ * proof without a time permit; and of a proof in one pass. */
 static uint8_t r[32], generator[128], v0[65], signed_u[65], signed_ut[65],
     signed_v[65], encoded[65];
 enum { TIME = 1700000000 };
@@ -259,7 +259,7 @@ static const struct function {
 
 static int32_t number;
 
-/* The call in which everything is right. */
+/* Returns a call in which every argument is right. */
 static struct call good(const struct function *function)
 {
     struct call c;
@@ -346,7 +346,7 @@ static void wrong_numbers(const struct function *function)
         fails(function, &c, wrong, "NULL number", 0);
 }
 
-/* Values of the right length that are not points or scalars. */
+/* Tests octets of the right length that are not points or scalars. */
 static void wrong_content(const struct function *function)
 {
     for (int i = 0; i < MAX && function->o[i].kind != NONE; i++) {
@@ -367,7 +367,7 @@ static void wrong_content(const struct function *function)
         memset(bad, 0, sizeof bad);
         if (n == 384)
             fails(function, &c, MPIN_CRYPTO_WRONG_ORDER, "00...", i);
-        /* r may be 0, and two times zero encodes a point. */
+        /* `r` may be 0. `encoded` may be zeros, because they encode a point. */
         if (function->o[i].p == r || function->o[i].p == encoded)
             continue;
         if (is_scalar)
@@ -377,8 +377,8 @@ static void wrong_content(const struct function *function)
     }
 }
 
-/* Turns one bit of one input. Any result is allowed except a crash or a number
- * that the header does not name. */
+/* Changes single bits of an input. Every documented result is allowed; a
+ * crash or another number is not. */
 static void turned_bits(const struct function *function, int turns)
 {
     static uint32_t seed = 1;
@@ -470,7 +470,7 @@ static void handles(void)
     mpin_sdk_free(sdk);
 }
 
-/* Values that the table needs and the vector does not contain. */
+/* Computes the values that the tests need and the vector does not contain. */
 static void prepare(void)
 {
     uint8_t bad[65];

@@ -1,11 +1,11 @@
-/* A registration and logins through mpin_crypto.h, against the test vector of
- * the wire protocol, and a round trip with fresh random values. */
+/* Tests a registration and logins through mpin_crypto.h: against the test
+ * vector of the wire protocol, and with new random values. */
 #include "check.h"
 #include "vector.h"
 
 #include <mpin_crypto.h>
 
-/* A value of the vector and its size. */
+/* Declares a value of the vector, with its size. */
 #define VALUE(name, hex)                                                       \
     uint8_t name[sizeof(hex) / 2];                                             \
     unhex(name, hex)
@@ -42,7 +42,7 @@ static void trust_authorities(void)
                                                ARG(hash)), 0);
     CHECK(EQUAL(a, permit_1), "permit share 1");
     CHECK(EQUAL(b, permit_2), "permit share 2");
-    /* An output may overlap an input. */
+    /* Tests that an output may overlap an input. */
     CHECK_STATUS(mpin_crypto_recombine_g1(ARG(a), ARG(a), ARG(b)), 0);
     CHECK(EQUAL(a, permit), "permit");
 
@@ -58,7 +58,7 @@ static void trust_authorities(void)
     CHECK(EQUAL(p, server), "server secret");
 }
 
-/* The vector's PIN is mapped by the hash of the old core. */
+/* Maps a PIN to a number with the hash of the old core, as the vector does. */
 static void legacy_pin(uint8_t *scalar, const char *pin)
 {
     int32_t bits = 0;
@@ -159,7 +159,8 @@ static void server(void)
     mpin_crypto_server_context_free(context);
 }
 
-/* The results of a login with new values, and how wrong its PIN was. */
+/* Logs in with new values. Returns the result, and by how much the PIN was
+ * wrong. */
 static int32_t login(const char *registered, const char *entered,
                      int32_t *pin_error)
 {

@@ -1,5 +1,5 @@
-/* The C++ headers overwrite their data before its memory is freed: every freed block, and the memory of every destroyed
- * object, is searched for the secret. */
+/* Tests that the C++ headers overwrite their data before its memory is freed. Searches every freed block, and the
+ * memory of every destroyed object, for the secret. */
 
 #include "mfa_sdk.h"
 
@@ -19,7 +19,7 @@ static void Check(bool holds, const char *what, int line) {
 }
 #define CHECK(condition) Check((condition), #condition, __LINE__)
 
-/* A secret that is too long for a text's internal buffer, and a part of it that fits into that buffer. */
+/* A secret that is too long for the internal buffer of a text, and a part of it that fits into that buffer. */
 static const char secret[] = "839174506283839174506283839174506283";
 static const char part[] = "83917450";
 
@@ -38,14 +38,14 @@ static void Free(void *memory) {
 }
 
 void *operator new(std::size_t size) {
-    /* Cleared, so that no older content of the block is found. */
+    /* Allocates cleared memory, so that the search finds no older content of the block. */
     if (void *memory = std::calloc(1, size ? size : 1)) return memory;
     throw std::bad_alloc();
 }
 void operator delete(void *memory) noexcept { Free(memory); }
 void operator delete(void *memory, std::size_t) noexcept { Free(memory); }
 
-/* How often memory that an action has freed contained the secret. */
+/* Returns how often the memory that the action has freed contains the secret. */
 template <typename Action> static int LeftBehind(const Action &action) {
     copies = 0;
     action();
@@ -110,7 +110,8 @@ static void TestTextsThatAreTheirOwnSource() {
     CHECK(text == secret);
 }
 
-/* Constructed in a given place, which is searched afterwards. */
+/* Tests texts that are short enough for the internal buffer. The object is made at a known place, which is searched
+ * afterwards. */
 static void TestShortTexts() {
     alignas(util::String) static char place[sizeof(util::String)];
     util::String *text = new (place) util::String(part);
@@ -182,7 +183,7 @@ static void TestWhatIsNoJson() {
     }) == 0);
 }
 
-/* A replaced localeconv(), because this machine may have no locale with a comma. */
+/* Replaces localeconv(), to get a decimal comma on a machine that may have no locale with one. */
 static bool has_comma;
 
 extern "C" struct lconv *localeconv(void) noexcept {
@@ -222,7 +223,7 @@ static void TestMaps() {
     }) == 0);
 }
 
-/* The memory that the library writes to. */
+/* Tests the memory to which the library writes its answers. */
 static void TestAnswers() {
     CHECK(LeftBehind([] { std::strcpy(mpin_cxx::Room(1 << 10).data(), secret); }) == 0);
     typedef mpin_cxx::Answer<mpin_otp> Otp;

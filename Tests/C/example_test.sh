@@ -8,7 +8,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 passed=0
 
-# expect TEXT COMMAND...: with the PINs on standard input, the last line that the command prints must be TEXT.
+# expect TEXT COMMAND...: runs a command of the example, which gets the PINs from standard input. Its last line must be
+# TEXT.
 expect() {
     local says=$1 said
     shift

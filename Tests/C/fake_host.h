@@ -1,5 +1,5 @@
-/* The fake server (fake_server.h) as an MFA server, for programs in C++ and,
- * built as a shared library, in Python. */
+/* Makes the fake server (fake_server.h) available as an MFA server for C++
+ * programs and, as a shared library, for Python. */
 #ifndef FAKE_HOST_H
 #define FAKE_HOST_H
 
@@ -16,12 +16,13 @@ extern "C" {
 /* Returns NULL if there is not enough memory. */
 void *fake_host_new(void);
 void fake_host_free(void *host);
-/* Returns the HTTP status of an answer. The answer is written to `answer`,
- * which has FAKE_HOST_ANSWER bytes. `user` is the user for whom a signing key
- * is made. */
+/* Answers a request and returns the HTTP status. `answer` gets the body; it
+ * must have FAKE_HOST_ANSWER bytes. `user` is the user for whom a signing
+ * key is made. */
 int fake_host_serve(void *host, const char *method, const char *url,
                     const char *body, const char *user, char *answer);
-/* The server secret, 128 bytes, to verify signatures with. */
+/* Writes the server secret, 128 bytes, with which signatures can be
+ * verified. */
 void fake_host_secret(const void *host, uint8_t *secret);
 
 #ifdef __cplusplus

@@ -1,6 +1,7 @@
-/* RPS, RPA and both D-TAs in this process, with real keys (wire sections 6, 8
- * and 9): it computes the answer to a request. As an MFA server it also has the
- * requests of MIRACL's servers, according to the wire texts, not recorded. */
+/* RPS, RPA and both D-TAs as functions in this process, with real keys (wire
+ * sections 6, 8 and 9). They compute the answer to a request. As an MFA
+ * server, they also answer the requests of MIRACL's servers, which are
+ * written from the wire texts, not recorded. */
 #ifndef FAKE_SERVER_H
 #define FAKE_SERVER_H
 
@@ -36,16 +37,16 @@ enum { FAKE_DATE = 20778, FAKE_HEX_ID = 1024 };
 struct fake {
     uint8_t master[2][MPIN_SCALAR_SIZE];
     mpin_crypto_server_context *context;
-    /* Base URL of an MFA server. NULL for a Milagro server, which has only the
-     * identity that was registered last. */
+    /* The base URL of an MFA server; NULL for a Milagro server. A Milagro
+     * server knows only the identity that was registered last. */
     const char *mfa;
     /* Whether time permits are used. */
     int permits;
     /* Whether a registration waits for a confirmation. */
     int mailed;
-    /* The number of attempts of a client. */
+    /* The number of wrong PINs that block the identity. */
     int attempts;
-    /* The identity. */
+    /* The identity that was registered last. */
     char mpin_id[FAKE_HEX_ID];
     char reg_ott[33];
     int issued, failed;
@@ -58,8 +59,8 @@ struct fake {
     /* The number of successful logins. */
     int logins;
     /* Values of an MFA server: the user for whom a signing key is made, the
-     * customer's name, the identity that signs, and what the next login with
-     * the right PIN is asked to do. */
+     * customer's name, the identity that signs, and the renewal that the
+     * next login with the right PIN must make. */
     const char *user, *customer;
     char signing_id[FAKE_HEX_ID];
     enum { NO_RENEWAL, NEW_SHARES, NEW_KEY_PAIR } renewal;
@@ -79,7 +80,7 @@ static void fake_check(int32_t status)
     }
 }
 
-/* The server secret, MPIN_G2_SIZE bytes. */
+/* Writes the server secret, MPIN_G2_SIZE bytes. */
 static void fake_secret(const struct fake *m, uint8_t *secret)
 {
     uint8_t share[2][MPIN_G2_SIZE];
@@ -116,8 +117,8 @@ static void fake_to_hex(char *text, const void *bytes, size_t n)
     text[2 * n] = '\0';
 }
 
-/* The bytes of a hex text up to its end or a quote; 0 if there are other
- * characters or too many. */
+/* Decodes a hex text up to its end or a quote. Returns the number of bytes;
+ * 0 if the text contains other characters or is too long. */
 static size_t fake_from_hex(uint8_t *bytes, size_t room, const char *text)
 {
     size_t n = 0;
@@ -131,7 +132,8 @@ static size_t fake_from_hex(uint8_t *bytes, size_t room, const char *text)
     return n;
 }
 
-/* The beginning of the text of a member in JSON without white space. */
+/* Returns the beginning of a member's text in JSON without white space; NULL
+ * if there is no such member. */
 static const char *fake_member(const char *json, const char *name)
 {
     char key[32];
@@ -181,7 +183,7 @@ static void fake_settings(struct fake *m, struct fake_answer *a)
              m->permits ? "true" : "false");
 }
 
-/* A new M-Pin ID in hex. */
+/* Makes a new M-Pin ID, in hex. */
 static void fake_issue(struct fake *m, char *hex, const char *user)
 {
     char content[400];
@@ -221,7 +223,8 @@ static void fake_register(struct fake *m, struct fake_answer *a,
              m->customer);
 }
 
-/* A D-TA's share of the client secret or, with a date, of the time permit. */
+/* Computes a D-TA's share of the client secret or, with a date, of the time
+ * permit. */
 static void fake_share(struct fake *m, int dta, int32_t date,
                        const uint8_t hash[32], char *text)
 {
@@ -235,7 +238,8 @@ static void fake_share(struct fake *m, int dta, int32_t date,
     fake_to_hex(text, share, sizeof share);
 }
 
-/* The hash of an identity with its public key, if it has one. */
+/* Computes the hash of an identity, followed by its public key if it has
+ * one. */
 static void fake_hash(const char *mpin_id, const uint8_t *key, size_t key_size,
                       uint8_t hash[32])
 {
@@ -296,7 +300,7 @@ static void fake_second_share(struct fake *m, struct fake_answer *a,
             share);
 }
 
-/* TRUST wire section 7.4: an identity for a public key. */
+/* TRUST wire section 7.4: makes an identity for a public key. */
 static void fake_signing_key(struct fake *m, struct fake_answer *a,
                              const char *body)
 {
@@ -363,7 +367,8 @@ static void fake_pass_2(struct fake *m, struct fake_answer *a, const char *body)
             0xa07, m->mfa ? ",\"OTP\":\"123456\"" : "");
 }
 
-/* TRUST wire section 7.1: the login succeeds once the new secret is proved. */
+/* TRUST wire section 7.1: asks for a renewal. The login succeeds at the next
+ * proof, with the new secret. */
 static void fake_renewal(struct fake *m, struct fake_answer *a)
 {
     uint8_t hash[32];
@@ -386,7 +391,7 @@ static void fake_renewal(struct fake *m, struct fake_answer *a)
              id, share, m->mfa, hex);
 }
 
-/* The answer to a successful login. */
+/* Writes the answer to a successful login. */
 static void fake_welcome(struct fake *m, struct fake_answer *a, const char *body)
 {
     const char *scope = fake_member(body, "scope");
@@ -404,7 +409,8 @@ static void fake_welcome(struct fake *m, struct fake_answer *a, const char *body
                 : "");
 }
 
-/* The last wrong PIN blocks. After that, a right PIN gets the same answer. */
+/* Judges a login. The last allowed wrong PIN blocks; after that, a right PIN
+ * gets the same answer as a wrong one. */
 static void fake_authenticate(struct fake *m, struct fake_answer *a,
                               const char *body)
 {
@@ -427,7 +433,7 @@ static void fake_authenticate(struct fake *m, struct fake_answer *a,
     strcpy(a->body, "{\"message\":\"wrong PIN\"}");
 }
 
-/* The answers of an MFA server that are the same for everybody. */
+/* Writes the answers of an MFA server that are the same for everybody. */
 static void fake_page(struct fake *m, struct fake_answer *a, const char *path)
 {
     static const struct {

@@ -29,7 +29,7 @@ static int32_t state_of(mpin_user *user)
     return state;
 }
 
-/* The steps of a registration, each also in the wrong order. */
+/* Registers a user. Each step is also tried in the wrong order. */
 static mpin_user *registered(mpin_sdk *sdk, const char *id)
 {
     mpin_user *user = NULL;
@@ -74,7 +74,8 @@ static void logins(mpin_sdk *sdk, mpin_user *user)
     CHECK_STATUS(mpin_sdk_get_auth_data(sdk, user, again, &m), MPIN_OK);
     CHECK(strcmp(data, again) == 0, "then it is %s", again);
 
-    /* If the buffer is too small, a second call gets the text. */
+    /* If the buffer is too small, nothing is written, and a second function
+     * returns the text. */
     CHECK_STATUS(mpin_sdk_start_authentication(sdk, user), MPIN_OK);
     memset(data, 0xA5, sizeof data);
     m = 1;
@@ -124,7 +125,7 @@ static void lists(mpin_sdk *sdk, mpin_user *alice, mpin_user *bob)
     CHECK(state_of(alice) == MPIN_USER_REGISTERED, "alice is gone, too");
 }
 
-/* Another sdk with the same store, as after a restart. */
+/* Logs in with another sdk on the same store, as after a restart. */
 static void restart(void)
 {
     mpin_sdk *sdk = open_sdk("store");
@@ -134,7 +135,8 @@ static void restart(void)
     CHECK_STATUS(mpin_sdk_finish_authentication(sdk, user, NULL, NULL, "1234"),
                  MPIN_OK);
 
-    /* A user handle from before mpin_sdk_destroy() does no harm. */
+    /* A user handle from before mpin_sdk_destroy() can still be used: it
+     * gives an error. */
     CHECK_STATUS(mpin_sdk_destroy(sdk), MPIN_OK);
     CHECK_STATUS(mpin_sdk_start_authentication(sdk, user), MPIN_FLOW_ERROR);
     mpin_user_free(user);

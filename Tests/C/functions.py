@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 
-# All other structures are outputs.
+# Structures that are handles. All other structures are outputs.
 HANDLES = {"mpin_sdk": "SDK", "mpin_user": "USER", "mpin_http_response": "RESPONSE", "mpin_storage_data": "DATA"}
 TYPES = {"char *": "BUFFER", "const char *": "TEXT", "size_t *": "COUNT", "size_t": "LENGTH", "int32_t *": "NUMBER",
          "uint8_t *": "OCTETS", "const uint8_t *": "BYTES", "int32_t": "INTEGER", "int64_t": "INTEGER",
@@ -19,7 +19,8 @@ SECRETS = ("pin", "old_pin", "new_pin", "factor")
 
 
 def declarations(header: str) -> "list[tuple[str, str, list[tuple[str, str]]]]":
-    """The result type, the name and the parameters (kind, name) of each function, in the order of the header."""
+    """Returns the result type, the name and the parameters (kind, name) of each function, in the order of the
+    header."""
     compiler = os.environ.get("CC", "cc")
     command = [compiler, "-E", "-P", "-DMPIN_NO_ATTRIBUTES", header]
     text = " ".join(subprocess.run(command, check=True, capture_output=True, text=True).stdout.split())

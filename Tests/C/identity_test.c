@@ -1,5 +1,6 @@
-/* An identity with a key pair: registration, logins, signatures; factors and a
- * new PIN; the keys of M-Pin Full; points that look random. */
+/* Tests an identity with a key pair: registration, logins and signatures.
+ * Also tests factors, a new PIN, the keys of M-Pin Full, and points that
+ * look random. */
 #include "check.h"
 
 #include <mpin_crypto.h>
@@ -52,7 +53,7 @@ static void register_key_pair(void)
                                          registered.bits, ARG(secret)), 0);
 }
 
-/* A login in two passes with a token. */
+/* Logs in with two passes. Returns the result of the server. */
 static int32_t login(const uint8_t *t, const char *digits)
 {
     uint8_t sec[MPIN_G1_SIZE], u[MPIN_G1_SIZE], v[MPIN_G1_SIZE];
@@ -128,7 +129,8 @@ static void signatures(void)
     }
 }
 
-/* The keys of client and server without a key pair, with and without a date. */
+/* Tests that client and server compute the same key, without a key pair,
+ * with or without a date. */
 static void keys(int32_t date, const char *entered)
 {
     uint8_t secret[MPIN_G1_SIZE], permit[MPIN_G1_SIZE], plain[MPIN_G1_SIZE],

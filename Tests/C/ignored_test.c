@@ -1,5 +1,5 @@
-/* This file is only compiled. It ignores results that a program may ignore, and
- * one that it may not. */
+/* This file is only compiled. The compiler must accept that a program
+ * ignores some results, and must warn for the last one. */
 #include <mpin.h>
 
 void end(mpin_sdk *sdk);

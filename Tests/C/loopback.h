@@ -1,4 +1,4 @@
-/* An HTTP server on a loopback port. It gives the same answer to every request,
+/* An HTTP server on a loopback port. It gives every request the same answer,
  * or no answer, so that its callers wait. */
 #ifndef LOOPBACK_H
 #define LOOPBACK_H
@@ -50,7 +50,7 @@ static void loopback_answer(struct loopback *server, int peer)
         shutdown(peer, SHUT_WR);
 }
 
-/* The last request, once; empty if there was none since the last call. */
+/* Returns the last request since the previous call; empty if there was none. */
 static inline const char *loopback_request(struct loopback *server)
 {
     static char request[sizeof server->request];
@@ -61,7 +61,7 @@ static inline const char *loopback_request(struct loopback *server)
     return request;
 }
 
-/* The callers that wait for an answer. */
+/* Returns the number of callers that wait for an answer. */
 static inline int loopback_stalled(struct loopback *server)
 {
     pthread_mutex_lock(&server->mutex);
@@ -88,7 +88,8 @@ static void *loopback_run(void *argument)
     return NULL;
 }
 
-/* Starts a server and writes its base URL to `url`. Returns 0, or -1. */
+/* Starts a server and writes its base URL to `url`. Returns 0, or -1 after
+ * an error. */
 static int loopback_start(struct loopback *server, const char *answer)
 {
     struct sockaddr_in address;

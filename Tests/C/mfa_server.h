@@ -1,6 +1,5 @@
 /* The fake server (fake_server.h) as a MIRACL MFA server behind the callback
- * http_execute. Any request can be given another answer, to test how the client
- * reacts. */
+ * http_execute. A test can replace the answer to any request. */
 #ifndef MFA_SERVER_H
 #define MFA_SERVER_H
 
@@ -17,14 +16,15 @@ enum { ANSWER = 16384 };
 
 static struct {
     struct fake server;
-    /* If `path` is not NULL, the answer to the next request with `path` in its
-     * URL. */
+    /* Replaces the answer to the next request that has `path` in its URL;
+     * NULL: none is replaced. */
     const char *path, *body;
     int status;
     /* The last request. */
     char url[2048], headers[2048], request[8192];
     int requests;
-    /* The address of the host name; NULL: an address of the Internet. */
+    /* The address that is reported for the host name; NULL: an address of
+     * the Internet. */
     const char *address;
 } mfa;
 
@@ -43,7 +43,7 @@ static void mfa_stop(void)
     fake_close(&mfa.server);
 }
 
-/* Sets the answer to the next request with `path` in its URL. */
+/* Replaces the answer to the next request with `path` in its URL. */
 static inline void mfa_answer(const char *path, int status, const char *body)
 {
     mfa.path = path;
@@ -51,7 +51,7 @@ static inline void mfa_answer(const char *path, int status, const char *body)
     mfa.body = body;
 }
 
-/* The text of a member of the request; empty if there is none. */
+/* Returns the text of a member of the request; empty if there is none. */
 static inline const char *member(const char *name)
 {
     static char value[4200];
@@ -65,7 +65,8 @@ static inline const char *member(const char *name)
     return value;
 }
 
-/* Returns the HTTP status; the answer is written to `out`. */
+/* Answers the last request: writes the body to `out` and returns the HTTP
+ * status. */
 static int mfa_serve(const char *method, char *out)
 {
     struct fake_answer a;

@@ -1,5 +1,5 @@
-/* Every parameter of every function, once with each kind of wrong value. The
- * list of functions is made from the header (functions.py). */
+/* Calls every function with each kind of wrong value for every parameter.
+ * The list of functions is made from the header (functions.py). */
 #ifndef MISUSE_H
 #define MISUSE_H
 
@@ -32,7 +32,7 @@ static const struct {
     {"", "users", MADE},
 };
 
-/* Integers that are out of range. */
+/* Values that are out of range, for each integer parameter. */
 static const struct {
     const char *function, *parameter;
     int64_t wrong[6];
@@ -45,7 +45,8 @@ static const struct {
      {INT64_MIN, INT32_MIN, -1, (int64_t)1 << 32, INT64_MAX, INT64_MAX - 1}},
 };
 
-/* Every number is a status whose name can be asked for. */
+/* Functions for which no value is wrong. mpin_status_name accepts every
+ * number. */
 static const char *const all_right[] = {"mpin_status_name"};
 
 static mpin_sdk *sdk, *other_sdk, *stale_sdk;
@@ -67,8 +68,8 @@ static struct {
 } outputs, untouched;
 
 static uint8_t bytes[32];
-/* The number of all wrong values, and of those that are a buffer that is too
- * small, a length out of range or a wrong PIN. */
+/* For each parameter, the number of wrong values tried, and how many of them
+ * were a buffer that is too small, a length out of range or a wrong PIN. */
 static int cases[FUNCTIONS][PARAMETERS], measured[FUNCTIONS][PARAMETERS];
 
 static int has(const struct function *function, enum kind kind)
@@ -95,7 +96,7 @@ static const char *text_for(const struct parameter *p)
     return strcmp(p->name, "backend") == 0 ? MFA_URL : "alice";
 }
 
-/* Values that are right. */
+/* Fills in right values for all parameters. */
 static void fill(const struct function *function, union value *values)
 {
     memset(values, 0, PARAMETERS * sizeof *values);
@@ -124,7 +125,8 @@ static void fill(const struct function *function, union value *values)
     }
 }
 
-/* Makes calls with one wrong value each. */
+/* Calls a function with right values except for one parameter, and checks
+ * that it reports it and changes no output. */
 static void fails(const struct function *function, int parameter,
                   union value wrong, mpin_status expected, const char *what)
 {
@@ -194,11 +196,11 @@ static void wrong_handles(const struct function *function, int parameter)
 static void wrong_text(const struct function *function, int parameter)
 {
     const char *not_utf8[] = {"\xff", "a\xc3", "\xed\xa0\x80", "\xc0\xaf"};
-    /* For an import, a wrong text counts as damaged data. */
+    /* An import of a text that is not UTF-8 counts as one of damaged data. */
     mpin_status expected = strcmp(function->name, "mpin_sdk_import_storage")
                                ? MPIN_INVALID_ARGUMENT
                                : MPIN_STORAGE_ERROR;
-    /* Header values may contain letters of any alphabet. */
+    /* A header value may contain bytes that are not UTF-8. */
     if (strcmp(function->name, "mpin_http_response_add_header") == 0 &&
         strcmp(function->parameters[parameter].name, "value") == 0)
         return;
@@ -242,7 +244,8 @@ static void wrong_integer(const struct function *function, int parameter)
         }
 }
 
-/* Lengths that are too small or too large. Any other is right. */
+/* Tests lengths that are too small or too large. The hash of a document is
+ * the only input with such limits. */
 static void length_out_of_range(const struct function *function, int parameter)
 {
     const size_t lengths[] = {0, 257};
@@ -257,7 +260,7 @@ static void length_out_of_range(const struct function *function, int parameter)
     }
 }
 
-/* Whether the parameter is the size of the output before it. */
+/* Whether the parameter is the size of the output buffer before it. */
 static int is_room(const struct function *function, int parameter)
 {
     const struct parameter *p = &function->parameters[parameter];
@@ -265,7 +268,8 @@ static int is_room(const struct function *function, int parameter)
            (p[-1].kind == BUFFER || p[-1].kind == MADE);
 }
 
-/* No room, and one byte too little. `ready` prepares a call that succeeds. */
+/* Tests a buffer without room, and one with a byte too little. `ready`
+ * prepares the call, so that it would otherwise succeed. */
 static void too_little_room(const struct function *function, int parameter,
                             void (*ready)(const struct function *))
 {
@@ -297,8 +301,8 @@ static void wrong_pins(const struct function *function, int parameter,
     }
 }
 
-/* Whether handles of this kind are valid only inside a callback. All others are
- * tested outside. */
+/* Whether handles of this kind are valid only inside a callback. Those of
+ * other kinds are tested outside callbacks. */
 static int is_callbacks(enum kind kind)
 {
     return kind == RESPONSE || kind == DATA;
@@ -332,8 +336,10 @@ static void wrong_values(const struct function *function, int in_callback)
     }
 }
 
-/* The room must have been too small once, and a PIN wrong once. A buffer cannot
- * be wrong without its size. A list can be NULL, which asks for the number. */
+/* Whether enough wrong values were tried. For an output, the room must have
+ * been too small; a PIN must have been wrong. A buffer is covered together
+ * with its size. A list may be NULL, which asks for the number of its
+ * elements. */
 static int is_covered(const struct function *function, int parameter)
 {
     const struct parameter *p = &function->parameters[parameter];

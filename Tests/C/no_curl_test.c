@@ -1,5 +1,5 @@
-/* The library without libcurl. check_standalone.sh runs this program in a root
- * folder that has no libcurl. */
+/* Tests the library without libcurl. check_standalone.sh runs this program
+ * in a root folder that has no libcurl. */
 #define _DEFAULT_SOURCE
 
 #include "check.h"
@@ -26,8 +26,8 @@ static mpin_status answer(void *user, const mpin_http_request *request,
                         response, (const uint8_t *)settings, sizeof settings - 1);
 }
 
-/* The seconds of the fastest of several calls. A request that is tried again
- * waits at least a third of a second in all. */
+/* Returns the seconds of the fastest of several calls. It shows whether a
+ * request is tried again, because this takes at least a third of a second. */
 static double fastest_failure(mpin_sdk *sdk)
 {
     double fastest = 60;

@@ -1,5 +1,5 @@
-/* A program that was written for the Milagro SDK core and does not know mpin.h. Its context has its own HTTP and
- * storages. */
+/* A program that was written for the Milagro SDK core and does not know mpin.h. Its context has its own HTTP
+ * functions and storages. */
 
 #include "mpin_sdk.h"
 #include "mpin_sdk_base.h"
@@ -31,7 +31,7 @@ static void Check(bool holds, const char *what, int line) {
 }
 #define CHECK(condition) Check((condition), #condition, __LINE__)
 
-/* Answers for endpoints that our server does not have, by a part of their URL, according to the wire texts. */
+/* Answers for requests that our server does not support, written from the wire texts. The key is a part of the URL. */
 static std::map<std::string, std::pair<int, String> > written;
 
 /* The last request. */
@@ -99,7 +99,7 @@ private:
     int m_status, m_timeout;
 };
 
-/* Without ClearData, as in the first cores. */
+/* A storage without ClearData, a function that the first cores did not have. */
 class MemoryStorage : public MPinSDK::IStorage {
 public:
     virtual bool SetData(const String &data) {
@@ -197,7 +197,7 @@ static void TestFlows(const StringMap &config, Context &context, const String &b
     CHECK(sdk.FinishAuthentication(user, "1234") == Status::FLOW_ERROR);
     CHECK(sdk.StartAuthentication(user) == Status::OK);
     CHECK(sdk.FinishAuthentication(user, "1234", data) == Status::OK && !data.empty());
-    /* The old core accepted a second one without a new start. */
+    /* Logs in again without another StartAuthentication, which the old core allowed. */
     data.clear();
     CHECK(sdk.FinishAuthentication(user, "1234", data) == Status::OK && !data.empty());
     MPinSDK::UserPtr never = sdk.MakeNewUser("never@example.com");
@@ -210,7 +210,7 @@ static void TestFlows(const StringMap &config, Context &context, const String &b
     CHECK(sdk.FinishAuthenticationAN(never, "1234", "2741539") == Status::FLOW_ERROR);
     CHECK(sdk.FinishAuthenticationMFA(never, "1234", data) == Status::FLOW_ERROR);
     CHECK(!sdk.FinishAuthentication(never, "1234").GetErrorMessage().empty());
-    /* The server refuses an empty id, and not the core. */
+    /* The core sends a registration with an empty id, and the server refuses it. */
     CHECK(sdk.StartRegistration(sdk.MakeNewUser("")) == Status::HTTP_REQUEST_ERROR);
     CHECK(sdk.StartAuthentication(user) == Status::OK);
     const Status wrong = sdk.FinishAuthentication(user, "4321");
@@ -229,7 +229,7 @@ static void TestFlows(const StringMap &config, Context &context, const String &b
     CHECK(sdk.RestartRegistration(user) == Status::FLOW_ERROR);
     sdk.AddTrustedDomain("https://example.com");
     CHECK(sdk.TestBackend(backend) == Status::UNTRUSTED_DOMAIN_ERROR);
-    /* A host alone is not a URL, whether it is trusted or not. */
+    /* A host name without a scheme is refused, whether it is trusted or not, because it is not a URL. */
     sdk.AddTrustedDomain("test.com");
     CHECK(sdk.TestBackend("test.com") == Status::UNTRUSTED_DOMAIN_ERROR);
     sdk.ClearTrustedDomains();
@@ -256,7 +256,7 @@ static void TestHeaders(const StringMap &config, Context &context, const String 
     CHECK(sdk.TestBackend(backend) == Status::OK && sent.headers.count("X-MIRACL-Client-ID") == 0);
 }
 
-/* Plays a browser that shows a code until it is logged in. */
+/* Starts a browser that shows a number or a code until it is logged in. */
 class Browser {
 public:
     Browser(const String &backend, const char *what) {
@@ -295,7 +295,7 @@ static void TestBrowserLogins(const StringMap &config, Context &context, const S
     CHECK(sdk.AbortSession(second.GetCode()) == Status::OK);
 }
 
-/* Functions that only other servers support. */
+/* Tests functions that our server does not support, with written answers. */
 static void TestWrittenAnswers(const StringMap &config, Context &context, const String &backend) {
     MPinSDK sdk;
     CHECK(sdk.Init(config, &context) == Status::OK);
@@ -332,7 +332,7 @@ static void TestWrittenAnswers(const StringMap &config, Context &context, const 
     CHECK(sent.method == HttpRequest::POST && sent.url == backend + "/leave" &&
           sent.content.find("\"session\"") != String::npos);
 
-    /* A code without its times. */
+    /* The answer contains a one-time password but not its times. */
     MPinSDK::OTP otp;
     CHECK(sdk.StartAuthentication(user) == Status::OK);
     CHECK(sdk.FinishAuthenticationOTP(user, "1234", otp) == Status::OK && otp.otp.size() == 6);
@@ -342,7 +342,8 @@ static void TestWrittenAnswers(const StringMap &config, Context &context, const 
     CHECK(!sdk.IsUserExisting("mfa@example.com"));
 }
 
-/* A registration that waits for its confirmation. Our test server would confirm it at once. */
+/* Tests a registration that waits for its confirmation. The answers are written, because this server confirms at
+ * once. */
 static void TestRestart(const StringMap &config, Context &context) {
     MPinSDK sdk;
     CHECK(sdk.Init(config, &context) == Status::OK);
@@ -361,7 +362,7 @@ static void TestRestart(const StringMap &config, Context &context) {
     CHECK(user->GetState() == User::INVALID);
 }
 
-/* Memory is cleared; the next Init() loads the stored users again. */
+/* Tests that users can be cleared from memory, and that the next Init() loads them from the storage again. */
 static void TestClearUsers(const StringMap &config, Context &context) {
     MPinSDK sdk;
     vector<UserPtr> users;
@@ -375,7 +376,7 @@ static void TestClearUsers(const StringMap &config, Context &context) {
     CHECK(sdk.ListAllUsers(users) == Status::OK && users.size() == 1);
 }
 
-/* The names of the later cores' base class. */
+/* Tests the names of the base class that later cores had. */
 static void TestBaseClass() {
     MPinSDKBase sdk;
     MPinSDKBase::Status status(MPinSDKBase::Status::FLOW_ERROR, "no");
@@ -385,7 +386,7 @@ static void TestBaseClass() {
     CHECK(!sdk.IsInitilized());
 }
 
-/* A later object with the same storages. */
+/* Tests that a later object with the same storages finds the stored user. */
 static void TestStorages(const StringMap &config, Context &context) {
     CHECK(!context.m_open.m_data.empty() && context.m_open.m_data.find("old@example.com") == String::npos);
     MPinSDK sdk;
@@ -402,7 +403,7 @@ static void TestStorages(const StringMap &config, Context &context) {
     CHECK(sdk.ListAllUsers(users) == Status::OK && users.empty());
 }
 
-/* The data that an old core left in the storages is taken over at once, and only once. */
+/* Tests that data which an old core left in the storages is imported at the first Init(), and not again. */
 static void TestOldStorages(const StringMap &config, const String &backend) {
     const char id[] = "{\"mobile\": 1, \"issued\": \"2026-11-21 02:36:19.271448\", \"userID\": \"alice@example.com\", "
                       "\"salt\": \"00112233445566778899aabbccddeeff\"}";
@@ -424,7 +425,7 @@ static void TestOldStorages(const StringMap &config, const String &backend) {
     CHECK(context.m_secure.m_data.size() == 64 && context.m_open.m_data.find(hex) == String::npos);
 }
 
-/* The functions of a context that the library calls. One of them throws. */
+/* A context in which a chosen function throws an exception when the library calls it. */
 class ThrowingContext : public Context {
 public:
     enum Part { NONE, CREATE, RELEASE, STORAGE };
@@ -451,7 +452,7 @@ private:
     }
 };
 
-/* Exceptions of the program do not pass through the library, and the next call works as before. */
+/* Tests that exceptions of the program do not pass through the library, and that the next call works as before. */
 static void TestExceptions(const StringMap &config, const String &backend) {
     ThrowingContext context;
     MPinSDK sdk;
@@ -467,7 +468,7 @@ static void TestExceptions(const StringMap &config, const String &backend) {
     CHECK(sdk.TestBackend(backend) == Status::OK);
 }
 
-/* The same id at two customers gives two users, each of them always the same object. */
+/* Tests that the same id at two customers gives two users, and that each user is always the same object. */
 static void TestCustomers(const StringMap &config) {
     Context context;
     String users, secrets;
@@ -491,7 +492,7 @@ static void TestCustomers(const StringMap &config) {
     sdk.DeleteUser(first[0]);
     CHECK(sdk.ListAllUsers(again) == Status::OK && again.size() == 1 && again[0] == first[1]);
 
-    /* The server names the customer at registration. */
+    /* The server names the customer in its answer to the registration. */
     const UserPtr user = sdk.MakeNewUser("bob");
     written["/rps/user"] = std::make_pair(200,
         "{\"mpinId\":\"7b22757365724944223a22626f62227d\",\"regOTT\":\"00\",\"active\":false,\"customerId\":\"green\"}");

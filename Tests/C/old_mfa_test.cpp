@@ -1,8 +1,8 @@
-/* A program that was written for the MIRACL MFA core and does not know mpin.h. It repeats the flows of the recorded
- * traffic with the real service of 2017, runs those of the fake MFA server, and logs in at a real mpind. */
+/* A program that was written for the MIRACL MFA core and does not know mpin.h. It repeats the recorded flows with
+ * the real service of 2017, runs the flows of the fake MFA server, and logs in at a real mpind. */
 
 #include "mfa_sdk.h"
-/* Where the old core had them; all are included from everywhere. */
+/* The headers have the names and folders of the old core's headers. */
 #include "mpin_sdk_base.h"
 #include "utils.h"
 #include "json/elements.h"
@@ -39,7 +39,7 @@ static void Check(bool holds, const char *what, int line) {
 }
 #define CHECK(condition) Check((condition), #condition, __LINE__)
 
-/* Prints a value in the way test programs print what they compare. */
+/* Prints values for the messages of failed comparisons. */
 namespace std {
 ostream &operator<<(ostream &out, const Status &status) {
     return out << status.GetStatusCodeString();
@@ -87,7 +87,7 @@ struct Answer {
     String data;
 };
 
-/* The server that answers. */
+/* A server that answers requests. */
 class Host {
 public:
     virtual ~Host() {}
@@ -162,7 +162,7 @@ private:
     mutable MemoryStorage m_secure, m_open;
 };
 
-/* The recorded service of 2017. `context` names what the program was doing. */
+/* Answers with the recorded answers of the service of 2017. `context` is the name of a part of the recording. */
 class RecordedHost : public Host {
 public:
     explicit RecordedHost(const char *path) : m_missing(0) {
@@ -198,7 +198,7 @@ public:
     int GetMissing() const { return m_missing; }
 
     String context;
-    /* The next answers. */
+    /* Answers that replace the next recorded ones. */
     std::queue<Answer> written;
 
 private:
@@ -210,7 +210,7 @@ private:
     int m_missing;
 };
 
-/* The server of fake_server.h, which checks proofs. */
+/* Answers with the server of fake_server.h, which checks proofs. */
 class FakeHost : public Host {
 public:
     explicit FakeHost(const char *user) : m_server(fake_host_new()), m_user(user) {}
@@ -236,7 +236,7 @@ private:
     String m_user;
 };
 
-/* A server on this machine. */
+/* Sends the requests to a server on this machine. */
 class NetworkHost : public Host {
 public:
     virtual Answer
@@ -377,7 +377,7 @@ static void TestElements() {
         thrown[3] = *error.what() != '\0';
     }
     CHECK(thrown[0] && thrown[1] && thrown[2] && thrown[3]);
-    /* An element that is not constant becomes the type as which it is read. */
+    /* A JSON element that is not constant takes the type as which it is used. */
     json::String &text = array[1];
     text = String("two");
     EQUAL(static_cast<const json::String &>(constant[1]).Value(), "two");
@@ -464,14 +464,14 @@ static const char *const AUTHORIZE =
     "redirect_uri=https%3A%2F%2Fmcl.demo.dev.miracl.net%2Foidc&response_type=code&scope=openid+email+profile&"
     "state=ac5caf93cc4118d27bbe23ec4568b0dd&back_url=https%3A%2F%2Fmcl.demo.dev.miracl.net%2F&lang=en";
 
-/* Repeats the actions of the recorded program, under the names of the recording. */
+/* Repeats the actions of the recorded program. Sets the context of the recording before each. */
 class Recorded : public MfaSDK {
 public:
     Recorded(RecordedHost &host, Context &context) : m_host(host), m_context(context) {}
 
     Status Init(const StringMap &config) { return MfaSDK::Init(config, &m_context); }
 
-    /* A new session. The recording numbers them. */
+    /* Gets the code of a new session. `number` is the number of the session in the recording. */
     String NextCode(const char *part, int number) {
         String code;
         m_host.context = String().Format("GetAccessCode%03d@%s", number, part);
@@ -480,7 +480,7 @@ public:
         return code;
     }
 
-    /* An action, its user, and the part of the recording. */
+    /* Makes a call of the user `who` in the context of this user and part of the recording. */
     template <typename Call> Status As(const String &who, const char *part, const Call &call) {
         m_host.context = who + "@" + part;
         const Status status = call();
@@ -635,7 +635,7 @@ static void TestRecordedRegistrations(Recorded &sdk) {
     EQUAL(sdk.As("testUser2@example.com", part, [&] { return sdk.ConfirmRegistration(second); }), Status::OK);
     EQUAL(sdk.FinishRegistration(second, String("1234")), Status::OK);
 
-    /* The server names a customer that already has this id here. */
+    /* The user registers again. The server answers with the same customer, at which this id already has a user. */
     const UserPtr again = sdk.MakeNewUser("testUser1@example.com");
     EQUAL(sdk.As("testUser1@example.com-" + code + "-test", part,
               [&] { return sdk.StartRegistration(again, code, "test"); }), Status::FLOW_ERROR);
@@ -727,7 +727,7 @@ static void TestRecordedTrust(Recorded &sdk, RecordedHost &host) {
     sdk.ClearTrustedDomains();
 }
 
-/* HTTP statuses that the recorded service did not return. */
+/* Tests HTTP statuses that the recorded service did not return. */
 static void TestWrittenStatuses(Recorded &sdk, RecordedHost &host) {
     const char *part = "Misc";
     const UserPtr user = sdk.Register("misc3@example.com", sdk.NextCode(part, 12), part, "1234");
@@ -781,7 +781,7 @@ static void TestRecording(const char *path) {
     TestWrittenStatuses(sdk, host);
     EQUAL(host.GetMissing(), 0);
 
-    /* Another object finds the stored users. */
+    /* Initialises the sdk again. It must find the stored users. */
     vector<UserPtr> before, after;
     CHECK(sdk.ListUsers(before) == Status::OK && before.size() == 5);
     sdk.Destroy();

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Opens the activation link of the newest mail in the folder $MAILS, as the user would.
+# Opens the activation link of the newest mail in the folder $MAILS and confirms, as the user would.
 # usage: open_link.sh URL
 set -euo pipefail
 mail=$(find "$MAILS" -name '*.eml' -printf '%T@ %p\n' | sort -n | tail -n 1)

@@ -1,5 +1,6 @@
-/* What a program must be able to do with the library: fork after using it, run
- * with closed standard streams, and keep its errno and its locale. */
+/* Tests what a program must be able to do with the library: fork after using
+ * it, and run with closed standard streams. The library must not change
+ * errno or the locale. */
 #define _DEFAULT_SOURCE
 
 #include "check.h"
@@ -25,7 +26,7 @@ static mpin_sdk *open_sdk(const char *store)
     return sdk;
 }
 
-/* Makes calls of every kind. Returns the number of those that failed. */
+/* Makes calls of every kind. Returns how many failed. */
 static int use(mpin_sdk *sdk)
 {
     mpin_user *user = NULL;
@@ -54,7 +55,8 @@ static void in_child(const char *what, int (*work)(mpin_sdk *), mpin_sdk *sdk)
           "%s: the child ended with %x", what, (unsigned)status);
 }
 
-/* The files that the library opens get the numbers of closed streams. */
+/* Closes the standard streams, so that files which the library opens get the
+ * numbers 0 to 2. */
 static int without_streams(mpin_sdk *unused)
 {
     (void)unused;

@@ -1,6 +1,6 @@
-/* A program with its own callbacks: an mpin_context over fake_server.h with
- * storage in memory. It counts the calls of its callbacks, and one of them can
- * be made to fail. */
+/* A program with its own callbacks: an mpin_context with fake_server.h as
+ * the server and a storage in memory. It counts the calls of its callbacks,
+ * and can let one of them fail. */
 #ifndef PROGRAM_H
 #define PROGRAM_H
 
@@ -24,18 +24,18 @@ struct program {
     char log[PROGRAM_LOG];
     size_t log_len;
     int log_lines, wrong_levels;
-    /* The number of callback calls that can fail, and the one that must fail.
-     */
+    /* The number of calls of callbacks that can fail, and the number of the
+     * call that must fail; 0: none. */
     int calls, fail_at;
-    /* The kind of the last call that failed by `fail_at`: 'h'ttp, 'g'et, 's'et,
-     * 'r'andom; 0: none. */
+    /* The kind of the call that failed because of `fail_at`: 'h'ttp, 'g'et,
+     * 's'et, 'r'andom; 0: none. */
     char failed;
     int http_calls;
     uint64_t random_state;
-    /* If it is set, it answers instead of the server. */
+    /* If it is not NULL, it answers requests instead of the server. */
     mpin_status (*answer)(struct program *p, const mpin_http_request *request,
                           mpin_http_response *response);
-    /* Changes the server's answer. */
+    /* If it is not NULL, it changes the server's answer. */
     void (*change)(struct program *p, struct fake_answer *answer);
 };
 
@@ -113,8 +113,8 @@ static mpin_status program_random(void *user, uint8_t *out, size_t out_len)
     struct program *p = user;
     if (program_fails(p, 'r'))
         return MPIN_RANDOM_FAILED;
-    /* xorshift64*: good enough for a test, and the same numbers in every run.
-     */
+    /* xorshift64*, which is good enough for a test, and gives the same
+     * numbers in every run. */
     for (size_t i = 0; i < out_len; i++) {
         p->random_state ^= p->random_state >> 12;
         p->random_state ^= p->random_state << 25;
@@ -152,8 +152,8 @@ static void program_open(struct program *p)
     p->context.log = program_log;
 }
 
-/* Fails on long hex numbers, which may be tokens, shares or identities, and on
- * queries, which may contain one-time tokens. */
+/* Checks that the log contains no long hex numbers, which may be tokens,
+ * shares or identities, and no queries, which may contain one-time tokens. */
 static void program_log_tells_no_secret(const struct program *p)
 {
     size_t digits = 0;

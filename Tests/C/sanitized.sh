@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the programs with a sanitizer that also checks the library. The control comes first: the sanitizer must stop it
-# for a fault inside the library. Otherwise the sanitizer was not active there.
+# Runs the programs with a sanitizer that also checks the library. The first one, control_test, makes an error inside
+# the library. If the sanitizer does not stop it, the sanitizer does not watch the library.
 # usage: sanitized.sh address|thread FOLDER PROGRAM... -- PROGRAM-THAT-NEEDS-A-SERVER...
 set -uo pipefail
 cd "$(dirname "$0")"

@@ -1,7 +1,7 @@
-/* Every parameter of every function of mpin.h, once with each kind of wrong
- * value. The result must report it and no output may be changed. A parameter
- * for which no wrong value was tried fails the test, unless misuse.h lists it.
- */
+/* Calls every function of mpin.h with each kind of wrong value for every
+ * parameter. The result must report it, and no output may be changed. The
+ * test also fails if it has tried no wrong value for a parameter, unless
+ * misuse.h lists it. */
 #define _DEFAULT_SOURCE
 
 #include "misuse.h"
@@ -70,7 +70,7 @@ static void callbacks(void)
 
 /* ---- Calls that nothing else is wrong with ------------------------- */
 
-/* Another user, whose registration still needs the PIN. */
+/* A second user. The registration is confirmed, and only the PIN is missing. */
 static mpin_user *newcomer;
 
 static mpin_user *confirmed(const char *id)
@@ -89,7 +89,7 @@ static void log_in(void)
         mpin_sdk_finish_authentication(sdk, user, NULL, NULL, "1234"), MPIN_OK);
 }
 
-/* Makes the calls that must come before a function. */
+/* Makes the calls that must come before this function. */
 static void ready(const struct function *function)
 {
     const char *name = function->name;
@@ -114,8 +114,9 @@ static void tried(const struct function *function)
     user = registered;
 }
 
-/* Buffers and PINs are checked after everything else, so these calls need a
- * registered user who can sign, and the fake server. */
+/* Tests small buffers and wrong PINs. The library checks them after
+ * everything else, so these calls need a registered user who can sign, and
+ * the fake server. */
 static void measures(void)
 {
     mpin_sdk *first_sdk = sdk;
@@ -138,7 +139,7 @@ static void measures(void)
     newcomer = confirmed("newcomer");
     CHECK_STATUS(mpin_sdk_start_registration_dvs(sdk, user, "1234"), MPIN_OK);
     CHECK_STATUS(mpin_sdk_finish_registration_dvs(sdk, user, "1234"), MPIN_OK);
-    /* Makes an error to read. */
+    /* Makes an error, so that there is one to read. */
     CHECK_STATUS(mpin_sdk_finish_registration_dvs(sdk, user, "1234"),
                  MPIN_FLOW_ERROR);
     for (size_t i = 0; i < FUNCTIONS; i++)
@@ -153,7 +154,7 @@ static void measures(void)
 
 /* ---- Order ---------------------------------------------------------- */
 
-/* The functions that may be called before init. */
+/* The functions that may be called before mpin_sdk_init. */
 static const char *const early[] = {
     "mpin_sdk_free",           "mpin_sdk_init",
     "mpin_sdk_destroy",        "mpin_sdk_cancel",
@@ -172,7 +173,8 @@ static int is_early(const struct function *function)
     return 0;
 }
 
-/* Before init, every function that needs init reports it; the others work. */
+/* Calls every function before mpin_sdk_init. Those that need it must report
+ * that; the others must work. */
 static void not_initialised(void)
 {
     mpin_sdk *initialised = sdk;
@@ -196,7 +198,8 @@ static void not_initialised(void)
     sdk = initialised;
 }
 
-/* Invalid handles, and handles that are freed twice, are ignored. */
+/* Tests that freeing an invalid handle, or the same handle twice, has no
+ * effect. */
 static void frees(void)
 {
     int32_t state = -1;

@@ -1,4 +1,4 @@
-/* The conventions of mpin.h: text outputs, lists, errors, time. */
+/* Tests the conventions of mpin.h: text outputs, lists, errors, time. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "check.h"
@@ -20,7 +20,7 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* A text output with every kind of buffer. */
+/* Gets a text with every kind of buffer: none, too small, large enough. */
 static void text_output(mpin_status (*get)(char *out, size_t *len),
                         const char *expected)
 {
@@ -151,17 +151,18 @@ static void errors(void)
     CHECK_STATUS(mpin_sdk_set_backend(sdk, NULL, NULL), MPIN_INVALID_ARGUMENT);
     CHECK(strcmp(last_error(), "url is NULL or not UTF-8") == 0, "%s",
           last_error());
-    /* The second thread often gets the id of the first one, which has ended. */
+    /* Reads the last error in two threads, one after the other. The second
+     * thread often gets the id of the first one, and must not get its error. */
     for (int i = 0; i < 2; i++) {
         pthread_create(&thread, NULL, other_thread, &length);
         pthread_join(thread, NULL);
         CHECK(length == 0, "a thread sees the error of another");
     }
-    /* The previous backend is still in use. */
+    /* After a failed set_backend, the previous backend is still in use. */
     text_output(get_app_id, "c0ffee");
 }
 
-/* A server that never answers: the call ends in time. */
+/* Tests that a call ends in time if the server never answers. */
 static void deadline(void)
 {
     struct loopback silent;

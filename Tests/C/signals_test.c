@@ -1,9 +1,9 @@
-/* The library installs no signal handlers: not when it is loaded, not when it
- * is used, not when it is unloaded. And a server that hangs up does not end the
- * program by SIGPIPE.
+/* Tests that the library installs no signal handlers when it is loaded, used
+ * or unloaded. Also tests that a server which closes its connection does not
+ * end the program by SIGPIPE.
  *
- *     signals_test              the library is linked
- *     signals_test LIBRARY      it is loaded by dlopen, 100 times
+ * usage: signals_test              the library is linked
+ *        signals_test LIBRARY      the library is loaded by dlopen, 100 times
  *
  * The second form is compiled with -DLOADED and not linked to the library. */
 #define _POSIX_C_SOURCE 200809L

@@ -14,7 +14,7 @@ static int store_open(void)
     return mkdtemp(store_folder) == NULL ? -1 : 0;
 }
 
-/* The path of a file in the folder, in one of several buffers. */
+/* Returns the path of a file in the folder. The last eight paths stay valid. */
 static inline const char *store_path(const char *name)
 {
     static char paths[8][128];

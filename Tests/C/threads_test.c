@@ -1,6 +1,6 @@
-/* Several threads: each with an sdk of its own, all with one sdk, all making and
- * freeing, a cancel and a free from another thread while a server lets the
- * call wait. */
+/* Tests several threads: each with its own sdk, all with one sdk, and all
+ * making and freeing sdks. Also tests a cancel and a free from another
+ * thread while a call waits for its server. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "check.h"
@@ -87,7 +87,8 @@ static void many(int one_sdk)
         mpin_sdk_free(jobs[i].sdk);
 }
 
-/* Each thread gets the errors of its own calls, whatever the others do. */
+/* Tests that each thread gets the errors of its own calls, whatever the
+ * other threads do. */
 static int own_error(mpin_sdk *sdk, int number)
 {
     const char *start = number % 2 ? "client settings" : "url is";
@@ -125,8 +126,8 @@ static int one_call(const struct job *job, unsigned kind)
     }
 }
 
-/* No call waits for an answer here, so a cancel by another thread ends nothing.
- */
+/* Makes random calls. A cancel by another thread has no effect, because no
+ * call waits for an answer here. */
 static void *mix(void *argument)
 {
     struct job *job = argument;
@@ -194,7 +195,8 @@ static void *wait_for_answer(void *argument)
     return NULL;
 }
 
-/* Both end the call long before its deadline of 20 s. */
+/* Ends a call that waits for an answer, by a cancel or by freeing the sdk.
+ * It must end long before its deadline of 20 s. */
 static void interrupted(int by_free)
 {
     struct job job = {0};
@@ -206,7 +208,7 @@ static void interrupted(int by_free)
     for (int i = 0; i < 10000 && loopback_stalled(&silent) == before; i++)
         pause_ms(1);
     double start = now();
-    /* These functions never wait for the running call. */
+    /* Reading the last error must not wait for the running call. */
     CHECK_STATUS(mpin_sdk_last_error(job.sdk, text, &n), MPIN_OK);
     CHECK(now() - start < 5, "last_error took %.3f s", now() - start);
     if (by_free)
@@ -220,7 +222,7 @@ static void interrupted(int by_free)
         CHECK_STATUS(mpin_sdk_cancel(job.sdk), MPIN_INVALID_HANDLE);
         return;
     }
-    /* The next call is not cancelled. */
+    /* The cancel must not affect the next call. */
     CHECK_STATUS(mpin_sdk_set_backend(job.sdk, server.url, NULL), MPIN_OK);
     mpin_sdk_free(job.sdk);
 }

@@ -1,5 +1,5 @@
-/* One whole login, computed with the original crypto library: the test vector
- * of the Milagro wire protocol. The names are the protocol's. */
+/* The test vector of the Milagro wire protocol: one whole login, computed
+ * with the original crypto library. The names are those of the protocol. */
 #ifndef VECTOR_H
 #define VECTOR_H
 
@@ -97,7 +97,7 @@
     "0409c9a7cf4e99c5f2905ee326b7d618cd49edefb9997ae6ee97342cbb5f21f77f096c" \
     "25071e23fe735f58bd55eeb9811b5b34deb6638fc3ed46a1f8912994b479"
 
-/* Writes the bytes that hex spells and returns their number. */
+/* Decodes hex. Returns the number of bytes. */
 static size_t unhex(uint8_t *out, const char *hex)
 {
     static const char digits[] = "0123456789abcdef";

@@ -1,5 +1,5 @@
-/* The results for a server's answers: HTTP statuses for each request, then
- * every status of the header that no other part of the walk has covered. */
+/* Tests the results for answers of a server: HTTP statuses for each request,
+ * then every status of the header that no other part of the walk has tested. */
 #ifndef WALK_ERRORS_H
 #define WALK_ERRORS_H
 
@@ -43,7 +43,8 @@ static mpin_status ask_login(void)
     return mpin_sdk_finish_authentication(sdk, user, NULL, NULL, "1234");
 }
 
-/* None of them changes the state of the user. */
+/* Answers that must give an error. No such answer may change the state of
+ * the user. */
 static const struct {
     mpin_status (*ask)(void);
     const char *path;
@@ -70,7 +71,7 @@ static const struct {
     {ask_login, "/authenticate", 412, MPIN_INCORRECT_ACCESS_NUMBER},
 };
 
-/* Errors of a registration that has been started. */
+/* Answers that must give an error during a started registration. */
 static const struct {
     const char *path;
     int http;
@@ -109,7 +110,8 @@ static void every_answer(void)
     expect_state(user, MPIN_USER_REGISTERED, 3);
 }
 
-/* A server's text that is too long is not cut. */
+/* Tests that a text of the server that is too long for its place is refused,
+ * and not cut. */
 static void too_long(void)
 {
     char body[2048];

@@ -1,4 +1,5 @@
-/* The callbacks of the walk: the store in memory, a clock that stands still. */
+/* The callbacks of the walk. The store is in memory, and the clock stands
+ * still. */
 #ifndef WALK_HOST_H
 #define WALK_HOST_H
 
@@ -26,8 +27,8 @@ static mpin_status set(void *unused, int32_t kind, const uint8_t *bytes,
     return MPIN_OK;
 }
 
-/* The status that the clock returns. The clock calls the library again, which
- * must refuse. */
+/* The status that the clock returns. The clock calls the library again,
+ * which the library must refuse. */
 static mpin_status clock_status;
 
 static mpin_status now(void *unused, int64_t *milliseconds)
@@ -52,8 +53,8 @@ static mpin_status random_bytes(void *unused, uint8_t *out, size_t size)
 
 static void log_line(void *unused, int32_t level, const char *text)
 {
-    /* Looks for PINs and factors, and for long hex numbers, which may be
-     * tokens, shares or identities. */
+    /* Searches the line for PINs and factors, and for long hex numbers,
+     * which may be tokens, shares or identities. */
     static const char *const secrets[] = {"1234", "5678", "2468", "4321", "9999",
                                           "1357"};
     size_t digits = 0;

@@ -2,7 +2,7 @@
 #ifndef WALK_LOGINS_H
 #define WALK_LOGINS_H
 
-/* A login needs the factor of the registration. */
+/* Starts a login and adds the factor with which the user was registered. */
 static void start(void)
 {
     CHECK_STATUS(mpin_sdk_start_authentication(sdk, user), MPIN_OK);
@@ -48,7 +48,7 @@ static void logins(void)
         MPIN_OK);
 }
 
-/* A server that says how many wrong PINs are left. */
+/* Tests a server that says how many wrong PINs are left before the block. */
 static void attempts_left(void)
 {
     char text[512];
@@ -70,7 +70,8 @@ static void attempts_left(void)
     CHECK(left == -1, "%d attempts left", (int)left);
 }
 
-/* A URL of the backend that leads to an address only its clients can reach. */
+/* Tests a URL of the backend whose host has an address that only this client
+ * can reach. It must be refused. */
 static void aimed(void)
 {
     static const char *const addresses[] = {"127.0.0.1", "::1", "10.1.2.3",
@@ -110,7 +111,8 @@ static void codes(void)
         MPIN_OK);
     CHECK(strcmp(otp.otp, "123456") == 0, "%s", otp.otp);
 
-    /* The login has succeeded, but the code is missing. */
+    /* The answer says that the login has succeeded, but the one-time
+     * password is missing. */
     start();
     mfa_answer("/authenticate", 200, "{}");
     CHECK_STATUS(mpin_sdk_finish_authentication_otp(sdk, user, &otp, "1234"),
@@ -138,8 +140,8 @@ static void changed_pin(void)
     start();
     CHECK_STATUS(
         mpin_sdk_finish_authentication(sdk, user, NULL, NULL, "4321"), MPIN_OK);
-    /* The login was with another PIN: nothing changes, and there is no second
-     * try without another login. */
+    /* The old PIN given to change_pin must be that of the login. Otherwise
+     * nothing changes, and there is no second try without another login. */
     CHECK_STATUS(mpin_sdk_add_factor(sdk, user, "5678"), MPIN_OK);
     CHECK_STATUS(mpin_sdk_change_pin(sdk, user, "9999", "1234"),
                  MPIN_INCORRECT_PIN);
@@ -152,8 +154,8 @@ static void changed_pin(void)
     CHECK_STATUS(mpin_sdk_change_pin(sdk, user, "4321", "1234"), MPIN_OK);
 }
 
-/* The third wrong PIN in a row blocks. Only the server knows when the block
- * ends. */
+/* The third wrong PIN in a row blocks. Further logins are still sent,
+ * because only the server knows when the block ends. */
 static void blocked(void)
 {
     for (int i = 0; i < 3; i++) {

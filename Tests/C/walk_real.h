@@ -4,7 +4,7 @@
 
 #define WALKER "walker@example.com"
 
-/* Makes a browser show a code, and returns the code. */
+/* Starts a browser that shows a number or a code, and returns what it shows. */
 static FILE *browser_shows(const char *url, const char *what, char *code,
                            int room)
 {
@@ -62,7 +62,7 @@ static void real_settings(mpin_sdk *sdk, const char *url)
 
 /* ---- Registration --------------------------------------------------- */
 
-/* Opens the link of the newest mail, as the user would. */
+/* Opens the link in the newest mail and confirms, as the user would. */
 static void open_mail(const char *url)
 {
     char command[256];
@@ -95,7 +95,7 @@ static void expect_what_the_server_says(mpin_user *user, const char *url)
     expect_text(user_verification, user, "");
 }
 
-/* Registers with a PIN and a factor, and asks for the mail a second time. */
+/* Registers with a PIN and a factor, and requests the mail a second time. */
 static mpin_user *registered_for_real(mpin_sdk *sdk, const char *url)
 {
     mpin_user *user = NULL;
@@ -117,7 +117,7 @@ static mpin_user *registered_for_real(mpin_sdk *sdk, const char *url)
     return user;
 }
 
-/* A second user, registered by the functions for a MIRACL MFA server. */
+/* Registers a second user with the functions for a MIRACL MFA server. */
 static void registered_like_mfa(mpin_sdk *sdk, const char *url)
 {
     mpin_user *user = NULL, *again = NULL;
@@ -144,7 +144,7 @@ static void registered_like_mfa(mpin_sdk *sdk, const char *url)
 
 /* ---- Logins --------------------------------------------------------- */
 
-/* A login needs the factor of the registration. */
+/* Starts a login and adds the factor with which the user was registered. */
 static void real_start(mpin_sdk *sdk, mpin_user *user)
 {
     CHECK_STATUS(mpin_sdk_start_authentication(sdk, user), MPIN_OK);
@@ -174,14 +174,14 @@ static void real_logins(mpin_sdk *sdk, mpin_user *user)
         MPIN_OK);
     CHECK_STATUS(mpin_sdk_add_factor(sdk, user, "5678"), MPIN_OK);
     CHECK_STATUS(mpin_sdk_change_pin(sdk, user, "987654", "1234"), MPIN_OK);
-    /* A login with the PIN, but without the factor. */
+    /* Logs in with the right PIN but without the factor, which must fail. */
     CHECK_STATUS(mpin_sdk_start_authentication(sdk, user), MPIN_OK);
     CHECK_STATUS(
         mpin_sdk_finish_authentication(sdk, user, NULL, NULL, "1234"),
         MPIN_INCORRECT_PIN);
 }
 
-/* A browser shows a code, and the phone logs it in. */
+/* Logs in a browser that shows a number or a code. */
 static void browser_login(mpin_sdk *sdk, mpin_user *user, const char *url,
                           const char *what)
 {
@@ -204,18 +204,18 @@ static void browser_login(mpin_sdk *sdk, mpin_user *user, const char *url,
     CHECK_STATUS(mpin_sdk_finish_authentication_an(sdk, user, "1234", code),
                  MPIN_OK);
     CHECK(browser && pclose(browser) == 0, "the browser was not logged in");
-    /* The phone ends the session that it began. That works once. */
+    /* The phone ends the session of the browser. It can do this once. */
     CHECK_STATUS(mpin_sdk_can_logout(sdk, user, &can), MPIN_OK);
     CHECK(can == 1, "there is no session to end");
     CHECK_STATUS(mpin_sdk_logout(sdk, user), MPIN_OK);
     CHECK_STATUS(mpin_sdk_logout(sdk, user), MPIN_FLOW_ERROR);
-    /* After a login, the code is no longer valid. */
+    /* A code is no longer valid after a login with it. */
     real_start(sdk, user);
     CHECK_STATUS(mpin_sdk_finish_authentication_an(sdk, user, "1234", code),
                  MPIN_INCORRECT_ACCESS_NUMBER);
 }
 
-/* The user declines, and the page is told. */
+/* The user declines a login, and the browser's page must show it. */
 static void declined(mpin_sdk *sdk, const char *url)
 {
     char text[256] = "";
@@ -292,7 +292,8 @@ static void real_end(mpin_sdk *sdk, mpin_user *user)
 
 /* ---- What it does not serve ----------------------------------------- */
 
-/* All other functions of the header are called with the real server. */
+/* The functions that are not called with the real server, and why. All
+ * others of the header must be. */
 static const struct {
     const char *function, *why;
 } not_real[] = {

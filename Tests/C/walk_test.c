@@ -1,9 +1,9 @@
-/* A walk through every function of mpin.h: first with a real server, which
- * mails a link to who registers, then with a MIRACL MFA server whose answers
- * are written (mfa_server.h). It fails if a function of the header was not
- * called with the real server, unless walk_real.h says why, or not at all.
+/* Calls every function of mpin.h: first with a real server, which mails a
+ * link to a user who registers, then with a MIRACL MFA server whose answers
+ * are written (mfa_server.h). Fails if a function was not called at all, or
+ * was not called with the real server and is not listed in walk_real.h.
  *
- *     walk_test URL */
+ * usage: walk_test URL */
 #define _DEFAULT_SOURCE
 
 #include <mpin.h>
@@ -144,8 +144,9 @@ static void users(void)
     CHECK(exists == 0, "alice of another application");
 }
 
-/* The same id at another customer. Both users are listed, each is found, and
- * when the other one is deleted, the first logs in (logins). */
+/* Registers a user with the same id at another customer. Both users must be
+ * listed and found. When the other user is deleted, the first must still be
+ * able to log in, which logins() tests. */
 static void customers(void)
 {
     mpin_user *other = NULL, *found[2] = {NULL, NULL};
@@ -216,9 +217,9 @@ static void sessions(void)
     CHECK(strcmp(code, "abcdef") == 0, "%s", code);
 }
 
-/* A program with an older header has a shorter structure: only members that fit
- * completely are written. One with a newer header has a longer structure: the
- * rest becomes zero. */
+/* Tests the size of output structures. A program with an older header has a
+ * shorter structure: only members that fit completely are written. A program
+ * with a newer header has a longer one: the rest is set to zero. */
 static void other_sizes(void)
 {
     struct {

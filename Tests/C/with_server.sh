@@ -11,7 +11,7 @@ cat >"$work/service.json" <<EOF
 {"name": "Walk", "url": "$backend", "rps_prefix": "rps", "logo_url": "/logo", "type": "online"}
 EOF
 
-# The options of the running server.
+# The options of the server that is running now; "none" if there is none.
 running=none
 
 serve() { # options

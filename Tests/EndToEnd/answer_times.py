@@ -1,4 +1,5 @@
-"""Tests whether the time of an answer reveals who exists, is locked or is revoked: Welch's t-test for each step."""
+"""Tests whether the time of an answer reveals that an identity exists, is locked or is revoked: Welch's t-test for each
+step of a login."""
 
 from __future__ import annotations
 
@@ -20,11 +21,12 @@ from phone import Phone
 from mpin import crypto
 
 STEPS = ["pass1", "pass2", "mpinAuthenticate"]
-#: With 18 pairs, the largest |t| is between 2 and 3.5 almost always by chance. Above 4 something leaks, and |t| grows
-#: with the samples. Pass 2 leaked once (4.5 with 5,000 samples): records of unknown IDs were shorter than others, and
-#: records of wrong PINs had members that those of blocked and revoked identities did not have.
+#: The largest |t| that passes. With 18 pairs and no leak, the largest |t| is almost always between 2 and 3.5. If
+#: something leaks, |t| is above 4 and grows with the number of samples. Pass 2 leaked once (|t| 4.5 with 5,000
+#: samples), because records of unknown IDs were shorter than others, and records of wrong PINs had members that those
+#: of blocked and revoked identities did not have.
 LIMIT = 4.5
-#: The fraction of slowest answers that is left out, because most of them were slow for other reasons.
+#: The fraction of the slowest answers that is left out, because the rest of the machine has delayed most of them.
 SLOW = 0.05
 
 
@@ -43,7 +45,8 @@ class Connection:
         return self.ask("POST", path, json.dumps(body).encode())
 
     def ask(self, method: str, path: str, content: bytes = b"") -> tuple[int, dict[str, Any], float]:
-        """The same for any request."""
+        """Sends any request. Returns status, content, and the seconds from the last byte sent to the first bytes
+        received."""
         length = f"Content-Length: {len(content)}\r\n" if content else ""
         request = f"{method} {path} HTTP/1.1\r\nHost: x\r\n{length}\r\n".encode() + content
         begun = time.perf_counter()
@@ -66,7 +69,8 @@ class Connection:
 
 
 class Guesser:
-    """A client with a wrong PIN for one identity. It computes nothing during the measurement."""
+    """A client that tries a wrong PIN for one identity. It computes pass 1 beforehand, so that it does little while
+    times are measured."""
 
     def __init__(self, id: bytes, token: bytes, date: int, permit: bytes | None) -> None:
         self._id = id.hex()
@@ -95,7 +99,7 @@ def invented() -> bytes:
 
 
 class Timed(Protocol):
-    """The measured times of each step."""
+    """Something that has a name and the measured times of each step."""
 
     name: str
     times: list[list[float]]
@@ -113,7 +117,7 @@ class Kind:
 
 
 def measure(port: int, kinds: list[Kind], samples: int) -> None:
-    """Takes this number of samples of each kind, in an order that changes in each round."""
+    """Measures `samples` logins of each kind. The order of the kinds is random in each round."""
     connection = Connection(port)
     turns = {kind.name: itertools.cycle(kind.people) for kind in kinds}
     gc.disable()
@@ -127,7 +131,7 @@ def measure(port: int, kinds: list[Kind], samples: int) -> None:
 
 
 def differences(kinds: Sequence[Timed], steps: list[str] = STEPS) -> dict[str, float]:
-    """The t of each pair of kinds at each step."""
+    """Returns Welch's t of each pair of kinds at each step, without the slowest answers."""
     found = {}
     for number, step in enumerate(steps):
         all_times = sorted(times[number] for kind in kinds for times in kind.times)

@@ -11,7 +11,8 @@ export MPIN_BACKEND=$backend MPIN_STORE=$work/store
 cli=$root/build/mpin-cli
 user=carol@example.com
 
-# expect CODE PINS ARGUMENT...: runs the client with these PINs, one on each line. Its output goes to $work/said.
+# expect CODE PINS ARGUMENT...: runs the client with these PINs, one on each line, and checks its exit code. Standard
+# output goes to $work/said, standard error to $work/heard.
 expect() {
     local code=$1 pins=$2 status=0
     shift 2
@@ -19,7 +20,8 @@ expect() {
     [ "$status" -eq "$code" ] || { echo "$*: exit code $status, expected $code" && cat "$work/said" "$work/heard"; exit 1; }
 }
 
-# browser KIND OPTION: the client logs in a browser that shows KIND. A wrong PIN before must not log it in.
+# browser KIND OPTION: starts a browser that shows KIND, and logs it in with the client. A login with a wrong PIN comes
+# first, and must not log the browser in.
 browser() {
     local shown=$work/shown browser
     rm -f "$shown"
@@ -65,7 +67,9 @@ browser getQrUrl --qr
 grep -q "^Login at .*, $backend, as $user\$" "$work/heard"
 ok "login --qr, and who asks is shown first"
 
-# A page with another origin, which offers the server as its service, and a backend that is neither of them.
+# Starts two servers on other ports: a page whose service description names the real server, and another backend. The
+# client's backend is the latter, so it must ask whether it may go to the real server. There is no terminal on which a
+# user could say yes, so it refuses.
 mkdir -p "$work/page" "$work/other/rps"
 printf '{"name":"Shop","url":"%s","rps_prefix":"rps","logo_url":"","type":"online"}' "$backend" >"$work/page/service"
 cp "$work/settings.json" "$work/other/rps/clientSettings"
@@ -85,7 +89,7 @@ grep -q "service Shop, at $backend, not $(origin other)" "$work/heard"
 grep -q "$backend is not your server: refused (--trust-domain 127.0.0.1" "$work/said"
 expect 1 '1234\n' login "$user" --qr "http://127.0.0.1:1/#0123"
 grep -q "tells of no service: refused" "$work/said"
-# If the page's service is the current backend, the client must not ask.
+# Here the page names the client's own backend, so the client does not ask. It fails because no browser shows this code.
 expect 1 '1234\n' login "$user" --qr "$(origin page)/#0123456789abcdef"
 grep -q INCORRECT_ACCESS_NUMBER "$work/said"
 ok "a QR code of another host is refused without a yes"
@@ -138,7 +142,7 @@ ok "wrong usage"
 expect 1 '' login nobody@example.com
 ok "an unknown user"
 
-# A PIN that is typed at a terminal is not shown, and afterwards the terminal has its echo again.
+# Checks that a PIN typed at a terminal is not shown, and that the terminal shows typed characters again afterwards.
 CLI="$cli" USER_ID="$user" timeout 300 python3 - <<'PY'
 import os, pty, select, termios, time
 

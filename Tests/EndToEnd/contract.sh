@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Sends requests to a running server, generated from Sources/MPinServer/openapi.yaml. Every answer must be one that is
-# described there, and the server must not crash. Ends in "N cases: N passed".
+# Sends requests that are generated from Sources/MPinServer/openapi.yaml to a running server. Each answer must be one
+# that is described there, and the server must not crash. The last line is "N cases: N passed".
 set -euo pipefail
 # shellcheck source=Tests/EndToEnd/server.sh
 . "$(dirname "$0")/server.sh"
@@ -9,7 +9,7 @@ checks=not_a_server_error,status_code_conformance,content_type_conformance
 checks+=,response_headers_conformance,response_schema_conformance
 cases=0
 
-# usage: drive TAG URL
+# usage: drive TAG URL: tests the operations with this tag at this URL.
 drive() {
     local log=$work/contract-$1.log
     if ! "$root/build/contract-venv/bin/schemathesis" run "$root/Sources/MPinServer/openapi.yaml" --url "$2" \

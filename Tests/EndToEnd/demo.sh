@@ -10,7 +10,7 @@ say() {
     printf '%2d. %s\n' "$step" "$1"
 }
 
-# login EXPECTED PIN: logs in and compares the last line that the example prints.
+# login EXPECTED PIN: logs in with the example and checks that the last line that it prints is EXPECTED.
 login() {
     local said
     said=$(printf '%s\n' "$2" | "${example[@]}" --backend "$backend" --store "$store" login "$user" || true)
@@ -27,7 +27,7 @@ register() {
     say "$user registered, PIN 1234: $(tail -n 1 "$work/register.log")"
 }
 
-# field NAME FILE: the value of a hidden field, or of an attribute, in a page.
+# field NAME FILE: prints the value of a hidden form field, or of an HTML attribute, with this name in a page.
 field() {
     sed -n "/\(name=\"$1\" value\|$1\)=/{s/.*\(name=\"$1\" value\|$1\)=\"\([^\"]*\)\".*/\2/p;q}" "$2"
 }
@@ -36,8 +36,9 @@ browser() {
     curl -fsSL -b "$work/cookies" -c "$work/cookies" -H "Origin: $backend" -o "$work/page.html" "$@"
 }
 
-# Logs in at the website as a user with a browser and a phone does. The browser is curl, the camera is zbar, and the
-# phone is the C example. curl runs no scripts, so it presses the page's button to ask whether the phone is done.
+# Logs in at the website as a user with a browser and a phone does. curl stands for the browser, zbar for the phone's
+# camera, and the C example for the phone. Because curl runs no scripts, the test presses the page's button to find out
+# whether the phone has logged in.
 website_tour() {
     local url phone
     browser "$backend/login"

@@ -1,4 +1,4 @@
-"""Kills and restarts of a server in the middle of its work."""
+"""Kills and restarts a server while it serves requests."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ WAITING = 20
 class Crowd:
     """Phones that register and log in without a pause, and remember what the server has acknowledged.
 
-    A phone has one login at a time: where a restart takes the first half of one login, its second half must not find
-    that of another, for which it is a wrong PIN.
+    A phone has one login at a time. With two, a restart could lose pass 1 of the one, and its pass 2 would then be
+    judged against pass 1 of the other, as a wrong PIN.
     """
 
     def __init__(self, server: Server, threads: int) -> None:
@@ -34,7 +34,8 @@ class Crowd:
         self._idle: list[Phone] = []
         self._stop = threading.Event()
         self._lock = threading.Lock()
-        #: The bodies of pass 2 and the answers. They must be useless once they were used.
+        #: The phones with their bodies of pass 2 and the answers. A body or token that was used must not be accepted
+        #: again.
         self.used: list[tuple[Phone, dict[str, Any], dict[str, Any]]] = []
         self.refusals: Counter[str] = Counter()
         self._threads = [threading.Thread(target=self._work) for _ in range(threads)]
@@ -57,7 +58,8 @@ class Crowd:
                     self.refusals[str(refusal)] += 1
 
     def assert_only_interrupted(self) -> None:
-        """Checks the refusals: a login that a restart interrupts has lost its first half. No other is allowed."""
+        """Checks that the server has refused only logins that a restart interrupted. Their challenge (403) or token
+        (408) was in memory and is lost."""
         unexpected = set(self.refusals) - {"pass2: 403", "mpinAuthenticate: 408"}
         assert not unexpected, self.refusals
 
@@ -97,11 +99,13 @@ def crowd(server: Server, threads: int = 4) -> Iterator[Crowd]:
 
 
 def kills(server: Server, cycles: int) -> str:
-    """kill -9 under load: no acknowledged registration is lost, and nothing that was used works again."""
+    """Kills the server (SIGKILL) under load. No acknowledged registration may be lost, and no used proof or token may
+    work again."""
     slowest = 0.0
     phones: list[Phone] = []
     for _ in range(cycles):
-        # New phones each time, because an attempt that a kill interrupts counts, and three of them block.
+        # Uses new phones in each cycle, because an attempt that a kill interrupts counts as wrong, and three of them
+        # block.
         with crowd(server) as people:
             wait_until(lambda: len(people.used) > 10, 60)
             server.end(signal.SIGKILL)
@@ -118,7 +122,7 @@ def kills(server: Server, cycles: int) -> str:
 
 
 def restarts(server: Server, cycles: int) -> str:
-    """SIGTERM under load: running requests are answered, and the server ends soon."""
+    """Ends the server (SIGTERM) under load. It must answer running requests and end soon."""
     slowest = 0.0
     with crowd(server) as people, ThreadPoolExecutor(WAITING) as waiting:
         for cycle in range(cycles):

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Starts a real mpind and runs full logins against it from a separate process. Arguments are passed to mpin-load.
+# Starts a real mpind and makes whole logins at it from a separate process, mpin-load, which gets the arguments.
 set -euo pipefail
 # shellcheck source=Tests/EndToEnd/server.sh
 . "$(dirname "$0")/server.sh"

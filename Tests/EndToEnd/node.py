@@ -21,15 +21,15 @@ from ports import free_ports
 ROOT = Path(__file__).resolve().parents[2]
 PIN = "1234"
 LOST = (OSError, HTTPException)
-#: Whether speeds are compared. On a busy machine, seconds mean nothing.
+#: Whether the tests compare speeds. With --short they do not, because times on a busy machine mean nothing.
 TIMED = "--short" not in sys.argv
 
 
 class Server:
-    """A real mpind on its own ports. It can be started and stopped repeatedly with the same state."""
+    """A real mpind on its own ports. It can be started and ended repeatedly with the same state."""
 
     def __init__(self, folder: Path, state: str | None = None, log_level: str = "error") -> None:
-        """state: the folder of another node, whose database this one shares."""
+        """state: the state folder of another server, to share its databases; None: a new folder."""
         folder.mkdir(exist_ok=True)
         self.port, *others = free_ports(4)
         self.backend = f"http://127.0.0.1:{self.port}"
@@ -45,14 +45,14 @@ class Server:
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self, *more: str) -> float:
-        """Starts it and returns the seconds until it answered. more: additional options."""
+        """Starts the server with additional options `more`, and returns the seconds until it answered."""
         begun = time.monotonic()
         self.process = subprocess.Popen([*self._command, *more], stderr=self._log)
         wait_until(self._answers, 60)
         return time.monotonic() - begun
 
     def end(self, how: signal.Signals) -> float:
-        """Stops it and returns the seconds until the process was gone."""
+        """Sends a signal to the server and returns the seconds until the process had ended."""
         assert self.process is not None
         begun = time.monotonic()
         self.process.send_signal(how)
@@ -66,7 +66,7 @@ class Server:
             self.end(signal.SIGKILL)
 
     def close(self) -> None:
-        """Ends it and closes its log."""
+        """Ends the server and closes its log."""
         self.end(signal.SIGTERM)
         self._log.close()
 
@@ -84,7 +84,8 @@ class Server:
         return pages * resource.getpagesize() / 1e6
 
     def files(self) -> int:
-        """The open files, without the connections between its parts, because those are kept once they were needed."""
+        """Counts the open files, without the connections between the server's parts, because these are kept once they
+        were needed."""
         folder = f"/proc/{self.pid}/fd"
         names = []
         for file in os.listdir(folder):

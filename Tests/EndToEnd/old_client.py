@@ -1,8 +1,8 @@
-"""The old C++ SDK core as a server sees it, written anew from what went over its wires, and the browser beside it.
+"""The old C++ SDK core as a server sees it, written anew from recorded traffic, and the browser beside it.
 
-Every request has a connection of its own, tabs in its JSON and the old headers; every answer must have status 200, a
-length, no compression, no interim 100 that was not asked for, and a JSON object that names no member twice. What the
-old client makes of an HTTP status is Status. Only the arithmetic is the library's.
+Each request has its own connection, tabs in its JSON, and the old headers. Each answer must have status 200, a length,
+no compression, no interim 100 unless it was asked for, and a JSON object in which no name occurs twice. Status contains
+what the old client reports for other HTTP statuses. The computations on the curve are done by libmpin.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class ClientError(Exception):
 
 
 def pin_value(pin: str) -> int:
-    """Java's string hash, signed, modulo 10000, with C's remainder."""
+    """Returns the number of a PIN: the absolute value of Java's string hash (32 bits, signed), modulo 10000."""
     value = 0
     for character in pin:
         value = (31 * value + ord(character)) & 0xFFFFFFFF
@@ -56,7 +56,7 @@ def pin_value(pin: str) -> int:
 
 
 class Answer:
-    """An answer, parsed as strictly as by the old HTTP layer."""
+    """An answer, which is parsed as strictly as the old client did."""
 
     def __init__(self, status: int, headers: dict[str, str], body: bytes, interim: list[int]) -> None:
         self.status = status
@@ -65,7 +65,7 @@ class Answer:
         self.interim = interim
 
     def json(self) -> dict[str, Any]:
-        """The body as an object; an empty body gives an empty object."""
+        """Returns the body as an object; an empty body gives an empty object."""
         if not self.body:
             return {}
         try:
@@ -117,7 +117,8 @@ class Connection:
             return answer
 
     def _await_continue(self) -> int:
-        """Waits for an interim 100. The old client waits one second; here it is longer, for busy machines."""
+        """Waits for an interim 100. The old client waits only one second; this waits longer, because the machine may be
+        busy."""
         status, fields = self._head()
         assert (status, fields) == (100, {}), "an interim 100, and nothing with it"
         return status
@@ -167,7 +168,7 @@ class Connection:
 
 
 def send(method: str, url: str, value: dict[str, Any] | None = None) -> Answer:
-    """Makes a request like the old SDK's HTTP layer: without User-Agent, and accepting any type."""
+    """Sends a request with the headers and the JSON layout of the old SDK. It has no User-Agent."""
     if method == "GET":
         return Connection(url).exchange("GET", [("Accept", "*/*")], None)
     headers = [("Accept", "text/plain"), ("Content-Type", "application/json; charset=UTF-8")]
@@ -178,7 +179,7 @@ def send(method: str, url: str, value: dict[str, Any] | None = None) -> Answer:
 
 
 def _check(answer: Answer, special: dict[int, Status] | None = None) -> dict[str, Any]:
-    """The members of the answer. Every status but 200 is an error, and not every client knows 201."""
+    """Returns the members of the answer. Every status but 200 is an error, because some old clients do not know 201."""
     status = answer.status
     assert not 201 <= status <= 299, "the old client aborts on these"
     if status == 200:
@@ -192,7 +193,7 @@ def _check(answer: Answer, special: dict[int, Status] | None = None) -> dict[str
 
 
 def _text(answer: dict[str, Any], *names: str) -> list[str]:
-    """The named members, which must be texts."""
+    """Returns the named members, which must be texts."""
     if not all(isinstance(answer.get(name), str) for name in names):
         raise ClientError(Status.RESPONSE_PARSE_ERROR, 200)
     return [answer[name] for name in names]
@@ -259,8 +260,8 @@ class OldClient:
         if "active" not in members:
             raise ClientError(Status.RESPONSE_PARSE_ERROR, 200)
         self.mpin_id = bytes.fromhex(mpin_id)
-        # The storage contains M-Pin IDs and no user ids. An M-Pin ID without its user makes the whole storage
-        # unreadable.
+        # The old client stores M-Pin IDs without user ids, and reads the user id from the M-Pin ID. If one M-Pin ID
+        # lacks it, the client cannot read any of its users.
         assert json.loads(self.mpin_id)["userID"] == self.user
         return members["active"] is True
 
@@ -287,7 +288,7 @@ class OldClient:
         return self._redeem(self.settings["authenticateURL"], self.passes(pin))
 
     def authenticate_otp(self, pin: str) -> tuple[str, dict[str, Any]]:
-        """Logs in and returns the digits and the RPA's answer, which must say how long they are valid."""
+        """Logs in and returns the one-time digits and the RPA's answer, which must say how long they are valid."""
         passed = self.passes(pin, otp=True)
         (digits,) = _text(passed, "OTP")
         answer = self._redeem(self.settings["authenticateURL"], passed)
@@ -335,7 +336,7 @@ class OldClient:
             raise
 
     def _time_permit(self) -> tuple[int, bytes | None]:
-        """Fetches the permit. The first share is requested each time, the second is kept for its day."""
+        """Fetches the permit. The first share is requested each time; the second one is kept for its day."""
         if not self.settings.get("usePermits", True):
             return 0, None
         revoked = {410: Status.REVOKED}
@@ -348,7 +349,8 @@ class OldClient:
         return date, crypto.recombine_g1(bytes.fromhex(share), bytes.fromhex(self._permit[1]))
 
     def _second_permit(self, date: int, signature: str, storage_id: str) -> str:
-        """Asks the permit storage first, whose plain hex the old client cannot parse, then D-TA 2."""
+        """Asks the permit storage first, then D-TA 2. The old client cannot parse the plain hex of the storage, so it
+        always needs D-TA 2."""
         storage = self.settings.get("timePermitsStorageURL")
         if storage:
             assert send("GET", f"{storage}/{self.settings['appID']}/{date}/{storage_id}").status in (200, 404)
@@ -388,7 +390,8 @@ def _today() -> int:
 
 
 class OldBrowser:
-    """The page of the PIN pad. It shows a number or a code, polls, and redeems the phone's result."""
+    """The browser's page for a login. It shows an access number or a QR code, polls, and redeems the token that it
+    gets."""
 
     def __init__(self, backend: str, settings: dict[str, Any], code: bool = False) -> None:
         self.backend = backend
@@ -398,7 +401,7 @@ class OldBrowser:
         answer = self._post(settings[url], None)
         shown, self._web_ott = _text(answer, name, "webOTT")
         assert answer["localTimeEnd"] - answer["localTimeStart"] == answer["ttlSeconds"] * 1000
-        #: What the phone reads from the screen.
+        #: The access number, or the id in the QR code, which the phone reads from the screen.
         self.wid = shown.split("#")[-1]
 
     def poll(self) -> dict[str, Any]:

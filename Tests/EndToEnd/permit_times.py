@@ -1,4 +1,5 @@
-"""Tests whether the time of a permit reveals who is registered: Welch's t-test, at the RPS and at D-TA 2."""
+"""Tests whether the time to get a permit reveals that an identity is registered: Welch's t-test, at the RPS and at D-TA
+2."""
 
 from __future__ import annotations
 
@@ -15,13 +16,14 @@ from node import PIN, Server, registered
 from phone import Phone
 
 STEPS = ["timePermit", "timePermit of D-TA 2"]
-#: The prime of the field of the curve y^2 = x^3 + 2 (docs/curve.md).
+#: The parameter and the prime of the field of the curve y^2 = x^3 + 2 (docs/curve.md).
 X = -0x4000000003C012B1
 FIELD = 36 * X**4 + 36 * X**3 + 24 * X**2 + 6 * X + 1
-#: The number of identities of each kind, which are asked for alternately.
+#: The number of identities of each kind. The requests take turns among them.
 PEOPLE = 100
-#: The map of a hash to a point takes at least this many tries for every identity here. Those who know an ID can compute
-#: the number, and could see from the time whether that hash was mapped.
+#: The map of an identity's hash to a point takes at least this many tries for every identity here. Anybody who knows an
+#: ID can compute its number of tries. If the server mapped only the hashes of registered IDs, the time of many tries
+#: would be seen.
 TRIES = 4
 
 
@@ -35,7 +37,7 @@ class Kind:
 
 
 def permit_times(server: Server, samples: int) -> str:
-    """Takes `samples` answers for each kind."""
+    """Takes `samples` answers for each kind and compares their times."""
     settings = registered(server, "first@example.com").settings
     date = _ask_date(server)
     kinds = [
@@ -87,7 +89,7 @@ def _known(server: Server, user: str) -> bytes:
 
 
 def _slow(date: int, count: int, make: Callable[[int], bytes]) -> list[bytes]:
-    """This number of identities for which the map takes at least TRIES."""
+    """Returns `count` identities for which the map takes at least TRIES tries."""
     found: list[bytes] = []
     for number in itertools.count():
         id = make(number)

@@ -22,7 +22,7 @@ class Refused(Exception):
 
 
 class Phone:
-    """A user of a server."""
+    """A user of a server, with one identity."""
 
     def __init__(self, backend: str, user: str) -> None:
         self.user = user
@@ -48,7 +48,7 @@ class Phone:
         self.token = crypto.extract_pin(self.id, *_scalar(pin), crypto.recombine_g1(*shares))
 
     def pass1(self, pin: str) -> tuple[bytes, bytes, bytes]:
-        """The x, y and sec of a running login."""
+        """Sends pass 1. Returns the x, y and sec of this login, which pass 2 needs."""
         date, permit = self.time_permit()
         x = crypto.random_generate()
         sec, u, ut = crypto.client_1(date, self.id, x, *_scalar(pin), self.token, permit)
@@ -57,7 +57,8 @@ class Phone:
         return x, bytes.fromhex(y), sec
 
     def pass2_body(self, begun: tuple[bytes, bytes, bytes], code: str = "0") -> dict[str, Any]:
-        """Computes the request of pass 2. code: an access number, or the id in a QR code."""
+        """Computes the body of pass 2. code: an access number, or the id in a QR code; "0" for a login on this
+        device."""
         x, y, sec = begun
         v = crypto.client_2(x, y, sec).hex()
         return {"pass": 2, "mpin_id": self.id.hex(), "V": v, "WID": code, "OTP": False}
@@ -75,7 +76,7 @@ class Phone:
         return self.authenticate(self.pass2(self.pass2_body(self.pass1(pin))))
 
     def login_browser(self, pin: str, code: str) -> dict[str, Any]:
-        """Logs a browser in. Returns what ends the browser's session."""
+        """Logs a browser in. Returns the answer, which says how to end the browser's session."""
         response = self.pass2(self.pass2_body(self.pass1(pin), code))
         return self._ask("POST", self.settings["mobileAuthenticateURL"], {"mpinResponse": response})
 
@@ -89,7 +90,7 @@ class Phone:
         self._ask("POST", offer["logoutURL"], offer["logoutData"])
 
     def time_permit(self) -> tuple[int, bytes | None]:
-        """Today's date and permit; 0 and nothing if the server uses no permits."""
+        """Returns today's date and permit; 0 and None if the server uses no permits."""
         if not self.settings.get("usePermits", True):
             return 0, None
         first = self._ask("GET", f"{self.settings['timePermitsURL']}/{self.id.hex()}")
@@ -115,7 +116,7 @@ class Phone:
 
 
 def wait_until(condition: Any, seconds: float = 60) -> Any:
-    """Waits until the condition returns something, and returns that."""
+    """Waits until `condition` returns something that counts as true, and returns it."""
     end = time.monotonic() + seconds
     while True:
         result = condition()

@@ -1,4 +1,4 @@
-"""TCP ports for the servers of the tests: `ports.py N` prints N of them."""
+"""Finds free TCP ports for the servers of the tests: `ports.py N` prints N of them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from contextlib import ExitStack
 
 
 def free_ports(count: int) -> list[int]:
-    """Loopback ports that nobody listens on, below those that the system gives to clients: nobody takes one before the
-    server binds it, nor while it is down between two starts."""
+    """Returns loopback ports on which nobody listens. They are below those that the system gives to clients, so no
+    client takes one before the server binds it, nor while the server is down between two starts."""
     ports: list[int] = []
     with ExitStack() as held:
         while len(ports) < count:
@@ -25,8 +25,8 @@ def free_ports(count: int) -> list[int]:
 
 
 def claim(port: int) -> None:
-    """Keeps the port from other test programs of this machine as long as this one runs: the name of a socket, the same
-    as in the server's tests, stands for it."""
+    """Keeps the port from other test programs of this machine while this program runs. A Unix socket with an abstract
+    name, the same as in the server's tests, marks the port as taken."""
     with socket.socket(socket.AF_UNIX) as name:
         name.bind(f"\0mpin-test-{port}")
         name.detach()

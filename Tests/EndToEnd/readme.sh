@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Follows README.md with its own lines: starts the server, registers and logs in from the command line, compiles and
-# runs the C snippet, runs the Python snippet, and opens the mails as a user would. Only the ports differ, and what
-# `make` would build is already built. It also checks that everything that the documents name exists, and that the map
-# of the sources is complete.
+# runs the C snippet, runs the Python snippet, and opens the mails as a user would. The ports differ, and lines that
+# begin with `make` are left out, because everything is already built. The script also checks that everything that the
+# documents name exists, and that the map of the sources is complete.
 set -euo pipefail
 # shellcheck source=Tests/EndToEnd/server.sh
 . "$(dirname "$0")/server.sh"
@@ -10,7 +10,7 @@ cd "$work"
 ln -s "$root/build" build
 ln -s "$root/bindings" bindings
 
-# blocks LANGUAGE: the text of the README's code blocks in that language.
+# blocks LANGUAGE: prints the README's code blocks in that language, with the URL of this server.
 blocks() {
     awk -v fence="\`\`\`$1" '$0 == fence { on = 1; next } /^```$/ { on = 0 } on' "$root/README.md" |
         sed "s|http://127.0.0.1:8005|$backend|"
@@ -19,7 +19,8 @@ blocks() {
 # shellcheck source=Tests/ok.sh
 . "$root/Tests/ok.sh"
 
-# Opens the link of the next mail, as a user would, while the running command waits for it.
+# with_mail OPENER COMMAND...: runs OPENER, which opens the link of the next mail as a user would, while COMMAND waits
+# for it.
 with_mail() { # opener, command
     local opener=$1 reader
     shift
@@ -28,7 +29,7 @@ with_mail() { # opener, command
     "$@" || { echo "$* failed" >&2; return 1; }
     wait "$reader" || { echo "$* sent no mail" >&2; return 1; }
 }
-# Wait until the program has said that it waits for the mail.
+# Waits until the program has said that it waits for the mail, then opens the link.
 open_when_asked_to() {
     for _ in $(seq 600); do
         grep -q '^waiting: open the link' waiting 2>/dev/null && break
@@ -54,7 +55,7 @@ while read -r line; do
         make* | build/mpind*) continue ;;
         *" register "*) with_mail open_mailed_link register_from_the_command_line ;;
         build/mpin-cli*) eval "$line --pin-fd 0" <<<1234 ;;
-        # At first they wait for the mail. The second time they log in at once.
+        # The first run registers and waits for the mail. The second run logs in at once.
         ./login | "python3 login.py")
             : >waiting
             [ "$(with_mail open_when_asked_to $line 2>waiting)" = "logged in" ]

@@ -1,7 +1,7 @@
-"""What a server must write nowhere, and the search for it in all that it writes: logs, audit log, metrics.
+"""The secrets that a server must not write, and a search for them in all that it writes: logs, audit log, metrics.
 
-As a program: `redaction.py FOLDER` takes the secrets from the files of a test's folder (keys, mails, cookies, pages) and
-searches its logs. It says what it found, and ends with 1 then.
+As a program: `redaction.py FOLDER` takes the secrets from the files of a test's folder (keys, mails, cookies, pages)
+and searches its logs. It prints what it has found, and its exit code is then 1.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ QUERY = re.compile(r"[?&](?:regOTT|signature|hash_mpin_id|mpin_id|[ies])=")
 
 
 class Secrets:
-    """All data that went over the wire, and the PINs, which did not."""
+    """The secrets of a test: hex numbers, user ids and digits that were sent or received, and secrets that were not
+    sent."""
 
     def __init__(self) -> None:
         self._words: set[str] = set()
@@ -41,16 +42,16 @@ class Secrets:
             self._words.update(SHORT.findall(text))
 
     def hid(self, *secrets: str) -> None:
-        """Secrets that were never sent: PINs, tokens, keys."""
+        """Adds secrets that were never sent: PINs, tokens, keys."""
         self._words.update(secret.lower() for secret in secrets)
 
     def _note_identity(self, word: str) -> None:
-        """Notes the hash of an M-Pin ID, which only the audit log may contain, to name a device."""
+        """Adds the hash of an M-Pin ID to the hashes that the audit log may contain, where they name devices."""
         if word.lower().startswith("7b22") and len(word) % 2 == 0:
             self._hashes.add(hashlib.sha256(bytes.fromhex(word)).hexdigest())
 
     def in_log(self, text: str) -> list[str]:
-        """Checks a log of JSON lines, which must not name users either."""
+        """Checks a log of JSON lines. It must contain neither secrets nor users nor queries."""
         found = self._found(_values(text), self._words | self._users)
         return found + [f"query {match[0]}" for match in QUERY.finditer(text)]
 
@@ -59,7 +60,7 @@ class Secrets:
         return self._found(_values(text), self._words - self._hashes)
 
     def in_metrics(self, text: str) -> list[str]:
-        """Checks metrics, in which any number may occur."""
+        """Checks metrics. The value at the end of each line is left out, because it may be any number."""
         return self._found((line.rpartition(" ")[0] for line in text.splitlines()), self._words | self._users)
 
     def _found(self, texts: Iterable[str], secrets: set[str]) -> list[str]:
@@ -71,7 +72,7 @@ class Secrets:
 
 
 def _values(text: str) -> Iterator[str]:
-    """The texts of each line. Numbers are left out, because they are milliseconds and counts."""
+    """Yields the texts of each JSON line. Numbers are left out, because they are milliseconds and counts."""
     for line in text.splitlines():
         try:
             yield from _texts(json.loads(line))

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tests the examples in Java and in Ruby with a real server: the link in the mail, a wrong PIN, a terminal without echo,
-# the last attempt.
+# Tests the examples in Java and in Ruby with a real server: the link in the mail, a wrong PIN, a terminal that does not
+# show the PIN, and the last attempt before the block.
 set -euo pipefail
 # shellcheck source=Tests/EndToEnd/server.sh
 . "$(dirname "$0")/server.sh"
@@ -22,7 +22,7 @@ heard() {
     grep -q "$1" "$work/heard" || { echo "not said: $1" && cat "$work/heard"; exit 1; }
 }
 
-# drive USER EXAMPLE...: tests everything that the example can do.
+# drive USER EXAMPLE...: tests everything that the example program can do, with this user.
 drive() {
     local user=$1 options=(--backend "$backend" --store "$work/$1.store")
     shift

@@ -1,4 +1,5 @@
-# Sourced by the end-to-end scripts: starts and stops a real mpind on free loopback ports with all its state in $work.
+# The end-to-end scripts source this file. It starts and stops a real mpind on free loopback ports, with its state in
+# $work.
 
 export SWIFT_BACKTRACE=enable=no
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -40,7 +41,7 @@ leave_nothing() {
 }
 trap leave_nothing EXIT
 
-# Opens the activation link of the newest mail as a user would: loads the page, then confirms.
+# Opens the activation link of the newest mail as a user would: loads the page, then presses the button.
 open_mailed_link() {
     local mail link
     for _ in $(seq 600); do

@@ -1,4 +1,4 @@
-"""Thousands of connections that send one byte now and then."""
+"""Tests the server with thousands of connections that send one byte every two seconds."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from node import TIMED, Server
 #: The seconds between two bytes.
 PAUSE = 2
 HEAD = b"POST /rps/pass1 HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-#: The beginning of the request on such a connection, which never ends it.
+#: The beginnings of the requests. The connections send more of the header or the body, but never all of it.
 BEGINNINGS = {"header": HEAD + b"X-Slow: ", "body": HEAD + b"Content-Length: 60000\r\n\r\n{"}
 
 
 class Crawlers(threading.Thread):
-    """Keeps this number of connections open. One that is closed by the server is opened again."""
+    """Keeps `count` connections open. If the server closes one, another is opened in its place."""
 
     def __init__(self, port: int, count: int, beginning: bytes) -> None:
         super().__init__(daemon=True)
@@ -44,7 +44,7 @@ class Crawlers(threading.Thread):
         while self._selector.get_map() or self._coming:
             for key, _ in self._selector.select(0.02 if self._coming else 0.2):
                 self._read(key)
-            # A few at a time, so that closed connections are noticed at once.
+            # Opens 50 connections at a time, so that closed ones are noticed soon.
             for _ in range(min(50, len(self._coming))):
                 self._open(self._coming.popleft())
             if not self._coming:
@@ -55,7 +55,7 @@ class Crawlers(threading.Thread):
 
     def _open(self, number: int) -> None:
         born = time.monotonic()
-        # One client may have 1,000 connections, so several addresses are used.
+        # The server allows one client address 1,000 connections, so several addresses are used.
         address = f"127.0.1.{1 + number % 20}"
         made = socket.create_connection(("127.0.0.1", self._port), timeout=60, source_address=(address, 0))
         made.sendall(self._beginning)
@@ -88,7 +88,8 @@ class Crawlers(threading.Thread):
 
 
 def slow_clients(server: Server, count: int, seconds: float, limits: dict[str, int]) -> str:
-    """The server cuts them off when their time is over, however often they come. Other clients are not affected.
+    """Checks that the server ends slow connections when their time is over, even if clients connect again and again,
+    and that other clients are not affected.
 
     limits: the seconds that the server allows for a header, and for a body.
     """
@@ -106,7 +107,8 @@ def slow_clients(server: Server, count: int, seconds: float, limits: dict[str, i
         assert min(lives) >= limit, f"a slow {part} was cut off after {min(lives):.1f} s"
         said.append(f"{len(lives)} slow {part} connections, {count} at once, each ended within {max(lives):.1f} s")
         if TIMED:
-            # While all of them are open, the server needs a moment to accept a new one.
+            # The 3 s are a tolerance: while all slow connections are open, the server needs a moment to accept a new
+            # one.
             assert max(lives) < limit + 3, f"a slow {part} lived {max(lives):.1f} s"
             assert busy["p95Milliseconds"] < 2 * max(calm, 5), f"p95 {calm:.1f} ms without, {busy} with them"
             said[-1] += f", p95 {calm:.1f} ms without and {busy['p95Milliseconds']:.1f} with them"

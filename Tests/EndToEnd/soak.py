@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What a server must stand for a long time: kills and restarts under load, overload, slow clients, hours of logins; and
-that the time of an answer tells nothing.
+"""Tests what a server must withstand for a long time: kills and restarts under load, overload, slow clients, hours of
+logins. Also tests that the time of an answer reveals nothing.
 
-Run by `make soak`; the numbers of a long run are options. The last line is "N passed, N failed".
+Run by `make soak`. Options set the numbers for a longer run. The last line is "N passed, N failed".
 """
 
 from __future__ import annotations
@@ -26,19 +26,21 @@ from slow_clients import slow_clients
 from two_nodes import two_nodes
 from waiting_pages import waiting_pages
 
-#: The groups with a wrong PIN, and the status of authenticate for each.
+#: The kinds of identities that get a wrong PIN, and the status of authenticate for each.
 KINDS = {"wrong": 401, "locked": 410, "revoked": 410}
-#: The option for the seconds that a part of a request may take.
+#: For each part of a request, the server's option for the seconds that it may take.
 OPTIONS = {"header": "header-seconds", "body": "read-seconds"}
-#: The allowed refusals under load.
+#: The only refusals that may occur under load.
 POLITE = ("429 with Retry-After", "503 with Retry-After")
 
 
 def overload(server: Server, seconds: float) -> str:
-    """With three times the possible load, the server does as much work as before, refuses the rest, and recovers."""
+    """Loads the server with three times what it can serve. It must do as much work as before, refuse the rest, and
+    recover."""
     peak = server.load(users=100, seconds=seconds, connections=8)
     server.end(signal.SIGTERM)
-    # Fewer than the phones, each of which waits for one answer at a time.
+    # Allows fewer running requests than there are phones, so that some must be refused. Each phone waits for one answer
+    # at a time.
     server.start("--requests-in-flight", "64")
     many = 400 if TIMED else 100
     crush = server.load(users=many, seconds=seconds, connections=many, rate=3 * peak["loginsPerSecond"])
@@ -63,7 +65,8 @@ def overload(server: Server, seconds: float) -> str:
 
 
 def everyday(server: Server, seconds: float) -> str:
-    """At 70 % of the possible load, with logins at random times, all logins are answered soon."""
+    """Loads the server with 70 % of what it can serve, with logins at random times. All logins must be answered
+    soon."""
     peak = server.load(users=200, seconds=seconds, connections=8)["loginsPerSecond"]
     report = server.load(users=200, seconds=2 * seconds, connections=50, rate=0.7 * peak)
     assert not report["failures"], report["failures"]
@@ -75,7 +78,7 @@ def everyday(server: Server, seconds: float) -> str:
 
 
 def steadiness(server: Server, rounds: int, seconds: float) -> str:
-    """At half of the possible load, memory, open files and the time of a login do not grow with the logins."""
+    """Loads the server with half of what it can serve. Memory, open files and the time of a login must not grow."""
     peak = server.load(users=100, seconds=seconds, connections=8)["loginsPerSecond"]
     begun = time.monotonic()
     sizes, files, latencies = [], [], []
@@ -89,7 +92,7 @@ def steadiness(server: Server, rounds: int, seconds: float) -> str:
     # The last connections of a load may still be closing.
     wait_until(lambda: server.files() <= min(files) + 8)
     early, late = halves(sizes)
-    # One percent per hour, and a tolerance for single pages of the heap.
+    # Allows growth by one percent per hour, and by 1 MB (4 MB in the short form) for single pages of the heap.
     assert late - early <= max(1 if TIMED else 4, 0.01 * hours * early), f"memory grows: {sizes}"
     fast, slow = halves(latencies)
     if TIMED:
@@ -100,14 +103,15 @@ def steadiness(server: Server, rounds: int, seconds: float) -> str:
 
 
 def halves(values: list[float]) -> tuple[float, float]:
-    """The median of the first half and that of the rest."""
+    """Returns the median of the first half and that of the second half."""
     middle = len(values) // 2
     return statistics.median(values[:middle]), statistics.median(values[middle:])
 
 
 def answer_times(server: Server, samples: int) -> str:
-    """Wrong PINs for unknown, known, locked and revoked identities take the same time at every step."""
-    # An operator cannot allow more than 1,000 wrong PINs for an identity.
+    """Tests that a wrong PIN takes the same time at every step for unknown, known, locked and revoked identities."""
+    # Several identities of each kind take turns, because the option --max-attempts allows at most 1,000 wrong PINs for
+    # one.
     people = range(samples // 900 + 1)
     phones = {name: [registered(server, f"{name}{n:04}@example.com") for n in people] for name in KINDS}
     date, permit = phones["wrong"][0].time_permit()
@@ -132,7 +136,7 @@ def answer_times(server: Server, samples: int) -> str:
 
 
 def crawl(server: Server, count: int, seconds: float) -> str:
-    """Slow clients are cut off. The short form of the test gives them less time."""
+    """Tests slow clients. In the short form the server allows less time for a request."""
     limits = {"header": 5, "body": 15} if TIMED else {"header": 2, "body": 3}
     if not TIMED:
         server.end(signal.SIGTERM)

@@ -1,4 +1,5 @@
-"""A server whose parts are separate processes: two D-TAs, an RPS, and an RPA that forwards requests to it."""
+"""A server whose parts are separate processes: two D-TAs, an RPS, and an RPA that forwards clients' requests to the
+RPS."""
 
 from __future__ import annotations
 
@@ -13,10 +14,10 @@ from ports import free_ports
 
 
 class Split:
-    """All four parts, started once. Clients know only the RPA's address."""
+    """All four parts, started once. Clients know only the URL of the RPA."""
 
     def __init__(self, folder: Path, *rates: str) -> None:
-        """rates: additional options of RPS and RPA."""
+        """rates: additional options of the RPS and the RPA."""
         folder.mkdir()
         self._folder = folder
         self._log = (folder / "mpind.log").open("ab")
@@ -36,7 +37,7 @@ class Split:
             raise
 
     def end(self) -> None:
-        """Stops all of them and checks how they end."""
+        """Ends all parts and checks their exit codes."""
         for name in reversed(list(self._parts)):
             part = self._parts.pop(name)
             part.send_signal(signal.SIGTERM)
@@ -59,7 +60,7 @@ class Split:
         return {name: int(count) * 4096 // 1_000_000 for name, count in pages.items()}
 
     def files(self) -> int:
-        """Open files of the RPA."""
+        """Counts the open files of the RPA."""
         return len(list(Path(f"/proc/{self._parts['rpa'].pid}/fd").iterdir()))
 
     def log_text(self) -> str:
@@ -76,7 +77,7 @@ class Split:
         ]  # fmt: skip
 
     def _service(self) -> list[str]:
-        # Behind the RPA, whose word about its callers counts.
+        # With --behind-proxy, the RPS takes the address of a client from the RPA.
         return [
             "rps", "--listen", _address(self._rps), "--private-listen", _address(self._private),
             "--database", str(self._folder / "rps.sqlite"), "--key-file", self._key("rps"), "--behind-proxy",

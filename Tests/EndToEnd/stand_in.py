@@ -1,5 +1,5 @@
-"""Old servers that are not here, played from what was recorded of them: each answers, and asks, as it did then, with the
-values of now where a test needs them."""
+"""Stand-ins for old servers, made from recordings. Each sends the recorded answers and requests. Where a test needs it,
+values such as times or shares are replaced by current ones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from urllib.parse import parse_qsl, urlsplit
 from mpin import crypto
 
 TRANSCRIPTS = pathlib.Path(__file__).parents[1] / "Vectors/transcripts"
-#: Headers that belong to one connection, or are made for each answer.
+#: Headers that are not taken from the recording, because they belong to one connection or are made for each answer.
 OWN = {"content-length", "connection", "host", "date", "transfer-encoding"}
 
 
@@ -38,7 +38,7 @@ class Exchange:
         return dict(parse_qsl(urlsplit(self.target).query, keep_blank_values=True))
 
     def reply(self, **fresh: Any) -> Reply:
-        """The recorded answer, with the current values of some members."""
+        """Returns the recorded answer, with the members in `fresh` replaced."""
         return Reply(self.status, {**self.answer, **fresh} if fresh else self.answer, self.answer_headers)
 
 
@@ -53,7 +53,8 @@ class Reply:
 
 
 def recorded(flow: str, hop: str, method: str, path: str, number: int = 0) -> Exchange:
-    """The recorded exchange of that flow whose target begins so, after skipping `number` of them. hop: the server."""
+    """Returns a recorded exchange of this flow: the one after the first `number` whose target begins with `path`. hop:
+    the server that was asked."""
     found = [
         exchange
         for exchange in json.loads((TRANSCRIPTS / f"{flow}.json").read_text())["exchanges"]
@@ -65,7 +66,7 @@ def recorded(flow: str, hop: str, method: str, path: str, number: int = 0) -> Ex
 
 
 def ask(url: str, like: Exchange, body: Any = None, method: str = "", headers: Any = None) -> Reply:
-    """Sends the recorded request to that URL, with the recorded body or another one."""
+    """Sends the recorded request to this URL, with the recorded body or another one."""
     parts = urlsplit(url)
     assert parts.hostname and parts.port
     content = like.body if body is None else body
@@ -93,14 +94,15 @@ class Request:
         return next((value for field, value in self.headers if field.lower() == name.lower()), None)
 
     def is_like(self, exchange: Exchange) -> None:
-        """Checks for the same members as in the recorded request, with the same types. There may be more members."""
+        """Checks that the body has the members of the recorded request, with the same types. It may have more
+        members."""
         body = self.json()
         for name, value in (exchange.body or {}).items():
             assert type(body.get(name)) is type(value), f"{self.method} {self.path}: {name} is {body.get(name)!r}"
 
 
 class StandIn:
-    """A server on its own port. check() reports assertions that failed in it."""
+    """A server on its own port. check() reports the assertions that have failed in its handlers."""
 
     def __init__(self, port: int) -> None:
         self.url = f"http://127.0.0.1:{port}"
@@ -153,7 +155,7 @@ class StandIn:
 
 
 class OldAuthority(StandIn):
-    """A D-TA. Its master share is that of wire section 16, because the recorded one is unknown."""
+    """An old D-TA. Its master share is that of wire section 16, because the share behind the recordings is unknown."""
 
     APP_ID, APP_KEY = "c0ffee00c98e11e4b69d02547e1fd4a1", b"9d1f3a5b7c2e4f60818a9bacbdcedff0"
 
@@ -162,7 +164,8 @@ class OldAuthority(StandIn):
         self._prefix = prefix
         super().__init__(port)
         self.url += prefix
-        # Otherwise this D-TA would not check the same data as the old one.
+        # Checks the recorded signature, to be sure that this D-TA computes signatures from the same data as the old
+        # one.
         like = recorded("std-50-dta", "dta1", "GET", "/serverSecret")
         assert like.query["signature"] == self._tag("serverSecret", like.query["app_id"], like.query["expires"])
 
@@ -208,11 +211,12 @@ class OldAuthority(StandIn):
 
 
 class OldRPA(StandIn):
-    """The demo application: it knows one URL of the RPS, uses no tokens, and sends its JSON as a form."""
+    """The old demo application. It knows one URL of the RPS, sends no bearer tokens, and declares its JSON as a
+    form."""
 
     def __init__(self, port: int, rps: str) -> None:
         self._rps = rps
-        #: The RPS's requests about users who have not confirmed yet.
+        #: For each user who has not confirmed yet, the RPS's request to send the mail.
         self.waiting: dict[str, dict[str, Any]] = {}
         self.sessions: set[str] = set()
         super().__init__(port)
@@ -238,7 +242,7 @@ class OldRPA(StandIn):
         raise AssertionError(f"the old RPA was asked {request.method} {request.target}")
 
     def _forward(self, request: Request) -> Reply:
-        """All headers are forwarded, including the client's Host, and two more."""
+        """Forwards a client's request with all its headers, including Host, and two more."""
         like = Exchange({"request": {"method": request.method, "target": "", "headers": [], "body": ""},
                          "response": {"status": 0, "body": "", "headers": []}})  # fmt: skip
         headers = [
@@ -247,7 +251,7 @@ class OldRPA(StandIn):
         return ask(self._rps + request.target, like, request.content, headers=headers)
 
     def confirm(self, user: str) -> None:
-        """Opens the link in the mail, as the user would."""
+        """Confirms a registration, as when the user opens the link in the mail."""
         wish = self.waiting.pop(user)
         like = recorded("verify-04-activate-by-mail-link", "rps", "POST", "/user/")
         answer = ask(f"{self._rps}/user/{wish['mpinId']}", like, {"activateKey": wish["activateKey"]})
@@ -274,8 +278,8 @@ class OldRPA(StandIn):
 
 
 class OldRPS(StandIn):
-    """The old RPS, with its public and private paths on one listener. It plays what was recorded, values included, but
-    for the times in a registration: the recorded ones are over."""
+    """The old RPS, with its public and private paths on one listener. It sends the recorded values, except the times in
+    a registration, because the recorded ones are over."""
 
     REGISTRATION = "verify-01-register-needs-confirmation"
     LOGIN, CODE = "std-10-access-number-login", "native-04-qr-login"
@@ -337,7 +341,7 @@ class OldRPS(StandIn):
         raise AssertionError(f"the old RPS was asked {request.method} {request.target}")
 
     def _same(self, request: Request, like: Exchange) -> Reply:
-        """Checks that the RPA has forwarded exactly the client's request."""
+        """Checks that the RPA has forwarded the client's request unchanged."""
         assert request.target == like.target and (request.json() or "") == like.body, request.target
         return like.reply()
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws the QR code of a login page: HTML on standard input, a picture in PBM on standard output."""
+"""Draws the QR code of a login page: reads HTML from standard input, writes a picture in PBM to standard output."""
 
 import re
 import sys

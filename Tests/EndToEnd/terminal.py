@@ -1,6 +1,7 @@
-"""Types a PIN at a terminal to a program that asks for it: terminal.py PIN PROGRAM...
+"""Types a PIN at a terminal for a program that asks for it: terminal.py PIN PROGRAM...
 
-Fails if the program shows the PIN, leaves the terminal without echo, or does not end well within a minute.
+Fails if the program shows the PIN, leaves the terminal so that typed characters are not shown, or does not succeed
+within a minute.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ def has_echo(terminal: int) -> bool:
 
 
 def talk(terminal: int, pin: bytes) -> bytes:
-    """Returns everything that the program shows. The PIN is typed once the echo is off."""
+    """Returns everything that the program shows. The PIN is typed once the terminal no longer shows typed
+    characters."""
     seen, typed, deadline = b"", False, time.monotonic() + 60
     while time.monotonic() < deadline:
         if select.select([terminal], [], [], 0.05)[0]:

@@ -1,7 +1,7 @@
-"""The website as people meet it: in a browser, with a phone beside it, against a running server.
+"""Tests the website in a real browser, with a phone beside it and a running server.
 
-Every test starts without cookies. Whatever the browser complains about - an error of a script, something that the content
-security policy forbids - fails the test.
+Every test starts without cookies. A test fails if the browser reports an error, for example of a script or of the
+content security policy.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ DESK_SIZE = {"width": 1100, "height": 900, "deviceScaleFactor": 1, "mobile": Fal
 
 
 class Browser:
-    """Chromium, with the actions of the tests."""
+    """Chromium, with the actions that the tests need."""
 
     def __init__(self) -> None:
         options = webdriver.ChromeOptions()
@@ -66,7 +66,8 @@ class Browser:
         return any(element.is_displayed() for element in self.driver.find_elements(By.XPATH, path))
 
     def _element(self, by: str, selector: str, use: Callable[[WebElement], object]) -> object:
-        """Calls `use` with an element. Tries again, because the driver reports errors while a page is loading."""
+        """Calls `use` with an element. Tries again for up to a minute, because the driver reports errors while a page
+        is loading."""
         wait = WebDriverWait(self.driver, 60, poll_frequency=0.02, ignored_exceptions=[WebDriverException])
         return wait.until(lambda driver: [use(driver.find_element(by, selector))])[0]
 
@@ -95,13 +96,13 @@ class Browser:
 
 
 class CClient:
-    """The C example with its own store."""
+    """The C example as a phone, with its own store."""
 
     def __init__(self, store: Path) -> None:
         self._command = [os.environ["MPIN_EXAMPLE"], "--backend", BACKEND, "--store", str(store)]
 
     def run(self, pin: str, *command: str) -> str:
-        """Runs a command and returns its final status."""
+        """Runs a command of the example and returns the last line that it prints."""
         done = subprocess.run([*self._command, *command], input=pin + "\n", capture_output=True, text=True, timeout=120)
         return done.stdout.splitlines()[-1]
 
@@ -154,13 +155,14 @@ def mailed_link(user: str) -> str:
 
 
 def read_code(picture: Path) -> str:
-    """The text of the QR code in the picture."""
+    """Returns the text of the QR code in the picture."""
     command = ["zbarimg", "--nodbus", "--quiet", "--raw", str(picture)]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def shown_code(browser: Browser, way: str) -> str:
-    """Opens a login page and reads what the phone needs, as a user or a camera would."""
+    """Opens a login page and returns the access number or the id in the QR code, as a user or a camera would read
+    it."""
     if way == "number":
         browser.open("/login/number")
         return browser.text("#number")
@@ -171,7 +173,7 @@ def shown_code(browser: Browser, way: str) -> str:
 
 
 def log_in(browser: Browser, phone: Phone, way: str) -> dict[str, object]:
-    """Logs in completely. Returns what the phone needs to log out."""
+    """Logs a browser in with a phone. Returns what the phone needs to log the browser out."""
     code = shown_code(browser, way)
     with ThreadPoolExecutor() as beside:
         login = beside.submit(phone.login_browser, PIN, code)
@@ -182,7 +184,7 @@ def log_in(browser: Browser, phone: Phone, way: str) -> dict[str, object]:
 
 
 def say_yes(browser: Browser, user: str, way: str) -> None:
-    """After a login by number, the browser asks whether it is this user. This clicks on yes."""
+    """Clicks on yes after a login by number, when the page asks whether this user shall be logged in."""
     if way == "number":
         browser.wait_for(f"about to be logged in as {user}")
         browser.click("Yes, log me in")
@@ -376,7 +378,7 @@ def test_another_site_can_neither_log_out_nor_log_in(browser: Browser, alice: Ph
         browser.open(page)
         browser.click("Go")
         browser.wait_for("not from here")
-    # Chromium reports the refusal itself as an error.
+    # Chromium reports a page with status 403 as an error.
     assert all("403" in complaint for complaint in browser.complaints())
     browser.open("/account")
     assert alice.user in browser.text()
@@ -405,7 +407,7 @@ def test_pages_are_readable_in_the_dark(browser: Browser) -> None:
 
 
 class foreign_page:
-    """Another site, with one page."""
+    """A server for another site, with one page."""
 
     def __init__(self, body: str) -> None:
         content = f"<!DOCTYPE html><link rel=icon href=data:,><title>Elsewhere</title>{body}".encode()
@@ -424,7 +426,7 @@ class foreign_page:
 
     def __enter__(self) -> str:
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
-        # With another host name it is another site, not only another origin.
+        # Uses the name localhost instead of 127.0.0.1, so that this is another site and not only another origin.
         return f"http://localhost:{self._server.server_port}/"
 
     def __exit__(self, *_: object) -> None:

@@ -1,4 +1,5 @@
-"""Tests the website of docs/log-your-users-in.md, exactly as it is written there: a phone can log a browser in."""
+"""Tests the website of docs/log-your-users-in.md, exactly as it is written there. A phone must be able to log a browser
+in."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ OWN_PAGE = {"Sec-Fetch-Site": "same-origin"}
 
 
 class Visitor:
-    """A browser at the website."""
+    """A browser that visits the guide's website."""
 
     def __init__(self, port: int) -> None:
         self._port = port

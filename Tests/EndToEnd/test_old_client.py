@@ -1,4 +1,4 @@
-"""The flows of the old client with a real mpind in a separate process."""
+"""Tests the flows of the old client with a real mpind in a separate process."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Server:
         return status
 
     def _assert_silent(self, metrics: str) -> None:
-        """For every test: nothing that the server has written contains a secret."""
+        """Checks, at the end of every test, that the server has written no secret."""
         for path in self._state.glob("*.key"):
             SECRETS.hid(path.read_text().strip())
         log = self._log.read_text()
@@ -88,7 +88,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture
 def other(tmp_path: pathlib.Path) -> Iterator[Callable[..., Server]]:
-    """Servers with different options."""
+    """Returns a function that starts a server with the given options."""
     made: list[Server] = []
 
     def make(*options: str) -> Server:
@@ -184,7 +184,8 @@ def test_one_time_digits(other: Callable[..., Server]) -> None:
 
 
 def log_in(browser: OldBrowser, authenticate: Callable[[], None]) -> None:
-    """The phone waits until the browser has found and redeemed the login."""
+    """Logs a browser in: runs the phone's request, which waits, while the browser finds the login and redeems its
+    token."""
     phone = Phone(authenticate)
     end = time.monotonic() + 60
     while (answer := browser.poll())["status"] != "authenticate":

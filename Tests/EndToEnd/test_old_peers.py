@@ -1,5 +1,5 @@
-"""The recipes of docs/move-from-milagro.md: real processes of ours beside old servers, which are played from what was
-recorded of them."""
+"""Tests the recipes of docs/move-from-milagro.md: our real processes with stand-ins for old servers, which send
+recorded answers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SHARES = (
 
 
 class Parts:
-    """Our processes, started with the lines of the recipe."""
+    """Our processes, started with the command lines of a recipe."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -40,7 +40,8 @@ class Parts:
             subprocess.run([MPIND, "keys", "new", str(folder / f"{part}.key")], check=True)
 
     def start(self, heading: str, places: dict[str, str]) -> None:
-        """Runs the commands under that heading, each in the folder, with other addresses and names."""
+        """Runs the commands under this heading of the recipes. `places`: the words to replace in them, such as
+        addresses."""
         (block,) = re.findall(rf"\n### {re.escape(heading)}\n.*?```sh\n(.*?)```", self.recipes, re.DOTALL)
         for line in block.replace("\\\n", " ").splitlines():
             for place, value in places.items():
@@ -132,7 +133,7 @@ def test_our_rpa_over_an_old_rps(parts: Parts, tmp_path: Path) -> None:
     Mailbox(tmp_path / "mail").confirm(recorded(OldRPS.REGISTRATION, "rpa", "PUT", "/rps/user").body["userId"])
     play("verify-05-confirm-after-activation", "GET", "/rps/signature/")
     play("std-04-timePermits-storage404-then-dta", "GET", "/rps/timePermit/")
-    # A login on the phone itself, then one for a page of our website.
+    # Logs in on the phone itself, then in a browser at a page of our website.
     like = recorded(OldRPS.LOGIN, "rpa", "POST", "/mpinAuthenticate")
     own = [("Content-Type", "application/json")]
     assert ask(ours + "/mpinAuthenticate", like, headers=own).status == 200
@@ -150,7 +151,7 @@ class Browser:
         self._cookies: dict[str, str] = {}
 
     def open(self, path: str, form: dict[str, str] | None = None) -> str:
-        """The page after all redirects."""
+        """Requests a page and returns what it shows after all redirects."""
         for _ in range(5):
             headers = [("Cookie", "; ".join(f"{name}={value}" for name, value in self._cookies.items()))]
             headers += [("Sec-Fetch-Site", "same-origin"), ("Content-Type", "application/x-www-form-urlencoded")]

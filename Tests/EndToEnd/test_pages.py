@@ -1,6 +1,7 @@
-"""Every page of the website in every language, light and dark: axe finds nothing wrong, nothing is cut off on a phone.
+"""Tests every page of the website in every language, light and dark. axe, a tool that checks accessibility, must find
+nothing wrong, and nothing may be cut off on a phone.
 
-With SCREENSHOTS=FOLDER a few pictures for the documentation are kept there.
+With SCREENSHOTS=FOLDER the pictures for the documentation are also written to FOLDER.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ class Look:
         ]
 
     def keep(self, name: str, scheme: str) -> None:
-        """Takes a picture of the page, in English and German only, because the texts of the others are as long."""
+        """Takes a picture of the page in English and in German only. The texts in other languages are about as long."""
         if self._language in ("en", "de"):
             self._browser.picture(f"{self._language}-{name}-{scheme}")
 
@@ -91,7 +92,7 @@ def test_axe_finds_no_violation_on_any_page(browser: Browser, language: str) -> 
     look_at_a_login(browser, look, phone)
     look_at_a_login_without_script(browser, look, phone)
     assert len(look.seen) == len(set(look.seen)) >= 26
-    # Chromium may report pages whose status is an error, but nothing else.
+    # Chromium may report pages with a 4xx status, but no other errors.
     assert all("the server responded with a status of 4" in complaint for complaint in browser.complaints())
 
 
@@ -164,7 +165,8 @@ def look_at_a_login(browser: Browser, look: Look, phone: Phone) -> None:
     phone.report("abort", code)
     wait_until(lambda: browser.driver.find_element(By.ID, "renew").is_displayed())
     look("login-declined")
-    # The server gives the same answer for an unknown and for an expired code, so the test uses an unknown one.
+    # Replaces the page's code by an unknown one. The server gives the same answer for an unknown and for an expired
+    # code.
     browser.driver.execute_script("document.getElementById('login').dataset.webOtt = '00'")
     phone.report("wid", code)
     wait_until(lambda: browser.driver.find_elements(By.CSS_SELECTOR, ".login.over"))
@@ -200,7 +202,7 @@ def log_in(browser: Browser, phone: Phone) -> None:
 
 
 def look_at_a_login_without_script(browser: Browser, look: Look, phone: Phone) -> None:
-    """The pages without scripts. axe itself needs scripts, so they are switched on for it."""
+    """Checks the pages without scripts. They are switched on only for axe, which is a script itself."""
 
     def script(is_on: bool) -> None:
         browser.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": not is_on})
@@ -287,7 +289,7 @@ def test_the_mail_comes_again_when_resend_is_pressed(browser: Browser) -> None:
 
 @pytest.fixture(scope="module")
 def branded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Another server, with its own name, logo and colour, and with short-lived codes."""
+    """Starts another server, with its own name, logo and colour, and with codes that expire soon."""
     folder = tmp_path_factory.mktemp("branded")
     logo = folder / "logo.svg"
     logo.write_text('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 32"><path d="M0 32 32 0l32 32z"/></svg>')
@@ -317,7 +319,7 @@ def branded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def test_a_brand_of_any_colour_is_readable_light_and_dark(browser: Browser, branded: str) -> None:
-    """Yellow, because white text on it, or yellow text on white, would not be readable."""
+    """Uses yellow, on which white text would not be readable, as yellow text on white would not be."""
     look = Look(browser, "de")
     look.speak("ja")
     for name, path in [("home", "/"), ("sign-up", "/signup"), ("login-number", "/login/number"), ("login", "/login")]:
@@ -341,7 +343,8 @@ def test_an_expired_code_is_dimmed_and_offers_another(browser: Browser, branded:
 
 
 def test_pictures_for_the_documentation(browser: Browser) -> None:
-    """The screenshots are small enough for the repository. SCREENSHOTS=FOLDER writes them there."""
+    """Checks that the screenshots are small enough for the repository. With SCREENSHOTS=FOLDER, writes them to
+    FOLDER."""
     folder = Path(SCREENSHOTS) if SCREENSHOTS else None
     if folder:
         folder.mkdir(parents=True, exist_ok=True)

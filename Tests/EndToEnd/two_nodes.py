@@ -1,4 +1,5 @@
-"""Two processes with one database: what was used at one is used up at the other, and both count guesses together."""
+"""Tests two processes that share one database: what was used at one cannot be used at the other, and wrong PINs at both
+are counted together."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ LIMIT = 3
 
 
 def two_nodes(folder: Path, people: int, guesses: int) -> str:
-    """people: the number of attacked identities; guesses: for each of them, AT_ONCE at a time."""
+    """people: the number of attacked identities; guesses: the number of wrong PINs for each, AT_ONCE of them at a
+    time."""
     one = Server(folder / "one", log_level="debug")
     nodes = [one]
     try:
@@ -39,7 +41,8 @@ def two_nodes(folder: Path, people: int, guesses: int) -> str:
 
 
 def replay(nodes: list[Server], user: str) -> None:
-    """Sends copies of one pass 2, and then of its token, to both nodes at once. Exactly one must be accepted."""
+    """Sends copies of one pass 2, and then of its token, to both nodes at the same time. Exactly one must be
+    accepted."""
     phones = at_nodes(registered(nodes[0], user), nodes)
     body = phones[0].pass2_body(phones[0].pass1(PIN))
     answers = at_once([partial(phone.pass2, body) for phone in phones * (AT_ONCE // 2)])
@@ -52,7 +55,7 @@ def replay(nodes: list[Server], user: str) -> None:
 
 
 def guess(nodes: list[Server], user: str, guesses: int, is_killed: bool) -> None:
-    """Sends wrong PINs for one identity to both nodes at once, until it is blocked at both."""
+    """Sends wrong PINs for one identity to both nodes at the same time, until it is blocked at both."""
     phones = at_nodes(registered(nodes[0], user), nodes)
     before = judged(nodes)
     with ThreadPoolExecutor(AT_ONCE) as attackers:
@@ -62,10 +65,12 @@ def guess(nodes: list[Server], user: str, guesses: int, is_killed: bool) -> None
             nodes[1].end(signal.SIGKILL)
             nodes[1].start()
         statuses = set(attack)
-    # 403: the guess before it has used up its pass 1, too; 503: as many are being judged as are left; 408: a kill came
-    # between pass 2 and its token.
+    # 401: a wrong PIN. 403: the challenge of this guess no longer exists, because another wrong guess has deleted all
+    # open challenges of the identity, newer challenges have replaced it, or the node was killed after pass 1. 408: the
+    # node was killed before the token of this pass 2 was redeemed. 410: the identity is blocked. 503: other guesses in
+    # progress have reserved all remaining attempts.
     assert statuses <= {401, 403, 408, 410, 503, None}, statuses
-    # An attempt that a kill has interrupted counts after a while.
+    # An attempt that a kill has interrupted counts as wrong after ten seconds, so this waits for the block.
     for phone in phones:
         wait_until(lambda: refusal(phone, "4321") == 410)
         assert refusal(phone, PIN) == 410, "the right PIN of a blocked identity"
@@ -78,7 +83,7 @@ def judged(nodes: list[Server]) -> int:
 
 
 def refusal(phone: Phone, pin: str) -> int | None:
-    """The status of a login that must fail; None if the node is down."""
+    """Returns the status of a login that must fail; None if the node is down."""
     try:
         phone.login(pin)
     except Refused as refused:
@@ -89,7 +94,7 @@ def refusal(phone: Phone, pin: str) -> int | None:
 
 
 def at_nodes(phone: Phone, nodes: list[Server]) -> list[Phone]:
-    """The same user at both nodes, after a login at each."""
+    """Returns the phone for each node, after a successful login at each."""
     phones = [Phone(node.backend, phone.user) for node in nodes]
     for each in phones:
         each.id, each.token = phone.id, phone.token
@@ -98,7 +103,7 @@ def at_nodes(phone: Phone, nodes: list[Server]) -> list[Phone]:
 
 
 def at_once(requests: list[Callable[[], dict[str, Any]]]) -> list[dict[str, Any]]:
-    """The answers to the requests that were accepted."""
+    """Sends the requests at the same time. Returns the answers to those that were accepted."""
 
     def answer(request: Callable[[], dict[str, Any]]) -> dict[str, Any] | None:
         try:

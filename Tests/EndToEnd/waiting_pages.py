@@ -1,4 +1,5 @@
-"""Thousands of login pages that wait for a phone, at an RPA that is separate from its RPS. Logins are not affected."""
+"""Tests that logins are not affected while thousands of login pages wait for a phone, at an RPA that is separate from
+its RPS."""
 
 from __future__ import annotations
 
@@ -17,15 +18,18 @@ from node import TIMED
 from phone import wait_until
 from split import Split
 
-#: The seconds for which a page asks the server to delay its answer, and its pause after that, as in live.js.
+#: WAIT: the seconds for which a page asks the server to delay its answer. PAUSE: the seconds until the page asks again,
+#: as in live.js.
 WAIT, PAUSE = 30 if TIMED else 2, 1
-#: The number of pages from the address that also logs in, and from each other address.
+#: OWN: the number of pages from the address from which the logins also come. OTHERS: the number from each other
+#: address.
 OWN, OTHERS = 200, 200
-#: The number of rounds, each with pages and without.
+#: The number of rounds. Each measures logins without waiting pages and then with them.
 ROUNDS = 5
 #: The number of logins each second.
 RATE = 30
-#: Only the limits of the logins and registrations themselves are off.
+#: Turns off the limits on logins and registrations, because mpin-load makes all of them from one address. The others
+#: stay.
 RATES = [
     f"--rate-{name}={value}"
     for name, value in [("login-address", "off"), ("login-identity", "off"), ("register-address", "off")]
@@ -49,7 +53,8 @@ class Page:
         self._send(b"POST /rps/access HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body))
 
     def answer(self) -> str | None:
-        """What the server said, once it is whole: "page", the status of the login, or an HTTP status that is not 200."""
+        """Returns nothing until the server's answer is complete, then "page", the status of the login, or an HTTP
+        status that is not 200."""
         data = self.socket.recv(65536)
         if not data:
             return "closed"
@@ -72,7 +77,8 @@ class Page:
 
 
 class Pages(threading.Thread):
-    """This number of pages. OWN of them are of 127.0.0.1, the others of addresses of their own."""
+    """Opens `count` pages and lets them poll. `own` of them come from 127.0.0.1, the others from other loopback
+    addresses."""
 
     def __init__(self, port: int, count: int, own: int) -> None:
         super().__init__(daemon=True)
@@ -82,7 +88,7 @@ class Pages(threading.Thread):
         self._selector = selectors.DefaultSelector()
         self._resting: deque[tuple[float, Page]] = deque()
         self._last = threading.Event()
-        #: Set when all of them have their page and wait.
+        #: Set when all pages are loaded and poll, or when the thread has failed.
         self.wait_all = threading.Event()
         #: The server's answers, and how often each came.
         self.answers: Counter[str] = Counter()
@@ -107,7 +113,8 @@ class Pages(threading.Thread):
     def _run(self) -> None:
         opened = 0
         while not self._last.is_set():
-            # A few at a time, as thousands of real users would not come in one moment.
+            # Opens at most 16 pages at the same time, because thousands of real users would not come at the same
+            # moment.
             while opened < self._count and opened - self.answers["page"] < 16:
                 self._open(self._source(opened))
                 opened += 1
@@ -143,7 +150,7 @@ class Pages(threading.Thread):
 
 
 def waiting_pages(folder: Path, count: int, seconds: float) -> str:
-    """No page is refused, and a login takes as long as without the pages."""
+    """Tests that no page is refused, and that a login takes as long as without the pages."""
     split = Split(folder / "split", *RATES)
     try:
         said = compared(split, count, seconds) if TIMED else served(split, count, seconds)
@@ -154,13 +161,14 @@ def waiting_pages(folder: Path, count: int, seconds: float) -> str:
 
 
 def served(split: Split, count: int, seconds: float) -> str:
-    """Many pages of the address that also logs in."""
+    """Tests only that nothing is refused, with all pages from the address from which the logins come."""
     pages, report = with_pages(split, count, count, seconds)
     return f"{count} pages wait, {pages['new']} of their polls answered, {report['logins']} logins meanwhile, none refused"
 
 
 def compared(split: Split, count: int, seconds: float) -> str:
-    """Alternates with an idle server, because the machine does other things, too."""
+    """Compares the times of logins without and with waiting pages, in turns, because other work of the machine changes
+    them."""
     split.load(users=50, seconds=seconds, connections=20, rate=RATE)
     idle, busy = [], []
     for _ in range(ROUNDS):
@@ -179,7 +187,7 @@ def compared(split: Split, count: int, seconds: float) -> str:
 
 
 def with_pages(split: Split, count: int, own: int, seconds: float) -> tuple[Counter[str], dict[str, Any]]:
-    """The answers to the pages, and the results of mpin-load for logins while they wait."""
+    """Returns the answers to the pages, and the results of mpin-load for logins while the pages wait."""
     pages = Pages(split.port, count, own)
     try:
         assert pages.wait_all.wait(180), f"not even {count} pages: {pages.answers}"
@@ -187,7 +195,7 @@ def with_pages(split: Split, count: int, own: int, seconds: float) -> tuple[Coun
         wait_until(lambda: pages.failure or pages.answers.total() >= 2 * count)
     finally:
         pages.end()
-    # The server only notices that a page is gone when it answers it.
+    # Waits until the RPA has closed the connections of these pages, so that they do not disturb what is measured next.
     wait_until(lambda: split.files() < 1000, 2 * WAIT)
     if pages.failure:
         raise pages.failure

@@ -1,15 +1,18 @@
-/* What a server or the way to it may make of an answer: cut anywhere, one byte
- * changed, JSON that is none, every HTTP status. Each call says so with a
- * status that mpin.h names for it, in time; the user is then where it was, in
- * memory and in the store, and the right answer is as good as ever.
+/* Tests what a server, or the network before it, may make of an answer: it
+ * is cut anywhere, one byte is changed, it is not JSON, it has any HTTP
+ * status. Each call must return in time, with a status that mpin.h names for
+ * it. The user must then be unchanged, in memory and in the store, and the
+ * right answer must still work.
  *
- *     answers_test [STRIDE]     only every STRIDE-th cut and change */
+ * usage: answers_test [STRIDE]     cuts and changes at every STRIDE-th byte
+ * only */
 #define _DEFAULT_SOURCE
 
 #include "cost.h"
 #include "steps.h"
 
-/* The results of the steps besides OK; -1 ends the list. */
+/* The results that are allowed for each step, besides MPIN_OK; -1 ends the
+ * list. */
 static const int allowed[STEPS][5] = {
     {MPIN_RESPONSE_PARSE_ERROR, -1},
     {MPIN_RESPONSE_PARSE_ERROR, -1},
@@ -22,7 +25,8 @@ static const int allowed[STEPS][5] = {
 
 static struct {
     int call;
-    /* Cuts the answer at `at`, adds `flip` to that byte, or sends `text`. */
+    /* Cuts the answer at `at`, or adds `flip` to the byte there if it is not
+     * 0. If `text` is not NULL, it is sent instead. */
     size_t at;
     unsigned char flip;
     const char *text;
@@ -61,7 +65,9 @@ static int is_allowed(int step, mpin_status status)
     return status == MPIN_OK;
 }
 
-/* A negative `expected` accepts any status that mpin.h names. */
+/* Runs a step with the current fault, and checks its result and what
+ * remains. A negative `expected` accepts every status that is allowed for
+ * the step. */
 static void try_fault(int step, mpin_status expected)
 {
     faults++;
@@ -89,12 +95,13 @@ static void try_fault(int step, mpin_status expected)
 
 static void cut_and_changed(int step, size_t stride)
 {
-    /* Changes every bit. */
+    /* Changes each bit in turn. */
     const unsigned char flips[] = {0x01, 0x02, 0x04, 0x08,
                                    0x10, 0x20, 0x40, 0x80};
     for (fault.call = steps[step].first; fault.call <= steps[step].last;
          fault.call++) {
-        /* All answers are shorter. A cut beyond the end changes nothing. */
+        /* All answers are shorter than this. A cut behind the end of an
+         * answer changes nothing. */
         const size_t longest = fault.call == FAKE_STORAGE ? 40 : 620;
         fault.text = NULL;
         fault.status = 200;
@@ -119,7 +126,7 @@ static void say(const char *text, size_t size, int status)
     fault.status = status;
 }
 
-/* Texts that are not a valid message of any kind. */
+/* Tests texts that are not a valid message of any kind. */
 static void no_message(int step)
 {
     static const char *const texts[] = {
@@ -136,7 +143,8 @@ static void no_message(int step)
         "{\"clientSecret\":\"04\"}", "{\"y\":\"00\"}", "{\"y\":\"zz\"}",
         "{\"date\":\"x\",\"timePermit\":\"04\",\"storageId\":0}",
         "{\"timePermit\":\"04\",\"signature\":1}"};
-    /* Pass 2 accepts any object, and the application any JSON or nothing. */
+    /* Of the answer to pass 2 any object is accepted, and of the RPA's
+     * answer any JSON or none. */
     const mpin_status expected =
         fault.call >= FAKE_PASS_2 || fault.call == FAKE_STORAGE
             ? -1
@@ -149,7 +157,7 @@ static void no_message(int step)
     try_fault(step, expected);
 }
 
-/* Texts that are nested too deeply or too large. */
+/* Tests texts that are nested too deeply or too large. */
 static void abuse(int step)
 {
     static char big[(1 << 20) + 1];
@@ -172,7 +180,8 @@ static void abuse(int step)
     try_fault(step, expected);
 }
 
-/* The table in the header and in wire section 13. */
+/* Returns the status that wire section 13, and a table in the header, give
+ * for an HTTP status. */
 static mpin_status meaning(int call, int http)
 {
     switch (http) {
@@ -232,7 +241,8 @@ static void statuses(int step)
     }
     if (fault.call != FAKE_AUTHENTICATE)
         return;
-    /* The last attempt: the token is erased, and that is stored. */
+    /* Tests a 410, which ends the last attempt. The token must be erased, in
+     * memory and in the store. */
     CHECK_STATUS(run(BEGIN), MPIN_OK);
     say("{}", 2, 410);
     p.answer = reply_at_length;

@@ -1,11 +1,12 @@
-/* The limits of what an answer may cost, however bad it is. */
+/* Measures the time and the memory that an answer costs. Tests limit both,
+ * however bad the answer is. */
 #ifndef COST_H
 #define COST_H
 
 #include <sys/resource.h>
 
-/* The time of this process, which does one thing at a time. Other work of a
- * busy machine is not counted. */
+/* Returns the processor time of this process, which does one thing at a
+ * time. Other work of a busy machine is not counted in it. */
 static double cpu_seconds(void)
 {
     struct rusage usage;
@@ -14,7 +15,8 @@ static double cpu_seconds(void)
            (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
-/* A sanitizer keeps freed memory and needs twice as much for itself. */
+/* Returns the largest memory so far in KiB. With a sanitizer it returns 0,
+ * because a sanitizer keeps freed memory and needs twice as much for itself. */
 static long peak_kib(void)
 {
 #ifdef SANITIZED

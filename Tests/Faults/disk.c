@@ -1,5 +1,5 @@
-/* Intercepts calls of the C library. System calls on files of one folder fail,
- * stop half way, or kill the process. */
+/* Replaces functions of the C library, so that a system call on a file of
+ * one folder fails, is done only half, or kills or stops the process. */
 #define _GNU_SOURCE
 
 #include "disk.h"
@@ -18,7 +18,7 @@ enum { MAX_FILES = 4096 };
 static char folder[256];
 static int calls, armed_at;
 static enum disk_fault armed;
-/* The open files of the folder. */
+/* Whether an open file belongs to the folder, by its number. */
 static char is_ours[MAX_FILES];
 
 void disk_arm(const char *in, int at, enum disk_fault fault)
@@ -44,8 +44,8 @@ static int is_our_file(int file)
     return folder[0] && file >= 0 && file < MAX_FILES && is_ours[file];
 }
 
-/* The fault of this call; DISK_GOOD if there is none. Kills and stops are done
- * here. */
+/* Counts a system call and returns its fault; DISK_GOOD if it has none.
+ * Kills or stops the process if the fault is to happen before the call. */
 static enum disk_fault next(void)
 {
     if (++calls != armed_at)
@@ -57,7 +57,7 @@ static enum disk_fault next(void)
     return armed;
 }
 
-/* Returns 1, with errno set, if the call must not be made. */
+/* Whether a call with this fault fails instead of being made. Sets errno. */
 static int fails(enum disk_fault fault)
 {
     switch (fault) {
@@ -76,13 +76,14 @@ static void after(enum disk_fault fault)
         kill(getpid(), SIGKILL);
 }
 
-/* The C library's own function of that name. */
+/* Defines `real`, the C library's own function of that name. */
 #define REAL(name) \
     static __typeof__(&name) real; \
     if (!real) \
         *(void **)&real = dlsym(RTLD_NEXT, #name)
 
-/* Makes a call whose result is -1, or 0 or more. */
+/* Makes a call, with its fault. On failure the function returns -1;
+ * otherwise `result` is the result of the call. */
 #define PASS(is_counted, call) \
     do { \
         enum disk_fault fault = (is_counted) ? next() : DISK_GOOD; \
@@ -131,7 +132,8 @@ int close(int file)
     enum disk_fault fault = ours ? next() : DISK_GOOD;
     if (ours)
         is_ours[file] = 0;
-    /* The file is always closed, even if close() reports an error. */
+    /* Closes the file in any case, as the system does, even if close()
+     * reports an error. */
     result = real(file);
     after(fault);
     return fails(fault) ? -1 : result;

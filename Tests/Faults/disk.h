@@ -1,4 +1,4 @@
-/* The faulty disk of disk.c, for the program that is linked with it. */
+/* The faulty disk of disk.c, for programs that are linked with it. */
 #ifndef DISK_H
 #define DISK_H
 
@@ -19,11 +19,11 @@ enum disk_fault {
     DISK_FAULTS
 };
 
-/* From now on, the system call number `at` (the first is 1) on a file in
- * `folder` has that fault. */
+/* From now on, the system call with the number `at` (the first is 1) on a
+ * file in `folder` has this fault. */
 void disk_arm(const char *folder, int at, enum disk_fault fault);
 
-/* The number of system calls on files in the folder since then. */
+/* The number of system calls on files in the folder since disk_arm(). */
 int disk_calls(void);
 
 #endif

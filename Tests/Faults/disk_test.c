@@ -1,11 +1,12 @@
-/* What a disk, a kill and other processes may do to the store: each system
- * call of a registration fails in turn (no space, I/O error, interrupted, quota
- * reached, read-only, half done) or is the process's last; 8 processes save at
- * the same time; one holds the lock and sleeps. What was acknowledged is there,
- * what was not is there or not, and nothing is ever damaged.
+/* Tests what a disk, a kill and other processes may do to the store. Each
+ * system call of a registration fails in turn (no space, I/O error,
+ * interrupted, quota reached, read-only, done only half), or the process is
+ * killed before or after it. 8 processes save at the same time. One process
+ * holds the lock and is stopped. All that was acknowledged must be in the
+ * store, and nothing may ever be damaged.
  *
- *     disk_test [STRIDE] [UPDATES]     every STRIDE-th call; updates a process
- */
+ * usage: disk_test [STRIDE] [UPDATES]     every STRIDE-th call; updates of
+ * each process */
 #define _GNU_SOURCE
 
 #include "check.h"
@@ -31,7 +32,8 @@ static mpin_status open_store(mpin_sdk **sdk, const char *folder,
     mpin_config config = program_config(&p);
     p.context.storage_get = NULL;
     p.context.storage_set = NULL;
-    /* Every process has its own copy. */
+    /* Makes different random numbers in each process, which is a copy of
+     * this one. */
     p.random_state = PROGRAM_SEED ^ ((uint64_t)getpid() << 20);
     snprintf(path, sizeof path, "%s/store", folder);
     config.storage_path = path;
@@ -69,8 +71,8 @@ static int register_user(const char *folder, const char *id)
     return bad;
 }
 
-/* The state of a user in the store, as after a restart; -1 if the store cannot
- * be read or contains damaged records. */
+/* Returns the state of a user in the store, as after a restart; -1 if the
+ * store cannot be read or contains damaged records. */
 static int stored_state(const char *folder, const char *id)
 {
     mpin_sdk *sdk = NULL;
@@ -106,12 +108,13 @@ static int in_a_process(int (*body)(void *), void *argument)
     return status;
 }
 
-/* What a process has reported before it ended. */
+/* A process with a fault, and what it has reported before it ended. */
 struct run {
     const char *folder;
     enum disk_fault fault;
     int at;
-    /* Sent through a pipe: the number of calls, or of acknowledged steps. */
+    /* The process sends through this pipe the last step that it has
+     * finished, and at its end STEPS plus the number of its system calls. */
     int pipe[2];
     int acknowledged;
 };
@@ -122,8 +125,8 @@ static void tell(const struct run *run, int number)
         _exit(9);
 }
 
-/* Registers bob while the disk has a fault. Each step may fail once and must
- * succeed the second time. */
+/* Registers bob while the disk has a fault. A step may fail once, and must
+ * succeed when it is repeated. */
 static int bad_disk(void *argument)
 {
     struct run *run = argument;
@@ -145,8 +148,8 @@ static int bad_disk(void *argument)
             if (i == LOGIN && step(sdk, &user, BEGIN, "bob") != MPIN_OK)
                 return 4;
             status = step(sdk, &user, i, "bob");
-            /* It was stored although the disk reported an error. The sdk
-             * notices this. */
+            /* The first try was stored although the disk reported an error.
+             * The repeated step notices it and returns MPIN_FLOW_ERROR. */
             if (status == MPIN_FLOW_ERROR && (i == START || i == FINISH))
                 status = MPIN_OK;
         }
@@ -160,7 +163,7 @@ static int bad_disk(void *argument)
     return 0;
 }
 
-/* Makes a folder with alice in its store, or an empty one. */
+/* Makes a folder with a store that contains alice, or an empty folder. */
 static void make_folder(const char *folder, int with_alice)
 {
     mkdir(folder, 0700);
@@ -192,7 +195,8 @@ static int ask(void *argument)
     return stored_state(question->folder, question->id) & 0xff;
 }
 
-/* In a separate process, so that this process has no file of it open. */
+/* Reads a user's state in a separate process, because this process must have
+ * no file of the store open. */
 static int state_in(const char *folder, const char *id)
 {
     struct question question = {folder, id};
@@ -212,7 +216,8 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* Checks what remains: alice, what was acknowledged, and a working store. */
+/* Checks what is left in the folder: alice, bob as far as he was
+ * acknowledged, and a store that still works. */
 static void check_folder(const struct run *run, int with_alice)
 {
     const int bob = state_in(run->folder, "bob");
@@ -233,7 +238,8 @@ static void check_folder(const struct run *run, int with_alice)
     CHECK(now() - start < 2, "the lock was held %.3f s", now() - start);
 }
 
-/* One run. Returns the number of system calls, or 0 after a kill. */
+/* Registers bob once, with the fault of `run`. Returns the number of system
+ * calls, or 0 after a kill. */
 static int run_once(struct run *run, const char *template, int with_alice)
 {
     int number, calls = 0;
@@ -296,7 +302,7 @@ struct updater {
 };
 
 /* Restarts a registration again and again. Each restart stores another
- * identity, which must still be there at the next one. */
+ * identity. At the next restart, it must still be in the store. */
 static int update(void *argument)
 {
     const struct updater *updater = argument;
@@ -314,7 +320,7 @@ static int update(void *argument)
         return 2;
     for (int i = 0; i < updater->updates; i++) {
         size_t users = 0;
-        /* Reads what the other processes have stored. */
+        /* Reads the store, with what the other processes have saved. */
         if (mpin_sdk_list_users(sdk, NULL, &users) != MPIN_OK)
             return 3;
         n = sizeof seen;
@@ -369,7 +375,8 @@ static int stop_in_a_save(void *argument)
         mpin_sdk_set_backend(sdk, PROGRAM_BACKEND, NULL) != MPIN_OK ||
         step(sdk, &user, MAKE, "dave") != MPIN_OK)
         return 2;
-    /* stat, open and flock of the lock, then the system calls of the save. */
+    /* Stops the process at the eighth call: after stat, open and flock of
+     * the lock, in the middle of saving. */
     disk_arm(argument, 8, DISK_STOP);
     return step(sdk, &user, START, "dave") != MPIN_OK;
 }
@@ -386,8 +393,9 @@ static int wait_for_lock(void *argument)
     return step(sdk, &user, START, "erin") == MPIN_STORAGE_ERROR ? 0 : 3;
 }
 
-/* If a process holds the lock and does not continue, the others wait for it
- * until their deadline. If it is killed, the lock is free. */
+/* Tests a process that holds the lock and is stopped. Others must wait for
+ * the lock until their deadline. When the process is killed, the lock must
+ * be free. */
 static void lock_held(void)
 {
     char folder[128];

@@ -1,10 +1,11 @@
-/* The flows beyond a registration and a plain login: every answer of a MIRACL
- * MFA server (Tests/C/mfa_server.h) cut anywhere and with one byte changed.
- * Each call says so with a status that mpin.h names for it; the user is then
- * where it was, in memory and in the store, and the right answers are as good
- * as ever.
+/* Tests the flows that answers_test does not test. Every answer of a MIRACL
+ * MFA server (Tests/C/mfa_server.h) is cut anywhere, and one byte of it is
+ * changed. Each call must return a status that mpin.h names for it. The user
+ * must then be unchanged, in memory and in the store, and the right answers
+ * must still work.
  *
- *     flows_test [STRIDE]     only every STRIDE-th cut and change */
+ * usage: flows_test [STRIDE]     cuts and changes at every STRIDE-th byte
+ * only */
 #define _DEFAULT_SOURCE
 
 #include "cost.h"
@@ -24,13 +25,14 @@ static void come_back(void);
 /* ---- One answer that is wrong --------------------------------------- */
 
 static struct {
-    /* The number of the flow's request, from 1, whose answer is changed; 0:
+    /* The number (from 1) of the flow's request whose answer is changed; 0:
      * none. */
     int request;
-    /* Where the answer is cut, or where `flip` is added to a byte. */
+    /* The place at which the answer is cut or, if `flip` is not 0, the byte
+     * to which `flip` is added. */
     size_t at;
     unsigned char flip;
-    /* The length of the right answer; 0 if there was no such request. */
+    /* The length of the right answer; 0 if the flow made no such request. */
     size_t length;
 } fault;
 
@@ -218,19 +220,22 @@ static mpin_status renewed(void)
     return status;
 }
 
-/* Restores the world as it was before the flow. */
+/* Restores the user, the store and the server as they were before the flow. */
 static mpin_status forgotten(void)
 {
     come_back();
     return MPIN_OK;
 }
 
-/* The results of a flow besides MPIN_OK and MPIN_RESPONSE_PARSE_ERROR. */
+/* The results that a flow may have besides MPIN_OK and
+ * MPIN_RESPONSE_PARSE_ERROR, as bits: errors of a request to a changed URL,
+ * of the computation, or of a login with a wrong secret. */
 enum { ANOTHER_URL = 1, CRYPTO = 2, PROOF = 4 };
 
 static const struct {
     const char *name;
-    /* Runs before the flow without a fault; the flow; runs after it. */
+    /* What runs before the flow, without a fault; the flow; and what runs
+     * after it. */
     mpin_status (*prepare)(void), (*run)(void), (*go_on)(void);
     int may;
 } flows[] = {
@@ -244,7 +249,8 @@ static const struct {
      ANOTHER_URL | CRYPTO},
     {"get_session_details", nothing, session, nothing, 0},
     {"get_access_code", nothing, access_code, nothing, 0},
-    /* A failure to tell the page does not make the login fail. */
+    /* The login must go on even if the page cannot be told that it has
+     * begun. */
     {"start_authentication_mfa", nothing, told, nothing, 0},
     {"finish_authentication", start, login, nothing, PROOF},
     {"finish_authentication_mfa", start_mfa, login_mfa, nothing, PROOF},
@@ -363,10 +369,11 @@ static void try_fault(int flow, int request)
     come_back();
 }
 
-/* Cuts and changes one answer of the flow; 0 if there is no such request. */
+/* Cuts and changes the answer to one request of the flow. Returns 0 if there
+ * is no such request. */
 static int disturb(int flow, int request, size_t stride)
 {
-    /* Changes every bit. */
+    /* Changes each bit in turn. */
     static const unsigned char flips[] = {0x01, 0x02, 0x04, 0x08,
                                           0x10, 0x20, 0x40, 0x80};
     fault.length = 0;

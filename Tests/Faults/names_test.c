@@ -1,8 +1,8 @@
-/* What a resolver and the addresses that it gives may do, on real sockets and
- * with the built-in transport: no such name, no name server, a lookup that
- * never ends, and addresses of which some refuse or never answer. This
- * program's own getaddrinfo stands between libcurl and the system's, so that
- * the machine needs no name server. */
+/* Tests what may happen when a name is resolved, with real sockets and the
+ * built-in transport: no such name, no name server, a lookup that never
+ * ends, and several addresses, some of which refuse connections or never
+ * answer. libcurl calls this program's own getaddrinfo, so the test needs no
+ * name server. */
 #define _DEFAULT_SOURCE
 
 #include "program.h"
@@ -25,12 +25,12 @@ enum place {
     GOOD,
     /* A port that refuses connections. */
     CLOSED,
-    /* A server that accepts connections and reads nothing. */
+    /* A server that accepts connections but never answers. */
     SILENT,
-    /* A port that does not answer, because its queue is full. */
+    /* A port that does not accept connections, because its queue is full. */
     DEAF,
     PLACES,
-    /* Addresses of other machines: private and link-local. */
+    /* Addresses of other machines: private ones and link-local ones. */
     INNER = PLACES,
     CLOUD,
     ALL_PLACES
@@ -49,7 +49,8 @@ static struct {
     socklen_t size;
 } sockets[FAMILIES][ALL_PLACES];
 
-/* Some machines, and most containers, have no ::1. */
+/* Whether this machine has the address ::1. Some machines, and most
+ * containers, do not. */
 static int has_v6 = 1;
 
 static void give_up(const char *what)
@@ -97,7 +98,7 @@ static void open_socket(int family, int place)
     sockets[family][place].socket = s;
 }
 
-/* Gives a place an address at which nobody answers, or that must not be
+/* Gives a place an address at which nobody answers, or which must not be
  * contacted. */
 static void name_place(int family, int place, const char *text)
 {
@@ -109,7 +110,8 @@ static void name_place(int family, int place, const char *text)
         give_up(text);
 }
 
-/* Whether a connection is made within `ms` milliseconds; it stays open. */
+/* Whether a connection is made within `ms` milliseconds. The connection
+ * stays open. */
 static int connects(int family, int place, int ms)
 {
     const int s = socket(sockets[family][place].address.any.sa_family,
@@ -156,9 +158,9 @@ struct lookup {
         int family, place;
     } found[4];
     int n;
-    /* 0, or an error of getaddrinfo. */
+    /* 0, or the error that getaddrinfo returns. */
     int error;
-    /* Never ends while the program runs, or while a failing test does. */
+    /* Whether the lookup never ends: it waits until the program ends. */
     int never_ends;
 };
 
@@ -260,8 +262,9 @@ static mpin_sdk *open_sdk(uint32_t timeout_ms)
     return sdk;
 }
 
-/* Asks a backend for its settings. The result, and the end of the sdk, must
- * come within the deadline and one second; a busy machine may take two more. */
+/* Requests the settings of a backend. The call must return by its deadline,
+ * and freeing the sdk must not wait for the lookup. The limits are higher by
+ * up to 3 s, because the machine may be busy. */
 static void expect(const char *name, struct lookup lookup, uint32_t timeout_ms,
                    mpin_status expected)
 {
@@ -314,7 +317,8 @@ static void *cancel_soon(void *sdk)
     return NULL;
 }
 
-/* A lookup without end can be cancelled, and then another name works. */
+/* Tests that a lookup that never ends can be cancelled, and that another
+ * name works afterwards. */
 static void canceled(void)
 {
     pthread_t thread;
@@ -372,7 +376,7 @@ static void addresses(void)
          MPIN_TIMED_OUT},
         {"IPv6 hangs, IPv4 refused",
          {{{V6, DEAF}, {V4, CLOSED}}, 2, 0, 0}, SHORT, MPIN_TIMED_OUT},
-        /* There is a connection, so no other address is tried. */
+        /* A connection has been made here, so no other address is tried. */
         {"IPv6 says nothing, IPv4 good",
          {{{V6, SILENT}, {V4, GOOD}}, 2, 0, 0}, SHORT, MPIN_TIMED_OUT},
     };
@@ -384,7 +388,8 @@ static void addresses(void)
             printf("left out, for want of IPv6: %s\n", table[i].name);
 }
 
-/* A backend on this machine sends a host name. The address decides. */
+/* Tests a backend on this machine whose settings contain a host name. The
+ * address of the name determines whether it is used. */
 static void aimed(void)
 {
     static const struct {

@@ -1,9 +1,10 @@
-/* What a network may do to an answer, on real sockets and with the built-in
- * transport: connections refused, reset and closed at every byte, silence,
- * drips, lengths and chunks that lie, interim answers, redirects, and what is
- * no HTTP at all.
+/* Tests what a network may do to an answer, with real sockets and the
+ * built-in transport: connections that are refused, or reset or closed after
+ * any byte, silence, bytes that come slowly, wrong lengths and chunks,
+ * interim answers, redirects, and answers that are not HTTP.
  *
- *     network_test [STRIDE]     resets and closes every STRIDE bytes only */
+ * usage: network_test [STRIDE]     resets and closes after every STRIDE-th
+ * byte only */
 #define _DEFAULT_SOURCE
 
 #include "steps.h"
@@ -20,9 +21,11 @@ enum kind { NONE, RESET, CLOSE, STALL, DRIP, RAW, FLOOD };
 struct fault {
     int call;
     enum kind kind;
-    /* The number of bytes of the answer that are sent first. */
+    /* The number of bytes of the right answer that are sent before the
+     * fault. */
     size_t at;
-    /* Sent instead of the good answer; "%s" stands for its body. */
+    /* A text that is sent instead of the right answer; "%s" in it stands for
+     * the right body. */
     const char *raw;
 };
 
@@ -31,7 +34,8 @@ static struct fault fault;
 static int listener = -1, port;
 static pthread_t thread;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-/* The requests that met the fault, and the length of the last good answer. */
+/* The number of requests that met the fault, and the length of the last
+ * right answer. */
 static int met;
 static size_t good_len;
 
@@ -104,7 +108,7 @@ static void disturb(int peer, const struct fault *f, const char *good, size_t n,
                 return;
         return;
     default: {
-        /* Replaces "%s" only. */
+        /* Replaces "%s" by the body, and no other format. */
         const char *place = strstr(f->raw, "%s");
         size_t head = place ? (size_t)(place - f->raw) : strlen(f->raw);
         memcpy(text, f->raw, head);
@@ -185,7 +189,8 @@ static void stop_server(void)
 
 /* ---- One call that is disturbed ------------------------------------- */
 
-/* Too short for a second try, which begins after 50 ms at the earliest. */
+/* The deadline of each call. It leaves no time for a second try, which
+ * begins after at least 50 ms. */
 enum { TIMEOUT_MS = 45 };
 
 static void set_fault(enum kind kind, size_t at, const char *raw)
@@ -212,8 +217,8 @@ static int bit(mpin_status status)
     }
 }
 
-/* The number of calls, and of those that were late although nothing delayed
- * them. */
+/* The number of calls, and of those that ended at their deadline although
+ * the fault delayed nothing. */
 static int tried, late;
 
 static void try_fault(int step, int expected)
@@ -228,8 +233,9 @@ static void try_fault(int step, int expected)
     const char *raw = fault.raw ? fault.raw : "";
     const size_t at = fault.at;
     set_fault(NONE, 0, NULL);
-    /* A busy machine may make a call late, but not often (main checks this).
-     * The second D-TA also plays the permit storage. */
+    /* A busy machine may make a call late. main() checks that this is rare.
+     * Faults of the permit storage must not matter, because the second D-TA
+     * then gives the share. */
     if (fault.call == FAKE_STORAGE)
         expected = GOOD;
     CHECK(bit(status) & (expected | LATE), "%s, %s, kind %d at %zu, \"%s\": %s",
@@ -252,7 +258,8 @@ static void cut_off(int step, size_t stride)
         good_len = 200;
         for (size_t at = 0; at <= good_len; at += stride) {
             set_fault(kinds[k], at, NULL);
-            /* A reset may arrive before the last bytes. */
+            /* A reset after the last byte may still reach the client before
+             * the last bytes do. */
             try_fault(step, at < good_len ? NETWORK : GOOD | NETWORK);
         }
     }
@@ -291,7 +298,8 @@ static void lies(int step)
         {OK_LINE "Content-Length: 9999\r\n\r\n%s", NETWORK},
         {OK_LINE "Content-Length: -1\r\n\r\n%s", NETWORK | PARSE},
         {OK_LINE "Content-Length: x\r\n\r\n%s", NETWORK | PARSE},
-        /* In this case libcurl reads to the end. */
+        /* libcurl takes this length as unknown, and reads until the
+         * connection ends. */
         {OK_LINE "Content-Length: 99999999999999999999\r\n\r\n%s",
          GOOD | NETWORK},
         {OK_LINE "Content-Length: 2000000000\r\n\r\n%s", NETWORK | PARSE},
@@ -347,7 +355,8 @@ static void lies(int step)
     }
 }
 
-/* A redirect is requested once, and its target never. */
+/* Tests a redirect. The request must be sent once, and the target must not
+ * be requested. */
 static void redirected(int step)
 {
     if (step == LOGIN)

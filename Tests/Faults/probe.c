@@ -1,7 +1,7 @@
-/* Asks a backend for its client settings, and again after a child has freed
- * its copy of the sdk, and says how it ended, in one word.
+/* Requests the client settings of a backend, and again after a child process
+ * has freed its copy of the sdk. Prints the result in one word.
  *
- *     probe URL CA_FILE [PINNED_KEYS] */
+ * usage: probe URL CA_FILE [PINNED_KEYS] */
 #include <mpin.h>
 #include <stdio.h>
 #include <sys/wait.h>

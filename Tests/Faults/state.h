@@ -1,4 +1,4 @@
-/* The state of a user, in memory and in the store. */
+/* Returns the state of a user in memory and in the store. */
 #ifndef STATE_H
 #define STATE_H
 
@@ -14,8 +14,8 @@ static int32_t state_of(mpin_user *of)
     return state;
 }
 
-/* The state of the only user in the store; INVALID if there is none. `other`
- * has just read the store, as after a restart; it is freed here. */
+/* Returns the state of the only user in the store; INVALID if there is none.
+ * `other` has just read the store, as after a restart. It is freed here. */
 static int32_t state_after_restart(mpin_sdk *other)
 {
     mpin_user *found[2] = {NULL, NULL};

@@ -1,5 +1,6 @@
-/* The calls that use the network, in their order, and a saved state of the
- * world to return to before each of them. */
+/* The calls that use the network, in their order. Before each call, the
+ * user, the store and the server are saved, so that the test can return to
+ * this point. */
 #ifndef STEPS_H
 #define STEPS_H
 
@@ -48,8 +49,8 @@ static mpin_status run(int step)
     }
 }
 
-/* Runs a call without a fault. If its deadline is short, a busy machine may
- * need several tries. */
+/* Runs a call without a fault. It is tried again if it times out, because
+ * its deadline may be too short for a busy machine. */
 static void run_well(int step)
 {
     mpin_status status = MPIN_TIMED_OUT;
@@ -100,7 +101,7 @@ static void open_sdk(mpin_sdk **handle)
     CHECK_STATUS(mpin_sdk_init(*handle, &config), MPIN_OK);
 }
 
-/* Restores the world as it was before the step. */
+/* Restores the user, the store and the server as they were before the step. */
 static void come_back(int step)
 {
     close_sdk();
@@ -114,7 +115,8 @@ static void come_back(int step)
     CHECK_STATUS(mpin_sdk_make_new_user(sdk, &user, "alice", NULL), MPIN_OK);
 }
 
-/* Moves from the world before a step to the one before the next. */
+/* Makes the step without a fault and saves the result, which is the point
+ * before the next step. */
 static void go_on(int step)
 {
     come_back(step);
@@ -131,9 +133,9 @@ static int32_t stored_state(void)
     return state_after_restart(other);
 }
 
-/* Checks the world after a call that failed: the user is unchanged, in memory
- * and in the store. Now and then it also checks that the right answer still
- * works. */
+/* Checks that a call that failed has left the user unchanged, in memory and
+ * in the store. In every 16th case it also checks that the right answer
+ * still works. */
 static void check_unchanged(int step)
 {
     static int count;

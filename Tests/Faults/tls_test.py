@@ -1,4 +1,4 @@
-"""TLS that must not be trusted: each handshake ends in NETWORK_ERROR, and a good one in OK.
+"""Tests TLS connections that must not be trusted. Each must end in NETWORK_ERROR, and a good one in OK.
 
 usage: tls_test.py PROBE
 """
@@ -22,7 +22,7 @@ SETTINGS = (
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s" % (len(SETTINGS), SETTINGS)
 
 
-# Talks to one client over its socket.
+# A function that talks to one client over its socket.
 Handler = Callable[[socket.socket], None]
 
 
@@ -63,7 +63,7 @@ class Authority:
 
 
 def pin(certificate: Path) -> str:
-    """The certificate's key in the format of mpin_config.pinned_keys."""
+    """Returns the certificate's public key in the format of mpin_config.pinned_keys."""
     public = subprocess.run(
         ["openssl", "x509", "-in", certificate, "-noout", "-pubkey"], check=True, capture_output=True
     ).stdout
@@ -72,7 +72,7 @@ def pin(certificate: Path) -> str:
 
 
 def serve(handle: Handler) -> tuple[int, Callable[[], None]]:
-    """Opens a loopback port whose connections go to `handle`. Returns the port and a function that closes it."""
+    """Opens a loopback port and lets `handle` talk to each client. Returns the port and a function that closes it."""
     listener = socket.create_server(("127.0.0.1", 0))
 
     def loop() -> None:
@@ -93,7 +93,7 @@ def serve(handle: Handler) -> tuple[int, Callable[[], None]]:
 
 
 def tls(certificate: Path, change: Callable[[ssl.SSLContext], None] = lambda _: None) -> Handler:
-    """Answers every request over TLS with client settings."""
+    """Returns a handler that answers every request over TLS with client settings."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)
     change(context)
@@ -107,7 +107,7 @@ def tls(certificate: Path, change: Callable[[ssl.SSLContext], None] = lambda _: 
 
 
 def tls_once(certificate: Path) -> Handler:
-    """Answers every request of its first connection and refuses another."""
+    """Returns a handler that answers every request on its first connection and refuses all other connections."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)
     connections: list[socket.socket] = []
@@ -123,19 +123,19 @@ def tls_once(certificate: Path) -> Handler:
 
 
 def only_tls_1_1(context: ssl.SSLContext) -> None:
-    """A version that has been withdrawn (RFC 8996)."""
+    """Allows only TLS 1.0 and 1.1, which have been withdrawn (RFC 8996)."""
     context.set_ciphers("ALL:@SECLEVEL=0")
     context.minimum_version = ssl.TLSVersion.TLSv1
     context.maximum_version = ssl.TLSVersion.TLSv1_1
 
 
 def only_tls_1_2(context: ssl.SSLContext) -> None:
-    """The oldest TLS version that is allowed."""
+    """Allows TLS up to 1.2 only, the oldest version that the client accepts."""
     context.maximum_version = ssl.TLSVersion.TLSv1_2
 
 
 def cut(certificate: Path, at: int) -> Handler:
-    """A TLS server of which only the first `at` bytes arrive."""
+    """Returns a handler for a TLS server of whose answer only the first `at` bytes arrive."""
     port, _ = serve(tls(certificate))
 
     def handle(peer: socket.socket) -> None:
@@ -160,7 +160,7 @@ def cut(certificate: Path, at: int) -> Handler:
 
 
 def plain(peer: socket.socket) -> None:
-    """Plain HTTP where TLS is expected."""
+    """Answers in plain HTTP where the client expects TLS."""
     peer.recv(65536)
     peer.sendall(ANSWER)
 
@@ -179,7 +179,7 @@ def main() -> int:
         print(f"{case}: {said}, not {expected}", file=sys.stderr)
         return False
 
-    # Many cases run at a time, because each waits for its client, which waits before a second try.
+    # Runs eight cases at a time, because each one mostly waits for its client, which pauses before another try.
     with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(8) as pool:
 
         def expect(case: str, expected: str, handle: Handler, *arguments: object, host: str = "127.0.0.1") -> None:

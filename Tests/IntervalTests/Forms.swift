@@ -1,5 +1,5 @@
-/// What is known of a number that the engine holds in four limbs. It is a sum of unknowns, each between 0 and a
-/// multiple of P = p + 2^196 - 1, the largest normal value, plus a multiple of p.
+/// What is known of a number that the engine holds in four limbs. It is a sum of unknowns plus a multiple of p. Each
+/// unknown is between 0 and a multiple of the largest normal value, P = p + 2^196 - 1.
 struct LinearForm {
     /// The coefficient of each unknown.
     var terms: [Int: Int] = [:]
@@ -14,7 +14,7 @@ struct LinearForm {
         LinearForm(terms: a.terms.mapValues { $0 * k }, multiple: a.multiple * k)
     }
 
-    /// The least and the greatest possible value.
+    /// The smallest and the largest possible value.
     var bounds: (least: BigInt, greatest: BigInt) {
         func sum(_ chosen: (Int) -> Bool) -> BigInt {
             let units = terms.reduce(0) { chosen($1.value) ? $0 + $1.value * Unknown.classes[$1.key] : $0 }
@@ -24,8 +24,8 @@ struct LinearForm {
     }
 }
 
-/// What is known of a number in eight limbs: products of two unknowns, p times unknowns, and multiples of p^2 and of p
-/// (p + 2^199).
+/// What is known of a number in eight limbs: a sum of products of two unknowns, of products of p and an unknown, and of
+/// multiples of p^2 and of p (p + 2^199).
 struct QuadraticForm {
     struct Pair: Hashable {
         let a: Int, b: Int
@@ -115,7 +115,8 @@ struct QuadraticForm {
                 inPP += product.inPP
                 inPTimesP += product.inPTimesP
             }
-            // P exceeds p by less than p/2^57. So the sum decides, and if two sums are equal, the number of P^2 does.
+            // P exceeds p by less than p/2^57, so the sum of both counts decides. If two sums are equal, the one with
+            // more P^2 is larger.
             if (inPP + inPTimesP, inPP) > best { best = (inPP + inPTimesP, inPP) }
         }
         let inPP = BigInt(best.inPP) * Unknown.largest, inPTimesP = BigInt(best.sum - best.inPP) * Parameters.p
@@ -123,9 +124,9 @@ struct QuadraticForm {
     }
 }
 
-/// The numbers with which formulas start, or which a reduction gives. Only the class of such a number is known.
+/// The numbers with which formulas start, and the results of reductions. Only the class of such a number is known.
 enum Unknown {
-    /// For each unknown, its class: it is at most this multiple of `largest`.
+    /// The class of each unknown: the unknown is at most this multiple of `largest`.
     nonisolated(unsafe) static var classes: [Int] = []
 
     /// The largest normal value.

@@ -124,7 +124,7 @@ final class IntervalTests: XCTestCase {
         check("sum of the chord", 6) { Line(Fp.normal(6)).add(G2($0), G2Affine(Fp.normal(4)), $1) }
     }
 
-    /// Shows that the replaced limbs detect each kind of error.
+    /// Tests that the replaced limbs detect each kind of error.
     func testEachFaultIsFound() {
         for (name, fault) in faults { XCTAssertEqual(findings(fault).count, 1, name) }
     }
@@ -139,7 +139,7 @@ final class IntervalTests: XCTestCase {
         XCTAssertEqual(found, [])
     }
 
-    /// The findings in a formula with two normal numbers and scratch.
+    /// Returns the errors that are found in a formula with two normal numbers and scratch.
     private func findings(_ formula: Formula) -> [String] {
         Memory.clear()
         formula(Fp.normal(1), Fp.normal(1), Memory.take(64))

@@ -3,7 +3,7 @@ import XCTest
 // Replacements for the types in which the engine's formulas are written (Limbs.swift, Wide.swift and others). Here
 // limbs hold what is known of a number in place of the number.
 
-/// A place in this memory.
+/// A place in the `Memory` below.
 package struct Limbs {
     let place: Int
 
@@ -131,7 +131,7 @@ struct Narrow {
     static func - (x: Narrow, y: Narrow) -> Narrow { Narrow(form: x.form + y.form * -1) }
     static func * (x: Narrow, k: UInt) -> Narrow { Narrow(form: x.form * Int(k)) }
 
-    /// A number that is one of two. Only the larger of their classes is known.
+    /// Returns one of two numbers. Only the larger of their two classes is known of the result.
     func replaced(by other: Narrow, mask: UInt) -> Narrow {
         let bounds = form.bounds, others = other.form.bounds
         Memory.check(bounds, bits: 256, "what is chosen from")

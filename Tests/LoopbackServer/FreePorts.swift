@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// Different ports on which nothing listens now. They are below the ports that the system gives to clients, because a
-/// client could otherwise take one before the server does.
+/// Returns different ports on which nothing listens. They are below the ports that the system gives to clients, because
+/// otherwise a client could take one before the server does.
 package func freePorts(_ count: Int) -> [Int] {
     var files: [Int32] = []
     defer { files.forEach { close($0) } }
@@ -30,7 +30,7 @@ private func isFree(_ port: Int, _ file: Int32) -> Bool {
 private let claims = Mutex<[Int32]>([])
 
 /// Reserves the port until its server listens, so that no other test program of this machine takes it. The reservation
-/// is a Unix socket with an abstract name. The last hundred reservations are kept.
+/// is a Unix socket with an abstract name. Only the last hundred reservations are kept, to limit the open files.
 private func claim(_ port: Int) -> Bool {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)

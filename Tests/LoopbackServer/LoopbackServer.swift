@@ -48,7 +48,8 @@ package enum Reply: Sendable {
     package static func text(_ status: Int, _ text: String) -> Reply { .answer(status, body: Array(text.utf8)) }
 }
 
-/// An HTTP server on a real loopback socket, with one thread for each connection. A test determines its replies.
+/// An HTTP server on a real loopback socket, with one thread for each connection. The test's `handler` makes its
+/// replies.
 package final class LoopbackServer: Sendable {
     package let port: UInt16
     private let listener: Int32
@@ -85,8 +86,8 @@ package final class LoopbackServer: Sendable {
             state.isStopped = true
             for connection in state.connections { shutdown(connection, Int32(SHUT_RDWR)) }
         }
-        // Ends the accepting thread, which then closes the socket. If this function closed it, another file could get
-        // its number while the thread still uses it.
+        // Ends the accepting thread, which then closes the socket. If this function closed the socket itself, the
+        // system could give its number to another file while the thread still uses it.
         shutdown(listener, Int32(SHUT_RDWR))
     }
 
@@ -153,7 +154,7 @@ package final class LoopbackServer: Sendable {
     }
 }
 
-/// A listening socket on 127.0.0.1, and its port.
+/// Opens a listening socket on 127.0.0.1 and returns it with its port.
 package func listenOnLoopback() throws -> (socket: Int32, port: UInt16) {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var address = sockaddr_in()
@@ -182,7 +183,7 @@ package func send(_ bytes: [UInt8], to connection: Int32) -> Bool {
     return true
 }
 
-/// Reads requests that have a content length from a connection.
+/// Reads requests with a Content-Length header, one after another, from a connection.
 private struct RequestReader {
     let connection: Int32
     private var pending: [UInt8] = []

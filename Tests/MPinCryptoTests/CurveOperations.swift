@@ -2,7 +2,7 @@ import BN254CX
 import MPinCrypto
 import XCTest
 
-/// The operations of the curve for which there are vectors. They call the engine below the protocol.
+/// Runs the vectors of operations on the curve. They call the engine below the protocol (BN254CX).
 enum CurveOperations {
     static var all: [String: (Vector) throws -> Void] {
         [
@@ -163,7 +163,7 @@ enum CurveOperations {
         }
     }
 
-    /// The trace to Fp4 is three times the coefficients of w^0 and w^3, which are the first 128 bytes of the encoding.
+    /// The trace to Fp4 has three times the coefficients of w^0 and w^3, which are the first 128 bytes of the encoding.
     static func gtTrace(_ v: Vector) throws {
         try gt(v, "trace") { value, arena in
             for place in [0, 4, 32, 36] {

@@ -2,7 +2,7 @@ import MPinCrypto
 import MPinSecrets
 import XCTest
 
-/// Encodes points as strings that look random.
+/// Tests the encoding of points as octets that look random.
 final class ElligatorSquaredTests: XCTestCase {
     private let id = RegisteredIdentity.plainID
 
@@ -16,7 +16,7 @@ final class ElligatorSquaredTests: XCTestCase {
         }
     }
 
-    /// Every valid choice of the last number gives an encoding of the point; the next number is refused.
+    /// Every valid last number must give an encoding of the point. The next number must be refused.
     func testEveryChoiceEncodesThePoint() throws {
         let point = try Engine.mapToG1(hash: Engine.hashID(id))
         var largest = 0
@@ -35,7 +35,7 @@ final class ElligatorSquaredTests: XCTestCase {
             }
         }
         XCTAssertGreaterThan(largest, 1)
-        // The map takes this u to the point itself.
+        // This u is mapped to the point itself, so no second number can complete the encoding.
         let x = Array(point[1..<33])
         XCTAssertEqual(code { _ = try Engine.elligatorEncode(point, u: x, isOdd: false, m: 0) }, -14)
     }

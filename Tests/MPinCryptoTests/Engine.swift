@@ -83,7 +83,7 @@ enum Engine {
         try context.verify(id: id.span, date: date, u: u.span, y: y.span, v: v.span)
     }
 
-    /// Pass 2, with the result code of the C interface, and E and F after a wrong PIN.
+    /// Checks pass 2. Returns the result code of the C interface and, after a wrong PIN, E and F.
     static func serverPass2(
         context: ServerContext, date: Int32, hid: [UInt8], htid: [UInt8]?, y: [UInt8], u: [UInt8]?, ut: [UInt8]?,
         v: [UInt8], count: Int = 384
@@ -125,7 +125,7 @@ func scalarBytes(_ value: Int) -> [UInt8] {
     [UInt8](repeating: 0, count: 24) + (0..<8).map { UInt8(truncatingIfNeeded: value >> (56 - 8 * $0)) }
 }
 
-/// The code that the C interface gives for `body`: 0, or the code of the error that it throws.
+/// Returns the code that the C interface gives for `body`: 0, or the code of the error that it throws.
 func code(_ body: () throws -> Void) -> Int? {
     do {
         try body()

@@ -1,7 +1,7 @@
 import MPinCrypto
 import XCTest
 
-/// Factors in addition to the PIN, and changes of the PIN.
+/// Tests factors in addition to the PIN, and changes of the PIN.
 final class FactorTests: XCTestCase {
     func testFactorsCommuteAndComeBack() throws {
         let user = try RegisteredIdentity(pin: "123456", keyPair: false)

@@ -16,7 +16,7 @@ enum KeyOperations {
         XCTAssertEqual(made.g2, try v.expected("g2"), v.id)
     }
 
-    /// At this point the old library took the low 14 bits of the PIN without reducing it first.
+    /// Returns the low 14 bits of the PIN. The old library did not reduce the PIN before it used these bits for a key.
     private static func scalar(_ v: Vector) throws -> [UInt8] { scalarBytes(try v.int("pin") & 0x3FFF) }
 
     static func clientKey(_ v: Vector) throws {
@@ -50,7 +50,8 @@ enum KeyOperations {
         XCTAssertEqual(again == server, isRight, "\(v.id): the PIN as pin_to_scalar reduces it")
     }
 
-    /// Uses the choices of the vector, which the old generator makes from its seed.
+    /// Encodes with the random choices of the vector, and checks that the old generator makes them from the vector's
+    /// seed.
     static func elligatorEncode(_ v: Vector) throws {
         let point = try v.bytes("point"), u = try v.bytes("u"), su = try v.int("su"), m = try v.int("m")
         let made = try Engine.elligatorEncode(point, u: u, isOdd: su == 1, m: m)

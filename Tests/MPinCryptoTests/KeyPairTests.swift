@@ -2,7 +2,7 @@ import MPinCrypto
 import MPinSecrets
 import XCTest
 
-/// Identities with a key pair, and one-pass signatures by identities with and without a key pair.
+/// Tests identities with a key pair, and signatures in one pass by identities with and without a key pair.
 final class KeyPairTests: XCTestCase {
     private let id = RegisteredIdentity.plainID, message = Array("message".utf8)
     private let time: Int64 = 1_700_000_000
@@ -65,7 +65,7 @@ final class KeyPairTests: XCTestCase {
         }
     }
 
-    /// y is the hash that the wire defines, modulo r.
+    /// y must be the hash that the wire defines, modulo r.
     func testYIsTheHashModuloTheOrder() throws {
         let u = try Engine.mapToG1(hash: Engine.hashID(id))
         var reduced = 0

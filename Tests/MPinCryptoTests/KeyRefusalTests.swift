@@ -7,7 +7,7 @@ final class KeyRefusalTests: XCTestCase {
 
     private func point() throws -> [UInt8] { try Engine.mapToG1(hash: Engine.hashID(id)) }
 
-    /// The token 2^40 A. No PIN of these tests makes the client secret infinite.
+    /// Returns the token 2^40 A. With it, no PIN of these tests makes the client secret the point at infinity.
     private func token() throws -> [UInt8] { try Engine.multiple(scalarBytes(1 << 40), point()) }
 
     private var badScalars: [[UInt8]] {
@@ -189,7 +189,7 @@ final class KeyRefusalTests: XCTestCase {
         for bad in [[], Array(good.dropLast()), good + [0]] {
             XCTAssertEqual(code { _ = try Engine.elligatorDecode(bad) }, -11)
         }
-        // f(u, 0) + f(u, 1) is infinite, and numbers above p are taken modulo p.
+        // f(u, 0) + f(u, 1) is the point at infinity, which is refused. Numbers above p are reduced mod p.
         let ones = [UInt8](repeating: 255, count: 64)
         XCTAssertEqual(code { _ = try Engine.elligatorDecode([2] + ones) }, -14)
         XCTAssertEqual(code { _ = try Engine.elligatorDecode([3] + ones) }, 0)

@@ -1,6 +1,6 @@
 import MPinSecrets
 
-/// The random generator of the old library, with which recorded values can be made again. It is a subtract-with-borrow
+/// The random generator of the old library, which can make recorded values again. It is a subtract-with-borrow
 /// generator (Marsaglia and Zaman, "A new class of random number generators", 1991) of 21 words with lag 6, whose
 /// output is hashed 128 bytes at a time. It must not be used for secrets.
 struct LegacyGenerator {

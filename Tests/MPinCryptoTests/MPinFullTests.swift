@@ -2,7 +2,7 @@ import MPinCrypto
 import MPinSecrets
 import XCTest
 
-/// The keys of M-Pin Full.
+/// Tests the keys of M-Pin Full.
 final class MPinFullTests: XCTestCase {
     func testKeysAgreeForTheRightPINAlone() throws {
         let user = try RegisteredIdentity(pin: "123456", keyPair: false), hash = try Engine.hashID(user.id)
@@ -24,7 +24,7 @@ final class MPinFullTests: XCTestCase {
         }
     }
 
-    /// The old library never returned for r below a bound of 127 bits, including 0.
+    /// Tests small values of r, for which the old library never returned.
     func testKeyForSmallR() throws {
         let user = try RegisteredIdentity(pin: "123456", keyPair: false), hash = try Engine.hashID(user.id)
         let made = try Engine.precompute(token: user.token, hashID: hash), x = try Engine.randomScalar()
@@ -40,7 +40,7 @@ final class MPinFullTests: XCTestCase {
                 z: z, serverSecret: user.serverSecret, w: scalarBytes(1), u: u, ut: nil)
             XCTAssertEqual(key, server, "\(r)")
         }
-        // 1^0 = 1 has the trace 3.
+        // For r = 0 the power is 1, whose trace is 3.
         let zero = SHA256.hash(scalarBytes(3) + [UInt8](repeating: 0, count: 96) + (try Engine.multiple(x, hid))[1...])
         XCTAssertTrue(keys.contains(Array(zero.prefix(16))))
     }

@@ -1,7 +1,7 @@
 import MPinCrypto
 import XCTest
 
-/// The operations of the protocol for which there are vectors. Each one runs a vector and checks its outputs.
+/// Runs the vectors of the protocol's operations and checks their outputs.
 enum ProtocolOperations {
     static var all: [String: (Vector) throws -> Void] {
         [
@@ -145,7 +145,7 @@ enum ProtocolOperations {
         XCTAssertEqual(try Engine.kangaroo(e: e, f: f), v.expectedInt("pin_error").map(Int32.init), v.id)
     }
 
-    /// Runs `body` and compares its outputs with the vector's, or its error with the vector's `rc`.
+    /// Runs `body` and compares its outputs, or its error with the vector's `rc`.
     private static func expect(
         _ v: Vector, _ outputs: [String: Int], _ body: (inout [String: [UInt8]?]) throws -> Void
     ) throws {

@@ -2,7 +2,7 @@ import MPinCrypto
 import MPinSecrets
 import XCTest
 
-/// Complete logins with random values, and inputs that must be refused.
+/// Tests complete logins with random values, and inputs that must be refused.
 final class ProtocolTests: XCTestCase {
     private let id = Array(#"{"userID": "alice@example.com"}"#.utf8)
 
@@ -31,7 +31,7 @@ final class ProtocolTests: XCTestCase {
         return try Engine.recombineG1(p1, p2)
     }
 
-    /// The values that a client sends in a login: U, UT, V.
+    /// Computes the values that a client sends in a login: U, UT, V.
     private func login(
         _ user: Registration, pin: String, _ mapping: PINMapping = .decimal6, date: Int32, y: [UInt8]
     ) throws -> (u: [UInt8], ut: [UInt8]?, v: [UInt8]) {
@@ -58,7 +58,7 @@ final class ProtocolTests: XCTestCase {
         }
     }
 
-    /// A proof is valid for one y, one identity, one day and one server secret.
+    /// A proof must be valid only for one y, one identity, one day and one server secret.
     func testProofIsBoundToItsSession() throws {
         let user = try register(pin: "1234"), other = try register(pin: "1234"), y = try Engine.randomScalar(),
             y2 = try Engine.randomScalar()
@@ -76,13 +76,14 @@ final class ProtocolTests: XCTestCase {
         XCTAssertFalse(try Engine.verify(user.context, id: id, date: 20_000, u: u, y: y, v: v))
     }
 
-    /// With U' = -y T the second pairing would be 1. The server must refuse such a login.
+    /// With U' = -y A, where A is the point of the identity, the second pairing would be 1. The server must refuse such
+    /// a login.
     func testCommitmentThatCancelsTheIdentityIsNotAccepted() throws {
         let user = try register(pin: "1234"), y = try Engine.randomScalar()
         let (hid, _) = try Engine.serverPass1(date: 0, id: id)
         let zero = scalarBytes(0), one = scalarBytes(1)
         XCTAssertEqual(code { _ = try Engine.clientPass2(x: zero, y: y, sec: hid) }, -11)
-        // For x = 1 this is -(x + y) A = -y A - A; adding A gives -y A.
+        // Computes U' = -y A: for x = 1, pass 2 gives -(x + y) A = -y A - A, to which A is added.
         let minus = try Engine.clientPass2(x: one, y: y, sec: hid)
         let cancelling = try Engine.recombineG1(minus, hid)
         XCTAssertFalse(try Engine.verify(user.context, id: id, date: 0, u: cancelling, y: y, v: hid))
@@ -150,8 +151,8 @@ final class ProtocolTests: XCTestCase {
         XCTAssertEqual(answers, [Bool](repeating: true, count: 16))
     }
 
-    /// With short challenges the server distinguishes right and wrong PINs, too, also if a half of the challenge is at
-    /// the end of its range.
+    /// With short challenges, the server must also distinguish right and wrong PINs, even if a half of the challenge is
+    /// at the end of its range.
     func testShortChallenges() throws {
         let user = try register(pin: "1234", .decimal4)
         let edges = [[UInt8](repeating: 0, count: 15) + [1], [1] + [UInt8](repeating: 0, count: 15)]
@@ -170,7 +171,7 @@ final class ProtocolTests: XCTestCase {
         }
     }
 
-    /// A challenge is never 0. If the generator gives only zeros or fails, the call reports an error.
+    /// A challenge must never be 0. If the generator gives only zeros or fails, the call must report an error.
     func testAChallengeIsNeverZero() throws {
         XCTAssertThrowsError(
             try Engine.challenge { span in

@@ -6,7 +6,7 @@ struct RegisteredIdentity {
     let context: ServerContext
     /// The M-Pin ID, without a public key.
     static let plainID = Array(#"{"userID": "alice@example.com"}"#.utf8)
-    /// The day for which the permit is valid.
+    /// The day for which the permit is valid, in days since 1970.
     static let date: Int32 = 20_000
 
     init(pin: String, keyPair: Bool) throws {

@@ -2,7 +2,7 @@ import MPinCrypto
 import XCTest
 
 extension ProtocolOperations {
-    /// A complete session: a registration with one PIN, and a login with the same PIN or another one.
+    /// Runs the vector of a session: a registration with one PIN, and a login with the same PIN or another one.
     static func session(_ v: Vector) throws {
         let id = try v.bytes("id"), s = try v.bytes("s"), x = try v.bytes("x"), y = try v.bytes("y")
         let date = Int32(try v.int("date")), permit = try v.optionalBytes("permit")

@@ -2,11 +2,11 @@ import MPinCrypto
 import MPinSecrets
 import XCTest
 
-/// Secrets whose shares come from several authorities.
+/// Tests secrets whose shares come from several authorities.
 final class SharesTests: XCTestCase {
     private let hashID = [UInt8](repeating: 7, count: MPinSize.hash)
 
-    /// A number below 256, or the group order minus one, as 32 bytes.
+    /// Returns a number below 256, or the group order minus a small number, as 32 bytes.
     private func scalar(_ number: Int) throws -> [UInt8] {
         if number >= 0 { return [UInt8](repeating: 0, count: 31) + [UInt8(number)] }
         var order = try XCTUnwrap(Hex.decode("2400000008702a0db0bddf647a6366d2c43fd6ee0cc906cebe11c0a636eb1f6d"))
@@ -35,9 +35,9 @@ final class SharesTests: XCTestCase {
         XCTAssertEqual(try assemble([c, a, b]), try assemble([a, b, c]))
     }
 
-    /// Two of three shares are enough. The master shares are 50 + 9 x at x = 1, 2, 3, weighted with the values of
-    /// Lagrange's polynomials at 0. All three shares give the same secret, with the weights for a polynomial of degree
-    /// two.
+    /// Two of three shares are enough. The master shares are the values of 50 + 9 x at x = 1, 2, 3. Their weights, the
+    /// values of Lagrange's polynomials at 0, make their sum 50. All three shares give the same secret, too, with the
+    /// weights for a polynomial of degree two.
     func testSomeSharesAreEnoughWithTheirWeights() throws {
         let secret = try Engine.clientShare(try scalar(50), hashID)
         XCTAssertEqual(try assemble([try share(1, 59, weight: 2), try share(2, 68, weight: -1)]), secret)

@@ -1,7 +1,7 @@
 import XCTest
 
 final class VectorTests: XCTestCase {
-    /// Runs every vector. An unknown operation is a failure.
+    /// Runs every vector. A vector with an unknown operation fails.
     func testVectorsOfTheOriginalLibrary() throws {
         let operations = ProtocolOperations.all.merging(CurveOperations.all) { first, _ in first }
             .merging(KeyOperations.all) { first, _ in first }

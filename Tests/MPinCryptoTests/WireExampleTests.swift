@@ -1,8 +1,8 @@
 import MPinCrypto
 import XCTest
 
-/// The test vector in section 16 of the Milagro wire protocol v0.3: one registration with PIN "1234" and logins on day
-/// 20778. The original cryptographic library has computed it.
+/// Compares with the test vector in wire section 16: one registration with PIN "1234" and logins on day 20778, computed
+/// by the original cryptographic library.
 final class WireExampleTests: XCTestCase {
     private let date: Int32 = 20_778
     private let s1 = bytes(
@@ -122,7 +122,7 @@ final class WireExampleTests: XCTestCase {
             try Engine.clientPass2(x: x, y: y, sec: pass1.sec), vWithoutPermit)
     }
 
-    /// The server accepts only the right PIN on its day.
+    /// The server must accept only the right PIN, and only on the day of the permit.
     func testServerAcceptsOnlyTheRightPINOnItsDay() throws {
         let context = try Engine.serverContext(serverSecret)
         func accepts(_ date: Int32, _ commitment: [UInt8], _ proof: [UInt8]) throws -> Bool {

@@ -251,7 +251,7 @@ final class CurlTransportTests: XCTestCase {
             "http://u:p@127.0.0.1/", "http://127.0.0.1/a b", "http://127.0.0.1/\r\nX: y", "https://u@localhost/",
             "http://127.0.0.1:99999/", "ws://127.0.0.1/", "http:127.0.0.1/", "http:///127.0.0.1",
             "http://127.0.0.1:8O/", "http://[127.0.0.1]/", "http://[::1/", "http://[::1]x/", "http://::1/",
-            // Some programs read these hosts as addresses, others as names.
+            // Some programs read the following hosts as addresses, others as names, so the transport refuses them.
             "http://127.1/", "http://0x7f.0.0.1/", "http://2130706433/", "http://0177.0.0.1/", "http://127.0.0.1%00/",
             "https://mün.example/", "https://\u{212A}.example/",
         ] {
@@ -285,7 +285,7 @@ final class CurlTransportTests: XCTestCase {
         XCTAssertTrue(isNetwork(failure("http://[::1]:1/")))
     }
 
-    /// The name `invalid` never exists (RFC 6761 section 6.4). The test works with and without a name server.
+    /// No host has the name `invalid` (RFC 6761 section 6.4), so the lookup fails, with and without a name server.
     func testANameThatNobodyHasIsAFailureInTime() {
         for milliseconds in [1, 200, 3000] as [UInt32] {
             let start = monotonicNanoseconds()

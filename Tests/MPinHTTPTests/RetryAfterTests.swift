@@ -3,13 +3,13 @@ import MPinHTTP
 import MPinSecrets
 import XCTest
 
-/// The time after which a server may be asked again (RFC 9110 sections 5.6.7 and 10.2.3).
+/// Tests the header that says when a request may be sent again (RFC 9110 sections 5.6.7 and 10.2.3).
 final class RetryAfterTests: XCTestCase {
     private func seconds(_ value: String) -> Int64? {
         HTTPResponse(status: 503, headers: [("retry-after", value)], body: SecretBytes(count: 0)).retryAfter
     }
 
-    /// The time in `seconds` from now, in a format of strftime(3).
+    /// Returns the time in `seconds` from now as text, in a format of strftime(3).
     private func moment(in seconds: Int, _ format: String) -> String {
         var (moment, parts) = (time(nil) + seconds, tm())
         gmtime_r(&moment, &parts)

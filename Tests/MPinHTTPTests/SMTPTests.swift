@@ -28,7 +28,7 @@ private final class MailServer: Sendable {
     var url: String { "smtp://127.0.0.1:\(port)" }
     /// Every received line, without its line end.
     var lines: [String] { transcript.withLock { $0 } }
-    /// The lines of the message, with dots unstuffed.
+    /// The lines of the message, without the dots that SMTP puts before a line that begins with a dot.
     var message: [String] {
         let lines = self.lines
         guard let start = lines.firstIndex(of: "DATA"), let end = lines.firstIndex(of: ".") else { return [] }
@@ -138,7 +138,8 @@ final class SMTPTests: XCTestCase {
         XCTAssertEqual(decoded.joined(), mail.subject)
     }
 
-    /// Otherwise a mail program would decode the subject and show another one than was sent.
+    /// The subject looks like an encoded word. If it were sent as it is, a mail program would decode it and show
+    /// another one.
     func testASubjectThatReadsLikeAnEncodedWordIsEncodedItself() throws {
         let server = try server()
         var mail = mail
@@ -213,8 +214,8 @@ final class SMTPTests: XCTestCase {
         XCTAssertTrue(server.lines.contains("STARTTLS"), "\(server.lines)")
     }
 
-    /// 0.0.0.0 reaches this machine but is not a loopback address, so it stands for another machine. An attacker on the
-    /// way there could remove the server's offer of STARTTLS.
+    /// 0.0.0.0 leads to this machine but is not a loopback address, so it stands for another machine. Without TLS the
+    /// mail must not be sent there, because an attacker on the way could have removed the server's offer of STARTTLS.
     func testWithoutTLSNoMailLeavesThisMachine() throws {
         let server = try server()
         guard case .network = failure(mail, url: "smtp://0.0.0.0:\(server.port)") else {

@@ -2,7 +2,7 @@ import LoopbackServer
 import MPinHTTP
 import XCTest
 
-/// The server closes a kept connection after it has read a request. The tests count how often the request is sent.
+/// Tests how often a request is sent if the server has read it and then closes the kept connection without an answer.
 final class SentOnceTests: XCTestCase {
     /// A server that closes the connection without an answer at the first request for `/die`, and answers all others.
     private func server() throws -> LoopbackServer {
@@ -24,7 +24,7 @@ final class SentOnceTests: XCTestCase {
         let server = try server()
         let transport = CurlTransport()
         let deadline = Deadline.after(milliseconds: 20_000)
-        // This request leaves a kept connection.
+        // Makes a request first, whose connection is kept for the next one.
         _ = try transport.execute(HTTPRequest(url: server.url, deadline: deadline))
         let request = HTTPRequest(
             method: method, url: server.url + "/die", body: body, deadline: deadline, mayRepeat: mayRepeat)
@@ -48,7 +48,7 @@ final class SentOnceTests: XCTestCase {
         XCTAssertFalse(isAnswered)
     }
 
-    /// Other GET requests are sent again. This also shows that the kept connection is used in these tests.
+    /// Tests that other GET requests are sent again. This also shows that these tests do use the kept connection.
     func testAnyOtherGETIsSentAgain() throws {
         let (count, isAnswered) = try send(.get, body: nil)
         XCTAssertEqual(count, 2)

@@ -4,16 +4,16 @@ import MPinHTTP
 import MPinSDK
 import XCTest
 
-/// A backend must not lead its clients to addresses that only they can reach. names_test.c tests host names that
-/// resolve to such addresses.
+/// Tests that a backend cannot make its clients send requests to private or local addresses, which it may not reach
+/// itself. names_test.c tests host names that resolve to such addresses.
 final class AimedClientTests: FolderTestCase {
-    /// A backend that gives every request the same client settings. One of its URLs can be aimed at another host.
+    /// A backend that gives every request the same client settings. A test can set one URL in them to another host.
     private final class Backend: Sendable {
         private let settings = Locked<[String: String]>([:])
         private let socket = Locked<LoopbackServer?>(nil)
         private let outer: String?
 
-        /// `seenAs`: the Internet address that this backend has for clients with its ``environment``.
+        /// `seenAs`: the URL with an Internet address under which clients with its ``environment`` reach this backend.
         init(seenAs outer: String? = nil) throws {
             self.outer = outer
             let server = try LoopbackServer { [settings] _ in
@@ -64,7 +64,8 @@ final class AimedClientTests: FolderTestCase {
 
     private let members = ["codeStatusURL", "verificationURL", "registerURL"]
 
-    /// Nothing answers at these addresses. Without the refusal the calls would give a network error or a timeout.
+    /// Nothing answers at these addresses. If the client did not refuse them, a call would end in another error or time
+    /// out.
     func testABackendOnThisMachineMayNotNamePrivateOrLinkLocalAddresses() throws {
         let backend = try Backend()
         defer { backend.stop() }
@@ -103,15 +104,15 @@ final class AimedClientTests: FolderTestCase {
             }
         }
         XCTAssertEqual(inner.accepted, 0)
-        // The program itself may use such an address.
+        // The program itself may name such an address, as the URL of a service.
         _ = try? sdk.serviceDetails(inner.url)
         XCTAssertEqual(inner.accepted, 1)
         XCTAssertEqual(ask("registerURL", sdk), .untrustedDomainError)
         XCTAssertEqual(inner.received.count, 1)
     }
 
-    /// libcurl resolves `x.localhost` itself, so its address is known only after the lookup. The first call must open
-    /// no socket; the third must not use the connection that the second one left open.
+    /// libcurl resolves `x.localhost` itself, so its address is known only after the lookup. The first request must
+    /// open no connection. The third must not use the connection that the second one has left open.
     func testANameOfThisMachineIsRefusedAlsoOnAnOpenConnection() throws {
         let inner = try LoopbackServer { _ in .json(200, [:]) }
         defer { inner.stop() }
@@ -125,7 +126,8 @@ final class AimedClientTests: FolderTestCase {
         XCTAssertEqual(inner.received.count, 2)
     }
 
-    /// A proxy resolves names, but an address needs no lookup.
+    /// The client normally leaves the lookup of names to the proxy. It must still refuse a URL that contains the
+    /// address itself.
     func testAProxyIsNotAskedForAddressesThatMayNotBeReached() throws {
         let proxy = try LoopbackServer { _ in .json(200, [:]) }
         defer { proxy.stop() }
@@ -137,7 +139,7 @@ final class AimedClientTests: FolderTestCase {
         XCTAssertEqual(status("http://10.1.2.3/", [.global, .private], transport), 200)
     }
 
-    /// Returns nil if the address is refused.
+    /// Returns the HTTP status, or nil if the address is refused.
     private func status(_ url: String, _ reach: Set<AddressClass>?, _ transport: CurlTransport) -> Int? {
         var request = HTTPRequest(url: url, deadline: .after(milliseconds: 10_000))
         request.reach = reach
@@ -191,8 +193,8 @@ final class AimedClientTests: FolderTestCase {
     }
 }
 
-/// Sends requests for `outer` to a server on this machine and reports an Internet address for it. All other requests go
-/// where their URLs say.
+/// Sends requests for the URL `outer` to a server on this machine, and reports an Internet address for their
+/// connections. Sends all other requests where their URLs say.
 private struct Elsewhere: HTTPTransport {
     let transport: CurlTransport
     let outer: String

@@ -36,7 +36,7 @@ final class AuthenticationTests: FlowTestCase {
         XCTAssertEqual(failure { () throws(SDKError) in _ = try finishAuthentication(user, "4321") }, .incorrectPIN)
         XCTAssertNoThrow(try finishAuthentication(user, "1234"))
         XCTAssertEqual(server.calls.filter { $0 == .timePermit }.count, 1)
-        // The other process has not started a login.
+        // In another process the login must first be started, because a started login is only in memory.
         let other = try newSDK()
         let again = try self.user(in: other)
         XCTAssertEqual(
@@ -47,7 +47,7 @@ final class AuthenticationTests: FlowTestCase {
         let user = try registered()
         let foreign = try server.permitShare(try registered("bob@example.com").mpinID, second: true)
         for call in [MilagroServer.Call.timePermit, .secondTimePermit] {
-            // A valid point, but another identity's share.
+            // The answer contains a valid point, but as the permit share of another identity.
             server.reply(call, permitAnswer(foreign))
             try sdk.startAuthentication(user)
             XCTAssertEqual(failure { () throws(SDKError) in _ = try finishAuthentication(user, "1234") }, .incorrectPIN)
@@ -59,7 +59,7 @@ final class AuthenticationTests: FlowTestCase {
         }
     }
 
-    /// An answer with this share, for both the first and the second permit share.
+    /// Returns an answer with this share, which is valid for a request for the first and for the second permit share.
     private func permitAnswer(_ share: String) -> Reply {
         let date = server.state.withLock { Int($0.date) }
         return .json(200, ["date": date, "signature": "a+b=&", "storageId": "00", "timePermit": share])
@@ -72,7 +72,7 @@ final class AuthenticationTests: FlowTestCase {
         server.state.withLock { $0.stored = ["/tp/app%201/20778/\(hash)": foreign] }
         XCTAssertEqual(failure { () throws(SDKError) in try logIn(user) }, .incorrectPIN)
         XCTAssertFalse(server.calls.contains(.secondTimePermit))
-        // Another process does not use the wrong share either.
+        // Another process does not use the wrong share either, because it was not stored.
         let other = try newSDK()
         server.forgetCalls()
         XCTAssertNoThrow(try logIn(try self.user(in: other), sdk: other))
@@ -260,11 +260,12 @@ final class AuthenticationTests: FlowTestCase {
         XCTAssertEqual(server.calls, [], "the login that ran into the block is over")
         let other = try newSDK()
         XCTAssertEqual(try self.user(in: other).state, .blocked)
-        // Only the server knows whether the user was unblocked, so the client asks it.
+        // The client sends a login although the user is blocked, because only the server knows whether the user was
+        // unblocked.
         server.fail(.authenticate, status: 410)
         XCTAssertEqual(failure { () throws(SDKError) in _ = try logIn(user, "1234") }, .incorrectPIN)
         XCTAssertEqual(user.state, .blocked)
-        // A new registration starts with no failed attempts.
+        // A new registration of the user starts without failed attempts.
         server.fail(.authenticate, status: nil)
         try sdk.deleteUser(user)
         XCTAssertNoThrow(try logIn(try registered()))
@@ -417,7 +418,7 @@ final class AuthenticationTests: FlowTestCase {
 
 private let order = "2400000008702a0db0bddf647a6366d2c43fd6ee0cc906cebe11c0a636eb1f6d"
 
-/// y + count * r as 32 bytes.
+/// Returns y + count * r as 32 bytes; r is the group order.
 private func unreduced(_ y: [UInt8], _ count: Int) -> [UInt8] {
     let order = Hex.decode(order) ?? []
     var (sum, carry) = (y, 0)

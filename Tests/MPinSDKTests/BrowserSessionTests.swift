@@ -86,7 +86,7 @@ final class BrowserSessionTests: FlowTestCase {
         XCTAssertEqual(failure { () throws(SDKError) in try finishAN(user, "0000000") }, .incorrectAccessNumber)
         XCTAssertEqual(sdk.lastError?.httpStatus, 412)
         XCTAssertNoThrow(try finishAN(user, number))
-        // A second login needs no call of its own to start.
+        // A second login works without another `startAuthentication`, because the permit of the first is kept.
         XCTAssertNoThrow(try finishAN(user, number))
     }
 
@@ -101,7 +101,8 @@ final class BrowserSessionTests: FlowTestCase {
     }
 
     func testCheckDigits() throws {
-        // The check digit is c = ((11 - S mod 11) mod 11) mod 10, where S = 7 d1 + 6 d2 + 5 d3 + 4 d4 + 3 d5 + 2 d6.
+        // Computes the check digit of an access number: ((11 - S mod 11) mod 11) mod 10, with S = 7 d1 + 6 d2 + 5 d3 +
+        // 4 d4 + 3 d5 + 2 d6.
         for good in ["2741539", "0000000", "1000004", "0000019", "9999996", "2700492", "9575081", "0000100"] {
             let digits = good.compactMap(\.wholeNumberValue)
             let weighted = 7 * digits[0] + 6 * digits[1] + 5 * digits[2] + 4 * digits[3] + 3 * digits[4] + 2 * digits[5]
@@ -166,7 +167,8 @@ final class BrowserSessionTests: FlowTestCase {
         }
     }
 
-    /// A MIRACL server that issues no code sends none or an empty text. The user is logged in anyway.
+    /// A MIRACL server that issues no authorization code sends no member for it, or an empty text. The login succeeds
+    /// anyway.
     func testALoginWithoutAnAuthorizationCodeSucceeds() throws {
         let user = try registered()
         for code in [nil, "", NSNull(), 7] as [Any?] {

@@ -5,8 +5,8 @@ import MPinSecrets
 import MPinWire
 import XCTest
 
-/// The same user id at two customers of a MIRACL MFA server belongs to two users. The answers follow the description of
-/// its protocol; they are not recorded.
+/// Tests that the same user id at two customers of a MIRACL MFA server belongs to two users. The answers are written
+/// from the description of the protocol (TRUST wire), not recorded.
 final class CustomerTests: FlowTestCase {
     private let id = "alice@example.com"
 
@@ -15,7 +15,7 @@ final class CustomerTests: FlowTestCase {
         server.state.withLock { $0.namesCustomers = true }
     }
 
-    /// Registers the user at this customer, with this PIN.
+    /// Registers a user with this PIN at this customer.
     @discardableResult
     private func registered(at customer: String, _ pin: String) throws -> User {
         try sdk.setClientID(customer)
@@ -49,7 +49,7 @@ final class CustomerTests: FlowTestCase {
             XCTAssertFalse(try other.userExists(id, customerID: customer, appID: app))
         }
 
-        // One user is deleted in one program and is gone in both. The other user can log in.
+        // A user that one client core deletes is gone in the other one, too. The other user can still log in.
         try sdk.deleteUser(amber)
         XCTAssertEqual(amber.state, .invalid)
         XCTAssertEqual(try customers(sdk), ["blue"])
@@ -61,7 +61,7 @@ final class CustomerTests: FlowTestCase {
 
     func testTheCustomerMayTurnOutAtRegistration() throws {
         try registered(at: "blue", "1234")
-        // Without a customer, the call returns a known user. With an empty customer it makes another user.
+        // Without a customer, `makeNewUser` returns a known user. With an empty customer it makes another user.
         XCTAssertEqual(try sdk.makeNewUser(id).customerID, "blue")
         let user = try sdk.makeNewUser(id, customerID: "")
         XCTAssertEqual(user.state, .invalid)
@@ -84,7 +84,7 @@ final class CustomerTests: FlowTestCase {
         XCTAssertEqual(failure { () throws(SDKError) in try sdk.startRegistrationMFA(second) }, .flowError)
         XCTAssertEqual(second.state, .invalid)
         try logIn(blue, "1234")
-        // The store refuses a second user of the same customer, too.
+        // The store itself also refuses a second user of the same customer with the same id.
         let store = UserStore(storage: FileStorage(path: path), key: try KeyFile.loadOrCreate(path + ".key"))
         let unnamed = try started("")
         var renamed = unnamed
@@ -99,7 +99,7 @@ final class CustomerTests: FlowTestCase {
 
     func testAForgottenUserIsReplacedWhateverItsCustomer() throws {
         let (blue, amber) = (try registered(at: "blue", "1234"), try registered(at: "amber", "5678"))
-        // This user was never stored, so `clearUsers` does not make it a forgotten one.
+        // This user was never stored. `clearUsers` removes it, and does not keep it as a forgotten user.
         _ = try sdk.makeNewUser(id, customerID: "")
         try sdk.clearUsers()
         try sdk.setClientID("blue")
@@ -113,7 +113,7 @@ final class CustomerTests: FlowTestCase {
         try logIn(again, "2468")
         XCTAssertEqual(try customers(sdk), ["blue"])
         XCTAssertTrue(try sdk.makeNewUser(id) === again)
-        // The user is in memory again, so a second one for the same customer is refused.
+        // The user is known again, so a second one with the same id at the same customer is refused.
         let second = try sdk.makeNewUser(id, customerID: "")
         XCTAssertEqual(failure { () throws(SDKError) in try sdk.startRegistration(second) }, .flowError)
         let other = try newSDK()
@@ -161,7 +161,7 @@ final class CustomerTests: FlowTestCase {
 
     // MARK: Stores and other clients
 
-    /// A stored record of a user who is about to register. `more`: additional members of the record.
+    /// Returns the stored record of a user who is about to register. `more`: additional members of the record.
     private func started(_ more: String) throws -> UserRecord {
         let id = Hex.encode(Array(#"{"userID":"\#(id)"}"#.utf8))
         let bytes = Array(

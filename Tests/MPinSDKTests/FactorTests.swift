@@ -19,7 +19,7 @@ final class FactorTests: FlowTestCase {
         try sdk.changePIN(user, old: old.span, new: new.span)
     }
 
-    /// A user with PIN 1234 and the factors 567890 and 0042.
+    /// Registers a user with PIN 1234 and the factors 567890 and 0042.
     private func registeredWithFactors() throws -> User {
         let user = try sdk.makeNewUser("alice@example.com")
         try sdk.startRegistration(user)
@@ -72,7 +72,7 @@ final class FactorTests: FlowTestCase {
         }
         for _ in 0..<8 { try add("999999", to: user) }
         XCTAssertEqual(failure { () throws(SDKError) in try add("999999", to: user) }, .flowError)
-        // The sum of nine numbers of the largest size still fits.
+        // Eight factors and a PIN, all of the largest size, can be added: the login fails only because they are wrong.
         try sdk.startAuthentication(user)
         XCTAssertEqual(failure { () throws(SDKError) in try finishAuthentication(user, "999999") }, .incorrectPIN)
         XCTAssertNoThrow(try add("1234", to: user))
@@ -150,7 +150,8 @@ final class FactorTests: FlowTestCase {
         let user = try registered()
         let digits = Array("1234".utf8)
         try logIn(user)
-        // The record of an old client: its token is for the number that the client's string hash gives for "1234".
+        // Replaces the record by that of an old client. In it, the token is for the number that the old string hash
+        // gives for "1234".
         let store = UserStore(storage: FileStorage(path: path), key: try KeyFile.load(path + ".key"))
         var record = try XCTUnwrap(try store.load().records.first)
         record = try legacy(record, pin: digits)
@@ -183,7 +184,8 @@ final class FactorTests: FlowTestCase {
         XCTAssertNoThrow(try logIn(user, "9876"))
     }
 
-    /// The record with a token for the number that the old hash gives for the same PIN: token + decimal A - hash A.
+    /// Returns the record with a token for the old hash of the same PIN: token + decimal number * A - hash * A, where A
+    /// is the point of the identity.
     private func legacy(_ record: UserRecord, pin: [UInt8]) throws -> UserRecord {
         let id = try XCTUnwrap(Hex.decode(record.mpinID ?? ""))
         let token = try XCTUnwrap(record.token?.secret)

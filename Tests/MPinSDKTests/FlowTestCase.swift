@@ -3,7 +3,7 @@ import LoopbackServer
 import MPinSDK
 import XCTest
 
-/// A client core with its own store and its own server.
+/// A test case with a client core, its own store and its own server.
 class FlowTestCase: FolderTestCase {
     private(set) var server: MilagroServer!
     private(set) var sdk: SDK!
@@ -28,10 +28,10 @@ class FlowTestCase: FolderTestCase {
         SDKConfig(storagePath: path, backend: server.url, timeoutMilliseconds: timeout)
     }
 
-    /// Another client core on the same store, as after a restart or in another process.
+    /// Makes another client core on the same store, as after a restart or in another process.
     func newSDK(timeout: UInt32 = 10_000, _ environment: Environment = Environment()) throws -> SDK {
         let sdk = SDK(environment: environment)
-        // A short timeout is meant for later calls. On a busy machine `initialize` may need longer, so it is tried
+        // A short timeout is meant for later calls. On a busy machine `initialize` may take longer, so it is tried
         // again.
         var tries = 20
         while true {
@@ -71,6 +71,6 @@ class FlowTestCase: FolderTestCase {
         return try finishAuthentication(user, pin, sdk: other)
     }
 
-    /// The user with that id in another client core.
+    /// Returns the user with that id in another client core.
     func user(_ id: String = "alice@example.com", in sdk: SDK) throws -> User { try XCTUnwrap(try sdk.user(id)) }
 }

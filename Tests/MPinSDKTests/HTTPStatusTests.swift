@@ -3,7 +3,7 @@ import LoopbackServer
 import MPinSDK
 import XCTest
 
-/// Tests each row of wire section 13, and every status that the general rules cover.
+/// Tests each row of wire section 13, and each status that it covers by a general rule.
 final class HTTPStatusTests: FlowTestCase {
     /// These tests repeat hundreds of requests, so the pauses are short. RetriesTests tests their lengths.
     override var environment: Environment {
@@ -60,10 +60,10 @@ final class HTTPStatusTests: FlowTestCase {
         }
     }
 
-    /// Prepares a user for that request: `old` if it is still usable, otherwise a new user.
+    /// Returns a user for whom the request can be sent: `old` if it is still usable, otherwise a new user.
     private func prepare(_ call: MilagroServer.Call, _ old: User? = nil) throws -> User {
         server.fail(call, status: nil)
-        // A first share is given out only once.
+        // After a request for the second share, a new user is needed, because the first share is given out only once.
         let isAsItWas = old?.state != .blocked && call != .secondClientSecret
         let user = if let old, isAsItWas { old } else { try newUser(call) }
         switch call {
@@ -89,7 +89,7 @@ final class HTTPStatusTests: FlowTestCase {
         return user
     }
 
-    /// The status of the operation that sends this request.
+    /// Runs the operation that sends this request, and returns its status; nil if it succeeds.
     private func run(_ call: MilagroServer.Call, _ user: User) -> Status? {
         failure { () throws(SDKError) in
             let pin = Array("1234".utf8)
@@ -146,7 +146,7 @@ final class HTTPStatusTests: FlowTestCase {
         XCTAssertEqual(sdk.lastError?.server.text, "a 31mb c d e f g h ü 字")
     }
 
-    /// The same request as ``MilagroServer/Call/register``, in the form for MIRACL servers.
+    /// Tests the same request as ``MilagroServer/Call/register``, but sent in the form for MIRACL servers.
     func testEveryStatusOfARegistrationAtAMIRACLServer() throws {
         let user = try sdk.makeNewUser("alice@example.com")
         for status in statuses {
@@ -172,7 +172,8 @@ final class HTTPStatusTests: FlowTestCase {
         }
     }
 
-    /// The way of the registration determines how 404 is understood, not a customer's name.
+    /// The client understands 404 as the end of a registration if the registration was started in the form for MIRACL
+    /// servers, even if the server names no customer.
     func testARegistrationIsOverAtAMIRACLServerThatNamesNoCustomer() throws {
         server.state.withLock { $0.isForced = false }
         let user = try sdk.makeNewUser("alice@example.com")
@@ -214,7 +215,7 @@ final class HTTPStatusTests: FlowTestCase {
             (.answer(200, body: [0xFF]), .responseParseError),
         ]
         for call in MilagroServer.Call.allCases where call != .permitStorage {
-            // Of these two answers only the status is used.
+            // The bodies of the answers to these two requests are not read, so a bad body must have no effect.
             let isRead = call != .logout && call != .verification
             for (number, answer) in bad.enumerated() where isRead || answer.status == .networkError {
                 let user = try prepare(call)

@@ -4,8 +4,8 @@ import MPinSDK
 import MPinSecrets
 import XCTest
 
-/// Imports users of the three older clients, with tokens that the old arithmetic made (Tests/Vectors). They can log in
-/// with their old PINs.
+/// Tests that users of the three older clients are imported, with tokens that the old implementation computed
+/// (Tests/Vectors). They can log in with their old PINs.
 final class ImportTests: FolderTestCase {
     private var servers: [MilagroServer] = []
 
@@ -45,7 +45,7 @@ final class ImportTests: FolderTestCase {
         }
     }
 
-    /// A member of `vectors` in a file of Tests/Vectors.
+    /// Returns an entry of the list `vectors` in a file of Tests/Vectors.
     private func vector(_ file: String, _ id: String) throws -> [String: Any] {
         let url = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent("Vectors/\(file).json")
@@ -58,19 +58,18 @@ final class ImportTests: FolderTestCase {
         (vector[part] as? [String: Any] ?? [:]).compactMapValues { $0 as? String }
     }
 
-    /// A server on which alice@example.com is registered, and her token, from which the number 5 was subtracted as her
-    /// PIN.
+    /// Returns a server on which alice@example.com is registered, and her token. The token is for the PIN number 5.
     private func alice() throws -> (id: String, token: String, server: MilagroServer, sdk: SDK) {
         let session = try vector("bn254cx-mpin", "session-032")
         let master = try XCTUnwrap(Hex.decode(try XCTUnwrap(texts(session, "in")["s"])))
-        // The shares 1 and s - 1 add up to the master secret.
+        // Uses the two shares 1 and s - 1, whose sum is the master secret s.
         var rest = master
         rest[31] -= 1
         let (server, sdk) = try start(masters: ([UInt8](repeating: 0, count: 31) + [1], rest))
         return (try XCTUnwrap(texts(session, "in")["id"]), try XCTUnwrap(texts(session, "out")["token"]), server, sdk)
     }
 
-    /// A PIN for which the old hash gives 5.
+    /// Searches for a PIN to which the old hash gives the number 5.
     private func oldPIN() throws -> String {
         try XCTUnwrap(
             (0..<1_000_000).lazy.map { String(format: "%06d", $0) }.first { pin in
@@ -99,7 +98,7 @@ final class ImportTests: FolderTestCase {
             try alice.sdk.importStorage(source(.milagro, try json([alice.server.url: [alice.id: user]]), secure)), 1)
         try checkAlice(alice.sdk, pin: pin, wrong: "0005")
         XCTAssertEqual(try alice.sdk.user("alice@example.com")?.deviceName, "phone")
-        // A second import changes nothing, also without the backend's name and after a restart.
+        // A second import of the same data adds no user, even without the name of the backend and after a restart.
         XCTAssertEqual(try alice.sdk.importStorage(source(.milagro, try json([alice.id: user]), secure)), 0)
         let again = SDK()
         try again.initialize(SDKConfig(storagePath: path, backend: alice.server.url))
@@ -170,7 +169,8 @@ final class ImportTests: FolderTestCase {
             XCTAssertEqual(try sdk.importStorage(source(.clientJS, try json(list))), 1, id)
             let user = try XCTUnwrap(try sdk.user(userID), id)
             XCTAssertTrue(user.canSign, id)
-            // A second key pair would replace the one that this user needs to log in.
+            // Signing keys cannot be registered, because they would replace the key pair that this user needs to log
+            // in.
             let digits = Array(pin.utf8)
             XCTAssertEqual(
                 failure { () throws(SDKError) in try sdk.startRegistrationDVS(user, pin: digits.span) }, .flowError)
@@ -179,7 +179,7 @@ final class ImportTests: FolderTestCase {
         }
     }
 
-    /// Users whose names say what is right or wrong with them.
+    /// Returns stored users. Each one's name says what is right or wrong with its data.
     private func milagroUsers(_ alice: (id: String, token: String, server: MilagroServer, sdk: SDK)) throws
         -> (users: [String: Any], secure: [String: Any])
     {

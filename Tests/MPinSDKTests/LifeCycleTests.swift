@@ -224,7 +224,7 @@ final class LifeCycleTests: FlowTestCase {
         XCTAssertEqual(try sdk.listUsers().map(\.id), ["alice", "bob"])
         XCTAssertTrue(try sdk.user("alice") === alice)
         XCTAssertNil(try sdk.user("dave"))
-        // An empty user id is sent, and the server refuses it, as with the old cores.
+        // The client sends an empty user id, as the old cores did, and the server refuses it.
         let nobody = try sdk.makeNewUser("")
         XCTAssertEqual(failure { () throws(SDKError) in try sdk.startRegistration(nobody) }, .httpRequestError)
         XCTAssertEqual(nobody.state, .invalid)
@@ -267,7 +267,7 @@ final class LifeCycleTests: FlowTestCase {
         try sdk.deleteUser(alice)
         XCTAssertEqual(alice.state, .invalid)
         XCTAssertEqual(try newSDK().listAllUsers().map(\.id), ["bob"])
-        // A user that was made again under the same name can be deleted, too.
+        // A cleared user can also be deleted through a new object with the same id.
         try sdk.deleteUser(try sdk.makeNewUser("bob"))
         XCTAssertEqual(try newSDK().listAllUsers().map(\.id), [])
         XCTAssertNoThrow(try logIn(try registered("alice")))
@@ -284,7 +284,7 @@ final class LifeCycleTests: FlowTestCase {
         try registered("alice", pin: "5678")
         XCTAssertNotEqual(alice.mpinID, former.mpinID)
         try logIn(alice, "5678")
-        // The former object no longer refers to the stored user.
+        // The object from before `clearUsers` no longer refers to the stored user, so deleting it has no effect.
         try sdk.deleteUser(former)
         XCTAssertEqual(alice.state, .registered)
         XCTAssertEqual(try newSDK().listAllUsers().map(\.mpinID), [alice.mpinID, try self.user("bob", in: sdk).mpinID])
@@ -300,7 +300,7 @@ final class LifeCycleTests: FlowTestCase {
         try registered("bob")
         let other = try newSDK()
         XCTAssertEqual(try other.listAllUsers().count, 3)
-        // If the store cannot be written, nothing is erased.
+        // A folder in the place of the temporary file makes writing fail. Then nothing may be erased.
         try FileManager.default.createDirectory(atPath: path + ".new", withIntermediateDirectories: false)
         XCTAssertEqual(failure { () throws(SDKError) in try sdk.deleteUsers() }, .storageError)
         XCTAssertEqual(alice.state, .registered)
@@ -374,7 +374,7 @@ final class LifeCycleTests: FlowTestCase {
             let start = monotonicNanoseconds()
             XCTAssertEqual(failure { () throws(SDKError) in try sdk.startAuthentication(same) }, .timedOut)
             let milliseconds = (monotonicNanoseconds() - start) / 1_000_000
-            // The timeout is 700 ms; a busy machine adds the rest.
+            // The timeout is 700 ms. The upper limit is high, because the machine may be busy.
             XCTAssertTrue((700..<7000).contains(milliseconds), "\(milliseconds) ms")
         }
         XCTAssertEqual(user.state, .registered)
@@ -407,7 +407,8 @@ final class LifeCycleTests: FlowTestCase {
                 try sdk.startAuthentication(user)
                 _ = try sdk.finishAuthentication(user, pin: digits.span)
             } catch {
-                // Another thread may have finished a login of the same user after the start.
+                // `flowError` is allowed here, because another thread may have finished this user's login after the
+                // start.
                 if error.status != .flowError { failures.withLock { $0 += 1 } }
             }
         }
@@ -419,13 +420,13 @@ final class LifeCycleTests: FlowTestCase {
         let (entered, go, done) = (
             DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
         )
-        // The store also needs random bytes, so only those of the login are held back.
+        // The store also needs random bytes, so the test delays only those for the login.
         let isLogin = Locked(false)
         let environment = Environment(random: { bytes in
             guard isLogin.withLock({ $0 }) else { return systemRandom(&bytes) }
             entered.signal()
             go.wait()
-            // A number may need random bytes more than once.
+            // Signals again at once, because the login may ask for random bytes more than once.
             go.signal()
             return systemRandom(&bytes)
         })
@@ -454,7 +455,7 @@ final class LifeCycleTests: FlowTestCase {
         XCTAssertEqual(flock(lock, LOCK_EX), 0)
         Thread.detachNewThread {
             while server.calls.last != .register { usleep(1000) }
-            // The answer may not have arrived yet. The cancel ends either wait.
+            // Cancels the call, whether it still waits for the answer or already for the lock of the store.
             sdk.cancel()
         }
         XCTAssertEqual(failure { () throws(SDKError) in try sdk.startRegistration(user) }, .canceled)

@@ -4,13 +4,14 @@ import MPinHTTP
 import MPinSDK
 import XCTest
 
-/// The recorded traffic of a client core of 2017 with the real MIRACL MFA service, in parts that are called contexts.
-/// The player answers the client core over a socket with the recorded answers and compares its requests with the
-/// recorded ones.
+/// Plays the recorded traffic of a client core of 2017 with the real MIRACL MFA service. The recording is divided into
+/// parts that are called contexts. The player sends the recorded answers over a socket and compares the requests of our
+/// client core with the recorded ones.
 ///
-/// It compares method, URL and members, but not points, because they are random, and not headers, because the recording
-/// has none. Two members differ on purpose. The old client sent `authzRequest` false, ours leaves it out. The old
-/// client sent `authOTT` alone, ours sends the whole answer of pass 2, as the Milagro cores do.
+/// It compares methods, URLs and members. It does not compare points, because they are random, and headers, because the
+/// recording has none. Two members differ on purpose. The old client sent `authzRequest` false; ours sends
+/// `authzRequest` only if it asks for an authorization code. The old client sent `authOTT` alone; ours sends the whole
+/// answer of pass 2, as the Milagro cores do.
 final class MFATranscriptTests: FolderTestCase {
     private let backend = "https://api.dev.miracl.net"
     private let page = "https://mcl.dev.mpin.io"
@@ -41,8 +42,8 @@ final class MFATranscriptTests: FolderTestCase {
 
     // MARK: Steps
 
-    /// Plays one context and checks that every exchange in it was requested. `isCutOff`: the recorded client sent more
-    /// requests, but got no answers.
+    /// Plays one context and checks that every exchange in it was requested. `isCutOff`: after its last recorded
+    /// answer, the old client sent more requests that got none.
     private func play<Result>(_ context: String, isCutOff: Bool = false, _ body: () throws -> Result) throws -> Result {
         try player.load(context, isCutOff: isCutOff)
         let result = try body()
@@ -155,7 +156,7 @@ final class MFATranscriptTests: FolderTestCase {
         let alice = try registered("testUser1@example.com", code, test)
         let bob = try sdk.makeNewUser("testUser2@example.com")
         try play("\(bob.id)-\(code)-@\(test)") { try sdk.startRegistrationMFA(bob, accessCode: code) }
-        // The recording has an active answer here, because the user had opened the link in the mail.
+        // The confirmation succeeds at once, because the user had opened the link in the mail when this was recorded.
         try play("\(bob.id)@\(test)") {
             try sdk.restartRegistration(bob)
             try sdk.confirmRegistration(bob)
@@ -168,7 +169,7 @@ final class MFATranscriptTests: FolderTestCase {
         let carol = try sdk.makeNewUser("testUser3@example.com")
         try play("\(carol.id)-\(code)-@\(test)") { try sdk.startRegistrationMFA(carol, accessCode: code) }
         _ = try registered("testUser4@example.com", code, test)
-        // The same user registers on another device.
+        // Registers the same user on another device, which has its own store.
         let first: SDK = sdk
         defer { sdk = first }
         sdk = try newSDK("second")
@@ -190,7 +191,7 @@ final class MFATranscriptTests: FolderTestCase {
         code = try accessCode("GetAccessCode005@\(test)")
         try start(user, code, test)
         let digits = Array("1234".utf8)
-        // The service sent an empty code for this login, and the login succeeded.
+        // In this recorded login, the service sent an empty authorization code.
         let authorization = try play("\(user.id)-1234-\(code)-AUTHZ@\(test)") {
             try sdk.finishAuthenticationMFA(user, pin: digits.span, accessCode: code)
         }
@@ -241,7 +242,7 @@ final class MFATranscriptTests: FolderTestCase {
         try sdk.clearTrustedDomains()
     }
 
-    /// The old tests switched the network off at these places.
+    /// Plays the parts in which the old client's tests switched off the network, so that no answers were recorded.
     private func cutOff() throws {
         let test = "Misc"
         try play("@\(test)") { try sdk.setBackend(backend) }
@@ -265,8 +266,8 @@ final class MFATranscriptTests: FolderTestCase {
 
     // MARK: Member by member
 
-    /// The members that the client requires, and its status if one of them is missing or null, or empty (TRUST wire
-    /// section 7.2).
+    /// The members that the client requires. `absent`: its status if the member is missing or null. `empty`: its status
+    /// if the member is an empty text (TRUST wire section 7.2).
     private static let needed: [String: (absent: Status, empty: Status?)] = [
         "settings.certivoxURL": (.responseParseError, .responseParseError),
         "settings.signatureURL": (.responseParseError, .responseParseError),
@@ -274,7 +275,7 @@ final class MFATranscriptTests: FolderTestCase {
         "settings.mpinAuthServerURL": (.responseParseError, .responseParseError),
         "settings.authenticateURL": (.responseParseError, .responseParseError),
         "settings.mobileAuthenticateURL": (.flowError, .flowError),
-        // Without this member the client assumes time permits, so it requires an address for them.
+        // Without this member the client assumes that time permits are used, and then requires a URL for them.
         "settings.usePermits": (.responseParseError, .responseParseError),
         "service.name": (.responseParseError, nil), "service.url": (.responseParseError, nil),
         "service.rps_prefix": (.responseParseError, nil), "service.logo_url": (.responseParseError, nil),
@@ -321,7 +322,8 @@ final class MFATranscriptTests: FolderTestCase {
         XCTAssertEqual(otp?.code, isGone ? "" : "157001", what)
     }
 
-    /// Registers and logs in a user, with one answer replaced. Ends with `status`, or returns a one-time password.
+    /// Registers and logs in a user, with one answer replaced. Expects the error `status`; if it is nil, returns a
+    /// one-time password.
     private func registerAndLogIn(
         _ seq: Int, _ answer: [String: Any], _ status: Status?, _ what: String
     ) throws -> OTP? {
@@ -354,7 +356,7 @@ final class MFATranscriptTests: FolderTestCase {
     }
 }
 
-/// Sends each request to the player, with the original URL in the path.
+/// Sends every request to the player. The path of the request then contains the original URL.
 private struct Detour: HTTPTransport {
     let transport: CurlTransport
     let to: String
@@ -381,10 +383,10 @@ private struct Recorded: @unchecked Sendable {
     let status: Int
     /// Whether the recorded request was answered.
     let isAnswered: Bool
-    /// JSON or text.
+    /// JSON members, or a text if the body was not JSON.
     var answer: Any
     let headers: [(String, String)]
-    /// Whether the request must equal the recorded one.
+    /// Whether the request must be the same as the recorded one.
     var isHeld = true
 
     init(_ exchange: [String: Any]) throws {
@@ -418,7 +420,7 @@ private struct Recorded: @unchecked Sendable {
             let whole = sent["mpinResponse"] as? [String: Any] ?? [:]
             guard whole["authOTT"] as? String == response["authOTT"] as? String else { return "\(url): authOTT" }
             (sent["mpinResponse"], recorded["mpinResponse"]) = (nil, nil)
-            // Our client sends this member only if it asks for a code.
+            // Leaves out a member that the old client always sends and ours only if it asks for an authorization code.
             (sent["authzRequest"], recorded["authzRequest"]) = (nil, nil)
         }
         let isEqual = NSDictionary(dictionary: sent) == NSDictionary(dictionary: recorded)
@@ -433,7 +435,7 @@ private struct Recorded: @unchecked Sendable {
     }
 }
 
-/// Answers the exchanges of a script in order. A request that is not the next one gets 599.
+/// Sends the recorded answers in order. A request that differs from the next recorded one gets the status 599.
 private final class Player: Sendable {
     private struct State {
         var script: [Recorded] = []
@@ -460,7 +462,7 @@ private final class Player: Sendable {
     var url: String { socket.withLock { $0?.url ?? "" } }
     func stop() { socket.withLock { $0?.stop() } }
     var played: Set<Int> { state.withLock { $0.played } }
-    /// The headers of the last request, names in lower case.
+    /// The headers of the last request, with names in lower case.
     var lastHeaders: [String: String] { state.withLock { $0.headers } }
 
     /// Requests that differ from the recorded ones, and exchanges that were not requested.
@@ -481,7 +483,7 @@ private final class Player: Sendable {
         }
     }
 
-    /// Loads these exchanges without comparing the requests.
+    /// Loads these exchanges, with one answer replaced. Their requests are not compared.
     func load(_ script: [Int], replacing seq: Int, by answer: [String: Any]) throws {
         let exchanges = try script.map { number in
             var exchange = try XCTUnwrap(exchange(number))
@@ -492,7 +494,7 @@ private final class Player: Sendable {
         state.withLock { $0.script = exchanges }
     }
 
-    /// Removes an exchange from the script, unless it will be requested.
+    /// Removes an exchange from the script if the client will not request it.
     func skip(_ seq: Int, unless isAsked: Bool) {
         if !isAsked { state.withLock { $0.script.removeAll { $0.seq == seq } } }
     }
@@ -501,8 +503,8 @@ private final class Player: Sendable {
         state.withLock { state in
             state.headers = Dictionary(request.headers.map { ($0.0.lowercased(), $0.1) }) { first, _ in first }
             let url = String(request.target.dropFirst())
-            // A request without an answer stays in the script while it is repeated, and is removed when another one
-            // follows.
+            // A recorded request without an answer stays in the script while the client repeats it. It is removed when
+            // another request follows.
             while let next = state.script.first, !next.isAnswered, next.url != url { state.script.removeFirst() }
             guard let next = state.script.first else {
                 if state.isCutOff { return .reset() }

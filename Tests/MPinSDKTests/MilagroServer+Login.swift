@@ -72,7 +72,7 @@ extension MilagroServer {
         }
     }
 
-    /// The answer to a successful login.
+    /// Returns the answer to a successful login.
     private func answer(to request: ReceivedRequest, _ token: Token) -> [String: Any] {
         if request.json["authzRequest"] as? Bool == true {
             return ["status": 200, "message": "OK", "code": "the code"]
@@ -95,7 +95,7 @@ extension MilagroServer {
         return .json(200, ["PrerollId": "", "AppLogoUrl": "http://127.0.0.1/icon.png", "AppName": "Interop service"])
     }
 
-    /// Registers the identity for signatures, with the public key of the request.
+    /// Registers an identity for signatures, with the public key of the request.
     func signingRegister(_ request: ReceivedRequest) throws -> Reply {
         guard let key = (request.json["publicKey"] as? String).flatMap(Hex.decode), key.count == MPinSize.g2,
             request.json["dvsRegisterToken"] as? String == "leave"
@@ -111,7 +111,7 @@ extension MilagroServer {
             ])
     }
 
-    /// Whether a signature is valid for the holder of the server secret.
+    /// Whether a signature is valid, checked with the server secret.
     func isSignature(_ signature: Signature, of hash: [UInt8]) throws -> Bool {
         let id = (Hex.decode(signature.mpinID) ?? []) + signature.publicKey
         let key = signature.publicKey

@@ -4,7 +4,7 @@ import MPinCrypto
 import MPinHTTP
 import MPinSecrets
 
-/// RPS, RPA and both D-TAs of a Milagro system on one loopback socket, written from wire sections 6, 8 and 9. It has
+/// A Milagro system (RPS, RPA and both D-TAs) on one loopback socket, written from wire sections 6, 8 and 9. It has
 /// real keys and judges logins as an old server does.
 final class MilagroServer: Sendable {
     /// The kinds of requests.
@@ -15,23 +15,24 @@ final class MilagroServer: Sendable {
     }
 
     struct State {
-        /// Registrations are active without a confirmation.
+        /// Whether registrations need no confirmation.
         var isForced = true
         var usesPermits = true
         var hasStorage = true
         var stored: [String: String] = [:]
         var date: Int32 = 20778
         var maxAttempts = 3
-        /// Each client id belongs to a customer, whose name is in the answer to a registration.
+        /// Whether each client id belongs to a customer. The answer to a registration then contains the customer's
+        /// name.
         var namesCustomers = false
         /// The access numbers and QR ids that browsers show at present.
         var browsers: Set<String> = ["2741539", "f75dfd7607ec4213b177a3bd04651736"]
-        /// Renewals that the server demands at the next logins with the right PIN, before they succeed.
+        /// The renewals that the server demands before the next logins with the right PIN succeed, one for each login.
         var demands: [[String: any Sendable]] = []
         /// Additional members of the client settings, and of the answer to a registration.
         var settings: [String: any Sendable] = [:]
         var registration: [String: any Sendable] = [:]
-        /// Returns another answer than the usual one, or nil for the usual one.
+        /// Returns an answer that replaces the usual one, or nil.
         var override: @Sendable (Call, ReceivedRequest) -> Reply? = { _, _ in nil }
         var calls: [Call] = []
         var pending: [String: (regOTT: String, isActive: Bool)] = [:]
@@ -60,7 +61,7 @@ final class MilagroServer: Sendable {
     let context: ServerContext
     private let socket = Locked<LoopbackServer?>(nil)
 
-    /// Uses random master secret shares for the D-TAs.
+    /// Makes random master shares for the D-TAs.
     convenience init() throws { try self.init(masters: (randomScalar(), randomScalar())) }
 
     init(masters: ([UInt8], [UInt8])) throws {
@@ -86,9 +87,9 @@ final class MilagroServer: Sendable {
         state.withLock { $0.calls = [] }
         socket.withLock { $0?.forget() }
     }
-    /// Opens the link in the mail.
+    /// Confirms a registration, as when the user opens the link in the mail.
     func activate(_ mpinID: String) { state.withLock { $0.pending[mpinID]?.isActive = true } }
-    /// From now on every answer of that kind has this status; nil ends this.
+    /// Sets the status of all further answers to requests of this kind; nil restores the usual answers.
     func fail(_ call: Call, status: Int?, message: String = "no") {
         state.withLock { state in
             state.override = { asked, _ in
@@ -101,7 +102,7 @@ final class MilagroServer: Sendable {
         state.withLock { $0.override = { asked, _ in asked == call ? reply : nil } }
     }
 
-    /// A time permit share of an identity, the first or the second one.
+    /// Returns the first or the second time permit share of an identity.
     func permitShare(_ mpinID: String, second: Bool) throws -> String {
         let hash = SHA256.hash(Hex.decode(mpinID) ?? [])
         let date = state.withLock { $0.date }
@@ -277,12 +278,12 @@ final class MilagroServer: Sendable {
     }
 }
 
-/// A random scalar below the group order.
+/// Returns a random scalar below the group order.
 func randomScalar() throws -> [UInt8] {
     try octets(MPinSize.scalar) { out in try RandomScalar.generate(into: &out, random: systemRandom) }
 }
 
-/// `count` bytes, which `fill` writes.
+/// Returns `count` bytes that `fill` has written.
 func octets(_ count: Int, _ fill: (inout MutableSpan<UInt8>) throws -> Void) throws -> [UInt8] {
     var result = [UInt8](repeating: 0, count: count)
     var span = result.mutableSpan

@@ -5,7 +5,8 @@ import MPinSDK
 import Synchronization
 import XCTest
 
-/// The client core with the real server, which was built together with the tests and runs as a separate process.
+/// Tests the client core with the real server (mpind), which is built together with the tests and runs as a separate
+/// process.
 final class RealServerTests: FolderTestCase {
     private var process: Process!
     private var url = ""
@@ -33,7 +34,7 @@ final class RealServerTests: FolderTestCase {
         process.standardError = FileHandle.nullDevice
         try process.run()
         var environment = Environment()
-        // The first requests are sent before the server is ready.
+        // Waits only 20 ms between tries, because the first requests are sent before the server is ready.
         environment.retryMilliseconds = 20
         sdk = SDK(environment: environment)
         try sdk.initialize(SDKConfig(storagePath: path))
@@ -75,7 +76,8 @@ final class RealServerTests: FolderTestCase {
         return try sdk.finishAuthentication(user, pin: digits.span)
     }
 
-    /// The name is decomposed, as some systems type it (a separate accent), and composed.
+    /// Registers with a decomposed name (the accent is a separate character, as some systems type it). The composed
+    /// name must find the same user.
     func testAUserIsFoundByAnyFormOfTheName() throws {
         try start()
         let user = try registered("jose\u{301}@example.com")
@@ -114,7 +116,7 @@ final class RealServerTests: FolderTestCase {
         XCTAssertNoThrow(try logIn(try registered("alice@example.com")))
     }
 
-    /// Somebody who reads the URL of a registration in a log cannot use it once the client has its token.
+    /// The URL of a registration contains its token. Somebody who reads it later in a log must not be able to use it.
     func testTheURLOfARegistrationIsWorthNothingOnceTheClientHasItsToken() throws {
         try start()
         let recorder = Recorder()
@@ -137,7 +139,7 @@ final class RealServerTests: FolderTestCase {
         XCTAssertNoThrow(try logIn(user))
     }
 
-    /// Runs an operator's command on the files of the running server.
+    /// Runs an operator's command of mpind on the files of the running server.
     private func operate(_ arguments: [String]) throws {
         let command = Process()
         command.executableURL = process.executableURL
@@ -158,7 +160,7 @@ final class RealServerTests: FolderTestCase {
         XCTAssertEqual(failure { () throws(SDKError) in try logIn(user) }, .incorrectPIN)
         XCTAssertEqual(user.state, .blocked, "nobody has unblocked it")
         try operate(["user", "unblock", id])
-        // Another client core, as after a restart of the phone.
+        // Uses another client core on the same store, as after a restart of the phone.
         sdk = SDK()
         try sdk.initialize(SDKConfig(storagePath: path, backend: url))
         user = try XCTUnwrap(sdk.user(id))
@@ -195,7 +197,7 @@ final class RealServerTests: FolderTestCase {
         XCTAssertNoThrow(try other.finishAuthentication(same, pin: pin.span))
     }
 
-    /// A phone may know only the public URL.
+    /// Tests that the server describes itself as a service, because a phone may know only its public URL.
     func testTheServiceTellsOfItselfWhereAPublicURLIsSet() throws {
         try start()
         let details = try sdk.serviceDetails(url)
@@ -331,7 +333,7 @@ final class RealServerTests: FolderTestCase {
         XCTAssertEqual(members(details), ["n", "http://127.0.0.1:1", "rps", "/l"])
     }
 
-    /// Our server accepts a browser's session and a push id of MFA clients, but does not use them.
+    /// Our server accepts the browser session and the push id that MFA clients send, but does not use them.
     func testARegistrationInTheMannerOfMIRACLMFA() throws {
         try start()
         let user = try sdk.makeNewUser("ivan@example.com")
@@ -343,7 +345,7 @@ final class RealServerTests: FolderTestCase {
     }
 }
 
-/// Sends requests and records them.
+/// A transport that sends requests and records them.
 private final class Recorder: HTTPTransport {
     private let transport = CurlTransport()
     private let noted = Mutex<[HTTPRequest]>([])

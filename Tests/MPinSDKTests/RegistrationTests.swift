@@ -31,7 +31,8 @@ final class RegistrationTests: FlowTestCase {
         XCTAssertEqual(try logIn(user), #"{"someUserData":"welcome ü"}"#)
     }
 
-    /// A server may compose a name that was typed decomposed. Any other change of the name is refused.
+    /// A server may return the user id in composed form if it was typed decomposed. Any other change of the id is
+    /// refused.
     func testAnIDMayNameTheUserInAnotherUnicodeForm() throws {
         func answer(_ name: String) throws {
             let id: [String: Any] = ["mobile": 1, "issued": "", "userID": name, "salt": "00"]
@@ -239,7 +240,7 @@ final class RegistrationTests: FlowTestCase {
         let user = try sdk.makeNewUser("alice@example.com")
         try sdk.startRegistration(user)
         try sdk.confirmRegistration(user)
-        // A folder has the name of the temporary file, so writing the store fails.
+        // A folder with the name of the temporary file makes writing the store fail.
         try FileManager.default.createDirectory(atPath: path + ".new", withIntermediateDirectories: false)
         XCTAssertEqual(failure { () throws(SDKError) in try finishRegistration(user, "1234") }, .storageError)
         XCTAssertEqual(user.state, .activated)

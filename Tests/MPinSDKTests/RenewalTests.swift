@@ -4,8 +4,9 @@ import MPinSDK
 import MPinSecrets
 import XCTest
 
-/// A MIRACL server can demand at a login that the client fetches new secrets. The demands follow the description of its
-/// protocol; they are not recorded. The test checks the following logins with the server secret.
+/// Tests demands of a MIRACL server, at a login, that the client fetches new secrets. The demands are written from the
+/// description of the protocol (TRUST wire), not recorded. The server checks the following logins with the server
+/// secret.
 final class RenewalTests: FlowTestCase {
     private let keyPair: [String: any Sendable] = ["dvsRegister": ["token": "leave", "curve": "BN254CX"]]
     private let id = "alice@example.com"
@@ -18,7 +19,8 @@ final class RenewalTests: FlowTestCase {
         try sdk.setBackend(server.url)
     }
 
-    /// For a user without a key pair: the first share, for its present M-Pin ID or for a new one.
+    /// Returns a demand with the first share of a new secret, for a user without a key pair. `isNew`: whether it is for
+    /// another M-Pin ID than the present one.
     private func shares(_ mpinID: String, isNew: Bool = true) throws -> [String: any Sendable] {
         let hash = Hex.encode(SHA256.hash(try XCTUnwrap(Hex.decode(mpinID))))
         let query = "expires=2026-11-21T02:37:19Z&signature=5e&hash_user_id=&hash_mpin_id=\(hash)"
@@ -60,7 +62,7 @@ final class RenewalTests: FlowTestCase {
         XCTAssertNotEqual(user.mpinID, former)
         XCTAssertTrue(user.canSign)
         try checkLogsIn(user)
-        // The same identity signs with the same PIN, and a signature renews it, too.
+        // The new identity can also sign, with the same PIN. A demand in the answer to a signature renews it again.
         let renewed = user.mpinID
         demand(keyPair)
         let signature = try sign(user, "1234")
@@ -68,7 +70,7 @@ final class RenewalTests: FlowTestCase {
         XCTAssertEqual(signature.mpinID, user.mpinID)
         XCTAssertNotEqual(user.mpinID, renewed)
         try checkLogsIn(user)
-        // After a change the PIN is still the same for logins and signatures.
+        // After a change of the PIN, the new PIN is valid for logins and for signatures.
         try logIn(user)
         let (pin, new) = (Array("1234".utf8), Array("2468".utf8))
         try sdk.changePIN(user, old: pin.span, new: new.span)
@@ -117,7 +119,7 @@ final class RenewalTests: FlowTestCase {
             XCTAssertNotNil(try sdk.finishAuthentication(user, pin: pin.span))
         }
         XCTAssertEqual(failure { () throws(SDKError) in try logIn(user) }, .incorrectPIN)
-        // The new token is for the PIN that was just used.
+        // Renews the secret again. The new token is for the PIN that was just used, so this PIN can be changed.
         try sdk.startAuthentication(user)
         try sdk.addFactor(user, factor: factor.span)
         demand(keyPair)
@@ -140,7 +142,7 @@ final class RenewalTests: FlowTestCase {
         XCTAssertTrue(try server.isSignature(signature, of: [UInt8](repeating: 7, count: 32)))
         XCTAssertNotEqual(signature.mpinID, signer)
         XCTAssertEqual(user.mpinID, login)
-        // The user already has a key pair for signatures and cannot have a second one.
+        // The user already has a separate key pair for signatures and cannot get a second one, so this demand fails.
         demand(keyPair)
         XCTAssertEqual(failure { () throws(SDKError) in try logIn(user) }, .clientSecretExpired)
         demand(try shares(mpinID(1)))
@@ -174,7 +176,8 @@ final class RenewalTests: FlowTestCase {
             XCTAssertFalse(user.canSign)
         }
         try checkLogsIn(user)
-        // If the new secret cannot be stored, the old one remains valid.
+        // Makes storing the new secret fail, by a folder with the name of the temporary file. The old secret must
+        // remain valid.
         try FileManager.default.createDirectory(atPath: path + ".new", withIntermediateDirectories: false)
         demand(keyPair)
         XCTAssertEqual(failure { () throws(SDKError) in try logIn(user) }, .storageError)
@@ -293,7 +296,7 @@ final class RenewalTests: FlowTestCase {
         XCTAssertEqual(failure { () throws(SDKError) in try logIn(user) }, .responseParseError)
         XCTAssertEqual(server.calls.filter { $0 == .authenticate }.count, 2)
         try checkLogsIn(user)
-        // An identity with a key pair cannot be renewed without one.
+        // The identity has a key pair, so a demand to renew it without a public key is refused.
         demand(try shares(mpinID(1)))
         XCTAssertEqual(failure { () throws(SDKError) in try logIn(user) }, .responseParseError)
     }

@@ -4,7 +4,7 @@ import MPinHTTP
 import MPinSDK
 import XCTest
 
-/// The headers of every request, where requests may go, and when they are repeated.
+/// Tests the headers of every request, to which hosts requests may go, and when they are repeated.
 final class RequestTests: FlowTestCase {
     // MARK: Headers
 
@@ -100,7 +100,8 @@ final class RequestTests: FlowTestCase {
             failure { () throws(SDKError) in try sdk.addTrustedDomain("https://a") }, .invalidArgument)
     }
 
-    /// The rules are checked before the program's own transport is called, so it need not know them.
+    /// Checks that a request that the rules forbid does not reach the program's own transport, which need not know
+    /// them.
     func testTheRulesAlsoApplyToATransportOfTheProgram() throws {
         struct Forbidden: HTTPTransport {
             func execute(
@@ -140,7 +141,7 @@ final class RequestTests: FlowTestCase {
 
     // MARK: Trying again
 
-    /// The first `count` requests of that kind get `reply`.
+    /// The first `count` requests of that kind get the answer `reply`.
     private func failFirst(_ count: Int, _ call: MilagroServer.Call, _ reply: Reply) {
         let left = Locked(count)
         server.state.withLock { state in

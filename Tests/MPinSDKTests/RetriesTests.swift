@@ -11,7 +11,7 @@ final class RetriesTests: XCTestCase {
         return SDKError(.httpServerError, "no", httpStatus: http, server: report)
     }
 
-    /// The milliseconds from now to the end of the next pause; nil if there is no further try.
+    /// Returns the length of the next pause in milliseconds; nil if there is no further try.
     private func next(_ retries: inout Retries, after error: SDKError) -> Int? {
         let now = monotonicNanoseconds()
         return retries.pause(after: error).map { $0.remainingMilliseconds(now: now) }

@@ -4,8 +4,8 @@ import MPinSDK
 import MPinSecrets
 import XCTest
 
-/// Signing keys. The answers follow the description of the MIRACL MFA protocol; they are not recorded. A holder of a
-/// real server secret checks the signatures.
+/// Tests signing keys and signatures. The answers are written from the description of the MIRACL MFA protocol (TRUST
+/// wire), not recorded. The signatures are checked with a real server secret.
 final class SigningTests: FlowTestCase {
     private let hash = SDK.hashDocument(Array("a document".utf8).span)
 

@@ -7,7 +7,8 @@ final class StatusTests: XCTestCase {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
         let header = try String(contentsOf: root.appendingPathComponent("include/mpin.h"), encoding: .utf8)
-        // Between "#define MPIN_OK" and the function that names a status, the header defines only statuses.
+        // Reads the part of the header from "#define MPIN_OK" to `mpin_status_name`, in which all #defines are
+        // statuses.
         let start = try XCTUnwrap(header.range(of: "#define MPIN_OK"))
         let end = try XCTUnwrap(header.range(of: "mpin_status_name(mpin_status status)"))
         var found: [String: Int32] = [:]

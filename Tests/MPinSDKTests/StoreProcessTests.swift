@@ -3,8 +3,8 @@ import MPinSDK
 import MPinSecrets
 import XCTest
 
-/// Processes that save at the same time, or are killed while they save: 40 of them, or 1,000 with FULL=1 in the
-/// environment.
+/// Tests the store with processes that save at the same time, or that are killed while they save: 40 kills, or 1,000
+/// with FULL=1 in the environment.
 final class StoreProcessTests: FolderTestCase {
     private let kills = ProcessInfo.processInfo.environment["FULL"] == "1" ? 1000 : 40
 

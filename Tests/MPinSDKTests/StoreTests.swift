@@ -6,7 +6,7 @@ import MPinSecrets
 import MPinWire
 import XCTest
 
-/// A new folder for each test.
+/// A test case with a new folder for each test.
 class FolderTestCase: XCTestCase {
     private(set) var folder = ""
     var path: String { folder + "/store" }
@@ -29,7 +29,7 @@ class FolderTestCase: XCTestCase {
 
     func sorted(_ records: [UserRecord]) -> [UserRecord] { records.sorted { $0.key < $1.key } }
 
-    /// The members of an answer as text, in order.
+    /// Returns the members of an answer as text, in order.
     func members(_ answer: some Sendable) -> [String] { Mirror(reflecting: answer).children.map { "\($0.value)" } }
 }
 
@@ -179,7 +179,7 @@ final class StoreTests: FolderTestCase {
         try write(Array(exchanged.joined(separator: [10])) + [10], path)
         var content = try store().load()
         XCTAssertEqual(content.damaged, 1)
-        // Each record still belongs to its own user.
+        // Lines were exchanged, but each record must still belong to its own user.
         XCTAssertEqual(sorted(content.records), sorted(records))
         for index in 1...3 {
             var replaced = lines
@@ -232,7 +232,7 @@ final class StoreTests: FolderTestCase {
         XCTAssertEqual(failure { () throws(SDKError) in _ = try FileStorage(path: path).read() }, .storageError)
     }
 
-    /// A pipe in the place of each of these files once made `initialize` wait for ever.
+    /// Tests that a pipe with the name of one of these files does not make `initialize` wait for ever. It once did.
     func testNoPipeInThePlaceOfAFileHoldsUpTheStart() throws {
         let files: [(name: String, status: Status)] = [
             ("store", .storageError), ("store.key", .storageError), ("ca.pem", .invalidArgument),
@@ -299,7 +299,7 @@ final class StoreTests: FolderTestCase {
         XCTAssertEqual(
             failure { () throws(SDKError) in _ = try running.update(record("x").key) { $0 = nil } }, .storageError)
         XCTAssertEqual(try read(path), old)
-        // A process that starts now cannot detect it.
+        // A process that starts only now has never seen the newer store, so it cannot detect the old copy.
         XCTAssertEqual(try store().load().records.count, 1)
     }
 
@@ -349,7 +349,7 @@ final class StoreTests: FolderTestCase {
         return SecretBytes(copying: bytes.span)
     }
 
-    /// The content of a store in the format of an older version of the library.
+    /// Returns a store in the format of an older version of the library.
     private func oldStore(_ header: String, _ key: SecretBytes, version: Int, ending: [UInt8]) throws -> [UInt8] {
         let encoder = JSONEncoder()
         let json = [

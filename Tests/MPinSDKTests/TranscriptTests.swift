@@ -6,29 +6,29 @@ import MPinSecrets
 import MPinWire
 import XCTest
 
-/// Recorded traffic of old clients and servers. The player sends the recorded answers to the client core and compares
-/// its requests with those of the old client.
+/// Plays recorded traffic of old clients and servers. The player sends the recorded answers to the client core and
+/// compares the requests of the client core with those of the old client.
 ///
-/// Three recordings are not played, because no client takes part: `std-03-setupDone` and
-/// `verify-04-activate-by-mail-link` (a service and a browser; MPinServerTests plays them) and `std-50-dta` (the D-TA
-/// and its RPS). The requests of `std-31`, `std-33` and `std-34` were made by hand with content that no client sends,
-/// so only their answers are played.
+/// Three recordings are not played, because no client takes part in them: `std-03-setupDone` and
+/// `verify-04-activate-by-mail-link` are between a service and a browser (MPinServerTests plays them), and `std-50-dta`
+/// is between the D-TA and its RPS. In `std-31`, `std-33` and `std-34` the requests were made by hand, with content
+/// that no client sends, so only the answers are played.
 final class TranscriptTests: FolderTestCase {
     private struct Exchange: Sendable {
         let method: String
-        /// Path and query, with the paths of the recorded hosts.
+        /// Path and query. The test's server has all paths of the recorded hosts.
         let target: String
         /// The body as JSON text; empty if there is none.
         let body: Data
         let answer: Reply
-        /// Whether the client's request must equal the recorded one.
+        /// Whether the client's request must be the same as the recorded one.
         var isHeld = true
 
         var status: Int { if case .answer(let status, _, _) = answer { status } else { 0 } }
         var json: [String: Any] { (try? JSONSerialization.jsonObject(with: body)) as? [String: Any] ?? [:] }
     }
 
-    /// Answers the exchanges of a script in order. A request that is not the next one gets 599.
+    /// Sends the recorded answers in order. A request that differs from the next recorded one gets the status 599.
     private final class Player: Sendable {
         private let script = Locked<[Exchange]>([])
         private let faults = Locked<[String]>([])
@@ -64,7 +64,7 @@ final class TranscriptTests: FolderTestCase {
             return .json(599, ["message": text])
         }
 
-        /// Members of a query may have any order.
+        /// The members of a query may be in any order.
         private static func isEqual(_ left: String, _ right: String) -> Bool {
             guard let left = URLComponents(string: left), let right = URLComponents(string: right) else { return false }
             return left.path == right.path && Set(left.queryItems ?? []) == Set(right.queryItems ?? [])
@@ -96,8 +96,8 @@ final class TranscriptTests: FolderTestCase {
         try super.tearDownWithError()
     }
 
-    /// The exchanges between the client and its servers in these recordings. If a recording contains two runs, `run` (a
-    /// part of the user id) selects one.
+    /// Returns the exchanges between the client and its servers in these recordings. If a recording contains two runs,
+    /// `run` (a part of the user id) selects one.
     private func exchanges(_ names: [String], run: String = "") throws -> [Exchange] {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent("Vectors/transcripts")
@@ -113,7 +113,7 @@ final class TranscriptTests: FolderTestCase {
         let request = try XCTUnwrap(recorded["request"] as? [String: Any])
         let response = try XCTUnwrap(recorded["response"] as? [String: Any])
         let target = try XCTUnwrap(request["target"] as? String)
-        // The other hops, and these paths, are between servers.
+        // Leaves out requests that servers send to each other: those with another hop, and those with these paths.
         let isClients = ["rpa", "cloud"].contains(recorded["hop"] as? String)
         guard isClients, !["/mpinVerify", "/mpinPermitUser", "/mpinActivate"].contains(where: target.hasPrefix) else {
             return nil
@@ -137,8 +137,8 @@ final class TranscriptTests: FolderTestCase {
             answer: .answer(status, body: onThisPort(body)))
     }
 
-    /// Whether the request was sent by the browser, not by the phone: pages, polling, and the browser's own
-    /// authenticate, which contains only the one-time token.
+    /// Whether the browser sent the request, and not the phone. These are pages, polls, and the browser's
+    /// /mpinAuthenticate, which contains only the one-time token.
     private func isBrowsers(_ target: String, _ request: [String: Any]) -> Bool {
         if ["/", "/protected", "/rps/access", "/rps/getAccessNumber", "/rps/getQrUrl"].contains(target) { return true }
         let sent = (request["body"] as? [String: Any])?["mpinResponse"] as? [String: Any]
@@ -221,8 +221,9 @@ final class TranscriptTests: FolderTestCase {
         }
     }
 
-    /// Plays the last recording, from the confirmation to the login. Some of its exchanges do not contain the user, so
-    /// the run is recognised by the order: the first of each pair of similar exchanges belongs to the first run.
+    /// Plays the last recording, from the confirmation to the login. It contains two runs. Some exchanges do not
+    /// contain the user, so the run is selected by the order: of each pair of similar exchanges, the first belongs to
+    /// the first run.
     private func playWholeLogin(_ user: User, _ run: String) throws {
         let all = try exchanges(["verify-05-confirm-after-activation"])
         let isFirst = run == "ver3.26899@example.com"
@@ -271,7 +272,7 @@ final class TranscriptTests: FolderTestCase {
         var attempts: [([Exchange], Exchange)] = []
         for answer in try refusals("std-33-errors-pass1", "/rps/pass1") { attempts.append(([], answer)) }
         for answer in try refusals("std-34-errors-pass2", "/rps/pass2") { attempts.append(([pass1], answer)) }
-        // The wrong PIN comes last, because after it the client drops its permit.
+        // The answer to the wrong PIN is played last, because the client drops its permit after a wrong PIN.
         for answer in try refusals("std-34-errors-pass2", "/mpinAuthenticate").sorted(by: { $0.status > $1.status }) {
             attempts.append(([pass1, pass2], answer))
         }
@@ -287,7 +288,7 @@ final class TranscriptTests: FolderTestCase {
         XCTAssertEqual(player.problems, [])
     }
 
-    /// The user of `std-02` with a permit of the day, either registered or about to fetch the first share.
+    /// Returns the user of `std-02` with a permit of the day, either registered or about to fetch the first share.
     private func registered(finished: Bool = true) throws -> User {
         try play("std-01-clientSettings") {
             try sdk.testBackend(player.url)
@@ -302,7 +303,7 @@ final class TranscriptTests: FolderTestCase {
         return try stored(userOf: "std-10-access-number-login")
     }
 
-    /// The recorded answers for a path, without comparing the requests.
+    /// Returns the recorded answers for a path. Their requests are not compared.
     private func answers(_ name: String, _ path: String) throws -> [Exchange] {
         try exchanges([name]).filter { $0.target.hasPrefix(path) }.map { exchange in
             var exchange = exchange
@@ -357,7 +358,7 @@ final class TranscriptTests: FolderTestCase {
             try sdk.setBackend(player.url)
         }
         let user = try stored(userOf: "std-10-access-number-login")
-        // The permit of that day was fetched before the recording.
+        // The recording does not contain the request for that day's permit, so the player gets an answer for it.
         player.load([try permit(of: user)])
         try sdk.startAuthentication(user)
         try play("std-10-access-number-login") { try finishAN(user, "2700492") }
@@ -384,11 +385,11 @@ final class TranscriptTests: FolderTestCase {
         try sdk.finishAuthenticationAN(user, pin: digits.span, accessNumber: number)
     }
 
-    /// A valid point. Any point will do, because recorded answers do not depend on it.
+    /// A valid point. The recorded answers do not depend on its value.
     private let point =
         "0421210a97ba3c2f1624a528761ce7a79b0034e635728e1f0ede9cd42b936a285b18bef6ffc45f6466206377c021e5e8537b617277dc54bd7dd4591f374e4a43b0"
 
-    /// A registered user for a recording that contains the login but not the registration.
+    /// Returns a registered user for a recording that contains a login but no registration.
     private func stored(userOf name: String) throws -> User {
         let pass1 = try XCTUnwrap(try exchanges([name]).first { $0.target == "/rps/pass1" })
         let mpinID = try XCTUnwrap(pass1.json["mpin_id"] as? String)

@@ -2,7 +2,7 @@ import MPinSDK
 import XCTest
 
 final class UserLifecycleTests: XCTestCase {
-    /// Every allowed pair of state and input, with the next state. All others are refused.
+    /// The next state for each allowed pair of state and input. All other pairs are refused.
     private let allowed: [UserState: [UserLifecycle.Input: UserState]] = [
         .invalid: [
             .verificationStarted: .startedVerification, .registrationStarted: .startedRegistration,
@@ -53,7 +53,8 @@ final class UserLifecycleTests: XCTestCase {
         XCTAssertEqual(UserState.allCases.map(\.rawValue), [0, 1, 2, 3, 4, 5])
     }
 
-    /// Returns the rule that this step breaks. The rules are written without the table above.
+    /// Returns the rule that this step breaks, or nil. The rules do not use the table above, so they also test the
+    /// table.
     private func brokenRule(_ before: UserState, _ input: UserLifecycle.Input, _ after: UserState) -> String? {
         let order: [UserState] = [
             .invalid, .startedVerification, .startedRegistration, .activated, .registered, .blocked,
@@ -84,7 +85,7 @@ final class UserLifecycleTests: XCTestCase {
         return nil
     }
 
-    /// Whether a user in this state may do this operation.
+    /// Whether an operation is allowed in this state, written as rules and not as a table.
     private func mayHappen(_ input: UserLifecycle.Input, _ state: UserState) -> Bool {
         switch input {
         case .deleted: true
@@ -108,7 +109,8 @@ final class UserLifecycleTests: XCTestCase {
         let inputs = UserLifecycle.Input.allCases
         for _ in 0..<1_000_000 {
             guard var input = inputs.randomElement(using: &random) else { return }
-            // With a deletion every 20 steps, few users would get far.
+            // Replaces most deletions by another input. If every twentieth step deleted the user, few users would get
+            // far.
             if input == .deleted && Int.random(in: 0..<4, using: &random) > 0 { input = .registrationFinished }
             let before = lifecycle.state
             let hasMoved = lifecycle.apply(input)

@@ -4,8 +4,8 @@ import MPinSDK
 import MPinWire
 import XCTest
 
-/// Functions that only a MIRACL MFA server has. The answers follow the description of its protocol; they are not
-/// recorded.
+/// Tests functions that only a MIRACL MFA server has. The answers are written from the description of its protocol
+/// (TRUST wire), not recorded.
 final class VerificationTests: FlowTestCase {
     func testVerifiedUserIDRegisters() throws {
         let user = try sdk.makeNewUser("alice@example.com", deviceName: "phone")
@@ -151,13 +151,13 @@ final class VerificationTests: FlowTestCase {
         XCTAssertEqual(user.state, .startedRegistration)
         XCTAssertEqual(
             failure { () throws(SDKError) in try sdk.setRegistrationToken(user, token: "00") }, .flowError)
-        // The client sends the whole token, also after a restart of the program.
+        // The client sends the complete token, after a restart of the program, too.
         let other = try newSDK()
         let same = try self.user(in: other)
         XCTAssertTrue(same.isRegistrationTokenSet)
         XCTAssertNotNil(failure { () throws(SDKError) in try other.confirmRegistration(same) })
         XCTAssertEqual(server.received.last?.query["regOTT"], "9ff3dd0a6f1c4addef2afe2c11966ec0")
-        // After a restart of the registration the token is incomplete again.
+        // After a restart of the registration, the token is incomplete again, and must be completed a second time.
         try sdk.restartRegistration(user)
         XCTAssertEqual(server.received.last?.json["regOTT"] as? String, "9ff3dd0a6f1c4addef2afe2c11966ec0")
         XCTAssertFalse(user.isRegistrationTokenSet)
@@ -178,7 +178,7 @@ final class VerificationTests: FlowTestCase {
             server.fail(.register, status: status)
             XCTAssertEqual(failure { () throws(SDKError) in try sdk.startRegistrationMFA(user) }, result, "\(status)")
         }
-        // For a Milagro server, 404 has no such meaning.
+        // A 404 of a Milagro server does not mean that the registration has expired.
         server.fail(.register, status: 404)
         XCTAssertEqual(failure { () throws(SDKError) in try sdk.startRegistration(user) }, .httpRequestError)
     }

@@ -60,7 +60,7 @@ final class KeyFileTests: XCTestCase {
         }
     }
 
-    /// Opening a FIFO would wait until another process writes into it.
+    /// A FIFO must be refused before it is opened, because opening it would wait until another process writes to it.
     func testWhatIsNoFileIsRefusedAtOnce() throws {
         try? FileManager.default.removeItem(atPath: path)
         XCTAssertEqual(mkfifo(path, 0o600), 0)

@@ -2,9 +2,10 @@ import Foundation
 import MPinSecrets
 import XCTest
 
-/// Files with passphrases, and the keys that are derived from them.
+/// Tests files with passphrases, and the keys that are derived from passphrases.
 final class PassphraseTests: XCTestCase {
-    /// The expected key is from argon2-cffi (the reference C code): argon2id, version 19, 3 passes, 64 MiB, 1 lane.
+    /// The expected key was computed by argon2-cffi (the reference C code): argon2id, version 19, 3 passes, 64 MiB, 1
+    /// lane.
     func testTheKeyIsArgon2id() throws {
         let derivation = try XCTUnwrap(
             Argon2id(passes: 3, kibibytes: 64 << 10, salt: Array("0123456789abcdef".utf8)))

@@ -77,7 +77,7 @@ final class SecretBytesTests: XCTestCase {
     }
 
     func testManySecretsAtOnce() {
-        // These need more memory than a process may usually lock.
+        // Makes more secrets than fit into the memory that a process may usually lock.
         let secrets = (0..<3000).map { secret([UInt8(truncatingIfNeeded: $0)]) }
         for (index, kept) in secrets.enumerated() {
             guard bytes(kept) == [UInt8(truncatingIfNeeded: index)] else { return XCTFail("secret \(index)") }

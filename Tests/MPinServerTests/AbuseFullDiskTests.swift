@@ -3,8 +3,9 @@ import LoopbackServer
 import MPinWire
 import XCTest
 
-/// The disk of the RPS becomes full. Everything that was acknowledged stays, nothing else is acknowledged, and the same
-/// process continues when there is room again. A limit on the size of the process's files stands in for the full disk.
+/// Tests the RPS while its disk is full. It must keep everything that it acknowledged, acknowledge nothing that it
+/// cannot store, and continue without a restart when there is room again. A limit on the size of the process's files
+/// stands for the full disk.
 final class AbuseFullDiskTests: XCTestCase {
     private lazy var backend = Backend.onFreePorts()
     private lazy var admin = freePorts(1)[0]
@@ -17,7 +18,7 @@ final class AbuseFullDiskTests: XCTestCase {
         return mpind
     }
 
-    /// Limits the store's log to its present size plus `more` bytes; nil removes the limit.
+    /// Limits the store's log (WAL) to its present size plus `more` bytes; nil removes the limit.
     private func leave(_ more: Int?, to mpind: Mpind) throws {
         let path = backend.stateFolder + "/rps.sqlite-wal"
         let size = try XCTUnwrap(FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
@@ -29,8 +30,8 @@ final class AbuseFullDiskTests: XCTestCase {
         XCTAssertEqual(process.terminationStatus, 0)
     }
 
-    /// Registers users until `refusals` registrations were refused. Returns those that got their shares, and the
-    /// refusals.
+    /// Registers users until `refusals` registrations were refused. Returns the registrations that got their shares,
+    /// and the refusals.
     private static func register(
         _ client: TestClient, _ prefix: String, refusals: Int
     ) throws -> ([RegisterResponse], [Answer]) {
@@ -75,7 +76,7 @@ final class AbuseFullDiskTests: XCTestCase {
         XCTAssertFalse(given.isEmpty)
         XCTAssertEqual(Set(refused.map(\.status)), [503])
         XCTAssertEqual(Set(refused.map { $0.headers["retry-after"] ?? "none" }), ["5"])
-        // Makes the log too full for a short line, too.
+        // Sets the limit below the present size, so that not even a short line fits into the log.
         try leave(-100_000, to: mpind)
         for (user, permit) in zip([alice, eve], permits) {
             let login = try client.pass1(user, pin: "1234", permit: permit)
@@ -89,7 +90,8 @@ final class AbuseFullDiskTests: XCTestCase {
 
         try leave(nil, to: mpind)
         XCTAssertLessThan(try wait(for: "/health/ready", toBe: 200), 10)
-        // The server gives out the same shares again.
+        // The first shares were fetched before the disk was full. The server gives them out again, so the users can
+        // finish.
         let users = try given.map { try client.finishRegistration($0, pin: "1234") }
         try assertAllThere(users + [alice], eve, [401, 410])
         let new = try client.register("new@example.com", pin: "1234")
@@ -101,8 +103,8 @@ final class AbuseFullDiskTests: XCTestCase {
         XCTAssertEqual(next.stop(SIGTERM), 0)
     }
 
-    /// Checks the logins. One of eve's three attempts was used before the disk was full; attempts that were refused
-    /// because of the full disk do not count.
+    /// Checks that these users can log in, and what eve's wrong PINs give. One of her three attempts was used before
+    /// the disk was full. Attempts that were refused because of the full disk do not count.
     private func assertAllThere(_ users: [TestClient.User], _ eve: TestClient.User, _ verdicts: [Int]) throws {
         let client = TestClient(backend: backend)
         for user in users { XCTAssertEqual(try client.login(user, pin: "1234").status, 200) }

@@ -2,8 +2,8 @@ import Foundation
 import MPinSecrets
 import XCTest
 
-/// Wrong PINs from many addresses at once and over several processes get no more attempts in all than one address
-/// would.
+/// Tests that wrong PINs from many addresses at the same time, and across restarts, get no more attempts in all than
+/// wrong PINs from one address.
 final class AbuseGuessingTests: XCTestCase {
     private lazy var backend = Backend.onFreePorts()
 
@@ -15,13 +15,13 @@ final class AbuseGuessingTests: XCTestCase {
         return mpind
     }
 
-    /// The number of proofs that the process has judged, from its log.
+    /// Returns the number of proofs that the process has judged, from its log.
     private func judged(_ mpind: Mpind) -> Int {
         mpind.logText.components(separatedBy: "\"message\":\"proof judged\"").count - 1
     }
 
-    /// The status of authenticate for a wrong proof from each of these addresses, all at once. The proofs are computed
-    /// beforehand, so that the requests arrive together.
+    /// Sends a wrong proof from each of these addresses at the same time. Returns the statuses of authenticate. The
+    /// proofs are computed beforehand, so that the requests arrive together.
     private func guesses(
         _ hosts: Range<UInt16>, _ user: TestClient.User, _ permit: (permit: [UInt8], date: Int32)
     ) throws -> [Int] {
@@ -38,7 +38,7 @@ final class AbuseGuessingTests: XCTestCase {
             let (host, pass1, pass2) = guesses[number]
             var own = backend
             own.source = host
-            // Guesses of the other addresses may use up the challenge, so it tries again.
+            // Tries again with a new challenge, because guesses from other addresses may have used up this one.
             for _ in 0..<200 {
                 _ = try own.call("POST", "/rps/pass1", pass1)
                 let answer = try own.call("POST", "/rps/pass2", pass2)

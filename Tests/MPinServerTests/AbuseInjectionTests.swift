@@ -1,15 +1,15 @@
 import Foundation
 import XCTest
 
-/// Line breaks, NUL, other separators and 8 KB in every text field, header and query. Each is refused or kept as text.
-/// The caller can insert a line into no answer, mail or log.
+/// Tests line breaks, NUL, other separators and 8 KB of text in every text field, header and query. The server must
+/// refuse each of them or treat it as text, so that a caller cannot insert a line into an answer, a mail or a log.
 final class AbuseInjectionTests: XCTestCase {
     private static let marker = "Injected: 1"
     private let values =
         ["\r", "\n", "\r\n", "\u{0}", "\u{2028}", "\"}\n{\"", "\"\u{2028}"].map { "a@b\($0)\(marker)" }
         + [String(repeating: "a", count: 8192)]
 
-    /// A request with one variable field.
+    /// A request with one field whose text the test chooses.
     private struct Place {
         let target: String
         var method = "POST"
@@ -55,7 +55,7 @@ final class AbuseInjectionTests: XCTestCase {
         try check(server)
     }
 
-    /// Bytes that HTTP forbids in a header give 400; all others are text.
+    /// Bytes that HTTP forbids in a header must give 400. Others must be treated as text.
     func testNoHeaderOrQueryMakesALineOfItsOwn() throws {
         let server = try InProcess()
         for name in ["Host", "Origin", "User-Agent", "X-Request-Id", "X-Forwarded-For", "Referer", "Cookie", "Accept"] {

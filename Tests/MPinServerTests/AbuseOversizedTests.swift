@@ -2,10 +2,11 @@ import Foundation
 import MPinServer
 import XCTest
 
-/// Requests that are too large: each is refused at its limit, and what lies beyond the limit is not read.
+/// Tests requests that are too large. Each is refused at its limit, and the server does not read what comes after the
+/// limit.
 final class AbuseOversizedTests: XCTestCase {
     private let limits = Limits()
-    /// More than the system buffers for a server that does not read.
+    /// More bytes than the system buffers for a server that does not read.
     private let unreadBytes = 8_000_000
     /// The number of bytes that a test sends if nothing stops it.
     private let floodBytes = 16_000_000
@@ -43,7 +44,7 @@ final class AbuseOversizedTests: XCTestCase {
         let many = { (count: Int) in (0..<count).map { "X-\($0): 1\r\n" }.joined() }
         let large = { (count: Int) in "X-Large: " + String(repeating: "a", count: count - 7) + "\r\n" }
         for port in ports {
-            // Two of the fields are already in `head`.
+            // `head` already contains two header fields.
             XCTAssertEqual(try status(port, many(limits.headerCount - 2)), 404)
             XCTAssertEqual(try status(port, many(limits.headerCount - 1)), 400)
             XCTAssertEqual(try status(port, many(1000)), 400)
@@ -78,7 +79,7 @@ final class AbuseOversizedTests: XCTestCase {
         XCTAssertEqual(try backend.call("GET", "/rps/clientSettings").status, 200)
     }
 
-    /// Sends `head`, then `piece` again and again, until the server has ended the connection. Returns the number of
+    /// Sends `head`, then `piece` again and again until the server has closed the connection. Returns the number of
     /// bytes sent, and the answer.
     private func flood(_ port: Int, _ head: String, _ piece: String) throws -> (sent: Int, Answer) {
         let file = try Sockets.connect(port)
@@ -108,7 +109,7 @@ final class AbuseOversizedTests: XCTestCase {
         return (sent, Sockets.parse(answer + Sockets.receiveAll(file)))
     }
 
-    /// A body with as many members or levels as fit into it takes no noticeable time.
+    /// A body with as many members or nested brackets as possible must be read in no noticeable time.
     func testABodyFullOfMembersOrBracketsTakesNoTime() throws {
         let backend = try running().backend
         let members = (0..<5_800).map { "\"k\($0)\":0," }.joined()
@@ -126,14 +127,14 @@ final class AbuseOversizedTests: XCTestCase {
         }
     }
 
-    /// The server never decompresses a body, so compressed bytes are refused because they are not JSON.
+    /// The server never decompresses a body. It must refuse compressed ones, because their bytes are not JSON.
     func testABodyInACodingIsNotInflated() throws {
         let server = try running()
         let body = "{\"userId\":\"alice@example.com\"}"
         let small = try gzip(body)
         let bomb = try gzip(registration(50_000_000))
         XCTAssertLessThan(bomb.count, limits.bodyBytes)
-        // Two gzip members in a row are a valid gzip file.
+        // Two gzip files in a row are also a valid gzip file.
         let larger = bomb + bomb
         XCTAssertGreaterThan(larger.count, limits.bodyBytes)
         for coding in ["gzip", "x-gzip", "deflate", "gzip, gzip"] {
@@ -145,7 +146,7 @@ final class AbuseOversizedTests: XCTestCase {
         XCTAssertThrowsError(try server.backend.link(to: "alice@example.com"), "nobody was registered")
         let pass1 = try server.backend.call("POST", "/rps/pass1", small, headers: ["Content-Encoding": "gzip"])
         XCTAssertEqual(pass1.status, 403)
-        // The same body without compression is accepted, so the compression was the reason for the refusals.
+        // The same body without compression is accepted, which shows that it was refused because of the compression.
         XCTAssertEqual(try server.backend.call("PUT", "/rps/user", body).status, 200)
     }
 

@@ -3,7 +3,7 @@ import MPinServer
 import MPinWire
 import XCTest
 
-/// One-time codes that confirm a registration instead of a mail.
+/// Tests one-time codes that confirm a registration instead of a mail.
 final class ActivationCodeTests: XCTestCase {
     private let user = "alice@example.com"
 
@@ -79,7 +79,7 @@ final class ActivationCodeTests: XCTestCase {
         XCTAssertEqual(try client.signature(waiting).status, 200)
     }
 
-    /// The digits of a login with the scope `reg-code` register another device of the same user, but no device of
+    /// Tests that the digits of a login with the scope `reg-code` register another device of the same user, but not of
     /// another user.
     func testADeviceRegistersAnother() throws {
         let server = try server()

@@ -6,7 +6,7 @@ import MPinService
 import MPinStore
 import XCTest
 
-/// Health, metrics and shutdown.
+/// Tests health checks, metrics and shutdown.
 final class AdminTests: XCTestCase {
     private lazy var backend = Backend.onFreePorts()
     private lazy var port = freePorts(1)[0]
@@ -15,7 +15,7 @@ final class AdminTests: XCTestCase {
 
     private func ask(_ target: String) throws -> Answer { try backend.call("GET", target, port: port) }
 
-    /// Asks until the status is `wanted`, for half a minute at most.
+    /// Repeats the request until its status is `wanted`, for at most half a minute. Returns the last status.
     private func status(_ target: String, becomes wanted: Int) -> Int {
         let end = Date(timeIntervalSinceNow: 30)
         var status = 0
@@ -47,7 +47,7 @@ final class AdminTests: XCTestCase {
         XCTAssertEqual(mpind.stop(SIGTERM), 0)
     }
 
-    /// While another process holds the lock of the store, only requests that must write wait for it.
+    /// Another process holds the lock of the store. Only requests that must write wait for it; all others are answered.
     func testAStoreLockedByAnotherProcessEndsReadinessOnly() throws {
         let mpind = try started()
         let (backend, port) = (backend, port)
@@ -139,8 +139,8 @@ final class AdminTests: XCTestCase {
         }
     }
 
-    /// A process was killed during three attempts, so the limit is reached. The next login detects this; no other event
-    /// would report the block.
+    /// Leaves the identity as after a kill during three attempts, which is the limit. Only the next login can detect
+    /// the block, so that login must report it, and later ones must not.
     func testABlockByAttemptsThatACrashCutOffIsCountedAndAuditedOnce() throws {
         let mpind = try started()
         let client = TestClient(backend: backend)
@@ -156,7 +156,7 @@ final class AdminTests: XCTestCase {
         XCTAssertTrue(blocks.first?.contains(Hex.encode(user.hash)) ?? false)
     }
 
-    /// Writes the record of the identity as a process leaves it that is killed during `count` attempts.
+    /// Writes the record of the identity as a process leaves it that is killed during `count` attempts, a while ago.
     private func leaveInProgress(_ count: Int, _ user: TestClient.User) throws {
         let path = backend.stateFolder + "/rps.sqlite"
         let done = expectation(description: "left")
@@ -177,7 +177,8 @@ final class AdminTests: XCTestCase {
         wait(for: [done], timeout: 20)
     }
 
-    /// Requests whose heads have arrived are answered. Readiness ends first.
+    /// Requests whose heads have arrived before SIGTERM must be answered. The server reports first that it is no longer
+    /// ready.
     func testSIGTERMFailsNoRequestThatIsBeingServed() throws {
         let mpind = try started()
         let body = { (n: Int) in "{\"userId\":\"u\(n)@example.com\"}" }

@@ -5,7 +5,7 @@ import MPinStore
 import Synchronization
 import XCTest
 
-/// What the audit log contains, and which changes of it are detected.
+/// Tests what the audit log contains, and which changes of it a verification detects.
 final class AuditTests: XCTestCase {
     private var folder = ""
     private var log: String { folder + "/log/audit.jsonl" }
@@ -68,7 +68,7 @@ final class AuditTests: XCTestCase {
         XCTAssertEqual(try lines().count, 2)
         XCTAssertEqual(try findings(), [])
         let good = try Data(contentsOf: URL(fileURLWithPath: log))
-        // The newline at the very end belongs to no line.
+        // Leaves out the last byte, a newline, because it belongs to no line.
         for index in good.indices.dropLast() {
             var bad = good
             bad[index] ^= 1
@@ -97,7 +97,7 @@ final class AuditTests: XCTestCase {
         XCTAssertEqual(try findings(), [])
     }
 
-    /// Two logs have the same key. Neither a line of the other log nor the whole other log is accepted.
+    /// Makes two logs with the same key. A verification accepts neither a line of the other log nor all its lines.
     func testALineOfAnotherLogIsFound() throws {
         try write(3)
         let other = try AuditPlace(log: folder + "/log/other.jsonl", keyFile: folder + "/audit.key")
@@ -121,7 +121,8 @@ final class AuditTests: XCTestCase {
         try save(short)
         XCTAssertEqual(try findings().map(\.line), [4])
         XCTAssertTrue(try findings().allSatisfy { $0.text.contains("cut off") })
-        // With the old head, only the mark shows that the end was cut off.
+        // Also restores the old head file. Then only the mark that somebody wrote down (the last line's number and tag)
+        // shows that the end was cut off.
         try old.write(to: URL(fileURLWithPath: head))
         XCTAssertEqual(try findings(), [])
         XCTAssertFalse(try AuditVerification(place(), expected: mark).findings.isEmpty)
@@ -140,7 +141,8 @@ final class AuditTests: XCTestCase {
         XCTAssertEqual(try findings().map(\.line), [1])
     }
 
-    /// A power failure may leave half a line, or lines that are not in the head yet.
+    /// Tests what a power failure may leave: lines that are not in the head yet, which are accepted, and half a line,
+    /// which is reported.
     func testATornLineIsShownAndALineBeforeTheHeadIsTakenOver() throws {
         try write(2)
         let head = try Data(contentsOf: URL(fileURLWithPath: folder + "/audit.jsonl.head"))
@@ -185,7 +187,7 @@ final class AuditTests: XCTestCase {
         XCTAssertEqual([given.good, given.findings.count], [4, 0], "each is read once")
     }
 
-    /// The verification is not told whether or where the log was rotated.
+    /// A verification must find the rotated files by itself, and say which lines it could not check.
     func testAVerificationFindsTheFilesThatWerePutAsideAndSaysWhatItDidNotSee() throws {
         let elsewhere = folder + "/elsewhere"
         try makeFolder(elsewhere)
@@ -193,7 +195,7 @@ final class AuditTests: XCTestCase {
             try write(3)
             try AuditLog(place()).rotate(suffix: file)
         }
-        // Line 4 is the line that begins the second file.
+        // Changes line 3 of the second file.
         let second = try String(contentsOfFile: log + ".2", encoding: .utf8)
         try second.replacing("test 1", with: "test 9").write(toFile: log + ".2", atomically: true, encoding: .utf8)
         XCTAssertEqual(try findings().map { [$0.file, "\($0.line)"] }, [[log + ".2", "3"]], "altered")
@@ -216,7 +218,8 @@ final class AuditTests: XCTestCase {
         XCTAssertEqual(command.stop(0), 0, command.logText)
     }
 
-    /// An operator, or a rotation that a crash interrupted, may leave a hard link to the log.
+    /// A hard or symbolic link to the log may stay beside it, from an operator or from an interrupted rotation. It must
+    /// not be taken for a rotated file, which would hide that the log was cut off.
     func testAnotherNameOfTheLogBesideItHidesNoCutEnd() throws {
         for (name, make) in [("hard", link), ("symbolic", symlink)] {
             try write(3)
@@ -247,7 +250,8 @@ final class AuditTests: XCTestCase {
         while said == 0, size < 20_000 { size = try append() }
         XCTAssertEqual(said, 1)
         let full = size
-        // Now the new file could be begun, but the log does not try again at every line.
+        // From now on a new file is possible, but the log tries again only after it has grown by an eighth of its limit
+        // (2,048 bytes), not at every line.
         now.withLock { $0 = start.adding(seconds: 1) }
         var last = full
         while size >= last, size < 40_000 {
@@ -287,7 +291,8 @@ final class AuditTests: XCTestCase {
         }
     }
 
-    /// Tests the option of the program, and that a verification during the server's writing misses nothing.
+    /// Tests the option --audit-file-bytes of the program, and that a verification while the server writes misses
+    /// nothing.
     func testTheServerPutsItsLogAsideAndVerificationGoesOnMeanwhile() throws {
         let backend = Backend.onFreePorts()
         defer { try? FileManager.default.removeItem(atPath: backend.stateFolder) }
@@ -316,7 +321,8 @@ final class AuditTests: XCTestCase {
         XCTAssertEqual(mpind.stop(SIGTERM), 0)
     }
 
-    /// Anybody may ask for permits, so these requests add at most one line in five minutes.
+    /// Anybody can request permits, also for IDs that are not registered. Their requests must add at most one line in
+    /// five minutes.
     func testPermitsOfStrangersAndRepeatedOnesAreOneLineInAnInterval() throws {
         let server = try InProcess { $0.delivery = .forceActivate }.keep(in: self)
         let client = TestClient(backend: server.backend)

@@ -3,7 +3,7 @@ import MPinSecrets
 import MPinWire
 import XCTest
 
-/// Bad requests: each gets the 4xx status of its row and a JSON error, and the server continues.
+/// Tests bad requests. Each must get the 4xx status of its row and a JSON error, and the server must continue.
 final class BadRequestTests: XCTestCase {
     private struct Row {
         let name: String
@@ -14,7 +14,7 @@ final class BadRequestTests: XCTestCase {
         var port: KeyPath<Backend, Int> = \.port
     }
 
-    /// The values from which the rows are made.
+    /// The values from which the requests are made.
     private struct Scene {
         let user: TestClient.User
         let pending: RegisterResponse
@@ -131,7 +131,7 @@ final class BadRequestTests: XCTestCase {
         _ name: String, _ method: String, _ target: String, _ status: Int, _ port: KeyPath<Backend, Int> = \.port
     ) -> Row { row(name, method, target, nil, status, port) }
 
-    /// Octets that resemble a point of G1 but are none.
+    /// Returns octets that resemble a point of G1 but are not one, each with its fault.
     private func badPoints(_ good: String) -> [(String, String)] {
         let x = String(good.dropFirst(2).prefix(64))
         let y = String(good.suffix(64))

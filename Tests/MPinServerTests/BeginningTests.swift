@@ -1,7 +1,7 @@
 import Foundation
 import XCTest
 
-/// What the program tells a person who starts it for the first time.
+/// Tests what the program tells a person who starts it for the first time.
 final class BeginningTests: XCTestCase {
     private lazy var backend = Backend.onFreePorts()
 
@@ -72,7 +72,8 @@ final class BeginningTests: XCTestCase {
         XCTAssertFalse(first.logText.contains("restore"), first.logText)
         first.stop(SIGTERM)
         try FileManager.default.removeItem(atPath: backend.stateFolder + "/dta2.sqlite")
-        // The RPS does not start, because its identities belong to the lost master secret.
+        // The RPS must not start, because its identities belong to the master secret that was lost with the D-TA's
+        // database.
         let second = try Mpind(backend)
         second.waitForLog("restore its database")
         let lines = second.logText.split(separator: "\n").filter { $0.contains("\"level\":\"warning\"") }
@@ -81,7 +82,7 @@ final class BeginningTests: XCTestCase {
         second.stop(SIGTERM)
     }
 
-    /// Without the warning, people would wait for a mail that never comes.
+    /// Without this warning, users would wait for a mail that is never sent.
     func testAServerThatSendsNoMailSaysSoAtStartInTheCheckAndToUsersWhoRegister() throws {
         let checked = try run(["config", "check", "--all-in-one", "--state-dir", backend.stateFolder])
         XCTAssertEqual(checked.code, 0)

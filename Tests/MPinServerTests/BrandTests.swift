@@ -2,13 +2,13 @@ import Foundation
 import MPinServer
 import XCTest
 
-/// The operator's name, logo and colour on the pages.
+/// Tests the operator's name, logo and colour on the pages.
 final class BrandTests: XCTestCase {
     private static let svg = Array("<svg xmlns=\"http://www.w3.org/2000/svg\"/>".utf8)
 
     private func color(_ text: String) throws -> Color { try XCTUnwrap(Color(text), text) }
 
-    /// The value of a variable in the light design and, if it has another one, in the dark design.
+    /// Returns the value of a CSS variable in the light design and, if it has another one there, in the dark design.
     private func variable(_ name: String, _ style: String) throws -> [Color] {
         try style.matches(of: /--([a-z-]+): (#[0-9a-f]{6})/).filter { $0.1 == name }.map { try color(String($0.2)) }
     }

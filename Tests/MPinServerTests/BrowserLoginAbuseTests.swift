@@ -5,10 +5,10 @@ import MPinStore
 import MPinWire
 import XCTest
 
-/// A login by access number must neither log in another user nor succeed twice.
+/// Tests that a login by access number can neither log in another user nor succeed twice.
 final class BrowserLoginAbuseTests: XCTestCase {
-    /// Defect 1: after a right login on a number, a second pass 2 with an invented identity replaced the first one, and
-    /// its token was a valid login.
+    /// Wire section 17, defect 1: after a right login on a number, a second pass 2 with an invented identity replaced
+    /// the first one, and its token was a valid login.
     func testASecondPass2OnANumberSwapsNoIdentity() throws {
         let (server, client, eve) = try registered("eve@example.com")
         let alice = try client.register("alice@example.com", pin: "1234")
@@ -45,7 +45,7 @@ final class BrowserLoginAbuseTests: XCTestCase {
         XCTAssertEqual(try browsers[1].poll(), AccessResponse(status: "new"))
         XCTAssertEqual(try browsers[0].redeem(second).status, 200)
         XCTAssertEqual(try phone.get().status, 200)
-        // A login with WID "0" is for the device itself, so it logs in no browser.
+        // Pass 2 with WID "0" is for a login on the device itself, so its token logs no browser in.
         let here = try client.prove(alice, wid: "0")
         XCTAssertEqual(try client.authenticateMobile(here).status, 412)
         XCTAssertEqual(try browsers[1].redeem(here).status, 200)
@@ -82,8 +82,8 @@ final class BrowserLoginAbuseTests: XCTestCase {
         XCTAssertEqual(try phone.get(), 200)
     }
 
-    /// There are few numbers. Somebody without an account could try them all, and later log in as himself the browsers
-    /// that show them.
+    /// Access numbers have few digits. If the answers told whether a number is in use, somebody without an account
+    /// could collect the numbers in use, and later log in the browsers that show them under his own name.
     func testWhoHasNoAccountCannotTellALiveNumberFromADeadOne() throws {
         let (server, client, alice) = try registered("alice@example.com")
         let permit = try client.timePermit(alice)
@@ -112,7 +112,7 @@ final class BrowserLoginAbuseTests: XCTestCase {
         XCTAssertEqual(try answer(alice, "1234", live), blocked)
     }
 
-    /// The old server gave the wrong PIN of one phone to another phone, which had logged in on the same number.
+    /// The old server reported the wrong PIN of one phone to another phone, which had logged in on the same number.
     func testAWrongPINDoesNotDisturbAnothersLoginOnTheNumber() throws {
         let (server, client, alice) = try registered("alice@example.com")
         let eve = try client.register("eve@example.com", pin: "1234")

@@ -3,7 +3,7 @@ import MPinServer
 import MPinWire
 import XCTest
 
-/// A phone logs a browser in, by access number or QR code (wire sections 6.8 to 6.12 and 7).
+/// Tests that a phone logs a browser in, by access number or QR code (wire sections 6.8 to 6.12 and 7).
 final class BrowserLoginTests: XCTestCase {
     func testAPhoneLogsABrowserInAndLearnsHowToLogItOut() throws {
         let (server, client, alice) = try registered()
@@ -86,7 +86,7 @@ final class BrowserLoginTests: XCTestCase {
                 XCTAssertFalse((answer.object["message"] as? String ?? "").isEmpty)
             }
         }
-        // A login on the same device has a verdict too, but no phone waits for it.
+        // The verdict of a login on the same device can be reported, too, although no phone waits for it.
         let here = try client.prove(alice, wid: "0")
         XCTAssertEqual(try TestBrowser(server.backend).redeem(here).status, 200)
         XCTAssertEqual(try TestBrowser(server.backend).report(here, 200).status, 200)
@@ -105,7 +105,8 @@ final class BrowserLoginTests: XCTestCase {
         }
     }
 
-    /// What fits into a request has a level more than fits into the store.
+    /// Logout data with 31 levels must be refused. A request may have one level more than a text that the store reads
+    /// again.
     func testLogoutDataThatCouldNotBeReadAgainAreRefused() throws {
         func nested(_ levels: Int) -> String {
             ",\"logoutData\":" + String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
@@ -197,7 +198,8 @@ final class BrowserLoginTests: XCTestCase {
         XCTAssertEqual(try client.authenticateMobile(late).status, 412, "it was presented and is gone")
     }
 
-    /// Wire section 6.8: 401 while the number is valid. The old server also counted the login as a wrong PIN.
+    /// Wire section 6.8: a token that a phone presents late gives 401 while the number is still valid. The old server
+    /// also counted this as a wrong PIN.
     func testALateLoginIsNoAttempt() throws {
         let (server, client, alice) = try registered { $0.maxAttempts = 2 }
         let browser = try TestBrowser(server.backend)
@@ -253,7 +255,7 @@ final class BrowserLoginTests: XCTestCase {
         XCTAssertEqual(try browser.redeem(fourth).status, 200)
     }
 
-    /// Wire section 6.10: the server answers old browsers at once; new ones may ask it to wait.
+    /// Wire section 6.10: the server answers old browsers at once. New ones may ask it to wait for a change.
     func testTheBrowserIsAnsweredAtOnceOrWhenSomethingChanges() throws {
         let (server, client, alice) = try registered()
         let browser = try TestBrowser(code: server.backend)
@@ -317,8 +319,8 @@ final class BrowserLoginTests: XCTestCase {
         }
     }
 
-    /// There are few numbers. If a report changed anything, or told whether a number is in use, anybody could find the
-    /// numbers in use and write on the pages that show them.
+    /// Access numbers have few digits. If the report of a phone changed anything, or its answer told whether the number
+    /// is in use, anybody could find the numbers in use and write a name on the pages that show them.
     func testAReportOnANumberTellsAndChangesNothing() throws {
         let (server, _, _) = try registered { $0.serviceName = "Demo" }
         let browser = try TestBrowser(server.backend)
@@ -331,8 +333,8 @@ final class BrowserLoginTests: XCTestCase {
         XCTAssertEqual(try report(server, other, "wid").object["appName"] as? String, "Demo", "a phone shows it")
     }
 
-    /// Wire sections 6.9 and 6.11: numbers and codes are available whatever the settings announce. Without the checksum
-    /// a number has six digits.
+    /// Wire sections 6.9 and 6.11: numbers and codes are available even if the settings do not announce them. Without
+    /// the check digit a number has six digits.
     func testNumbersAndCodesAreServedThoughTheSettingsDoNotNameThem() throws {
         let server = try InProcess(changeRPS: {
             $0.requestOTP = true
@@ -352,7 +354,7 @@ final class BrowserLoginTests: XCTestCase {
             $0.baseURL = "https://login.example.com"
         })
         for (path, name) in [("getAccessNumber", "accessNumber"), ("getQrUrl", "qrUrl")] {
-            // Old browsers send an empty body, and old RPAs forward it as a form.
+            // Old browsers send an empty body, which old RPAs forward with the content type of a form.
             let answer = try server.backend.call(
                 "POST", "/rps/" + path, "", headers: ["Content-Type": "application/x-www-form-urlencoded"])
             XCTAssertEqual(answer.status, 200)

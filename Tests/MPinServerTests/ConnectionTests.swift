@@ -3,12 +3,12 @@ import LoopbackServer
 import MPinServer
 import XCTest
 
-/// Limits for connections: slow ones, many at once, and requests that two servers in a row would understand
-/// differently.
+/// Tests limits for connections: slow ones, many at the same time, and requests whose end two servers in a row would
+/// find at different places.
 final class ConnectionTests: XCTestCase {
     private let good = "GET /rps/clientSettings HTTP/1.1\r\nHost: h\r\n\r\n"
 
-    /// The seconds from `start` until the server closes; nil if it has not closed within ten seconds from now.
+    /// Returns the seconds from `start` until the server closes; nil if it has not closed within ten seconds from now.
     private func secondsUntilClosed(_ file: Int32, since start: Date = Date()) -> Double? {
         var timeout = timeval(tv_sec: 10, tv_usec: 0)
         setsockopt(file, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
@@ -24,7 +24,7 @@ final class ConnectionTests: XCTestCase {
         try InProcess { change(&$0.limits) }.keep(in: self)
     }
 
-    /// Sends one of `pieces` every 0.2 s, until the server has closed the connection.
+    /// Sends `piece` every 0.2 s until the server has closed the connection. Returns the seconds until then.
     private func drip(_ port: Int, _ head: String, _ piece: String) throws -> Double {
         let start = Date()
         let file = try Sockets.connect(port)
@@ -99,7 +99,8 @@ final class ConnectionTests: XCTestCase {
         }
     }
 
-    /// Slowloris: many connections that send very slowly. Their number suits a test.
+    /// Tests the attack Slowloris: many connections that send their headers very slowly. The limits are small, for a
+    /// short test.
     func testOthersAreServedWhileManyClientsDawdle() throws {
         let server = try patient {
             $0.headerSeconds = 2
@@ -232,7 +233,8 @@ final class ConnectionTests: XCTestCase {
         XCTAssertEqual(try backend.call("GET", "/rps/clientSettings").status, 200)
     }
 
-    /// Slowloris in the body: a request counts as running only when all of it has arrived.
+    /// Tests Slowloris with bodies. A request counts as running only when all of it has arrived, so slow bodies keep
+    /// nobody out.
     func testRequestsWhoseBodiesDoNotComeTakeNoPlaces() throws {
         let server = try patient { $0.requestsInFlight = 1 }
         let length = "POST /rps/pass1 HTTP/1.1\r\nHost: h\r\nContent-Length: 100\r\n\r\n{"

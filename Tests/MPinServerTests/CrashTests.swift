@@ -2,17 +2,17 @@ import Foundation
 import Synchronization
 import XCTest
 
-/// Kills the real program under load, again and again. FULL=1 kills it more often.
+/// Kills the real program under load, 20 times, or 100 times with FULL=1 in the environment.
 final class CrashTests: XCTestCase {
     private let cycles = ProcessInfo.processInfo.environment["FULL"] == "1" ? 100 : 20
     private lazy var backend = Backend.onFreePorts()
 
     override func tearDown() { try? FileManager.default.removeItem(atPath: backend.stateFolder) }
 
-    /// What the server acknowledged before a kill.
+    /// What the server acknowledged before it was killed.
     private struct Told: Sendable {
         var users: [TestClient.User] = []
-        /// Bodies of pass 2 that were answered, and one-time tokens that were not yet used.
+        /// Bodies of pass 2 that were answered, and their one-time tokens, which were not used.
         var proofs: [String] = []
         var tokens: [String] = []
     }
@@ -49,7 +49,7 @@ final class CrashTests: XCTestCase {
         XCTAssertGreaterThan(refused, cycles)
     }
 
-    /// Four phones register and log in until the server is killed, which happens after `proofs` answered proofs.
+    /// Registers and logs in four users until the server is killed. The kill comes after `proofs` proofs were answered.
     private func load(proofs: Int, _ kill: @escaping () -> Void) -> Told {
         let told = Mutex(Told())
         let killer = DispatchWorkItem {
@@ -77,7 +77,8 @@ final class CrashTests: XCTestCase {
         return told.withLock { $0 }
     }
 
-    /// The limit holds over all processes together, because the next process knows what the last one has judged.
+    /// Tests that the limit on wrong PINs holds for several processes one after another, because attempts are stored
+    /// before they are judged.
     func testWrongPINsAtOnceAcrossKillsAreNotJudgedMoreOftenThanTheLimit() throws {
         let client = TestClient(backend: backend)
         var mpind = try Mpind(backend, ["--force-activate"])
@@ -97,7 +98,8 @@ final class CrashTests: XCTestCase {
             try mpind.waitUntilReady()
         }
         print("\(judged) wrong PINs judged before the last start")
-        // Attempts that a kill interrupted count only after some time, so this waits for that.
+        // Attempts that a kill interrupted count as wrong after ten seconds, so this waits until the identity is
+        // blocked.
         let end = Date(timeIntervalSinceNow: 30)
         while try client.login(user, pin: "9999", permit: permit).status != 410, Date() < end {}
         judged += count(mpind)
@@ -105,7 +107,7 @@ final class CrashTests: XCTestCase {
         XCTAssertEqual(try client.login(user, pin: "1234", permit: permit).status, 410)
     }
 
-    /// The number of proofs that the process has judged, from its log.
+    /// Returns the number of proofs that the process has judged, from its log.
     private func count(_ mpind: Mpind) -> Int {
         mpind.logText.components(separatedBy: "\"message\":\"proof judged\"").count - 1
     }

@@ -2,7 +2,7 @@ import Foundation
 import MPinServer
 import XCTest
 
-/// TLS and proxies, with the real program, a real certificate and `openssl s_client` as the client.
+/// Tests TLS and proxies with the real program and a real certificate. The client is `openssl s_client`.
 final class ExposureTests: XCTestCase {
     private lazy var backend = Backend.onFreePorts()
     private var folder = ""
@@ -80,7 +80,7 @@ final class ExposureTests: XCTestCase {
         XCTAssertEqual(mpind.stop(SIGTERM), 0)
     }
 
-    /// Tests both kinds of keys. The server refuses a client that offers only weaker encryption.
+    /// With both kinds of certificate keys, the server must refuse a client that offers only weaker encryption.
     func testOnlyForwardSecrecyWithAuthenticatedEncryptionIsSpoken() throws {
         for (kind, key) in [("ECDSA", ["ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]), ("RSA", ["rsa:2048"])] {
             try makeCertificate("first", key)
@@ -103,7 +103,8 @@ final class ExposureTests: XCTestCase {
         }
     }
 
-    /// An RPA on another machine uses TLS to the RPS and forwards requests of many callers.
+    /// An RPA on another machine connects by TLS and forwards requests of many callers. The server takes their
+    /// addresses from it only if it is a trusted proxy.
     func testWithTLSATrustedProxyMayNameTheCaller() throws {
         for (more, caller) in [(["--trusted-proxy", "127.0.0.1"], "203.0.113.9"), ([], "127.0.0.1")] {
             let mpind = try Mpind(backend, tls + more)
@@ -176,7 +177,7 @@ final class ExposureTests: XCTestCase {
         }
     }
 
-    /// The local addresses with a listener at `port`, in the kernel's notation.
+    /// Returns the local addresses with a listener at `port`, as /proc/net/tcp prints them.
     private func listeners(_ port: Int) throws -> [String] {
         let table = try String(contentsOfFile: "/proc/net/tcp", encoding: .utf8)
         let hex = String(port, radix: 16, uppercase: true)

@@ -6,7 +6,7 @@ import MPinWire
 import Synchronization
 import XCTest
 
-/// The RPS's answers when another part of the system refuses or fails (wire sections 6.2, 6.3 and 6.5).
+/// Tests the RPS's answers when another part of the system refuses or fails (wire sections 6.2, 6.3 and 6.5).
 final class FailingPartsTests: XCTestCase {
     private static let failures: [(String, Reply)] = [
         ("500", .text(500, "{}")), ("no JSON", .text(200, "<html>")), ("reset", .reset()), ("empty", .text(200, "{}")),
@@ -30,7 +30,7 @@ final class FailingPartsTests: XCTestCase {
         for status in [400, 402, 403, 404, 409, 410, 429] {
             XCTAssertEqual(try register(.text(status, "")).status, status)
         }
-        // A 401 of the RPA would mean that it refuses the RPS itself.
+        // A 401 is not passed on, because it means that the RPA refuses the RPS and not the user.
         for status in [401, 201, 204, 301, 500, 503] {
             XCTAssertEqual(try register(.text(status, "")).status, 500, "\(status)")
         }
@@ -43,7 +43,7 @@ final class FailingPartsTests: XCTestCase {
         XCTAssertEqual(try register(.text(200, "{}")).status, 500, "unreachable")
     }
 
-    /// The RPA may have sent the mail although its answer was lost, so the RPS must not ask again.
+    /// If the RPA's answer is lost, the RPS must not ask again, because the RPA may already have sent the mail.
     func testNoRegistrationSendsASecondMailByItself() throws {
         let isDead = Mutex(false)
         let rpa = try LoopbackServer { _ in isDead.withLock { $0 } ? .reset() : .text(200, "{}") }
@@ -58,7 +58,7 @@ final class FailingPartsTests: XCTestCase {
         XCTAssertEqual(rpa.received.map { $0.json["userId"] as? String }, ["alice@example.com", "bob@example.com"])
     }
 
-    /// A failing D-TA 1 ends no registration: the record is kept, and the next try can succeed.
+    /// A failure of D-TA 1 must not end a registration. The record is kept, and the next try can succeed.
     func testAFailingAuthorityIs500AndTheRegistrationIsKept() throws {
         let backend = Backend.onFreePorts()
         let failure = Mutex<Reply?>(nil)
@@ -87,7 +87,8 @@ final class FailingPartsTests: XCTestCase {
         XCTAssertEqual(try client.login(alice, pin: "1234").status, 200)
     }
 
-    /// Wire section 8.1, section 12 (restart), and the RPA's use of the key (section 7).
+    /// Tests the RPS's requests to the RPA for a registration (wire section 8.1) and for its restart (section 12), and
+    /// the confirmation with the key in them (section 7).
     func testTheRPAHearsOfARegistrationAndOfItsRestartAndConfirmsItWithTheKey() throws {
         let rpa = try LoopbackServer { _ in .text(200, "") }
         defer { rpa.stop() }
@@ -142,7 +143,7 @@ final class FailingPartsTests: XCTestCase {
         XCTAssertEqual(try client.signature(waiting).status, 400, "it has no more time than before")
     }
 
-    /// An RPS that waits for this RPA longer than a test lasts.
+    /// Starts an RPS that waits for this RPA longer than a test lasts.
     private func asking(_ rpa: LoopbackServer) throws -> InProcess {
         try InProcess(changeRPS: {
             $0.verifyURL = rpa.url + "/mpinVerify"
@@ -150,7 +151,8 @@ final class FailingPartsTests: XCTestCase {
         }).keep(in: self)
     }
 
-    /// The user opens the link of the first mail during the RPA's second check, which then refuses.
+    /// While the RPA checks a restart, the user opens the link of the first mail. The RPA then refuses the restart. The
+    /// confirmation must stay.
     func testAConfirmationDuringARefusedRestartStays() throws {
         let keys = Mutex<[String]>([])
         let asked = DispatchSemaphore(value: 0)
@@ -178,7 +180,7 @@ final class FailingPartsTests: XCTestCase {
         XCTAssertEqual(try client.signature(registration).status, 200)
     }
 
-    /// More registrations wait for their mails than there are threads for calls. Logins do not wait.
+    /// More registrations wait for the RPA than there are threads for such requests. Logins must not have to wait.
     func testRegistrationsThatWaitForTheirMailsDelayNoLogin() throws {
         let rpa = try LoopbackServer { request in
             request.json["userId"] as? String == "alice@example.com"
@@ -205,7 +207,7 @@ final class FailingPartsTests: XCTestCase {
         for registration in waiting { XCTAssertEqual(try registration.get().status, 500) }
     }
 
-    /// Wire section 6.2: without the RPA's URL no user can register.
+    /// Wire section 6.2: no user can register if the RPA's URL is not set.
     func testWithoutAnRPANobodyCanRegister() throws {
         let server = try InProcess(changeRPS: { $0.verifyURL = "" }).keep(in: self)
         XCTAssertEqual(try server.backend.call("PUT", "/rps/user", "{\"userId\":\"alice@example.com\"}").status, 400)

@@ -7,7 +7,7 @@ import MPinStore
 import Synchronization
 import XCTest
 
-/// A separate RPA forwards requests with public paths to the RPS (wire section 8.6).
+/// Tests a separate RPA that forwards requests with public paths to the RPS (wire section 8.6).
 final class ForwardingTests: XCTestCase {
     private lazy var backend = Backend.onFreePorts()
 
@@ -73,7 +73,8 @@ final class ForwardingTests: XCTestCase {
         XCTAssertEqual(mpind.stop(SIGTERM), 0)
     }
 
-    /// The RPS answers a registration only when its mail is sent.
+    /// Registrations can take long, because the RPS answers only when the mail is sent. Other requests must not wait
+    /// for them.
     func testWaitingRegistrationsDelayNoOtherRequests() throws {
         let rps = try LoopbackServer { request in request.method == "PUT" ? .stall() : .text(200, "{}") }
         defer { rps.stop() }
@@ -91,8 +92,8 @@ final class ForwardingTests: XCTestCase {
         XCTAssertEqual(mpind.stop(SIGTERM), 0)
     }
 
-    /// If the RPS says "later" (503 or 429), the RPA says the same, with the same delay. Any other failure of the RPS
-    /// gives 502.
+    /// If the RPS answers 503 or 429, the RPA gives the same status with the same Retry-After. Any other failure of the
+    /// RPS gives 502.
     func testTheRPAForwardsRetryLaterOfTheRPS() throws {
         let status = Mutex(503)
         let rps = try LoopbackServer { _ in
@@ -114,11 +115,12 @@ final class ForwardingTests: XCTestCase {
         XCTAssertEqual(mpind.stop(SIGTERM), 0)
     }
 
-    /// If a kept connection breaks, the RPS may or may not have read the request.
+    /// If a kept connection breaks, the RPA does not know whether the RPS has read the request. It may only repeat
+    /// requests that are safe to repeat.
     func testWhatIsNotSafeToRepeatIsSentOnce() throws {
         let isDead = Mutex(false)
         let rps = try LoopbackServer { request in
-            // Only the kept connection breaks; the next connection works.
+            // Resets only the kept connection. The next connection works.
             guard
                 isDead.withLock({ dead in
                     defer { dead = false }; return dead
@@ -138,7 +140,7 @@ final class ForwardingTests: XCTestCase {
             ("PUT", "/rps/user", "{}", 1), ("POST", "/mpinAuthenticate", login, 1), ("POST", link, "", 1),
             ("GET", "/login", nil, 1),
         ] {
-            // This request leaves a kept connection, if the RPA keeps any for it.
+            // Sends the request once, so that the RPA keeps a connection if it does so for this kind of request.
             _ = try backend.call(method, target, body)
             rps.forget()
             isDead.withLock { $0 = true }
@@ -150,7 +152,7 @@ final class ForwardingTests: XCTestCase {
         XCTAssertEqual(mpind.stop(SIGTERM), 0)
     }
 
-    /// The path of an activation link, from a mail that the RPA sends for the RPS.
+    /// Returns the path of an activation link, from a mail that the RPA sends when the RPS asks for it.
     private func mailedLink() throws -> String {
         var rps = backend
         rps.privateToken = SignedMessage.fromRPS.signature(key: try KeyFile.load(backend.stateFolder + "/rps-rpa.key"))
@@ -165,7 +167,7 @@ final class ForwardingTests: XCTestCase {
         return try backend.link(to: "alice@example.com")
     }
 
-    /// Waiting pages need no threads, so other requests do not wait behind them.
+    /// Waiting pages do not occupy threads, so other requests need not wait for them.
     func testWaitingPagesDelayNoOtherRequests() throws {
         let (waits, leave) = (Count(), DispatchSemaphore(value: 0))
         let rps = try LoopbackServer { request in

@@ -4,7 +4,7 @@ import MPinServer
 import MPinWire
 import XCTest
 
-/// The details of HTTP on which old clients and browsers depend (wire section 2), and the limits.
+/// Tests the details of HTTP on which old clients and browsers depend (wire section 2), and the limits.
 final class HTTPTests: XCTestCase {
     func testSettingsHoldWhatOldClientsNeedAndMayNotBeCached() throws {
         let server = try InProcess()
@@ -34,7 +34,7 @@ final class HTTPTests: XCTestCase {
         XCTAssertEqual(again.object["appID"] as? String, settings["appID"] as? String)
     }
 
-    /// Defect 15: URLs with a double slash. None of ours has one after its host.
+    /// Wire section 17, defect 15: URLs with a double slash gave 404. No URL of ours may have one after its host.
     func testNoURLInTheSettingsHasADoubleSlash() throws {
         let server = try InProcess()
         for (name, value) in try server.backend.call("GET", "/rps/clientSettings").object {
@@ -152,7 +152,7 @@ final class HTTPTests: XCTestCase {
         }
     }
 
-    /// Defect 11: the old server searched for the origin as a part of the list's text.
+    /// Wire section 17, defect 11: the old server searched for the origin as a part of the list's text.
     func testCORSNamesAnOriginOnlyIfItIsInTheListAsAWhole() throws {
         let server = try InProcess { $0.allowOrigin = ["https://app.example.com"] }
         func allowed(_ origin: String?) throws -> String? {
@@ -196,7 +196,7 @@ final class HTTPTests: XCTestCase {
             let answer = try server.backend.call("GET", target, headers: ["Origin": "https://any.example"], port: port)
             XCTAssertNil(answer.headers["access-control-allow-origin"], target)
         }
-        // Pages of our own website fetch their second shares from D-TA 2.
+        // Pages of our own website may read answers of D-TA 2, because they fetch their second shares from it.
         let own = "http://127.0.0.1:\(server.backend.port)"
         let answer = try server.backend.call("GET", "/status", headers: ["Origin": own], port: server.backend.dta2Port)
         XCTAssertEqual(answer.headers["access-control-allow-origin"], own)

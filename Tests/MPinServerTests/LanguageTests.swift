@@ -2,7 +2,7 @@ import Foundation
 import MPinServer
 import XCTest
 
-/// The languages of the website and its mails.
+/// Tests the languages of the website and its mails.
 final class LanguageTests: XCTestCase {
     private func texts(_ code: String) throws -> [String: String] {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../..")

@@ -6,13 +6,13 @@ import MPinService
 import MPinWire
 import XCTest
 
-/// Old programs' signatures (wire section 5) are accepted only with an option.
+/// Tests that signatures of old programs (wire section 5) are accepted only with an option.
 final class LegacySignatureTests: XCTestCase {
     private let credentials = LegacyCredentials(
         appID: "c0ffee00c98e11e4b69d02547e1fd4a1",
         appKey: SecretBytes(copying: Array("9d1f3a5b7c2e4f60818a9bacbdcedff0".utf8).span))
 
-    /// The recorded requests of an old RPS and an old client, unchanged, at the minute when they were sent.
+    /// Returns the recorded requests of an old RPS and an old client to a D-TA, unchanged.
     private func recorded() throws -> [(method: String, target: String, status: Int, answer: [String: Any])] {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent("Vectors/transcripts/std-50-dta.json")
@@ -33,8 +33,8 @@ final class LegacySignatureTests: XCTestCase {
         var answered = 0
         for (method, target, status, members) in try recorded() {
             let answer = try authority.call(method, target)
-            // Requests for which the old D-TA failed or checked nothing: an unreadable time, one ten years ahead, a
-            // negative count.
+            // These requests have an unreadable time, a time ten years ahead, or a negative count. The old D-TA failed
+            // or accepted them; ours refuses them.
             if target.contains("expires=xx") || target.contains("2036") || target.contains("count=-1") {
                 XCTAssertEqual(answer.status, 403, target)
                 continue
@@ -94,7 +94,7 @@ final class LegacySignatureTests: XCTestCase {
         }
     }
 
-    /// The RPS signs in the old form, because the D-TAs do not have its new keys.
+    /// The RPS must sign in the old form here, because the D-TAs know only the old credentials.
     func testAnRPSWorksWithAuthoritiesThatKnowTheOldFormOnly() throws {
         let backend = Backend.onFreePorts()
         let state = backend.stateFolder

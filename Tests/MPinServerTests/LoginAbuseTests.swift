@@ -5,8 +5,8 @@ import MPinService
 import MPinStore
 import XCTest
 
-/// Attacks without the PIN: guessing it, repeating recorded messages, finding out who is registered. FULL=1 makes more
-/// of them.
+/// Tests attacks by somebody without the PIN: guessing it, repeating recorded messages, finding out who is registered.
+/// With FULL=1 in the environment, there are more of them.
 final class LoginAbuseTests: XCTestCase {
     private let isFull = ProcessInfo.processInfo.environment["FULL"] == "1"
 
@@ -76,7 +76,7 @@ final class LoginAbuseTests: XCTestCase {
         XCTAssertEqual(try client.login(user, pin: "1234", permit: permit).status, 200, "no copy has cost an attempt")
     }
 
-    /// Otherwise a recorded wrong proof could block its user.
+    /// If a repeated wrong proof counted as another attempt, somebody who has recorded one could block its user.
     func testAWrongProofSentAgainCostsNoSecondAttempt() throws {
         let (server, client, user) = try registered()
         let permit = try client.timePermit(user)
@@ -87,7 +87,8 @@ final class LoginAbuseTests: XCTestCase {
         XCTAssertEqual(try client.login(user, pin: "1234", permit: permit).status, 200)
     }
 
-    /// The default limit is three. A fourth login waits for the others; it is not told that it is blocked.
+    /// Sends four right logins at the same time, although the limit is three attempts. The fourth must wait for the
+    /// others, and not be refused.
     func testMoreRightLoginsAtOnceThanThereAreAttemptsAllSucceed() throws {
         let (_, client, user) = try registered()
         let permit = try client.timePermit(user)
@@ -113,7 +114,8 @@ final class LoginAbuseTests: XCTestCase {
         XCTAssertGreaterThan(seen.count, 18)
     }
 
-    /// Statuses, headers and bodies are the same, apart from random values.
+    /// The answers for an unknown and for a known ID must have the same statuses, headers and bodies, apart from random
+    /// values.
     func testAnUnknownIDIsAnsweredAsAKnownOneIs() throws {
         let (server, client, user) = try registered()
         let permit = try client.timePermit(user)
@@ -125,8 +127,8 @@ final class LoginAbuseTests: XCTestCase {
             known.filter { $0.contains("Wrong PIN.") }.map { $0.prefix(3) }, ["401", "401", "410", "410", "410"])
     }
 
-    /// The answers also take the same time. The fastest answers show a step that is left out best, because nothing else
-    /// on the machine has delayed them.
+    /// The answers must also take the same time. The test compares the fastest tenths, because other work of the
+    /// machine has not delayed them, so they show best whether a step is left out.
     func testRightWrongUnknownAndRevokedTakeTheSameTime() throws {
         let backend = Backend.onFreePorts()
         let (_, client, right) = try registered(backend) { $0.maxAttempts = 100_000 }
@@ -146,7 +148,7 @@ final class LoginAbuseTests: XCTestCase {
         }
         let fast = times.map { $0.sorted()[$0.count / 10] }
         print("pass 2 of right, wrong, unknown, revoked: a tenth within \(fast) us")
-        // The pairing alone takes at least a fifth of the time, so leaving it out would show.
+        // The pairing takes at least a fifth of the time, so the test would detect it if it were left out.
         for time in fast { XCTAssertEqual(time / fast[0], 1, accuracy: isFull ? 0.03 : 0.18) }
     }
 
@@ -170,7 +172,7 @@ extension LoginAbuseTests {
         return (server, client, try client.register("alice@example.com", pin: "1234"))
     }
 
-    /// Revokes as the operator does: from outside, in the same file.
+    /// Revokes an identity in the server's database file, as the operator's command does from another process.
     private func revoke(_ user: TestClient.User, _ backend: Backend) throws {
         let done = expectation(description: "revoked")
         Task {
@@ -184,12 +186,12 @@ extension LoginAbuseTests {
         wait(for: [done], timeout: 60)
     }
 
-    /// The answers to pass 2 of `count` guessers at once, each with its own challenge and a wrong PIN.
+    /// Sends pass 1 and pass 2 with `count` wrong PINs at the same time. Returns the answers to pass 2.
     private func guesses(
         _ count: Int, _ client: TestClient, _ user: TestClient.User, _ permit: (permit: [UInt8], date: Int32)
     ) -> [Answer] {
         parallel(count) { number in
-            // The challenges of other guessers may replace this one, so it tries again.
+            // Tries again with a new challenge, because those of other guesses may have replaced this one.
             for _ in 0..<20 {
                 let pass2 = try client.pass2(client.pass1(user, pin: String(5000 + number), permit: permit))
                 if pass2.status == 200 { return pass2 }
@@ -203,10 +205,10 @@ extension LoginAbuseTests {
         return try server.backend.callPrivate("POST", "/authenticate", "{\"authOTT\":\"\(ott)\"}")
     }
 
-    /// The number of proofs that were judged, from the server's log.
+    /// Returns the number of proofs that were judged, from the server's log.
     private func judged(_ log: String) -> Int { log.components(separatedBy: "\"message\":\"proof judged\"").count - 1 }
 
-    /// Five logins with a wrong PIN as a list of answers, without random values.
+    /// Logs in five times with a wrong PIN. Returns the answers as texts, without random values.
     private func transcript(
         _ server: InProcess, _ client: TestClient, _ user: TestClient.User,
         _ permit: (permit: [UInt8], date: Int32)

@@ -4,9 +4,9 @@ import MPinSecrets
 import MPinServer
 import XCTest
 
-/// Logins: single use, blocking, expiry, dates (wire sections 6.6, 6.7, 7 and 8.3).
+/// Tests logins: single use, blocking, expiry, dates (wire sections 6.6, 6.7, 7 and 8.3).
 final class LoginTests: XCTestCase {
-    /// Defect 5: a recorded pass 2 could be used again for 15 s.
+    /// Wire section 17, defect 5: a recorded pass 2 could be used again for 15 s.
     func testPass2IsGoodOnce() throws {
         let (server, client, user) = try registered()
         let permit = try client.timePermit(user)
@@ -19,7 +19,7 @@ final class LoginTests: XCTestCase {
         XCTAssertEqual(try server.backend.call("POST", "/rps/pass2", body).status, 403)
     }
 
-    /// Defect 10: the same authOTT could be used repeatedly.
+    /// Wire section 17, defect 10: the same authOTT could be used repeatedly.
     func testTheOneTimeTokenIsGoodOnceAndForAMinute() throws {
         let (server, client, user) = try registered()
         let permit = try client.timePermit(user)
@@ -31,7 +31,8 @@ final class LoginTests: XCTestCase {
         XCTAssertEqual(try client.authenticate(late).status, 408)
     }
 
-    /// A challenge consists of two random 64-bit numbers, for known and for unknown identities, and is new each time.
+    /// A challenge must consist of two random numbers of 64 bits that are new each time, for known and for unknown
+    /// identities.
     func testChallengesAreShortAndDiffer() throws {
         let (_, client, user) = try registered()
         let permit = try client.timePermit(user), stranger = TestClient.User(id: user.id + "00", token: user.token)
@@ -52,7 +53,8 @@ final class LoginTests: XCTestCase {
         }
     }
 
-    /// Known and invented identities get the same answers. Without the option no answer contains the number.
+    /// Known and invented identities must get the same answers. Without the option, no answer contains the number of
+    /// attempts left.
     func testAWrongPINIsToldHowManyTriesAreLeftWhereTheOperatorAllowsIt() throws {
         for isTold in [false, true] {
             let server = try InProcess(changeRPS: { $0.tellAttemptsLeft = isTold }).keep(in: self)
@@ -114,7 +116,7 @@ final class LoginTests: XCTestCase {
         XCTAssertEqual(try client.login(user, pin: "1234").status, 410)
     }
 
-    /// Defect 6: a stranger's pass 1 overwrote a running login.
+    /// Wire section 17, defect 6: a stranger's pass 1 replaced the challenge of a running login.
     func testAStrangersPass1DoesNotBreakARunningLogin() throws {
         let (_, client, user) = try registered()
         let permit = try client.timePermit(user)
@@ -124,7 +126,8 @@ final class LoginTests: XCTestCase {
         XCTAssertEqual(try client.authenticate(client.pass2(login)).status, 200)
     }
 
-    /// An identity has at most four challenges at a time; a fifth replaces the oldest.
+    /// An identity can have four challenges at the same time. A fifth replaces the oldest, so a login with the oldest
+    /// fails.
     func testAFifthPass1TakesThePlaceOfTheOldest() throws {
         let (_, client, user) = try registered()
         let permit = try client.timePermit(user)
@@ -132,20 +135,20 @@ final class LoginTests: XCTestCase {
         XCTAssertEqual(try client.authenticate(client.pass2(logins[0])).status, 401)
     }
 
-    /// Defect 13: a user who logged in again within 15 s sometimes got 500.
+    /// Wire section 17, defect 13: a user who logged in again within 15 s sometimes got 500.
     func testRapidLoginsOfOneUserAllSucceed() throws {
         let (_, client, user) = try registered()
         let permit = try client.timePermit(user)
         for _ in 0..<60 { XCTAssertEqual(try client.login(user, pin: "1234", permit: permit).status, 200) }
     }
 
-    /// Defect 1 and wire section 15: an invented M-Pin ID cannot log in.
+    /// Wire section 17, defect 1, and section 15: an invented M-Pin ID cannot log in.
     func testAnInventedIDGetsNoLogin() throws {
         let (server, client, user) = try registered()
         let invented = try TestClient.User.invented(token: user.token)
         let permit = try client.timePermit(user)
         XCTAssertEqual(try client.login(invented, pin: "1234", permit: permit).status, 401)
-        // It cannot use another user's login either.
+        // An invented ID cannot use the challenge of another user's login either.
         let login = try client.pass1(user, pin: "1234", permit: permit)
         let body = try client.pass2Body(login).replacing(user.id, with: invented.id)
         XCTAssertEqual(try server.backend.call("POST", "/rps/pass2", body).status, 403)

@@ -5,14 +5,14 @@ import MPinServer
 import MPinWire
 import XCTest
 
-/// A D-TA restarts with another master share while the RPS is running.
+/// Tests that nothing is judged or lost when a D-TA restarts with another master share while the RPS is running.
 final class LostShareTests: XCTestCase {
     private lazy var backend = Backend.onFreePorts()
     private lazy var ports = freePorts(2)
     private var state: String { backend.stateFolder }
     private var client: TestClient { TestClient(backend: backend) }
 
-    /// D-TA 1 as a separate process, with its files in the common state folder.
+    /// Starts D-TA 1 as a separate process, with its files in the common state folder.
     private func authority() throws -> Mpind {
         let mpind = try Mpind(
             [

@@ -2,7 +2,7 @@ import Foundation
 import MPinServer
 import XCTest
 
-/// The mails with activation links, with our templates and with an operator's.
+/// Tests the mails with activation links, with our templates and with those of an operator.
 final class MailTemplateTests: XCTestCase {
     private func folder(_ files: [String: String]) throws -> String {
         let folder = NSTemporaryDirectory() + "mails-" + UUID().uuidString
@@ -12,7 +12,7 @@ final class MailTemplateTests: XCTestCase {
         return folder
     }
 
-    /// The mail for a registration of that user.
+    /// Registers that user and returns the mail.
     private func mail(
         _ user: String, headers: [String: String] = [:], _ change: (inout RelyingPartyApplicationConfig) -> Void
     ) throws -> String {
@@ -25,7 +25,7 @@ final class MailTemplateTests: XCTestCase {
         return try String(contentsOfFile: server.backend.mailFolder + "/" + XCTUnwrap(files.first), encoding: .utf8)
     }
 
-    /// The part with that content type, without its headers.
+    /// Returns the part of a mail with that content type, without its headers.
     private func part(_ type: String, _ mail: String) throws -> String {
         let boundary = try XCTUnwrap(mail.firstMatch(of: /multipart\/alternative; boundary="([^"]+)"/)).1
         let parts = mail.components(separatedBy: "--" + boundary)
@@ -76,7 +76,7 @@ final class MailTemplateTests: XCTestCase {
         XCTAssertFalse(german.contains("multipart"), "there is no HTML in German")
     }
 
-    /// A user id is inserted as text. It is neither HTML nor a place of the template.
+    /// A user id must be inserted as plain text: not as HTML, and not as a placeholder of the template.
     func testAUserIDIsInsertedAsText() throws {
         let templates = try MailTemplates(
             folder: folder([

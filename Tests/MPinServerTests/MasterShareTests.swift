@@ -6,7 +6,7 @@ import StoreEngines
 import Synchronization
 import XCTest
 
-/// The store of a D-TA: master shares at rest.
+/// Tests the store of a D-TA, which contains its sealed master shares.
 final class MasterShareTests: XCTestCase {
     private var folder = ""
     private var path: String { folder + "/dta.sqlite" }
@@ -28,7 +28,7 @@ final class MasterShareTests: XCTestCase {
         return ""
     }
 
-    /// Whether a file of the D-TA has the bytes in it.
+    /// Whether one of the D-TA's files contains these bytes.
     private func lies(_ bytes: [UInt8]) throws -> Bool {
         try FileManager.default.contentsOfDirectory(atPath: folder).contains { file in
             try Data(contentsOf: URL(fileURLWithPath: folder + "/" + file)).range(of: Data(bytes)) != nil
@@ -83,7 +83,7 @@ final class MasterShareTests: XCTestCase {
         XCTAssertTrue(unfit.contains("sealed by a key file, not by a passphrase"), unfit)
     }
 
-    /// In every engine, also where changes run twice or nobody knows whether they were made.
+    /// Tests a rotation with every store engine, including those that run each change twice or lose its answer.
     func testARotationKeepsTheOldShareUntilItsEnd() async throws {
         let engines: [any Store] = [
             try StoreURL.sqlite(path: path).lasting(MasterShareSchema.shares, erases: true),
@@ -157,7 +157,7 @@ final class MasterShareTests: XCTestCase {
     }
 }
 
-/// Several processes with one store.
+/// Tests with several processes that use one store.
 extension MasterShareTests {
     func testThoseWhoOpenAnEmptyStoreAtOnceHaveTheSameShare() async throws {
         let key = try SecretBytes.random(count: 32)
@@ -178,7 +178,8 @@ extension MasterShareTests {
         XCTAssertEqual(numbers, ["1"])
     }
 
-    /// The other one is always in between: after the look, before the change.
+    /// Lets another process change the store between this one's read and its change. The late change must have no
+    /// effect.
     func testWhoComesSecondChangesNothing() async throws {
         let passphrase = Seal.passphrase(SecretBytes(copying: Array("correct horse battery".utf8).span))
         for seal in [Seal.key(try .random(count: 32)), passphrase] {
@@ -214,7 +215,7 @@ extension MasterShareTests {
             shares.map(\.servedUntil).map { $0?.iso }, [50, 100].map { now.adding(seconds: $0).iso } + [nil])
     }
 
-    /// A store that does something else before its first change.
+    /// A store that runs the closure `first` before its first change.
     private final class LateStore: Store {
         private let store: any Store
         private let first: Mutex<(@Sendable () async throws -> Void)?>
@@ -250,7 +251,7 @@ extension MasterShareTests {
     }
 }
 
-/// Files of earlier versions.
+/// Tests with files of earlier versions.
 extension MasterShareTests {
     func testAFileOfTheFirstReleaseIsTakenOver() async throws {
         let key = try SecretBytes.random(count: 32)
@@ -262,7 +263,7 @@ extension MasterShareTests {
         XCTAssertEqual(shares.first?.startTime.iso, start)
     }
 
-    /// With an erased share, an old one and the current one.
+    /// The file has three shares: an erased one, an old one and the current one.
     func testAFileWithRowsIsTakenOver() async throws {
         let (key, other) = (try SecretBytes.random(count: 32), try SecretBytes.random(count: 32))
         let times = ["2026-11-21T02:00:00Z", "2026-11-22T02:00:00Z", "2026-11-23T02:00:00Z"]

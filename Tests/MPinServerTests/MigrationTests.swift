@@ -3,7 +3,8 @@ import MPinSecrets
 import MPinServer
 import XCTest
 
-/// The present program takes over state folders of released versions (Tests/Vectors/state-*, made by those versions).
+/// Tests that the present program takes over state folders of released versions (Tests/Vectors/state-*, made by those
+/// versions).
 final class MigrationTests: XCTestCase {
     private struct Facts: Decodable {
         struct Person: Decodable {
@@ -24,7 +25,7 @@ final class MigrationTests: XCTestCase {
 
     func testTheIdentitiesAndPendingRegistrationsOfVersion010LiveOn() throws { try liveOn("state-0.1.0") }
 
-    /// The same users, as version 1.0.0 stored them before identities were packed.
+    /// Version 1.0.0 stored identities and pending registrations as JSON; now they are packed.
     func testTheIdentitiesAndPendingRegistrationsInJSONLiveOn() throws { try liveOn("state-1.0.0") }
 
     private func liveOn(_ version: String) throws {
@@ -49,7 +50,8 @@ final class MigrationTests: XCTestCase {
         TestClient.User(id: person.mpinID, token: try XCTUnwrap(Hex.decode(XCTUnwrap(person.token))))
     }
 
-    /// A copy of the recorded folder, readable only by its owner. All folders have the keys of the first one.
+    /// Returns a copy of the recorded folder that only its owner can read. The keys are those of the folder of version
+    /// 0.1.0.
     private func folder(_ version: String) throws -> (Backend, Facts) {
         let backend = Backend.onFreePorts()
         try makeFolder(backend.stateFolder)

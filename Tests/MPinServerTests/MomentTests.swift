@@ -3,7 +3,8 @@ import MPinServer
 import MPinStore
 import XCTest
 
-/// The wire's formats of time. They are in UTC whatever the time zone of the process is (wire section 2, defect 20).
+/// Tests the formats of times on the wire. They must be in UTC in every time zone of the process (wire section 2;
+/// section 17, defect 20).
 final class MomentTests: XCTestCase {
     override func tearDown() {
         unsetenv("TZ")

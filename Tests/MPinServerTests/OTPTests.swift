@@ -2,7 +2,7 @@ import Foundation
 import MPinServer
 import XCTest
 
-/// One-time digits, from pass 2 to the RPA (wire sections 6.7 and 7).
+/// Tests one-time digits, from pass 2 to the RPA (wire sections 6.7 and 7).
 final class OTPTests: XCTestCase {
     func testTheRPAHearsTheDigitsThatTheClientShows() throws {
         let (server, client, alice) = try registered()
@@ -22,7 +22,7 @@ final class OTPTests: XCTestCase {
         XCTAssertNil(plain.object["OTP"])
     }
 
-    /// Defect 9: a login with a wrong PIN got the right digits.
+    /// Wire section 17, defect 9: a login with a wrong PIN got the right digits.
     func testTheDigitsOfAWrongPINAreUseless() throws {
         let (server, client, alice) = try registered()
         let permit = try client.timePermit(alice)
@@ -34,7 +34,7 @@ final class OTPTests: XCTestCase {
         XCTAssertNil(answer.object["OTP"])
     }
 
-    /// Wire section 6.7: the C++ client sends a boolean, other clients 0, 1 or text.
+    /// Wire section 6.7: the C++ client asks for digits with a boolean, other clients with 0, 1 or text.
     func testTheRequestForDigitsMayBeABooleanANumberOrText() throws {
         let (server, client, alice) = try registered()
         let permit = try client.timePermit(alice)

@@ -4,7 +4,7 @@ import MPinServer
 import MPinStore
 import XCTest
 
-/// An operator's commands on the files of a running server.
+/// Tests an operator's commands on the files of a running server.
 final class OperatorTests: XCTestCase {
     private lazy var backend = Backend.onFreePorts()
     private var state: String { backend.stateFolder }
@@ -21,7 +21,7 @@ final class OperatorTests: XCTestCase {
         return mpind
     }
 
-    /// Runs a command. Returns exit code, standard output and standard error.
+    /// Runs a command. Returns its exit code, standard output and standard error.
     private func run(
         _ arguments: [String], environment: [String: String] = [:]
     ) throws -> (code: Int32, output: String, error: String) {
@@ -147,7 +147,8 @@ final class OperatorTests: XCTestCase {
         mpind.stop(SIGTERM)
     }
 
-    /// Rotates as docs/operating.md describes, with the folder or with the files in it.
+    /// Rotates as docs/operating.md describes: with the option for the whole state folder, then with those for single
+    /// files.
     func testARotationIsRecordedAndTakesTheStateFolder() throws {
         let mpind = try started()
         func rotated() throws -> [String] {
@@ -268,8 +269,8 @@ final class OperatorTests: XCTestCase {
         mpind.stop(SIGTERM)
     }
 
-    /// The answer depends only on the time in the M-Pin ID, not on who asks, so it does not tell which identities
-    /// existed.
+    /// A user who registered after the backup must be told to register again. The answer depends only on the time in
+    /// the M-Pin ID, not on whether it was registered, so it does not reveal which identities existed.
     func testWhoRegisteredAfterTheBackupIsToldToRegisterAgain() throws {
         var mpind = try started()
         let alice = try client.register("alice@example.com", pin: "1234")
@@ -280,7 +281,8 @@ final class OperatorTests: XCTestCase {
         XCTAssertEqual(try run(["backup", copies, "--state-dir", state]).code, 0)
         try client.confirm("dave@example.com")
         let dave = try client.finishRegistration(waiting, pin: "1234")
-        // An M-Pin ID contains whole seconds, so the next registration must be in a later second than the backup.
+        // Waits until the next second, because the time in an M-Pin ID has whole seconds, and the next registration
+        // must be later than the backup.
         let end = Date(timeIntervalSinceNow: 30)
         while Moment.now().seconds <= before.seconds, Date() < end { usleep(10_000) }
         let carol = try client.register("carol@example.com", pin: "1234")
@@ -291,7 +293,8 @@ final class OperatorTests: XCTestCase {
         XCTAssertEqual(restore.code, 0, restore.error)
         mpind = try started()
         for user in [carol, dave] {
-            // More often than the limit on wrong PINs allows.
+            // Logs in more often than the limit on wrong PINs allows, because these logins must not count as wrong
+            // PINs.
             for _ in 0..<4 {
                 let answer = try client.login(user, pin: "1234")
                 XCTAssertEqual(answer.status, 409, answer.text)
@@ -317,7 +320,8 @@ final class OperatorTests: XCTestCase {
         mpind.stop(SIGTERM)
     }
 
-    /// After a crash, the log (WAL) of the lost database is still there, and SQLite would apply it to the restored one.
+    /// After a crash, the log (WAL) of the lost database is still there. SQLite would otherwise apply it to the
+    /// restored one.
     func testWhatALostDatabaseLeftBehindDoesNotGetIntoTheRestoredOne() throws {
         var mpind = try started()
         let alice = try client.register("alice@example.com", pin: "1234")
@@ -350,7 +354,7 @@ final class OperatorTests: XCTestCase {
         XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: state).sorted(), before)
     }
 
-    /// An operator who is root makes files for a server that is not root.
+    /// If root restores files, they must belong to the owner of the folder, because the server does not run as root.
     func testWhatARestoreMakesBelongsToTheOwnerOfTheFolder() throws {
         try started().stop(SIGTERM)
         XCTAssertEqual(try run(["backup", copies, "--state-dir", state]).code, 0)

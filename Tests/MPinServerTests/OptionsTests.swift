@@ -4,7 +4,7 @@ import MPinServer
 import MPinWire
 import XCTest
 
-/// The sources of the options, and the messages about wrong options.
+/// Tests from which sources options come, and the messages about wrong options.
 final class OptionsTests: XCTestCase {
     private var folder = ""
 
@@ -56,7 +56,8 @@ final class OptionsTests: XCTestCase {
         XCTAssertEqual([rps.accessNumberUseCheckSum, rps.useNFC, rps.setDeviceName], [false, true, false])
     }
 
-    /// Phones that know only the public URL ask the service for a description of itself.
+    /// With a public URL, the server must describe itself, because phones that know only this URL ask for the
+    /// description.
     func testWhereAPublicURLIsSetTheServiceDescribesItself() throws {
         let key = folder + "/a.key"
         _ = try KeyFile.create(key)
@@ -176,7 +177,8 @@ final class OptionsTests: XCTestCase {
             try error(.rpa, ["--smtp-password-file", "/none"]).description.contains("cannot read /none"))
     }
 
-    /// Every user of the machine can read arguments, and every program of the same user can read the environment.
+    /// Every user of the machine can read a program's arguments, and every program of the same user can read its
+    /// environment.
     func testASecretOnTheCommandLineOrInTheEnvironmentIsRefused() throws {
         for row in ServerPart.allCases.flatMap(\.rows) where row.isSecret {
             let name = row.name
@@ -245,7 +247,8 @@ final class OptionsTests: XCTestCase {
         XCTAssertEqual(mpind.stop(0), 64, mpind.logText)
     }
 
-    /// Otherwise the server would believe every client about the address of the caller.
+    /// If a trusted proxy could be such a large network, the server would believe every client in it about the caller's
+    /// address.
     func testATrustedProxyMustNotBeANetworkOfStrangers() throws {
         let proxy = ["--behind-proxy", "--public-url", "https://a.example", "--trusted-proxy"]
         for network in ["0.0.0.0/0", "::/0", "0.0.0.0/1", "128.0.0.0/1", "10.0.0.0/7", "::/8", "2000::/3", "::/64"] {
@@ -297,14 +300,14 @@ final class OptionsTests: XCTestCase {
         try check(.serve, ["--behind-proxy", "--trusted-proxy", "10.0.0.0/8", "--public-url", "https://a.example"])
     }
 
-    /// The options that each part requires in any case.
+    /// The options that each part requires in all cases.
     private static let needed: [ServerPart: [String]] = [
         .serve: ["--all-in-one", "--state-dir", "x"], .dta: ["--database", "x", "--rps-key-file", "x"],
         .rps: ["--database", "x", "--key-file", "x", "--dta1-key-file", "x", "--dta2-key-file", "x"],
         .rpa: ["--key-file", "x", "--rps-key-file", "x"],
     ]
 
-    /// The list and the options of each D-TA have the same meaning, whatever source they come from.
+    /// The list `authorities` and the options of each D-TA must have the same meaning, from whatever source they come.
     func testTheDTAsCanBeAListOrTwoOptions() throws {
         let keys = (1...2).map { _ in "\(NSTemporaryDirectory())key-\(UUID().uuidString)" }
         for key in keys {
@@ -405,7 +408,7 @@ final class OptionsTests: XCTestCase {
         }
     }
 
-    /// From every source, and with an error that names what there is.
+    /// Tests these options from every source. The error must name the stores that are available.
     func testShortLivedStateSignalsAndCountersAreWhereURLsSay() throws {
         let parts: [(String, [ServerPart], String)] = [
             ("short-lived-store", [.serve, .rps, .rpa], "goes to memory: only"),
@@ -443,7 +446,8 @@ final class OptionsTests: XCTestCase {
         XCTAssertTrue(mpind.logText.contains("a file rings no signals: give memory:"), mpind.logText)
     }
 
-    /// Without one old parts are believed: on one machine only.
+    /// A private listener without a key accepts requests of old parts without a token, so it must be on a loopback
+    /// address.
     func testAPrivateListenerWithoutAKeyIsForThisMachineOnly() throws {
         let rpa = ["--key-file", "x", "--mail-dir", "m", "--private-listen"]
         func check(_ arguments: [String]) throws {
@@ -458,8 +462,8 @@ final class OptionsTests: XCTestCase {
         }
     }
 
-    /// Otherwise links and cookies would have plain HTTP or an address that nobody can reach, and nothing would report
-    /// it.
+    /// Without a public URL, links and cookies would be made for plain HTTP or for an address that nobody can reach,
+    /// and no error would show it.
     func testBehindAProxyAPublicURLIsRequired() throws {
         let url = ["--public-url", "https://login.example.org"]
         for (part, more, missing) in [
@@ -479,7 +483,8 @@ final class OptionsTests: XCTestCase {
         try check(.dta, ["--behind-proxy", "--key-file", "x"])
     }
 
-    /// Only an RPA or a proxy on its own machine can reach this RPS, which counts all their requests as one caller's.
+    /// Without --behind-proxy or TLS, only an RPA or a proxy on the same machine can reach the RPS, and all its
+    /// requests count as those of one caller. The RPS must warn of this.
     func testAnRPSThatCountsAllCallersAsOneWarnsOfIt() throws {
         func warnings(_ part: ServerPart, _ more: [String]) throws -> [String] {
             try SettingsReader(part).read(arguments: (Self.needed[part] ?? []) + more, environment: [:]).warnings
@@ -495,7 +500,8 @@ final class OptionsTests: XCTestCase {
         XCTAssertEqual(check.stop(0), 0, check.logText)
     }
 
-    /// The exit code tells systemd that another start would fail as well.
+    /// A wrong configuration must end the program with a special exit code, so that systemd does not start it again in
+    /// vain.
     func testAConfigurationThatCannotStartIsRefused() throws {
         for (part, arguments, problem) in [
             (.dta, [], "either --key-file or --passphrase-file"),

@@ -8,7 +8,7 @@ import MPinWire
 import Synchronization
 import XCTest
 
-/// Time permits: who can refuse them, and where they are stored (wire sections 6.5, 8.2 and 10).
+/// Tests time permits: who can refuse them, and where clients fetch them (wire sections 6.5, 8.2 and 10).
 final class PermitTests: XCTestCase {
     func testTheRPAsRefusalOfAPermitIsTheClients() throws {
         let verdict = Mutex(200)
@@ -23,7 +23,7 @@ final class PermitTests: XCTestCase {
         XCTAssertEqual(asked.path, "/mpinPermitUser")
         XCTAssertEqual(asked.query, ["mpin_id": alice.id])
         XCTAssertEqual(asked.header("Authorization")?.hasPrefix("Bearer "), true)
-        // A 401 of the RPA, or an answer that is no refusal, is a failure of the RPS itself.
+        // A 401, or a status that is no refusal, counts as a failure of the RPA, and the RPS answers 500.
         for (given, expected) in [(410, 410), (403, 403), (404, 404), (401, 500), (500, 500), (503, 500), (204, 500)] {
             verdict.withLock { $0 = given }
             let answer = try server.backend.call("GET", "/rps/timePermit/" + alice.id)
@@ -34,8 +34,8 @@ final class PermitTests: XCTestCase {
         XCTAssertEqual(try server.backend.call("GET", "/rps/timePermit/" + alice.id).status, 500, "unreachable")
     }
 
-    /// Wire section 6.5 and defect 7: the answer is the same for any ID, but an unregistered one gets a wrong permit.
-    /// Neither the RPS, the RPA's check, the permit storage nor D-TA 2 tells which IDs are registered.
+    /// Wire section 6.5, and section 17, defect 7: an unregistered ID gets the same answer, but with a wrong permit.
+    /// Neither the RPS, the RPA's check, the permit storage nor D-TA 2 may reveal which IDs are registered.
     func testAStrangerGetsAPermitThatIsWrong() throws {
         let asked = Mutex(0)
         let verdict = Mutex(200)
@@ -56,7 +56,7 @@ final class PermitTests: XCTestCase {
             try permitAnswers(server, client, stranger).shares, answers[1].shares, "the same one all day")
         XCTAssertNotEqual(answers[0].shares, answers[1].shares)
 
-        // The stranger's shares differ from those that the master secrets of both D-TAs give.
+        // Compares the stranger's shares with those that the D-TAs' master shares give for its ID. They must differ.
         for (index, name) in ["dta1", "dta2"].enumerated() {
             let folder = server.backend.stateFolder
             let seal = Seal.key(try KeyFile.load("\(folder)/\(name).key"))
@@ -74,13 +74,14 @@ final class PermitTests: XCTestCase {
             XCTAssertNotEqual(answers[1].shares[index], real[1])
         }
 
-        // An invented M-Pin ID that contains a user id does not tell whether the RPA refuses that user.
+        // The RPA now refuses every user. An invented M-Pin ID must still get 200, so that it does not reveal whether
+        // the RPA refuses the user that it names.
         verdict.withLock { $0 = 410 }
         let refused = try [alice, stranger].map { try server.backend.call("GET", "/rps/timePermit/" + $0.id).status }
         XCTAssertEqual(refused, [410, 200])
     }
 
-    /// What a client sees of a permit: each answer without its random values, and the two shares.
+    /// Returns what a client sees of a permit: each answer without its random values, and the two shares.
     private func permitAnswers(
         _ server: InProcess, _ client: TestClient, _ user: TestClient.User
     ) throws -> (shapes: [String], shares: [String]) {

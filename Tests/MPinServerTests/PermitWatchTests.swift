@@ -6,8 +6,8 @@ import MPinWire
 import Synchronization
 import XCTest
 
-/// If a D-TA gives wrong time permits, every right PIN counts as wrong. The RPS detects this and lets nobody log in
-/// until the permits are right again; it counts no attempts meanwhile.
+/// If a D-TA gives wrong time permits, every right PIN would count as wrong. The RPS must detect this and judge no
+/// login until the permits are right again. Meanwhile it must count no attempts.
 final class PermitWatchTests: XCTestCase {
     private lazy var backend = Backend.onFreePorts()
     private lazy var admin = freePorts(1)[0]
@@ -34,8 +34,8 @@ final class PermitWatchTests: XCTestCase {
         ).keep(in: self)
     }
 
-    /// A proxy in front of a D-TA. It forwards everything, but answers requests for permits wrongly while `lies` is
-    /// set.
+    /// Starts a proxy in front of a D-TA. It forwards every request, but while `lies` is set it answers requests for
+    /// permits with a wrong share.
     private func proxy(_ port: Int, lies: Flag) throws -> LoopbackServer {
         let proxy = try LoopbackServer { request in
             if lies.value, request.path == "/timePermit" {
@@ -81,7 +81,8 @@ final class PermitWatchTests: XCTestCase {
         try assertNothingIsJudgedWhileItLies(lies, server)
     }
 
-    /// The lie is only at the URL that clients use. D-TA 2's answers to the RPS's own requests are right.
+    /// Only the URL that clients use gives wrong permits; D-TA 2 answers the RPS's own requests correctly. The RPS must
+    /// detect it by requests to the clients' URL.
     func testAD_TA2ThatLiesToClientsOnlyIsDetectedByARequestLikeTheirs() throws {
         let lies = Flag()
         let proxy = try proxy(backend.dta2Port, lies: lies)
@@ -98,7 +99,7 @@ final class PermitWatchTests: XCTestCase {
         }
     }
 
-    /// The clients' URL leads to another D-TA with another share. It has the same key as the right one.
+    /// The clients' URL leads to another D-TA, which has the same key for requests but another master share.
     func testAnotherShareBehindTheClientsURLIsNoticedAtStart() throws {
         let state = backend.stateFolder
         let port = freePorts(1)[0]
@@ -110,7 +111,7 @@ final class PermitWatchTests: XCTestCase {
                 state + "/other.key", "--rps-key-file", state + "/rps-dta2.key", "--rate-limits", "off",
             ], backend.traffic)
         try other.waitUntilReady()
-        // The next check comes after an hour, so only the check at the start can detect it.
+        // The next regular check comes after an hour, so it must be the check at the start that detects the wrong D-TA.
         let server = try server(seconds: 3600) { $0.authorities[1].publicURL = "http://127.0.0.1:\(port)" }
         XCTAssertEqual(try backend.call("GET", "/health/ready", port: admin).status, 503)
         XCTAssertTrue(server.logText.contains("wrong time permits"), server.logText)
@@ -119,7 +120,8 @@ final class PermitWatchTests: XCTestCase {
         other.stop(SIGTERM)
     }
 
-    /// A D-TA that does not answer gives no wrong permit, so users with today's permit can log in.
+    /// A D-TA that does not answer gives no wrong permits, so users who already have today's permit must be able to log
+    /// in.
     func testAD_TAThatDoesNotAnswerStopsNoLoginWithAPermitOfTheDay() throws {
         let state = Flag()
         let dta2 = backend.dta2Port

@@ -5,7 +5,7 @@ import MPinServer
 import MPinService
 import XCTest
 
-/// The real program: start, restart, kill, signals, errors at the start, and the parts as separate processes.
+/// Tests the real program: start, restart, kill, signals, errors at the start, and the parts as separate processes.
 final class ProcessTests: XCTestCase {
     private lazy var backend = Backend.onFreePorts()
 
@@ -103,7 +103,7 @@ final class ProcessTests: XCTestCase {
         XCTAssertEqual(rps.stop(SIGTERM), 0, rps.logText)
     }
 
-    /// `systemctl reload` sends this signal to every server.
+    /// `systemctl reload` sends SIGHUP to every server, also to one without a certificate. It must not end the server.
     func testSIGHUPWithoutACertificateEndsNothing() throws {
         let mpind = try Mpind(backend)
         while !mpind.logText.contains("\"level\""), mpind.process.isRunning { usleep(1_000) }
@@ -186,7 +186,7 @@ final class ProcessTests: XCTestCase {
         XCTAssertTrue(mpind.logText.contains("owner only"), mpind.logText)
     }
 
-    /// With a new master share every right PIN would count as wrong and block its user.
+    /// The RPS must not start with a new master share, because every right PIN would count as wrong and block its user.
     func testALostMasterShareStopsTheStart() throws {
         try started().stop(SIGTERM)
         for suffix in ["", "-wal", "-shm", "-journal"] {
@@ -235,7 +235,8 @@ final class ProcessTests: XCTestCase {
         for part in parts { XCTAssertEqual(part.stop(SIGTERM), 0) }
     }
 
-    /// Searches metrics and audit logs for secrets. The logs of all four processes are searched when they end.
+    /// Searches metrics and audit logs for secrets. The other logs of all four processes are searched when the
+    /// processes end.
     private func assertMetricsAndAuditLogAreSilent() throws {
         XCTAssertGreaterThan(backend.traffic.count, 30)
         for (part, port) in adminPorts {
@@ -251,7 +252,7 @@ final class ProcessTests: XCTestCase {
     private lazy var adminPorts = Dictionary(
         uniqueKeysWithValues: zip(["rps", "rpa", "dta1", "dta2"], freePorts(4)))
 
-    /// The options that all parts get: the most detailed log, metrics and an audit log.
+    /// Returns the options that all parts get: the most detailed log, metrics and an audit log.
     private func watched(_ part: String) throws -> [String] {
         let folder = "\(backend.stateFolder)/log-\(part)"
         try makeFolder(folder)
@@ -261,7 +262,7 @@ final class ProcessTests: XCTestCase {
         ]
     }
 
-    /// A login by a client that only knows the RPA's address.
+    /// Registers and logs in with a client that knows only the RPA's URL.
     private func logInAtTheApplicationOnly() throws {
         var known = backend
         known.port = rpaPort
@@ -273,7 +274,8 @@ final class ProcessTests: XCTestCase {
         try logABrowserIn(client, user, "bob@example.com")
     }
 
-    /// The browser sends its token to the RPA's process, which asks the RPS's process and tells it the outcome.
+    /// Logs a browser in. The browser sends its token to the RPA's process, which redeems it at the RPS's process and
+    /// reports the outcome.
     private func logABrowserIn(_ client: TestClient, _ user: TestClient.User, _ name: String) throws {
         let browser = try TestBrowser(client.backend)
         let authOTT = try client.prove(user, wid: browser.wid)
@@ -290,7 +292,8 @@ final class ProcessTests: XCTestCase {
         XCTAssertEqual(data?["userId"] as? String, name, "of the outcome, not of the question")
     }
 
-    /// Revokes an identity. The RPS tells the website in the RPA's process.
+    /// Revokes an identity. The RPS's process must tell it to the website in the RPA's process, which then ends the
+    /// session.
     private func revoke(_ client: TestClient, _ user: TestClient.User) throws {
         let pass2 = try client.pass2(client.pass1(user, pin: "1234", permit: client.timePermit(user)))
         let login = try backend.call(
@@ -307,7 +310,7 @@ final class ProcessTests: XCTestCase {
         XCTAssertEqual(try account(), 303)
     }
 
-    /// With --wait-for-login-result the phone waits for the verdict of the RPA.
+    /// With --wait-for-login-result, the phone waits for the verdict of the RPA, and gets its refusal.
     func testAPhoneHearsThatItsUserIsOnTheOperatorsList() throws {
         let list = backend.stateFolder + "/revoked"
         let mpind = try started(["--revoked-users", list, "--wait-for-login-result", "--force-activate"])
@@ -337,7 +340,7 @@ final class ProcessTests: XCTestCase {
         ]
     }
 
-    /// Starts RPS and RPA first, because they must work, or wait, until the D-TAs start.
+    /// Starts the RPS and the RPA before the D-TAs, to test that they wait until the D-TAs answer.
     private func separateParts() throws -> [Mpind] {
         let state = backend.stateFolder
         try makeFolder(state)
@@ -375,7 +378,7 @@ final class ProcessTests: XCTestCase {
 }
 
 extension TestClient {
-    /// Finishes a registration that was stored as `<mpinId> <regOTT>`.
+    /// Finishes a registration. `pending`: its M-Pin ID and its regOTT, separated by a space.
     func finish(_ pending: String, pin: String) throws -> User {
         let parts = pending.split(separator: " ").map(String.init)
         return try finishRegistration(

@@ -5,7 +5,7 @@ import MPinStore
 import MPinWire
 import XCTest
 
-/// Limits on requests of each caller, and how the caller is determined behind proxies.
+/// Tests limits on the requests of each caller, and how the server determines the caller behind proxies.
 final class RateLimitTests: XCTestCase {
     private func limited(
         _ change: @escaping (inout RateLimits) -> Void, proxies: [String] = []
@@ -30,7 +30,7 @@ final class RateLimitTests: XCTestCase {
         let refused = try XCTUnwrap(answers.last)
         let refusedAt = Date()
         XCTAssertEqual(refused.status, 429)
-        // Two requests at first, and one more every three seconds.
+        // The limit allows two requests at first, and one more every three seconds.
         XCTAssertTrue(3...3 + Int(refusedAt.timeIntervalSince(start) / 3) ~= answers.count)
         let wait = try XCTUnwrap(refused.headers["retry-after"].flatMap { Double($0) })
         XCTAssertTrue((1...3).contains(wait))
@@ -47,8 +47,8 @@ final class RateLimitTests: XCTestCase {
         let client = TestClient(backend: server.backend)
         let known = try client.register("alice@example.com", pin: "1234")
         let other = try client.register("bob@example.com", pin: "1234")
-        // The same M-Pin ID with another last digit of the salt, which stands before the quote and the brace that end
-        // the JSON.
+        // Replaces the last digit of the salt in the M-Pin ID. The ID is hex of a JSON text that ends with the salt, a
+        // quote (22) and a brace (7d).
         let digit = known.id.hasSuffix("30227d") ? "31227d" : "30227d"
         let stranger = known.id.dropLast(6) + digit
         let permit = try client.timePermit(other)
@@ -91,7 +91,7 @@ final class RateLimitTests: XCTestCase {
 
     func testAMailboxGetsALimitedNumberOfMails() throws {
         let server = try limited { $0.registerIdentity = RateLimit("2/600") }
-        // Most providers deliver these three addresses to one mailbox.
+        // Most mail providers deliver mail for these three addresses to one mailbox, so they share one limit.
         let statuses = try ["alice@example.com", "Alice@Example.com", "aLICE@example.com"].map { user in
             try server.backend.call("PUT", "/rps/user", "{\"userId\":\"\(user)\"}").status
         }
@@ -146,7 +146,7 @@ final class RateLimitTests: XCTestCase {
                     try server.backend.call("GET", target + forged, port: server.backend.dta2Port).status, 401, target)
             }
         }
-        // Two shares of the client secret and two of the permit use up the limit of four.
+        // The limit is four shares. The registration took two for the client secret, so two for permits are left.
         let answer = try server.backend.call("GET", "/rps/timePermit/" + alice.id)
         let first: RPSTimePermitResponse = try answer.json()
         let query = "/timePermit?hash_mpin_id=\(first.storageId)&signature=\(first.signature)"

@@ -5,7 +5,7 @@ import MPinStore
 import MPinWire
 import XCTest
 
-/// Registration: requests, mails, confirmation and shares (wire sections 6.2, 6.3, 8.1 and 8.4).
+/// Tests registrations: requests, mails, confirmation and shares (wire sections 6.2, 6.3, 8.1 and 8.4).
 final class RegistrationTests: XCTestCase {
     func testTheIDIsHexOfTheJSONTextThatOldClientsRead() throws {
         let server = try InProcess()
@@ -23,7 +23,7 @@ final class RegistrationTests: XCTestCase {
         XCTAssertTrue(String(decoding: id, as: UTF8.self).hasPrefix("{\"mobile\": 7,"), "numeric text is a number")
     }
 
-    /// Defect 16: registrations of user ids outside ASCII gave 500.
+    /// Wire section 17, defect 16: a user id outside ASCII gave 500.
     func testUserIDsOutsideASCIIRegisterAndLogIn() throws {
         let mailed = TestClient(backend: try InProcess().keep(in: self).backend)
         let forced = TestClient(backend: try InProcess { $0.delivery = .forceActivate }.keep(in: self).backend)
@@ -68,7 +68,7 @@ final class RegistrationTests: XCTestCase {
         XCTAssertNotEqual(answer.object["mpinId"] as? String, "7b7d")
     }
 
-    /// Defect 2: the mail for one user's registration could be sent to another user's mailbox.
+    /// Wire section 17, defect 2: the mail for one user's registration could be sent to another user's mailbox.
     func testARestartForAnotherUserIsRefusedAndMailsNobody() throws {
         let server = try InProcess()
         let client = TestClient(backend: server.backend)
@@ -79,7 +79,7 @@ final class RegistrationTests: XCTestCase {
         _ = try server.backend.link(to: "victim@example.com")
     }
 
-    /// Defect 3: the link's host was taken from the request.
+    /// Wire section 17, defect 3: the host of the link in the mail was taken from the request.
     func testTheLinkStartsWithTheConfiguredURLWhateverTheRequestSays() throws {
         let server = try InProcess { $0.publicURL = "https://login.example.com" }
         let request =
@@ -93,7 +93,7 @@ final class RegistrationTests: XCTestCase {
         XCTAssertFalse(mail.contains("evil"))
     }
 
-    /// Defect 4: the private listener stored any value as activation key in place of the right one.
+    /// Wire section 17, defect 4: anybody could replace the activation key of a registration by a wrong one.
     func testAWrongActivationKeyIsRefusedAtDeliveryAndHarmsNothing() throws {
         let server = try InProcess()
         let client = TestClient(backend: server.backend)
@@ -106,7 +106,7 @@ final class RegistrationTests: XCTestCase {
         XCTAssertEqual(try client.signature(registration).status, 200)
     }
 
-    /// Defect 11: the link's expiry was not signed, and the page said "activated" for any key.
+    /// Wire section 17, defect 11: the expiry in the link was not signed, and the page said "activated" for any key.
     func testALinkCannotBeChangedAndExpires() throws {
         let server = try InProcess()
         let client = TestClient(backend: server.backend)
@@ -139,7 +139,7 @@ final class RegistrationTests: XCTestCase {
 
     func testThePageEscapesWhatItShowsAndForbidsScripts() throws {
         let server = try InProcess()
-        // Special characters of HTML that are allowed in a mail address.
+        // This user id contains special characters of HTML that are allowed in a mail address.
         let fine = "it's&so@example.com"
         XCTAssertEqual(try server.backend.call("PUT", "/rps/user", "{\"userId\":\(fine.quoted)}").status, 200)
         let page = try server.backend.call("GET", server.backend.link(to: fine))
@@ -149,7 +149,7 @@ final class RegistrationTests: XCTestCase {
         XCTAssertEqual(page.headers["referrer-policy"], "same-origin")
     }
 
-    /// A defect that wire section 6.3 describes: a wrong regOTT from anybody deleted the pending registration.
+    /// Wire section 6.3: at the old server, a wrong regOTT from anybody deleted the pending registration.
     func testAWrongTokenAtSignatureLeavesTheRegistration() throws {
         let server = try InProcess()
         let client = TestClient(backend: server.backend)
@@ -161,7 +161,7 @@ final class RegistrationTests: XCTestCase {
         XCTAssertEqual(try client.signature(registration).status, 200)
     }
 
-    /// Defect 18: if the second share was lost, the user had to register again.
+    /// Wire section 17, defect 18: if the second share was lost, the user had to register again.
     func testLostSharesCanBeFetchedAgainForAWhileByTheSameClientOnly() throws {
         let server = try InProcess()
         let client = TestClient(backend: server.backend)
@@ -191,7 +191,8 @@ final class RegistrationTests: XCTestCase {
         XCTAssertEqual(try client.login(alice, pin: "1234").status, 200)
     }
 
-    /// Old clients send any body or none to setupDone, so that ends nothing, and they may fetch their shares again.
+    /// Only setupDone with the regOTT ends a registration. Old clients send no body or any body; they may fetch their
+    /// shares again.
     func testSetupDoneWithTheTokenEndsTheRegistrationAtOnce() throws {
         let server = try InProcess().keep(in: self)
         let client = TestClient(backend: server.backend)
@@ -215,7 +216,7 @@ final class RegistrationTests: XCTestCase {
         XCTAssertEqual(try client.login(alice, pin: "1234").status, 200)
     }
 
-    /// Wire section 6.3: clients append the query unchanged to `certivoxURL + "clientSecret?"`.
+    /// Wire section 6.3: clients append the member `params` unchanged to `certivoxURL + "clientSecret?"`.
     func testTheQueryForTheSecondShareHasTheMembersOfTheProtocolAndLivesAMinute() throws {
         let server = try InProcess()
         let client = TestClient(backend: server.backend)
@@ -236,7 +237,7 @@ final class RegistrationTests: XCTestCase {
         XCTAssertTrue((40...60).contains(expires.seconds - server.now.seconds))
     }
 
-    /// Defect 13: a restart of the only pending registration lost it when the older item expired.
+    /// Wire section 17, defect 13: after a restart, the registration was lost when the item of the first try expired.
     func testARestartedRegistrationOutlivesTheFirstOnesExpiry() throws {
         let server = try InProcess()
         let client = TestClient(backend: server.backend)

@@ -6,7 +6,7 @@ import MPinStore
 import MPinWire
 import XCTest
 
-/// Rotation of the master secret at both D-TAs while an RPS is running.
+/// Tests a rotation of the master secret at both D-TAs while an RPS is running.
 final class RotationTests: XCTestCase {
     private let day = 86_400
 
@@ -14,7 +14,7 @@ final class RotationTests: XCTestCase {
         try InProcess { $0.limits.service.keyWatchSeconds = 1 }.keep(in: self)
     }
 
-    /// The operator's command, on the file of a running D-TA.
+    /// Runs the operator's command on the file of a running D-TA.
     private func rotate(_ backend: Backend, _ name: String, until end: Moment? = nil) throws {
         let command = try Mpind([
             "dta", "rotate", "--database", "\(backend.stateFolder)/\(name).sqlite", "--key-file",
@@ -23,7 +23,7 @@ final class RotationTests: XCTestCase {
         XCTAssertEqual(command.stop(0), 0, command.logText)
     }
 
-    /// The key id that a new registration gets.
+    /// Returns the id of the master secret from which a new registration gets its shares.
     private func newKeyID(_ client: TestClient) throws -> String {
         let user = UUID().uuidString + "@example.com"
         let registration = try client.startRegistration(user)
@@ -101,7 +101,7 @@ final class RotationTests: XCTestCase {
         XCTAssertEqual(try serverSecret("2").status, 200)
     }
 
-    /// The signed text contains the id of the master secret, so a query for one is not valid for another.
+    /// The signed text contains the id of the master secret, so a query for one master secret is not valid for another.
     func testAQueryForOneMasterSecretIsNoneForAnother() throws {
         let server = try server()
         let (backend, client) = (server.backend, TestClient(backend: server.backend))
@@ -118,7 +118,7 @@ final class RotationTests: XCTestCase {
         XCTAssertEqual(try status(params.replacing("&key_id=2", with: "")), 401)
     }
 
-    /// Tests what docs/operating.md says about a D-TA that was restored from a backup before a rotation.
+    /// Tests what docs/operating.md says about a D-TA that was restored from a backup from before a rotation.
     func testAnAuthorityThatLostAShareIsRotatedUpToTheOtherAndOnlyItsIdentitiesRegisterAgain() throws {
         let server = try server()
         let (backend, client) = (server.backend, TestClient(backend: server.backend))
@@ -166,7 +166,8 @@ final class RotationTests: XCTestCase {
         XCTAssertEqual(try newKeyID(client), "2")
         XCTAssertEqual(try client.login(alice, pin: "1234").status, 200)
         second.stop(SIGTERM)
-        // Restores the second D-TA's file from before the rotation and rotates it again, which makes another share 2.
+        // Makes the second D-TA's file anew and rotates it, as after a restore from before the rotation. Its share 2 is
+        // then another one, so the RPS must not start.
         let seal = Seal.key(try KeyFile.load(backend.stateFolder + "/dta2.key"))
         try FileManager.default.removeItem(atPath: backend.stateFolder + "/dta2.sqlite")
         let url = StoreURL.sqlite(path: backend.stateFolder + "/dta2.sqlite")

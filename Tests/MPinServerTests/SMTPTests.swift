@@ -4,7 +4,7 @@ import MPinServer
 import Synchronization
 import XCTest
 
-/// The activation mail over SMTP, received by a small server in the test.
+/// Tests the activation mail over SMTP. A small server in the test receives it.
 final class SMTPTests: XCTestCase {
     func testTheActivationLinkComesByMail() throws {
         let sink = try MailSink()
@@ -32,7 +32,7 @@ final class SMTPTests: XCTestCase {
     }
 }
 
-/// Receives one mail and stores the whole dialogue.
+/// An SMTP server that receives one mail and stores the whole dialogue.
 private final class MailSink: Sendable {
     let port: Int
     private let said = Mutex("")

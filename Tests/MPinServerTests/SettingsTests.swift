@@ -5,8 +5,8 @@ import MPinStore
 import MPinWire
 import XCTest
 
-/// What the server tells clients about itself (wire sections 6.1, 6.13 and 6.15), and the RPA about clients (section
-/// 8.1).
+/// Tests what the server tells clients about itself (wire sections 6.1, 6.13 and 6.15), and what it tells the RPA about
+/// clients (section 8.1).
 final class SettingsTests: XCTestCase {
     private let certain: Set = [
         "certivoxURL", "signatureURL", "registerURL", "timePermitsURL", "timePermitsStorageURL", "setupDoneURL",
@@ -130,7 +130,8 @@ final class SettingsTests: XCTestCase {
         }
     }
 
-    /// The headers that an RPA receives at /mpinVerify when a client registers with these headers; names in lower case.
+    /// Returns the headers that an RPA receives at /mpinVerify when a client registers with the headers `headers`.
+    /// Names are in lower case.
     private func verifyHeaders(
         sending headers: [String: String], _ change: (inout RelyingPartyServiceConfig) -> Void
     ) throws -> [String: String] {

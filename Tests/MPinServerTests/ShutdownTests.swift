@@ -1,14 +1,14 @@
 import Foundation
 import XCTest
 
-/// How the real program ends: every request that has arrived is answered.
+/// Tests how the real program ends: it must answer every request that has arrived.
 final class ShutdownTests: XCTestCase {
     private lazy var backend = Backend.onFreePorts()
 
     override func tearDown() { try? FileManager.default.removeItem(atPath: backend.stateFolder) }
 
-    /// The process is stopped while connections are made, requests sent and the signal given. All of them wait in the
-    /// system until it continues, so it finds the requests and the signal at the same time.
+    /// Stops the process (SIGSTOP) while the test opens connections, sends requests and gives the signal to end. When
+    /// the process continues, it finds the requests and the signal at the same time.
     func testSIGTERMResetsNoRequestThatHasArrived() throws {
         for _ in 0..<3 {
             let mpind = try Mpind(backend)
@@ -29,7 +29,7 @@ final class ShutdownTests: XCTestCase {
         }
     }
 
-    /// While the program waits for the last requests, new connections are refused at once.
+    /// While the program waits for the last requests, it must refuse new connections at once.
     func testNoNewConnectionIsTakenDuringTheEnd() throws {
         let mpind = try Mpind(backend)
         try mpind.waitUntilReady()
@@ -50,7 +50,7 @@ final class ShutdownTests: XCTestCase {
         XCTAssertEqual(mpind.stop(SIGTERM), 0)
     }
 
-    /// Connections that wait for their next request are closed, and do not delay the end.
+    /// Connections that wait for their next request must be closed, and must not delay the end.
     func testSIGTERMClosesConnectionsThatHaveNothingToDo() throws {
         let mpind = try Mpind(backend)
         try mpind.waitUntilReady()
@@ -62,7 +62,7 @@ final class ShutdownTests: XCTestCase {
         for file in idle { XCTAssertNil(Sockets.receive(file), "closed, and nothing said") }
     }
 
-    /// A connection that has got one answer and is still open.
+    /// Returns a connection that has got one answer and is still open.
     private func keptConnection() throws -> Int32 {
         let file = try Sockets.connect(backend.port)
         ask(file)

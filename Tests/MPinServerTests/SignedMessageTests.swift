@@ -3,7 +3,8 @@ import MPinServer
 import MPinService
 import XCTest
 
-/// Signed messages between the parts. They are unambiguous, and each is valid for its purpose, key and fields only.
+/// Tests the signed messages between the parts. A signature must be valid only for one purpose, one key and one list of
+/// fields.
 final class SignedMessageTests: XCTestCase {
     func testEveryKindEveryFieldAndEveryBoundaryChangesTheSignature() throws {
         let key = try SecretBytes.random(count: 32)
@@ -35,7 +36,7 @@ final class SignedMessageTests: XCTestCase {
         }
     }
 
-    /// The signatures of wire section 16, which the original programs' crypto library has made.
+    /// Compares with the signatures of wire section 16, which the old programs' crypto library has made.
     func testTheOldFormIsByteForByteTheOldPrograms() throws {
         let key = SecretBytes(copying: Array("9d1f3a5b7c2e4f60818a9bacbdcedff0".utf8).span)
         let appID = "c0ffee00c98e11e4b69d02547e1fd4a1"

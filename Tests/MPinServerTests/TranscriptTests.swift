@@ -4,8 +4,9 @@ import MPinServer
 import MPinWire
 import XCTest
 
-/// The recorded exchanges of an old client with the old server. The requests have the old client's headers and layout
-/// of the body. Each answer must have at least the recorded members, with the recorded JSON types.
+/// Plays the recorded exchanges of an old client with the old server to our server. The requests have the old client's
+/// headers and its layout of the body. Each answer must have at least the recorded members, with the recorded JSON
+/// types.
 final class TranscriptTests: XCTestCase {
     func testTheOldClientsFlowGetsTheAnswersThatItWasRecordedWith() throws {
         let old = TranscriptPlayer(server: try InProcess())
@@ -40,7 +41,7 @@ final class TranscriptTests: XCTestCase {
         try logIn(old, client, user, "1234", "std-05-authenticate-right-pin")
     }
 
-    /// The permit storage answers 404, then D-TA 2 is asked.
+    /// Fetches both permit shares. The permit storage answers 404, so the second share comes from D-TA 2.
     private func permits(_ old: TranscriptPlayer, _ id: String) throws {
         let flow = "std-04-timePermits-storage404-then-dta"
         let answer = try old.play(flow, "GET", "/rps/timePermit/" + id, as: "/rps/timePermit/")
@@ -135,7 +136,8 @@ final class TranscriptTests: XCTestCase {
             body: recorded.merging(["authOTT": authOTT]) { $1 }, hop: "rps")
     }
 
-    /// The browser learns of the login, the RPA asks and reports as recorded, and both sides get their answers.
+    /// Finishes a login: the browser learns of it, the RPA redeems the token and reports its verdict as recorded, and
+    /// the phone gets its answer.
     private func finish(_ old: TranscriptPlayer, _ flow: String, _ webOTT: String, _ phone: Later<Answer>) throws {
         let end = Date(timeIntervalSinceNow: 30)
         var seen = try old.server.backend.call("POST", "/rps/access", "{\"webOTT\":\"\(webOTT)\"}")
@@ -154,7 +156,7 @@ final class TranscriptTests: XCTestCase {
         XCTAssertEqual(over.object["status"] as? String, "expired")
     }
 
-    /// Pass 1 and pass 2 as recorded. Returns the body of the phone's next request.
+    /// Sends pass 1 and pass 2 as recorded. Returns the body of the phone's next request.
     private func prove(
         _ old: TranscriptPlayer, _ client: TestClient, _ user: TestClient.User, _ pin: String, _ flow: String,
         wid: String

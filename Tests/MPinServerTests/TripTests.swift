@@ -3,8 +3,8 @@ import MPinStore
 import StoreEngines
 import XCTest
 
-/// If its stores are far away, a login waits for them four times, with two durable transactions. A parallel pair counts
-/// as one trip.
+/// Tests that a login makes four trips to stores on other machines, two of them with a durable transaction. Calls that
+/// are made at the same time are one trip.
 final class TripTests: XCTestCase {
     func testALoginMakesFourTripsWhateverItComesTo() throws {
         let gate = TripGate()
@@ -29,7 +29,7 @@ final class TripTests: XCTestCase {
         }
     }
 
-    /// If a claim finds nothing, the attempt that was reserved together with it is given back.
+    /// If no challenge is found, the attempt that was reserved at the same time must be given back.
     func testAProofWithoutAChallengeCostsNoAttempt() throws {
         let gate = TripGate()
         let (client, alice) = try registered(gate)
@@ -44,7 +44,7 @@ final class TripTests: XCTestCase {
         XCTAssertEqual(try client.login(alice, pin: "1234", permit: permit).status, 200)
     }
 
-    /// Checks the calls of each trip. Within a trip they may have any order.
+    /// Checks which calls each trip consists of. The calls of one trip may be in any order.
     private func check(_ gate: TripGate, _ trips: [String]..., line: UInt = #line) {
         let (calls, failures) = gate.result()
         XCTAssertEqual(failures, [], line: line)

@@ -7,7 +7,7 @@ import MPinStore
 import MPinWire
 import XCTest
 
-/// The D-TA's endpoints and its master share (wire section 9).
+/// Tests the D-TA's endpoints and its master share (wire section 9).
 final class TrustAuthorityTests: XCTestCase {
     private let zero = String(repeating: "0", count: 64)
 
@@ -40,7 +40,8 @@ final class TrustAuthorityTests: XCTestCase {
         _ = try ServerContext(serverSecret: sum.span)
     }
 
-    /// A thief of the RPS's keys can fetch secrets from the D-TAs, and only their audit logs record it.
+    /// Somebody who has stolen the RPS's keys can fetch secrets from the D-TAs. Only the D-TAs' audit logs would show
+    /// it.
     func testEachAuthorityRecordsTheSecretsThatItGives() throws {
         let server = try InProcess().keep(in: self)
         let alice = try TestClient(backend: server.backend).register("alice@example.com", pin: "1234")
@@ -87,7 +88,8 @@ final class TrustAuthorityTests: XCTestCase {
         XCTAssertEqual(try status(server.backend.dta2Port), 408)
     }
 
-    /// Defect 7: a permit signature never expired and gave permits of any number of days at /timePermits.
+    /// Wire section 17, defect 7: a permit signature never expired, and gave permits for any number of days at
+    /// /timePermits.
     func testAPermitSignatureIsGoodForItsDayAndForNothingElse() throws {
         let server = try InProcess()
         let client = TestClient(backend: server.backend)
@@ -126,7 +128,7 @@ final class TrustAuthorityTests: XCTestCase {
         XCTAssertEqual(try permits(1, server.now.adding(seconds: -10).iso).status, 408)
     }
 
-    /// A D-TA with the sealed master share of wire section 16 in its file gives the values of that section.
+    /// A D-TA whose file contains the sealed master share of wire section 16 must give the values of that section.
     func testKnownSharesComeOutOfAKnownMasterShare() throws {
         let authority = try LoneAuthority(at: "2026-11-21T02:36:19Z")
         defer { authority.stop() }

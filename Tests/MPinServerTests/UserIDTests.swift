@@ -4,9 +4,9 @@ import MPinServer
 import MPinWire
 import XCTest
 
-/// Which characters a user id may contain, and that all Unicode forms of a name are one user.
+/// Tests which characters a user id may contain, and that all Unicode forms of a name are one user.
 final class UserIDTests: XCTestCase {
-    /// "José", decomposed as some systems type it (a separate accent), and composed.
+    /// "José" in two forms: decomposed, with the accent as a separate character, as some systems type it, and composed.
     private let decomposed = "jose\u{301}@example.com"
     private let composed = "jos\u{e9}@example.com"
 
@@ -30,8 +30,8 @@ final class UserIDTests: XCTestCase {
         }
     }
 
-    /// Old clients compare the bytes in their M-Pin ID with those that they requested. Everywhere else the name is
-    /// composed.
+    /// The M-Pin ID must contain the name as it was typed, because old clients compare it with the one that they sent.
+    /// Everywhere else the name is composed.
     func testAUserIsOneHoweverTheNameIsTyped() throws {
         let server = try InProcess {
             $0.delivery = .forceActivate

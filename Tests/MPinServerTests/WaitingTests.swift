@@ -5,14 +5,14 @@ import MPinStore
 import MPinWire
 import XCTest
 
-/// Pages that wait for phones, and phones that wait for pages. Their number is limited, and they do not affect other
-/// requests.
+/// Tests pages that wait for phones, and phones that wait for pages. Their number must be limited, and they must not
+/// affect other requests.
 final class WaitingTests: XCTestCase {
     private lazy var backend = Backend.onFreePorts()
 
     override func tearDown() { try? FileManager.default.removeItem(atPath: backend.stateFolder) }
 
-    /// With these limits 12 pages and 2 phones of one address may wait, and 48 pages in all.
+    /// With these limits, 12 pages and 2 phones of one address may wait, and 48 pages in all.
     private static let few = ["--connections", "64", "--connections-per-address", "16"]
 
     private func rpa(_ rpsURL: String, _ more: [String] = []) throws -> Mpind {
@@ -59,7 +59,8 @@ final class WaitingTests: XCTestCase {
             $0.limits.service.pageWaitSeconds = 20
         }.keep(in: self)
         let browsers = try (0..<13).map { _ in try TestBrowser(code: server.backend) }
-        // While the thirteenth page below is being answered, one of these can be refused; it then tries again.
+        // Starts twelve pages that wait. The thirteenth page below may take the place of one of them for a moment; the
+        // refused page then tries again.
         let waiting = browsers.prefix(12).map { browser in
             Later {
                 let body = "{\"webOTT\":\"\(browser.webOTT)\",\"wait\":20}"
@@ -68,8 +69,8 @@ final class WaitingTests: XCTestCase {
                 return try (answer.json() as AccessResponse).status
             }
         }
-        // A waiting page gets no answer, so the test cannot see when all of them wait. It tries until the next page is
-        // refused.
+        // Tries the thirteenth page until it is refused. A waiting page gets no answer, so the test cannot see when all
+        // twelve wait.
         let body = "{\"webOTT\":\"\(browsers[12].webOTT)\",\"wait\":1}"
         let end = Date(timeIntervalSinceNow: 15)
         var answer = try server.backend.call("POST", "/rps/access", body)
@@ -85,8 +86,8 @@ final class WaitingTests: XCTestCase {
         for wait in waiting { XCTAssertEqual(try wait.get(), "user") }
     }
 
-    /// If a page is closed or a phone loses its network, its place must be free at once, not only when its time is
-    /// over.
+    /// If a page is closed or a phone loses its network, its place must be free at once, and not only when its waiting
+    /// time is over.
     func testAClosedConnectionFreesItsPlaceAtTheRPAAtOnceAndEndsItsRequest() throws {
         let (asked, ended) = (Count(), Count())
         let rps = try LoopbackServer(onEnd: { ended.add() }) { _ in
@@ -101,7 +102,7 @@ final class WaitingTests: XCTestCase {
                 let waiting = try (0..<places).map { _ in try enter(path, asked) }
                 XCTAssertEqual(try backend.call("POST", path, "{}").status, 503, path)
                 for file in waiting { close(file) }
-                // The request to the RPS ends long before the RPS would have answered.
+                // Waits until the RPA has ended its requests to the RPS, which would be answered much later.
                 ended.wait(for: before + places, seconds: 15)
                 XCTAssertEqual(ended.value, before + places, path)
             }
@@ -109,7 +110,7 @@ final class WaitingTests: XCTestCase {
         XCTAssertEqual(mpind.stop(SIGTERM), 0)
     }
 
-    /// A connection whose request has reached the RPS. A request that is refused is sent again.
+    /// Sends a request until it has reached the RPS, and returns its connection. A refused request is sent again.
     private func enter(_ path: String, _ asked: Count) throws -> Int32 {
         let (before, end) = (asked.value, Date(timeIntervalSinceNow: 15))
         while Date() < end {
@@ -139,7 +140,7 @@ final class WaitingTests: XCTestCase {
             let end = Date(timeIntervalSinceNow: 20)
             var waiting = try (0..<12).map(wait)
             while try isFree(), Date() < end {
-                // A page that was refused while another one was being answered is sent again.
+                // Sends a page again if it was refused because another one was just being answered.
                 for number in 0..<12 where Sockets.hasAnswer(waiting[number]) {
                     close(waiting[number])
                     waiting[number] = try wait(number)
@@ -152,8 +153,8 @@ final class WaitingTests: XCTestCase {
         }
     }
 
-    /// The RPA's questions concern all phones (wire section 7). Without a shared key they arrive on the same listener
-    /// as the public paths.
+    /// The RPA's requests about logins are for all phones (wire section 7). Without a key for the RPA, they arrive on
+    /// the same listener as the public paths, but must not count as waiting phones.
     func testTheRPAsQuestionsAboutLoginsDoNotCountAsWaitingPhones() throws {
         let server = try InProcess(
             change: {
@@ -177,7 +178,8 @@ final class WaitingTests: XCTestCase {
         for phone in phones { XCTAssertEqual(try phone.get(), 200) }
     }
 
-    /// Any other failure of the RPS gives 500 at the RPA, as with the old RPA (`ForwardingTests`).
+    /// The RPA passes on a 503 for a page that may not wait. For other requests, a 503 of the RPS gives 500, as with
+    /// the old RPA.
     func testTheRPAForwardsThe503OfAPageThatMayNotWait() throws {
         let rps = try LoopbackServer { _ in .answer(503, headers: [("Retry-After", "5")], body: []) }
         defer { rps.stop() }
@@ -188,7 +190,7 @@ final class WaitingTests: XCTestCase {
         XCTAssertEqual(mpind.stop(SIGTERM), 0)
     }
 
-    /// Otherwise a restart would take as long as pages wait, or would end them without an answer.
+    /// Otherwise a restart would take as long as pages wait, or would end their connections without an answer.
     func testSIGTERMLetsGoOfThePagesThatWait() throws {
         let waits = Count()
         let rps = try LoopbackServer { _ in
@@ -209,7 +211,8 @@ final class WaitingTests: XCTestCase {
         }
     }
 
-    /// The expiry of a session wakes no waiting page, so the page must notice it itself.
+    /// The expiry of an access number is no event that wakes a waiting page, so the server must notice it when the wait
+    /// ends.
     func testAPageThatWaitsHearsThatItsNumberHasExpired() throws {
         let server = try InProcess().keep(in: self)
         let browser = try TestBrowser(server.backend)
@@ -219,7 +222,8 @@ final class WaitingTests: XCTestCase {
         XCTAssertEqual(try waiting.get(), "expired")
     }
 
-    /// Many people can share an address, and each of their pages asks repeatedly.
+    /// Many people can share an address, and each of their pages polls. These polls must not use up the limit on new
+    /// pages.
     func testThePollsOfPagesUseUpNothingThatANewPageNeeds() throws {
         let server = try InProcess {
             $0.rates.accessAddress = RateLimit("3/600")
@@ -234,8 +238,8 @@ final class WaitingTests: XCTestCase {
         XCTAssertEqual(try server.backend.call("GET", "/login").status, 429)
     }
 
-    /// The program raises its soft limit on open files to the hard one. If that is less than its limits need, it must
-    /// accept fewer connections, because otherwise any connection could be the one for which no file is left.
+    /// The program raises its soft limit on open files to the hard limit. If that is too small for its own limits, it
+    /// must accept fewer connections. Otherwise it could run out of files for any connection.
     func testTooFewOpenFilesAreSaidAndTheLimitsFitThem() throws {
         let raised = try Mpind(backend, files: "256:20000")
         try raised.waitUntilReady()
@@ -252,7 +256,7 @@ final class WaitingTests: XCTestCase {
         XCTAssertEqual(said?["needed"].flatMap { Int($0) }.map { $0 > 10_000 }, true)
         let connections = try XCTUnwrap(said?["connections"].flatMap { Int($0) })
         XCTAssertTrue((32..<256).contains(connections), "\(connections)")
-        // More connections than the system has files for; the accepted ones are served.
+        // Opens more connections than the system has files for. The server must still serve those that it accepts.
         let files = try (0..<600).map { try Sockets.connect(backend.port, from: UInt16(2 + $0 % 8)) }
         for file in files { close(file) }
         let client = TestClient(backend: backend)

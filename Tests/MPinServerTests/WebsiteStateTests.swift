@@ -3,7 +3,7 @@ import MPinServer
 import MPinWire
 import XCTest
 
-/// What the pages say after an error, and how the user can continue.
+/// Tests what the pages say after an error, and how the user can continue.
 final class WebsiteStateTests: XCTestCase {
     private static let ownPage = ["Origin": "http://127.0.0.1"]
 
@@ -11,7 +11,7 @@ final class WebsiteStateTests: XCTestCase {
         try InProcess { $0.delivery = delivery }.keep(in: self)
     }
 
-    /// A phone logs in for a browser with that PIN. Returns the status that the phone gets.
+    /// Logs in for a browser with a phone and this PIN. Returns the status that the phone gets.
     private func enter(_ pin: String, _ phone: TestClient.User, _ client: TestClient, _ wid: String) throws -> Int {
         try client.authenticateMobile(client.prove(phone, pin: pin, wid: wid)).status
     }
@@ -47,8 +47,8 @@ final class WebsiteStateTests: XCTestCase {
         XCTAssertNil(answer.refusal, "the phone has begun anew")
     }
 
-    /// There are few numbers, so anybody can find one that is in use. A refusal may appear on its page only if it has
-    /// cost an attempt at a PIN.
+    /// Access numbers have few digits, so anybody can find one that is in use. The page may show a refusal only if the
+    /// phone's user has spent an attempt on it.
     func testARefusalThatCostNoAttemptIsNotShownAfterANumber() throws {
         let server = try server()
         let client = TestClient(backend: server.backend)
@@ -105,7 +105,7 @@ final class WebsiteStateTests: XCTestCase {
         XCTAssertEqual(try server.backend.callPrivate("GET", target).text, "{\"state\":\"pending\"}")
     }
 
-    /// The cookie and the form token of the page that waits for the mail.
+    /// Returns the cookie and the form token of the page that waits for the mail.
     private func form(_ server: InProcess) throws -> (cookie: [String: String], csrf: Substring) {
         let page = try server.backend.call("GET", "/signup/mail")
         let cookie = String(try XCTUnwrap(page.headers["set-cookie"]).prefix { $0 != ";" })
@@ -137,7 +137,8 @@ final class WebsiteStateTests: XCTestCase {
             server.advance(seconds: wait)
         }
         _ = try server.backend.link(to: "alice@example.com")
-        // An address that is not registering gets the same answers, but no mail.
+        // Asks for another mail to an address that is not registering. The answers must be the same, but no mail is
+        // sent.
         let (known, stranger) = (try resend(), try resend("bob@example.com"))
         XCTAssertEqual([known.status, stranger.status], [200, 200])
         for spelling in ["bob@example.com", "BOB@example.com.", "bob%2Bshop@example.com"] {

@@ -4,9 +4,9 @@ import MPinServer
 import MPinService
 import XCTest
 
-/// The website on the wire: cookies, forms, headers. Its look is tested in a real browser (Tests/EndToEnd).
+/// Tests the website's HTTP: cookies, forms, headers. Tests/EndToEnd tests its look in a real browser.
 final class WebsiteTests: XCTestCase {
-    /// The headers of a browser's request from a page of this site.
+    /// The headers that a browser sends with a request from a page of this site.
     private static let ownPage = ["Origin": "http://127.0.0.1"]
 
     private func server(_ change: (inout AllInOne) -> Void = { _ in }) throws -> InProcess {
@@ -27,7 +27,7 @@ final class WebsiteTests: XCTestCase {
         return try server.backend.call("POST", "/mpinAuthenticate", body, headers: headers)
     }
 
-    /// The request header with the cookies of the answer's Set-Cookie.
+    /// Returns the request header that sends back the cookies of an answer.
     private func cookie(_ answer: Answer) throws -> [String: String] {
         let field = try XCTUnwrap(answer.headers["set-cookie"])
         return ["Cookie": String(field.prefix { $0 != ";" })]
@@ -37,7 +37,7 @@ final class WebsiteTests: XCTestCase {
         try server.backend.call("GET", "/account", headers: cookie)
     }
 
-    /// The hidden token in a page's form.
+    /// Returns the hidden token in a page's form.
     private func formToken(_ page: Answer) throws -> String {
         try String(XCTUnwrap(page.text.firstMatch(of: /name="csrf" value="([0-9a-f]{64})"/)).1)
     }
@@ -56,7 +56,7 @@ final class WebsiteTests: XCTestCase {
         XCTAssertEqual(page.headers["cache-control"], "no-store")
     }
 
-    /// A phone does not need a session, and another site must not start one for its visitors.
+    /// A login must not start a session if it comes from a phone, which needs none, or from a page of another site.
     func testOnlyALoginFromAnOwnPageBeginsASession() throws {
         let server = try server()
         let strangers: [[String: String]] = [
@@ -91,7 +91,7 @@ final class WebsiteTests: XCTestCase {
         XCTAssertEqual(listed.cookies, [], "and it is another one")
     }
 
-    /// Otherwise the phone would be told "logged in" and get a logout for a session that does not exist.
+    /// Otherwise the phone would be told that the user is logged in, and how to log out, but there would be no session.
     func testALoginForABrowserNeedsAPageOfThisSite() throws {
         let server = try server { $0.allowOrigin = ["*"] }
         let client = TestClient(backend: server.backend)
@@ -143,8 +143,8 @@ final class WebsiteTests: XCTestCase {
         XCTAssertEqual(try present(Self.ownPage).status, 408, "after that word nobody is logged in by it")
     }
 
-    /// A phone's login for a browser: the phone's last request, which is running, and a function that sends the
-    /// browser's token.
+    /// Starts a phone's login for a browser. Returns the phone's last request, which waits, and a function that sends
+    /// the browser's token with the given headers.
     private func loginAtBrowser(
         _ server: InProcess, _ user: TestClient.User, _ browser: TestBrowser
     ) throws -> (phone: Later<Answer>, present: ([String: String]) throws -> Answer) {
@@ -155,7 +155,8 @@ final class WebsiteTests: XCTestCase {
         return (phone, { try server.backend.call("POST", "/mpinAuthenticate", body, headers: $0) })
     }
 
-    /// A login by access number up to the question to the person. Returns what the browser has got, and the phone.
+    /// Logs in by access number up to the question whether this is the user. Returns the browser's cookie and form
+    /// token, and the phone's request.
     private func proposed(
         _ server: InProcess, _ name: String, headers: [String: String] = [:]
     ) throws -> (cookie: [String: String], csrf: String, phone: Later<Answer>) {
@@ -194,7 +195,8 @@ final class WebsiteTests: XCTestCase {
             headers: Self.ownPage.merging(headers) { $1 })
     }
 
-    /// The person must confirm, because somebody else with an account can find the number by trying.
+    /// The person at the browser must confirm the login, because somebody else with an account could find the number by
+    /// trying.
     func testAfterANumberAPersonSaysWhoseLoginItIs() throws {
         let server = try server()
         let (cookie, csrf, phone) = try proposed(server, "alice@example.com")
@@ -331,7 +333,7 @@ final class WebsiteTests: XCTestCase {
         XCTAssertEqual(try account(server, cookie).status, 303)
     }
 
-    /// Browsers without scripts use the button of a login page. If a page of another site could press it, that site
+    /// Browsers without scripts use the button of a login page. If a page of another site could press this button, it
     /// could log its visitor in as somebody else.
     func testEndingALoginNeedsTheFormOfTheOwnPage() throws {
         let server = try server()
@@ -425,8 +427,8 @@ final class WebsiteTests: XCTestCase {
         XCTAssertFalse(try phones.map(status).contains(200), "a list that cannot be read permits nobody")
     }
 
-    /// The list must apply to logins, too: a permit is valid all day, and an RPS may require no permits or not have the
-    /// list.
+    /// The operator's list must also apply to logins. A permit is valid all day, and an RPS may use no permits or may
+    /// not have the list.
     func testTheOperatorsListTakesLoginsAwayHoweverAUserIsSpelled() throws {
         for usePermits in [true, false] {
             let file = NSTemporaryDirectory() + "revoked-" + UUID().uuidString

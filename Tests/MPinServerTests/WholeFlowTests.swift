@@ -1,7 +1,7 @@
 import Foundation
 import XCTest
 
-/// Registration and login from beginning to end, over real sockets, with a mail in a file and its link.
+/// Tests a registration and a login from beginning to end, over real sockets, with a mail in a file and its link.
 final class WholeFlowTests: XCTestCase {
     func testRegistersByMailAndLogsInWithThePIN() throws {
         let server = try InProcess()

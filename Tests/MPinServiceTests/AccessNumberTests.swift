@@ -1,7 +1,7 @@
 import MPinService
 import XCTest
 
-/// How access numbers and other digits are made (wire section 6.9).
+/// Tests how access numbers and other digits are made (wire section 6.9).
 final class AccessNumberTests: XCTestCase {
     func testTheCheckDigitIsTheOneOfTheProtocol() {
         XCTAssertEqual(AccessNumber.checkDigit("274153"), 9, "the example of the protocol")
@@ -11,7 +11,7 @@ final class AccessNumberTests: XCTestCase {
         XCTAssertNil(AccessNumber.checkDigit("000006"), "12: the check digit would be 10")
     }
 
-    /// The check that clients make on the last of the seven digits.
+    /// Checks the last of the seven digits as clients do.
     func testEveryNumberPassesTheClientsCheck() throws {
         for _ in 0..<2_000 {
             let digits = try AccessNumber.random(checkSum: true).compactMap(\.wholeNumberValue)
@@ -23,8 +23,8 @@ final class AccessNumberTests: XCTestCase {
         XCTAssertEqual(try AccessNumber.random(checkSum: false).count, 6)
     }
 
-    /// Chi-squared with nine degrees of freedom exceeds 45 once in a million runs. Random bytes modulo ten would give
-    /// 160 here.
+    /// Tests the digits with chi-squared, which exceeds 45 only once in a million runs (nine degrees of freedom).
+    /// Random bytes modulo ten would give about 160 here, because they make some digits likelier.
     func testAllDigitsAreEquallyLikely() throws {
         var counts = [Int](repeating: 0, count: 10)
         for digit in try randomDigits(600_000).utf8 { counts[Int(digit) - 48] += 1 }

@@ -4,7 +4,8 @@ import MPinStore
 import StoreEngines
 import XCTest
 
-/// Compares random reservations, settlements and clock times with a second implementation of the rules.
+/// Makes random reservations, settlements and steps of the clock, and compares the results with a second implementation
+/// of the rules.
 final class AttemptModelTests: XCTestCase {
     private let start = Moment(microseconds: 1_700_000_000_000_000)
 
@@ -44,7 +45,7 @@ final class AttemptModelTests: XCTestCase {
                 let verdict = try await identities.settle(attempt, of: id, settlement, at: now).0
                 let expected = model.settle(attempt.id, settlement, at: now)
                 if settlement != .notJudged { XCTAssertEqual(verdict, expected, "step \(step), seed \(seed)") }
-                // One in ten attempts stays in the list, so it is settled again later.
+                // Keeps one in ten attempts in the list, so that it is settled a second time later.
                 if Int.random(in: 0..<10, using: &random) > 0 { attempts.removeAll { $0.id == attempt.id } }
             case 90..<98: now = now.adding(seconds: Int.random(in: 0...13, using: &random))
             case _ where isKnown:

@@ -4,13 +4,13 @@ import MPinService
 import MPinStore
 import XCTest
 
-/// The rules of blocking, for the record of one identity.
+/// Tests the rules of blocking on the record of one identity.
 final class AttemptTests: XCTestCase {
     private let start = Moment(microseconds: 1_700_000_000_000_000)
     private var policy = AttemptPolicy()
     private lazy var identity = IdentityRecord(mpinID: "7b7d", userID: "a", keyID: "1", registered: start)
 
-    /// The answer to a wrong PIN, and whether the PIN was judged.
+    /// What a login with a wrong PIN is told, and whether the PIN was judged.
     private enum Told: Equatable {
         case judged(Verdict)
         case refused(Verdict)
@@ -123,7 +123,8 @@ final class AttemptTests: XCTestCase {
         XCTAssertEqual(identity.settle(3, .wrong, policy, at: start), .blocked(until: nil))
     }
 
-    /// If it is unknown whether a change was committed, it is made again with the same id.
+    /// A change is repeated with the same id if it is unknown whether it was committed. The repetition must have no
+    /// effect.
     func testAnAttemptIsTakenAndSettledOnce() {
         for _ in 0..<3 { XCTAssertEqual(identity.reserve(7, policy, at: start), .granted) }
         XCTAssertEqual(identity.open, [7])
@@ -144,8 +145,8 @@ final class AttemptTests: XCTestCase {
         XCTAssertEqual(identity.open, [8])
     }
 
-    /// A wrong PIN, or attempts that were lost with their process, can begin a block. Other changes begin none, and no
-    /// block is reported twice.
+    /// A block begins with a wrong PIN, or with attempts that were lost with their process, and is reported once. No
+    /// other change begins one.
     func testABlockBeginsOnce() {
         func begins(_ change: (inout IdentityRecord) -> Void) -> NewBlock? {
             let earlier = identity
@@ -213,7 +214,7 @@ final class AttemptTests: XCTestCase {
         XCTAssertEqual([first.count, rest.count], [3, 2])
     }
 
-    /// Records of invented IDs take up a fixed number of places, and their challenges expire.
+    /// Records of invented IDs must take up only a fixed number of slots, and their challenges must expire.
     func testStrangersShareAFixedNumberOfPlaces() async throws {
         let store = MemoryStore()
         let slots = Slots(bits: 4, key: try .random(count: 32))
@@ -242,7 +243,7 @@ final class AttemptTests: XCTestCase {
     }
 }
 
-/// These functions settle an attempt without naming it: the oldest one.
+/// Functions that settle the oldest open attempt, so that a test need not name it.
 extension IdentityRecord {
     fileprivate mutating func reserve(_ policy: AttemptPolicy, at now: Moment) -> Reservation {
         reserve(.random(in: 1...(.max)), policy, at: now)

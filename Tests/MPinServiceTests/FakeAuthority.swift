@@ -17,7 +17,7 @@ final class FakeAuthority: Authority {
         master = Mutex(try Self.scalar())
     }
 
-    /// Replaces the share by another one with the same name, as after the loss of a database.
+    /// Replaces the master share by another one with the same id, as after the loss of a database.
     func loseShare() throws {
         let scalar = try Self.scalar()
         master.withLock { $0 = scalar }
@@ -37,7 +37,7 @@ final class FakeAuthority: Authority {
 
     func clientSecretTicket(_ id: MPinID, keyID: String) -> String { Hex.encode(id.hash) }
 
-    /// The share that a client gets for its ticket.
+    /// Returns the share that a client gets for its ticket.
     func clientSecretShare(ticket: String) throws -> SecretBytes { try share(of: Hex.decode(ticket) ?? []) }
 
     func permitShare(_ permit: Permit) async throws -> SecretBytes { throw AuthorityFailure(.failure, "no permits") }

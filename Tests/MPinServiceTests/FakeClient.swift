@@ -3,13 +3,13 @@ import MPinSecrets
 import MPinService
 import XCTest
 
-/// A client's computations, without time permits.
+/// The computations of a client, without time permits.
 struct FakeClient {
     let id: MPinID
     /// A G1 point of 65 bytes.
     private let token: [UInt8]
 
-    /// Makes the token from the shares of the client secret.
+    /// Computes the token from the shares of the client secret.
     init(_ id: MPinID, _ shares: [Share], pin: String) throws {
         self.id = id
         let scalar = try Self.scalar(pin)
@@ -23,7 +23,7 @@ struct FakeClient {
         }
     }
 
-    /// Does both passes and returns the one-time token.
+    /// Makes pass 1 and pass 2. Returns the one-time token.
     func prove(_ pin: String, to service: AuthenticationService, wid: String = "0") async throws -> String {
         let x = try Self.output(MPinSize.scalar) { x throws(MPinError) in
             try RandomScalar.generate(into: &x, random: systemRandom)

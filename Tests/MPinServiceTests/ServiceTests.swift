@@ -2,7 +2,7 @@ import MPinService
 import MPinStore
 import XCTest
 
-/// Registrations and logins with the service alone, without a server.
+/// Tests registrations and logins with the service alone, without a server.
 final class ServiceTests: XCTestCase {
     func testWhoRegistersLogsInAndThreeWrongPINsBlock() async throws {
         let under = try await ServiceUnderTest()

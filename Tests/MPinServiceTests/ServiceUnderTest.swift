@@ -10,7 +10,7 @@ import Synchronization
 struct ServiceUnderTest {
     static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    /// Records the verdicts that the service reports, and sets its clock.
+    /// Records the verdicts that the service reports, and lets a test set the service's clock.
     final class Surroundings: Sendable {
         private let verdicts = Mutex<[Verdict]>([])
         private let ahead = Mutex(0)
@@ -29,7 +29,7 @@ struct ServiceUnderTest {
     let authorities: [FakeAuthority]
     let service: AuthenticationService
 
-    /// `layer`: wraps each of the two stores.
+    /// `layer` wraps each of the two stores, for example to run every change twice.
     init(
         _ change: (inout ServiceRules) -> Void = { _ in },
         layer: (any Store) -> any Store = { RepeatingStore($0) }
@@ -51,7 +51,7 @@ struct ServiceUnderTest {
             observer: observer)
     }
 
-    /// Registers a user without a confirmation, with both shares.
+    /// Registers a user without a confirmation, and fetches both shares.
     func register(_ user: String, pin: String) async throws -> FakeClient {
         let started = try await service.register(application(user)) { _ in .init(isConfirmed: true) }
         let issued = try await service.issueShares(started.id, token: started.registrationToken)
@@ -67,7 +67,7 @@ struct ServiceUnderTest {
             limits: service.rules.limits)
     }
 
-    /// The relying party's answer for a one-time token.
+    /// Redeems a one-time token as the relying party does. Returns the answer.
     func redeem(_ token: String) async throws -> AuthenticationService.LoginReport {
         try await service.redeem(token, isOwnPage: true, outcome: .init(logoutURL: "", logoutData: nil))
     }

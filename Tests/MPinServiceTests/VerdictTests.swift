@@ -3,11 +3,11 @@ import MPinStore
 import MPinWire
 import XCTest
 
-/// The stored form of verdicts.
+/// Tests the form in which verdicts are stored.
 final class VerdictTests: XCTestCase {
     private let end = Moment(microseconds: 1_700_000_600_000_000)
 
-    /// Reads verdicts of the time when a verdict was an HTTP status.
+    /// Tests that verdicts are still read which were stored before the first version, as HTTP statuses.
     func testVerdictsOfTheFormBeforeTheFirstVersionAreRead() throws {
         let stored: [(String, Verdict)] = [
             (#"{"status":200}"#, .right), (#"{"status":401,"attemptsLeft":2}"#, .wrong(left: 2)),

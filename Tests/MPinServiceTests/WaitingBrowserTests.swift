@@ -2,10 +2,10 @@ import MPinService
 import MPinStore
 import XCTest
 
-/// Browsers that wait for a phone.
+/// Tests browsers that wait for a phone.
 final class WaitingBrowserTests: XCTestCase {
-    /// Wire section 6.9: a number must not be in use twice, and the browser that had it before must not see the next
-    /// browser's login.
+    /// Wire section 6.9: two browsers must not have the same number at a time. A browser whose number was given to
+    /// another one must not see that one's login.
     func testANumberIsGivenToOneBrowserAtATime() async throws {
         let browsers = WaitingBrowsers(in: MemoryStore(), signals: LocalSignals())
         let start = Moment.now()

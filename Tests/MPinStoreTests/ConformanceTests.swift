@@ -141,7 +141,7 @@ final class ConformanceTests: XCTestCase {
         }
     }
 
-    /// Each writer counts its successful changes, and no successful change is lost.
+    /// Each writer counts its successful changes. The store must contain as many, so that none is lost.
     func testAHundredWritersAtOnceCountWhatSucceeds() async throws {
         try await each { [now] store in
             let key = ItemKey("a", "counter")
@@ -163,8 +163,8 @@ final class ConformanceTests: XCTestCase {
         }
     }
 
-    /// Transactions with the same keys in different orders do not block each other, and none sees a part of another
-    /// one's changes.
+    /// Transactions that name the same keys in different orders must not block each other for ever. None may see only a
+    /// part of another one's changes.
     func testTransactionsOnTheSameKeysInEveryOrderKeepTheirSum() async throws {
         let keys = ["1", "2", "3"].map { ItemKey("account", $0) }
         try await each { [now] store in
@@ -228,7 +228,7 @@ final class ConformanceTests: XCTestCase {
                 _ = try await store.create(ItemKey("a", key), item, at: now)
             }
             _ = try await store.create(ItemKey("b", "for ever"), item("1"), at: now)
-            // One item expires later than before, and one is removed.
+            // Lets one item expire later than before, and removes one.
             try await store.update(ItemKey("a", "d"), at: now, .ordered) { [now] in
                 $0?.expires = now.adding(seconds: 30)
             }
@@ -313,7 +313,7 @@ final class ConformanceTests: XCTestCase {
     }
 }
 
-/// Runs `work` for 0..<count in as many tasks at once, and returns the results.
+/// Runs `work` for 0..<count in that many tasks at the same time, and returns the results.
 @discardableResult
 func concurrently<T: Sendable>(
     _ count: Int, _ work: @escaping @Sendable (Int) async throws -> T

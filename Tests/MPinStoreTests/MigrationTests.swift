@@ -2,7 +2,7 @@ import Foundation
 import MPinStore
 import XCTest
 
-/// The present schema takes over the files of released versions (Tests/Vectors/state-*, made by those versions).
+/// Tests that the present schema takes over files of released versions (Tests/Vectors/state-*, made by those versions).
 final class MigrationTests: XCTestCase {
     private static let recorded = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("Vectors")
@@ -24,7 +24,7 @@ final class MigrationTests: XCTestCase {
     }
 
     func testMigratingTwiceIsMigratingOnce() async throws {
-        // A time before any of the recorded registrations expires.
+        // Reads the items at an early time, at which none of the recorded registrations has expired.
         let then = Moment(microseconds: 0)
         let old = try SQLiteConnection(path: path).texts("SELECT value FROM setting").first
         for _ in 0..<2 {

@@ -2,7 +2,7 @@ import Foundation
 import MPinStore
 import XCTest
 
-/// Properties that only a store in a file has.
+/// Tests properties that only a store in a file has.
 final class SQLiteStoreTests: XCTestCase {
     private let now = Moment(microseconds: 1_700_000_000_000_000)
     private let k = ItemKey("a", "k")
@@ -23,7 +23,7 @@ final class SQLiteStoreTests: XCTestCase {
         XCTAssertEqual(kept, setting)
         let read = try await second.read(k, at: now)
         XCTAssertEqual(read, item("1", until: now.adding(seconds: 10)))
-        // Both stores change the same item, and both changes stay.
+        // Both stores change the same item. Both changes must stay.
         try await first.update(k, at: now, .ordered) { $0?.value.append(UInt8(ascii: "2")) }
         try await second.update(k, at: now, .ordered) { $0?.value.append(UInt8(ascii: "3")) }
         let both = try await first.read(k, at: now)

@@ -1,9 +1,9 @@
 import MPinStore
 import XCTest
 
-/// Signals and counters within one process, and the stores that a URL opens.
+/// Tests signals and counters within one process, and which of them a URL opens.
 final class SignalsAndCountersTests: XCTestCase {
-    /// The signal comes while the listener still processes the element before, so it is not waiting yet.
+    /// The signal comes while the listener still processes the previous one and does not wait yet. It must not be lost.
     func testARingBetweenTheLookAndTheWaitIsHeard() async throws {
         let signals = LocalSignals()
         let looks = Looks()
@@ -21,7 +21,7 @@ final class SignalsAndCountersTests: XCTestCase {
         let looks = Looks()
         for await _ in LocalSignals().rings("a", seconds: 1).stream { _ = await looks.add() }
         let count = await looks.count
-        // On a busy machine the first and the last look may become one.
+        // On a busy machine the first and the last signal may arrive as one.
         XCTAssertTrue((1...2).contains(count))
     }
 
@@ -30,7 +30,7 @@ final class SignalsAndCountersTests: XCTestCase {
         let (first, stopFirst) = signals.rings("a", seconds: 60)
         let (second, stopSecond) = signals.rings("b", seconds: 60)
         var (ofFirst, ofSecond) = (first.makeAsyncIterator(), second.makeAsyncIterator())
-        // Every stream begins with one element.
+        // Takes the element with which every stream begins.
         _ = await ofFirst.next()
         _ = await ofSecond.next()
         signals.ring("a")

@@ -17,7 +17,7 @@ final class ClientTests: XCTestCase {
         try await MPinClient(Configuration(storagePath: folder + "/store", backend: backend))
     }
 
-    /// A server that sends client settings when `asked` has returned.
+    /// Starts a server that sends client settings after `asked` has returned.
     private func server(asked: @escaping @Sendable () -> Void = {}) throws -> LoopbackServer {
         try LoopbackServer { _ in
             asked()
@@ -30,12 +30,12 @@ final class ClientTests: XCTestCase {
         }
     }
 
-    /// Calls wait for each other. Cancelling a call that waits must not end the running one.
+    /// A call waits while another one is running. Cancelling the waiting call must not end the running one.
     func testACancelEndsNoOtherTasksCall() async throws {
         let (asked, questions) = AsyncStream<Void>.makeStream()
         let server = try server {
             questions.yield()
-            // A running call checks every 50 ms whether it was cancelled, so this is long enough.
+            // Delays the answer for longer than the 50 ms after which a running call checks whether it was cancelled.
             Thread.sleep(forTimeInterval: 0.5)
         }
         defer { server.stop() }
@@ -79,7 +79,8 @@ final class ClientTests: XCTestCase {
             try await client.finishRegistration(user, pin: PIN("1234"), factors: good + [PIN("12")])
         }
         XCTAssertEqual(refused?.code, .pinInvalid)
-        // Eight factors are allowed, so two more would be refused if any of the first seven were left.
+        // Eight factors are allowed. If any of the first seven were still there, these two would be refused as too
+        // many.
         let second = await failure { () throws(MPinError) in
             try await client.finishRegistration(user, pin: PIN("1234"), factors: Array(good.prefix(2)))
         }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks the Debian packages in build/dist: Debian's own checks, the hardening of the programs, and that the packages
-# have the same bytes when they are made again.
+# Checks the Debian packages in build/dist: Debian's own checks, the hardening of the programs, and that packages that
+# are made again have the same bytes.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d)
@@ -10,11 +10,11 @@ trap 'rm -rf "$work"' EXIT
 packages=(build/dist/{libmpin1,libmpin-dev,mpind,mpin-cli}_*.deb)
 [ "${#packages[@]}" -eq 4 ]
 
-# These packages are not for Debian's own archive, so there is no bug number for their changelog to close.
+# The suppressed check wants the changelog to close a bug of Debian. These packages are not for Debian's archive.
 lintian --allow-root --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs "${packages[@]}"
 ok "lintian"
 
-# libcurl is loaded at the first use, so no tool finds this dependency.
+# Checks the dependency on libcurl. The programs load it at the first use, so no tool would find that it is missing.
 for package in libmpin1 mpind mpin-cli; do
     depends=$(dpkg-deb -f build/dist/${package}_*.deb Depends)
     [[ $depends == *libcurl4* ]] || { echo "$package: no libcurl4 in $depends"; exit 1; }
@@ -28,7 +28,7 @@ for program in mpind mpin-cli; do
     grep -q 'BIND_NOW' "$work/elf"
     grep -q 'GNU_RELRO' "$work/elf"
     grep -q 'GNU_STACK .* RW ' "$work/elf"
-    # Not with `!`, because a failed `! command` does not end a script.
+    # Uses `if`, because a command with `!` that fails does not end the script.
     if grep -E 'R(UN)?PATH|NEEDED.*swift' "$work/elf"; then exit 1; fi
     ok "$program: PIE, full RELRO, no executable stack, no RUNPATH, no Swift library"
 done

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the packages and the wheel in a new Debian 12 without Swift, logs in at their server with mpin-cli, the C
-# example and the Python example, and removes everything again. It needs root. Its mounts, processes and network are
+# Installs the packages and the wheel in a new Debian 12 without Swift, logs in at the installed server with mpin-cli,
+# the C example and the Python example, and removes everything again. Needs root. Its mounts, processes and network are
 # separate from those of this machine.
 # usage: deb.sh DEBIAN.TAR
 set -euo pipefail
@@ -20,11 +20,11 @@ trap 'umount -R "$debian/proc" "$debian/var/cache/apt/archives" "$work/network" 
 
 inside() { chroot "$debian" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root DEBIAN_FRONTEND=noninteractive "$@"; }
 offline() { nsenter --net="$work/network" "$@"; }
-# package NAME: the path of one of our packages inside the Debian.
+# package NAME: prints the path of one of our packages inside the new Debian.
 package() { echo "/packages/$1_$version-1_$(dpkg --print-architecture).deb"; }
 install() { inside apt-get install -y -qq --no-install-recommends "$@" >"$work/apt.log" 2>&1 || { cat "$work/apt.log"; exit 1; }; }
 
-# Downloads of Debian's own packages are kept for the next run.
+# Unpacks the Debian. Packages that apt-get downloads are kept in build/apt-archives for the next run.
 unpack_debian() {
     mkdir -p "$debian" "$tree/build/apt-archives"
     tar -C "$debian" --numeric-owner -xf "$1"
@@ -42,11 +42,12 @@ isolate_network() {
     offline ip link set lo up
 }
 
-# Runs the command line of the installed unit as its user, as systemd does.
+# Starts the server with the command line of the installed unit and as its user, as systemd would do.
 start_server() {
     local command
     command=$(sed -n 's/^ExecStart=//p' "$debian/lib/systemd/system/mpind@.service" | sed 's/%i/serve/g')
-    # Not in a function, whose shell would get the signal. Unquoted, because it is a command line of several words.
+    # Starts the command directly: in a function, the signal at the end would go to the function's shell. It is not
+    # quoted, because it consists of several words.
     # shellcheck disable=SC2086
     nsenter --net="$work/network" chroot --userspec=mpind-serve:mpind-serve "$debian" $command 2>>"$work/mpind.log" &
     server_pid=$!
@@ -75,7 +76,7 @@ open_mailed_link() {
     rm "$mail"
 }
 
-# by CODE PIN COMMAND...: runs a client in the Debian with this PIN and checks its exit code.
+# by CODE PIN COMMAND...: runs a client in the new Debian with this PIN and checks its exit code.
 by() {
     local expected=$1 pin=$2 status=0
     shift 2
@@ -154,7 +155,7 @@ inside dpkg --remove mpind mpin-cli >/dev/null
 [ -e "$debian/var/lib/mpind/serve" ]
 ok "removed: configuration and state stay"
 inside dpkg --purge mpind >/dev/null
-# Remove what did not come from the packages.
+# Removes what did not come from the packages, then checks that no file with "mpin" in its name is left.
 rm -r "$debian/packages" "$debian/root" "$debian/run"/mpind-*
 left=$(find "$debian" -xdev -name '*mpin*')
 [ -z "$left" ] || { echo "left: $left"; exit 1; }

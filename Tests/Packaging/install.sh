@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Installs into an empty folder, builds and runs programs with that copy alone, and uninstalls it.
+# Installs the library into an empty folder, builds and runs programs with that copy alone, and uninstalls it.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # shellcheck source=Tests/ok.sh
 . "$root/Tests/ok.sh"
-# Not with `ldd | grep -q`: grep exits before ldd has written everything, and with pipefail that sometimes fails.
+# Reads the output of ldd first. In `ldd | grep -q`, grep can end before ldd, and with pipefail the line then fails.
 links_to_the_copy() { grep -F "$lib/libmpin.so.1" <<<"$(ldd "$1")" >/dev/null; }
 make_in() { make -C "$root" --no-print-directory PREFIX="$work/usr" LIBDIR="$work/usr/lib/mpin-test" "$@"; }
 
@@ -26,7 +26,7 @@ grep -q 'GNU_RELRO' "$work/segments"
 ok "full RELRO"
 grep -q 'GNU_STACK .* RW ' "$work/segments"
 ok "no executable stack"
-# Not with `!`, because a failed `! command` does not end a script.
+# Uses `if`, because a command with `!` that fails does not end the script.
 if grep -E 'R(UN)?PATH' "$work/dynamic"; then exit 1; fi
 strings -n 8 "$lib/libmpin.so.1" >"$work/strings"
 if grep -F "$root/" "$work/strings"; then exit 1; fi

@@ -21,7 +21,7 @@ def help_of(program: str, *command: str) -> str:
 
 
 def subcommands(text: str) -> list[str]:
-    """The names under SUBCOMMANDS in a help screen."""
+    """Returns the names under SUBCOMMANDS in a help screen."""
     listed = text.partition("SUBCOMMANDS:")[2]
     return re.findall(r"^  ([a-z][a-z0-9-]*)(?: \(default\))?(?:  |$)", listed, re.MULTILINE)
 
@@ -35,7 +35,7 @@ def page_options(page: str) -> set[str]:
 
 
 def page_commands(page: str) -> set[str]:
-    """The commands in the page's lists, such as "user show" for a command of a command."""
+    """Returns the commands in the page's lists, such as "user show"."""
     items = " , ".join(re.findall(r"^\.It Cm (.+)$", page, re.MULTILINE))
     return {item.strip() for item in items.split(" , ")}
 
@@ -75,7 +75,7 @@ def check_server(page: str, program: str) -> None:
 
 
 def documented_codes() -> str:
-    """The sentence about exit codes in the guide for operators."""
+    """Returns the sentence about exit codes in docs/operating.md."""
     text = (Path(__file__).parents[2] / "docs/operating.md").read_text()
     return text.partition("Exit codes:")[2].partition(".")[0]
 

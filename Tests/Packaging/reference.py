@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The manual pages and the HTML reference of the C headers are well-formed and name every function and constant.
+"""Checks that the manual pages and the HTML reference of the C headers are well-formed, and that they contain every
+function and constant.
 
 usage: reference.py FOLDER-OF-PAGES FOLDER-OF-HTML HEADER...
 """

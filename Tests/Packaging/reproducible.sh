@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds the library twice from nothing, in the same folder, and compares the results byte by byte.
 #
-# The folder must be the same. Swift's module hashes (section .swift_modhash), and therefore the linker's build id,
-# depend on the compiler's command lines, which contain the folder's name. Nothing else differs between two folders.
+# The folder must be the same, because its name is in the compiler's command lines. Swift's module hashes (section
+# .swift_modhash) depend on them, and so does the linker's build id. Nothing else would differ.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d)

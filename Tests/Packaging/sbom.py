@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks a bill of materials against the CycloneDX schema, and against what must be in it: sbom.py FILE"""
+"""Checks that a bill of materials follows the CycloneDX schema and contains what it must: sbom.py FILE"""
 
 import json
 import sys

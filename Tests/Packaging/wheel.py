@@ -1,4 +1,4 @@
-"""Uses an installed wheel: wheel.py BACKEND STORE with|without (libcurl)."""
+"""Tests an installed wheel with a server: wheel.py BACKEND STORE with|without (with or without libcurl)."""
 
 import sys
 from pathlib import Path
@@ -23,7 +23,7 @@ with mpin.SDK(store, backend=backend) as sdk, sdk.make_new_user(f"wheel-{curl}@e
     sdk.start_authentication(user)
     sdk.finish_authentication(user, "1234")
 
-# The libraries are those of the wheel. Only libcurl, if it is used, and its dependencies are the system's.
+# Checks that the libraries come from the wheel. libcurl and its dependencies must come from the system.
 loaded = {line.split()[-1] for line in Path("/proc/self/maps").read_text().splitlines() if "/" in line}
 for name in ("libmpin", "libgmp", "libsodium", "libjansson"):
     paths = {path for path in loaded if Path(path).name.startswith(name)}

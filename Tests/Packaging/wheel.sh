@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests the wheel as a user installs it: in a new environment without network and without our other files. It registers
+# Tests the wheel as a user installs it: in a new environment, without network and without our other files. Registers
 # and logs in at a real server, first with libcurl and then without.
 # usage: wheel.sh PYTHON
 set -euo pipefail
@@ -10,7 +10,7 @@ unset MPIN_LIBRARY PYTHONPATH
 "$1" -m venv "$work/venv"
 "$work/venv/bin/pip" install --quiet --no-index --disable-pip-version-check "$root"/build/dist/mpin-*.whl
 start_server --force-activate
-# A file that is not a library is found before the real libcurl.
+# Puts an empty file in place of libcurl, to test the package without it.
 mkdir "$work/without"
 : >"$work/without/libcurl.so.4"
 

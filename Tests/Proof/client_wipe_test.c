@@ -1,13 +1,13 @@
-/* No secret of a user stays in the memory of a process that registers, logs in
- * and changes the PIN: after each step it looks (search.h) for what is left of
- * PINs and factors, and when it has freed its sdk for what is left of
+/* Tests that no secret of a user is left in the memory of a process that
+ * registers, logs in and changes the PIN. After each step it searches
+ * (search.h) for PINs and factors. After it has freed its sdk it also
+ * searches for client secret shares, client secret, tokens, store key and
+ * registration token.
  *
- *     client secret shares, client secret, tokens, store key, registration token
+ * usage: client_wipe_test ROUNDS
  *
- *     client_wipe_test ROUNDS
- *
- * The server is another process, which is asked by libcurl or by the program
- * itself; the store is files, or storage of the program's own. */
+ * The server is another process. Either libcurl or the program itself sends
+ * the requests; the store is either files or the program's own storage. */
 #define _DEFAULT_SOURCE
 
 #include "../C/fake_server.h"
@@ -21,8 +21,8 @@
 
 enum { STORED = 1 << 14, KEY_SIZE = 32 };
 
-/* The PINs 839174 and 506283 and the factor 947150, masked so that the program
- * itself holds no copy. */
+/* The PINs 839174 and 506283 and the factor 947150. They are masked, so that
+ * the program itself contains no copy of them. */
 enum { PIN, NEW_PIN, FACTOR, TYPED, DIGITS = 6 };
 static const uint8_t masked[TYPED][DIGITS] = {
     {'8' ^ 0x55, '3' ^ 0x55, '9' ^ 0x55, '1' ^ 0x55, '7' ^ 0x55, '4' ^ 0x55},
@@ -42,8 +42,9 @@ struct request {
 
 /* ---- The server, which alone knows the secrets ------------------------- */
 
-/* As the client has it, octets and hex; wipe_test looks for what the engine
- * makes of it. */
+/* Adds a secret to the search in the forms in which the client has it:
+ * octets and hex. wipe_test searches for the forms that the engine makes of
+ * it. */
 static void octets(const char *name, const uint8_t *secret, size_t size)
 {
     for (size_t i = 0; i + 8 <= size; i += 8)
@@ -56,7 +57,7 @@ static void point(const char *name, const uint8_t *secret)
     octets(name, secret + 1, MPIN_G1_SIZE - 1);
 }
 
-/* The token for a PIN together with the factor. */
+/* Adds the token for a PIN together with the factor to the search. */
 static void token(const struct fake *m, const uint8_t *secret, int which)
 {
     uint8_t id[FAKE_HEX_ID / 2], number[MPIN_SCALAR_SIZE];
@@ -96,7 +97,8 @@ static void note(const struct fake *m, const struct fake_answer *a)
     token(m, secret, NEW_PIN);
 }
 
-/* Draws random tokens, because numbers of a counter would be found anywhere. */
+/* Replaces the server's registration tokens by random ones. The usual ones
+ * are a counter, whose digits would be found anywhere. */
 static void draw_token(struct fake *m, struct fake_answer *a)
 {
     uint8_t scalar[MPIN_SCALAR_SIZE];
@@ -116,7 +118,8 @@ static void answer(struct fake *m, struct fake_answer *a,
     note(m, a);
 }
 
-/* The connection to the program's own http_execute, or to libcurl. */
+/* The socket between the server and the program's own http_execute, or on
+ * which libcurl connects to the server. */
 static int line, listener = -1;
 static char url[64];
 
@@ -134,7 +137,8 @@ static void serve_line(void)
     fake_close(&m);
 }
 
-/* Header and body, as far as the header says that there is one. */
+/* Receives a request: its header, and a body of the length that the header
+ * names. */
 static int receive(int peer, struct request *r)
 {
     static char text[8192];
@@ -238,13 +242,14 @@ static mpin_status ask(void *user, const mpin_http_request *request,
     return status;
 }
 
-/* The stored data of each kind, masked. */
+/* The stored data of each kind, masked, so that the search does not find
+ * them here. */
 static struct {
     uint8_t bytes[STORED];
     size_t size;
 } stored[2];
 
-/* The folder of the store's files. */
+/* The paths of the store's files. */
 static const char *store, *store_key;
 
 static mpin_status get(void *user, mpin_storage_data *data, int32_t kind)
@@ -291,8 +296,8 @@ static void note_key_and_pins(void)
 
 /* ---- The calls under test ----------------------------------------------- */
 
-/* A new sdk each time, because later calls would overwrite what earlier ones
- * left. */
+/* The steps. Each uses a new sdk and is followed by a search, because later
+ * calls would overwrite what earlier ones have left. */
 enum step {
     OPEN,
     START,
@@ -308,7 +313,8 @@ enum step {
 
 static mpin_config config;
 
-/* A login with the factor, the PIN number `which`, and the expected result. */
+/* Logs in with the factor and the PIN number `which`, and expects this
+ * result. */
 static void log_in(mpin_sdk *sdk, mpin_user *user, int which, mpin_status result)
 {
     must(mpin_sdk_start_authentication(sdk, user));
@@ -386,8 +392,8 @@ static void life(void *stack, int round, int is_http)
         if (step == OPEN)
             in_child(note_key_and_pins);
         size_t found = search(&name);
-        /* Eight hex digits are only 32 bits, so one piece may occur by chance.
-         */
+        /* One find is allowed: eight hex digits are only 32 bits, so they
+         * can occur by chance. */
         CHECK(found <= 1, "round %d, step %d: %zu pieces, one of the %s", round,
               (int)step, found, name);
     }

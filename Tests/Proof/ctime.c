@@ -1,14 +1,15 @@
-/* Constant time: every secret that goes through the C ABI is marked undefined,
- * and valgrind's memcheck reports each branch and each address that depends on
- * it (Adam Langley's ctgrind). Run on the release build of the library:
+/* Tests for constant time: every secret that goes through the C ABI is
+ * marked as undefined, and valgrind's memcheck reports each branch and each
+ * address that depends on it (Adam Langley's ctgrind). Runs on the release
+ * build of the library:
  *
  *     valgrind --error-exitcode=42 ctime            all functions
  *     valgrind --error-exitcode=42 ctime control    two leaks, which must fail
  *
- * What a function tells its caller is no secret: outputs and results are made
- * defined before they are looked at, and so are the one-bit verdicts inside
- * the library ("is this a scalar below r?"), which all pass through one
- * function, see declassify.h. */
+ * What a function returns to its caller is no secret, so outputs and results
+ * are marked as defined before the test reads them. So are the one-bit
+ * verdicts inside the library ("is this a scalar below r?"), which all pass
+ * through one function; see declassify.h. */
 #include "../C/check.h"
 #include "declassify.h"
 
@@ -36,8 +37,9 @@ static uint8_t v[MPIN_G1_SIZE], v_wrong[MPIN_G1_SIZE];
 static uint8_t hid[MPIN_G1_SIZE], htid[MPIN_G1_SIZE];
 static uint8_t gt[MPIN_GT_SIZE], gt2[MPIN_GT_SIZE];
 
-/* The number of memcheck's errors since `before`. Together with the result of
- * the call, this is one check for each function and set of arguments. */
+/* Counts the errors of memcheck since `before`, and compares the result of
+ * the call. Both together are one check for each function and set of
+ * arguments. */
 static void finish(const char *name, unsigned before, int32_t got,
                    int32_t expected)
 {
@@ -49,7 +51,7 @@ static void finish(const char *name, unsigned before, int32_t got,
     fflush(stdout);
 }
 
-/* Runs a call whose secrets are already marked as undefined. */
+/* Makes a call whose secrets are already marked as undefined, and checks it. */
 #define TIMELESS(name, expected, call)                                         \
     do {                                                                       \
         unsigned before = VALGRIND_COUNT_ERRORS;                               \
@@ -128,7 +130,8 @@ static void pins(void)
         TIMELESS(cases[i].name, cases[i].expected,
                  mpin_crypto_pin_to_scalar(ARG(pin), &bits, cases[i].mapping,
                                            digits, n));
-        /* The width depends only on the mapping, which is public. */
+        /* The width of a PIN depends only on the mapping, which is public.
+         * So it must not be marked as secret. */
         unsigned before = VALGRIND_COUNT_ERRORS;
         CHECK(bits == cases[i].bits, "%d bits", bits);
         CHECK(VALGRIND_COUNT_ERRORS == before, "the width is secret");
@@ -147,7 +150,7 @@ static void client(void)
              mpin_crypto_extract_pin(ARG(token), ARG(id), ARG(pin), 20,
                                      ARG(secret)));
     everything_public();
-    /* A factor of 256 bits. It is an odd number without special bits. */
+    /* Uses a factor of 256 bits: an odd number without special bits. */
     SECRET(x), SECRET(secret);
     TIMELESS("extract_pin (256 bits)", 0,
              mpin_crypto_extract_pin(ARG(sec), ARG(id), ARG(x), 256,
@@ -282,7 +285,7 @@ static void full(void)
     everything_public();
 }
 
-/* A branch on one undefined byte, which this program must find. */
+/* Branches on one undefined byte, which memcheck must find in this program. */
 __attribute__((noinline)) static int leaky(const volatile uint8_t *byte)
 {
     if (*byte == '7')
@@ -290,8 +293,9 @@ __attribute__((noinline)) static int leaky(const volatile uint8_t *byte)
     return 0;
 }
 
-/* Both leaks must be found: the one here and one inside the library. The hash
- * to a point takes variable time, because an identity is public. */
+/* Checks that two leaks are found: the one in this program, and one inside
+ * the library. For the latter, an identity is marked as secret: it is
+ * public, so its hash to a point may take variable time. */
 static int control(void)
 {
     uint8_t byte[1] = {'8'};

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# The constant-time test: every function that takes a secret must have 0 errors, and the control must fail.
+# Runs the constant-time test. Every function that takes a secret must have 0 errors, and the control must fail.
 #
-#     ctime.sh PROGRAM HEADER
+# usage: ctime.sh PROGRAM HEADER
 #
-# A failure prints the stacks. With `--track-origins=yes` in VALGRIND_OPTS, it also prints where each secret came from.
+# A failure prints the stacks. With `--track-origins=yes` in VALGRIND_OPTS it also prints where each secret came from.
 set -uo pipefail
 cd "$(dirname "$0")"
 program=$1
@@ -17,7 +17,7 @@ check() { # name, 0 if good
 
 memcheck() { valgrind -q --vgdb=no --num-callers=20 --error-limit=no --error-exitcode=42 "$program" "$@"; }
 
-# These functions take no secret. ctime.c must call all others of the header.
+# Functions that take no secret. ctime.c must call all others of the header.
 public=" g1_size g2_size gt_size scalar_size hash_size hash_id map_to_g1 server_1 server_context_free kangaroo \
     key_size get_y encoding decoding "
 declared=$(sed -n 's/.*\bmpin_crypto_\([a-z0-9_]*\)([^)].*/\1/p; s/.*\bmpin_crypto_\([a-z0-9_]*\)($/\1/p' "$header")

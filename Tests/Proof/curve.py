@@ -1,4 +1,4 @@
-"""The curve BN254CX in Python's integers, from its parameter alone: for the generator of the negative vectors."""
+"""Computes on the curve BN254CX with Python's integers, from the curve's parameter alone. negative.py uses it."""
 
 import random
 
@@ -40,7 +40,7 @@ class Fp2:
         return Fp2(self.a * n, -self.b * n)
 
     def root(self):
-        """A square root, or None."""
+        """Returns a square root, or None."""
         if self.b == 0:
             s = sqrt(self.a)
             return Fp2(s) if s is not None else Fp2(0, sqrt(-self.a % P))
@@ -57,13 +57,13 @@ class Fp2:
 
 
 def sqrt(a):
-    """A square root mod P (P = 3 mod 4), or None."""
+    """Returns a square root mod P (P = 3 mod 4), or None."""
     s = pow(a, (P + 1) // 4, P)
     return s if s * s % P == a % P else None
 
 
 class Fp(int):
-    """The same for numbers mod P."""
+    """A number mod P, with the same methods as Fp2."""
 
     def __new__(cls, a):
         return super().__new__(cls, a % P)
@@ -124,7 +124,7 @@ def negate(p):
 
 
 def random_point(b, element):
-    """A random point of y^2 = x^3 + b."""
+    """Returns a random point of y^2 = x^3 + b."""
     while True:
         x = element()
         y = (x * x * x + b).root()

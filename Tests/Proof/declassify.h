@@ -1,13 +1,14 @@
-/* What valgrind puts in the place of two functions.
+/* Wrappers that valgrind calls instead of two functions.
  *
- * The library's one place where something derived from a secret becomes
- * public: `declassify` of the module BN254CX, an identity on a mask that says
- * whether an input or a proof is valid. Memcheck calls this wrapper instead,
- * so the library itself knows nothing of valgrind and the binary under test is
- * the one that is released (it must not be stripped).
+ * The first function is `declassify` of the module BN254CX. It is the only
+ * place in the library at which something that depends on a secret becomes
+ * public: a mask that says whether an input or a proof is valid. It returns
+ * its argument. Its wrapper marks the result as defined for memcheck, so the
+ * library itself contains nothing for valgrind, and the tested binary is the
+ * released one (which must not be stripped).
  *
- * Only all ones and zero are verdicts; a function that publishes more than one
- * bit is found out here. */
+ * A mask must be all ones or zero. The wrapper reports a function that makes
+ * more than one bit public. */
 #ifndef DECLASSIFY_H
 #define DECLASSIFY_H
 
@@ -40,8 +41,8 @@ uint64_t I_WRAP_SONAME_FNNAME_ZZ(libmpinZdsoZd1,
     return result;
 }
 
-/* Random numbers are secret, too: the master shares and x are made from them.
- */
+/* The second function is the random generator. Random numbers are marked as
+ * secret, because master shares and x are made from them. */
 void I_WRAP_SONAME_FNNAME_ZZ(libsodiumZdsoZa, randombytesZubuf)(void *bytes,
                                                                 size_t size);
 

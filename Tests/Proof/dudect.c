@@ -1,15 +1,15 @@
-/* Constant time, by measurement: a function is called with a fixed secret and
- * with random ones, in random order, and Welch's t test says whether the times
- * of the two classes differ (Reparaz, Balasch, Verbauwhede, "Dude, is my code
- * constant time?", DATE 2017).
+/* Tests for constant time by measuring: a function is called with a fixed
+ * secret and with random ones, in random order. Welch's t-test shows whether
+ * the times of the two classes differ (Reparaz, Balasch, Verbauwhede, "Dude,
+ * is my code constant time?", DATE 2017).
  *
- *     dudect SAMPLES
+ * usage: dudect SAMPLES
  *
- * The fixed secrets are the extreme ones, PIN 0 and scalar 1: a loop that skips
- * zeros shows most with them. Slow outliers come from the machine: the test is
- * done on all times and on those below ten percentiles of all. |t| above 10 is
- * a leak. A control, a comparison that stops at the first difference, must be
- * far above it. */
+ * The fixed secrets are extreme, PIN 0 and scalar 1, because a loop that
+ * skips zeros differs most for them. Slow outliers come from the machine, so
+ * the test is done with all times, and again with the times below each of
+ * ten percentiles. |t| above 10 is a leak. The control, a comparison that
+ * stops at the first difference, must be far above 10. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "../C/check.h"
@@ -29,7 +29,8 @@ static const uint8_t id[] = "{\"userID\":\"alice@example.com\"}";
 static uint8_t hash[MPIN_HASH_SIZE], x[MPIN_SCALAR_SIZE];
 static uint8_t client_secret[MPIN_G1_SIZE];
 
-/* Nanoseconds, or clock ticks if there is a counter. */
+/* Returns a time in clock ticks, or in nanoseconds on a processor without a
+ * counter. */
 static uint64_t ticks(void)
 {
 #if defined(__x86_64__)
@@ -41,7 +42,8 @@ static uint64_t ticks(void)
 #endif
 }
 
-/* splitmix64 chooses the class and the PINs. They need no better generator. */
+/* splitmix64, a simple random generator. It chooses the class and the PINs,
+ * for which it is good enough. */
 static uint64_t next(void)
 {
     static uint64_t state = 1;
@@ -68,7 +70,7 @@ static int client_1(const uint8_t *pin)
                                 NULL, 0);
 }
 
-/* y = 1, so that the scalar of the multiplication, x + y, is extreme. */
+/* Uses y = 1, so that the scalar of the multiplication, x + y, is extreme. */
 static int client_2(const uint8_t *scalar)
 {
     static const uint8_t y[MPIN_SCALAR_SIZE] = {[31] = 1};
@@ -90,7 +92,7 @@ static int get_server_secret(const uint8_t *scalar)
     return mpin_crypto_get_server_secret(ARG(share), scalar, MPIN_SCALAR_SIZE);
 }
 
-/* The control, whose time depends on the number of right bytes. */
+/* The control. Its time depends on the number of right bytes. */
 __attribute__((noinline)) static int leaky(const uint8_t *guess)
 {
     static volatile uint8_t secret[MPIN_SCALAR_SIZE] = {[31] = 1};
@@ -125,7 +127,7 @@ static int compare(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* |t| of the two classes for the times up to `limit`. */
+/* Returns |t| of the two classes, for times up to `limit`. */
 static double welch(const uint64_t *times, const uint8_t *classes, size_t n,
                     uint64_t limit)
 {
@@ -146,7 +148,8 @@ static double welch(const uint64_t *times, const uint8_t *classes, size_t n,
     return variance > 0 ? fabs(mean[0] - mean[1]) / sqrt(variance) : 0;
 }
 
-/* The largest |t| over all crops. */
+/* Returns the largest |t|, with all times and with those below each
+ * percentile. */
 static double largest_t(const uint64_t *times, const uint8_t *classes, size_t n)
 {
     uint64_t *sorted = malloc(n * sizeof *sorted);
@@ -174,8 +177,8 @@ static double measure(int (*function)(const uint8_t *),
         return perror("dudect"), exit(2), 0;
     for (size_t i = 0; i < n; i++) {
         uint8_t *secret = secrets + i * MPIN_SCALAR_SIZE;
-        /* Both inputs are made for both classes, so that caches are in the same
-         * state. */
+        /* Makes the random secret for both classes, so that the caches are
+         * in the same state. */
         random_secret(secret);
         classes[i] = next() & 1;
         if (classes[i] == 0) {

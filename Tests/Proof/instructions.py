@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Instructions of one run of each operation of the bench, as callgrind counts them: they are the same in every run, on a
-busy machine too, where times are not. A change of the engine is held against the commit before:
+"""Counts the instructions of one run of each operation of the bench, with callgrind. They are the same in every run,
+even on a busy machine, on which times differ. So a change of the engine can be compared with the commit before.
 
-    instructions.py MPIN_BENCH                 prints `name count`, a line an operation
-    instructions.py MPIN_BENCH --against FILE  compares with what an earlier run has printed; more than 1 % is an error
+    instructions.py MPIN_BENCH                 prints `name count` for each operation
+    instructions.py MPIN_BENCH --against FILE  compares with the output of an earlier run; 1 % more is allowed
 """
 
 import pathlib
@@ -12,18 +12,18 @@ import subprocess
 import sys
 import tempfile
 
-# As in mpin-bench.
+# The number of runs of each operation in mpin-bench, which must be the same there.
 RUNS = 16
 LARGEST = 1.01
 
 
 def count(bench):
-    """The operations in their order, with their instructions."""
+    """Returns the number of instructions of each operation, in their order."""
     with tempfile.TemporaryDirectory() as folder:
-        # Valgrind cannot read the debug information of every compiler.
+        # Removes the debug information, because valgrind cannot read that of every compiler.
         program = f"{folder}/bench"
         subprocess.run(["strip", "--strip-debug", "-o", program, bench], check=True)
-        # The bench calls this function before and after what is counted, and nowhere else.
+        # The bench calls sched_yield before and after each measured part, and nowhere else.
         run = subprocess.run(
             ["valgrind", "--tool=callgrind", "--dump-before=sched_yield", f"--callgrind-out-file={folder}/out", program,
              "--count"],
@@ -37,7 +37,7 @@ def count(bench):
 
 
 def compare(now, before):
-    """Whether no operation takes more instructions than it may."""
+    """Checks that no operation takes more instructions than allowed. Returns whether that is so."""
     is_good = now.keys() == before.keys()
     if not is_good:
         print("other operations:", *sorted(now.keys() ^ before.keys()))

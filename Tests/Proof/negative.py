@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""Writes the negative vectors: inputs that must be refused, each with its reason and the code that it must give.
+"""Writes the negative vectors: inputs that must be refused, each with the reason and the code that the library must
+return.
 
     negative.py OUTPUT            writes the file
     negative.py --check OUTPUT    exit code 1 if the file differs
 
-A vector has an id, an operation, the reason, the inputs and the code of the C interface. Octets are lower-case hex,
+A vector has an id, an operation, the reason, the inputs and the code of the C interface. Octets are lower-case hex;
 `null` is an absent input. The operations g1_decode, g2_decode, gt_decode, scalar and pin_scalar stand for every
-function that takes such a value; the others are functions of mpin_crypto.h without their prefix, `ut` and `htid` saying
-whether that output is wanted.
+function that takes such a value. The others are functions of mpin_crypto.h without their prefix; their inputs `ut` and
+`htid` say whether this output is requested.
 
-Everything is computed here, from the curve parameter alone, with Python's integers: nothing of the engine is used. A
-vector is only written after this program has proven that its reason is true (off the curve, of another order, ...).
+Everything is computed here with Python's integers, from the curve parameter alone, without the engine. A vector is only
+written if this program has proven that its reason is true (not on the curve, of another order, ...).
 """
 
 import hashlib
@@ -47,7 +48,7 @@ def flip(data, bit):
 
 
 def lengths(op, good):
-    """The right octets, shortened or extended at either end."""
+    """Makes vectors of right octets that are shortened or extended at either end."""
     n = len(good)
     short = sorted({0, 1, 2, 16, 31, 32, 33, 48, 63, 64, 65, 66, 96, 127, 128, 129, n // 2, n - 2, n - 1} - {n})
     for count in (c for c in short if c < n):
@@ -96,7 +97,7 @@ def g1_decode():
         assert not on_curve(q, B1)
         refuse("g1_decode", INVALID_POINT, f"on another curve: b = {b if b < 10 else b - P}", bytes=g1(q))
     for d in range(3):
-        # Y^2 = X^3 + 2 c^3 with c no square: the quadratic twist of E.
+        # The curve Y^2 = X^3 + 2 c^3, where c is no square, is the quadratic twist of E.
         c = element1()
         while c.root() is not None:
             c = element1()
@@ -184,7 +185,7 @@ def g2_decode():
         b"\4" + bytes(128))):
         refuse("g2_decode", WRONG_PARAMETER, f"infinity spelled as {name}", bytes=data)
 
-    # A point on the twist, but of another order.
+    # Points that are on the twist but have another order.
     for _ in range(24):
         q = random_point(B2, element2)
         assert on_curve(q, B2) and mul(R, q) is not None
@@ -280,7 +281,8 @@ def pins():
 
 
 def misuse():
-    """Dates, permits, and results at infinity. `null` means an absent value; outputs named true are wanted."""
+    """Makes vectors of wrong dates, wrong permits, and results at infinity. `null` means an absent value; an output
+    that is `true` is requested."""
     identity = b"alice@example.com"
     a = map_to_g1(hashlib.sha256(identity).digest())
     s, x, e = rng.randrange(1, R), rng.randrange(1, R), 1234
@@ -311,7 +313,7 @@ def misuse():
     for date in (-1, -20778, -2**31):
         refuse("verify", WRONG_PARAMETER, f"a date of {date}", date=date)
 
-    # Results at infinity, which have no encoding.
+    # Arguments whose result would be the point at infinity, which has no encoding.
     for p in (G1_GENERATOR, secret, token):
         refuse("recombine_g1", INVALID_POINT, "the sum is infinity", a=g1(p), b=g1(negate(p)))
     for _ in range(2):

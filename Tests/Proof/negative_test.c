@@ -1,8 +1,8 @@
-/* Runs the negative vectors through the C ABI: every input is refused by every
- * function that takes one of its kind, with the code of the vector and without
- * a byte written.
+/* Tests the negative vectors through the C ABI. Every function that takes an
+ * input of the vector's kind must refuse it with the code of the vector, and
+ * write nothing.
  *
- *     negative_test VECTORS.json */
+ * usage: negative_test VECTORS.json */
 #include "../C/check.h"
 
 #include <jansson.h>
@@ -15,8 +15,9 @@
 
 enum { DATE = 20778, UNTOUCHED = 0xA5 };
 
-/* An input of a vector; NULL and 0 if it is absent. The bytes lie at the end of
- * their own allocation, so that valgrind and sanitizers see a read beyond. */
+/* An input of a vector; NULL and 0 if it is absent. The bytes are at the end
+ * of their own allocation, so that valgrind and sanitizers detect a read
+ * behind them. */
 typedef struct {
     uint8_t *bytes;
     size_t size;
@@ -66,7 +67,7 @@ static int all_untouched(void)
            untouched((const uint8_t *)&out_number, sizeof out_number);
 }
 
-/* The current vector. */
+/* The vector that is being tested. */
 static const char *name, *reason;
 static int32_t code;
 
@@ -112,7 +113,7 @@ static int32_t number(const json_t *in, const char *key)
     return (int32_t)json_integer_value(json_object_get(in, key));
 }
 
-/* The size of an output if the vector wants it, else 0. */
+/* Returns the size of an output if the vector requests it, else 0. */
 static size_t wanted(const json_t *in, const char *key)
 {
     return json_is_true(json_object_get(in, key)) ? MPIN_G1_SIZE : 0;
@@ -225,7 +226,8 @@ static int is(const char *left, const char *right)
     return strcmp(left, right) == 0;
 }
 
-/* Returns 0 for an unknown operation. */
+/* Calls every function for this operation. Returns 0 for an unknown
+ * operation. */
 static int run(const char *op, const json_t *in)
 {
     octets bytes = get(in, "bytes"), a = get(in, "a"), b = get(in, "b");
@@ -281,7 +283,8 @@ static int run(const char *op, const json_t *in)
     return known;
 }
 
-/* Right values. If they were refused, the vectors would prove nothing. */
+/* Computes right values for all other arguments. If these were refused, the
+ * vectors would prove nothing. */
 static void prepare(void)
 {
     pin[31] = 7;

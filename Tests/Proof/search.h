@@ -1,10 +1,12 @@
-/* Looks for secrets in everything that this process can write: heap, data and
- * stacks. The secrets are known to a child process alone, which hands over what
- * to look for, masked: this process has no copy but those under test.
+/* Searches for secrets in all memory that this process can write: heap, data
+ * and stacks. Only a child process knows the secrets. It hands over what to
+ * search for in masked form, so that this process contains no other copy
+ * than those that the calls under test have left.
  *
- * What is looked for are eight bytes in a row of a secret, as octets, as limbs
- * (the octets reversed), as hex digits, and for coordinates as limbs in
- * Montgomery form, which is how the engine holds them; and the digits of a PIN. */
+ * It searches for eight consecutive bytes of a secret: as octets, as limbs
+ * (the octets reversed) and as hex digits; coordinates also as limbs in
+ * Montgomery form, as the engine has them. It also searches for the digits
+ * of PINs. */
 #ifndef SEARCH_H
 #define SEARCH_H
 
@@ -25,10 +27,10 @@
 
 enum { NEEDLES = 512, CHUNK = 1 << 20, STACK = 1 << 20 };
 
-/* The data to search for, shared with the child. */
+/* What to search for ("needles"), in memory that is shared with the child. */
 static struct needles {
     struct {
-        /* The masked bytes, and a mask of the bits that count. */
+        /* Eight bytes, masked, and the bits of them that are compared. */
         uint64_t value, bits;
         const char *name;
     } list[NEEDLES];
@@ -65,12 +67,13 @@ static void needle(const char *name, const uint8_t *octets)
 {
     uint64_t value;
     memcpy(&value, octets, sizeof value);
-    /* The padding of a small number is not secret. */
+    /* Leaves out values with zeros in one half, because they are the padding
+     * of small numbers, which is not secret. */
     if (value >> 32 != 0 && (value & UINT32_MAX) != 0)
         add_needle(name, value, UINT64_MAX);
 }
 
-/* A text of at most eight characters. */
+/* Adds a text of at most eight characters. */
 static inline void short_text(const char *name, const char *text)
 {
     uint64_t value = 0;
@@ -79,7 +82,7 @@ static inline void short_text(const char *name, const char *text)
     add_needle(name, value, UINT64_MAX >> (64 - 8 * size));
 }
 
-/* 32 octets, big-endian: as they are and as limbs. */
+/* Adds a number of 32 octets (big-endian), as octets and as limbs. */
 static inline void number(const char *name, const uint8_t *octets)
 {
     uint8_t reversed[32];
@@ -91,7 +94,8 @@ static inline void number(const char *name, const uint8_t *octets)
     }
 }
 
-/* A coordinate: the octets, the limbs, and the limbs of a 2^320 mod p. */
+/* Adds a coordinate: as octets, as limbs, and as the limbs of a 2^320 mod p,
+ * its Montgomery form. */
 static inline void coordinate(const char *name, const uint8_t *octets)
 {
     mpz_t a, p, u;
@@ -119,7 +123,7 @@ static inline void g1(const char *name, const uint8_t *point)
     coordinate(name, point + 33);
 }
 
-/* As lower-case hex. */
+/* Adds octets as lower-case hex. */
 static inline void digits(const char *name, const uint8_t *octets, size_t size)
 {
     char text[9];
@@ -154,11 +158,13 @@ static void look(const uint8_t *bytes, size_t size, const char **found)
     }
 }
 
-/* The number of occurrences in writable memory of needles of `kind`; NULL means
- * any kind. With `name`, it returns the secret of one of them. */
+/* Returns how many needles with the name `kind` are found in writable
+ * memory; NULL means all needles. If any is found, `name` gets the name of
+ * one. */
 static size_t search_for(const char *kind, const char **name)
 {
-    /* Not searched, because the search would find itself here. */
+    /* Cleared after each look, so that the search does not find its own
+     * copies here. */
     static uint8_t buffer[CHUNK];
     static const char *found[NEEDLES];
     char line[512];
@@ -208,7 +214,7 @@ static void *pages(size_t size, int visibility)
     return result;
 }
 
-/* Runs a call on a thread whose stack stays as the call has left it. */
+/* Runs a call on a thread whose stack is kept as the call has left it. */
 static void on_thread(void *stack, void *(*call)(void *), void *argument)
 {
     pthread_attr_t attributes;

@@ -1,12 +1,11 @@
-/* No secret stays in the memory of the process: after each call the program
- * wipes its own copies and looks (search.h) for what is left of
+/* Tests that no secret is left in the memory of the process. After each call
+ * the program wipes its own copies and searches (search.h) for PIN digits,
+ * master share, x, token, client secret, server secret and sec.
  *
- *     PIN digits, master share, x, token, client secret, server secret, sec
+ * usage: wipe_test ROUNDS
  *
- *     wipe_test ROUNDS
- *
- * A server context, which holds what is derived from the server secret, must
- * be nothing but zeros when its memory is freed. */
+ * A server context contains values that are computed from the server secret.
+ * Its memory must be all zeros when it is freed. */
 #define _DEFAULT_SOURCE
 
 #include "search.h"
@@ -15,7 +14,7 @@
 
 enum { DATE = 20778, DIGITS = 8 };
 
-/* The inputs of the calls. Every byte is secret. */
+/* The inputs of the calls. All bytes of them are secret. */
 struct secrets {
     uint8_t pin_text[DIGITS];
     uint8_t s[MPIN_SCALAR_SIZE], x[MPIN_SCALAR_SIZE], pin[MPIN_SCALAR_SIZE];
@@ -23,7 +22,7 @@ struct secrets {
     uint8_t permit[MPIN_G1_SIZE], server[MPIN_G2_SIZE];
 };
 
-/* Memory that is shared with the child, which masks the secrets. */
+/* The secrets in masked form, in memory that is shared with the child. */
 static struct secrets *masked;
 static struct secrets secrets;
 static const uint8_t id[] = "{\"userID\":\"alice@example.com\"}";
@@ -71,8 +70,9 @@ void __libc_free(void *block);
 static int is_watched;
 static size_t large_blocks, dirty_bytes;
 
-/* Replaces the C library's free(), also for the library under test. A context
- * has two large blocks; the last bytes of a block may be padding. */
+/* Replaces free() of the C library, also for the library under test, to look
+ * at freed blocks. Each context has two large blocks. The last bytes of a
+ * block are not checked, because they may be padding. */
 void free(void *block)
 {
     const unsigned char *bytes = block;
@@ -87,8 +87,8 @@ void free(void *block)
 
 /* ---- The calls under test --------------------------------------------- */
 
-/* One call each, because the next call would overwrite what the last one left.
- */
+/* The calls. A search follows each of them, because the next call would
+ * overwrite what the last one has left. */
 enum step {
     PIN_TO_SCALAR,
     GET_CLIENT_SECRET,
@@ -110,7 +110,7 @@ enum step {
 static mpin_crypto_server_context *context;
 static uint8_t u[MPIN_G1_SIZE], ut[MPIN_G1_SIZE], v[MPIN_G1_SIZE];
 static uint8_t hid[MPIN_G1_SIZE], htid[MPIN_G1_SIZE];
-/* Outputs that are secret. They are wiped with the rest. */
+/* Outputs that are secret. The program wipes them with its other copies. */
 static uint8_t out[MPIN_G2_SIZE], e[MPIN_GT_SIZE];
 
 static int32_t run(enum step step)
@@ -190,8 +190,10 @@ int main(int argc, char **argv)
         for (enum step step = 0; step < STEPS; step++) {
             mask(&secrets, masked, sizeof secrets);
             if (round == 0 && step == 0) {
-                /* The octets only. Values that the engine computes from them
-                 * follow below. */
+                /* Checks that the search works: the octets of the secrets
+                 * must be found. The values that the engine computes from
+                 * them do not exist yet, so only a quarter of all needles is
+                 * required. */
                 found = search(&name);
                 CHECK(found >= needles->count / 4, "only %zu of %zu are found",
                       found, needles->count);

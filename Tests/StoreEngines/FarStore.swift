@@ -2,8 +2,9 @@ import Dispatch
 package import MPinStore
 import Synchronization
 
-/// Stands for the way to stores that are far away. Calls of one trip wait for each other and are then let through
-/// together. If no trips are expected, every call is let through at once.
+/// Counts the trips to stores on other machines. A trip is a number of calls that are made at the same time. The gate
+/// holds the calls of an expected trip until all of them have arrived, and then lets them through. If no trips are
+/// expected, it lets every call through at once.
 package final class TripGate: Sendable {
     private struct State {
         var waves: [Int] = []
@@ -15,13 +16,13 @@ package final class TripGate: Sendable {
     private let state = Mutex(State())
     private let seconds: Int
 
-    /// `seconds`: how long a call waits for the others of its trip.
+    /// `seconds`: how long a call may wait for the others of its trip before the gate reports a failure.
     package init(seconds: Int = 20) { self.seconds = seconds }
 
-    /// From now on the trips have these numbers of calls.
+    /// Sets the expected trips: the number of calls in each.
     package func expect(_ waves: [Int]) { state.withLock { $0 = State(waves: waves) } }
 
-    /// The calls since ``expect(_:)`` in order, and those that were not as expected.
+    /// Returns the calls since ``expect(_:)`` in order, and how they differ from the expected trips.
     package func result() -> (calls: [String], failures: [String]) {
         state.withLock { state in
             let missing = state.waves.isEmpty ? [] : ["trips that nobody made: \(state.waves)"]
@@ -65,7 +66,7 @@ package final class TripGate: Sendable {
     }
 }
 
-/// A store that behaves like one on another machine. Each call passes the gate, which counts the trips.
+/// A store that behaves as if it were on another machine: each call passes the gate.
 package struct FarStore: Store {
     private let store: any Store
     private let gate: TripGate

@@ -1,7 +1,7 @@
 package import MPinStore
 import Synchronization
 
-/// A store that makes every change, but reports an unknown outcome for every third one.
+/// A store that makes every change, but throws `unknownOutcome` after every third one, as if its answer were lost.
 package final class ForgetfulStore: Store {
     private let store: any Store
     private let count = Mutex(0)

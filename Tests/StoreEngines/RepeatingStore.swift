@@ -1,7 +1,7 @@
 package import MPinStore
 
-/// A store that runs every closure twice and discards the changes of the first run. Code that relies on a closure
-/// running once then fails its tests.
+/// A store that runs every closure twice and discards the changes of the first run. A test then fails if its code
+/// relies on a closure running only once.
 package struct RepeatingStore: Store {
     private let store: any Store
 

@@ -4,15 +4,16 @@ import MPinSDK
 import MPinSecrets
 import MPinWire
 
-// Saves in a loop, for tests that kill this program or run several of it at once: StoreWriter STORE NAME ROUNDS. Each
-// round stores its number with the user NAME, adds one to the user "shared", and then prints its number on a line.
+// Saves in a loop, for tests that kill this program or run several of it at the same time: StoreWriter STORE NAME
+// ROUNDS. Each round stores its number with the user NAME, adds one to the number of the user "shared", and then prints
+// its own number on a line.
 let arguments = CommandLine.arguments
 guard arguments.count == 4, let rounds = Int(arguments[3]) else { exit(2) }
 let (path, name) = (arguments[1], arguments[2])
 let store = UserStore(storage: FileStorage(path: path), key: try KeyFile.loadOrCreate(path + ".key"))
 
-/// Tries again if the store's lock was not free within 10 s. On a busy machine seven other processes can get the lock
-/// first. The failed call has changed nothing.
+/// Tries again if the store's lock did not become free within 10 s. On a busy machine, seven other processes can get
+/// the lock first. The failed call has changed nothing.
 func untilLocked(_ update: () throws(SDKError) -> Void) throws(SDKError) {
     while true {
         do { return try update() } catch {

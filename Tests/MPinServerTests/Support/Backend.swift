@@ -2,7 +2,7 @@ import Foundation
 import LoopbackServer
 import XCTest
 
-/// The ports and folders of a running server.
+/// The ports and folders of a running server, and requests to it.
 struct Backend: Sendable {
     var port: Int
     var privatePort: Int
@@ -10,11 +10,11 @@ struct Backend: Sendable {
     var dta2Port: Int
     var stateFolder: String
     var mailFolder: String
-    /// The bearer token for the private listener, if that requires one.
+    /// The bearer token for the private listener; nil if that requires none.
     var privateToken: String?
-    /// The last two bytes of the loopback address from which requests are sent.
+    /// The last two bytes of the loopback address from which requests are sent; 1 means 127.0.0.1.
     var source: UInt16 = 1
-    /// What was sent and received, to search the log for it.
+    /// The secrets that were sent and received. The server's logs are searched for them.
     let traffic = Traffic()
 
     static func onFreePorts() -> Backend {
@@ -31,7 +31,8 @@ struct Backend: Sendable {
         try call(method, target, body.map { Data($0.utf8) }, headers: headers, port: port)
     }
 
-    /// Sends a request like the old client: on a new connection, with its unusual headers and no others.
+    /// Sends a request as the old client does: on a new connection, with the same headers as the old client and no
+    /// others.
     func call(
         _ method: String, _ target: String, _ body: Data?, headers: [String: String] = [:], port: Int? = nil
     ) throws -> Answer {
@@ -48,7 +49,7 @@ struct Backend: Sendable {
         return try call(method, target, body, headers: headers, port: privatePort)
     }
 
-    /// The newest activation link for `user` in the mail folder, as path and query.
+    /// Returns path and query of the newest activation link for `user` in the mail folder.
     func link(to user: String) throws -> String {
         let files = try FileManager.default.contentsOfDirectory(atPath: mailFolder).filter { $0.hasSuffix(".eml") }
         for file in files.sorted().reversed() {
@@ -63,7 +64,7 @@ struct Backend: Sendable {
 }
 
 extension String {
-    /// This text as a JSON string, including the quotes.
+    /// Returns this text as a JSON string, including the quotes.
     var quoted: String {
         String(decoding: (try? JSONEncoder().encode(self)) ?? Data(), as: UTF8.self)
     }

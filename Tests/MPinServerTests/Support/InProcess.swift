@@ -34,7 +34,7 @@ final class InProcess: Sendable {
         }
         var parts = try all.parts()
         if var rps = parts.rps {
-            // Runs each change of the store twice, to find code that relies on it running once.
+            // Runs each change of the store twice, to find code that relies on its running once.
             rps.layer = { RepeatingStore($0) }
             changeRPS(&rps)
             parts.rps = rps
@@ -88,8 +88,8 @@ final class InProcess: Sendable {
         removeFiles()
     }
 
-    /// Every test of this server ends with a search of its log, which is at debug level. It must contain no secret that
-    /// was sent or received, and no query.
+    /// Searches the server's log, which is at debug level, at the end of every test. It must contain no query and no
+    /// secret that was sent or received.
     private func searchLog() {
         backend.traffic.assertSilent(logText)
         let audit = (try? String(contentsOfFile: backend.stateFolder + "/audit/audit.jsonl", encoding: .utf8)) ?? ""

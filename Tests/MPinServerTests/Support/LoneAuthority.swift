@@ -21,7 +21,7 @@ enum Section16 {
         + "9dc8361c1737077850e50507a0135dfea60608d2c7976007a0b62d58"
 }
 
-/// One D-TA alone, with the master share of wire section 16, at a fixed time.
+/// One D-TA alone, with the master share of wire section 16 and a clock that stands still.
 final class LoneAuthority {
     static let startTime = "2026-11-21T02:00:00Z"
     let requestKey: SecretBytes

@@ -7,16 +7,16 @@ import XCTest
 final class Mpind {
     let process = Process()
     let log: URL
-    /// The secrets that the log must not contain.
+    /// The secrets that were sent and received, which the log must not contain.
     private let traffic: Traffic
 
-    /// The program that was built together with the tests.
+    /// The path of the program, which was built together with the tests.
     static var path: String {
         let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
         return (tests as NSString).deletingLastPathComponent + "/mpind"
     }
 
-    /// `files`: the limit on open files, in the form of prlimit(1) (`soft:hard`); nil: that of the tests.
+    /// `files`: the limit on open files in the form of prlimit(1) (`soft:hard`); nil: the limit of the test process.
     init(_ arguments: [String], _ traffic: Traffic = Traffic(), files: String? = nil) throws {
         self.traffic = traffic
         log = URL(fileURLWithPath: NSTemporaryDirectory() + "mpind-" + UUID().uuidString + ".log")
@@ -27,7 +27,7 @@ final class Mpind {
         try process.run()
     }
 
-    /// All parts in one process on the backend's ports.
+    /// Starts all parts in one process on the backend's ports.
     convenience init(_ backend: Backend, _ more: [String] = [], files: String? = nil) throws {
         try self.init(
             [
@@ -37,7 +37,7 @@ final class Mpind {
             ] + more, backend.traffic, files: files)
     }
 
-    /// A separate RPA on the backend's ports, with new keys. It forwards requests to the RPS at that URL.
+    /// Starts a separate RPA on the backend's ports, with new keys. It forwards requests to the RPS at `rpsURL`.
     static func rpa(_ backend: Backend, over rpsURL: String, _ more: [String] = []) throws -> Mpind {
         let state = backend.stateFolder
         try makeFolder(state)
@@ -62,8 +62,8 @@ final class Mpind {
         }
     }
 
-    /// Waits until the log contains the text, or until a minute has passed or the process has ended. The caller then
-    /// checks the log.
+    /// Waits until the log contains the text. Returns without an error after a minute, or when the process has ended;
+    /// the caller then checks the log.
     func waitForLog(_ text: String) {
         let end = Date(timeIntervalSinceNow: 60)
         while !logText.contains(text), process.isRunning, Date() < end { usleep(10_000) }

@@ -1,9 +1,9 @@
 import MPinSecrets
 import MPinStore
 
-/// Files of D-TAs as earlier versions have made them.
+/// Makes files of D-TAs in the formats of earlier versions.
 enum OldAuthorityFile {
-    /// That of the first release, with one share.
+    /// Makes a file of the first release, with one share.
     static func plant(_ path: String, _ master: [UInt8], _ key: SecretBytes, start: String) throws {
         let database = try empty(path, ["1: master share"])
         try database.run(
@@ -16,7 +16,7 @@ enum OldAuthorityFile {
             "INSERT INTO master_share VALUES (1, ?, ?)", [.bytes(try box(master, key, start)), .text(start)])
     }
 
-    /// That of the versions with rotation, before there were items.
+    /// Makes a file of the later versions that had rotation, but did not store items yet.
     static func withRows(_ path: String) throws -> SQLiteConnection {
         let database = try empty(path, ["1: master share", "2: rotation and passphrase"])
         try database.run(
@@ -37,7 +37,8 @@ enum OldAuthorityFile {
         return database
     }
 
-    /// `place`: the key id, but for the first share, and the start time.
+    /// Returns a sealed master share. `place`: its place in the file, which is sealed with it: the key id (not for the
+    /// first share) and the start time.
     static func box(_ master: [UInt8], _ key: SecretBytes, _ place: String) throws -> [UInt8] {
         try SealedBox.seal(
             master.span, key: key, associatedData: Array("libmpin D-TA master share \(place)".utf8))

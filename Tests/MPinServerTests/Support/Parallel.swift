@@ -35,7 +35,7 @@ func parallel<T: Sendable>(_ count: Int, _ work: @escaping @Sendable () throws -
     parallel(count) { _ in try work() }
 }
 
-/// What `work` comes to, for a test that is not asynchronous.
+/// Runs asynchronous work in a test that is not asynchronous, and returns its result.
 func finish<T: Sendable>(_ work: @escaping @Sendable () async throws -> T) throws -> T {
     let done = DispatchSemaphore(value: 0)
     let result = Mutex<Result<T, any Error>?>(nil)

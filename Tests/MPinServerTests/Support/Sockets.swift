@@ -2,10 +2,10 @@ import Foundation
 
 /// The answer to one HTTP request.
 struct Answer: Sendable {
-    /// Status codes in order, including interim ones.
+    /// The status codes in order, including those of interim answers.
     var statuses: [Int] = []
     var headers: [String: String] = [:]
-    /// All values of Set-Cookie.
+    /// The values of all Set-Cookie headers.
     var cookies: [String] = []
     var body = Data()
 
@@ -18,11 +18,11 @@ struct Answer: Sendable {
     func json<T: Decodable>(_ type: T.Type = T.self) throws -> T { try JSONDecoder().decode(type, from: body) }
 }
 
-/// HTTP over new sockets, with every byte determined by the test.
+/// Sends HTTP over new sockets. The test determines every byte.
 enum Sockets {
     struct Failure: Error { let text: String }
 
-    /// A TCP connection to this machine. `host`: the last two bytes of the loopback address from which it comes.
+    /// Opens a TCP connection to this machine. `host`: the last two bytes of the loopback address from which it comes.
     static func connect(_ port: Int, from host: UInt16 = 1) throws -> Int32 {
         let file = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var status: Int32 = 0
@@ -63,27 +63,27 @@ enum Sockets {
         }
     }
 
-    /// Whether data, or the end of the connection, can be read.
+    /// Whether there is something to read: data, or the end of the connection.
     static func hasAnswer(_ file: Int32) -> Bool {
         var ready = pollfd(fd: file, events: Int16(POLLIN), revents: 0)
         return poll(&ready, 1, 0) == 1
     }
 
-    /// All bytes until the other side closes.
+    /// Returns all bytes until the other side closes.
     static func receiveAll(_ file: Int32) -> Data {
         var data = Data()
         while let piece = receive(file) { data += piece }
         return data
     }
 
-    /// The next bytes; nil at the end.
+    /// Returns the next bytes; nil at the end.
     static func receive(_ file: Int32) -> Data? {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let count = recv(file, &buffer, buffer.count, 0)
         return count > 0 ? Data(buffer[..<count]) : nil
     }
 
-    /// Sends a POST on a new connection and leaves it open, with its answer unread.
+    /// Sends a POST request on a new connection. Returns the connection without reading the answer.
     static func post(_ port: Int, _ target: String, _ body: String) throws -> Int32 {
         let file = try connect(port)
         let head = "POST \(target) HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: \(body.utf8.count)\r\n\r\n"

@@ -33,7 +33,7 @@ struct TestBrowser {
         try backend.call("POST", "/rps/access", "{\"webOTT\":\"\(webOTT)\"\(more)}").json()
     }
 
-    /// Waits until the phone has logged in, and returns the token.
+    /// Polls until the phone has logged in. Returns the token for the browser.
     func awaitToken() throws -> String {
         let end = Date(timeIntervalSinceNow: 30)
         while Date() < end {
@@ -43,19 +43,19 @@ struct TestBrowser {
         throw Sockets.Failure(text: "no login on \(wid)")
     }
 
-    /// The request of the RPA with the token of a browser.
+    /// Sends the RPA's request that redeems the token of a browser.
     func redeem(_ authOTT: String, _ more: String = "") throws -> Answer {
         try backend.callPrivate("POST", "/authenticate", "{\"authOTT\":\"\(authOTT)\"\(more)}")
     }
 
-    /// The RPA's report of its verdict afterwards.
+    /// Sends the RPA's report of its verdict.
     func report(_ authOTT: String, _ status: Int, _ more: String = "") throws -> Answer {
         try backend.callPrivate("POST", "/loginResult", "{\"authOTT\":\"\(authOTT)\",\"status\":\(status)\(more)}")
     }
 }
 
 extension TestClient {
-    /// Pass 1 and pass 2 for a browser. Returns the one-time token.
+    /// Sends pass 1 and pass 2 for a browser. Returns the one-time token.
     func prove(_ user: User, pin: String = "1234", wid: String) throws -> String {
         let answer = try pass2(pass1(user, pin: pin, permit: timePermit(user)), wid: wid)
         guard let authOTT = answer.object["authOTT"] as? String else {
@@ -64,7 +64,7 @@ extension TestClient {
         return authOTT
     }
 
-    /// The phone's last request, which waits for the browser.
+    /// Sends the phone's last request, which waits until the browser has redeemed the token.
     func authenticateMobile(_ authOTT: String) throws -> Answer {
         try backend.call("POST", "/rps/authenticate", "{\"mpinResponse\":{\"pass\":2,\"authOTT\":\"\(authOTT)\"}}")
     }
@@ -83,7 +83,7 @@ final class Later<Value: Sendable>: Sendable {
         }
     }
 
-    /// Waits for the result and returns it. It can be taken once.
+    /// Waits for the result and returns it.
     func get() throws -> Value {
         guard done.wait(timeout: .now() + 60) == .success else { throw Sockets.Failure(text: "no result in time") }
         return try XCTUnwrap(result.withLock { $0 }).get()

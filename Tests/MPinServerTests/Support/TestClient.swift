@@ -4,7 +4,7 @@ import MPinSecrets
 import MPinWire
 import XCTest
 
-/// A client made from the protocol's primitives. It does what a phone does, request by request.
+/// A client made from the functions of MPinCrypto. It does what a phone does, request by request.
 struct TestClient {
     let backend: Backend
 
@@ -24,7 +24,7 @@ struct TestClient {
         }
     }
 
-    /// A login between pass 1 and pass 2.
+    /// The values of a login between pass 1 and pass 2.
     struct Login {
         let user: User
         let x: [UInt8]
@@ -49,7 +49,7 @@ struct TestClient {
         try backend.call("GET", "/rps/signature/\(registration.mpinId)?regOTT=\(registration.regOTT)")
     }
 
-    /// The sum of both client secret shares.
+    /// Fetches both client secret shares and returns their sum.
     func clientSecret(_ registration: RegisterResponse) throws -> [UInt8] {
         let answer = try signature(registration)
         guard answer.status == 200 else { throw Sockets.Failure(text: "signature: \(answer.status) \(answer.text)") }
@@ -72,14 +72,14 @@ struct TestClient {
         return User(id: registration.mpinId, token: token)
     }
 
-    /// The whole registration, including mail and link.
+    /// Makes a whole registration, including mail and link.
     func register(_ user: String, pin: String) throws -> User {
         let registration = try startRegistration(user)
         if !registration.active { try confirm(user) }
         return try finishRegistration(registration, pin: pin)
     }
 
-    /// The sum of both shares of today's permit, and the date.
+    /// Fetches both shares of today's permit. Returns their sum and the date.
     func timePermit(_ user: User) throws -> (permit: [UInt8], date: Int32) {
         let answer = try backend.call("GET", "/rps/timePermit/" + user.id)
         guard answer.status == 200 else { throw Sockets.Failure(text: "permit: \(answer.status) \(answer.text)") }
@@ -90,7 +90,7 @@ struct TestClient {
         return (try sum(XCTUnwrap(shares[0]), XCTUnwrap(shares[1])), first.date)
     }
 
-    /// Pass 1, with the values for the proof of that PIN; `date` 0: without a permit.
+    /// Sends pass 1 for this PIN. Returns the values that the proof needs. `permit` nil: without a permit.
     func pass1(_ user: User, pin: String, permit: (permit: [UInt8], date: Int32)?) throws -> Login {
         let (x, sec, u, ut) = try commitment(user, pin: pin, permit: permit)
         let body = "{\"pass\":1,\"mpin_id\":\"\(user.id)\",\"U\":\"\(Hex.encode(u))\",\"UT\":\"\(Hex.encode(ut))\"}"
@@ -125,7 +125,7 @@ struct TestClient {
         return (x, sec, u, ut)
     }
 
-    /// V in hex.
+    /// Computes the proof V, in hex.
     func proof(_ login: Login) throws -> String {
         Hex.encode(
             try output(MPinSize.g1) { v throws(MPinError) in
@@ -133,7 +133,7 @@ struct TestClient {
             })
     }
 
-    /// The body of pass 2; `wid`: an access number or QR id.
+    /// Returns the body of pass 2; `wid`: an access number, the id in a QR code, or "0" for a login on this device.
     func pass2Body(_ login: Login, wid: String = "0", otp: Bool = false) throws -> String {
         let v = try proof(login)
         return "{\"pass\":2,\"OTP\":\(otp),\"WID\":\"\(wid)\",\"V\":\"\(v)\",\"mpin_id\":\"\(login.user.id)\"}"
@@ -147,7 +147,7 @@ struct TestClient {
         try backend.call("POST", "/mpinAuthenticate", "{\"mpinResponse\":\(pass2.text)}")
     }
 
-    /// A whole login. Returns the answer of authenticate.
+    /// Makes a whole login. Returns the answer of authenticate.
     func login(_ user: User, pin: String, permit: (permit: [UInt8], date: Int32)? = nil) throws -> Answer {
         let permit = try permit ?? timePermit(user)
         return try authenticate(pass2(pass1(user, pin: pin, permit: permit)))
@@ -166,7 +166,7 @@ struct TestClient {
     }
 }
 
-/// `count` bytes, which `fill` writes.
+/// Returns `count` bytes that `fill` has written.
 func output(_ count: Int, _ fill: (inout MutableSpan<UInt8>) throws(MPinError) -> Void) throws(MPinError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     var span = bytes.mutableSpan

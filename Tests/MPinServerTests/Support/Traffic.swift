@@ -3,8 +3,8 @@ import MPinSecrets
 import Synchronization
 import XCTest
 
-/// The secrets that a test has sent and received. Every M-Pin ID, token, share, point, cookie and signature is a long
-/// piece of hex, and every user id in these tests is a mail address.
+/// The secrets that a test has sent and received. They are recognised by their form: M-Pin IDs, tokens, shares, points,
+/// cookies and signatures are long pieces of hex, and user ids in these tests are mail addresses.
 final class Traffic: Sendable {
     private let secrets = Mutex<Set<String>>([])
 
@@ -19,7 +19,7 @@ final class Traffic: Sendable {
 
     var count: Int { secrets.withLock(\.count) }
 
-    /// The secrets that `log` contains.
+    /// Returns the secrets that `log` contains.
     func found(in log: String) -> [String] {
         let words = Set(log.split { !$0.isLetter && !$0.isNumber && !"@._%+-".contains($0) }.map(String.init))
         return secrets.withLock { secrets in secrets.filter { words.contains($0) } }
@@ -35,7 +35,7 @@ final class Traffic: Sendable {
         }
     }
 
-    /// Checks that an audit log contains no secret. It may contain users, and the hash of an M-Pin ID for a device.
+    /// Checks that an audit log contains no secret. It may contain users, and hashes of M-Pin IDs, which name devices.
     func assertSilent(audit: String) {
         let named = found(in: audit).filter { !$0.contains("@") }
         let hashes = secrets.withLock { $0 }.compactMap { Hex.decode($0).map { Hex.encode(SHA256.hash($0)) } }

@@ -2,11 +2,11 @@ import Foundation
 import MPinWire
 import XCTest
 
-/// Sends recorded requests and compares the answers with the recorded ones.
+/// Sends recorded requests to a server and compares its answers with the recorded ones.
 struct TranscriptPlayer: Sendable {
     let server: InProcess
 
-    /// Members of recorded answers that old clients do not need.
+    /// Members of recorded answers that our server leaves out, because old clients do not need them.
     private static let notServed: Set = ["someUserData"]
 
     struct Exchange {
@@ -16,8 +16,8 @@ struct TranscriptPlayer: Sendable {
         let answer: JSONValue
     }
 
-    /// The recorded exchange with that method whose target begins so, after skipping `number` of them; `hop`: the
-    /// server that was asked, nil for requests of clients.
+    /// Returns a recorded exchange of this flow: the one after the first `number` with this method whose target begins
+    /// with `target`. `hop`: the server that was asked; nil for requests of clients.
     func recorded(
         _ flow: String, _ method: String, _ target: String, _ number: Int = 0, hop: String? = nil
     ) throws -> Exchange {
@@ -42,7 +42,7 @@ struct TranscriptPlayer: Sendable {
         throw Sockets.Failure(text: "\(flow) holds no \(method) \(target)")
     }
 
-    /// Sends the old client's request with fresh values, and compares the answer with the recorded one.
+    /// Sends the old client's request with fresh values in its body, and compares the answer with the recorded one.
     func play(
         _ flow: String, _ method: String, _ target: String, as old: String? = nil,
         number: Int = 0, body: [String: Any]? = nil, hop: String? = nil, port: Int? = nil
@@ -51,7 +51,7 @@ struct TranscriptPlayer: Sendable {
         return try send(flow, method, target, as: old, number: number, body: data, hop: hop, port: port)
     }
 
-    /// The same with a body that is already complete.
+    /// Does the same as `play` with a body that is already encoded.
     func send(
         _ flow: String, _ method: String, _ target: String, as old: String? = nil, number: Int = 0, body: Data?,
         hop: String? = nil, port: Int? = nil

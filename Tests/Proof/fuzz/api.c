@@ -1,14 +1,15 @@
-/* libFuzzer target: sequences of mpin_crypto_* calls. A byte says which
- * function, more bytes say for each argument whether it is right, wrong by a
- * byte, of another length, from the input, or NULL. What a call gives is an
- * input of later calls. Every buffer is an allocation of its own, so that the
- * address sanitizer sees one byte too many.
+/* A libFuzzer target for sequences of mpin_crypto_* calls. One byte of the
+ * input selects the function. More bytes select, for each argument, whether
+ * it is right, has one wrong byte or another length, is taken from the
+ * input, or is NULL. Results of calls become arguments of later calls. Every
+ * buffer has its own allocation, so that the address sanitizer detects an
+ * access one byte behind it.
  *
- * Checked: the result is a documented one; a call that fails writes nothing;
- * an output that was written is one that the decoders accept. */
+ * It checks that the result is a documented one, that a call that fails
+ * writes nothing, and that the decoders accept every output. */
 #include "api_ops.h"
 
-/* run.sh checks this number. */
+/* The number of calls below. run.sh checks it. */
 enum { OPERATIONS = 34 };
 
 static void call(void)
@@ -156,8 +157,8 @@ static void check_sizes(void)
     EXPECT(mpin_crypto_key_size() == MPIN_KEY_SIZE);
 }
 
-/* The right values are the same for every input, so a finding can be
- * reproduced. */
+/* Fills the pool with right values. They are the same for every input, so
+ * that a finding can be reproduced. */
 static void fill_pool(void)
 {
     static uint8_t start[KINDS][SLOTS][MPIN_GT_SIZE];
@@ -177,7 +178,8 @@ static void fill_pool(void)
         EXPECT(mpin_crypto_pairing(start[GT][i], MPIN_GT_SIZE, start[G2][i],
                                    MPIN_G2_SIZE, start[G1][i],
                                    MPIN_G1_SIZE) == 0);
-        /* Two signs and two numbers. Nearly all of them encode a point. */
+        /* Makes encodings of a point from two signs and two numbers. Nearly
+         * all such values encode a point. */
         start[ENCODED][i][0] = i;
         memcpy(start[ENCODED][i] + 1, hash, MPIN_HASH_SIZE);
         memcpy(start[ENCODED][i] + 33, start[G1][i] + 1, 32);

@@ -1,5 +1,5 @@
-/* The calls of api.c that have several outputs, or arguments other than points,
- * scalars and hashes. */
+/* The calls of api.c that have several outputs, or arguments other than
+ * points, scalars and hashes. */
 #ifndef API_OPS_H
 #define API_OPS_H
 
@@ -7,7 +7,7 @@
 
 static mpin_crypto_server_context *contexts[SLOTS];
 
-/* A valid context, a freed one, or a number. */
+/* Returns a valid context, a freed one, or an arbitrary number as a pointer. */
 static mpin_crypto_server_context *context(void)
 {
     uint8_t mode = byte();
@@ -67,7 +67,8 @@ static void pin_to_scalar(void)
                                              mapping, OF(pin));
     EXPECT(documented(code));
     EXPECT(code == 0 ? bits == 14 || bits == 20 : bits == -1);
-    /* A PIN may be 0, which is not a valid scalar for the other functions. */
+    /* Does not keep the scalar of a right PIN, because it may be 0, which
+     * the other functions refuse. */
     if (code != 0)
         result(scalar, 0);
 }

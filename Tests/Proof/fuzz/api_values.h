@@ -1,5 +1,5 @@
-/* The values for the calls of api.c: the input, arguments, outputs, and the
- * checks of each result. */
+/* The values for the calls of api.c: bytes of the input, arguments and
+ * outputs, and the checks of each result. */
 #ifndef API_VALUES_H
 #define API_VALUES_H
 
@@ -20,7 +20,7 @@ static const size_t sizes[KINDS] = {
     MPIN_G1_SIZE,   MPIN_G2_SIZE,  MPIN_GT_SIZE, MPIN_SCALAR_SIZE,
     MPIN_HASH_SIZE, MPIN_KEY_SIZE, MPIN_G1_SIZE};
 
-/* Right values of each kind. Results replace them. */
+/* Right values of each kind. Results of calls replace them. */
 static uint8_t pool[KINDS][SLOTS][MPIN_GT_SIZE];
 
 /* ---- The input --------------------------------------------------------- */
@@ -41,20 +41,20 @@ static int32_t word(void)
     return (int32_t)result;
 }
 
-/* A date: 0, which means none, or any number. */
+/* Returns a date: any number, or 0 for none. */
 static int32_t day(void)
 {
     return byte() & 1 ? word() : 0;
 }
 
-/* The width of a PIN or of another factor. */
+/* Returns the width of a PIN or of another factor in bits. */
 static int32_t width(void)
 {
     uint8_t bits = byte();
     return bits == 255 ? word() : bits == 254 ? 256 : bits;
 }
 
-/* A time in seconds, or a number that needs more than 32 bits. */
+/* Returns a time in seconds, or a number that needs more than 32 bits. */
 static int64_t seconds(void)
 {
     int64_t low = byte() & 1 ? 1700000000 : word();
@@ -63,7 +63,7 @@ static int64_t seconds(void)
 
 /* ---- Arguments ----------------------------------------------------------- */
 
-/* All memory of one call. */
+/* The memory that is allocated for one call. */
 static void *owned[32];
 static size_t owned_count;
 
@@ -118,7 +118,7 @@ static in argument(enum kind kind)
     return (in){bytes, size};
 }
 
-/* Any bytes: an M-Pin ID, a PIN, or a message. */
+/* Returns any bytes, for an M-Pin ID, a PIN or a message. */
 static in octets(void)
 {
     uint8_t size = byte();
@@ -174,7 +174,8 @@ static int accepts(const uint8_t *value, enum kind kind)
     return 0;
 }
 
-/* Checks that the output is written exactly if it should be, and keeps it. */
+/* Checks that the output was written if and only if it should be, and keeps
+ * it as an argument for later calls. */
 static void result(out value, int written)
 {
     if (!value.bytes)

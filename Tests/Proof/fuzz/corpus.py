@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes the first inputs of the fuzz targets: encodings that are refused and some that are accepted.
+"""Writes the first inputs of the fuzz targets: encodings that are refused, and some that are accepted.
 
-    corpus.py VECTORS.json TRANSCRIPTS DIRECTORY
+usage: corpus.py VECTORS.json TRANSCRIPTS DIRECTORY
 """
 
 import itertools
@@ -11,23 +11,23 @@ import random
 import re
 import sys
 
-# The number of calls in api.c.
+# The number of calls in api.c, from its source.
 OPERATIONS = int(re.findall(r"OPERATIONS = (\d+)", pathlib.Path(__file__).with_name("api.c").read_text())[0])
-# The number of messages in messages.swift. A larger number is taken modulo this.
+# The number of messages in messages.swift, which uses a selector byte modulo this.
 MESSAGES = 39
-# Times in the formats of servers.
+# Times in the formats that servers use.
 TIMES = ("2026-11-21T02:43:45Z", "2026-11-21 02:43:45.123456", "1795229025", "1795229025123")
-# The number of functions of mpin.h, which sdk.c calls. A larger number is taken modulo this.
+# The number of functions of mpin.h. sdk.c uses a selector byte modulo this.
 FUNCTIONS = 96
 DECODERS = {"g1_decode": 0, "g2_decode": 1, "gt_decode": 2, "scalar": 3, "pin_scalar": 4, "pin": 6}
-# Right texts and numbers, which the vectors do not contain.
+# Right texts and numbers, because the vectors contain only wrong ones.
 ACCEPTED = {3: ["00" * 31 + "01"], 4: ["00" * 30 + "1234"], 5: ["30313233616263446546", "3031"], 6: ["31323334",
     "2d3132"],
             7: ["00" * 32, "ff" * 32, "5a" * 32], 2: ["00" * 31 + "01" + "00" * 352]}
 
 
 def bodies(transcripts):
-    """The recorded messages of both sides, each kind once."""
+    """Returns the recorded messages of both sides, one of each kind."""
     kinds = {}
     for path in sorted(transcripts.glob("*.json")):
         recording = json.loads(path.read_text())
@@ -55,7 +55,7 @@ def main():
         (decoders / f"{n:04}").write_bytes(bytes([number + 8 * (n % 8 if number == 6 else 0)]) + bytes.fromhex(text))
     rng = random.Random(1)
     for n in range(10 * OPERATIONS):
-        # Operation n % OPERATIONS with mostly right outputs and arguments (modes 7 to 15).
+        # Selects function n % OPERATIONS, with mostly right outputs and arguments (modes 7 to 15).
         body = bytes(rng.choice((7, 8, 0x2A, 0x4B, 0x6C, rng.randrange(256))) for _ in range(60))
         (api / f"{n:04}").write_bytes(bytes([n % OPERATIONS]) + body)
     for n in range(4 * FUNCTIONS):

@@ -95,7 +95,7 @@ private func mapToG1(_ input: Span<UInt8>, _ arena: inout Arena) {
     expect(octets[64] & 1 == 0, "the even root")
 }
 
-/// Encoding the decoded value must give the input.
+/// Checks that encoding the decoded value gives the input again.
 private func expectSame(_ input: Span<UInt8>, _ encode: (inout MutableSpan<UInt8>) -> Bool) {
     var octets = [UInt8](repeating: 0, count: input.count), room = octets.mutableSpan
     expect(encode(&room), "what was decoded can be encoded")

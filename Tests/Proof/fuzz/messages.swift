@@ -1,5 +1,5 @@
-// A libFuzzer target for every message of the wire that client or server reads. Nothing may trap or read out of bounds.
-// A message that was read is written in a form that reads the same.
+// A libFuzzer target for every message of the wire that the client or the server reads. Nothing may trap or read out of
+// bounds. A message that was read must be written in a form that is read as the same message.
 //
 // The first byte selects the message, and the rest is its JSON text.
 
@@ -27,8 +27,8 @@ private let readers: [@Sendable (UnsafeMutableBufferPointer<UInt8>) -> Void] = [
     renewal, errorDetail, time,
 ]
 
-/// Reads a message and writes it, then reads and writes the result again. The texts are compared as JSON, because
-/// members have no order.
+/// Reads a message and writes it, then reads and writes the result again. Both written texts must be equal as JSON. The
+/// order of members may differ.
 private func both<Message: Codable & Sendable>(
     _ type: Message.Type
 ) -> @Sendable (UnsafeMutableBufferPointer<UInt8>) -> Void {

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Builds the fuzz targets with libFuzzer and the address sanitizer and runs each for some seconds.
+# Builds the fuzz targets with libFuzzer and the address sanitizer, and runs each for some seconds.
 #
-#     run.sh OUT SECONDS [TARGET...]      targets: decoders, messages, api, sdk
+# usage: run.sh OUT SECONDS [TARGET...]      targets: decoders, messages, api, sdk
 #
-# Findings are written to OUT/findings. To reproduce one, run the target with the file's name. SwiftPM does not support
-# fuzzers, so the modules are compiled here one by one.
+# Findings are written to OUT/findings. To reproduce one, run the target with the file's name. The modules are compiled
+# here one by one, because SwiftPM does not support fuzzers.
 set -euo pipefail
 out=$(mkdir -p "$1" && cd "$1" && pwd)
 seconds=$2
@@ -63,7 +63,7 @@ compile MPinABI "$sources"/MPinABI/*.swift
     -o "$out/modules/CCurl.o"
 objects=("$out"/modules/{CCurl,BN254CX,MPinSecrets,MPinCrypto,MPinWire,MPinHTTP,MPinSDK,MPinABI}.o)
 link=(-sanitize=address,fuzzer -use-ld=lld -lgmp -lsodium -ljansson)
-# The number of operations is written twice, in the switch and in its modulus, so it is checked here.
+# Checks that OPERATIONS in api.c is the number of its cases, because it is written down separately.
 [ "$(grep -c '^    case [0-9]*:' "$here/api.c")" -eq "$(sed -n 's/.*OPERATIONS = \([0-9]*\).*/\1/p' "$here/api.c")" ] ||
     { echo "api.c: OPERATIONS is not the number of its operations"; exit 1; }
 

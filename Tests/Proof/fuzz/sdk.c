@@ -1,9 +1,10 @@
-/* libFuzzer target: sequences of mpin.h calls. A byte says which function of
- * the header (functions.py), more bytes say for each argument whether it is
- * right, from the input, stale or NULL. HTTP answers are what a server might
- * say, or bytes of the input; a callback may call the library again.
+/* A libFuzzer target for sequences of mpin.h calls. One byte of the input
+ * selects the function of the header (functions.py). More bytes select, for
+ * each argument, whether it is right, taken from the input, a freed handle
+ * or NULL. HTTP answers are such as a server might give, or bytes of the
+ * input. A callback may call the library again.
  *
- * Checked: the result is a documented one. */
+ * It checks that each result is a documented one. */
 #include "../../C/functions.h"
 
 #include <stdio.h>
@@ -20,7 +21,8 @@ static uint8_t byte(void)
     return left ? left--, *cursor++ : 0;
 }
 
-/* The memory of the calls, freed after the input, and the valid handles. */
+/* The memory of the calls, which is freed after the input, and the valid
+ * handles. */
 static void *owned[4096];
 static size_t owned_count;
 static mpin_sdk *sdks[2];
@@ -143,7 +145,7 @@ static mpin_config config;
 
 static void *structure(void)
 {
-    /* All structures of outputs are smaller. */
+    /* The buffer is larger than every structure that the library writes to. */
     uint8_t *result = own(16384);
     size_t size = byte() < 200 ? 16384 : (size_t)byte() << byte() % 64;
     memcpy(result, &size, sizeof size);
@@ -188,7 +190,7 @@ static union value argument(enum kind kind, size_t *length)
 
 /* ---- Calls ---------------------------------------------------------- */
 
-/* The new handles of a call replace others. */
+/* Stores the handles that a call has made in place of older ones. */
 static void keep(const struct function *function, const union value *values)
 {
     for (int i = 0; i < function->count; i++) {
@@ -210,7 +212,7 @@ static void call(void)
 {
     const struct function *function = &functions[byte() % FUNCTIONS];
     union value values[PARAMETERS];
-    /* A list has room for four handles. */
+    /* The arrays for handles have room for four. */
     size_t length = 4;
     for (int i = 0; i < function->count; i++)
         values[i] = argument(function->parameters[i].kind, &length);
@@ -230,7 +232,7 @@ static void open_all(void)
     context.storage_get = get;
     context.storage_set = set;
     config.size = sizeof config;
-    /* Too short for a second try, which would wait. */
+    /* The deadline leaves no time for a second try, which would wait. */
     config.timeout_ms = 20;
     config.context = &context;
     memset(stored_size, 0, sizeof stored_size);
