@@ -10,7 +10,7 @@ shift
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# The compiler's view of the headers: without comments and macros, one declaration on each line.
+# The declarations as the compiler sees them: without comments and macros, one on each line.
 for header in "$@"; do
     ${CC:-cc} -E -P -DMPIN_NO_ATTRIBUTES "$header"
 done | tr '\n' ' ' | tr ';' '\n' | grep -v -e typedef -e '(\*' | sed -n 's/.*[ *]\(mpin_[a-z0-9_]*\) *(.*/\1/p' |

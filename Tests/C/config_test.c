@@ -1,5 +1,5 @@
-/* mpin_config: the effect of its members, and how callers of other versions and
- * careless callers fill it. */
+/* mpin_config: the effect of its members, structures of other versions, and
+ * wrong values. */
 #define _DEFAULT_SOURCE
 
 #include "check.h"
@@ -149,7 +149,7 @@ static void endless(void)
     munmap(pages, 3 * page);
 }
 
-/* ---- What the members do -------------------------------------------- */
+/* ---- The effect of the members -------------------------------------- */
 
 static struct loopback server;
 
@@ -285,7 +285,7 @@ static void key_path(void)
     mpin_sdk_free(opened(&c, MPIN_STORAGE_ERROR));
 }
 
-/* The server also registers everybody. */
+/* The answers of a server that also registers every user. */
 #define ANSWERS                                                                \
     "{\"mpinId\":\"7b22757365724944223a22616c696365227d\","                     \
     "\"regOTT\":\"00000000000000000000000000000000\",\"active\":false,"        \

@@ -1,5 +1,5 @@
-/* mpin_context: every callback works, fails at each call in turn, calls the
- * library again, returns garbage and too much, and takes too long. */
+/* mpin_context: every callback works; fails at each call in turn; calls the
+ * library again; returns invalid data or too much of it; takes too long. */
 #define _GNU_SOURCE
 
 #include "check.h"
@@ -133,7 +133,7 @@ static mpin_status count_frames(struct program *self,
     return program_reply(response, a.status, a.body, strlen(a.body));
 }
 
-/* Between the C function and http_execute a PIN passes only a few frames. */
+/* A PIN passes only a few frames between the C function and http_execute. */
 static void short_way(void)
 {
     program_forget(&p);
@@ -198,7 +198,7 @@ static void fails_at_every_call(void)
 
 /* ---- HTTP ----------------------------------------------------------- */
 
-/* What http_execute must do next. */
+/* The next action of http_execute. */
 static struct {
     mpin_status status;
     int http_status;
@@ -771,7 +771,7 @@ static void silent_generator(void)
     end();
 }
 
-/* The log of everything above. program_close looks for long numbers in it. */
+/* The log of all tests above. program_close searches it for long numbers. */
 static void log_tells_no_secret(void)
 {
     CHECK(p.log_lines > 100, "%d lines", p.log_lines);

@@ -1,9 +1,10 @@
-/* What a sanitizer must find, to prove that it watches the library itself:
+/* Makes an error inside the library, which a sanitizer must find. This proves
+ * that the sanitizer checks the library, too.
  *
  *     control_test address    the library reads memory that was freed
- *     control_test thread     two threads let it write to one place
+ *     control_test thread     two threads let the library write to one place
  *
- * A program that ends well has not been watched. */
+ * If the program ends without an error, the sanitizer was not active. */
 #define _DEFAULT_SOURCE
 
 #include "check.h"

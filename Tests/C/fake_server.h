@@ -1,6 +1,7 @@
-/* RPS, RPA and both D-TAs in this process, with real keys (wire sections 6, 8
- * and 9): it computes the answer to a request. As an MFA server it also has the
- * requests of MIRACL's servers, according to the wire texts, not recorded. */
+/* RPS, RPA and both D-TAs in this process, with real keys. It computes the
+ * answer to a request (wire sections 6, 8 and 9). As an MFA server it also
+ * answers the requests of MIRACL's servers, as docs/trust-wire.md describes
+ * them; these answers are not recorded. */
 #ifndef FAKE_SERVER_H
 #define FAKE_SERVER_H
 

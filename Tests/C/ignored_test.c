@@ -1,5 +1,5 @@
-/* This file is only compiled. It ignores results that a program may ignore, and
- * one that it may not. */
+/* This file is only compiled. It ignores results that may be ignored, and
+ * one that must not be. */
 #include <mpin.h>
 
 void end(mpin_sdk *sdk);

@@ -22,7 +22,7 @@
 #define MAX_STALLED 64
 
 struct loopback {
-    const char *answer; /* JSON; NULL: never */
+    const char *answer; /* JSON; NULL: no answer */
     pthread_mutex_t mutex;
     char request[4096]; /* the last one; loopback_request() reads it */
     int listener;
@@ -50,7 +50,7 @@ static void loopback_answer(struct loopback *server, int peer)
         shutdown(peer, SHUT_WR);
 }
 
-/* The last request, once; empty if there was none since the last call. */
+/* Returns the last request once; empty if none has come since the last call. */
 static inline const char *loopback_request(struct loopback *server)
 {
     static char request[sizeof server->request];
@@ -61,7 +61,7 @@ static inline const char *loopback_request(struct loopback *server)
     return request;
 }
 
-/* The callers that wait for an answer. */
+/* The number of callers that wait for an answer. */
 static inline int loopback_stalled(struct loopback *server)
 {
     pthread_mutex_lock(&server->mutex);

@@ -45,7 +45,8 @@ static const struct {
      {INT64_MIN, INT32_MIN, -1, (int64_t)1 << 32, INT64_MAX, INT64_MAX - 1}},
 };
 
-/* Every number is a status whose name can be asked for. */
+/* These functions accept every number: each is a status whose name can be
+ * asked for. */
 static const char *const all_right[] = {"mpin_status_name"};
 
 static mpin_sdk *sdk, *other_sdk, *stale_sdk;
@@ -95,7 +96,7 @@ static const char *text_for(const struct parameter *p)
     return strcmp(p->name, "backend") == 0 ? MFA_URL : "alice";
 }
 
-/* Values that are right. */
+/* Fills in right values. */
 static void fill(const struct function *function, union value *values)
 {
     memset(values, 0, PARAMETERS * sizeof *values);
@@ -124,7 +125,7 @@ static void fill(const struct function *function, union value *values)
     }
 }
 
-/* Makes calls with one wrong value each. */
+/* Makes calls with one wrong value each and checks that they fail. */
 static void fails(const struct function *function, int parameter,
                   union value wrong, mpin_status expected, const char *what)
 {
@@ -265,7 +266,8 @@ static int is_room(const struct function *function, int parameter)
            (p[-1].kind == BUFFER || p[-1].kind == MADE);
 }
 
-/* No room, and one byte too little. `ready` prepares a call that succeeds. */
+/* Tries an output of no bytes and one that is a byte too short. `ready`
+ * prepares a call that succeeds. */
 static void too_little_room(const struct function *function, int parameter,
                             void (*ready)(const struct function *))
 {

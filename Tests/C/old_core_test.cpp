@@ -31,7 +31,8 @@ static void Check(bool holds, const char *what, int line) {
 }
 #define CHECK(condition) Check((condition), #condition, __LINE__)
 
-/* Answers for endpoints that our server does not have, by a part of their URL, according to the wire texts. */
+/* Answers for endpoints that our server does not have, by a part of their
+ * URL. They follow the documents of the wire. */
 static std::map<std::string, std::pair<int, String> > written;
 
 /* The last request. */

@@ -464,14 +464,15 @@ static const char *const AUTHORIZE =
     "redirect_uri=https%3A%2F%2Fmcl.demo.dev.miracl.net%2Foidc&response_type=code&scope=openid+email+profile&"
     "state=ac5caf93cc4118d27bbe23ec4568b0dd&back_url=https%3A%2F%2Fmcl.demo.dev.miracl.net%2F&lang=en";
 
-/* Repeats the actions of the recorded program, under the names of the recording. */
+/* Repeats the actions of the recorded program, with the names of the
+ * recording. */
 class Recorded : public MfaSDK {
 public:
     Recorded(RecordedHost &host, Context &context) : m_host(host), m_context(context) {}
 
     Status Init(const StringMap &config) { return MfaSDK::Init(config, &m_context); }
 
-    /* A new session. The recording numbers them. */
+    /* Returns the next session. The recording numbers them. */
     String NextCode(const char *part, int number) {
         String code;
         m_host.context = String().Format("GetAccessCode%03d@%s", number, part);
@@ -480,7 +481,7 @@ public:
         return code;
     }
 
-    /* An action, its user, and the part of the recording. */
+    /* Performs one action of a user in a part of the recording. */
     template <typename Call> Status As(const String &who, const char *part, const Call &call) {
         m_host.context = who + "@" + part;
         const Status status = call();
@@ -791,7 +792,7 @@ static void TestRecording(const char *path) {
     CHECK(sdk.ListUsers(after) == Status::OK && after.empty());
 }
 
-/* ---- The written server --------------------------------------------------------------------------------------- */
+/* ---- The fake MFA server -------------------------------------------------------------------------------------- */
 
 static void TestWrittenServer() {
     FakeHost host("alice@example.com");

@@ -161,7 +161,7 @@ static void errors(void)
     text_output(get_app_id, "c0ffee");
 }
 
-/* A server that never answers: the call ends in time. */
+/* If a server never answers, the call ends at its deadline. */
 static void deadline(void)
 {
     struct loopback silent;

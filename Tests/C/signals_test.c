@@ -1,6 +1,6 @@
-/* The library installs no signal handlers: not when it is loaded, not when it
- * is used, not when it is unloaded. And a server that hangs up does not end the
- * program by SIGPIPE.
+/* Tests that the library installs no signal handlers when it is loaded, used or
+ * unloaded. It also tests that SIGPIPE does not end the program when a server
+ * closes a connection.
  *
  *     signals_test              the library is linked
  *     signals_test LIBRARY      it is loaded by dlopen, 100 times

@@ -1,6 +1,6 @@
-/* Several threads: each with an sdk of its own, all with one sdk, all making and
- * freeing, a cancel and a free from another thread while a server lets the
- * call wait. */
+/* Several threads: each with its own sdk; all with one sdk; all making and
+ * freeing sdks. Another thread cancels a call or frees the sdk while a
+ * server lets the call wait. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "check.h"
@@ -28,7 +28,7 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* The task of a thread and its result. */
+/* A thread's task and its result. */
 struct job {
     pthread_t thread;
     mpin_sdk *sdk;

@@ -1,4 +1,4 @@
-/* What the parts of the walk share. */
+/* What all parts of the walk use. */
 #ifndef WALK_H
 #define WALK_H
 

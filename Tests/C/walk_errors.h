@@ -43,7 +43,7 @@ static mpin_status ask_login(void)
     return mpin_sdk_finish_authentication(sdk, user, NULL, NULL, "1234");
 }
 
-/* None of them changes the state of the user. */
+/* No such status changes the state of the user. */
 static const struct {
     mpin_status (*ask)(void);
     const char *path;

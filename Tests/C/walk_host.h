@@ -1,4 +1,5 @@
-/* The callbacks of the walk: the store in memory, a clock that stands still. */
+/* The callbacks of the walk: a store in memory and a clock that stands
+ * still. */
 #ifndef WALK_HOST_H
 #define WALK_HOST_H
 

@@ -290,9 +290,10 @@ static void real_end(mpin_sdk *sdk, mpin_user *user)
     mpin_sdk_free(sdk);
 }
 
-/* ---- What it does not serve ----------------------------------------- */
+/* ---- Functions that it does not support ----------------------------- */
 
-/* All other functions of the header are called with the real server. */
+/* Functions that the real server does not support, with the reason. All
+ * other functions of the header are called with it. */
 static const struct {
     const char *function, *why;
 } not_real[] = {

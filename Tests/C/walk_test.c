@@ -1,7 +1,7 @@
-/* A walk through every function of mpin.h: first with a real server, which
- * mails a link to who registers, then with a MIRACL MFA server whose answers
- * are written (mfa_server.h). It fails if a function of the header was not
- * called with the real server, unless walk_real.h says why, or not at all.
+/* Calls every function of mpin.h, first with a real server, which mails links,
+ * then with a fake MIRACL MFA server (mfa_server.h). A function of the header
+ * that is not called at all fails the test. So does one that is not called with
+ * the real server, unless walk_real.h gives a reason.
  *
  *     walk_test URL */
 #define _DEFAULT_SOURCE

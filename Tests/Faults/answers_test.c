@@ -1,7 +1,7 @@
-/* What a server or the way to it may make of an answer: cut anywhere, one byte
- * changed, JSON that is none, every HTTP status. Each call says so with a
- * status that mpin.h names for it, in time; the user is then where it was, in
- * memory and in the store, and the right answer is as good as ever.
+/* Bad answers to each request: cut anywhere, with one byte changed, invalid
+ * JSON, and every HTTP status. Each call must end in time with a status that
+ * mpin.h names for it. Then the user must be as before, in memory and in the
+ * store, and the same call must work with the right answer.
  *
  *     answers_test [STRIDE]     only every STRIDE-th cut and change */
 #define _DEFAULT_SOURCE
@@ -9,7 +9,7 @@
 #include "cost.h"
 #include "steps.h"
 
-/* The results of the steps besides OK; -1 ends the list. */
+/* The results that each step may have besides OK; -1 ends the list. */
 static const int allowed[STEPS][5] = {
     {MPIN_RESPONSE_PARSE_ERROR, -1},
     {MPIN_RESPONSE_PARSE_ERROR, -1},
@@ -136,7 +136,8 @@ static void no_message(int step)
         "{\"clientSecret\":\"04\"}", "{\"y\":\"00\"}", "{\"y\":\"zz\"}",
         "{\"date\":\"x\",\"timePermit\":\"04\",\"storageId\":0}",
         "{\"timePermit\":\"04\",\"signature\":1}"};
-    /* Pass 2 accepts any object, and the application any JSON or nothing. */
+    /* Pass 2 accepts any object; the application accepts any JSON or
+     * nothing. */
     const mpin_status expected =
         fault.call >= FAKE_PASS_2 || fault.call == FAKE_STORAGE
             ? -1
@@ -172,7 +173,8 @@ static void abuse(int step)
     try_fault(step, expected);
 }
 
-/* The table in the header and in wire section 13. */
+/* The meaning of a status, from the tables in the header and in wire section
+ * 13. */
 static mpin_status meaning(int call, int http)
 {
     switch (http) {

@@ -1,11 +1,11 @@
-/* The limits of what an answer may cost, however bad it is. */
+/* Limits on the time and memory that any answer may cost. */
 #ifndef COST_H
 #define COST_H
 
 #include <sys/resource.h>
 
-/* The time of this process, which does one thing at a time. Other work of a
- * busy machine is not counted. */
+/* The processor time of this process, which does one thing at a time. The
+ * time of other programs on a busy machine is not counted. */
 static double cpu_seconds(void)
 {
     struct rusage usage;
@@ -14,7 +14,8 @@ static double cpu_seconds(void)
            (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
-/* A sanitizer keeps freed memory and needs twice as much for itself. */
+/* The most memory that the process has used, in KiB. 0 with a sanitizer, which
+ * keeps freed memory and needs more itself. */
 static long peak_kib(void)
 {
 #ifdef SANITIZED

@@ -44,7 +44,7 @@ static int is_our_file(int file)
     return folder[0] && file >= 0 && file < MAX_FILES && is_ours[file];
 }
 
-/* The fault of this call; DISK_GOOD if there is none. Kills and stops are done
+/* Returns the fault for this call, or DISK_GOOD. Kills and stops happen
  * here. */
 static enum disk_fault next(void)
 {

@@ -1,4 +1,4 @@
-/* The faulty disk of disk.c, for the program that is linked with it. */
+/* The bad disk of disk.c, for programs that are linked with it. */
 #ifndef DISK_H
 #define DISK_H
 

@@ -1,11 +1,12 @@
-/* What a disk, a kill and other processes may do to the store: each system
- * call of a registration fails in turn (no space, I/O error, interrupted, quota
- * reached, read-only, half done) or is the process's last; 8 processes save at
- * the same time; one holds the lock and sleeps. What was acknowledged is there,
- * what was not is there or not, and nothing is ever damaged.
+/* The store with a bad disk, kills and other processes. Each system call of a
+ * registration fails in turn (no space, I/O error, interrupted, quota reached,
+ * read-only, half done), or the process is killed at it. 8 processes save at
+ * the same time. A process holds the lock and is stopped. After each of these,
+ * everything that was acknowledged must be in the store, and nothing may be
+ * damaged. What was not acknowledged may be there or not.
  *
- *     disk_test [STRIDE] [UPDATES]     every STRIDE-th call; updates a process
- */
+ *     disk_test [STRIDE] [UPDATES]     every STRIDE-th call; updates of each
+ *                                      process */
 #define _GNU_SOURCE
 
 #include "check.h"

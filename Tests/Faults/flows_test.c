@@ -1,8 +1,8 @@
-/* The flows beyond a registration and a plain login: every answer of a MIRACL
- * MFA server (Tests/C/mfa_server.h) cut anywhere and with one byte changed.
- * Each call says so with a status that mpin.h names for it; the user is then
- * where it was, in memory and in the store, and the right answers are as good
- * as ever.
+/* The flows other than a registration and a plain login, with bad answers of a
+ * MIRACL MFA server (Tests/C/mfa_server.h): each one cut anywhere or with one
+ * byte changed. Each call must end with a status that mpin.h names for it. Then
+ * the user must be as before, in memory and in the store, and the flow must
+ * work with the right answers.
  *
  *     flows_test [STRIDE]     only every STRIDE-th cut and change */
 #define _DEFAULT_SOURCE
@@ -218,19 +218,21 @@ static mpin_status renewed(void)
     return status;
 }
 
-/* Restores the world as it was before the flow. */
+/* Restores the state before the flow. */
 static mpin_status forgotten(void)
 {
     come_back();
     return MPIN_OK;
 }
 
-/* The results of a flow besides MPIN_OK and MPIN_RESPONSE_PARSE_ERROR. */
+/* The results that a flow may have besides MPIN_OK and
+ * MPIN_RESPONSE_PARSE_ERROR. */
 enum { ANOTHER_URL = 1, CRYPTO = 2, PROOF = 4 };
 
 static const struct {
     const char *name;
-    /* Runs before the flow without a fault; the flow; runs after it. */
+    /* `prepare` runs before the flow, without a fault; `run` is the flow;
+     * `go_on` runs after it. */
     mpin_status (*prepare)(void), (*run)(void), (*go_on)(void);
     int may;
 } flows[] = {
@@ -244,7 +246,7 @@ static const struct {
      ANOTHER_URL | CRYPTO},
     {"get_session_details", nothing, session, nothing, 0},
     {"get_access_code", nothing, access_code, nothing, 0},
-    /* A failure to tell the page does not make the login fail. */
+    /* If the page cannot be told, the login does not fail. */
     {"start_authentication_mfa", nothing, told, nothing, 0},
     {"finish_authentication", start, login, nothing, PROOF},
     {"finish_authentication_mfa", start_mfa, login_mfa, nothing, PROOF},
@@ -275,7 +277,7 @@ static int may_say(int flow, mpin_status status)
     }
 }
 
-/* ---- The world before a flow ---------------------------------------- */
+/* ---- The state before a flow ---------------------------------------- */
 
 static struct {
     uint8_t bytes[2][1 << 16];

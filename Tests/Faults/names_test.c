@@ -1,8 +1,8 @@
-/* What a resolver and the addresses that it gives may do, on real sockets and
- * with the built-in transport: no such name, no name server, a lookup that
- * never ends, and addresses of which some refuse or never answer. This
- * program's own getaddrinfo stands between libcurl and the system's, so that
- * the machine needs no name server. */
+/* Failures of a resolver and of the addresses that it gives: no such name, no
+ * name server, a lookup that never ends, and addresses that refuse or never
+ * answer. The tests use real sockets and the built-in transport. This program
+ * defines getaddrinfo itself, and libcurl calls it, so the machine needs no
+ * name server. */
 #define _DEFAULT_SOURCE
 
 #include "program.h"
@@ -97,7 +97,7 @@ static void open_socket(int family, int place)
     sockets[family][place].socket = s;
 }
 
-/* Gives a place an address at which nobody answers, or that must not be
+/* Gives a place an address at which nobody answers or which must not be
  * contacted. */
 static void name_place(int family, int place, const char *text)
 {

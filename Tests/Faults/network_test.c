@@ -1,7 +1,7 @@
-/* What a network may do to an answer, on real sockets and with the built-in
- * transport: connections refused, reset and closed at every byte, silence,
- * drips, lengths and chunks that lie, interim answers, redirects, and what is
- * no HTTP at all.
+/* Failures of a network: refused connections, connections that are reset or
+ * closed at every byte, silence, answers that come byte by byte, wrong lengths
+ * and chunks, interim answers, redirects, and bytes that are not HTTP. The
+ * tests use real sockets and the built-in transport.
  *
  *     network_test [STRIDE]     resets and closes every STRIDE bytes only */
 #define _DEFAULT_SOURCE
@@ -198,7 +198,7 @@ static void set_fault(enum kind kind, size_t at, const char *raw)
     pthread_mutex_unlock(&lock);
 }
 
-/* The results that are allowed, as bits. */
+/* The allowed results, as bits. */
 enum { GOOD = 1, NETWORK = 2, PARSE = 4, LATE = 8 };
 
 static int bit(mpin_status status)

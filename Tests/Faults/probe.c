@@ -1,5 +1,5 @@
-/* Asks a backend for its client settings, and again after a child has freed
- * its copy of the sdk, and says how it ended, in one word.
+/* Fetches the client settings of a backend twice; in between, a child process
+ * frees its copy of the sdk. Prints the resulting status as one word.
  *
  *     probe URL CA_FILE [PINNED_KEYS] */
 #include <mpin.h>

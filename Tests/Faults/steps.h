@@ -1,5 +1,5 @@
-/* The calls that use the network, in their order, and a saved state of the
- * world to return to before each of them. */
+/* The calls that use the network, in order, and the saved state before each
+ * of them. */
 #ifndef STEPS_H
 #define STEPS_H
 
@@ -100,7 +100,7 @@ static void open_sdk(mpin_sdk **handle)
     CHECK_STATUS(mpin_sdk_init(*handle, &config), MPIN_OK);
 }
 
-/* Restores the world as it was before the step. */
+/* Restores the state before the step. */
 static void come_back(int step)
 {
     close_sdk();
@@ -114,7 +114,7 @@ static void come_back(int step)
     CHECK_STATUS(mpin_sdk_make_new_user(sdk, &user, "alice", NULL), MPIN_OK);
 }
 
-/* Moves from the world before a step to the one before the next. */
+/* Goes on from the state before a step to that before the next step. */
 static void go_on(int step)
 {
     come_back(step);
@@ -131,9 +131,9 @@ static int32_t stored_state(void)
     return state_after_restart(other);
 }
 
-/* Checks the world after a call that failed: the user is unchanged, in memory
- * and in the store. Now and then it also checks that the right answer still
- * works. */
+/* Checks the state after a call that failed: the user is unchanged, in
+ * memory and in the store. After some calls it also checks that the right
+ * answer still works. */
 static void check_unchanged(int step)
 {
     static int count;

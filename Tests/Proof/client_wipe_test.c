@@ -1,13 +1,17 @@
-/* No secret of a user stays in the memory of a process that registers, logs in
- * and changes the PIN: after each step it looks (search.h) for what is left of
- * PINs and factors, and when it has freed its sdk for what is left of
+/* Tests that a process that registers, logs in and changes the PIN keeps no
+ * secret of the user in its memory. After each step it searches its memory
+ * (search.h) for PINs and factors. After it has freed its sdk, it also searches
+ * for
  *
  *     client secret shares, client secret, tokens, store key, registration token
  *
+ * Usage:
+ *
  *     client_wipe_test ROUNDS
  *
- * The server is another process, which is asked by libcurl or by the program
- * itself; the store is files, or storage of the program's own. */
+ * The server is another process, to which requests go through libcurl or
+ * through the program's own http_execute. The store is in files or in the
+ * program's own storage. */
 #define _DEFAULT_SOURCE
 
 #include "../C/fake_server.h"
@@ -42,8 +46,8 @@ struct request {
 
 /* ---- The server, which alone knows the secrets ------------------------- */
 
-/* As the client has it, octets and hex; wipe_test looks for what the engine
- * makes of it. */
+/* Adds the octets of a secret and their hex digits, which a client may hold.
+ * wipe_test searches for the values that the engine computes from them. */
 static void octets(const char *name, const uint8_t *secret, size_t size)
 {
     for (size_t i = 0; i + 8 <= size; i += 8)
@@ -96,7 +100,7 @@ static void note(const struct fake *m, const struct fake_answer *a)
     token(m, secret, NEW_PIN);
 }
 
-/* Draws random tokens, because numbers of a counter would be found anywhere. */
+/* Draws random tokens. Tokens that count up would be found in other data. */
 static void draw_token(struct fake *m, struct fake_answer *a)
 {
     uint8_t scalar[MPIN_SCALAR_SIZE];
@@ -134,7 +138,7 @@ static void serve_line(void)
     fake_close(&m);
 }
 
-/* Header and body, as far as the header says that there is one. */
+/* Reads the header, and the body if the header announces one. */
 static int receive(int peer, struct request *r)
 {
     static char text[8192];

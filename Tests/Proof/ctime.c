@@ -1,14 +1,15 @@
-/* Constant time: every secret that goes through the C ABI is marked undefined,
- * and valgrind's memcheck reports each branch and each address that depends on
- * it (Adam Langley's ctgrind). Run on the release build of the library:
+/* Constant time: the test marks every secret that goes through the C ABI as
+ * undefined, and valgrind's memcheck reports each branch and each address that
+ * depends on it (Adam Langley's ctgrind). It runs on the release build of the
+ * library:
  *
  *     valgrind --error-exitcode=42 ctime            all functions
  *     valgrind --error-exitcode=42 ctime control    two leaks, which must fail
  *
- * What a function tells its caller is no secret: outputs and results are made
- * defined before they are looked at, and so are the one-bit verdicts inside
- * the library ("is this a scalar below r?"), which all pass through one
- * function, see declassify.h. */
+ * The results of a function are public, so its outputs are marked as defined
+ * before the test looks at them. The one-bit verdicts inside the library ("is
+ * this a scalar below r?") are public, too. They all pass through one function,
+ * which declassify.h wraps. */
 #include "../C/check.h"
 #include "declassify.h"
 

@@ -1,4 +1,4 @@
-"""The curve BN254CX in Python's integers, from its parameter alone: for the generator of the negative vectors."""
+"""The curve BN254CX with Python's integers, computed from its parameter. negative.py uses it."""
 
 import random
 

@@ -1,13 +1,14 @@
-/* What valgrind puts in the place of two functions.
+/* Wrappers that valgrind calls instead of two functions.
  *
- * The library's one place where something derived from a secret becomes
- * public: `declassify` of the module BN254CX, an identity on a mask that says
- * whether an input or a proof is valid. Memcheck calls this wrapper instead,
- * so the library itself knows nothing of valgrind and the binary under test is
- * the one that is released (it must not be stripped).
+ * The function `declassify` of the module BN254CX is the only place in the
+ * library where a value that is derived from a secret becomes public. It
+ * returns its argument, a mask that says whether an input or a proof is valid.
+ * Memcheck calls the wrapper instead, so the library contains no code for
+ * valgrind, and the tested binary is the released one (it must not be
+ * stripped).
  *
- * Only all ones and zero are verdicts; a function that publishes more than one
- * bit is found out here. */
+ * A verdict is all ones or zero. The wrapper detects a function that would
+ * publish more than one bit. */
 #ifndef DECLASSIFY_H
 #define DECLASSIFY_H
 

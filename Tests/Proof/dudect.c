@@ -1,15 +1,15 @@
 /* Constant time, by measurement: a function is called with a fixed secret and
- * with random ones, in random order, and Welch's t test says whether the times
+ * with random ones, in random order, and Welch's t test tells whether the times
  * of the two classes differ (Reparaz, Balasch, Verbauwhede, "Dude, is my code
  * constant time?", DATE 2017).
  *
  *     dudect SAMPLES
  *
- * The fixed secrets are the extreme ones, PIN 0 and scalar 1: a loop that skips
- * zeros shows most with them. Slow outliers come from the machine: the test is
- * done on all times and on those below ten percentiles of all. |t| above 10 is
- * a leak. A control, a comparison that stops at the first difference, must be
- * far above it. */
+ * The fixed secrets are extreme ones, PIN 0 and scalar 1, because they affect a
+ * loop that skips zeros most. The machine itself causes slow outliers, so the
+ * test runs on all times and on those below each of ten percentiles. |t| above
+ * 10 is a leak. The control, a comparison that stops at the first difference,
+ * must give a much larger |t|. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "../C/check.h"
@@ -51,7 +51,7 @@ static uint64_t next(void)
     return z ^ z >> 31;
 }
 
-/* ---- What is measured: each takes one secret of 32 bytes ------------- */
+/* ---- The measured functions: each takes one secret of 32 bytes ------- */
 
 static int extract_pin(const uint8_t *pin)
 {

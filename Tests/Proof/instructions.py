@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Instructions of one run of each operation of the bench, as callgrind counts them: they are the same in every run, on a
-busy machine too, where times are not. A change of the engine is held against the commit before:
+"""Counts the instructions of one run of each operation of the bench, with callgrind. The counts are the same in every
+run, even on a busy machine, where times vary. A change of the engine is compared with the commit before:
 
-    instructions.py MPIN_BENCH                 prints `name count`, a line an operation
-    instructions.py MPIN_BENCH --against FILE  compares with what an earlier run has printed; more than 1 % is an error
+    instructions.py MPIN_BENCH                 prints `name count`, one line for each operation
+    instructions.py MPIN_BENCH --against FILE  compares with an earlier output; an increase of more than 1 % is an error
 """
 
 import pathlib

@@ -4,13 +4,13 @@
     negative.py OUTPUT            writes the file
     negative.py --check OUTPUT    exit code 1 if the file differs
 
-A vector has an id, an operation, the reason, the inputs and the code of the C interface. Octets are lower-case hex,
+A vector has an id, an operation, the reason, the inputs and the code of the C interface. Octets are lower-case hex;
 `null` is an absent input. The operations g1_decode, g2_decode, gt_decode, scalar and pin_scalar stand for every
-function that takes such a value; the others are functions of mpin_crypto.h without their prefix, `ut` and `htid` saying
-whether that output is wanted.
+function that takes such a value. The others are functions of mpin_crypto.h without their prefix; their inputs `ut` and
+`htid` say whether that output is wanted.
 
-Everything is computed here, from the curve parameter alone, with Python's integers: nothing of the engine is used. A
-vector is only written after this program has proven that its reason is true (off the curve, of another order, ...).
+This program computes everything from the curve parameter, with Python's integers, and uses nothing of the engine. It
+writes a vector only after it has proven that the reason is true (off the curve, of another order, ...).
 """
 
 import hashlib

@@ -281,7 +281,8 @@ static int run(const char *op, const json_t *in)
     return known;
 }
 
-/* Right values. If they were refused, the vectors would prove nothing. */
+/* Checks that right values are accepted. If they were refused, the vectors
+ * would prove nothing. */
 static void prepare(void)
 {
     pin[31] = 7;

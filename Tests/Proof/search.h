@@ -1,10 +1,11 @@
-/* Looks for secrets in everything that this process can write: heap, data and
- * stacks. The secrets are known to a child process alone, which hands over what
- * to look for, masked: this process has no copy but those under test.
+/* Searches all memory that this process can write for secrets: heap, data and
+ * stacks. Only a child process knows the secrets. It passes on masked data to
+ * search for, so this process has no copies but those under test.
  *
- * What is looked for are eight bytes in a row of a secret, as octets, as limbs
- * (the octets reversed), as hex digits, and for coordinates as limbs in
- * Montgomery form, which is how the engine holds them; and the digits of a PIN. */
+ * The search looks for eight consecutive bytes of a secret: as octets, as limbs
+ * (reversed octets) and as hex digits. For coordinates it also looks for limbs
+ * in Montgomery form, which the engine uses, and for PINs it looks for the
+ * digits. */
 #ifndef SEARCH_H
 #define SEARCH_H
 
@@ -50,7 +51,7 @@ static void wipe(void *bytes, size_t size)
         *p++ = 0;
 }
 
-/* ---- What to look for ---------------------------------------------- */
+/* ---- The data to search for ---------------------------------------- */
 
 static void add_needle(const char *name, uint64_t value, uint64_t bits)
 {

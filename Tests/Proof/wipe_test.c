@@ -1,12 +1,14 @@
-/* No secret stays in the memory of the process: after each call the program
- * wipes its own copies and looks (search.h) for what is left of
+/* Tests that no secret stays in the memory of the process. After each call the
+ * program wipes its own copies and searches its memory (search.h) for
  *
  *     PIN digits, master share, x, token, client secret, server secret, sec
  *
+ * Usage:
+ *
  *     wipe_test ROUNDS
  *
- * A server context, which holds what is derived from the server secret, must
- * be nothing but zeros when its memory is freed. */
+ * A server context contains values that are derived from the server secret. Its
+ * memory must contain only zeros when it is freed. */
 #define _DEFAULT_SOURCE
 
 #include "search.h"
@@ -29,7 +31,7 @@ static struct secrets secrets;
 static const uint8_t id[] = "{\"userID\":\"alice@example.com\"}";
 static uint8_t y[MPIN_SCALAR_SIZE], hash[MPIN_HASH_SIZE];
 
-/* ---- The child: makes secrets and what to look for ---------------------- */
+/* ---- The child: makes secrets and the data to search for ---------------- */
 
 static void make_secrets(void)
 {
@@ -64,7 +66,7 @@ static void make_secrets(void)
     mask(masked, k, sizeof *k);
 }
 
-/* ---- What is freed ------------------------------------------------------ */
+/* ---- Freed memory ------------------------------------------------------- */
 
 void __libc_free(void *block);
 

@@ -1,11 +1,11 @@
-/* libFuzzer target: sequences of mpin_crypto_* calls. A byte says which
- * function, more bytes say for each argument whether it is right, wrong by a
- * byte, of another length, from the input, or NULL. What a call gives is an
- * input of later calls. Every buffer is an allocation of its own, so that the
- * address sanitizer sees one byte too many.
+/* A libFuzzer target: sequences of mpin_crypto_* calls. One byte selects the
+ * function. For each argument, more bytes select a value: a right one, one with
+ * a wrong byte, one of another length, bytes of the input, or NULL. The results
+ * of a call are inputs of later calls. Every buffer is a separate allocation,
+ * so that the address sanitizer detects an access of one byte too many.
  *
- * Checked: the result is a documented one; a call that fails writes nothing;
- * an output that was written is one that the decoders accept. */
+ * The target checks that each result is a documented one, that a call that
+ * fails writes nothing, and that the decoders accept every output. */
 #include "api_ops.h"
 
 /* run.sh checks this number. */

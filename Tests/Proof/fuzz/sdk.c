@@ -1,9 +1,9 @@
-/* libFuzzer target: sequences of mpin.h calls. A byte says which function of
- * the header (functions.py), more bytes say for each argument whether it is
- * right, from the input, stale or NULL. HTTP answers are what a server might
- * say, or bytes of the input; a callback may call the library again.
+/* A libFuzzer target: sequences of mpin.h calls. One byte selects the function
+ * of the header (functions.py). For each argument, more bytes select a value: a
+ * right one, bytes of the input, a stale handle or NULL. HTTP answers are those
+ * of a server or bytes of the input. A callback may call the library again.
  *
- * Checked: the result is a documented one. */
+ * The target checks that each result is a documented one. */
 #include "../../C/functions.h"
 
 #include <stdio.h>
@@ -40,7 +40,7 @@ static uint8_t *own(size_t size)
     return result;
 }
 
-/* ---- What a server says --------------------------------------------- */
+/* ---- Answers of a server -------------------------------------------- */
 
 #define G1_HEX                                                                 \
     "04155fb67b1d73463d28f2e2d1bd25d6d34acd3d3bc4eb3e7c4b0b8d3bd0c1e05f1a2b"   \
