@@ -24,7 +24,7 @@ final class CurveConstantsTests: XCTestCase {
         XCTAssertEqual(p + 1 - t, r)
         XCTAssertEqual(p.mod(8), 3)
         XCTAssertEqual(BigInt(integerLiteral: Int(CurveCard.u)), 0 - x)
-        for prime in [p, r] {  // Fermat for a few bases
+        for prime in [p, r] {  // Fermat's primality test with a few bases
             for base: BigInt in [2, 3, 5, 7] { XCTAssertEqual(base.power(prime - 1, mod: prime), 1) }
         }
     }

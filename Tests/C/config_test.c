@@ -151,7 +151,7 @@ static void endless(void)
     munmap(pages, 3 * page);
 }
 
-/* ---- What the members do -------------------------------------------- */
+/* ---- The effect of the members -------------------------------------- */
 
 static struct loopback server;
 

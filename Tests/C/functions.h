@@ -5,12 +5,12 @@
 
 #include <mpin.h>
 
-/* What a parameter is. */
+/* The kinds of parameters. */
 enum kind {
     SDK = 1,
     USER,
     RESPONSE,  /* the answer that http_execute fills */
-    DATA,      /* where storage_get puts what is stored */
+    DATA,      /* the place for the data of storage_get */
     MADE,      /* out: handles */
     BUFFER,    /* out: text */
     COUNT,     /* out: the size of a text, or a number of things */
@@ -21,7 +21,7 @@ enum kind {
     TEXT,
     SECRET, /* a PIN */
     BYTES,
-    LENGTH, /* of the bytes before it */
+    LENGTH, /* the length of the bytes before it */
     INTEGER
 };
 

@@ -22,7 +22,7 @@
 #define MAX_STALLED 64
 
 struct loopback {
-    const char *answer; /* JSON; NULL: never */
+    const char *answer; /* JSON; NULL: no answer */
     pthread_mutex_t mutex;
     char request[4096]; /* the last one; loopback_request() reads it */
     int listener;

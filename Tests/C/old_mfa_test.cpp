@@ -791,7 +791,7 @@ static void TestRecording(const char *path) {
     CHECK(sdk.ListUsers(after) == Status::OK && after.empty());
 }
 
-/* ---- The written server --------------------------------------------------------------------------------------- */
+/* ---- The fake MFA server -------------------------------------------------------------------------------------- */
 
 static void TestWrittenServer() {
     FakeHost host("alice@example.com");

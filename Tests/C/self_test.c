@@ -1,4 +1,4 @@
-/* Runs the library's own test. It needs nothing else. */
+/* Runs the library's own test, which needs no server and no files. */
 #include <mpin.h>
 #include <stdio.h>
 

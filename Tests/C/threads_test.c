@@ -28,7 +28,7 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* The task of a thread and its result. */
+/* A thread's task and its result. */
 struct job {
     pthread_t thread;
     mpin_sdk *sdk;

@@ -290,7 +290,7 @@ static void real_end(mpin_sdk *sdk, mpin_user *user)
     mpin_sdk_free(sdk);
 }
 
-/* ---- What it does not serve ----------------------------------------- */
+/* ---- Functions that it does not support ----------------------------- */
 
 /* The functions that are not called with the real server, and why. All
  * others of the header must be. */

@@ -281,7 +281,7 @@ static int may_say(int flow, mpin_status status)
     }
 }
 
-/* ---- The world before a flow ---------------------------------------- */
+/* ---- The state before a flow ---------------------------------------- */
 
 static struct {
     uint8_t bytes[2][1 << 16];

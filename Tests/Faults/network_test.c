@@ -203,7 +203,7 @@ static void set_fault(enum kind kind, size_t at, const char *raw)
     pthread_mutex_unlock(&lock);
 }
 
-/* The results that are allowed, as bits. */
+/* The allowed results, as bits. */
 enum { GOOD = 1, NETWORK = 2, PARSE = 4, LATE = 8 };
 
 static int bit(mpin_status status)

@@ -53,7 +53,7 @@ static uint64_t next(void)
     return z ^ z >> 31;
 }
 
-/* ---- What is measured: each takes one secret of 32 bytes ------------- */
+/* ---- The measured functions: each takes one secret of 32 bytes ------- */
 
 static int extract_pin(const uint8_t *pin)
 {

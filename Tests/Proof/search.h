@@ -52,7 +52,7 @@ static void wipe(void *bytes, size_t size)
         *p++ = 0;
 }
 
-/* ---- What to look for ---------------------------------------------- */
+/* ---- The data to search for ---------------------------------------- */
 
 static void add_needle(const char *name, uint64_t value, uint64_t bits)
 {

@@ -28,7 +28,7 @@ static struct secrets secrets;
 static const uint8_t id[] = "{\"userID\":\"alice@example.com\"}";
 static uint8_t y[MPIN_SCALAR_SIZE], hash[MPIN_HASH_SIZE];
 
-/* ---- The child: makes secrets and what to look for ---------------------- */
+/* ---- The child: makes secrets and the data to search for ---------------- */
 
 static void make_secrets(void)
 {
@@ -63,7 +63,7 @@ static void make_secrets(void)
     mask(masked, k, sizeof *k);
 }
 
-/* ---- What is freed ------------------------------------------------------ */
+/* ---- Freed memory ------------------------------------------------------- */
 
 void __libc_free(void *block);
 

@@ -42,7 +42,7 @@ static uint8_t *own(size_t size)
     return result;
 }
 
-/* ---- What a server says --------------------------------------------- */
+/* ---- Answers of a server -------------------------------------------- */
 
 #define G1_HEX                                                                 \
     "04155fb67b1d73463d28f2e2d1bd25d6d34acd3d3bc4eb3e7c4b0b8d3bd0c1e05f1a2b"   \
