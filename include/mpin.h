@@ -109,7 +109,7 @@ MPIN_API int32_t mpin_abi_version(void);
 typedef int32_t mpin_status;
 
 /* The codes 0 to 21 have the numbers of the Milagro SDK core. Wire section 13
- * lists the status for each HTTP status. */
+ * lists which of them each HTTP status becomes. */
 #define MPIN_OK 0
 /** The PIN is empty: the user cancelled. */
 #define MPIN_PIN_INPUT_CANCELED 1

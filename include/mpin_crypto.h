@@ -4,8 +4,8 @@
 
 /**
  * libmpin: the M-Pin primitives on the curve BN254CX (about 100 bits of
- * security). The names follow the old library: MPIN_CLIENT_1 is
- * mpin_crypto_client_1.
+ * security). The names follow the crypto library of the Milagro SDK core ("the
+ * old library"): MPIN_CLIENT_1 is mpin_crypto_client_1.
  *
  * Rules of every function in this header:
  *

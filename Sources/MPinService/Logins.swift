@@ -221,11 +221,11 @@ extension AuthenticationService {
         package let now: Moment
     }
 
-    /// Redeems a one-time token, in hex, for the relying party, and returns the verdict of pass 2. Nothing is counted
-    /// or judged here.
+    /// Redeems a one-time token, given in hex, for the relying party, and reports the login with the verdict of pass 2.
+    /// The proof was judged and the attempt was counted in pass 2 already.
     ///
-    /// `isOwnPage`: a page of the relying party itself asks. If not, a login for a browser is refused. `outcome`: the
-    /// answer that the phone gets if the PIN is right.
+    /// `isOwnPage`: whether a page of the relying party itself asks. If not, the token of a login for a browser is
+    /// refused, and stays valid for such a page. `outcome`: the answer that the phone gets if the PIN is right.
     package func redeem(
         _ authOTT: String, isOwnPage: Bool, outcome: WaitingBrowser.Outcome
     ) async throws -> LoginReport {

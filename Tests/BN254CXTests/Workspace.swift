@@ -142,7 +142,7 @@ struct Workspace {
     }
 }
 
-// Converts the engine's values to the slow ones.
+// Converts the engine's values to those of the textbook arithmetic in SlowField.swift, to compare them.
 extension Workspace {
     func slow(_ a: ConstLimbs) -> SlowFp {
         Fp.toInteger(scratch, a, scratch + 4)

@@ -7,8 +7,8 @@ import XCTest
 
 /// Tests that a login by access number can neither log in another user nor succeed twice.
 final class BrowserLoginAbuseTests: XCTestCase {
-    /// Wire section 17, defect 1: after a right login on a number, a second pass 2 with an invented identity replaced
-    /// the first one, and its token was a valid login.
+    /// Wire section 17, defect 1: in the old server, after a right login on a number, a second pass 2 with an invented
+    /// identity replaced the first one, and its token was a valid login.
     func testASecondPass2OnANumberSwapsNoIdentity() throws {
         let (server, client, eve) = try registered("eve@example.com")
         let alice = try client.register("alice@example.com", pin: "1234")

@@ -34,7 +34,8 @@ final class HTTPTests: XCTestCase {
         XCTAssertEqual(again.object["appID"] as? String, settings["appID"] as? String)
     }
 
-    /// Wire section 17, defect 15: URLs with a double slash gave 404. No URL of ours may have one after its host.
+    /// Wire section 17, defect 15: in the old server, URLs with a double slash gave 404. No URL of ours may have one
+    /// after its host.
     func testNoURLInTheSettingsHasADoubleSlash() throws {
         let server = try InProcess()
         for (name, value) in try server.backend.call("GET", "/rps/clientSettings").object {

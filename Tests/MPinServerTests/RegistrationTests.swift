@@ -23,7 +23,7 @@ final class RegistrationTests: XCTestCase {
         XCTAssertTrue(String(decoding: id, as: UTF8.self).hasPrefix("{\"mobile\": 7,"), "numeric text is a number")
     }
 
-    /// Wire section 17, defect 16: a user id outside ASCII gave 500.
+    /// Wire section 17, defect 16: the old server answered 500 to a user id outside ASCII.
     func testUserIDsOutsideASCIIRegisterAndLogIn() throws {
         let mailed = TestClient(backend: try InProcess().keep(in: self).backend)
         let forced = TestClient(backend: try InProcess { $0.delivery = .forceActivate }.keep(in: self).backend)
@@ -68,7 +68,8 @@ final class RegistrationTests: XCTestCase {
         XCTAssertNotEqual(answer.object["mpinId"] as? String, "7b7d")
     }
 
-    /// Wire section 17, defect 2: the mail for one user's registration could be sent to another user's mailbox.
+    /// Wire section 17, defect 2: in the old server, the mail for one user's registration could be sent to another
+    /// user's mailbox.
     func testARestartForAnotherUserIsRefusedAndMailsNobody() throws {
         let server = try InProcess()
         let client = TestClient(backend: server.backend)
@@ -79,7 +80,7 @@ final class RegistrationTests: XCTestCase {
         _ = try server.backend.link(to: "victim@example.com")
     }
 
-    /// Wire section 17, defect 3: the host of the link in the mail was taken from the request.
+    /// Wire section 17, defect 3: in the old server, the host of the link in the mail was taken from the request.
     func testTheLinkStartsWithTheConfiguredURLWhateverTheRequestSays() throws {
         let server = try InProcess { $0.publicURL = "https://login.example.com" }
         let request =
@@ -93,7 +94,8 @@ final class RegistrationTests: XCTestCase {
         XCTAssertFalse(mail.contains("evil"))
     }
 
-    /// Wire section 17, defect 4: anybody could replace the activation key of a registration by a wrong one.
+    /// Wire section 17, defect 4: in the old server, anybody could replace the activation key of a registration by a
+    /// wrong one.
     func testAWrongActivationKeyIsRefusedAtDeliveryAndHarmsNothing() throws {
         let server = try InProcess()
         let client = TestClient(backend: server.backend)
@@ -106,7 +108,8 @@ final class RegistrationTests: XCTestCase {
         XCTAssertEqual(try client.signature(registration).status, 200)
     }
 
-    /// Wire section 17, defect 11: the expiry in the link was not signed, and the page said "activated" for any key.
+    /// Wire section 17, defect 11: in the old server, the expiry in the link was not signed, and the page said
+    /// "activated" for any key.
     func testALinkCannotBeChangedAndExpires() throws {
         let server = try InProcess()
         let client = TestClient(backend: server.backend)
@@ -161,7 +164,7 @@ final class RegistrationTests: XCTestCase {
         XCTAssertEqual(try client.signature(registration).status, 200)
     }
 
-    /// Wire section 17, defect 18: if the second share was lost, the user had to register again.
+    /// Wire section 17, defect 18: in the old server, if the second share was lost, the user had to register again.
     func testLostSharesCanBeFetchedAgainForAWhileByTheSameClientOnly() throws {
         let server = try InProcess()
         let client = TestClient(backend: server.backend)
@@ -237,7 +240,8 @@ final class RegistrationTests: XCTestCase {
         XCTAssertTrue((40...60).contains(expires.seconds - server.now.seconds))
     }
 
-    /// Wire section 17, defect 13: after a restart, the registration was lost when the item of the first try expired.
+    /// Wire section 17, defect 13: in the old server, after a restart, the registration was lost when the item of the
+    /// first try expired.
     func testARestartedRegistrationOutlivesTheFirstOnesExpiry() throws {
         let server = try InProcess()
         let client = TestClient(backend: server.backend)

@@ -30,7 +30,8 @@ enum { NEEDLES = 512, CHUNK = 1 << 20, STACK = 1 << 20 };
 /* What to search for ("needles"), in memory that is shared with the child. */
 static struct needles {
     struct {
-        /* Eight bytes, masked, and the bits of them that are compared. */
+        /* value: eight bytes, XORed with MASK. bits: ones where a comparison
+         * looks. */
         uint64_t value, bits;
         const char *name;
     } list[NEEDLES];

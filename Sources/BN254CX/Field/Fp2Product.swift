@@ -1,4 +1,4 @@
-/// A sum of products in Fp2 before its reduction: two numbers of eight limbs.
+/// A sum of products in Fp2 before its reduction: two numbers of eight limbs. The classes are those of `Fp`.
 struct Fp2Product {
     /// The number of limbs of a sum.
     static var count: Int { 16 }

@@ -21,7 +21,7 @@ final class AcceptQueue: Sendable {
         guard let channel = listener.withLockedValue({ $0 }), let socket = channel as? any SocketOptionProvider else {
             return
         }
-        // If the filter cannot be set, new connections keep coming, so waiting is useless.
+        // If the socket filter that keeps new connections out cannot be set, they keep coming, so waiting is useless.
         guard (try? await Self.letNothingIn(channel, socket)) != nil else { return }
         for _ in 0..<200 {
             let info: EventLoopFuture<TCPInfo> = socket.unsafeGetSocketOption(
