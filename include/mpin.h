@@ -407,7 +407,8 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_new(mpin_sdk **sdk);
  * NULL, was freed, or is of another kind is ignored. */
 MPIN_API void mpin_sdk_free(mpin_sdk *sdk);
 
-/** Opens the store, loads its users, and sets config.backend if it is not NULL.
+/** Opens the store and loads its users. If config.backend is not NULL, then
+ * sets this backend, as mpin_sdk_set_backend() does.
  * If the sdk is initialised already, does nothing and returns MPIN_OK.
  *
  * Returns: MPIN_OK, MPIN_INVALID_HANDLE, MPIN_INVALID_ARGUMENT,

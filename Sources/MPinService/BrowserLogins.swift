@@ -158,9 +158,8 @@ extension AuthenticationService {
         guard isAccepted == true else { throw ServiceError.noWaitingBrowser }
     }
 
-    /// Notes that the token of a login for a browser was presented by something other than a page of the relying party.
-    /// The token stays, so that the relying party's page can still redeem it. If it does not, the phone is told of the
-    /// refusal.
+    /// Notes that the token of a login for a browser was refused, because not a page of the relying party presented it.
+    /// The token stays valid, so that such a page can still redeem it. If none does, the phone is told of the refusal.
     func noteRefusal(of token: AuthToken, _ authOTT: String, at now: Moment) async throws {
         guard token.verdict == .right else { return }
         let authOTT = authOTT.lowercased()

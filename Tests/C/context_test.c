@@ -607,8 +607,8 @@ static void strange_storage(void)
     init_gives(MPIN_UNSUPPORTED_FORMAT);
     memcpy(p.stored[0], users, sizeof users);
     p.stored_len[0] = users_len;
-    /* Tests stored keys that are cut off (at 0 bytes: missing), malformed,
-     * or another one. */
+    /* Tests wrong keys of the store (stored[1]): one that is cut off, or
+     * missing (n = 0), a malformed one, and the key of another store. */
     for (size_t n = 0; n < secure_len; n += 21) {
         p.stored_len[1] = n;
         init_gives(MPIN_STORAGE_ERROR);

@@ -50,8 +50,8 @@ struct fake {
     char mpin_id[FAKE_HEX_ID];
     char reg_ott[33];
     int issued, failed;
-    /* The running login: its identity, followed by the public key if there is
-     * one. */
+    /* The running login. id: the identity (id_size bytes), followed by the
+     * public key if there is one. key: the public key alone. */
     uint8_t id[FAKE_HEX_ID / 2 + MPIN_G2_SIZE], key[MPIN_G2_SIZE];
     size_t id_size, key_size;
     uint8_t commitment[MPIN_G1_SIZE], y[MPIN_SCALAR_SIZE];

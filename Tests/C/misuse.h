@@ -55,7 +55,8 @@ static mpin_config config;
 static mpin_http_response *response, *stale_response;
 static mpin_storage_data *data, *stale_data;
 
-/* Memory for outputs. */
+/* Where a function writes its outputs, and a copy from before the call, to
+ * see that a failed call wrote nothing. */
 static struct {
     unsigned char room[1 << 14];
     void *made[4];

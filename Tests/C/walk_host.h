@@ -1,5 +1,5 @@
-/* The callbacks of the walk. The store is in memory, and the clock stands
- * still. */
+/* The callbacks that walk_test.c gives to the library (mpin_context). The
+ * store is in memory, and the clock always returns the same time. */
 #ifndef WALK_HOST_H
 #define WALK_HOST_H
 

@@ -95,7 +95,8 @@ static void try_fault(int step, mpin_status expected)
 
 static void cut_and_changed(int step, size_t stride)
 {
-    /* Changes each bit in turn. */
+    /* Cuts the answer at each place, and flips bits of the byte there: all
+     * eight with stride 1, else only one, which changes with the place. */
     const unsigned char flips[] = {0x01, 0x02, 0x04, 0x08,
                                    0x10, 0x20, 0x40, 0x80};
     for (fault.call = steps[step].first; fault.call <= steps[step].last;

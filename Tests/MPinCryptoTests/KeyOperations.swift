@@ -16,7 +16,8 @@ enum KeyOperations {
         XCTAssertEqual(made.g2, try v.expected("g2"), v.id)
     }
 
-    /// Returns the low 14 bits of the PIN. The old library did not reduce the PIN before it used these bits for a key.
+    /// Returns the low 14 bits of the PIN. For a token, the old library took them from the PIN modulo 10,000, but for a
+    /// key from the PIN itself.
     private static func scalar(_ v: Vector) throws -> [UInt8] { scalarBytes(try v.int("pin") & 0x3FFF) }
 
     static func clientKey(_ v: Vector) throws {

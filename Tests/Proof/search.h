@@ -95,8 +95,8 @@ static inline void number(const char *name, const uint8_t *octets)
     }
 }
 
-/* Adds a coordinate: as octets, as limbs, and as the limbs of a 2^320 mod p,
- * its Montgomery form. */
+/* Adds a coordinate x: as octets, as limbs, and as the limbs of its
+ * Montgomery form, x 2^320 mod p. */
 static inline void coordinate(const char *name, const uint8_t *octets)
 {
     mpz_t a, p, u;

@@ -39,7 +39,7 @@ extension Fp {
         return isBelow
     }
 
-    /// Writes a as 32 big-endian bytes. Scratch: 12 limbs.
+    /// Writes the number that a represents as 32 big-endian bytes. Scratch: 12 limbs.
     package static func encode(_ bytes: UnsafeMutablePointer<UInt8>, _ a: ConstLimbs, _ s: Limbs) {
         toInteger(s, a, s + 4)
         bytesFromLimbs(bytes, s)
