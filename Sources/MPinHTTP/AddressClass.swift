@@ -71,8 +71,8 @@ package enum AddressClass: Sendable, Hashable, CaseIterable {
         }
         let first = words[0]
         if first == 0, words[1] == 0, words[2] == 0, words[3] < 2 { return .loopback }
-        // IPv6 addresses that contain an IPv4 one: mapped and compatible (RFC 4291), translated (RFC 2765 and 6052),
-        // 6to4 (RFC 3056).
+        // An IPv6 address that contains an IPv4 address has the class of the IPv4 address. Such addresses are mapped
+        // and compatible ones (RFC 4291), translated ones (RFC 2765 and 6052), and 6to4 ones (RFC 3056).
         let isMapped = first == 0 && words[1] == 0 && [0, 0xffff, 0xffff_0000].contains(words[2])
         if isMapped || (first == 0x0064_ff9b && words[1] == 0 && words[2] == 0) { return v4(words[3]) }
         if first >> 16 == 0x2002 { return v4(first << 16 | words[1] >> 16) }

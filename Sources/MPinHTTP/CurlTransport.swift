@@ -66,7 +66,7 @@ package final class CurlTransport: HTTPTransport {
         handle.trust(policy.caFile)
         if let keys = policy.pinnedKeys { handle.set(CURLOPT_PINNEDPUBLICKEY, keys) }
         // Both options are always set, so that libcurl does not take a proxy from the environment. `ProxyChoice` has
-        // chosen.
+        // already decided which proxy to use, if any.
         handle.set(CURLOPT_PROXY, proxy ?? "")
         handle.set(CURLOPT_NOPROXY, "")
     }

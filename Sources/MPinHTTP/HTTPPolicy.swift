@@ -10,11 +10,11 @@ package struct HTTPPolicy: Sendable {
     package var userAgent: String?
     /// The domains that requests may go to.
     package var trustedDomains = TrustedDomains()
-    /// The proxy, `http://host:port`, of all requests that leave this machine; nil means the proxy that the environment
-    /// names.
+    /// The proxy, `http://host:port`, of all requests that leave this machine; nil means the proxy that environment
+    /// variables name (``ProxyChoice``).
     package var proxy: String?
-    /// The public keys that a server's certificate may have, as `sha256//BASE64;sha256//BASE64` of the
-    /// SubjectPublicKeyInfo; nil means any key that a trusted authority certifies.
+    /// The public keys that a server's certificate may have, as `sha256//HASH;sha256//HASH`. HASH is the SHA-256 hash
+    /// of the key's SubjectPublicKeyInfo in base64. Nil means any key that a trusted authority certifies.
     package var pinnedKeys: String?
 
     package init(
@@ -42,7 +42,8 @@ package struct HTTPPolicy: Sendable {
         return url
     }
 
-    /// Whether ``proxy`` and ``pinnedKeys`` have the right form. libcurl would treat other text as a file name.
+    /// Whether ``proxy`` and ``pinnedKeys`` have the right form. libcurl would take other text in ``pinnedKeys`` for a
+    /// file name.
     package var isWellFormed: Bool {
         if let proxy, RemoteURL(proxy, schemes: ["http", "https"]) == nil { return false }
         guard let pinnedKeys else { return true }

@@ -74,7 +74,8 @@ package struct HTTPResponse: Sendable {
     /// The body as an array, for answers without secrets.
     package var bytes: [UInt8] { body.span.withUnsafeBufferPointer { Array($0) } }
 
-    /// The value of the first header of that name, in upper or lower case; nil if there is none.
+    /// The value of the first header called `name`; upper and lower case count as equal. Nil if there is no such
+    /// header.
     package func header(_ name: String) -> String? {
         headers.first { $0.0.lowercased() == name.lowercased() }?.1
     }
@@ -84,11 +85,12 @@ package struct HTTPResponse: Sendable {
 package enum HTTPFailure: Error, Equatable, CustomStringConvertible {
     /// The URL is not an absolute http or https URL, or contains a user name.
     case invalidURL
-    /// Plain http to a host that is not loopback.
+    /// The URL is plain http to a host that is not loopback, and ``HTTPPolicy/allowInsecure`` is false.
     case insecureURL
     /// There is a list of trusted domains, and the URL is not https or its host is not in the list.
     case untrustedDomain
-    /// The address of the host is of a class that the request must not reach. The text is the origin.
+    /// The address of the host is of a class that the request must not reach. The text is the origin,
+    /// `scheme://host:port`.
     case forbiddenAddress(String, AddressClass)
     /// A header contains a line break or another control character, or a GET has a body.
     case invalidRequest
@@ -134,7 +136,7 @@ extension HTTPTransport {
     }
 }
 
-/// Header names and values of a request.
+/// Checks for the header names and values of a request.
 package enum HeaderField {
     /// Whether `name` is a token (RFC 9110 section 5.6.2).
     package static func isName(_ name: String) -> Bool {

@@ -13,9 +13,10 @@ struct RemoteURL {
     /// Path, query and fragment as they were given. The text is empty or begins with "/", "?" or "#".
     private let rest: Substring
 
-    /// Nil unless `text` is an absolute URL with one of `schemes` (RFC 3986 section 3), without user name, password,
-    /// control characters and percent signs in the host. A host name with non-ASCII letters must be in its ASCII form
-    /// (`xn--`). An address must be four decimal numbers or an IPv6 address in brackets.
+    /// Parses `text`. Nil unless it is an absolute URL with one of `schemes` (RFC 3986 section 3). User names,
+    /// passwords, spaces and control characters are refused, and so is a percent sign in the host. A host name with
+    /// non-ASCII letters must be in its ASCII form (`xn--`). An address must be four decimal numbers or an IPv6 address
+    /// in brackets.
     init?(_ text: String, schemes: [String]) {
         // The text is compared by Unicode scalars: as a character, a "/" with a combining accent would not equal "/".
         let scalars = text.unicodeScalars
@@ -73,7 +74,8 @@ struct RemoteURL {
             return inet_pton(AF_INET6, address, &v6) == 1 ? address : nil
         }
         guard !text.isEmpty, text.utf8.allSatisfy(isHostCharacter) else { return nil }
-        // Some programs treat "127.1" and "0x7f.0.0.1" as addresses, others as names.
+        // Text such as "127.1" and "0x7f.0.0.1" is refused, because some programs treat it as an address and others as
+        // a name.
         var v4 = in_addr()
         return inet_aton(text, &v4) == 0 || inet_pton(AF_INET, text, &v4) == 1 ? text.lowercased() : nil
     }
