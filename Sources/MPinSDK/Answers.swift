@@ -52,8 +52,9 @@ package struct OTP: Sendable, Equatable {
     /// if the server issued no code.
     package var status: Status
     package var code = ""
-    /// When the code expires, and the time of the answer: seconds since 1970 on the server's clock.
+    /// When the code expires, in seconds since 1970 on the server's clock.
     package var expireTime: Int64 = 0
+    /// The time of the server's clock when it answered, in seconds since 1970.
     package var nowTime: Int64 = 0
     /// How long the code is valid, in seconds.
     package var ttlSeconds: Int32 = 0

@@ -72,8 +72,8 @@ final class Core {
     }
 
     /// Finds the user with this id at the current backend. For customer and application, nil matches any name. If
-    /// several users match, one whose registration has started comes before one without, then the order of customer and
-    /// application decides. Nil if no user matches.
+    /// several users match, those whose registration has started come first; among them, the first in the order of
+    /// customer and application is returned. Nil if no user matches.
     func user(_ id: String, customerID: String?, appID: String?) throws(SDKError) -> User? {
         let site = IdentityKey.site(try currentBackend().url)
         return users.filter { key, _ in
@@ -102,8 +102,8 @@ final class Core {
         let key = user.key
         let isKnown = users[key] === user
         let isBegun = user.state != .invalid
-        // A forgotten user is still in the store. Such a user can be deleted through its old ``User`` object, or
-        // through a new user with the same key.
+        // A user that ``clearUsers()`` has removed from memory is still in the store. Such a user can be deleted
+        // through its old ``User`` object, or through a new user with the same key.
         let isStored = forgotten.contains(key) ? isKnown || isBegun : isKnown && isBegun
         if isStored { try save(user) { $0 = nil } }
         if isKnown { users[key] = nil }

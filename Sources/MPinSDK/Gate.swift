@@ -1,7 +1,8 @@
 import Glibc
 import MPinHTTP
 
-/// Lets one operation at a time enter; others wait. A thread that is in cannot enter again. ``cancel()`` never waits.
+/// Lets one operation at a time enter; others wait. A thread that has entered must leave before it enters again.
+/// ``cancel()`` never waits.
 final class Gate: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -75,7 +76,7 @@ final class Gate: @unchecked Sendable {
     private func lock() { pthread_mutex_lock(mutex) }
     private func unlock() { pthread_mutex_unlock(mutex) }
 
-    /// False if the deadline has passed.
+    /// Waits for another thread to leave or to close the gate. False if the deadline has passed.
     private func wait(until deadline: Deadline) -> Bool {
         var moment = timespec(
             tv_sec: Int(truncatingIfNeeded: deadline.nanoseconds / 1_000_000_000),

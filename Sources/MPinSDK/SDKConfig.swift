@@ -16,7 +16,8 @@ package struct SDKConfig: Sendable {
     package var caFile: String?
     /// `http://host:port` of the proxy; nil: the proxy in the process's environment.
     package var proxy: String?
-    /// The accepted public keys of server certificates, `sha256//BASE64;…`; nil: any key.
+    /// The accepted public keys of server certificates, `sha256//HASH;…`; nil: any key that a trusted authority
+    /// certifies.
     package var pinnedKeys: String?
     /// Name of the client, sent as a header of every request; nil: none.
     package var clientID: String?

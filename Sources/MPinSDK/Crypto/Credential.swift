@@ -10,8 +10,9 @@ struct Credential {
     /// The login token or the signing token, a G1 point of 65 bytes.
     let token: SecretBytes
     let mapping: PINMapping
-    /// The public key in hex and the names of the D-TAs in base64; both nil without a key pair.
+    /// The public key in hex; nil without a key pair.
     var publicKey: String?
+    /// The names of the D-TAs that made the secret, in base64; nil without a key pair.
     var dtas: String?
 
     /// The public key, a G2 point: the last 128 bytes of `id`. Empty without a key pair.

@@ -1,8 +1,9 @@
 import MPinCrypto
 import MPinSecrets
 
-/// The number that a PIN and its factors yield: the sum of their numbers. `bits` is the maximum length of the sum in
-/// bits. Computations take the same time for all numbers of up to `bits` bits.
+/// The number that a PIN and its factors yield: the sum of their numbers. Factors are further secrets of 4 to 6 digits,
+/// such as a second PIN, that the user has added to the PIN. `bits` is the maximum length of the sum in bits.
+/// Computations take the same time for all numbers of up to `bits` bits.
 struct PINNumber {
     /// The number, 32 bytes, big-endian.
     let scalar: SecretBytes

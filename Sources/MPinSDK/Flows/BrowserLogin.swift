@@ -2,10 +2,10 @@ import MPinHTTP
 import MPinSecrets
 import MPinWire
 
-/// Logins for the session of a browser that shows an access number or a QR code. PINs are ASCII.
+/// Logins for the session of a browser that shows an access number or a QR code. PINs are passed as ASCII digits.
 extension SDK {
     /// Starts a login as ``startAuthentication(_:)`` does, and tells the page which user is about to log in. This
-    /// message takes at most half of the time that is left. If it fails, the login goes on.
+    /// message takes at most half of the time that is left, and at most 5 seconds. If it fails, the login goes on.
     package func startAuthenticationMFA(_ user: User, accessCode: String) throws(SDKError) {
         try perform { core, caller throws(SDKError) in
             try core.check(user, allows: .authenticationStarted)
@@ -42,7 +42,8 @@ extension SDK {
         }
     }
 
-    /// Checks the digits of an access number if the backend's settings say that it has a check digit. Sends nothing.
+    /// Throws if an access number is empty or `0`, or if its check digit is wrong and the backend's settings say that
+    /// access numbers have one. Sends nothing.
     package func checkAccessNumber(_ number: String) throws(SDKError) {
         try perform { core, _ throws(SDKError) in try core.checkAccessNumber(number) }
     }
@@ -87,8 +88,8 @@ extension Core {
         if !accessCode.isEmpty { try checkAccessNumber(accessCode) }
     }
 
-    /// Throws if a number of seven characters has a wrong check digit and the backend uses check digits, or if the
-    /// number is empty or `0`. The server checks longer and shorter numbers.
+    /// Throws if the number is empty or `0`, or if it has seven characters and a wrong check digit and the backend uses
+    /// check digits. Only the server checks numbers of other lengths.
     func checkAccessNumber(_ number: String) throws(SDKError) {
         let wire = try currentBackend().wire
         guard !number.isEmpty, number != "0" else { throw SDKError(.incorrectAccessNumber, "no access number") }

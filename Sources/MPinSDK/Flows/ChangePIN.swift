@@ -3,9 +3,9 @@ import MPinSecrets
 import MPinWire
 
 extension SDK {
-    /// Replaces the PIN without the server, directly after a login with the old PIN. Both PINs are ASCII. State:
-    /// REGISTERED, unchanged. If `old` is wrong, a new login is needed before the next call. So every guess of the old
-    /// PIN costs a login, and the server counts the logins with wrong PINs.
+    /// Replaces the PIN without the server, directly after a login with the old PIN. Both PINs are passed as ASCII
+    /// digits. State: REGISTERED, unchanged. If `old` is wrong, a new login is needed before the next call. So every
+    /// guess of the old PIN costs a login, and the server counts the logins with wrong PINs.
     package func changePIN(_ user: User, old: Span<UInt8>, new: Span<UInt8>) throws(SDKError) {
         let (old, new) = (SecretBytes(copying: old), SecretBytes(copying: new))
         try perform(pinOf: user) { core, _ throws(SDKError) in
@@ -15,7 +15,8 @@ extension SDK {
             let credential = try Credential(user.record)
             let length = user.record.pinLength
             let oldNumber = try PINNumber(old, factors, credential.mapping, length: length)
-            // The new token also gets the mapping that keeps all digits of a PIN, where an old client used another one.
+            // The new token is made with the mapping that keeps all digits of a PIN. Old clients may have used another
+            // mapping.
             let mapping = PINMapping.decimal6
             let newNumber = try PINNumber(new, factors, mapping, length: length)
             user.update { $0.provenPIN = nil }

@@ -3,10 +3,12 @@ import MPinHTTP
 import MPinSecrets
 import MPinWire
 
-/// Logins on this device for all purposes. PINs and factors are ASCII.
+/// Logins on this device, also those for a one-time password or a registration code. PINs and factors are passed as
+/// ASCII digits.
 extension SDK {
-    /// Gets today's time permit. State: REGISTERED or BLOCKED, unchanged. A blocked user may log in too, because the
-    /// operator may have unblocked the identity, which only the server knows.
+    /// Starts a login: gets today's time permit if the backend uses time permits. State: REGISTERED or BLOCKED,
+    /// unchanged. A blocked user may log in too, because the operator may have unblocked the identity, which only the
+    /// server knows.
     package func startAuthentication(_ user: User) throws(SDKError) {
         try perform { core, caller throws(SDKError) in try core.startLogin(user, caller) }
     }
@@ -71,7 +73,7 @@ extension SDK {
         }
     }
 
-    /// Adds a factor, 4 to 6 digits, for the user's next call that takes a PIN.
+    /// Adds a factor, 4 to 6 digits, which counts together with the PIN in the user's next call that takes a PIN.
     package func addFactor(_ user: User, factor: Span<UInt8>) throws(SDKError) {
         let factor = SecretBytes(copying: factor)
         try perform { _, _ throws(SDKError) in
@@ -163,8 +165,8 @@ extension Core {
         return answer
     }
 
-    /// Records what the server said about a wrong PIN, and returns the error for the program. Other errors change
-    /// nothing.
+    /// Records what the server said about a wrong PIN, and returns the error for the program. An error other than a
+    /// wrong PIN changes nothing.
     private func judged(_ user: User, _ login: User.Login, _ error: SDKError) -> SDKError {
         guard error.status == .incorrectPIN else { return error }
         if error.isLastAttempt { return block(user, error, permitDate: login.date) }

@@ -3,7 +3,7 @@ import MPinHTTP
 import MPinSecrets
 package import MPinWire
 
-/// Verification and registration. PINs are ASCII.
+/// Verification and registration. PINs are passed as ASCII digits.
 extension SDK {
     /// Asks the server to mail a code, with which the user proves to own the user id. State: INVALID ->
     /// STARTED_VERIFICATION.
@@ -93,7 +93,7 @@ extension SDK {
         }
     }
 
-    /// Fetches the shares of the client secret. State: STARTED_REGISTRATION or ACTIVATED, unchanged. The server gives
+    /// Fetches the shares of the client secret. State: STARTED_REGISTRATION or ACTIVATED, unchanged. A server may give
     /// the first share only once, so it is kept in memory until all shares are there.
     package func confirmRegistration(_ user: User, pushID: String? = nil) throws(SDKError) {
         try perform { core, caller throws(SDKError) in

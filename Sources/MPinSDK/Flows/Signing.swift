@@ -3,7 +3,7 @@ import MPinHTTP
 import MPinSecrets
 import MPinWire
 
-/// Signatures for a designated verifier. PINs are ASCII.
+/// Signatures for a designated verifier. PINs are passed as ASCII digits.
 extension SDK {
     /// Signs a hash of 1 to 256 bytes with the signing PIN. The server checks the PIN first and counts wrong ones; then
     /// the signature is made on this device. `epochTime` is in seconds since 1970, below 2^32; 0 means now.

@@ -4,7 +4,7 @@ import MPinSecrets
 import MPinWire
 
 /// Registration of identities that sign (TRUST wire sections 1.4 and 7.4). Such an identity has its own key pair, so no
-/// D-TA can sign for it. PINs are ASCII.
+/// D-TA can sign for it. PINs are passed as ASCII digits.
 extension SDK {
     /// Logs in with the login PIN, makes a key pair and fetches all shares of its client secret. State: REGISTERED,
     /// unchanged. Afterwards only the signing PIN is missing.

@@ -4,9 +4,10 @@ import MPinSecrets
 import MPinWire
 
 extension Core {
-    /// Gets today's time permit: the sum of the shares of all authorities (wire section 12). The server is asked for
-    /// every login, because a server that withholds its share can suspend an identity. If only one share is to be
-    /// fetched from elsewhere, it is cached until the end of its day or until a login with a wrong PIN.
+    /// Gets today's time permit: the sum of the shares of all authorities (wire section 12). The server is asked again
+    /// for every login, so that it can suspend an identity by withholding its share. The share of another authority is
+    /// cached if there is only one other authority. It is kept until the end of its day or until a login with a wrong
+    /// PIN.
     func timePermit(_ user: User, _ wire: any Wire, _ caller: Caller) throws(SDKError) -> User.Login {
         let (date, offer) = try wire.timePermit(user.mpinID, caller)
         let known = offer.shares
@@ -30,8 +31,9 @@ extension Core {
         User.Login(date: date, permit: try assemble(shares, "time permit shares"))
     }
 
-    /// Gets the shares from the static storage. Nil after every failure except a cancel, because the authorities have
-    /// the shares, too. At least half of the remaining time is left for requests to the authorities.
+    /// Gets the other authorities' shares from the static storage, a web server with the shares of each day. Nil after
+    /// every failure except a cancel, because the authorities can then be asked themselves. At least half of the
+    /// remaining time is left for that.
     private func storedShares(
         _ tickets: [Ticket], _ wire: any Wire, _ caller: Caller
     ) throws(SDKError) -> [Share]? {

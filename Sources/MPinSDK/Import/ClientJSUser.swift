@@ -18,8 +18,8 @@ struct ClientJSUser: Decodable {
     var dtas: String?
     var verificationType: String?
 
-    /// Nil for another curve than ours. Nil also for an unfinished registration: client-js does not store its one-time
-    /// token, so the user must register again.
+    /// The user in the common form of all formats. Nil if the curve is not BN254CX. Nil also for an unfinished
+    /// registration: client-js does not store its one-time token, so the user must register again.
     var entry: ImportedUser? {
         guard curve == nil || curve == "BN254CX" else { return nil }
         let state: UserState

@@ -104,7 +104,8 @@ struct ImportedUser {
         return record.lifecycle == nil || state == .invalid ? nil : record
     }
 
-    /// False if only one of `publicKey` and `dtas` is there, or the key has a wrong length.
+    /// Adds token, mapping and, if there is one, the key pair to the record. False if there is a public key without
+    /// `dtas`, or if the key has a wrong length.
     private func addToken(_ token: SecretHex, to record: inout UserRecord) -> Bool {
         record.token = token
         record.mapping = mapping

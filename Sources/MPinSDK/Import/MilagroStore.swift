@@ -78,7 +78,8 @@ struct MFAStore: Decodable {
     private let data: [String: Lenient<MilagroStore.Entry>]?
     private static let knownVersion = 1
 
-    /// Refuses newer versions.
+    /// The users in `store`. Throws if its version is newer than this library knows, or if version or users are
+    /// missing.
     static func users(_ store: MFAStore) throws(SDKError) -> MilagroStore {
         guard store.version <= knownVersion else {
             throw SDKError(.unsupportedFormat, "import: version \(store.version), this library knows \(knownVersion)")

@@ -15,7 +15,8 @@ package struct IdentityKey: Hashable, Comparable, Sendable {
         self.appID = appID ?? ""
     }
 
-    /// Whether the record may have this key. A record without customer or application matches all of them.
+    /// Whether the record may have this key. A record without customer or application matches any customer or
+    /// application.
     func isOf(_ record: UserRecord) -> Bool {
         userID == record.userID && site == Self.site(record.backend) && customerID == record.customerID ?? customerID
             && appID == record.appID ?? appID

@@ -11,13 +11,15 @@ package struct UserRecord: Codable, Sendable, Equatable {
     package var deviceName: String?
     /// The M-Pin ID, its exact bytes in lower-case hex; nil before the server has made one.
     package var mpinID: String?
-    /// The one-time token of an unfinished registration, and the part of it that came with the link.
+    /// The one-time token of an unfinished registration, or the part of it that the server sent.
     package var regOTT: SecretText?
+    /// The part of the one-time token that came with the link in the mail; nil if there is none.
     package var regOTTRest: SecretText?
     /// The browser session that the registration belongs to (MIRACL MFA); nil when it is finished.
     package var accessCode: String?
-    /// When the registration expires, and the time of the server's clock when it said so. Both are seconds since 1970.
+    /// When the registration expires, in seconds since 1970 on the server's clock.
     package var expireTime: Int64?
+    /// The time of the server's clock when it sent ``expireTime``, in seconds since 1970.
     package var nowTime: Int64?
     /// True if the registration was at a MIRACL MFA server. This is the stored form of ``wire``.
     private var registeredMFA: Bool?
@@ -92,7 +94,7 @@ package struct UserRecord: Codable, Sendable, Equatable {
         case .startedRegistration, .activated: guard mpinID != nil, regOTT != nil else { return nil }
         case .registered: guard mpinID != nil, token != nil, mapping != nil else { return nil }
         case .startedVerification: guard mpinID == nil, token == nil else { return nil }
-        // Old clients delete the token of a blocked identity.
+        // Old clients delete the token of a blocked identity, so a blocked record may have none.
         case .blocked: guard mpinID != nil, (token == nil) == (mapping == nil) else { return nil }
         case .invalid: return nil
         }
@@ -122,7 +124,7 @@ package struct UserRecord: Codable, Sendable, Equatable {
         signing?.mapping = mapping
     }
 
-    /// Takes the M-Pin ID and the secrets of `former`, in the place of those of the identity `mpinID`. This identity is
+    /// Replaces the M-Pin ID and the secrets of the identity `mpinID` by those of `former`. The identity `mpinID` is
     /// the login identity, the signing identity or both.
     mutating func restoreSecrets(_ mpinID: String, from former: UserRecord) {
         if signing?.mpinID == mpinID { signing = former.signing }

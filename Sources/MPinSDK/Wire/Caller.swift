@@ -116,7 +116,7 @@ struct Caller {
             server: report)
     }
 
-    /// An explanation for statuses whose name does not suffice.
+    /// An explanation for a status whose name does not suffice; nil for any other status.
     private static func hint(_ status: Status, _ report: SDKError.ServerReport) -> String? {
         switch status {
         case .identityNotVerified:
@@ -129,8 +129,8 @@ struct Caller {
         }
     }
 
-    /// Waits until the end of the pause. Throws if the operation is cancelled meanwhile. The caller has made sure that
-    /// the pause ends before the deadline.
+    /// Waits until the end of the pause, which must be before the deadline. Throws if the operation is cancelled
+    /// meanwhile.
     private func wait(_ pause: Deadline, _ call: ServerCall) throws(SDKError) {
         while pause.remainingMilliseconds() > 0 {
             guard !limits.isCancelled() else { throw Self.error(call, .cancelled) }

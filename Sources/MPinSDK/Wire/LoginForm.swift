@@ -7,9 +7,10 @@ struct LoginForm {
     var wantsOTP = false
     /// Whether the application is asked for an authorization code.
     var wantsCode = false
-    /// The names of the purpose in the pass 1 request and in the authenticate request. Only MIRACL's servers use these
-    /// names.
+    /// The name of the purpose in the pass 1 request; nil if the purpose has none. Our servers know only `reg-code`,
+    /// MIRACL's servers know all names.
     var scope: String?
+    /// The name of the purpose in the authenticate request, for MIRACL's servers only; nil if the purpose has none.
     var authenticateScope: String?
     /// A permission from the application's server, for the header Authorization of the authenticate request; nil if
     /// there is none.
@@ -41,7 +42,7 @@ struct LoginAnswer {
     /// `text`, decoded.
     let content: JSONValue
     let pass2: JSONValue
-    /// The renewal that the server asks for before it lets the user in. The other members are empty then.
+    /// The renewal that the server asks for before it lets the user in. ``text`` and ``content`` are empty then.
     var renewal: RenewalAnswer?
 
     /// How to end the session. Nil if the application does not say it. Only a path at the backend is accepted, because

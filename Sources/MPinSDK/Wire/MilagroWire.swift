@@ -12,16 +12,16 @@ struct MilagroWire: Wire {
 
     /// The differences between both kinds of servers.
     struct Dialect: Sendable {
-        /// The kind of the registration request and of the signature request. It determines what the HTTP statuses of
-        /// the answers mean.
+        /// The kind of the registration request. It determines what the HTTP statuses of the answers mean.
         let register: ServerCall
+        /// The kind of the signature request, with the same purpose.
         let signature: ServerCall
         /// Whether every server of this kind gives codes that register another device. If false, only servers that say
         /// so in their settings give them.
         let hasRegistrationCodes: Bool
 
         static let milagro = Dialect(register: .register, signature: .signature, hasRegistrationCodes: false)
-        /// In this dialect the HTTP status 404 means that the registration has expired.
+        /// In this dialect the HTTP status 404 of both requests means that the registration has expired.
         static let mfa = Dialect(register: .registerMFA, signature: .signatureMFA, hasRegistrationCodes: true)
     }
 

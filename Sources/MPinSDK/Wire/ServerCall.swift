@@ -49,9 +49,9 @@ package enum ServerCall: Sendable, CaseIterable {
         }
     }
 
-    /// Whether the request may be sent twice. The server gives the first shares only once, and every POST and PUT
-    /// changes something there. A request to the permit storage is not repeated, because the second D-TA is asked
-    /// instead.
+    /// Whether the request may be sent twice. A server may give the first shares only once, and every POST and PUT
+    /// changes something at the server. A request to the permit storage is not repeated, because the second D-TA is
+    /// asked instead.
     var isIdempotent: Bool {
         switch self {
         case .clientSettings, .service, .secondClientSecret, .timePermit, .secondTimePermit, .secondSigningShare: true
