@@ -33,8 +33,8 @@ package struct ActivationCodes: Sendable {
 
     package init(in store: any Store) { codes = Table("activation_code", in: store) }
 
-    /// Deletes all codes. A restore does this to a backup, because some of its codes may have been used since it was
-    /// made.
+    /// Deletes all codes. This is done to a backup when it is restored, because some of its codes may have been used
+    /// since the backup was made.
     package func clear(at now: Moment) async throws {
         while let (key, _) = try await codes.list(after: nil, limit: 1, at: now).first {
             try await codes.delete(key, at: now)

@@ -52,7 +52,7 @@ package struct AuthenticationService: Sendable {
         self.slots = slots
         registrations = Registrations(in: durable)
         // If both stores are in this process, a crash that loses a reservation also loses the challenge and the token
-        // of its login. Otherwise they could outlive it, so the reservation must be on the disk first.
+        // of its login. Otherwise challenge and token could outlive the reservation, so it must be on the disk first.
         identities = Identities(
             in: durable, slots: slots, policy: rules.attempts,
             reserving: durable.isNear && shortLived.isNear ? .ordered : .durable)

@@ -32,8 +32,8 @@ package protocol Authority: Sendable {
     /// Makes the request for the D-TA's share of a time permit. The client sends it to the D-TA without reading it.
     func permitTicket(_ permit: Permit) -> String
 
-    /// The hash that the permit share is made for, 32 bytes: that of the M-Pin ID, or for an unregistered ID one that
-    /// no ID has.
+    /// The hash for which the permit share is made, 32 bytes: the hash of the M-Pin ID or, if the ID is unregistered, a
+    /// hash that belongs to no ID.
     func holder(_ permit: Permit) -> [UInt8]
 }
 

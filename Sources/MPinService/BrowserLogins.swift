@@ -136,7 +136,7 @@ extension AuthenticationService {
         return .decided(outcome)
     }
 
-    /// Tells the phone that its PIN was not right. The browser continues to wait and may get to know about it.
+    /// Tells the phone that its PIN was not right. The browser continues to wait, and its page may show the refusal.
     private func refusal(_ token: AuthToken, _ authOTT: String) async throws -> PhoneAnswer {
         let now = now
         try await identities.sync(token, at: now)
@@ -158,16 +158,17 @@ extension AuthenticationService {
         guard isAccepted == true else { throw ServiceError.noWaitingBrowser }
     }
 
-    /// Notes that the token of a login for a browser was refused, because not a page of the relying party presented it.
-    /// The token stays valid, so that such a page can still redeem it. If none does, the phone is told of the refusal.
+    /// Notes that the token of a login for a browser was refused, because it was not presented by a page of the relying
+    /// party. The token stays valid, so that such a page can still redeem it. If none does, the phone is told of the
+    /// refusal.
     func noteRefusal(of token: AuthToken, _ authOTT: String, at now: Moment) async throws {
         guard token.verdict == .right else { return }
         let authOTT = authOTT.lowercased()
         _ = try await browsers.change(token.wid, at: now) { $0.refuse(authOTT: authOTT) }
     }
 
-    /// Completes a login with a right PIN after the relying party has taken its token. A login for a browser succeeds
-    /// only if the browser waits for it and it was not redeemed before; otherwise the result is false.
+    /// Completes a login with a right PIN after the relying party has taken its token. False if it is a login for a
+    /// browser that does not wait for it, or if the login was redeemed before.
     func redeem(
         _ token: AuthToken, _ authOTT: String, _ outcome: WaitingBrowser.Outcome, at now: Moment
     ) async throws -> Bool {

@@ -155,7 +155,7 @@ private struct Reserve: NamedChange {
     func run(_ items: inout Items) throws -> Attempt {
         let isKnown = items[known] != nil
         return try Table<IdentityRecord>.change(&items[isKnown ? known : place]) { entry in
-            // The slot may contain another unknown ID.
+            // The slot may contain another unknown ID, whose record must not be used for this one.
             let own = entry.flatMap { isKnown || $0.value.mpinID == stranger ? $0.value : nil }
             var record = own ?? IdentityRecord(mpinID: stranger, userID: "", keyID: "", registered: now)
             let earlier = record

@@ -15,7 +15,7 @@ package struct IdentityRecord: Storable, Equatable {
     package var open: [Int64] = []
     /// Wrong PINs since the last right one.
     package var failuresSinceSuccess = 0
-    /// The number of logins that were refused without being judged.
+    /// The number of logins since the last right PIN that were refused without being judged.
     package var refused = 0
     /// When a login was last begun.
     package var lastAttempt: Moment?

@@ -11,7 +11,8 @@ struct Judge: Sendable {
     /// returns nil.
     ///
     /// All challenges are tried with all dates, so that the time does not depend on the result. There is more than one
-    /// challenge only if somebody else has sent a pass 1 for the same identity; together they cost one attempt.
+    /// challenge only if several pass 1 requests have come for the identity, for example one from somebody else;
+    /// together they cost one attempt.
     func answered(_ challenges: [Challenge], by v: [UInt8]?) throws -> Challenge? {
         var answered: Challenge?
         for challenge in challenges {

@@ -24,8 +24,8 @@ extension AuthenticationService {
     }
 
     /// Pass 1: stores the client's commitment and returns a challenge, 32 bytes in hex, for known and unknown IDs
-    /// alike. `u` and `ut`: hex of points of G1; `ut` is nil if the client has no time permit. `registersDevice`: the
-    /// login asks for one-time digits that register another device.
+    /// alike. `u` and `ut` are points of G1 in hex; `ut` is nil if the client has no time permit. `registersDevice`
+    /// tells whether the login asks for one-time digits that register another device.
     package func challenge(_ id: MPinID, u: String, ut: String?, registersDevice: Bool) async throws -> String {
         try permitWatch?.requireRight()
         let u = try point(u, "U")
@@ -49,8 +49,8 @@ extension AuthenticationService {
         package let digits: String?
     }
 
-    /// Pass 2: judges the proof, stores the verdict under a new one-time token, and returns that token. Right, wrong,
-    /// blocked and unknown get the same answer after the same work.
+    /// Pass 2: judges the proof, stores the verdict under a new one-time token, and returns that token. A right PIN, a
+    /// wrong PIN, a blocked identity and an unknown ID get the same answer after the same work.
     ///
     /// The steps are always the same: claim the challenges, reserve an attempt, compute, settle the attempt, and store
     /// the token while the used challenges are deleted. If both stores are on other machines, the first two steps run
@@ -74,7 +74,7 @@ extension AuthenticationService {
     private struct Login: Sendable {
         let proof: Proof
         let v: [UInt8]
-        /// Whether a restore may have lost its registration.
+        /// Whether a restore of the database may have lost the registration of this ID.
         let isLost: Bool
         let claimed: [Challenge]
         let attempt: Attempt
@@ -140,7 +140,8 @@ extension AuthenticationService {
         if let block { observer(.blocked(id, user: identity.userID, until: block.until)) }
     }
 
-    /// Finds the challenge that the proof answers. If nothing may be judged, it does the same work.
+    /// Finds the challenge that the proof answers. If nothing may be judged, it does the same work and ignores the
+    /// result.
     private func compute(_ login: Login, _ logger: Logger) async throws -> Judgement {
         let (keys, isKnown) = (keys, login.attempt.isKnown)
         let context = try await keyRing.context(isKnown ? login.identity.keyID : keys.currentID)
@@ -224,8 +225,8 @@ extension AuthenticationService {
     /// Redeems a one-time token, given in hex, for the relying party, and reports the login with the verdict of pass 2.
     /// The proof was judged and the attempt was counted in pass 2 already.
     ///
-    /// `isOwnPage`: whether a page of the relying party itself asks. If not, the token of a login for a browser is
-    /// refused, and stays valid for such a page. `outcome`: the answer that the phone gets if the PIN is right.
+    /// `isOwnPage` tells whether a page of the relying party itself asks. If not, the token of a login for a browser is
+    /// refused, and stays valid for such a page. `outcome` is the answer that the phone gets if the PIN is right.
     package func redeem(
         _ authOTT: String, isOwnPage: Bool, outcome: WaitingBrowser.Outcome
     ) async throws -> LoginReport {
@@ -249,8 +250,8 @@ extension AuthenticationService {
             verdict: token.verdict, userID: token.userID, mpinID: token.mpinID, digits: token.otp, now: now)
     }
 
-    /// Stores the one-time digits of a login as an activation code, with which its user can register another device. It
-    /// does not if the relying party refuses the user, who must not come back under a new M-Pin ID.
+    /// Stores the one-time digits of a login as an activation code, with which its user can register another device.
+    /// Stores nothing if the relying party refuses the user, who must not come back under a new M-Pin ID.
     private func issueCode(_ token: AuthToken, at now: Moment) async throws {
         guard let id = MPinID(hex: token.mpinID), try await permission?(id) == nil else { return }
         try await activationCodes.issue(

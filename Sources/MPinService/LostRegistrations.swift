@@ -35,8 +35,8 @@ package struct LostRegistrations: Sendable {
         return pending.contains(id.key) || isInLostTime
     }
 
-    /// Notes in a backup, before it replaces a database, in which period and from which pending registrations users may
-    /// have been lost.
+    /// Writes into a backup, before it replaces the database, which registrations the restore may lose: those of the
+    /// period since the newest ID in the backup, and those that are pending in the backup.
     package static func note(in store: any Store, at now: Moment) async throws {
         let pending = Table<Bool>("lost_registration", in: store)
         var newest = Int64(0)

@@ -80,8 +80,8 @@ extension AuthenticationService {
         }
     }
 
-    /// Checks a share before it is stored for the day. The share of an unregistered ID is checked only to take equally
-    /// long.
+    /// Checks a share before it is stored for the day. The share of an unregistered ID is useless; it is checked only
+    /// so that both kinds of IDs take the same time.
     private func isRight(_ share: SecretBytes, _ permit: Permit, of authority: any Authority) -> Bool {
         keyRing.secretsInUse.first { $0.keyID == permit.keyID }?
             .isPermit(share, date: permit.date, hash: authority.holder(permit), of: authorities.count - 1) ?? false

@@ -61,7 +61,7 @@ extension AuthenticationService {
     package struct StartedRegistration: Sendable {
         package let id: MPinID
         package let registrationToken: String
-        /// Whether it needs no further confirmation.
+        /// Whether the registration needs no further confirmation.
         package let isConfirmed: Bool
         package let begun: Moment
         package let expires: Moment
@@ -231,8 +231,8 @@ extension AuthenticationService {
         guard try await registrations.complete(id, refetchUntil: refetch, at: now) else {
             throw ServiceError.noShares
         }
-        // If the identity's record has another key id, the share does not belong to it, because they come from
-        // different master secrets.
+        // If the identity's record has another key id, the record belongs to another master secret than the share, so
+        // the share must not be handed out.
         guard try await identities.create(registration, keyID: keyID, at: now) == keyID else {
             throw ServiceError.rotatedMeanwhile
         }

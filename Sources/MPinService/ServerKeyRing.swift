@@ -11,7 +11,8 @@ package final class ServerKeyRing: Sendable {
 
     private struct Held {
         var secrets: [ServerSecret]
-        /// The number of the refresh that has set `secrets`, and the number of the last refresh that was begun.
+        /// `refresh` is the number of the refresh that has set `secrets`, `begun` that of the refresh that was begun
+        /// last.
         var refresh = 0, begun = 0
     }
 
@@ -23,8 +24,8 @@ package final class ServerKeyRing: Sendable {
 
     /// The server secrets in use now.
     ///
-    /// The newest stays in use even after the D-TAs stop serving it. That happens if only one D-TA was rotated: then
-    /// there is no next one, and users who were told to register again could not do so.
+    /// The newest secret stays in use even after the D-TAs stop serving it. That happens if only one D-TA was rotated:
+    /// then there is no next secret, and users who were told to register again could not do so.
     package var keys: ServerKeys {
         let inUse = secretsInUse
         return ServerKeys(currentID: inUse.last?.keyID ?? ServerKeys.firstID, inUse)
@@ -60,7 +61,8 @@ package final class ServerKeyRing: Sendable {
             return (held.begun, held.secrets)
         }
         let found = try await source.refreshed(known)
-        // The D-TAs serve no master secret in common, so the known ones stay in use (see `keys`).
+        // If nothing is found, the D-TAs serve no master secret in common. The known ones then stay in use (see
+        // `keys`).
         guard !found.isEmpty else { return }
         held.withLock { held in
             guard number > held.refresh else { return }
@@ -101,7 +103,8 @@ package struct ServerKeys: Sendable {
     /// own is retired. In the second case the permit is useless, but with it an old client reaches pass 2, where it is
     /// told to register again.
     ///
-    /// Throws if the shares would make every right PIN a wrong one.
+    /// Throws if a D-TA has another share of that master secret than before, because every right PIN would be judged
+    /// wrong.
     func servedID(_ keyID: String) throws(ServiceError) -> String {
         let served = secrets[keyID] == nil ? currentID : keyID
         _ = try context(served)

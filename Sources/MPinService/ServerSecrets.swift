@@ -165,8 +165,9 @@ extension ServerSecrets {
         return whole
     }
 
-    /// Whether the secret is the same as when identities were registered under it. It is not if a D-TA has lost its
-    /// master share and made a new one. Such a secret is not used, because it would make every right PIN a wrong one.
+    /// Whether the secret is the same as when identities were registered under it. It has changed if a D-TA has lost
+    /// its master share and made a new one. Such a secret is not used, because it would make every right PIN a wrong
+    /// one.
     private func isUnchanged(_ secret: SecretBytes, keyID: String) async throws -> Bool {
         // The hash of the first secret has no number in its name, because earlier versions had only one secret.
         let name = "server_secret_hash" + (keyID == ServerKeys.firstID ? "" : "_\(keyID)")

@@ -87,7 +87,8 @@ extension SignedMessage {
     /// The token in the forms that one browser gets from the website.
     package static func form(session: String) -> SignedMessage { SignedMessage("form", [session]) }
 
-    /// The tag of this message replaces the hash of an unregistered M-Pin ID. No ID has that hash.
+    /// The tag of this message replaces the hash of an unregistered M-Pin ID when its permit is made. No ID has that
+    /// hash.
     package static func stranger(hashID: String) -> SignedMessage { SignedMessage("stranger", [hashID]) }
 
     /// Bearer token from the RPS to the RPA.

@@ -131,7 +131,7 @@ private struct SaveToken: NamedChange {
     let token: AuthToken
     let end: Moment
     let challenges: ItemKey
-    /// The challenges' values y, by which the used ones are found.
+    /// The values y of the used challenges. They tell which of the stored challenges to delete.
     let used: [[UInt8]]
 
     var keys: [ItemKey] { used.isEmpty ? [key] : [key, challenges] }
@@ -146,7 +146,7 @@ private struct SaveToken: NamedChange {
     }
 }
 
-/// Takes a token from either table. Of several callers only one gets it.
+/// Takes a token from the table of known IDs or from that of unknown IDs. Of several callers only one gets it.
 private struct TakeToken: NamedChange {
     static let name = "take"
 

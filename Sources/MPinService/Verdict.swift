@@ -111,7 +111,7 @@ extension Verdict: Storable {
         }
     }
 
-    /// The length is the same for all verdicts.
+    /// The verdict in packed form. Its length is the same for all verdicts, so that it does not reveal the verdict.
     package func stored() throws -> [UInt8] {
         var members = Packer(version: 1, capacity: 32)
         let (name, until, left): (Int, Moment?, Int) =

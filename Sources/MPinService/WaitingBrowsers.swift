@@ -30,8 +30,9 @@ package struct WaitingBrowsers: Sendable {
         try await names.read(Self.hash(webOTT), at: now)
     }
 
-    /// Calls `look` with the browser that waits under the name `wid`. Nil, without a call, if no browser or one with
-    /// another webOTT waits there: the time of this one is over, and the name may be in use again.
+    /// Calls `look` with the browser that waits under the name `wid`. Nil, without a call, if no browser waits there,
+    /// or one with another webOTT. In both cases the time of the browser with this webOTT is over; the name may be in
+    /// use again.
     package func look<Result: Sendable>(
         _ wid: String, webOTT: String, at now: Moment,
         _ look: @escaping @Sendable (inout WaitingBrowser) -> Result
