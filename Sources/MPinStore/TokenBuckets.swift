@@ -65,7 +65,7 @@ package final class TokenBuckets: Sendable {
 }
 
 extension TokenBuckets.Key {
-    /// Makes a key of the first 16 of `bytes`, for example of a hash. `bytes`: at least 16.
+    /// Makes a key of the first 16 bytes of `bytes`, for example of a hash. `bytes` must have at least 16.
     package init(_ bytes: [UInt8]) {
         func word(_ start: Int) -> UInt64 { bytes.dropFirst(start).prefix(8).reduce(0) { $0 << 8 | UInt64($1) } }
         self.init(high: word(0), low: word(8))
