@@ -7,11 +7,12 @@ package struct Pass1Request: Codable, Sendable {
     package var U: String
     /// The commitment UT with the time permit, a G1 point: 65 bytes in hex. Empty if time permits are not used.
     package var UT: String
-    /// The purpose of the login at a MIRACL server: `reg-code`, `dvs-reg` or `dvs-auth`.
+    /// The purpose of the login: `reg-code` at our servers and MIRACL's, `dvs-reg` or `dvs-auth` at MIRACL's only; nil
+    /// for a login without such a purpose.
     package var scope: [String]?
-    /// For an identity with a key pair: the public key, which is a G2 point, 128 bytes in hex, and the names of the
-    /// D-TAs that made its secret, in base64.
+    /// The public key of an identity with a key pair, a G2 point: 128 bytes in hex. Nil without a key pair.
     package var publicKey: String?
+    /// The names of the D-TAs that made the secret of an identity with a key pair, in base64. Nil without a key pair.
     package var dtas: String?
 
     package init(

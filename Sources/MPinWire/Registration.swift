@@ -47,15 +47,17 @@ package struct RegisterResponse: Codable, Sendable {
     package var registrationToken: SecretText
     /// Whether the identity needs no confirmation any more.
     package var active: Bool
-    /// ISO 8601 in UTC without a time zone, with microseconds. See ``WireTime`` for the forms that other servers use.
+    /// When the registration expires: ISO 8601 in UTC without a time zone, with microseconds. See ``WireTime`` for the
+    /// forms that other servers use.
     package var expireTime: String?
+    /// The time of the server's clock when it answered, in the same form.
     package var nowTime: String?
     /// Names of the customer and the application (MIRACL MFA).
     package var customerId: String?
     package var appId: String?
     /// The number of digits of a PIN (MIRACL MFA and Trust).
     package var pinLength: Int?
-    /// How the user id was verified (MIRACL Trust).
+    /// How the user id was verified, such as `em` for a mail (MIRACL Trust).
     package var verificationType: String?
     /// A text for the person who registers. Old servers do not send it.
     package var message: String?

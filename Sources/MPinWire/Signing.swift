@@ -33,7 +33,8 @@ package struct RenewalAnswer: Decodable, Sendable {
         package var curve: String?
     }
 
-    /// Accepts any JSON value. Without these members both are nil.
+    /// Accepts any JSON value. A member that is not in it becomes nil, so a value that asks for no renewal has two nil
+    /// members.
     package init(from decoder: any Decoder) throws {
         guard let container = try? decoder.container(keyedBy: CodingKeys.self) else { return }
         dvsRegister = try container.decodeIfPresent(SigningPermission.Grant.self, forKey: .dvsRegister)

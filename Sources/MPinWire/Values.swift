@@ -167,7 +167,7 @@ package enum JSONValue: Codable, Sendable, Equatable {
     }
 }
 
-/// The body of an error answer (wire section 2). It contains only the reason.
+/// The body of an error answer of our servers (wire section 2).
 package struct ErrorResponse: Codable, Sendable {
     package var version: String?
     /// Only in answers with status 404.

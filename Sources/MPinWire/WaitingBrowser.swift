@@ -25,7 +25,7 @@ package struct WaitingBrowserResponse: Codable, Sendable {
 /// POST accessNumberURL (wire section 6.10): the browser asks for the state of the login.
 package struct AccessRequest: Codable, Sendable {
     package var webOTT: String
-    /// How many seconds, at most 10, the server may wait for a change before it answers. Old browsers do not send this
+    /// How many seconds, at most 30, the server may wait for a change before it answers. Old browsers do not send this
     /// member and get an immediate answer.
     package var wait: LenientInt?
     /// The status that the browser knows. If the current status differs, the server answers at once. Absent: the

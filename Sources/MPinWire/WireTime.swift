@@ -14,8 +14,8 @@ package enum WireTime {
         return days(year, month, day) &* 86400 &+ hour &* 3600 &+ minute &* 60 &+ second
     }
 
-    /// Converts a number that is either in seconds or in milliseconds to seconds. If the number as seconds is after the
-    /// year 5138, it counts as milliseconds. Nil for a negative number.
+    /// Converts a number that is either in seconds or in milliseconds to seconds. A number that as seconds would be
+    /// after the year 5138 counts as milliseconds. Nil for a negative number.
     package static func seconds(_ number: Int64) -> Int64? {
         guard number >= 0 else { return nil }
         return number >= 100_000_000_000 ? number / 1000 : number

@@ -43,7 +43,7 @@ package enum JSON {
         }
     }
 
-    /// Encodes `value`. The memory of the text is wiped.
+    /// Encodes `value` as a text whose memory is wiped when it is released.
     package static func encode(_ value: some Encodable) throws(JSONFailure) -> SecretBytes {
         do {
             let node = try JSONTree(value)
@@ -127,9 +127,10 @@ extension [any CodingKey] {
 
 /// Makes jansson wipe the memory that it frees, because values and the copies of its parser may contain secrets.
 enum JSONMemory {
-    /// Must be read before jansson is used. jansson has one pair of memory functions for the whole process. They are
-    /// replaced only if they are `malloc` and `free`, so that the program's own functions stay, and memory that jansson
-    /// has given out before can still be freed.
+    /// Whether jansson wipes the memory that it frees. Must be read before jansson is used, because the first reading
+    /// sets this up. jansson has one pair of memory functions for the whole process. They are replaced only if they are
+    /// `malloc` and `free`, so that the program's own functions stay, and memory that jansson has given out before can
+    /// still be freed.
     static let isWiped: Bool = {
         var allocate: json_malloc_t?
         var release: json_free_t?

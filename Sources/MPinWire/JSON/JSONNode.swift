@@ -46,7 +46,8 @@ struct JSONNode: Decoder, SingleValueDecodingContainer {
         JSONNode(document: document, value: value, codingPath: codingPath + [key])
     }
 
-    // The generic function compares types, which takes time. These functions avoid this for the most frequent members.
+    // The generic function compares types, which takes time. These functions decode the types of the most frequent
+    // members without a comparison.
     func decode(_ type: String.Type) throws -> String { try string ?? { throw mismatch(type) }() }
     func decode(_ type: Bool.Type) throws -> Bool { try bool ?? { throw mismatch(type) }() }
     func decode(_ type: Int.Type) throws -> Int { try integer(type) ?? { throw mismatch(type) }() }

@@ -19,7 +19,7 @@ final class JSONTree: Encoder, SingleValueEncodingContainer {
 
     deinit { json_decref(value) }
 
-    /// The compact text.
+    /// The text without white space, in memory that is wiped.
     func text() throws -> SecretBytes {
         let text = SecretBytes(count: dump(into: nil))
         var bytes = text.mutableSpan
@@ -87,12 +87,13 @@ final class JSONTree: Encoder, SingleValueEncodingContainer {
         guard value != nil else { throw failure("not a JSON value") }
     }
 
-    // The generic function compares types, which takes time. These functions avoid this for the most frequent values.
+    // The generic function compares types, which takes time. These functions encode the most frequent types without a
+    // comparison.
     func encode(_ text: String) throws { set(jsonText(text)) }
     func encode(_ number: Int) throws { set(json_integer(Int64(number))) }
     func encode(_ number: Int64) throws { set(json_integer(number)) }
 
-    /// Returns a new reference to the value, which the parent then owns. JSON's null if nothing was encoded.
+    /// Returns a new reference to the value, which the receiver then owns. It is JSON's null if nothing was encoded.
     func take() -> UnsafeMutablePointer<json_t>? { value.map { json_incref($0) } ?? json_null() }
 
     private func set(text: Span<UInt8>) {
@@ -134,7 +135,7 @@ private struct JSONObjectWriter<Key: CodingKey>: KeyedEncodingContainerProtocol 
 
     mutating func encodeNil(forKey key: Key) throws { json_object_set_new(object, key.stringValue, json_null()) }
 
-    // The generic function makes a tree for the value. These functions need none, for the most frequent members.
+    // The generic function makes a tree for the value. These functions encode the most frequent types without one.
     mutating func encode(_ text: String, forKey key: Key) throws { try set(key, jsonText(text)) }
     mutating func encode(_ flag: Bool, forKey key: Key) throws { try set(key, flag ? json_true() : json_false()) }
     mutating func encode(_ number: Int, forKey key: Key) throws { try set(key, json_integer(Int64(number))) }
