@@ -29,7 +29,7 @@ public struct Session: Sendable, Equatable {
     package internal(set) var redirectURI = ""
 }
 
-/// The result of a verification.
+/// The server's answer to the code with which the user has proved to own the user id.
 package struct Verification: Sendable, Equatable {
     /// When the activation token expires, in seconds since 1970; 0 if the server does not say.
     package var expireTime: Int64

@@ -9,8 +9,8 @@ package final class SDK: @unchecked Sendable {
     private let gate = Gate()
     private let errors = LastErrors()
     private let timeoutMilliseconds = Locked<UInt32>(SDK.defaultTimeout)
-    /// The data of the initialised object; nil before. Only the thread that has entered `gate` may use this variable
-    /// and the following ones.
+    /// The data of the initialised object; nil before the initialisation. Only the thread that has entered `gate` may
+    /// use this variable and the following ones.
     private var core: Core?
     private var settings = RequestSettings()
     /// Receives log lines about failures.

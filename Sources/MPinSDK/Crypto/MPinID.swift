@@ -27,7 +27,7 @@ enum MPinID {
         return type
     }
 
-    /// The bytes to be hashed.
+    /// The bytes of an M-Pin ID, which are hashed. `mpinID` is their hex.
     static func bytes(_ mpinID: String) throws(SDKError) -> [UInt8] {
         guard let bytes = Hex.decode(mpinID), !bytes.isEmpty else {
             throw SDKError(.storageError, "the M-Pin ID is not hex")
@@ -35,7 +35,8 @@ enum MPinID {
         return bytes
     }
 
-    /// The bytes to be hashed for an identity with a key pair. `publicKey` is 128 bytes in hex.
+    /// The bytes that are hashed for an identity with a key pair: those of the M-Pin ID, then those of the public key.
+    /// `publicKey` is 128 bytes in hex.
     static func bytes(_ mpinID: String, publicKey: String) throws(SDKError) -> [UInt8] {
         guard let key = Hex.decode(publicKey), key.count == MPinSize.g2 else {
             throw SDKError(.storageError, "the public key is not hex")

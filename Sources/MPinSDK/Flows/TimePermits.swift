@@ -52,7 +52,8 @@ extension Core {
         }
     }
 
-    /// Stores the share if there is exactly one. A failure is ignored, because the login does not need the cache.
+    /// Caches the other authorities' shares if there is exactly one. A failure is ignored, because the login does not
+    /// need the cache.
     private func keep(_ shares: [Share], _ date: Int32, _ user: User) {
         guard shares.count == 1, let share = shares.first?.octets else { return }
         let mpinID = user.mpinID

@@ -3,7 +3,7 @@ import MPinWire
 /// A user in the list that client-js stores.
 struct ClientJSUser: Decodable {
     var userId: String
-    /// STARTED, REGISTERED or REVOKED.
+    /// The name of the state: STARTED, REGISTERED or REVOKED.
     var state: String
     var mpinId: String
     /// The login token, a G1 point of 65 bytes.

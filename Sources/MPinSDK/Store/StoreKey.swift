@@ -9,7 +9,7 @@ package final class StoreKey: Sendable {
     /// The last key derived from the passphrase. It is kept because a derivation takes a tenth of a second.
     private let derived = Locked<(how: Argon2id, key: SecretBytes)?>(nil)
 
-    /// `key` has 32 bytes.
+    /// Takes the key itself, 32 bytes.
     package init(_ key: SecretBytes) {
         secret = key
         isPassphrase = false

@@ -15,7 +15,7 @@ package final class UserStore: Sendable {
         self.random = random
     }
 
-    /// `key` has 32 bytes.
+    /// Makes the store with a key of 32 bytes.
     package convenience init(storage: any Storage, key: SecretBytes) {
         self.init(storage: storage, key: StoreKey(key))
     }

@@ -4,8 +4,9 @@ package struct IdentityKey: Hashable, Comparable, Sendable {
     let userID: String
     /// The base URL without its scheme, because http and https lead to the same server.
     let site: String
-    /// The names of the customer and the application; empty if the server has named none.
+    /// The name of the customer; empty if there is none.
     let customerID: String
+    /// The name of the application; empty if there is none.
     let appID: String
 
     init(userID: String, backend: String, customerID: String?, appID: String?) {

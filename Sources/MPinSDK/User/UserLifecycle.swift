@@ -35,7 +35,7 @@ package struct UserLifecycle: Sendable, Equatable {
         case signingStarted
         case signingFinished
         case signed
-        /// The server has refused the last attempt.
+        /// The PIN was wrong in the last attempt that the server allowed.
         case blocked
         case deleted
     }

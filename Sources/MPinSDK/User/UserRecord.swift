@@ -36,8 +36,8 @@ package struct UserRecord: Codable, Sendable, Equatable {
     package var mapping: PINMapping?
     /// The cached second share of a time permit.
     package var permit: CachedPermit?
-    /// The day, since 1970-01-01 UTC, of a login with a wrong PIN. The time permit may have been wrong instead, so the
-    /// share for this day is fetched from the second D-TA and not from the static storage.
+    /// The day of a login with a wrong PIN, in days since 1970-01-01 UTC. The time permit may have been wrong and not
+    /// the PIN, so the second share for this day is fetched from the second D-TA and not from the static storage.
     package var doubtedPermitDate: Int32?
     /// The identity with which the user signs; nil if the user has none.
     package var signing: Signing?

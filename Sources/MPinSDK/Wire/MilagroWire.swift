@@ -141,7 +141,7 @@ struct MilagroWire: Wire {
         }
     }
 
-    /// Gets the share from the static storage, which sends it as plain hex.
+    /// Gets the share from the static storage, which sends it as hex without JSON around it.
     func storedShare(_ ticket: Ticket, until deadline: Deadline, _ caller: Caller) throws(SDKError) -> Share? {
         guard let url = ticket.storageURL else { return nil }
         let text = try caller.get(.permitStorage, url, until: deadline)
@@ -186,7 +186,7 @@ struct MilagroWire: Wire {
         return y
     }
 
-    /// Sends the proof; returns the server's answer, which is the same for a right and a wrong PIN.
+    /// Sends the proof; returns the server's answer, which has the same form for a right and a wrong PIN.
     private func pass2(
         _ v: [UInt8], _ credential: Credential, _ form: LoginForm, _ caller: Caller
     ) throws(SDKError) -> JSONValue {

@@ -3,7 +3,7 @@ import MPinHTTP
 import MPinSecrets
 import MPinWire
 
-/// The protocols between client and servers. The store keeps these names.
+/// The protocols between client and servers. The store notes for each user over which of them the user was registered.
 package enum WireName: Sendable, CaseIterable {
     /// The protocol of the Milagro servers and ours (wire sections 6 to 9).
     case milagro
@@ -36,7 +36,7 @@ protocol Wire: Sendable {
     func register(
         _ request: RegisterRequest, again mpinID: String?, _ caller: Caller
     ) throws(SDKError) -> RegisterResponse
-    /// Gets the shares of the client secret. The registration token is the permission.
+    /// Gets the shares of the client secret. `token` is the registration token, which entitles the client to them.
     func clientSecret(
         _ mpinID: String, _ token: SecretText, pushID: String?, _ caller: Caller
     ) throws(SDKError) -> ShareOffer
