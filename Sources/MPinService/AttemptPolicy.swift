@@ -3,9 +3,10 @@ package import MPinStore
 /// How many wrong PINs block an identity, and for how long.
 package struct AttemptPolicy: Sendable, Equatable {
     package enum Block: Sendable, Equatable {
-        /// The block lasts until the operator ends it. Clients get the status 410 and erase their token.
+        /// The block lasts until the operator ends it. Clients get the HTTP status 410; old clients then erase their
+        /// token.
         case permanent
-        /// The block lasts for this many seconds. Clients get the status 429.
+        /// The block lasts for this many seconds. Clients get the HTTP status 429.
         case temporary(seconds: Int)
     }
 

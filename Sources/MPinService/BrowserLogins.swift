@@ -116,8 +116,8 @@ extension AuthenticationService {
     package func present(_ authOTT: String) async throws -> PhoneAnswer {
         let now = now
         guard let token = try await tokens.read(authOTT, at: now) else { throw ServiceError.noWaitingBrowser }
-        // The verdict is checked before the number. Otherwise somebody without an account could find out which numbers
-        // are in use.
+        // The verdict is checked before the access number. Otherwise somebody without an account could find out which
+        // numbers are in use.
         guard token.verdict == .right else { return try await refusal(token, authOTT) }
         guard token.wid != "0", try await browsers.contains(token.wid, at: now) else {
             throw ServiceError.noWaitingBrowser
@@ -189,7 +189,8 @@ extension AuthenticationService {
     package func finish(
         _ authOTT: String, decide: @escaping @Sendable (WaitingBrowser.Outcome) -> WaitingBrowser.Outcome
     ) async throws {
-        // This is checked before the login is taken, so that the relying party can send another decision.
+        // This checks that the outcome can be stored, before the login is taken, so that the relying party can send
+        // another decision.
         guard decide(.init(logoutURL: "", logoutData: nil)).isStorable else { throw ServiceError.deepLogoutData }
         let now = now
         guard let pending = try await pendingLogins.take(authOTT: authOTT, at: now) else {

@@ -5,7 +5,7 @@ package import MPinStore
 package struct Challenge: Sendable, Equatable {
     /// The key of the M-Pin ID (``MPinID/key``).
     package var id: String
-    /// The client's commitment: UT with time permits, else U; G1 point, 65 bytes.
+    /// The client's commitment, a G1 point of 65 bytes: UT if time permits are used, else U.
     package var u: [UInt8]
     /// The server's challenge, 32 bytes.
     package var y: [UInt8]

@@ -1,8 +1,8 @@
 import ServiceLifecycle
 import Synchronization
 
-/// Reports that a client has closed its side of the connection. Each connection has its own object. Requests that wait
-/// can then end, because nobody would read their answers.
+/// Reports that a client has closed its side of the connection, so that its waiting requests can end: nobody would read
+/// their answers. Each connection has its own object.
 package final class ClientDisconnect: Sendable {
     /// The object of the connection whose request this task serves.
     @TaskLocal package static var current: ClientDisconnect?

@@ -6,7 +6,7 @@ package struct IdentityRecord: Storable, Equatable {
     /// The M-Pin ID in hex; for an unregistered ID its padded key.
     package var mpinID: String
     package var userID: String
-    /// The master secret that its client secret comes from.
+    /// The id of the master secret from which the identity's client secret was made.
     package var keyID: String
     package var registered: Moment
     /// Wrong PINs since the last right one, or since the end of the last temporary block.
@@ -24,7 +24,7 @@ package struct IdentityRecord: Storable, Equatable {
     package var blocked = false
     /// Whether the operator has revoked the identity, which is permanent.
     package var revoked = false
-    /// Whether its PIN was right at least once. Then its shares are no longer handed out.
+    /// Whether a PIN of the identity was right at least once. Then its shares are no longer handed out.
     package var isProven = false
 
     package init(mpinID: String, userID: String, keyID: String, registered: Moment) {

@@ -8,9 +8,9 @@ extension AuthenticationService {
     /// What a client sends in pass 2.
     package struct Proof: Sendable {
         package let id: MPinID
-        /// Hex of V: G1 point, 65 bytes.
+        /// The proof V in hex: a G1 point, 65 bytes.
         package let v: String
-        /// "0" for a login on the same device, else the access number or QR id.
+        /// "0" for a login on the same device, else the access number or the id in a QR code.
         package let wid: String
         /// Whether the client asks for one-time digits, which its user types at another place.
         package let wantsDigits: Bool
@@ -45,7 +45,7 @@ extension AuthenticationService {
     package struct IssuedToken: Sendable {
         /// The one-time token, 16 bytes in hex.
         package let token: String
-        /// Six digits if the client asked for them.
+        /// Six digits if the client asked for them, otherwise nil.
         package let digits: String?
     }
 
@@ -202,7 +202,8 @@ extension AuthenticationService {
         return IssuedToken(token: text, digits: digits)
     }
 
-    /// Decodes a point of G1: 65 bytes, the first is `04`, both coordinates below p, on the curve.
+    /// Decodes a G1 point from hex: 65 bytes, of which the first is `04`, with both coordinates below the field's
+    /// prime, on the curve. Throws for any other text.
     private func point(_ hex: String, _ name: String) throws(ServiceError) -> [UInt8] {
         guard let octets = Hex.decode(hex), Server.isPoint(octets.span) else { throw .notAPoint(name) }
         return octets
@@ -216,7 +217,7 @@ extension AuthenticationService {
         package let userID: String
         /// Hex of the M-Pin ID; empty if it was never registered.
         package let mpinID: String
-        /// The one-time digits, six of them, or empty.
+        /// The six one-time digits; empty if there are none.
         package let digits: String
         /// When the relying party asked.
         package let now: Moment

@@ -7,7 +7,7 @@ package struct MPinID: Sendable, Equatable {
     /// Lower-case hex of ``bytes``: the name of the ID on the wire.
     package let hex: String
     package let bytes: [UInt8]
-    /// SHA-256 of ``bytes``, 32 bytes: `hash_mpin_id`.
+    /// SHA-256 of ``bytes``, 32 bytes. Its name on the wire is `hash_mpin_id`.
     package let hash: [UInt8]
 
     /// The key of the ID's items in a store: hex of ``hash``.

@@ -15,8 +15,8 @@ struct ServerSecret: Sendable {
     /// When the first of the D-TAs stops serving the master secret; nil while it is not being replaced.
     var servedUntil: Moment?
 
-    /// Whether the D-TAs still have the shares that this secret was made of. `shares`: their fingerprints, nil for an
-    /// old D-TA that does not report one.
+    /// Whether the D-TAs still have the shares that this secret was made of. `shares` contains their fingerprints, and
+    /// nil for an old D-TA that does not report one.
     func isMade(of shares: [String?]) -> Bool { zip(fingerprints, shares).allSatisfy { $1 == nil || $0 == $1 } }
 
     /// The key id as a number, which is higher for later master secrets.
@@ -34,7 +34,7 @@ package struct ServerSecrets: Sendable {
     private let logger: Logger
 
     /// Makes the source of server secrets. `store` keeps the hashes of the secrets under which identities were
-    /// registered; `place` is its name in messages to the operator.
+    /// registered; `place` is the store's name in messages to the operator.
     package init(
         _ authorities: [any Authority], store: any Store, place: String, rules: ServiceRules,
         observer: @escaping ServiceObserver, logger: Logger
@@ -67,7 +67,7 @@ package struct ServerSecrets: Sendable {
         return secrets
     }
 
-    /// Gets the server secrets again, because the D-TAs may have been rotated, oldest first. Unchanged ones are taken
+    /// Gets the server secrets again, oldest first, because the D-TAs may have been rotated. Unchanged ones are taken
     /// from `known`.
     func refreshed(_ known: [ServerSecret]) async throws -> [ServerSecret] {
         var lists: [[MasterKey]] = []
@@ -182,7 +182,7 @@ extension ServerSecrets {
 }
 
 extension SecretBytes {
-    /// The SHA-256 of the bytes in hex.
+    /// The SHA-256 hash of the bytes, in hex.
     package var fingerprint: String {
         var digest = [UInt8](repeating: 0, count: SHA256.size)
         var bytes = digest.mutableSpan

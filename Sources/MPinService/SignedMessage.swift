@@ -8,7 +8,7 @@ package import MPinSecrets
 package struct SignedMessage: Sendable {
     private let bytes: [UInt8]
 
-    /// Makes a message of these bytes, for the signatures of another program.
+    /// Makes a message of these bytes, for signatures in the form of Milagro's servers.
     package init(bytes: [UInt8]) { self.bytes = bytes }
 
     private init(_ label: String, _ fields: [String]) {
@@ -84,7 +84,8 @@ extension SignedMessage {
     /// Lets a phone end one session of the website.
     package static func logout(session: String) -> SignedMessage { SignedMessage("logout", [session]) }
 
-    /// The token in the forms that one browser gets from the website.
+    /// The token in the website's forms for one browser. It shows that a request comes from such a form and not from
+    /// another website.
     package static func form(session: String) -> SignedMessage { SignedMessage("form", [session]) }
 
     /// The tag of this message replaces the hash of an unregistered M-Pin ID when its permit is made. No ID has that

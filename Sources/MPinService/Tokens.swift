@@ -12,7 +12,7 @@ package struct AuthToken: Codable, Storable, Equatable {
     package var mpinID: String
     package var userID: String
     package var verdict: Verdict
-    /// "0" for a login on the same device, else the access number or QR id.
+    /// "0" for a login on the same device, else the access number or the id in a QR code.
     package var wid: String
     /// The six digits that the client shows; empty if it asked for none or the PIN was wrong.
     package var otp: String

@@ -4,7 +4,7 @@ import MPinWire
 /// The result of a login. Each face of the server turns it into an answer of its wire.
 package enum Verdict: Sendable, Equatable {
     case right
-    /// `left`: how many more PINs may be wrong before the block.
+    /// The PIN is wrong. `left` tells how many more PINs may be wrong before the block.
     case wrong(left: Int)
     /// Blocked by wrong PINs. `until` is nil if only the operator can end the block.
     case blocked(until: Moment?)

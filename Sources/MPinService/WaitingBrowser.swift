@@ -27,7 +27,7 @@ package struct WaitingBrowser: Codable, Storable {
         package var message: String
         /// A path at the relying party; empty if it offers no logout.
         package var logoutURL: String
-        /// The data that the phone posts there without reading it.
+        /// The data that the phone posts to `logoutURL` without reading it.
         package var logoutData: JSONValue?
 
         package init(status: Int = 200, message: String = "", logoutURL: String, logoutData: JSONValue?) {
@@ -105,7 +105,7 @@ package struct WaitingBrowser: Codable, Storable {
     }
 
     /// Returns the answer for the browser. With the status `authenticate` it contains the token, and the browser then
-    /// counts as having got it. `showsRefusals`: the browser asks for refusals.
+    /// counts as having got it. `showsRefusals` tells whether the browser asks for refusals.
     package mutating func show(at now: Moment, showsRefusals: Bool = false) -> View {
         var answer = state(at: now)
         guard showsRefusals else { return answer }
