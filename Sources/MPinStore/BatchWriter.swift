@@ -26,12 +26,12 @@ final class BatchWriter: Sendable {
     private let connection: Mutex<SQLiteConnection>
     private let syncing = DispatchQueue(label: "store")
 
-    /// Opens the file at `path`, which must exist. `erases`: deleted data is overwritten.
+    /// Opens the file at `path`, which must exist. If `erases`, deleted data is overwritten.
     init(path: String, erases: Bool = false) throws {
         connection = Mutex(try SQLiteConnection(path: path, erases: erases))
     }
 
-    /// Runs `body` in a transaction and returns its result after the commit. `durable`: the commit is synced to the
+    /// Runs `body` in a transaction and returns its result after the commit. If `durable`, the commit is synced to the
     /// disk.
     func write<T: Sendable>(
         durable: Bool = false, _ body: @escaping @Sendable (SQLiteConnection) throws -> T

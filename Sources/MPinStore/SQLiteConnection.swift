@@ -10,9 +10,9 @@ package final class SQLiteConnection {
 
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
-        /// Whether another process has the lock.
+        /// Whether the reason is that another process has the lock.
         var isBusy = false
-        /// Whether the disk failed (SQLITE_IOERR).
+        /// Whether the reason is that the disk failed (SQLITE_IOERR).
         var isDiskError = false
     }
 
@@ -49,7 +49,7 @@ package final class SQLiteConnection {
     /// Milliseconds for which the connection waits for a lock of another process.
     private static let busyTimeout: Int32 = 5000
 
-    /// Opens a file. `creates`: a missing file is made. `erases`: deleted data is overwritten.
+    /// Opens a file. If `creates`, a missing file is made. If `erases`, deleted data is overwritten.
     package init(path: String, creates: Bool = false, erases: Bool = false) throws {
         var handle: OpaquePointer?
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (creates ? SQLITE_OPEN_CREATE : 0)

@@ -61,7 +61,7 @@ extension Schema {
         Step("3: identities are packed", []),
     ])
 
-    /// Hashes have 32 bytes; times are microseconds since 1970.
+    /// In these tables, hashes have 32 bytes and times are microseconds since 1970.
     private static let first = [
         "CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID",
         """

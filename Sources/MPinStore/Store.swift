@@ -144,7 +144,7 @@ extension Store {
         try await transaction(change.keys, at: now, durability) { try change.run(&$0) }
     }
 
-    /// Makes a change once, even if the outcome of the first try is unknown: then it is repeated. The change must
+    /// Makes a change exactly once. If the outcome of the first try is unknown, the change is tried again. So it must
     /// contain an id by which it recognises that it was made before.
     package func performOnce<Change: NamedChange>(
         _ change: Change, at now: Moment, _ durability: Durability

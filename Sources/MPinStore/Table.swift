@@ -1,6 +1,7 @@
 import MPinWire
 
-/// A value that a table stores as bytes. A type that gets new members must still read the bytes without them.
+/// A value that a table stores as bytes. A type that gets new members must still read bytes that were stored without
+/// them.
 package protocol Storable: Sendable {
     init(stored bytes: [UInt8]) throws
 
