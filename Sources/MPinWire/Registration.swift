@@ -12,7 +12,8 @@ package struct RegisterRequest: Codable, Sendable {
     package var userData: String?
     /// The `regOTT`, 32 hex digits; required to restart a registration.
     package var registrationToken: SecretText?
-    /// A registration code or an activation token. The oldest servers ignore it.
+    /// A registration code or an activation token, which replaces the confirmation by mail. The oldest servers ignore
+    /// it.
     package var activateCode: String?
     /// The access code of a browser's session (MIRACL MFA).
     package var wid: String?
@@ -155,7 +156,7 @@ package struct VerifyUserRequest: Codable, Sendable {
     package var userId: String
     package var mpinId: String
     package var mobile: Int
-    /// A signature. The RPA sends it back to activate the registration.
+    /// A signature of the RPS. The RPA sends it back to activate the registration.
     package var activateKey: String
     /// When the registration expires: `YYYY-MM-DDTHH:MM:SSZ`.
     package var expireTime: String

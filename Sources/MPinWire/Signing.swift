@@ -33,8 +33,7 @@ package struct RenewalAnswer: Decodable, Sendable {
         package var curve: String?
     }
 
-    /// Accepts any JSON value. A member that is not in it becomes nil, so a value that asks for no renewal has two nil
-    /// members.
+    /// Accepts any JSON value. If it asks for no renewal, both members are nil.
     package init(from decoder: any Decoder) throws {
         guard let container = try? decoder.container(keyedBy: CodingKeys.self) else { return }
         dvsRegister = try container.decodeIfPresent(SigningPermission.Grant.self, forKey: .dvsRegister)

@@ -170,7 +170,7 @@ package enum JSONValue: Codable, Sendable, Equatable {
 /// The body of an error answer of our servers (wire section 2).
 package struct ErrorResponse: Codable, Sendable {
     package var version: String?
-    /// Only in answers with status 404.
+    /// The name of the service; sent only with the HTTP status 404.
     package var service_name: String?
     package var message: String
     /// After a wrong PIN: how many more wrong PINs are possible before the identity is blocked. Nil if the server does

@@ -26,7 +26,7 @@ package enum JSONFailure: Error, Equatable, CustomStringConvertible {
 package enum JSON {
     /// The maximum size of a text in bytes. It equals the limit of the transport for answers.
     package static let maxBytes = 1 << 20
-    /// The maximum number of nested arrays and objects. The messages of the wire have three levels.
+    /// The maximum number of nested arrays and objects. The wire's own messages have at most three levels.
     package static let maxDepth = 32
 
     /// Decodes `text` as a `Value`. The text must be an object or array; with `fromAny` it may be any JSON value.
