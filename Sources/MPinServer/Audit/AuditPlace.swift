@@ -37,7 +37,7 @@ package struct AuditPlace: Sendable {
         }
     }
 
-    /// The folder of a file, with all links resolved.
+    /// The folder of a file, with all symbolic links resolved.
     private static func folder(_ path: String) -> String {
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
         guard let real = realpath(folder, nil) else { return folder }

@@ -4,7 +4,7 @@ import NIOCore
 /// An IPv4 or IPv6 address in 16 bytes. IPv4 is stored as `::ffff:a.b.c.d`, so that both forms of one address are
 /// equal.
 package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
-    /// The first eight bytes; `low` contains the others.
+    /// The first eight bytes; the other eight are in `low`.
     let high: UInt64
     let low: UInt64
 

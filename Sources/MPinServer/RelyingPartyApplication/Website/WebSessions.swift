@@ -19,7 +19,7 @@ struct WebSession: Codable, Storable {
 /// the hash of that id.
 struct WebSessions: Sendable {
     private let sessions: Table<WebSession>
-    /// Sessions that begin only when the person at the browser agrees.
+    /// Sessions that begin only if the person at the browser accepts the login.
     private let proposed: Table<WebSession>
     private let key: SecretBytes
     private let isSecure: Bool
@@ -65,8 +65,8 @@ struct WebSessions: Sendable {
         id.key + SignedMessage.logout(session: id.key).signature(key: key)
     }
 
-    /// Ends the session that the token is for, if it still exists, begun or only proposed. False if this server did not
-    /// make the token, or the session is another user's.
+    /// Ends the session that the token is for, whether it has begun or is only proposed. True also if it no longer
+    /// exists. False if this server did not make the token, or the session is another user's.
     func end(logoutToken token: String, userID: String?, at now: Moment) async throws -> Bool {
         let name = String(token.prefix(64))
         guard SignedMessage.logout(session: name).isSigned(String(token.dropFirst(64)), key: key) else { return false }
@@ -139,7 +139,7 @@ extension WebSessions {
 
     func forget(in response: inout Response) { forget(cookieName, .lax, in: &response) }
 
-    /// The id of the session that is proposed to the browser.
+    /// The id of the session that this browser has been offered; nil if there is none.
     func proposalID(_ request: Request) -> WebSessionID? {
         request.cookies[proposalCookieName].flatMap { WebSessionID($0.value) }
     }

@@ -53,7 +53,7 @@ struct Website: Sendable {
         return Pages(brand: config.brand, language: language)
     }
 
-    /// Makes pages for errors, but only for requests of people: they accept HTML, and their paths are none that
+    /// Makes pages for errors, but only for requests of people: those that accept HTML and do not go to a path that
     /// programs use.
     var errorPage: ErrorPage {
         { error, request in
@@ -219,8 +219,7 @@ extension Request {
 }
 
 extension Request {
-    /// Whether the request comes from a page that belongs neither to this site nor to one of `origins`, where `*`
-    /// stands for all.
+    /// Whether the request comes from a page of another site that is not one of `origins`, where `*` stands for all.
     func isFromAnotherSite(than origins: [String]) -> Bool {
         guard !isFromThisSite else { return false }
         guard let origin = headers[.origin] else {
