@@ -55,7 +55,7 @@ extension AuditEvent {
         AuditEvent("registered", Subject(identity: id.key, user: user), [("key_id", keyID)])
     }
 
-    /// The result of a login, as the status of its ``Verdict``.
+    /// A login has ended. `status`: the status of its ``Verdict``.
     static func login(_ id: MPinID, user: String, status: Int) -> AuditEvent {
         AuditEvent(
             "login", Subject(identity: id.key, user: user), [("status", String(status))])
@@ -136,7 +136,7 @@ extension AuditEvent {
         AuditEvent("revoked", Subject(identity: id.key, user: user), isDurable: true)
     }
 
-    /// An operator has run a command that shows a user.
+    /// An operator has run a command about a user.
     package static func command(_ name: String, user: String) -> AuditEvent {
         AuditEvent("command", Subject(identity: "", user: user), [("command", name)], isDurable: true)
     }

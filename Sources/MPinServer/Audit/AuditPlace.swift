@@ -6,7 +6,8 @@ import MPinService
 package struct AuditPlace: Sendable {
     package enum Users: String, Sendable, CaseIterable {
         case plain
-        /// A keyed hash, which is the same in all lines of one user. Without the key nobody can test names against it.
+        /// A keyed hash, which is the same in all lines of one user. Without the key nobody can find the user by
+        /// hashing names.
         case hashed
     }
 

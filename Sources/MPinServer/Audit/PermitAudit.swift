@@ -26,8 +26,8 @@ final class PermitAudit: Sendable {
         (audit, seconds, clock) = (config.audit, config.limits.permitAuditSeconds, config.clock)
     }
 
-    /// Notes a permit. `user`: nil for an unregistered ID. Takes the same time in both cases, because the line is
-    /// written later, by another thread.
+    /// Notes a permit. `user`: nil for an unregistered ID. Takes the same time for registered and unregistered IDs,
+    /// because the line is written later, by another thread.
     func note(_ id: MPinID, user: String?, status: Int) {
         sumUp(isEnd: false)
         let (now, name) = (clock(), "\(status) \(id.key)")

@@ -128,7 +128,7 @@ package struct RelyingPartyServiceConfig: Sendable {
     package var prefix = "rps"
     /// When wrong PINs block an identity, and for how long.
     package var attempts = AttemptPolicy()
-    /// Wrong PINs in a row that block an identity.
+    /// The number of wrong PINs in a row that blocks an identity.
     package var maxAttempts: Int {
         get { attempts.maxAttempts }
         set { attempts.maxAttempts = newValue }
@@ -142,7 +142,7 @@ package struct RelyingPartyServiceConfig: Sendable {
     package var baseURL = ""
     /// The complete URL of the RPA's /mpinPermitUser, which is asked before each time permit; nil: it is not asked.
     package var permitURL: String?
-    /// Whether D-TA 2's permit shares are stored and handed out, as the old permit storage did.
+    /// Whether the RPS stores D-TA 2's permit shares and hands them out itself, as the old permit storage did.
     package var storePermits = false
     /// Headers of a client's register request that are passed on to the RPA; `*` stands for all.
     package var forwardUserHeaders: [String] = []
@@ -162,7 +162,8 @@ package struct RelyingPartyServiceConfig: Sendable {
     package var mobileConfig: JSONValue?
     /// The answer of /service; nil: none.
     package var mobileService: ServiceResponse?
-    /// Programs that may ask /service, and their oldest versions; if empty, all may.
+    /// The programs that may ask /service, each with its oldest version that may. If the list is empty, all programs
+    /// may.
     package var serviceClients: [ProductVersion] = []
     /// Whether the answer to a wrong PIN contains the number of attempts left.
     package var tellAttemptsLeft = false

@@ -18,7 +18,7 @@ package struct Parts: Sendable {
     /// Whether clients reach D-TA 2 through the public listener, under ``AuthorityGate/path``.
     package var gatesAuthority = false
     package var audit = Audit.off
-    /// The counters of requests for each identity.
+    /// Counts the requests for each identity, for the rate limits.
     package var counters: any Counters = LocalCounters()
 
     /// The version in the metrics.
@@ -103,7 +103,7 @@ package struct Daemon: Service {
         func run() async throws {
             var server: ServiceParts?
             if let config = daemon.parts.rps {
-                // SIGTERM ends the wait for a D-TA.
+                // Making the service may have to wait for a D-TA. SIGTERM ends this wait.
                 do {
                     server = try await cancelWhenGracefulShutdown { try await daemon.makeService(config) }
                 } catch is CancellationError where Task.isShuttingDownGracefully {

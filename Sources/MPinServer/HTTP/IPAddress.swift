@@ -96,8 +96,8 @@ package struct IPNetwork: Sendable, Equatable {
 
     func contains(_ address: IPAddress) -> Bool { address.prefix(bits) == first }
 
-    /// Whether the range is wider than any network of one owner: more than a /8 of IPv4 or a /7 of IPv6, or an IPv6
-    /// range that contains all of IPv4.
+    /// Whether the range is wider than any network of one owner: an IPv4 prefix shorter than 8 bits, an IPv6 prefix
+    /// shorter than 7 bits, or an IPv6 range that contains all of IPv4.
     var isTooWide: Bool {
         guard !first.isIPv4 else { return bits < 128 - 32 + 8 }
         return bits < 7 || IPAddress("::ffff:0.0.0.0").map(contains) ?? true

@@ -36,8 +36,8 @@ extension MilagroFace {
 }
 
 extension RelyingPartyServiceConfig {
-    /// Asks the RPA whether a user may still log in (wire section 8.2). The client gets the RPA's refusal. Nil if the
-    /// RPA need not be asked.
+    /// Asks the RPA whether a user may still log in (wire section 8.2), and passes its refusal on to the client. Nil if
+    /// the RPA is not to be asked.
     var permission: AuthenticationService.Permission? {
         guard let peer = permitURL.map({ Peer(url: $0, seconds: limits.callSeconds) }) else { return nil }
         let rpaKey = rpaKey

@@ -4,7 +4,7 @@ import MPinSecrets
 import MPinService
 package import MPinStore
 
-/// Replaces a database by a copy of a backup. The old database is renamed.
+/// Replaces a database by a copy of a backup. The old database is kept under another name.
 ///
 /// The backup does not contain what happened after it. So each identity keeps the blocks, the revocation and the wrong
 /// PINs of the replaced database. Registrations after the backup are lost, and their users are told so
@@ -104,8 +104,8 @@ package final class Restore {
 }
 
 extension Restore {
-    /// Copies the current database to `aside`, if it is intact. So it need not be renamed, and its name exists at every
-    /// moment. Takes over what has happened to its identities since the backup.
+    /// Copies the current database to `aside`, if it is intact. So it need not be renamed, and there is a database of
+    /// this name at every moment. Takes over what has happened to its identities since the backup.
     private func copyCurrent(_ path: String, at now: Moment) async throws {
         guard let present = try? DatabaseKind(checking: database) else { return }
         guard present == kind else { throw StartError("\(path): of another part of the server than \(database)") }

@@ -155,7 +155,8 @@ struct TrustAuthorityServer: Sendable {
 }
 
 extension MasterShare {
-    /// Multiplies a point by the share, on a thread outside the event loop.
+    /// Runs `multiply`, which makes a point from the share, on a thread outside the event loop. Returns the point's
+    /// `size` bytes.
     fileprivate func point(
         _ size: Int,
         _ multiply: @escaping @Sendable (Span<UInt8>, inout MutableSpan<UInt8>) throws(MPinError) -> Void

@@ -35,8 +35,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
         context.fireChannelRead(data)
     }
 
-    /// Handles the end of the server. The framework would close a connection without a running request at once, and so
-    /// reset a request that is just arriving.
+    /// Notices that the client has disconnected, or that the server is ending. In the second case the framework would
+    /// close a connection without a running request at once, and so reset a request that is just arriving.
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if event as? ChannelEvent == .inputClosed { disconnect.report() }
         guard event is ChannelShouldQuiesceEvent else { return context.fireUserInboundEventTriggered(event) }

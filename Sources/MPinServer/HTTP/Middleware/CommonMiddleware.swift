@@ -68,7 +68,7 @@ struct RequestChecks: Sendable {
 
     func answer(_ request: Request) throws(APIError) -> Response? {
         guard request.uri.string.utf8.count <= limits.targetBytes else { throw APIError.targetTooLong }
-        // Every path, known or not, gets this answer (wire section 2).
+        // OPTIONS gets the same answer for every path, known or not (wire section 2).
         return request.method == .options ? .json(["message": "options request"]) : nil
     }
 }

@@ -32,7 +32,7 @@ struct RateLimiting: Sendable {
         case ("user", _), (_, "user"), ("signature", _), (_, "mpinActivate"), ("signup", "mail"):
             return .counted(.register)
         case (_, "pass1"), (_, "pass2"), (_, "authenticate"), (_, "mpinAuthenticate"): return .counted(.login)
-        // These pages need a new access number or a new code for a QR code.
+        // For each of these pages the RPS gives out a new access number or a new id for a QR code.
         case (nil, "login"), ("login", "number"): return .counted(.access)
         case (_, "access"): return .counted(.poll)
         case (_, "login"), ("login", _), (_, "getAccessNumber"), (_, "getQrUrl"), (_, "codeStatus"):

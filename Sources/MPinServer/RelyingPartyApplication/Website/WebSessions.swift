@@ -27,8 +27,8 @@ struct WebSessions: Sendable {
     private let proposalSeconds: Int
     private let audit: Audit
 
-    /// Makes the sessions of a website. `key` signs the tokens that are derived from an id. `isSecure`: browsers use
-    /// https.
+    /// Makes the sessions of a website. `key` signs the tokens that are derived from an id. `isSecure`: whether
+    /// browsers use https.
     init(in store: any Store, key: SecretBytes, isSecure: Bool, limits: Limits, audit: Audit) {
         sessions = Table("web_session", in: store)
         proposed = Table("proposed_session", in: store)
@@ -79,7 +79,7 @@ struct WebSessions: Sendable {
         return true
     }
 
-    /// The token of all forms for the browser with this id: 64 hex digits.
+    /// The token in each form for the browser with this id, by which forms of other sites are refused: 64 hex digits.
     func formToken(_ id: WebSessionID) -> String { SignedMessage.form(session: id.key).signature(key: key) }
 
     func isFormToken(_ token: String, of id: WebSessionID) -> Bool {
@@ -122,7 +122,7 @@ extension WebSessions {
     /// cookie of its current one.
     private var proposalCookieName: String { cookieName + "-login" }
 
-    /// The id in the browser's cookie, whether it is logged in or not.
+    /// The id in the browser's cookie. A browser that is not logged in may have one, too.
     func id(_ request: Request) -> WebSessionID? { request.cookies[cookieName].flatMap { WebSessionID($0.value) } }
 
     /// Gives the browser an id in a cookie that lasts for `seconds`, or, if that is nil, until the browser is closed.

@@ -90,7 +90,7 @@ struct Website: Sendable {
         return nil
     }
 
-    /// GET /account, which needs a session.
+    /// GET /account: shows the account. A browser without a session is sent to /login.
     private func account(_ request: Request) async throws -> Response {
         guard let id = sessions.id(request), let session = try await session(request) else {
             return .seeOther("/login")
@@ -117,8 +117,8 @@ struct Website: Sendable {
 
     /// POST /login and /login/number, by the button of a login page without scripts: logs the browser in if the phone's
     /// PIN was right. After a login by access number the person at the browser must first accept the login: there are
-    /// so few numbers that another user could find this one by trying. The id in a QR code has 128 random bits, so only
-    /// somebody who has seen the screen knows it.
+    /// so few numbers that another user could find the one on this page by trying. The id in a QR code has 128 random
+    /// bits, so only somebody who has seen the screen knows it.
     private func login(_ request: Request, _ way: LoginOffer.Way) async throws -> Response {
         let pages = pages(request)
         guard let form = try await form(request, of: sessions.id(request)), let webOTT = form["webOTT"],
