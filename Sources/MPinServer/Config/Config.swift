@@ -121,7 +121,7 @@ package struct RelyingPartyServiceConfig: Sendable {
     package var rpaKey: SecretBytes?
     /// Whether the private listener requires the RPA's bearer token.
     package var privateNeedsToken = false
-    /// The URL at which clients redeem the token of a login at the RPA, as the client settings give it
+    /// The URL at which clients give the token of a login to the RPA, as it stands in the client settings
     /// (`authenticateURL`).
     package var authenticateURL = "/mpinAuthenticate"
     /// Path prefix of the public endpoints, without slashes.

@@ -139,7 +139,7 @@ extension WebSessions {
 
     func forget(in response: inout Response) { forget(cookieName, .lax, in: &response) }
 
-    /// The id of the session that this browser has been offered; nil if there is none.
+    /// The id of the session that is proposed to this browser, from its cookie. Nil if there is none.
     func proposalID(_ request: Request) -> WebSessionID? {
         request.cookies[proposalCookieName].flatMap { WebSessionID($0.value) }
     }
