@@ -29,7 +29,7 @@ package struct LegacyCredentials: Sendable {
     }
 }
 
-/// The messages that old programs sign: the fields joined, without lengths or labels (wire section 5).
+/// The messages that old programs sign. The fields follow each other without lengths or labels (wire section 5).
 package enum LegacyMessage {
     package static func serverSecret(appID: String, expires: String) -> SignedMessage {
         joined(["serverSecret", appID, expires])

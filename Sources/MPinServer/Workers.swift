@@ -9,8 +9,8 @@ enum Workers {
     /// Threads for blocking calls to other servers. There are more of them, because they mostly wait.
     private static let calling = started(NIOThreadPool(numberOfThreads: 16))
 
-    /// The largest number of registrations that wait for their mails at the same time; further ones get 503. With
-    /// threads of their own they delay only other registrations if a mail server is slow.
+    /// The largest number of registrations that wait for their mails at the same time; further ones get 503. They have
+    /// threads of their own, so that a slow mail server delays only other registrations.
     static let registrations = 32
     private static let registering = started(NIOThreadPool(numberOfThreads: registrations))
     private static let registrationsRunning = TaskLimit(registrations)

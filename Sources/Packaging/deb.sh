@@ -52,7 +52,7 @@ put_licences() {
     put_compressed third-party "/usr/share/doc/$package/third-party.gz"
 }
 
-# build: adds the files that every package has to the package $package, and makes it.
+# build: adds the files that every package has to $package, and makes the .deb file.
 build() {
     local script
     put 644 "$here/debian/copyright" "/usr/share/doc/$package/copyright"

@@ -16,7 +16,7 @@ files="$LIBDIR/$real $LIBDIR/$SONAME $LIBDIR/libmpin.so $LIBDIR/pkgconfig/mpin.p
 for header in $cxx; do files="$files $INCLUDEDIR/mpin-cxx/$header"; done
 for page in "$root"/build/man/*.3; do files="$files $MANDIR/man3/${page##*/}"; done
 
-# fill TEMPLATE FILE: installs a template with its @words@ replaced.
+# fill TEMPLATE FILE: installs TEMPLATE as FILE, with its @words@ replaced.
 fill() {
     sed -e "s|@prefix@|$PREFIX|; s|@libdir@|$LIBDIR|; s|@includedir@|$INCLUDEDIR|; s|@version@|$VERSION|
             s|@soname@|$SONAME|; s|@libdir_in_prefix@|${LIBDIR#"$PREFIX"/}|

@@ -96,7 +96,7 @@ deb-lint: deb ## the packages against Debian's rules; made again they are the sa
 deb-test: deb-lint wheel build/debian.tar ## install, log in, purge in a Debian 12 without Swift
 	Tests/Packaging/deb.sh build/debian.tar
 
-# A minimal Debian 12, downloaded once.
+# A minimal Debian 12 in which `deb-test` installs the packages. It is downloaded once.
 build/debian.tar: | $(STAMP)
 	rm -rf build/debian-root
 	debootstrap --variant=minbase bookworm build/debian-root
@@ -121,7 +121,7 @@ sbom: lib server build/sbom-venv/installed ## write and check build/libmpin.cdx.
 	Sources/Packaging/sbom.py $(VERSION) $(LIB) $(SERVER) >build/libmpin.cdx.json
 	build/sbom-venv/bin/python Tests/Packaging/sbom.py build/libmpin.cdx.json
 
-# The Python library of CycloneDX contains its schemas.
+# The Python library of CycloneDX. It contains the schemas against which the bill of materials is checked.
 build/sbom-venv/installed: | $(STAMP)
 	$(PYTHON) -m venv build/sbom-venv
 	build/sbom-venv/bin/pip install --quiet 'cyclonedx-python-lib[json-validation]==11.12.0'

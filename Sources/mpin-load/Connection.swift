@@ -27,8 +27,8 @@ final class Connection {
 
     deinit { hangUp() }
 
-    /// Sends a request and reads its answer. Opens a connection if none is open. If the server has closed it, this call
-    /// fails, and the next one opens a new connection.
+    /// Sends a request and reads its answer. Opens a connection if none is open. If the server has closed the
+    /// connection, this call fails, and the next one opens a new connection.
     func send(_ method: String, _ target: String, body: String? = nil) throws(Failure) -> Answer {
         if file < 0 { try connect() }
         var text = "\(method) \(target) HTTP/1.1\r\nHost: \(host):\(port)\r\n"
@@ -130,7 +130,7 @@ final class Connection {
     }
 }
 
-/// Host, which is an IPv4 address, and port of a plain `http://` URL.
+/// The host (an IPv4 address) and the port of a plain `http://` URL.
 struct Endpoint: Sendable {
     let host: String
     let port: UInt16

@@ -74,7 +74,7 @@ struct Load: Sendable {
                     mine.latencies.append((now() - due) * 1000)
                 } catch {
                     mine.failures["\(error)", default: 0] += 1
-                    // Wait as long as the server asks, as a phone does. Otherwise the refused requests would take
+                    // Waits as long as the server asks, as a phone does. Otherwise the refused requests would take
                     // processor time from the server.
                     if let wanted = (error as? Phone.Refused)?.retryAfter { Thread.sleep(forTimeInterval: wanted) }
                 }
@@ -88,7 +88,7 @@ struct Load: Sendable {
         return result
     }
 
-    /// A queue of the identities that have no login at the moment.
+    /// The identities that have no login at the moment; the one that has waited longest is taken first.
     private struct Ring {
         private var identities: [Identity]
         private var first = 0

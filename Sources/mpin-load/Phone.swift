@@ -3,7 +3,8 @@ import MPinCrypto
 import MPinSecrets
 import MPinWire
 
-/// The data of one phone after its registration, and what it computes before a login.
+/// The data of one phone after its registration. `x`: the random number of pass 1. `sec`: the sum of client secret and
+/// time permit, with which the phone computes its proof.
 struct Identity: Sendable {
     let id: String
     let x: [UInt8]
@@ -12,7 +13,7 @@ struct Identity: Sendable {
     let pass1: String
 }
 
-/// Registers and logs in over its own connections. Only one thread may use it.
+/// A simulated phone, which registers and logs in over its own connections. Only one thread may use it.
 final class Phone {
     /// The server's status was not 200.
     struct Refused: Error, CustomStringConvertible {
@@ -39,8 +40,8 @@ final class Phone {
     }
 
     /// Registers with a server that confirms at once, and computes the commitment, which is the phone's half of pass 1.
-    /// All logins of an identity use the same random number x. That saves arithmetic here, but would reveal the secret
-    /// of a real user.
+    /// All logins of an identity use this commitment and its random number x. That saves arithmetic here, but would
+    /// reveal the secret of a real user.
     func register(_ user: String) throws -> Identity {
         let registration = try server.send("PUT", "/rps/user", body: "{\"mobile\":1,\"userId\":\"\(user)\"}")
             .decoded(RegisterResponse.self, "register")

@@ -105,8 +105,8 @@ struct DTA: ParsableCommand {
 }
 
 extension ConfigOption {
-    /// Opens the databases of the D-TAs that the options name, and the audit log. The options name one D-TA by its
-    /// database, or both of a state folder. This comes before any change, so that an error changes nothing.
+    /// Opens the databases of the D-TAs and the audit log. The options name one D-TA by its database, or both D-TAs by
+    /// their state folder. Commands do this before any change, so that an error changes nothing.
     fileprivate func authorities(
         _ database: DatabaseOptions, _ seal: SealOptions, _ audit: AuditOptions, _ now: Moment
     ) async throws -> (shares: [(name: String, shares: MasterShareDatabase)], audit: Audit) {
@@ -122,7 +122,8 @@ extension ConfigOption {
         return (shares, try self.audit(audit, stateDir: try database.stateDir ?? folder(of: database)))
     }
 
-    /// Opens the audit log. If the options name none, the command is not recorded, and the operator gets a warning.
+    /// Opens the audit log. If neither options nor configuration name one, the command is not recorded, and the
+    /// operator gets a warning.
     private func audit(_ options: AuditOptions, stateDir: String?) throws -> Audit {
         let place = try fill(options).place(stateDir: stateDir)
         if place == nil { complain(lines: "mpind: warning: no audit log is named, so this is not recorded\n") }

@@ -16,17 +16,17 @@ struct OutputOptions: ParsableArguments {
     }
 }
 
-/// Writes one line to standard error.
+/// Writes an error for the operator to standard error, in one line.
 func complain(_ text: String) {
     let line = "mpind: error: \(text)\n"
     _ = line.withCString { write(STDERR_FILENO, $0, strlen($0)) }
 }
 
-/// Writes lines to standard error.
+/// Writes lines to standard error as they are.
 func complain(lines text: String) { _ = text.withCString { write(STDERR_FILENO, $0, strlen($0)) } }
 
-/// Runs an operator's command. An error gives one line on standard error and exit code 1. Files that the command makes
-/// can be read only by their owner.
+/// Runs an operator's command. An error gives one line on standard error and an exit code that is not 0. Files that the
+/// command makes can be read only by their owner.
 func operate(_ command: () throws -> Void) throws {
     umask(0o077)
     do { try command() } catch let code as ExitCode { throw code } catch { throw failure(error) }

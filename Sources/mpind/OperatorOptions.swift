@@ -105,7 +105,7 @@ struct AuditOptions: ParsableArguments {
     @Option(help: "How the log names users: plain or hashed. (default: plain)")
     var auditUsers: AuditPlace.Users?
 
-    /// The files of the log; nil if there is none.
+    /// The audit log that the options name, or else the one in the state folder. Nil if there is neither.
     func place(stateDir: String?) throws -> AuditPlace? {
         switch (auditLog, auditKeyFile) {
         case (let log?, let key?): return try AuditPlace(log: log, keyFile: key, users: auditUsers ?? .plain)

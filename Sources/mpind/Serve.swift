@@ -75,11 +75,11 @@ struct RPA: PartCommand {
 private func serve(_ settings: Settings) async throws {
     // Databases contain identities, so nobody else may read the files of this process.
     umask(0o077)
-    // By default this signal ends a process whose file has reached the largest allowed size. If it is ignored, the
-    // write fails with an error, as with a full disk.
+    // By default SIGXFSZ ends a process whose file has reached the largest allowed size. If the signal is ignored, the
+    // write fails with an error, as on a full disk.
     signal(SIGXFSZ, SIG_IGN)
-    // This signal reloads the certificate. While no certificate is loaded it must have no effect, but by default it
-    // would end the process.
+    // SIGHUP reloads the certificate. While no certificate is loaded it must have no effect, but by default it would
+    // end the process.
     signal(SIGHUP, SIG_IGN)
     let logger = Logger.json(level: settings.logLevel)
     for warning in settings.warnings { logger.warning("\(warning)") }

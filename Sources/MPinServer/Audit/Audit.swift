@@ -33,7 +33,8 @@ package struct Audit: Sendable {
         log?.appendSoon(event, part: part, origin: Self.origin?.description) { report($0, event.name) }
     }
 
-    /// Whether there is an audit log that has lines: then this is not the first start of the server.
+    /// Whether the audit log has lines, which means that the server was started before. False if there is no log; true
+    /// if the log cannot be read.
     var hasLines: Bool { log.map { (try? !$0.isEmpty()) ?? true } ?? false }
 
     private func report(_ error: any Error, _ event: String) {

@@ -15,8 +15,8 @@ package struct AuditEvent: Sendable {
     var subject: Subject?
     /// Further members of the event's line in the log.
     var details: [(String, String)] = []
-    /// Whether the event is synced to the disk before the program continues. The end of the process alone loses no
-    /// event, durable or not.
+    /// Whether the event is synced to the disk before the program continues, so that a crash of the machine cannot lose
+    /// it. If only the process ends, no event is lost, durable or not.
     var isDurable = false
 
     private init(_ name: String, _ subject: Subject? = nil, _ details: [(String, String)] = [], isDurable: Bool = false)
@@ -50,18 +50,18 @@ extension AuditEvent {
         AuditEvent("registration-deleted", Subject(identity: id.key, user: user))
     }
 
-    /// The client secret shares were handed out.
+    /// The client secret shares were handed out, so the identity is registered.
     static func registered(_ id: MPinID, user: String, keyID: String) -> AuditEvent {
         AuditEvent("registered", Subject(identity: id.key, user: user), [("key_id", keyID)])
     }
 
-    /// The result of a login, as the status of its ``Verdict``.
+    /// A login has ended. `status`: the status of its ``Verdict``.
     static func login(_ id: MPinID, user: String, status: Int) -> AuditEvent {
         AuditEvent(
             "login", Subject(identity: id.key, user: user), [("status", String(status))])
     }
 
-    /// The RPA refused the registration with `status`.
+    /// The RPA refused a registration with the HTTP status `status`.
     static func registrationRefused(_ id: MPinID, user: String, status: Int) -> AuditEvent {
         AuditEvent("registration-refused", Subject(identity: id.key, user: user), [("status", String(status))])
     }
@@ -71,8 +71,8 @@ extension AuditEvent {
         AuditEvent("confirmation-refused", Subject(identity: id.key, user: user))
     }
 
-    /// A summary of the permits since `since` that have no lines of their own. `strangers`: permits for unregistered
-    /// IDs. `repeated`: further permits of an identity with the same outcome.
+    /// Sums up the time permits since `since` that have no lines of their own. `strangers`: the number of permits for
+    /// unregistered IDs. `repeated`: the number of further permits of an identity with the same outcome.
     static func permits(since: Moment, strangers: Int, repeated: Int) -> AuditEvent {
         AuditEvent(
             "permits", nil,
@@ -89,12 +89,12 @@ extension AuditEvent {
         AuditEvent(begun ? "session-begun" : "session-ended", Subject(identity: identity, user: user))
     }
 
-    /// A login by access number that the person at the browser has declined.
+    /// The person at the browser declined a login by access number.
     static func webSessionDeclined(identity: String, user: String) -> AuditEvent {
         AuditEvent("session-declined", Subject(identity: identity, user: user))
     }
 
-    /// Wrong PINs have blocked an identity. `until` is nil if only the operator can end it.
+    /// Wrong PINs have blocked an identity. `until`: when the block ends; nil if only the operator can end it.
     static func blocked(_ id: MPinID, user: String, until: Moment?) -> AuditEvent {
         AuditEvent(
             "blocked", Subject(identity: id.key, user: user), [("until", until?.iso ?? "unblocked")], isDurable: true)
@@ -136,7 +136,7 @@ extension AuditEvent {
         AuditEvent("revoked", Subject(identity: id.key, user: user), isDurable: true)
     }
 
-    /// An operator has run a command that shows a user.
+    /// An operator has run a command about a user.
     package static func command(_ name: String, user: String) -> AuditEvent {
         AuditEvent("command", Subject(identity: "", user: user), [("command", name)], isDurable: true)
     }

@@ -3,8 +3,8 @@ import Glibc
 import MPinSecrets
 import MPinService
 
-/// The files of one audit log: earlier ones, which are found by their names or given by path, and the current one, to
-/// which the server appends.
+/// All files of one audit log: the current one, to which the server appends, and earlier ones, which are found by their
+/// names or given by path.
 struct AuditFiles {
     struct File {
         let path: String
@@ -32,8 +32,9 @@ struct AuditFiles {
         var found = AuditFiles()
         let beside = try namesBeside(place)
         found.packed = beside.filter { name in packers.contains { name.hasSuffix($0) } }
-        // The current file is opened first, because each file counts under the first of its names. It may have a second
-        // name beside the log: a crash during a rotation leaves one, and anybody can make one.
+        // A file that has two names is read once, under the first of them. So the name of the current file comes first:
+        // the file may have a second name beside the log, because a crash during a rotation leaves one, and anybody can
+        // make one.
         let opened = try open([place.log] + older + beside.filter { !found.packed.contains($0) })
         flock(file, LOCK_UN)
         let all = try opened.map { path, handle in File(path: path, lines: try lines(path, handle)) }
@@ -42,7 +43,7 @@ struct AuditFiles {
         return (head, found)
     }
 
-    /// Opens each file once, by the first of its names.
+    /// Opens the files at `paths`. A file that has several of these names is opened once, under the first of them.
     private static func open(_ paths: [String]) throws -> [(path: String, handle: FileHandle)] {
         var known: Set<[UInt64]> = []
         return try paths.compactMap { path in

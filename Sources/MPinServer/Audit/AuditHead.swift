@@ -23,8 +23,8 @@ struct AuditHead: Equatable {
         let count = pread(file, &buffer, buffer.count, 0)
         guard count >= 0 else { throw AuditError.system(path, errno) }
         guard count > 0 else { return }
-        // The text is split as bytes, because every login runs this and splitting a `String` takes longer than the
-        // rest.
+        // The text is split as bytes: every login runs this, and splitting a `String` takes longer than everything else
+        // here.
         let words = buffer.prefix(count).split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\n") }
             .map { String(decoding: $0, as: UTF8.self) }
         guard words.count == 3, let number = Int(words[0]), let tag = Hex.decode(words[1]),
@@ -46,7 +46,7 @@ package enum AuditError: Error, Equatable, CustomStringConvertible {
     case system(String, Int32)
     case head(String)
     case keyBesideLog(String)
-    /// The line is written, but no new file was begun for the reason in the text.
+    /// The line is written, but no new file could be begun after it. The text gives the reason.
     case notRotated(String)
 
     package var description: String {

@@ -51,8 +51,8 @@ struct AuditLine: Sendable, Equatable {
         constantTimeEqual(tag.span, Self.tag(body, previous: previous, key: key).span)
     }
 
-    /// Reads the tag of the previous line out of the line itself. The first line of a file and a line after a loss
-    /// contain it. Nil unless this is such a line and its own tag is right.
+    /// Reads the event and the previous line's tag out of the line itself. Only the first line of a file and a line
+    /// after a loss contain that tag. Nil for other lines, or if the line's own tag is wrong.
     func resumes(key: SecretBytes) -> Resumption? {
         guard let members = try? JSONDecoder().decode(Resumption.self, from: Data(body + Array("}".utf8))),
             let previous = Hex.decode(members.previous), follows(previous, key: key)

@@ -22,7 +22,7 @@ package final class AuditLog: Sendable {
     private struct Files {
         var head: Int32
         var log: Int32
-        /// If no new file could be begun: the size in bytes at which it is tried again.
+        /// The size in bytes at which the log tries again to begin a new file; nil if its last try did not fail.
         var nextTry: Int?
     }
 
@@ -59,9 +59,9 @@ package final class AuditLog: Sendable {
         try append(entry(event, part: part, origin: origin))
     }
 
-    /// Writes an event, but returns before it is written. It is used where the time of an answer must not reveal
-    /// whether a line is written. Events that are written later come after it. `failed` is called with the error if it
-    /// cannot be written.
+    /// Puts an event into a queue and returns before it is written, so that the time of an answer does not reveal
+    /// whether a line is written. Events that are recorded later come after it in the log. If it cannot be written,
+    /// `failed` is called with the error.
     func appendSoon(
         _ event: AuditEvent, part: String, origin: String?, failed: @escaping @Sendable (any Error) -> Void
     ) {
@@ -116,7 +116,7 @@ package final class AuditLog: Sendable {
         return Entry(members: members + event.details, isDurable: event.isDurable)
     }
 
-    /// Begins a new file. The old one gets the additional suffix `suffix`.
+    /// Begins a new file. The old one is renamed: `suffix` is added to its name.
     package func rotate(suffix: String) throws {
         try locked { files, head in try rotate(&files, &head, suffix: suffix) }
     }
@@ -146,7 +146,7 @@ package final class AuditLog: Sendable {
 }
 
 extension AuditLog {
-    /// Runs `body` as the only writer, with the current head.
+    /// Runs `body` with the current head, while no other thread or process can write into the log.
     private func locked(_ body: (inout Files, inout AuditHead) throws -> Void) throws {
         try files.withLock { files in
             guard flock(files.head, LOCK_EX) == 0 else { throw AuditError.system(place.head, errno) }

@@ -6,7 +6,8 @@ import MPinService
 package struct AuditPlace: Sendable {
     package enum Users: String, Sendable, CaseIterable {
         case plain
-        /// A keyed hash, which is the same in all lines of one user. Without the key nobody can test names against it.
+        /// A keyed hash, which is the same in all lines of one user. Without the key nobody can find the user by
+        /// hashing names.
         case hashed
     }
 
@@ -37,7 +38,7 @@ package struct AuditPlace: Sendable {
         }
     }
 
-    /// The folder of a file, with all links resolved.
+    /// The folder of a file, with all symbolic links resolved.
     private static func folder(_ path: String) -> String {
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
         guard let real = realpath(folder, nil) else { return folder }

@@ -10,7 +10,7 @@ final class PermitAudit: Sendable {
     private static let capacity = 10_000
 
     private struct Interval {
-        /// When the first permit of the interval was given; nil if there was none yet.
+        /// When the first permit of the interval was noted; nil if there was none yet.
         var start: Moment?
         var seen: Set<String> = []
         var strangers = 0
@@ -26,14 +26,14 @@ final class PermitAudit: Sendable {
         (audit, seconds, clock) = (config.audit, config.limits.permitAuditSeconds, config.clock)
     }
 
-    /// Notes a permit. `user`: nil for an unregistered ID. Takes the same time in both cases, because the line is
-    /// written later, by another thread.
+    /// Notes a permit. `user`: nil for an unregistered ID. Takes the same time for registered and unregistered IDs,
+    /// because the line is written later, by another thread.
     func note(_ id: MPinID, user: String?, status: Int) {
         sumUp(isEnd: false)
         let (now, name) = (clock(), "\(status) \(id.key)")
         let isNew = interval.withLock { interval in
             interval.start = interval.start ?? now
-            // The name is looked up for unregistered IDs, too, so that they take the same time.
+            // This look-up is made for unregistered IDs, too, so that they take the same time.
             let isSeen = interval.seen.contains(name)
             guard user != nil else {
                 interval.strangers += 1
@@ -49,8 +49,8 @@ final class PermitAudit: Sendable {
         if isNew, let user { audit.recordSoon(.permit(id, user: user, status: status)) }
     }
 
-    /// Writes the summary line of an interval that is over. With `isEnd`, at the end of the process, also of one that
-    /// is not.
+    /// Writes the summary line of the interval if the interval is over. With `isEnd`, at the end of the process, writes
+    /// it in any case.
     func sumUp(isEnd: Bool) {
         let now = clock()
         let past = interval.withLock { interval -> Interval? in

@@ -44,7 +44,8 @@ package struct TrustAuthorityConfig: Sendable {
     package var database: String
     /// The key or passphrase that seals the master shares.
     package var seal: Seal
-    /// A key of 32 bytes that only this D-TA and the RPS know; the other D-TA has another one.
+    /// The key of 32 bytes with which the RPS signs its requests to this D-TA. Only these two know it; the other D-TA
+    /// has another key.
     package var requestKey: SecretBytes
     /// Origins of browser pages that may call this D-TA; `*` stands for all.
     package var allowOrigin: [String] = []
@@ -85,8 +86,8 @@ package struct TrustAuthorityLink: Sendable {
         self.requestKey = requestKey
     }
 
-    /// The URL at which the RPS checks the permit shares that clients get. If clients use the path of
-    /// ``AuthorityGate``, the RPS asks at its own URL of the D-TA.
+    /// The URL at which the RPS, to check the permit shares that clients get, asks for them like a client. It is
+    /// ``url`` if clients reach the D-TA through the ``AuthorityGate``. Nil if clients do not use this D-TA.
     var clientURL: String? { publicURL.map { $0.hasPrefix("/") ? url : $0 } }
 }
 
@@ -102,7 +103,8 @@ package struct RelyingPartyServiceConfig: Sendable {
     package var shortLived = "memory:"
     /// The ``StoreURL`` of the signals that wake browsers which wait for a phone.
     package var signals = "memory:"
-    /// Tests wrap each of the two stores by this function, to count calls and to repeat them.
+    /// Wraps the durable store and the short-lived store. Tests use it to count the calls of a store and to repeat
+    /// them.
     package var layer: @Sendable (any Store) -> any Store = { $0 }
     /// Signs the activation keys; 32 bytes.
     package var activationKey: SecretBytes
@@ -119,13 +121,14 @@ package struct RelyingPartyServiceConfig: Sendable {
     package var rpaKey: SecretBytes?
     /// Whether the private listener requires the RPA's bearer token.
     package var privateNeedsToken = false
-    /// The `authenticateURL` in the client settings.
+    /// The URL at which clients give the token of a login to the RPA, as it stands in the client settings
+    /// (`authenticateURL`).
     package var authenticateURL = "/mpinAuthenticate"
     /// Path prefix of the public endpoints, without slashes.
     package var prefix = "rps"
     /// When wrong PINs block an identity, and for how long.
     package var attempts = AttemptPolicy()
-    /// Wrong PINs in a row that block an identity.
+    /// The number of wrong PINs in a row that blocks an identity.
     package var maxAttempts: Int {
         get { attempts.maxAttempts }
         set { attempts.maxAttempts = newValue }
@@ -139,18 +142,19 @@ package struct RelyingPartyServiceConfig: Sendable {
     package var baseURL = ""
     /// The complete URL of the RPA's /mpinPermitUser, which is asked before each time permit; nil: it is not asked.
     package var permitURL: String?
-    /// Whether D-TA 2's permit shares are stored and handed out, as the old permit storage did.
+    /// Whether the RPS stores D-TA 2's permit shares and hands them out itself, as the old permit storage did.
     package var storePermits = false
     /// Headers of a client's register request that are passed on to the RPA; `*` stands for all.
     package var forwardUserHeaders: [String] = []
-    /// Whether logins ask for one-time digits. The client settings then contain no access numbers.
+    /// Whether the client settings make clients ask for one-time digits at a login. They then contain no access
+    /// numbers.
     package var requestOTP = false
     /// Whether access numbers have a seventh digit, which reveals most typing mistakes.
     package var accessNumberUseCheckSum = true
     /// Whether a phone waits until the RPA has confirmed or refused the login. Otherwise it waits only until the RPA
     /// has redeemed the token.
     package var waitForLoginResult = false
-    /// A path at the RPA where phones log out; the RPA may give another one for a login.
+    /// The path at the RPA by which a phone logs the browser out, unless the RPA names another one for the login.
     package var logoutURL = ""
     /// Whether the client settings offer QR codes.
     package var mobileUseNative = false
@@ -158,7 +162,8 @@ package struct RelyingPartyServiceConfig: Sendable {
     package var mobileConfig: JSONValue?
     /// The answer of /service; nil: none.
     package var mobileService: ServiceResponse?
-    /// Programs that may ask /service, and their oldest versions; if empty, all may.
+    /// The programs that may ask /service, each with its oldest version that may. If the list is empty, all programs
+    /// may.
     package var serviceClients: [ProductVersion] = []
     /// Whether the answer to a wrong PIN contains the number of attempts left.
     package var tellAttemptsLeft = false

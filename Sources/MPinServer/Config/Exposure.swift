@@ -7,7 +7,7 @@ package enum Exposure: Sendable {
     /// Protected by TLS 1.2 or later in this process. The proxies are trusted to name a caller's address; an RPA on
     /// another machine is one.
     case tls(TLSIdentity, TrustedProxies = TrustedProxies())
-    /// Protected by these proxies, which end TLS.
+    /// Protected by these proxies: they receive TLS and pass its contents on without TLS.
     case behindProxy(TrustedProxies)
 
     var identity: TLSIdentity? { if case .tls(let identity, _) = self { identity } else { nil } }

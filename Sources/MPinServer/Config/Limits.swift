@@ -12,10 +12,10 @@ package struct Limits: Sendable {
     package var headerCount = 64
     /// Longest request target (path and query) in bytes. A longer one gets 414.
     package var targetBytes = 8 * 1024
-    /// Seconds for the header of a request, counted from its first byte, or for the first request from the start of the
-    /// connection.
+    /// Seconds in which the header of a request must arrive. They count from its first byte; for the first request,
+    /// from the start of the connection.
     package var headerSeconds = 5
-    /// Seconds for a whole request.
+    /// Seconds in which a whole request must arrive.
     package var readSeconds = 15
     /// Seconds in which a request must be answered after it has arrived.
     package var answerSeconds = 60
@@ -31,12 +31,15 @@ package struct Limits: Sendable {
     /// The largest number of open connections from one address, or from one /64 of IPv6, to one listener. Trusted
     /// proxies have no such limit.
     package var connectionsPerAddress = 1_000
-    /// The largest number of pages that wait for a phone at one listener, in all and from one address. Further ones get
-    /// 503. An eighth of the connections is kept for phones that wait for their pages, and another eighth for clients
-    /// that do not wait.
+    /// The largest number of login pages that wait for their phones at one listener; further ones get 503. A quarter of
+    /// the connections is left: an eighth for phones that wait for their pages, and an eighth for clients that do not
+    /// wait.
     package var waitingPages: Int { connections - connections / 4 }
+    /// The largest number of these pages from one address.
     package var waitingPagesPerAddress: Int { connectionsPerAddress - connectionsPerAddress / 4 }
+    /// The largest number of phones that wait for their pages at one listener; further ones get 503.
     package var waitingPhones: Int { max(1, connections / 8) }
+    /// The largest number of these phones from one address.
     package var waitingPhonesPerAddress: Int { max(1, connectionsPerAddress / 8) }
     /// The largest number of requests of one listener that are processed at the same time. Further ones get 503. Half
     /// of the places are kept for logins that have begun.
@@ -53,7 +56,7 @@ package struct Limits: Sendable {
     package var signedAheadSeconds = 300
     /// The largest number of days in one /timePermits request.
     package var permitDays = 14
-    /// Seconds for one call to another part of the system.
+    /// Seconds for one request to another part of the system.
     package var callSeconds = 10
     /// Seconds between two deletions of expired items.
     package var collectSeconds = 60

@@ -2,21 +2,21 @@ package import MPinStore
 
 /// How often requests of one address, or for one identity, are allowed. Nil means no limit.
 package struct RateLimits: Sendable {
-    /// Registrations and activations, by address.
+    /// Registrations and activations from one address.
     package var registerAddress: RateLimit?
-    /// Registrations of one user id, because each sends a mail.
+    /// Registrations of one user id. They are limited because each may send a mail to that user.
     package var registerIdentity: RateLimit?
-    /// Time permits, passes and authentications, by address.
+    /// Time permits, passes and authentications from one address.
     package var loginAddress: RateLimit?
     /// Passes and time permits for one M-Pin ID, known or not.
     package var loginIdentity: RateLimit?
-    /// Access numbers, QR codes and phones' reports on them, by address.
+    /// Access numbers, QR codes and phones' reports on them, from one address.
     package var accessAddress: RateLimit?
-    /// Requests by which login pages ask for the state of their phones, by address. People who share an address send
-    /// many of them, so they have a limit of their own and do not use up the limit for new pages.
+    /// Requests by which login pages ask for the state of their phones, from one address. Pages send many of them, so
+    /// they have a limit of their own and do not use up the limit for new pages.
     package var pollAddress: RateLimit?
-    /// Requests to a D-TA with a wrong signature, by address. Requests with a right one do not count, because the RPS
-    /// sends them for all its clients.
+    /// Requests to a D-TA with a wrong signature, from one address. Requests with a right signature do not count,
+    /// because the RPS sends them for all its clients.
     package var authorityAddress: RateLimit?
     /// Requests to a D-TA for one identity.
     package var authorityIdentity: RateLimit?

@@ -96,7 +96,7 @@ package struct AllInOne: Sendable {
     private var isExposed: Bool { if case .loopback = exposure { false } else { true } }
 
     /// The host for requests between the parts. If other machines can reach the server, it is a loopback address, and
-    /// clients reach D-TA 2 through the public listener.
+    /// clients reach D-TA 2 only through the public listener.
     private var insideHost: String { isExposed ? "127.0.0.1" : host }
 
     private func authority(_ name: String, port: Int, _ publicURL: String) throws -> TrustAuthorityConfig {

@@ -3,7 +3,7 @@ import NIOPosix
 /// Runs tasks on the event loops, so that one thread reads, answers and writes a request. Changing to a thread of
 /// another pool and back costs more than most handlers.
 ///
-/// Handlers must not block. Calls of other servers have threads of their own (``Workers``), and so have syncs to the
+/// Handlers must not block. Calls to other servers run on threads of their own (``Workers``), and so do syncs to the
 /// disk. A pairing takes a quarter of a millisecond and may run on the event loop.
 final class EventLoopExecutor: TaskExecutor {
     static let shared = EventLoopExecutor()

@@ -17,7 +17,8 @@ final class Health: Sendable {
     /// Reports the process as not ready from now on, because it is about to end.
     func drain() { state.withLockedValue { $0.isDraining = true } }
 
-    /// The results by the names of the checks. A check that takes longer than two seconds has failed.
+    /// Runs all checks and returns their results by name. A check that takes longer than two seconds has failed. While
+    /// the process is ending, `running` is false.
     func report() async -> [String: Bool] {
         let state = state.withLockedValue { $0 }
         var report = await withTaskGroup(of: (String, Bool).self) { group in

@@ -1,4 +1,4 @@
-/// The number of open files. Each connection is one, and the system limits how many a process may have open.
+/// Keeps the number of open files within the system's limit. Each connection is an open file.
 extension Parts {
     /// The number of files that are open if all limits of connections and requests are used up.
     package var filesNeeded: Int {
@@ -12,11 +12,11 @@ extension Parts {
             + Self.otherFiles
     }
 
-    /// Files for databases, logs, pipes, and calls of other servers.
+    /// The number of files that are kept for databases, logs, pipes and requests to other servers.
     private static let otherFiles = 256
 
-    /// Lowers the limits of connections until `files` open files are enough. Otherwise the system would refuse
-    /// connections when there are no more files, also those of logins that have begun.
+    /// Lowers the limits of connections until `files` open files are enough. Otherwise the system could run out of
+    /// files and refuse a connection of a login that has begun.
     package mutating func fit(files: Int) {
         while filesNeeded > files, limits.connections > 32 {
             let (all, each) = (limits.connections, limits.connectionsPerAddress)

@@ -18,7 +18,7 @@ package struct Parts: Sendable {
     /// Whether clients reach D-TA 2 through the public listener, under ``AuthorityGate/path``.
     package var gatesAuthority = false
     package var audit = Audit.off
-    /// The counters of requests for each identity.
+    /// Counts the requests for each identity, for the rate limits.
     package var counters: any Counters = LocalCounters()
 
     /// The version in the metrics.
@@ -80,7 +80,7 @@ package struct Daemon: Service {
         return logger
     }
 
-    /// Runs until SIGTERM or SIGINT. Running requests are finished first.
+    /// Runs until SIGTERM or SIGINT. Then the running requests are finished, but for at most ``Limits/drainSeconds``.
     package func runUntilSignal() async throws {
         var configuration = ServiceGroupConfiguration(
             services: [.init(service: self)], gracefulShutdownSignals: [.sigterm, .sigint],
@@ -103,7 +103,7 @@ package struct Daemon: Service {
         func run() async throws {
             var server: ServiceParts?
             if let config = daemon.parts.rps {
-                // SIGTERM ends the wait for a D-TA.
+                // Making the service may have to wait for a D-TA. SIGTERM ends this wait.
                 do {
                     server = try await cancelWhenGracefulShutdown { try await daemon.makeService(config) }
                 } catch is CancellationError where Task.isShuttingDownGracefully {
@@ -141,8 +141,8 @@ extension Daemon {
             rates: rates, readiness: readiness, logger: logger, routes: server.addRoutes)
     }
 
-    /// Opens the D-TA's master shares. The D-TA counts as ready while the file of its database exists; it writes
-    /// nothing into it while it runs.
+    /// Opens the D-TA's master shares and adds a health check: the D-TA is ready while its database file exists.
+    /// Writing is not checked, because a running D-TA writes nothing into that file.
     private func keyring(_ config: TrustAuthorityConfig) async throws -> MasterKeyring {
         do {
             let url = try StoreURL(config.database)
@@ -225,7 +225,7 @@ extension Daemon {
         do { return try open(StoreURL(url)) } catch { throw StartError("\(url): \(error)") }
     }
 
-    /// Checks the D-TAs' permits once.
+    /// Checks the D-TAs' time permits for the first time, and adds their state to the health checks.
     private func look(_ watch: PermitWatch?) async {
         guard let watch else { return }
         await watch.check()
@@ -233,7 +233,7 @@ extension Daemon {
     }
 
     /// Adds health checks: the server is ready if its store can be written and it has the keys to judge proofs. The
-    /// keys are not there yet.
+    /// check of the keys fails until the keys are there and the real check replaces it.
     private func watch(_ store: any Store, _ config: RelyingPartyServiceConfig) {
         health.add("store") { (try? await store.check(at: config.clock())) != nil }
         health.add("keys") { false }
@@ -303,7 +303,8 @@ extension Daemon {
     private var names: [String] {
         parts.authorities.map(\.name) + (parts.rps == nil ? [] : ["rps"]) + (parts.rpa == nil ? [] : ["rpa"])
     }
-    /// The URL for the log: that of the website, or of the RPS without one, or of the D-TA without an RPS.
+    /// The URL that the log names when the process is ready: that of the website, else of the RPS, else of the first
+    /// D-TA.
     private var url: String {
         if let rpa = parts.rpa { return rpa.publicURL }
         let listen = parts.rps?.listen ?? parts.authorities.first?.listen

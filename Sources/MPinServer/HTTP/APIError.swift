@@ -20,7 +20,7 @@ struct APIError: Error {
         self.attemptsLeft = attemptsLeft
     }
 
-    /// The answer. All errors have this form.
+    /// The answer to the caller, in JSON. All errors have this form.
     var response: Response {
         let name = status == .notFound ? "M-Pin authentication server" : nil
         var response = Response.json(
@@ -42,7 +42,7 @@ struct APIError: Error {
     /// nobody gains a guess by such a failure.
     static let storeFailed = APIError(.serviceUnavailable, "The state cannot be read or written", retryAfter: 5)
     static let overloaded = APIError(.serviceUnavailable, "Overloaded", retryAfter: 1)
-    /// The refusal of a further request that waits for a person. Other requests never get it.
+    /// Refuses a request that would wait for a person, because too many wait. Other requests never get this answer.
     static let tooManyWait = APIError(.serviceUnavailable, "Too many wait already", retryAfter: 5)
     static let ending = APIError(.serviceUnavailable, "The server is about to end", retryAfter: 1)
 }

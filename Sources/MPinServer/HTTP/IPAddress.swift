@@ -4,7 +4,7 @@ import NIOCore
 /// An IPv4 or IPv6 address in 16 bytes. IPv4 is stored as `::ffff:a.b.c.d`, so that both forms of one address are
 /// equal.
 package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
-    /// The first eight bytes; `low` contains the others.
+    /// The first eight bytes; the other eight are in `low`.
     let high: UInt64
     let low: UInt64
 
@@ -96,8 +96,8 @@ package struct IPNetwork: Sendable, Equatable {
 
     func contains(_ address: IPAddress) -> Bool { address.prefix(bits) == first }
 
-    /// Whether the range is wider than any network of one owner: more than a /8 of IPv4 or a /7 of IPv6, or an IPv6
-    /// range that contains all of IPv4.
+    /// Whether the range is wider than any network of one owner: an IPv4 prefix shorter than 8 bits, an IPv6 prefix
+    /// shorter than 7 bits, or an IPv6 range that contains all of IPv4.
     var isTooWide: Bool {
         guard !first.isIPv4 else { return bits < 128 - 32 + 8 }
         return bits < 7 || IPAddress("::ffff:0.0.0.0").map(contains) ?? true

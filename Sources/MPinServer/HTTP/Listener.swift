@@ -37,9 +37,10 @@ struct Listener: Service {
         self.router = router.buildResponder()
     }
 
-    /// Serves until the task is shut down gracefully. This has two steps: first the waiting connections are accepted,
-    /// and then the framework closes the socket and waits for the connections to end. The framework runs in a service
-    /// group of its own in a detached task, so that it does not see this task's shutdown before the second step.
+    /// Serves until the task is shut down gracefully. The shutdown has two steps: first the waiting connections are
+    /// accepted, and then the framework closes the socket and waits for the connections to end. The framework runs in a
+    /// service group of its own in a detached task, so that it does not see this task's shutdown before the second
+    /// step.
     func run() async throws {
         var logger = logger
         logger.logLevel = max(logger.logLevel, .info)

@@ -22,8 +22,8 @@ extension Response {
 }
 
 extension Request {
-    /// The request with its body read. A body whose `Content-Length` is above the limit is not read; ``bytes(_:)``
-    /// refuses it later.
+    /// The request with its body read into memory. A body whose `Content-Length` is above the limit is not read;
+    /// ``bytes(_:)`` refuses it later.
     func withBody(_ limits: Limits) async throws -> Request {
         let length = declaredLength ?? 0
         guard (1...limits.bodyBytes).contains(length) || headers.contains(.transferEncoding) else { return self }
@@ -48,15 +48,16 @@ extension Request {
         }
     }
 
-    /// The body as a JSON object of the given type; otherwise throws `failure`.
+    /// Decodes the body, which must be JSON of the given type. Throws the HTTP status `failure` if it is not.
     func json<T: Decodable>(
         _ type: T.Type, _ limits: Limits, or failure: HTTPResponse.Status = .badRequest
     ) async throws -> T {
         try decoded(type, from: await bytes(limits), or: failure)
     }
 
-    /// Decodes JSON; otherwise throws `failure`. An object must not have a member twice (wire section 2): one program
-    /// would use the first and another one the last, so that the checked value would not be the used one.
+    /// Decodes JSON. Throws the HTTP status `failure` if it is not of the given type. An object must not have a member
+    /// twice (wire section 2): one program would use the first and another one the last, so that the checked value
+    /// would not be the used one.
     func decoded<T: Decodable>(
         _ type: T.Type, from body: ByteBuffer, or failure: HTTPResponse.Status = .badRequest
     ) throws -> T {
@@ -68,7 +69,7 @@ extension Request {
     enum Kind {
         /// A page that waits for a phone. It uses a connection, but no processor time.
         case page
-        /// A phone that waits for its page, at the same cost.
+        /// A phone that waits for its page. It, too, uses only a connection.
         case phone
         /// A later step of a login.
         case endOfLogin

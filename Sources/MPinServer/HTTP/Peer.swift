@@ -21,7 +21,8 @@ struct Peer: Sendable {
     /// The base URL, without a slash at the end.
     let url: String
     let seconds: Int
-    /// Whether the peer sends mails before it answers.
+    /// Whether the peer sends a mail before it answers. Such requests may take long, so they run on threads of their
+    /// own.
     private let isMailing: Bool
     private let transport: CurlTransport
 

@@ -41,7 +41,7 @@ final class RateLimiter: Sendable {
         throw refusal(group, "identity", wait)
     }
 
-    /// Counts a request for a user id that has no M-Pin ID yet. The requests for one mailbox count together.
+    /// Counts a request for a user id that has no M-Pin ID yet. All spellings of one mail address count together.
     func admit(_ group: Group, user: String) async throws {
         try await admit(group, identity: SHA256.hash(Array(UserID.mailbox(user).utf8)))
     }

@@ -24,7 +24,7 @@ final class Metrics: Sendable {
 
     private let state = NIOLockedValueBox(State())
 
-    /// `labels`: values in the order of ``MetricFamily/labels``.
+    /// Adds 1 to a counter. `labels`: the values of its labels, in the order of ``MetricFamily/labels``.
     func count(_ family: MetricFamily, _ labels: [String] = []) {
         state.withLockedValue { $0.numbers[family, default: [:]][labels, default: 0] += 1 }
     }
@@ -56,7 +56,7 @@ final class Metrics: Sendable {
 }
 
 extension Metrics {
-    /// The text format of Prometheus, version 0.0.4.
+    /// All metrics in the text format of Prometheus, version 0.0.4.
     func text() async -> String {
         let snapshot = state.withLockedValue { $0 }
         var numbers = snapshot.numbers

@@ -21,8 +21,8 @@ extension MilagroFace {
         return .json(answer)
     }
 
-    /// POST /access (wire section 6.10): tells a browser how far its phone's login is. The answer is immediate, unless
-    /// the browser offers to wait: then it comes as soon as the status changes.
+    /// POST /access (wire section 6.10): tells a browser how far its phone's login is. If the browser offers to wait,
+    /// the answer comes as soon as the status changes; otherwise it comes at once.
     func access(_ request: Request) async throws -> Response {
         let body = try await request.json(AccessRequest.self, limits)
         let view = try await service.follow(

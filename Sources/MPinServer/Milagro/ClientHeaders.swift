@@ -2,7 +2,7 @@ import HTTPTypes
 
 /// The headers of a client's register request that the RPA gets besides its body (wire section 8.1).
 struct ClientHeaders: Sendable {
-    /// Headers that belong to this connection or body, or that the RPS itself sends to the RPA.
+    /// Headers that are never passed on: they belong to this connection or body, or the RPS itself sets them.
     private static let own: Set = [
         "authorization", "connection", "content-encoding", "content-length", "content-type", "expect", "host",
         "keep-alive", "proxy-authorization", "proxy-connection", "rps-base-url", "te", "trailer", "transfer-encoding",

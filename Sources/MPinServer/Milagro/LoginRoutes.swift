@@ -91,7 +91,8 @@ struct LoginReport: Sendable {
 }
 
 extension WaitingBrowser.Outcome {
-    /// The outcome with the changes of the RPA's decision.
+    /// The outcome that the phone gets after the RPA's decision: its status and message, and its logout data if it has
+    /// any.
     fileprivate func with(_ verdict: LoginResultRequest) -> WaitingBrowser.Outcome {
         WaitingBrowser.Outcome(
             status: verdict.status,

@@ -23,8 +23,8 @@ extension MilagroFace {
         return Response(status: .ok)
     }
 
-    /// GET timePermitsStorageURL/<app_id>/<date>/<hash_mpin_id> (wire section 10): D-TA 2's share as plain hex, or 404.
-    /// After a 404 the client asks D-TA 2, as old clients always do.
+    /// GET timePermitsStorageURL/<app_id>/<date>/<hash_mpin_id> (wire section 10): gives D-TA 2's permit share as plain
+    /// hex. Answers 404 if the share is not stored; then the client asks D-TA 2, as old clients always do.
     func storedPermit(_ context: RequestContext) async throws -> Response {
         let names = ["app", "date", "hash"].map { context.parameters.get($0) ?? "" }
         guard names[0] == appID, let date = Int32(names[1]), let hash = Hex.decode(names[2]),
@@ -36,8 +36,8 @@ extension MilagroFace {
 }
 
 extension RelyingPartyServiceConfig {
-    /// Asks the RPA whether a user may still log in (wire section 8.2). The client gets the RPA's refusal. Nil if the
-    /// RPA need not be asked.
+    /// Asks the RPA whether a user may still log in (wire section 8.2), and passes its refusal on to the client. Nil if
+    /// the RPA is not to be asked.
     var permission: AuthenticationService.Permission? {
         guard let peer = permitURL.map({ Peer(url: $0, seconds: limits.callSeconds) }) else { return nil }
         let rpaKey = rpaKey

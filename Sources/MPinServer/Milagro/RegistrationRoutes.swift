@@ -71,7 +71,7 @@ extension MilagroFace {
         return .json(RegistrationStateResponse(state: state))
     }
 
-    /// Private POST /registration/<id>: the owner of the link in the mail deletes an unfinished registration.
+    /// Private POST /registration/<id>: deletes an unfinished registration, as the owner of the link in the mail wants.
     func deleteRegistration(_ request: Request, _ id: MPinID) async throws -> Response {
         let key = try await request.json(ActivateRequest.self, limits).activateKey
         try await service.deleteRegistration(id, activationKey: key)
@@ -107,7 +107,7 @@ extension MilagroFace {
     }
 }
 
-/// A register request within the limits.
+/// The contents of a register request, whose sizes are checked against the limits.
 private struct RegisterForm {
     let application: AuthenticationService.Application
     let headers: HTTPFields

@@ -10,7 +10,7 @@ struct TrustAuthorityClient: Authority {
     let name: String
     let index: Int
     let peer: Peer
-    /// The D-TA at the URL at which clients ask for their permit shares; nil if only the RPS asks for them.
+    /// The D-TA at the URL at which clients ask for their permit shares; nil if clients do not ask this D-TA.
     private let clientPeer: Peer?
     private let requestKey: SecretBytes
     private let appID: String
@@ -105,8 +105,8 @@ struct TrustAuthorityClient: Authority {
         return try share(hex, answer, MPinSize.g1)
     }
 
-    /// The signature that a request for a permit share needs. For an unregistered ID a new D-TA accepts it in the same
-    /// way, but gives a useless share. Old D-TAs do not know such signatures.
+    /// The signature that a request for a permit share needs. A new D-TA also accepts the one for an unregistered ID,
+    /// but gives a useless share for it. Old D-TAs do not know this kind of signature.
     func permitTicket(_ permit: Permit) -> String {
         guard permit.isStranger else { return signature(ofHolder: permit) }
         let message = SignedMessage.strangerPermit(

@@ -4,22 +4,22 @@ import MPinSecrets
 import MPinService
 package import MPinStore
 
-/// Replaces a database by a copy of a backup. The old database is renamed.
+/// Replaces a database by a copy of a backup. The old database is kept under another name.
 ///
 /// The backup does not contain what happened after it. So each identity keeps the blocks, the revocation and the wrong
 /// PINs of the replaced database. Registrations after the backup are lost, and their users are told so
 /// (``LostRegistrations``).
 ///
-/// All checks and copies are made in `init`, so if several databases are restored, none is replaced before all are
-/// ready.
+/// All checks and copies are made in `init`. So if several databases are restored, none of them is replaced before the
+/// copies for all are ready.
 package final class Restore {
     /// The result of a restore.
     package struct Outcome: Sendable {
         package let kind: DatabaseKind
         /// The path of the replaced database.
         package var replaced: String?
-        /// How many identities keep a block, a revocation or wrong PINs from the time after the backup; nil if the
-        /// replaced database cannot be read.
+        /// How many identities keep a block, a revocation or wrong PINs from the time after the backup; nil for a D-TA,
+        /// or if the replaced database cannot be read.
         package var carriedOver: Int?
     }
 
@@ -33,7 +33,8 @@ package final class Restore {
     private var isDone = false
     private var carriedOver: Int?
 
-    /// Checks the backup at `path` and prepares its copy. `seal`: if given, it must open a D-TA's shares.
+    /// Checks the backup at `path` and prepares its copy. If `seal` is given, it must open the shares of a D-TA's
+    /// backup.
     package init(_ path: String, to database: String, seal: Seal?, at now: Moment) async throws {
         guard access(path, F_OK) == 0 else { throw StartError("\(path): no such file") }
         guard let lock = try DatabaseLock(replacing: database) else {
@@ -88,7 +89,7 @@ package final class Restore {
         guard Glibc.rename(old, new) == 0 else { throw StartError("\(old): \(String(cString: strerror(errno)))") }
     }
 
-    /// Copies the file at `path` to a new file that only the server can read.
+    /// Copies the file at `path` to a new file, which only the owner of its folder can read.
     private static func copy(_ path: String, to draft: String) throws {
         let file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw StartError("\(draft): \(String(cString: strerror(errno)))") }
@@ -103,8 +104,8 @@ package final class Restore {
 }
 
 extension Restore {
-    /// Copies the current database, if it is intact, so that it need not be renamed and its name exists at every
-    /// moment. Takes over what has happened to its identities since the backup.
+    /// Copies the current database to `aside`, if it is intact. So it need not be renamed, and there is a database of
+    /// this name at every moment. Takes over what has happened to its identities since the backup.
     private func copyCurrent(_ path: String, at now: Moment) async throws {
         guard let present = try? DatabaseKind(checking: database) else { return }
         guard present == kind else { throw StartError("\(path): of another part of the server than \(database)") }
@@ -157,7 +158,8 @@ extension Restore {
 }
 
 extension IdentityRecord {
-    /// Takes the stricter value of the two records in each member that can refuse a login or the shares.
+    /// Takes the stricter value of the two records for each member that can make the server refuse a login or the
+    /// shares.
     fileprivate mutating func mergeRefusals(_ other: IdentityRecord) {
         blocked = blocked || other.blocked
         revoked = revoked || other.revoked

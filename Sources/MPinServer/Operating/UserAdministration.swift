@@ -2,7 +2,7 @@ import MPinSecrets
 import MPinService
 package import MPinStore
 
-/// The operator's commands for the identities of an RPS. They use its database, also while the server is running.
+/// The operator's commands for the identities of an RPS. They work on its database, also while the server runs.
 package struct UserAdministration: Sendable {
     /// An identity. A user has one for each device.
     package struct Entry: Sendable, Encodable {
@@ -64,7 +64,7 @@ package struct UserAdministration: Sendable {
         }
     }
 
-    /// Changes the identities, each in one step, and returns their new state.
+    /// Makes a change to the identities, to each in one step, and returns their new state.
     package func change(
         _ change: Change, user: String, identity: String?, audit: Audit
     ) async throws -> [Entry] {

@@ -114,8 +114,8 @@ struct Forwarding: Sendable {
             status: .init(code: min(status, most)), headers: headers, body: .init(byteBuffer: answer.body))
     }
 
-    /// Whether a header belongs to one of the two connections (RFC 9110 section 7.6.1), or is set by this server to
-    /// describe the caller.
+    /// Whether a header is not forwarded, because it belongs to only one of the two connections (RFC 9110 section
+    /// 7.6.1), or because this server sets it to describe the caller.
     private static func isOurs(_ name: HTTPField.Name) -> Bool {
         [
             "connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "expect",

@@ -79,7 +79,7 @@ struct MailContent {
     let user: String
     let expires: String
 
-    /// The values that templates can use, for text and for HTML.
+    /// The values that templates can use: `plain` for plain text, `markup` for HTML.
     func values(_ brand: Brand) -> (plain: [String: String], markup: [String: HTML]) {
         let plain = [
             "link": link, "user": user, "service": brand.name, "accent": brand.accent.css,
@@ -114,7 +114,7 @@ struct FilledMail {
     let html: String?
 }
 
-/// The operator's mail in one language. Its places for values are all known to mpind.
+/// The operator's mail in one language. mpind has a value for each of its places.
 private struct MailTemplate: Sendable {
     let subject: Template
     let text: Template

@@ -10,7 +10,7 @@ struct Mailer: Sendable {
     let templates: MailTemplates
     let brand: Brand
 
-    /// The user id is not a mail address.
+    /// The mail cannot be sent, because the user id is not a mail address.
     struct NoAddress: Error {}
 
     func send(_ content: MailContent, in language: Language) async throws {

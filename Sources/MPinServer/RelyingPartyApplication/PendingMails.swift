@@ -48,8 +48,8 @@ struct PendingMails: Sendable {
         }
     }
 
-    /// Notes that a mail to the address `user` was asked for. Returns whether it may be sent now, from when on the next
-    /// one may be sent, and the mail, if it may be sent and there is one.
+    /// Notes that a mail to the address `user` was asked for. `isAllowed`: whether it may be sent now. `again`: when
+    /// the next one may be sent. `mail`: the mail, if it may be sent and there is one.
     func ask(for user: String, at now: Moment) async throws -> (isAllowed: Bool, again: Moment, mail: Pending?) {
         // All spellings of one mailbox count together, as for registrations.
         let mailbox = Self.hash(UserID.mailbox(user))

@@ -144,7 +144,7 @@ extension RelyingPartyApplication {
         case bad(Response)
     }
 
-    /// GET of an activation link: shows the registration to confirm, or that there is none.
+    /// GET of an activation link: shows a page with the registration to confirm, or with the reason why there is none.
     private func showLink(_ request: Request) async -> Response {
         let pages = website.pages(request)
         switch link(in: request, pages) {
@@ -215,7 +215,7 @@ extension RelyingPartyApplication {
 private struct LoginResponse: Encodable {
     var userId: String
     var message: String
-    /// When the digits expire, in milliseconds since 1970.
+    /// When the digits expire, in milliseconds since 1970. `nowTime` is the server's time in the same form.
     var expireTime: Int64?
     var nowTime: Int64?
     var ttlSeconds: Int?

@@ -33,8 +33,8 @@ struct RelyingPartyServiceClient: Sendable {
     }
 
     /// Redeems a one-time token. The request already contains the data with which the phone can end the session.
-    /// `ownPage`: a page of this site presents the token. If not, a login for a browser is refused with 403, and its
-    /// token stays valid.
+    /// `ownPage`: whether a page of this site presents the token. If it is false, a login for a browser is refused with
+    /// 403, and its token stays valid.
     ///
     /// A user on the operator's list of revoked users gets 403. After this status old clients keep their token, which
     /// is useful because the operator may remove the user from the list.
@@ -149,7 +149,7 @@ struct RelyingPartyServiceClient: Sendable {
         try await reach { try await peer.post(path, body, bearer: $0, mayRepeat: mayRepeat) }
     }
 
-    /// Calls `ask` with the bearer token.
+    /// Calls `ask` with the bearer token, or with nil if there is no key. Throws 502 if the RPS cannot be reached.
     private func reach(_ ask: (String?) async throws -> Peer.Answer) async throws -> Peer.Answer {
         do { return try await ask(key.map { SignedMessage.fromRPA.signature(key: $0) }) } catch {
             throw APIError(.badGateway, "The relying party service cannot be reached")

@@ -11,7 +11,8 @@ package struct RevokedUsers: Sendable {
 
     package init(file: String?) { self.file = file }
 
-    /// Whether the list contains `mpinID`, in hex, or `user`. Throws if it cannot be read; then nobody may log in.
+    /// Whether the list contains `mpinID`, in hex, or `user`. Throws if the list cannot be read; then nobody may log
+    /// in.
     package func contains(_ mpinID: String, user: String) throws -> Bool {
         guard let file else { return false }
         let names = [mpinID, user].map { Self.folded($0) }

@@ -1,7 +1,7 @@
 import MPinStore
 import NIOConcurrencyHelpers
 
-/// The master shares that a running D-TA serves. They are kept open, and read again after a rotation.
+/// The master shares that a running D-TA serves. They stay in memory, opened, and are read again after a rotation.
 struct MasterKeyring: Sendable {
     private let database: MasterShareDatabase
     private let held: NIOLockedValueBox<[MasterShare]>

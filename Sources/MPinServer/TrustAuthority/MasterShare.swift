@@ -6,7 +6,7 @@ package import MPinStore
 package struct MasterShare: Sendable {
     /// The id of the master secret at both D-TAs: a decimal number, which each rotation increases.
     package let keyID: String
-    /// The share: a scalar in 1..<r, 32 bytes.
+    /// The share: a number from 1 to the order of the curve's groups less 1, in 32 bytes.
     package let secret: SecretBytes
     /// When the share was made.
     package let startTime: Moment

@@ -34,7 +34,7 @@ struct SignedRequests: Sendable {
         try checkTime(expires)
     }
 
-    /// Throws if `expires` has passed or is too far in the future. It is nil if the message never expires.
+    /// Throws if `expires` has passed or is too far in the future. A message whose `expires` is nil never expires.
     private func checkTime(_ expires: String?) throws {
         guard let expires else { return }
         guard let limit = Moment(expires) else { throw APIError(.forbidden, "Unreadable argument expires") }

@@ -73,9 +73,9 @@ struct TrustAuthorityServer: Sendable {
         return .json(ClientSecretResponse(clientSecret: SecretHex(point), keyID: share.keyID))
     }
 
-    /// Old clients send neither a date nor a key id in the query, but both are signed. So all shares and dates are
-    /// tried: today and, in the first hour of a day, yesterday. A signature is thus valid for the permit of one day
-    /// only.
+    /// Gives the permit share of a day. The signature covers a date and a key id, but old clients send neither. So all
+    /// shares and dates are tried: today and, in the first hour of a day, yesterday. A signature is thus valid for the
+    /// permit of one day only.
     private func timePermit(_ request: Request) async throws -> Response {
         let hash = try request.hashID()
         let hashID = Hex.encode(hash)
@@ -155,7 +155,8 @@ struct TrustAuthorityServer: Sendable {
 }
 
 extension MasterShare {
-    /// Multiplies a point by the share, on a thread outside the event loop.
+    /// Runs `multiply`, which makes a point from the share, on a thread outside the event loop. Returns the point's
+    /// `size` bytes.
     fileprivate func point(
         _ size: Int,
         _ multiply: @escaping @Sendable (Span<UInt8>, inout MutableSpan<UInt8>) throws(MPinError) -> Void
@@ -176,8 +177,8 @@ extension MasterShare {
     }
 
     /// The permit share of `hash`. The time of mapping a hash to a point depends on the hash, and anybody can compute
-    /// it for the hash in the request. So `other`, the hash that would have been used for the other kind of ID, is
-    /// mapped as well.
+    /// that time for the hash in the request. So `other`, the hash that would have been used for the other kind of ID,
+    /// is mapped as well.
     fileprivate func permit(_ hash: [UInt8], notFor other: [UInt8], _ date: Int32) async throws -> String {
         try await point(MPinSize.g1) { master, permit throws(MPinError) in
             var dated = [UInt8](repeating: 0, count: MPinSize.hash)
@@ -196,7 +197,7 @@ extension MasterShare {
     }
 }
 
-/// Other answers of the old cloud at the base URL of D-TA 2 (wire section 10), which an old RPS asks for at its start.
+/// The requests that an old RPS sends to the old cloud at its start, at the base URL of D-TA 2 (wire section 10).
 extension TrustAuthorityServer {
     func addCloudRoutes(to router: Router<RequestContext>) {
         router.serve("/time", [.get: { _, _ in .json(["Time": clock().iso]) }])

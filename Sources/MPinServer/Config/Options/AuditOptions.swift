@@ -21,14 +21,14 @@ extension ServerOptions {
 extension Settings {
     var auditUsers: AuditPlace.Users { AuditPlace.Users(rawValue: self[ServerOptions.auditUsers]) ?? .hashed }
 
-    /// The files of the audit log; nil if none is configured.
+    /// The files of the audit log, and how it names users. Reads the log's key. Nil if no log is configured.
     func auditPlace() throws -> AuditPlace? {
         try auditFiles().map { try AuditPlace(log: $0.log, keyFile: $0.key, users: auditUsers) }
     }
 
     var auditFileBytes: Int { self[ServerOptions.auditFileBytes] }
 
-    /// The files of the audit log; nil if none is configured.
+    /// The paths of the audit log and of its key file. Nil if neither is configured; throws if only one of them is.
     func auditFiles() throws(StartError) -> (log: String, key: String)? {
         switch (self[ServerOptions.auditLog], self[ServerOptions.auditKeyFile]) {
         case (let log?, let key?): return (log, key)

@@ -25,7 +25,7 @@ struct AuthorityEntry: Sendable {
     let publicURL: String?
     let keyFile: String
 
-    /// Why a text is not a D-TA, for the operator.
+    /// Why a text does not describe a D-TA, for the operator.
     struct Problem: Error {
         let text: String
     }
@@ -56,7 +56,7 @@ struct AuthorityEntry: Sendable {
         self.keyFile = keyFile
     }
 
-    /// Why the text is not a D-TA; nil if it is one.
+    /// Why the text does not describe a D-TA; nil if it does.
     static func problem(_ text: String) -> Problem? {
         do throws(Problem) {
             _ = try AuthorityEntry(text)
@@ -81,7 +81,7 @@ extension OptionKind {
 }
 
 extension Settings {
-    /// The options that describe the D-TAs one by one.
+    /// The options that describe the D-TAs one by one, instead of the list ``ServerOptions/authorities``.
     private static let singles: [OptionRow] = [
         ServerOptions.dta1KeyFile.row, ServerOptions.dta2KeyFile.row, ServerOptions.dta2PublicURL.row,
         ServerOptions.dta1URL.row, ServerOptions.dta2URL.row,
@@ -109,8 +109,8 @@ extension Settings {
         for option in [ServerOptions.dta1KeyFile, ServerOptions.dta2KeyFile] { _ = try require(option) }
     }
 
-    /// The name of the option that must give clients a URL of the last D-TA: without it they would be sent to an
-    /// address of this machine. Nil if no option is missing.
+    /// The name of the option that must still be set, because clients would be sent to an address of this machine to
+    /// reach the last D-TA. Nil if no option is missing.
     func missingAuthorityURL() throws(SettingsError) -> String? {
         if let last = try authorityList()?.last?.entry {
             return (last.publicURL ?? last.url).isLoopbackURL ? "public-url in the last of --authorities" : nil
@@ -119,7 +119,7 @@ extension Settings {
         return isMissing ? "--dta2-public-url" : nil
     }
 
-    /// The D-TAs in the order of their indices, with their keys.
+    /// The D-TAs in the order of their indices. Reads their key files.
     package func authorityLinks() throws -> [TrustAuthorityLink] {
         guard let list = try authorityList() else { return try authorityPair() }
         return try list.map { index, entry in

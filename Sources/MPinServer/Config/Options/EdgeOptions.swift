@@ -6,7 +6,7 @@ import MPinStore
 extension Settings {
     package var logLevel: Logger.Level { Logger.Level(rawValue: self[ServerOptions.logLevel]) ?? .info }
 
-    /// How the listeners are protected. Reads certificate and key.
+    /// How the listeners are protected. Reads the certificate and its key, if the options name them.
     package func exposure() throws -> Exposure {
         let proxies = try trustedProxies()
         switch (self[ServerOptions.tlsCert], self[ServerOptions.tlsKey], self[ServerOptions.behindProxy]) {

@@ -67,15 +67,15 @@ extension Settings {
         return parts
     }
 
-    /// The URL of the RPS's state. It is parsed here, so that a wrong one is found before the start.
+    /// The URL of the database of an RPS or a D-TA. It is parsed here, so that a wrong URL is found before the start.
     private func database() throws -> String {
         let text = try require(ServerOptions.database)
         _ = try databaseURL(text)
         return text
     }
 
-    /// The URL of a D-TA's master shares, which must be a file: if they were lost, all users would have to register
-    /// again.
+    /// The URL of the database of a D-TA, which must be a file: if the master shares were lost, all users would have to
+    /// register again.
     private func shareDatabase() throws -> String {
         let text = try database()
         do { _ = try databaseURL(text).file() } catch { throw StartError("--database \(text): \(error)") }
@@ -152,7 +152,7 @@ extension Settings {
         return delivery
     }
 
-    /// How mails are delivered; nil if no option tells.
+    /// How mails are delivered; nil if no option says it.
     func delivery() throws -> MailDelivery? {
         if self[ServerOptions.forceActivate] { return .forceActivate }
         switch (self[ServerOptions.mailDir], self[ServerOptions.smtpURL]) {
@@ -177,8 +177,8 @@ func loadKey(_ path: String) throws -> SecretBytes {
 }
 
 extension String {
-    /// The URL without slashes at its end, so that paths can be added: `//rps/` is not the same path as `/rps/` (wire
-    /// section 17, defect 15).
+    /// The URL without slashes at its end, so that a path can be added. With a double slash it would be another path:
+    /// `//rps/` is not `/rps/` (wire section 17, defect 15).
     var withoutSlashAtEnd: String {
         var text = self
         while text.hasSuffix("/") { text.removeLast() }

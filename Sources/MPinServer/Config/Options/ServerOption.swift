@@ -43,7 +43,7 @@ package struct OptionKind: Sendable {
             accepts: { words.contains($0) })
     }
 
-    /// A kind whose texts are those that the closure accepts.
+    /// A kind that accepts the texts for which the closure returns true.
     static func form(
         _ placeholder: String, _ expected: String, _ accepts: @escaping @Sendable (String) -> Bool
     ) -> OptionKind { OptionKind(placeholder: placeholder, expected: expected, accepts: accepts) }
@@ -58,8 +58,8 @@ package struct OptionRow: Sendable {
     package let fallback: String?
     package let help: String
     /// Whether the value is secret. Such a value is never shown, and must not be on the command line or in the
-    /// environment, where others can read it. It comes from the configuration file, from a file of its own, which the
-    /// option with the suffix `-file` names, or from the systemd credential of the same name.
+    /// environment, where others can read it. It may be in the configuration file, in a file of its own, which the
+    /// option with the suffix `-file` names, or in the systemd credential of the same name.
     package var isSecret = false
 
     /// The environment variable: `MPIND_` and the name in capitals.
@@ -69,7 +69,7 @@ package struct OptionRow: Sendable {
 /// An option and the type of its value.
 package struct ServerOption<Value: Sendable>: Sendable {
     package let row: OptionRow
-    /// Converts texts that the row's kind has accepted. If there are none, returns the default.
+    /// Converts texts that the row's kind has accepted. Returns the default if there are no texts.
     let read: @Sendable ([String]) -> Value
 }
 

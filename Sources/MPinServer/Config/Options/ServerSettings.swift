@@ -28,16 +28,17 @@ package struct SettingsError: Error, Equatable, CustomStringConvertible {
         exitCode = source == .commandLine ? 64 : 78
     }
 
-    /// An error that is not about the value of one option: an option is missing, or two contradict each other.
+    /// An error that is not about the value of one option: an option is missing, or two options contradict each other.
+    /// It counts as an error of the command line.
     init(_ text: String) { self.init(.commandLine, text) }
 }
 
-/// The option texts of one source.
+/// The texts of all options that are set in one source, such as the environment.
 struct SettingsLayer {
     var texts: [String: (texts: [String], source: SettingSource)] = [:]
 
-    /// Checks a text and stores it. An option that is a list may get several texts. Any other option may be given only
-    /// once, either directly or by a file that contains its value.
+    /// Checks a text and adds it. An option that is a list may get several texts. Any other option may be set only once
+    /// in one source: directly, or by a file that contains its value.
     mutating func add(_ row: OptionRow, _ text: String, _ source: SettingSource) throws(SettingsError) {
         guard row.kind.accepts(text) else {
             if let problem = row.kind.problem?(text) { throw SettingsError(source, "\(row.name): \(problem)") }
@@ -91,6 +92,6 @@ package struct Settings: Sendable {
 }
 
 extension OptionKind {
-    /// Whether values of this kind are written without quotes.
+    /// Whether values of this kind are written without quotes in a configuration file.
     fileprivate var isPlain: Bool { isFlag || placeholder == "NUMBER" }
 }

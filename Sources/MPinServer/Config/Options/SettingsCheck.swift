@@ -28,9 +28,9 @@ extension Settings {
         return "neither --smtp-url nor --mail-dir is given: no mail is sent, and links lie as files in \(folder)/mail"
     }
 
-    /// A warning for an RPS that only this machine reaches, so that all its requests come from an RPA or a proxy.
-    /// Without --behind-proxy these are not trusted to name a caller's address, because a proxy may pass on whatever
-    /// its clients claim.
+    /// Warns about an RPS that only this machine reaches, so that all its requests come through an RPA or a proxy.
+    /// Without --behind-proxy the RPS ignores the client's address that the RPA or proxy names, because a proxy may
+    /// pass on whatever its clients claim. Then all clients count as one.
     private var callerWarning: String? {
         guard part == .rps, self[ServerOptions.tlsCert] == nil, !self[ServerOptions.behindProxy] else { return nil }
         return "without --behind-proxy all who come through the RPA at 127.0.0.1 count as one caller, with its limits"

@@ -79,7 +79,8 @@ extension SettingsReader {
         }
     }
 
-    /// Whether only its owner can read the file, or, if the owner is root, also the group of this program.
+    /// Whether only the owner of the file can read it. If the owner is root, the group of the file may read it, too,
+    /// because this program may be in that group.
     private func isPrivate(_ path: String, _ name: String, _ source: SettingSource) throws(SettingsError) -> Bool {
         let status: stat
         do {
@@ -196,8 +197,8 @@ extension SettingsReader {
 extension Node {
     private func hasType(_ name: Tag.Name) -> Bool { tag.description == name.rawValue }
 
-    /// The texts of a value. Elements of a list that are mappings come with their line numbers. Nil if the YAML type of
-    /// the value is not that of the option.
+    /// The texts of a value in the file. An element of a list that is a mapping comes with its line number. Nil if the
+    /// YAML type of the value is not that of the option.
     fileprivate func texts(_ kind: OptionKind) -> [(String, line: Int?)]? {
         if kind.isList {
             guard case .sequence(let members) = self else { return nil }

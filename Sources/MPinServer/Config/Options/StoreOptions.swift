@@ -1,6 +1,7 @@
 import MPinStore
 
-/// The options that name the stores of state that is lost with the process. Each has one possible value today.
+/// The options that say where short-lived items, signals and counters are kept. Today each of them accepts only
+/// `memory:`, whose contents are lost when the process ends.
 extension ServerOptions {
     static let shortLivedStore = ServerOption<String>.text(
         "short-lived-store", "memory:", .store(.shortLived),

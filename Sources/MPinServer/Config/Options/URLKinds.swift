@@ -10,7 +10,7 @@ extension OptionKind {
         isURL($0, schemes: web) && !$0.contains("?") && !$0.contains("#")
     }
 
-    /// The URL of one endpoint; empty if there is none.
+    /// The URL of one endpoint. The empty text means that there is none.
     static let endpoint = form("URL", "a URL that begins with http:// or https://, or nothing") {
         $0.isEmpty || isURL($0, schemes: web)
     }
@@ -27,7 +27,7 @@ extension OptionKind {
         isURL($0, schemes: ["smtp", "smtps"])
     }
 
-    /// Whether the text is a path: it has no scheme, so no program takes it for a URL.
+    /// Whether the text is a path. It must have no scheme, so that no program takes it for a URL.
     private static func isPath(_ text: String) -> Bool {
         !text.isEmpty && !text.prefix { $0 != "/" }.contains(":")
             && text.unicodeScalars.allSatisfy { $0.value > 32 && $0.value != 127 }

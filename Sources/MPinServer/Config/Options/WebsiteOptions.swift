@@ -20,7 +20,7 @@ extension ServerOptions {
 }
 
 extension Settings {
-    /// The look of the website. Reads the logo.
+    /// The look of the website. Reads the file of the logo.
     func brand() throws -> Brand {
         var brand = Brand()
         if let name = self[ServerOptions.serviceName] {

@@ -12,7 +12,7 @@ final class AcceptQueue: Sendable {
 
     func opened(_ channel: any Channel) { listener.withLockedValue { $0 = channel } }
 
-    /// The set-up of a connection has ended: it is served, or never will be.
+    /// Notes that the set-up of a connection has ended: the connection is served now, or never will be.
     func left() { beingSetUp.withLockedValue { $0 -= 1 } }
 
     /// Keeps new connections out, and waits until all accepted ones are served, but at most a second. A client that
@@ -21,7 +21,8 @@ final class AcceptQueue: Sendable {
         guard let channel = listener.withLockedValue({ $0 }), let socket = channel as? any SocketOptionProvider else {
             return
         }
-        // If the socket filter that keeps new connections out cannot be set, they keep coming, so waiting is useless.
+        // Without the socket filter that keeps new connections out, they would keep coming, and waiting would be
+        // useless.
         guard (try? await Self.letNothingIn(channel, socket)) != nil else { return }
         for _ in 0..<200 {
             let info: EventLoopFuture<TCPInfo> = socket.unsafeGetSocketOption(
@@ -45,14 +46,14 @@ final class AcceptQueue: Sendable {
         }.get()
     }
 
-    /// `struct sock_fprog` (socket(7), `SO_ATTACH_FILTER`).
+    /// The C type `struct sock_fprog` (socket(7), `SO_ATTACH_FILTER`): the program of a socket filter.
     private struct FilterProgram {
         let length: UInt16
         let instructions: UInt
     }
 
-    /// The beginning of `struct tcp_info` (tcp(7)), 32 bytes. For a listening socket the field for unacknowledged
-    /// packets is the number of waiting connections.
+    /// The beginning of the C type `struct tcp_info` (tcp(7)), 32 bytes. For a listening socket the field for
+    /// unacknowledged packets contains the number of waiting connections.
     private struct TCPInfo {
         let state: (UInt32, UInt32, UInt32, UInt32, UInt32, UInt32)
         let waiting: UInt32

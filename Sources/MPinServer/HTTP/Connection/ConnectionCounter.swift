@@ -29,7 +29,7 @@ final class ConnectionCounter: Sendable {
     }
 }
 
-/// Counts things in all and by caller.
+/// Counts things, such as connections, in all and by caller.
 struct CallerCounts {
     private(set) var all = 0
     private var byCaller: [IPAddress: Int] = [:]

@@ -35,16 +35,17 @@ final class ConnectionHandler: ChannelDuplexHandler {
         context.fireChannelRead(data)
     }
 
-    /// Handles the end of the server. The framework would close a connection without a running request at once, and so
-    /// reset a request that is just arriving.
+    /// Notices that the client has disconnected, or that the server is ending. In the second case the framework would
+    /// close a connection without a running request at once, and so reset a request that is just arriving.
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if event as? ChannelEvent == .inputClosed { disconnect.report() }
         guard event is ChannelShouldQuiesceEvent else { return context.fireUserInboundEventTriggered(event) }
         clock.finish()
     }
 
-    /// Whether a request is ambiguous. It is if it has no host or two, a length together with a transfer coding, a
-    /// coding other than `chunked`, or a coding in HTTP/1.0, which has none.
+    /// Whether a request is ambiguous: it does not have exactly one Host (in HTTP/1.0 it may have none); it has more
+    /// than one Content-Length, or a Content-Length and a Transfer-Encoding; its Transfer-Encoding is not `chunked`; or
+    /// it is an HTTP/1.0 request with a Transfer-Encoding, which that version does not know.
     private static func isAmbiguous(_ head: HTTPRequestHead) -> Bool {
         let hosts = head.headers["Host"].count
         let isOld = head.version.major < 1 || head.version == .http1_0

@@ -56,10 +56,10 @@ final class RequestClock {
         began = .now()
     }
 
-    /// Notes that the request whose head has just arrived is the last one.
+    /// Notes that the request whose head has just arrived is the last one of its connection.
     func isLastRequest() { answersLeft = unanswered + 1 }
 
-    /// Notes that the answer that is about to be sent is the last one.
+    /// Notes that the answer that is about to be sent is the last one of its connection.
     func isLastAnswer() { answersLeft = 1 }
 
     /// Whether the connection closes after the answer that is about to be sent. If that answer comes before its request

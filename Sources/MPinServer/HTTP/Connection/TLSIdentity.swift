@@ -57,7 +57,7 @@ extension TLSConfiguration {
     /// decrypt earlier traffic.
     mutating func requireForwardSecrecy() {
         minimumTLSVersion = .tlsv12
-        // The suites of TLS 1.3 need not be listed, because they all have this property.
+        // The suites of TLS 1.3 need not be listed, because all of them give this forward secrecy.
         cipherSuiteValues = [
             .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
             .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, .TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,

@@ -41,7 +41,8 @@ final class Admission: Sendable {
     /// Takes a place for the request; nil if there is none.
     private func place(_ kind: Request.Kind, _ caller: IPAddress?, _ counts: inout Counts) -> Place? {
         switch kind {
-        // Only other parts of the system call this listener, and their requests do not wait.
+        // A listener without logins is called by other parts of the system. When they ask for the state of a login,
+        // they do not wait for a change of it.
         case .page where !servesLogins, .phone where !servesLogins: return .free
         case .page:
             let (most, mostOfOne) = (limits.waitingPages, limits.waitingPagesPerAddress)

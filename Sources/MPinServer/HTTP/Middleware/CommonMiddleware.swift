@@ -13,7 +13,7 @@ struct CommonMiddleware: RouterMiddleware {
     private let rates: RateLimiting?
     private let errorPage: ErrorPage?
 
-    /// `errorPage`: the page that a website shows instead of an error.
+    /// `errorPage`: makes the page that a website shows instead of an error.
     init(
         _ listener: String, _ edge: Edge, cors: [CORSPolicy], rates: RateLimiter?, servesLogins: Bool,
         errorPage: ErrorPage?
@@ -40,7 +40,7 @@ struct CommonMiddleware: RouterMiddleware {
         }
         log.record(request, context, response.status, since: start)
         headers.add(to: &response, request, context)
-        // The client has no place to wait, so its connection is closed and free for others.
+        // A page or phone that gets 503 does not wait, so its connection is closed and free for others.
         if response.status == .serviceUnavailable, request.kind.waits { response.headers[.connection] = "close" }
         return response
     }
@@ -68,7 +68,7 @@ struct RequestChecks: Sendable {
 
     func answer(_ request: Request) throws(APIError) -> Response? {
         guard request.uri.string.utf8.count <= limits.targetBytes else { throw APIError.targetTooLong }
-        // Every path, known or not, gets this answer (wire section 2).
+        // OPTIONS gets the same answer for every path, known or not (wire section 2).
         return request.method == .options ? .json(["message": "options request"]) : nil
     }
 }

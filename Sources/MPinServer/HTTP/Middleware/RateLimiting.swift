@@ -10,8 +10,8 @@ struct RateLimiting: Sendable {
         try limiter.admit(group, address: context.remoteAddress)
     }
 
-    /// Counts a refused request at a D-TA, by address, if its signature was wrong. Requests with a right one always
-    /// pass, because the RPS sends them for all its clients.
+    /// Counts a request that a D-TA has refused because of its signature, by address. Requests with a right signature
+    /// always pass, because the RPS sends them for all its clients.
     func count(_ refusal: APIError, _ request: Request, _ context: RequestContext) throws(APIError) {
         guard refusal.status == .unauthorized, case .authority = Self.rule(request.uri.path) else { return }
         try limiter.admit(.authority, address: context.remoteAddress)
@@ -32,7 +32,7 @@ struct RateLimiting: Sendable {
         case ("user", _), (_, "user"), ("signature", _), (_, "mpinActivate"), ("signup", "mail"):
             return .counted(.register)
         case (_, "pass1"), (_, "pass2"), (_, "authenticate"), (_, "mpinAuthenticate"): return .counted(.login)
-        // These pages need a new access number or a new code for a QR code.
+        // For each of these pages the RPS gives out a new access number or a new id for a QR code.
         case (nil, "login"), ("login", "number"): return .counted(.access)
         case (_, "access"): return .counted(.poll)
         case (_, "login"), ("login", _), (_, "getAccessNumber"), (_, "getQrUrl"), (_, "codeStatus"):

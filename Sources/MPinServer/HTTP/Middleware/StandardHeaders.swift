@@ -22,7 +22,7 @@ struct StandardHeaders: Sendable {
         if request.method == .head { response = response.createHeadResponse() }
         response.headers.reserveCapacity(response.headers.count + 16)
         for field in Self.fixed where !response.headers.contains(field.name) { response.headers.append(field) }
-        // For this time, a year in seconds, browsers use only HTTPS.
+        // Makes browsers use only HTTPS for this host, for a year (in seconds).
         if context.isSecure { response.headers[.strictTransportSecurity] = "max-age=31536000" }
         cors.first { request.uri.path.hasPrefix($0.prefix) }?.add(to: &response.headers, request)
         response.headers.append(HTTPField(name: .xRequestID, value: context.requestID))

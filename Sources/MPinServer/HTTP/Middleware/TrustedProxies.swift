@@ -38,7 +38,7 @@ struct ForwardedHeaders: Sendable {
         return context
     }
 
-    /// Whether the id is 1 to 64 letters, digits, `-`, `_` or `.`.
+    /// Whether a request's id consists of 1 to 64 letters, digits, `-`, `_` or `.`.
     private static func isPlain(_ id: String) -> Bool {
         (1...64).contains(id.utf8.count)
             && id.utf8.allSatisfy {

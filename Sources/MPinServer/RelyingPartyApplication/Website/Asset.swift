@@ -41,7 +41,8 @@ struct Asset: Sendable {
     static let favicon = Asset(path: "/favicon.ico", type: "image/x-icon", bytes: PackageResources.favicon_ico)
 
     var response: Response {
-        // The operator's picture may contain styles, but must do nothing else if it is opened directly.
+        // The operator's picture may contain styles. The policy forbids everything else, in case somebody opens it
+        // directly.
         Response(
             status: .ok,
             headers: [

@@ -32,7 +32,7 @@ package struct Color: Sendable, Equatable {
             }.joined()
     }
 
-    /// The relative luminance.
+    /// The relative luminance as WCAG defines it, from 0 for black to 1 for white.
     private var luminance: Double {
         let linear = parts.map { $0 <= 0.04045 ? $0 / 12.92 : pow(($0 + 0.055) / 1.055, 2.4) }
         return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

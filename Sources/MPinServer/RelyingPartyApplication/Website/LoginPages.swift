@@ -57,7 +57,8 @@ struct LoginOffer {
             """, script: "live")
     }
 
-    /// The texts for the script, as attributes of an element, because the script itself contains no texts.
+    /// The texts for the script, as attributes of an element. The script itself contains none, so that it serves all
+    /// languages.
     private func texts(_ say: Language) -> HTML {
         let texts: [(String, Phrase)] = [
             ("waiting", .statusWaiting), ("wid", .statusRead), ("user", .statusUser), ("abort", .statusDeclined),
@@ -77,7 +78,7 @@ struct LoginOffer {
             """
     }
 
-    /// An attribute that makes the script ask the person to confirm the login.
+    /// The attribute with which the page of an access number makes the script ask the person to confirm the login.
     private var asks: HTML { way == .number ? " data-asks" : "" }
     private var host: String { publicURL.split(separator: "/").last.map(String.init) ?? publicURL }
 }

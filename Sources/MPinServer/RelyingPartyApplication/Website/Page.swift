@@ -51,7 +51,7 @@ struct Page {
         return response
     }
 
-    /// Allows only files from this site, and nothing inline.
+    /// The content security policy: only files from this site, and nothing inline.
     private static let policy = """
         default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
         form-action 'self'; frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'

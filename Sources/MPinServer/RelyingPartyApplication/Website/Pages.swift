@@ -104,8 +104,8 @@ extension Pages {
         """
     }
 
-    /// The page after the button of a login page was pressed too early. `state`: the reason why nobody is logged in
-    /// yet.
+    /// The page after somebody has pressed the button of a login page before the login has succeeded. `state`: why
+    /// nobody is logged in yet.
     func notYet(_ state: LoginState, _ way: LoginOffer.Way, webOTT: String, csrf: String) -> Page {
         let text: HTML =
             switch state {
@@ -124,7 +124,7 @@ extension Pages {
             """)
     }
 
-    /// Asks the person at the browser whether a phone's login is theirs.
+    /// The page that asks the person at the browser whether a phone's login is theirs.
     func proposal(user: String, csrf: String) -> Page {
         page(
             .proposalTitle,

@@ -4,8 +4,8 @@ import MPinStore
 
 /// The pages to confirm a registration (wire section 8.4).
 extension Pages {
-    /// Asks for a confirmation. Opening the link must not confirm by itself, because mail scanners open links, too.
-    /// `canDelete`: whether the RPS can delete registrations.
+    /// The page that asks for a confirmation. Opening the link must not confirm by itself, because mail scanners open
+    /// links, too. `canDelete`: whether the RPS can delete registrations.
     func confirm(user: String, until expires: Moment, canDelete: Bool) -> Page {
         let delete: HTML =
             canDelete

@@ -8,7 +8,8 @@ struct Template: Sendable {
 
     private let pieces: [Piece]
 
-    /// Parses a template. Throws if a place is not closed, or its name is not one of `names`; nil allows any name.
+    /// Parses a template. Throws if a place is not closed, or if its name is not one of `names`. If `names` is nil, any
+    /// name is allowed.
     init(_ text: String, names: Set<String>? = nil) throws(Failure) {
         var pieces: [Piece] = []
         var rest = text[...]

@@ -19,7 +19,7 @@ struct WebSession: Codable, Storable {
 /// the hash of that id.
 struct WebSessions: Sendable {
     private let sessions: Table<WebSession>
-    /// Sessions that begin only when the person at the browser agrees.
+    /// Sessions that begin only if the person at the browser accepts the login.
     private let proposed: Table<WebSession>
     private let key: SecretBytes
     private let isSecure: Bool
@@ -27,8 +27,8 @@ struct WebSessions: Sendable {
     private let proposalSeconds: Int
     private let audit: Audit
 
-    /// Makes the sessions of a website. `key` signs the tokens that are derived from an id. `isSecure`: browsers use
-    /// https.
+    /// Makes the sessions of a website. `key` signs the tokens that are derived from an id. `isSecure`: whether
+    /// browsers use https.
     init(in store: any Store, key: SecretBytes, isSecure: Bool, limits: Limits, audit: Audit) {
         sessions = Table("web_session", in: store)
         proposed = Table("proposed_session", in: store)
@@ -65,8 +65,8 @@ struct WebSessions: Sendable {
         id.key + SignedMessage.logout(session: id.key).signature(key: key)
     }
 
-    /// Ends the session that the token is for, if it still exists, begun or only proposed. False if this server did not
-    /// make the token, or the session is another user's.
+    /// Ends the session that the token is for, whether it has begun or is only proposed. True also if it no longer
+    /// exists. False if this server did not make the token, or the session is another user's.
     func end(logoutToken token: String, userID: String?, at now: Moment) async throws -> Bool {
         let name = String(token.prefix(64))
         guard SignedMessage.logout(session: name).isSigned(String(token.dropFirst(64)), key: key) else { return false }
@@ -79,7 +79,7 @@ struct WebSessions: Sendable {
         return true
     }
 
-    /// The token of all forms for the browser with this id: 64 hex digits.
+    /// The token in each form for the browser with this id, by which forms of other sites are refused: 64 hex digits.
     func formToken(_ id: WebSessionID) -> String { SignedMessage.form(session: id.key).signature(key: key) }
 
     func isFormToken(_ token: String, of id: WebSessionID) -> Bool {
@@ -122,7 +122,7 @@ extension WebSessions {
     /// cookie of its current one.
     private var proposalCookieName: String { cookieName + "-login" }
 
-    /// The id in the browser's cookie, whether it is logged in or not.
+    /// The id in the browser's cookie. A browser that is not logged in may have one, too.
     func id(_ request: Request) -> WebSessionID? { request.cookies[cookieName].flatMap { WebSessionID($0.value) } }
 
     /// Gives the browser an id in a cookie that lasts for `seconds`, or, if that is nil, until the browser is closed.
@@ -139,7 +139,7 @@ extension WebSessions {
 
     func forget(in response: inout Response) { forget(cookieName, .lax, in: &response) }
 
-    /// The id of the session that is proposed to the browser.
+    /// The id of the session that is proposed to this browser, from its cookie. Nil if there is none.
     func proposalID(_ request: Request) -> WebSessionID? {
         request.cookies[proposalCookieName].flatMap { WebSessionID($0.value) }
     }

@@ -53,7 +53,7 @@ struct Website: Sendable {
         return Pages(brand: config.brand, language: language)
     }
 
-    /// Makes pages for errors, but only for requests of people: they accept HTML, and their paths are none that
+    /// Makes pages for errors, but only for requests of people: those that accept HTML and do not go to a path that
     /// programs use.
     var errorPage: ErrorPage {
         { error, request in
@@ -90,7 +90,7 @@ struct Website: Sendable {
         return nil
     }
 
-    /// GET /account, which needs a session.
+    /// GET /account: shows the account. A browser without a session is sent to /login.
     private func account(_ request: Request) async throws -> Response {
         guard let id = sessions.id(request), let session = try await session(request) else {
             return .seeOther("/login")
@@ -117,8 +117,8 @@ struct Website: Sendable {
 
     /// POST /login and /login/number, by the button of a login page without scripts: logs the browser in if the phone's
     /// PIN was right. After a login by access number the person at the browser must first accept the login: there are
-    /// so few numbers that another user could find this one by trying. The id in a QR code has 128 random bits, so only
-    /// somebody who has seen the screen knows it.
+    /// so few numbers that another user could find the one on this page by trying. The id in a QR code has 128 random
+    /// bits, so only somebody who has seen the screen knows it.
     private func login(_ request: Request, _ way: LoginOffer.Way) async throws -> Response {
         let pages = pages(request)
         guard let form = try await form(request, of: sessions.id(request)), let webOTT = form["webOTT"],
@@ -219,8 +219,7 @@ extension Request {
 }
 
 extension Request {
-    /// Whether the request comes from a page that belongs neither to this site nor to one of `origins`, where `*`
-    /// stands for all.
+    /// Whether the request comes from a page of another site that is not one of `origins`, where `*` stands for all.
     func isFromAnotherSite(than origins: [String]) -> Bool {
         guard !isFromThisSite else { return false }
         guard let origin = headers[.origin] else {

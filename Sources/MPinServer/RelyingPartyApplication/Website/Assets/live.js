@@ -42,7 +42,7 @@
         renew.scrollIntoView({block: "nearest"});
     };
 
-    // The texts for the status with which the server has refused the phone.
+    // For each status with which the server has refused the phone, the name of its text.
     const refusals = {401: "wrong-pin", 409: "retired", 410: "blocked", 429: "blocked"};
 
     // Shows the server's answer. After a refusal the phone may begin again, and its next report replaces the refusal.
