@@ -20,8 +20,9 @@ expect() {
     [ "$status" -eq "$code" ] || { echo "$*: exit code $status, expected $code" && cat "$work/said" "$work/heard"; exit 1; }
 }
 
-# browser KIND OPTION: starts a browser that shows KIND, and logs it in with the client. A login with a wrong PIN comes
-# first, and must not log the browser in.
+# browser KIND OPTION: starts Tests/C/browser.sh, which stands for a browser that shows an access number or a QR code
+# (KIND: getAccessNumber or getQrUrl). Logs it in with `mpin-cli login USER OPTION`, where OPTION is --number or --qr. A
+# login with a wrong PIN comes first, and must not log the browser in.
 browser() {
     local shown=$work/shown browser
     rm -f "$shown"
@@ -37,7 +38,7 @@ browser() {
     wait "$browser"
 }
 
-# device_name USER: the device name in the store.
+# device_name USER: prints the user's device name, read from the client's store.
 device_name() {
     MPIN_LIBRARY=$root/build/libmpin.so PYTHONPATH=$root/bindings/python python3 -B - "$1" <<'PY'
 import os, sys, mpin

@@ -361,7 +361,7 @@ class OldClient:
         (share,) = _text(_check(send("GET", url), {410: Status.REVOKED}), "timePermit")
         return share
 
-    # Codes and logout
+    # Reports about access numbers and QR codes, and logout
 
     def report_code(self, status: str, wid: str, user: str = "") -> dict[str, Any]:
         body = {"status": status, "wid": wid}
