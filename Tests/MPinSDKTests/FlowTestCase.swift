@@ -21,7 +21,7 @@ class FlowTestCase: FolderTestCase {
         try super.tearDownWithError()
     }
 
-    /// The environment of ``sdk``.
+    /// The environment with which ``sdk`` is made. Subclasses override it, for example to shorten pauses.
     var environment: Environment { Environment() }
 
     func config(timeout: UInt32 = 10_000) -> SDKConfig {

@@ -137,7 +137,8 @@ final class HTTPStatusTests: FlowTestCase {
         XCTAssertEqual(rows, 18 * statuses.count)
     }
 
-    /// The text must contain no control characters and no characters that change the direction of text.
+    /// Errors contain the server's message as one line. It must contain no control characters and no characters that
+    /// change the direction of text.
     func testTheServersTextBecomesOneLineWithoutControlCharacters() throws {
         let user = try sdk.makeNewUser("alice@example.com")
         let message = "a\u{9b}31mb\u{85}c\u{2028}d\u{2029}e\u{202e}f\u{200b}g\u{7f}h ü 字"
@@ -191,7 +192,7 @@ final class HTTPStatusTests: FlowTestCase {
         XCTAssertEqual(user.state, .startedRegistration)
     }
 
-    /// Every status of every request has a meaning.
+    /// Tests that the client has a status of its own for every HTTP status of every request.
     func testEveryStatusHasAMeaning() {
         for call in ServerCall.allCases {
             for status in 100...999 {

@@ -179,7 +179,7 @@ final class StoreTests: FolderTestCase {
         try write(Array(exchanged.joined(separator: [10])) + [10], path)
         var content = try store().load()
         XCTAssertEqual(content.damaged, 1)
-        // Lines were exchanged, but each record must still belong to its own user.
+        // The exchange of two lines counts as damage, but both records must still be read, each with its own user.
         XCTAssertEqual(sorted(content.records), sorted(records))
         for index in 1...3 {
             var replaced = lines
