@@ -97,7 +97,8 @@ final class AuditTests: XCTestCase {
         XCTAssertEqual(try findings(), [])
     }
 
-    /// Makes two logs with the same key. A verification accepts neither a line of the other log nor all its lines.
+    /// Makes two logs with the same key. If a line of the first log, or the whole first log, is replaced by that of the
+    /// second one, a verification of the first log must report it.
     func testALineOfAnotherLogIsFound() throws {
         try write(3)
         let other = try AuditPlace(log: folder + "/log/other.jsonl", keyFile: folder + "/audit.key")

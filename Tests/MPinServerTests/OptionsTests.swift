@@ -247,8 +247,8 @@ final class OptionsTests: XCTestCase {
         XCTAssertEqual(mpind.stop(0), 64, mpind.logText)
     }
 
-    /// If a trusted proxy could be such a large network, the server would believe every client in it about the caller's
-    /// address.
+    /// A trusted proxy may not be a very large network, because the server would believe what every client in that
+    /// network says about its own address.
     func testATrustedProxyMustNotBeANetworkOfStrangers() throws {
         let proxy = ["--behind-proxy", "--public-url", "https://a.example", "--trusted-proxy"]
         for network in ["0.0.0.0/0", "::/0", "0.0.0.0/1", "128.0.0.0/1", "10.0.0.0/7", "::/8", "2000::/3", "::/64"] {
@@ -408,7 +408,8 @@ final class OptionsTests: XCTestCase {
         }
     }
 
-    /// Tests these options from every source. The error must name the stores that are available.
+    /// Tests the options --short-lived-store, --signals and --counters from every source. The error about a wrong URL
+    /// must say which stores are available.
     func testShortLivedStateSignalsAndCountersAreWhereURLsSay() throws {
         let parts: [(String, [ServerPart], String)] = [
             ("short-lived-store", [.serve, .rps, .rpa], "goes to memory: only"),

@@ -153,8 +153,8 @@ final class WaitingTests: XCTestCase {
         }
     }
 
-    /// The RPA's requests about logins are for all phones (wire section 7). Without a key for the RPA, they arrive on
-    /// the same listener as the public paths, but must not count as waiting phones.
+    /// The RPA asks the RPS about the logins of all phones (wire section 7). Without a key for the RPA, these requests
+    /// arrive on the same listener as those of phones, but must not count as waiting phones.
     func testTheRPAsQuestionsAboutLoginsDoNotCountAsWaitingPhones() throws {
         let server = try InProcess(
             change: {
@@ -178,8 +178,8 @@ final class WaitingTests: XCTestCase {
         for phone in phones { XCTAssertEqual(try phone.get(), 200) }
     }
 
-    /// The RPA passes on a 503 for a page that may not wait. For other requests, a 503 of the RPS gives 500, as with
-    /// the old RPA.
+    /// If the RPS answers a page's poll (/rps/access) with 503, because too many pages wait, the RPA forwards this
+    /// answer. If the RPS answers another forwarded request with 503, the RPA answers 500, as the old RPA did.
     func testTheRPAForwardsThe503OfAPageThatMayNotWait() throws {
         let rps = try LoopbackServer { _ in .answer(503, headers: [("Retry-After", "5")], body: []) }
         defer { rps.stop() }
@@ -190,7 +190,8 @@ final class WaitingTests: XCTestCase {
         XCTAssertEqual(mpind.stop(SIGTERM), 0)
     }
 
-    /// Otherwise a restart would take as long as pages wait, or would end their connections without an answer.
+    /// At SIGTERM, the RPA must answer waiting pages at once. Otherwise a restart would take as long as pages wait, or
+    /// would end their connections without an answer.
     func testSIGTERMLetsGoOfThePagesThatWait() throws {
         let waits = Count()
         let rps = try LoopbackServer { _ in

@@ -24,7 +24,8 @@ struct TestClient {
         }
     }
 
-    /// The values of a login between pass 1 and pass 2.
+    /// What a phone keeps between pass 1 and pass 2: its random scalar x, the sum of client secret and permit (sec),
+    /// and the server's challenge y.
     struct Login {
         let user: User
         let x: [UInt8]
