@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests mpin-cli with a real server: every command, every documented exit code, the terminal.
+# Tests mpin-cli with a real server: every command, every documented exit code, the input of a PIN at a terminal.
 set -euo pipefail
 # shellcheck source=Tests/EndToEnd/server.sh
 . "$(dirname "$0")/server.sh"
@@ -68,9 +68,9 @@ browser getQrUrl --qr
 grep -q "^Login at .*, $backend, as $user\$" "$work/heard"
 ok "login --qr, and who asks is shown first"
 
-# Starts two servers on other ports: a page whose service description names the real server, and another backend. The
-# client's backend is the latter, so it must ask whether it may go to the real server. There is no terminal on which a
-# user could say yes, so it refuses.
+# Starts two servers on other ports: one with a page whose service description names the real server, and another
+# backend, which the client uses. So the client must ask whether it may go to the real server. There is no terminal on
+# which a user could say yes, so it refuses.
 mkdir -p "$work/page" "$work/other/rps"
 printf '{"name":"Shop","url":"%s","rps_prefix":"rps","logo_url":"","type":"online"}' "$backend" >"$work/page/service"
 cp "$work/settings.json" "$work/other/rps/clientSettings"

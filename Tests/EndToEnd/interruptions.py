@@ -104,8 +104,8 @@ def kills(server: Server, cycles: int) -> str:
     slowest = 0.0
     phones: list[Phone] = []
     for _ in range(cycles):
-        # Uses new phones in each cycle, because an attempt that a kill interrupts counts as wrong, and three of them
-        # block.
+        # Uses new phones in each cycle, because an attempt that a kill interrupts counts as wrong, and three such
+        # attempts block an identity.
         with crowd(server) as people:
             wait_until(lambda: len(people.used) > 10, 60)
             server.end(signal.SIGKILL)

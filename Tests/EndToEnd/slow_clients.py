@@ -45,7 +45,7 @@ class Crawlers(threading.Thread):
         while self._selector.get_map() or self._coming:
             for key, _ in self._selector.select(0.02 if self._coming else 0.2):
                 self._read(key)
-            # Opens 50 connections at a time, so that closed ones are noticed soon.
+            # Opens at most 50 connections before it looks again for connections that the server has closed.
             for _ in range(min(50, len(self._coming))):
                 self._open(self._coming.popleft())
             if not self._coming:
