@@ -105,7 +105,7 @@ final class AimedClientTests: FolderTestCase {
             }
         }
         XCTAssertEqual(inner.accepted, 0)
-        // The program itself may name such an address, as the URL of a service.
+        // Unlike a backend, the program itself may name an address of this machine, here as the URL of a service.
         _ = try? sdk.serviceDetails(inner.url)
         XCTAssertEqual(inner.accepted, 1)
         XCTAssertEqual(ask("registerURL", sdk), .untrustedDomainError)

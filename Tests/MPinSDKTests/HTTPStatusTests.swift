@@ -3,7 +3,7 @@ import LoopbackServer
 import MPinSDK
 import XCTest
 
-/// Tests each row of wire section 13, and each status that it covers by a general rule.
+/// Tests each row of wire section 13, and each status for which that section has only a general rule.
 final class HTTPStatusTests: FlowTestCase {
     /// These tests repeat hundreds of requests, so the pauses are short. RetriesTests tests their lengths.
     override var environment: Environment {
@@ -192,7 +192,8 @@ final class HTTPStatusTests: FlowTestCase {
         XCTAssertEqual(user.state, .startedRegistration)
     }
 
-    /// Tests that the client has a status of its own for every HTTP status of every request.
+    /// Tests that every HTTP status of every request has a meaning: only 200 is a success, and each status without a
+    /// meaning of its own gives one of the general errors.
     func testEveryStatusHasAMeaning() {
         for call in ServerCall.allCases {
             for status in 100...999 {

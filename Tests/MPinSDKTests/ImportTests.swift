@@ -181,7 +181,7 @@ final class ImportTests: FolderTestCase {
         }
     }
 
-    /// Returns stored users. Each one's name says what is right or wrong with its data.
+    /// Returns users as an old Milagro client stores them. Each user's name says what is right or wrong with the data.
     private func milagroUsers(_ alice: (id: String, token: String, server: MilagroServer, sdk: SDK)) throws
         -> (users: [String: Any], secure: [String: Any])
     {

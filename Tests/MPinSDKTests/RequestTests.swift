@@ -141,7 +141,7 @@ final class RequestTests: FlowTestCase {
 
     // MARK: Trying again
 
-    /// The first `count` requests of that kind get the answer `reply`.
+    /// Gives the answer `reply` to the first `count` requests of this kind, and the usual answers after that.
     private func failFirst(_ count: Int, _ call: MilagroServer.Call, _ reply: Reply) {
         let left = Locked(count)
         server.state.withLock { state in
