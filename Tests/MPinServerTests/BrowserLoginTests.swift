@@ -86,7 +86,7 @@ final class BrowserLoginTests: XCTestCase {
                 XCTAssertFalse((answer.object["message"] as? String ?? "").isEmpty)
             }
         }
-        // The verdict of a login on the same device can be reported, too, although no phone waits for it.
+        // The RPA may also report its verdict on a login on the user's own device, although no phone waits for it.
         let here = try client.prove(alice, wid: "0")
         XCTAssertEqual(try TestBrowser(server.backend).redeem(here).status, 200)
         XCTAssertEqual(try TestBrowser(server.backend).report(here, 200).status, 200)

@@ -147,8 +147,8 @@ final class OperatorTests: XCTestCase {
         mpind.stop(SIGTERM)
     }
 
-    /// Rotates as docs/operating.md describes: with the option for the whole state folder, then with those for single
-    /// files.
+    /// Rotates the master secret as docs/operating.md describes: with the option for the whole state folder, then with
+    /// the options for single files.
     func testARotationIsRecordedAndTakesTheStateFolder() throws {
         let mpind = try started()
         func rotated() throws -> [String] {

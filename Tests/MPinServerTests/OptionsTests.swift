@@ -177,8 +177,8 @@ final class OptionsTests: XCTestCase {
             try error(.rpa, ["--smtp-password-file", "/none"]).description.contains("cannot read /none"))
     }
 
-    /// Every user of the machine can read a program's arguments, and every program of the same user can read its
-    /// environment.
+    /// A secret on the command line or in the environment must be refused: every user of the machine can read a
+    /// program's arguments, and every program of the same user can read its environment.
     func testASecretOnTheCommandLineOrInTheEnvironmentIsRefused() throws {
         for row in ServerPart.allCases.flatMap(\.rows) where row.isSecret {
             let name = row.name
@@ -463,8 +463,8 @@ final class OptionsTests: XCTestCase {
         }
     }
 
-    /// Without a public URL, links and cookies would be made for plain HTTP or for an address that nobody can reach,
-    /// and no error would show it.
+    /// Behind a proxy, a public URL must be given. Without it, links and cookies would be made for plain HTTP or for an
+    /// address that nobody can reach, and no error would show it.
     func testBehindAProxyAPublicURLIsRequired() throws {
         let url = ["--public-url", "https://login.example.org"]
         for (part, more, missing) in [
@@ -484,8 +484,8 @@ final class OptionsTests: XCTestCase {
         try check(.dta, ["--behind-proxy", "--key-file", "x"])
     }
 
-    /// Without --behind-proxy or TLS, only an RPA or a proxy on the same machine can reach the RPS, and all its
-    /// requests count as those of one caller. The RPS must warn of this.
+    /// Without --behind-proxy or TLS, only an RPA or a proxy on the same machine can reach the RPS, and all requests
+    /// that it forwards count as those of one caller. The RPS must warn of this.
     func testAnRPSThatCountsAllCallersAsOneWarnsOfIt() throws {
         func warnings(_ part: ServerPart, _ more: [String]) throws -> [String] {
             try SettingsReader(part).read(arguments: (Self.needed[part] ?? []) + more, environment: [:]).warnings

@@ -239,8 +239,9 @@ final class WaitingTests: XCTestCase {
         XCTAssertEqual(try server.backend.call("GET", "/login").status, 429)
     }
 
-    /// The program raises its soft limit on open files to the hard limit. If that is too small for its own limits, it
-    /// must accept fewer connections. Otherwise it could run out of files for any connection.
+    /// The program raises its soft limit on open files to the hard limit. If the hard limit is too small for the
+    /// configured number of connections, the program must accept fewer connections. Otherwise it could run out of files
+    /// for any connection.
     func testTooFewOpenFilesAreSaidAndTheLimitsFitThem() throws {
         let raised = try Mpind(backend, files: "256:20000")
         try raised.waitUntilReady()
@@ -257,7 +258,8 @@ final class WaitingTests: XCTestCase {
         XCTAssertEqual(said?["needed"].flatMap { Int($0) }.map { $0 > 10_000 }, true)
         let connections = try XCTUnwrap(said?["connections"].flatMap { Int($0) })
         XCTAssertTrue((32..<256).contains(connections), "\(connections)")
-        // Opens more connections than the system has files for. The server must still serve those that it accepts.
+        // Opens more connections than the process may have open files. The server must still serve those that it
+        // accepts.
         let files = try (0..<600).map { try Sockets.connect(backend.port, from: UInt16(2 + $0 % 8)) }
         for file in files { close(file) }
         let client = TestClient(backend: backend)
