@@ -36,7 +36,7 @@ ok "no path of the build machine"
 export PKG_CONFIG_PATH=$lib/pkgconfig
 [ "$(pkg-config --modversion mpin)" = "$version" ]
 make -C "$root/bindings/c" --no-print-directory OUT="$work/by-pkg-config" >/dev/null
-# shellcheck disable=SC2046 # lists of words
+# shellcheck disable=SC2046 # the output is a list of words, so it is not quoted
 cc -std=c99 -o "$work/self-test" "$root/Tests/C/self_test.c" $(pkg-config --cflags --libs mpin)
 LD_LIBRARY_PATH=$lib "$work/self-test" >/dev/null
 links_to_the_copy "$work/by-pkg-config"
