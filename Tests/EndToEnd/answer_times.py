@@ -21,12 +21,13 @@ from phone import Phone
 from mpin import crypto
 
 STEPS = ["pass1", "pass2", "mpinAuthenticate"]
-#: The largest |t| that passes. With 18 pairs and no leak, the largest |t| is almost always between 2 and 3.5. If
-#: something leaks, |t| is above 4 and grows with the number of samples. Pass 2 leaked once (|t| 4.5 with 5,000
-#: samples), because records of unknown IDs were shorter than others, and records of wrong PINs had members that those
-#: of blocked and revoked identities did not have.
+#: The limit for |t|, the absolute value of Welch's t. With 18 values of t and no leak, the largest |t| is almost always
+#: between 2 and 3.5. If something leaks, |t| is above 4 and grows with the number of samples. Pass 2 leaked once (|t|
+#: 4.5 with 5,000 samples), because stored records of unknown IDs were shorter than others, and records of wrong PINs
+#: had members that those of blocked and revoked identities did not have.
 LIMIT = 4.5
-#: The fraction of the slowest answers that is left out, because the rest of the machine has delayed most of them.
+#: The fraction of the answers that is left out. These are the slowest ones, most of which other work of the machine has
+#: delayed.
 SLOW = 0.05
 
 
@@ -93,7 +94,7 @@ class Guesser:
 
 
 def invented() -> bytes:
-    """An identity that was never registered."""
+    """Returns a random M-Pin ID that was never registered."""
     text = {"mobile": 1, "issued": "2026-01-01 00:00:00.000000", "userID": "user0000@example.com", "salt": "0" * 32}
     return json.dumps(text | {"salt": random.randbytes(16).hex()}).encode()
 
@@ -110,7 +111,7 @@ class Kind:
     """A group of identities. From outside, all groups must look the same."""
 
     name: str
-    #: The expected status of authenticate; None accepts any.
+    #: The status with which /mpinAuthenticate must answer a wrong PIN for these identities; None accepts any status.
     status: int | None
     people: list[Guesser]
     times: list[list[float]] = field(default_factory=list)
@@ -143,6 +144,6 @@ def differences(kinds: Sequence[Timed], steps: list[str] = STEPS) -> dict[str, f
 
 
 def welch(one: list[float], other: list[float]) -> float:
-    """Welch's t of two samples."""
+    """Returns Welch's t of two samples."""
     spread = statistics.variance(one) / len(one) + statistics.variance(other) / len(other)
     return (statistics.fmean(one) - statistics.fmean(other)) / math.sqrt(spread)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tests the website in headless Chromium with a real server. Screenshots go to build/browser. With SCREENSHOTS=FOLDER,
-# those for the documentation also go to FOLDER.
+# Tests the website in headless Chromium with a real server. Screenshots go to build/browser. With SCREENSHOTS=FOLDER in
+# the environment, the screenshots for the documentation also go to FOLDER.
 set -euo pipefail
 # shellcheck source=Tests/EndToEnd/server.sh
 . "$(dirname "$0")/server.sh"

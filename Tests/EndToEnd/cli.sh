@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests mpin-cli with a real server: every command, every documented exit code, the terminal.
+# Tests mpin-cli with a real server: every command, every documented exit code, the input of a PIN at a terminal.
 set -euo pipefail
 # shellcheck source=Tests/EndToEnd/server.sh
 . "$(dirname "$0")/server.sh"
@@ -20,8 +20,9 @@ expect() {
     [ "$status" -eq "$code" ] || { echo "$*: exit code $status, expected $code" && cat "$work/said" "$work/heard"; exit 1; }
 }
 
-# browser KIND OPTION: starts a browser that shows KIND, and logs it in with the client. A login with a wrong PIN comes
-# first, and must not log the browser in.
+# browser KIND OPTION: starts Tests/C/browser.sh, which stands for a browser that shows an access number or a QR code
+# (KIND: getAccessNumber or getQrUrl). Logs it in with `mpin-cli login USER OPTION`, where OPTION is --number or --qr. A
+# login with a wrong PIN comes first, and must not log the browser in.
 browser() {
     local shown=$work/shown browser
     rm -f "$shown"
@@ -37,7 +38,7 @@ browser() {
     wait "$browser"
 }
 
-# device_name USER: the device name in the store.
+# device_name USER: prints the user's device name, read from the client's store.
 device_name() {
     MPIN_LIBRARY=$root/build/libmpin.so PYTHONPATH=$root/bindings/python python3 -B - "$1" <<'PY'
 import os, sys, mpin
@@ -67,9 +68,9 @@ browser getQrUrl --qr
 grep -q "^Login at .*, $backend, as $user\$" "$work/heard"
 ok "login --qr, and who asks is shown first"
 
-# Starts two servers on other ports: a page whose service description names the real server, and another backend. The
-# client's backend is the latter, so it must ask whether it may go to the real server. There is no terminal on which a
-# user could say yes, so it refuses.
+# Starts two servers on other ports: one with a page whose service description names the real server, and another
+# backend, which the client uses. So the client must ask whether it may go to the real server. There is no terminal on
+# which a user could say yes, so it refuses.
 mkdir -p "$work/page" "$work/other/rps"
 printf '{"name":"Shop","url":"%s","rps_prefix":"rps","logo_url":"","type":"online"}' "$backend" >"$work/page/service"
 cp "$work/settings.json" "$work/other/rps/clientSettings"

@@ -27,7 +27,7 @@ register() {
     say "$user registered, PIN 1234: $(tail -n 1 "$work/register.log")"
 }
 
-# field NAME FILE: prints the value of a hidden form field, or of an HTML attribute, with this name in a page.
+# field NAME FILE: prints the value that the hidden form field NAME, or the HTML attribute NAME, has in the page FILE.
 field() {
     sed -n "/\(name=\"$1\" value\|$1\)=/{s/.*\(name=\"$1\" value\|$1\)=\"\([^\"]*\)\".*/\2/p;q}" "$2"
 }

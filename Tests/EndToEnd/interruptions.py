@@ -34,8 +34,8 @@ class Crowd:
         self._idle: list[Phone] = []
         self._stop = threading.Event()
         self._lock = threading.Lock()
-        #: The phones with their bodies of pass 2 and the answers. A body or token that was used must not be accepted
-        #: again.
+        #: Every pass 2 that the server has accepted: the phone, the body of pass 2, and the answer, which contains the
+        #: one-time token. After a restart, the server must accept neither the body nor the token a second time.
         self.used: list[tuple[Phone, dict[str, Any], dict[str, Any]]] = []
         self.refusals: Counter[str] = Counter()
         self._threads = [threading.Thread(target=self._work) for _ in range(threads)]
@@ -104,8 +104,8 @@ def kills(server: Server, cycles: int) -> str:
     slowest = 0.0
     phones: list[Phone] = []
     for _ in range(cycles):
-        # Uses new phones in each cycle, because an attempt that a kill interrupts counts as wrong, and three of them
-        # block.
+        # Uses new phones in each cycle, because an attempt that a kill interrupts counts as wrong, and three such
+        # attempts block an identity.
         with crowd(server) as people:
             wait_until(lambda: len(people.used) > 10, 60)
             server.end(signal.SIGKILL)

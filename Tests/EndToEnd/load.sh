@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Starts a real mpind and makes whole logins at it from a separate process, mpin-load, which gets the arguments.
+# Starts a real mpind, and runs mpin-load, a separate process that registers and logs in many users at it. The arguments
+# of this script are passed on to mpin-load.
 set -euo pipefail
 # shellcheck source=Tests/EndToEnd/server.sh
 . "$(dirname "$0")/server.sh"

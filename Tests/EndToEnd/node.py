@@ -96,7 +96,7 @@ class Server:
         return len(names) - sum((there, here) in ours for here, there in ours)
 
     def load(self, **options: Any) -> dict[str, Any]:
-        """The results of mpin-load."""
+        """Runs mpin-load with this server and returns its results."""
         return load(self.backend, self.pid, **options)
 
     def revoke(self, user: str) -> None:
@@ -113,7 +113,7 @@ class Server:
 
 
 def load(backend: str, pid: int, **options: Any) -> dict[str, Any]:
-    """The results of mpin-load. Limits that it reports as broken are ignored here."""
+    """Runs mpin-load and returns its results. Limits that it reports as broken are ignored here."""
     words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
     command = [str(ROOT / ".build/release/mpin-load"), "--url", backend, "--pid", str(pid), "--json"]
     done = subprocess.run(command + words, capture_output=True, text=True, check=False)
@@ -122,7 +122,7 @@ def load(backend: str, pid: int, **options: Any) -> dict[str, Any]:
 
 
 def registered(server: Server, user: str) -> Phone:
-    """A phone whose registration is finished, with PIN."""
+    """Registers a user with the PIN of this module, and returns the phone."""
     phone = Phone(server.backend, user)
     phone.start_registration()
     phone.finish_registration(PIN)

@@ -260,8 +260,8 @@ class OldClient:
         if "active" not in members:
             raise ClientError(Status.RESPONSE_PARSE_ERROR, 200)
         self.mpin_id = bytes.fromhex(mpin_id)
-        # The old client stores M-Pin IDs without user ids, and reads the user id from the M-Pin ID. If one M-Pin ID
-        # lacks it, the client cannot read any of its users.
+        # The old client stores M-Pin IDs without user ids, and reads the user id from the M-Pin ID. If one M-Pin ID did
+        # not contain it, the client could not read any of its users.
         assert json.loads(self.mpin_id)["userID"] == self.user
         return members["active"] is True
 
@@ -361,7 +361,7 @@ class OldClient:
         (share,) = _text(_check(send("GET", url), {410: Status.REVOKED}), "timePermit")
         return share
 
-    # Codes and logout
+    # Reports about access numbers and QR codes, and logout
 
     def report_code(self, status: str, wid: str, user: str = "") -> dict[str, Any]:
         body = {"status": status, "wid": wid}

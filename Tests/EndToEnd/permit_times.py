@@ -16,20 +16,20 @@ from node import PIN, Server, registered
 from phone import Phone
 
 STEPS = ["timePermit", "timePermit of D-TA 2"]
-#: The parameter and the prime of the field of the curve y^2 = x^3 + 2 (docs/curve.md).
+#: X is the parameter of the curve y^2 = x^3 + 2, and FIELD is the prime of its field (docs/curve.md).
 X = -0x4000000003C012B1
 FIELD = 36 * X**4 + 36 * X**3 + 24 * X**2 + 6 * X + 1
 #: The number of identities of each kind. The requests take turns among them.
 PEOPLE = 100
-#: The map of an identity's hash to a point takes at least this many tries for every identity here. Anybody who knows an
-#: ID can compute its number of tries. If the server mapped only the hashes of registered IDs, the time of many tries
-#: would be seen.
+#: The test uses only identities whose hash takes at least this many tries until it is mapped to a point of the curve.
+#: Anybody who knows an ID can compute its number of tries. If the server mapped the hashes of registered IDs only, the
+#: time for many tries would reveal that an ID is registered.
 TRIES = 4
 
 
 @dataclass
 class Kind:
-    """A group of identities that are all registered, or all not."""
+    """A group of identities: all of them are registered, or none is."""
 
     name: str
     people: list[bytes]

@@ -76,7 +76,7 @@ fails() {
     grep "$2: ." <<<"$said" >/dev/null || { echo "$1 said: $said"; return 1; }
 }
 sed 's/finish_authentication\(.*\)1234/finish_authentication\14321/' login.c >wrong.c
-# shellcheck disable=SC2046 # lists of words
+# shellcheck disable=SC2046 # the output is a list of words, so it is not quoted
 cc wrong.c -o wrong $(pkg-config --cflags --libs mpin) -Wl,-rpath,"$root/build"
 fails ./wrong INCORRECT_PIN
 sed 's/finish_authentication\(.*\)1234/finish_authentication\14321/' login.py >wrong.py

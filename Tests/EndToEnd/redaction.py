@@ -17,7 +17,8 @@ from typing import Any
 WORD = re.compile(r"[0-9A-Za-z@._%+-]+")
 #: Tokens, keys, shares, points, signatures, cookies and M-Pin IDs are long hex numbers.
 HEX = re.compile(r"[0-9A-Fa-f]{32,}")
-#: The names of access numbers and one-time digits in the messages. These secrets are not hex.
+#: Access numbers and one-time digits. They are found by the names of their members, because they are too short to be
+#: recognised as hex.
 SHORT = re.compile(r'"(?:OTP|accessNumber)"\s*:\s*"([0-9]{6,7})"')
 QUERY = re.compile(r"[?&](?:regOTT|signature|hash_mpin_id|mpin_id|[ies])=")
 

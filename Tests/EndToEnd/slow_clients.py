@@ -11,10 +11,11 @@ from typing import Any
 
 from node import TIMED, Server
 
-#: The seconds between two bytes.
+#: The seconds between two bytes that a slow connection sends.
 PAUSE = 2
 HEAD = b"POST /rps/pass1 HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-#: The beginnings of the requests. The connections send more of the header or the body, but never all of it.
+#: The first bytes of each connection, for slow headers and for slow bodies. After that, the connections send more of
+#: the header or of the body byte by byte, but never all of it.
 BEGINNINGS = {"header": HEAD + b"X-Slow: ", "body": HEAD + b"Content-Length: 60000\r\n\r\n{"}
 
 
@@ -44,7 +45,7 @@ class Crawlers(threading.Thread):
         while self._selector.get_map() or self._coming:
             for key, _ in self._selector.select(0.02 if self._coming else 0.2):
                 self._read(key)
-            # Opens 50 connections at a time, so that closed ones are noticed soon.
+            # Opens at most 50 connections before it looks again for connections that the server has closed.
             for _ in range(min(50, len(self._coming))):
                 self._open(self._coming.popleft())
             if not self._coming:

@@ -26,9 +26,9 @@ from slow_clients import slow_clients
 from two_nodes import two_nodes
 from waiting_pages import waiting_pages
 
-#: The kinds of identities that get a wrong PIN, and the status of authenticate for each.
+#: The kinds of identities for which wrong PINs are sent, and the status that /mpinAuthenticate must answer for each.
 KINDS = {"wrong": 401, "locked": 410, "revoked": 410}
-#: For each part of a request, the server's option for the seconds that it may take.
+#: For each part of a request, the server's option that limits how many seconds this part may take.
 OPTIONS = {"header": "header-seconds", "body": "read-seconds"}
 #: The only refusals that may occur under load.
 POLITE = ("429 with Retry-After", "503 with Retry-After")
@@ -56,7 +56,8 @@ def overload(server: Server, seconds: float) -> str:
         assert refused > 0, "nothing was refused"
         usual = min(peak["loginsPerSecond"], after["loginsPerSecond"])
         assert crush["loginsPerSecond"] >= 0.8 * usual, (crush, peak, after)
-        # The load began at once, and its registrations took less than ten seconds.
+        # The load `after` began as soon as the overload had ended, and its registrations took less than ten seconds. So
+        # this checks that the server has recovered within ten seconds.
         assert after["loginsPerSecond"] >= 0.8 * peak["loginsPerSecond"], (after, peak)
     return (
         f"{peak['loginsPerSecond']:.0f} logins/s at its peak, {crush['loginsPerSecond']:.0f} at three times the demand "
@@ -92,7 +93,8 @@ def steadiness(server: Server, rounds: int, seconds: float) -> str:
     # The last connections of a load may still be closing.
     wait_until(lambda: server.files() <= min(files) + 8)
     early, late = halves(sizes)
-    # Allows growth by one percent per hour, and by 1 MB (4 MB in the short form) for single pages of the heap.
+    # Allows growth by one percent per hour, but always by at least 1 MB (4 MB in the short form), because the heap may
+    # grow by a few pages at any time.
     assert late - early <= max(1 if TIMED else 4, 0.01 * hours * early), f"memory grows: {sizes}"
     fast, slow = halves(latencies)
     if TIMED:

@@ -51,7 +51,7 @@ class Split:
         self._parts = {}
 
     def load(self, **options: Any) -> dict[str, Any]:
-        """The results of mpin-load for logins through the RPA."""
+        """Runs mpin-load, whose logins go through the RPA, and returns its results."""
         return load(self.backend, self._parts["rps"].pid, **options)
 
     def memory(self) -> dict[str, int]:

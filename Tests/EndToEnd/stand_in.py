@@ -53,7 +53,7 @@ class Reply:
 
 
 def recorded(flow: str, hop: str, method: str, path: str, number: int = 0) -> Exchange:
-    """Returns a recorded exchange of this flow: the one after the first `number` whose target begins with `path`. hop:
+    """Returns a recorded exchange of this flow whose target begins with `path`. Skips the first `number` of them. hop:
     the server that was asked."""
     found = [
         exchange

@@ -22,7 +22,7 @@ from stand_in import Exchange, OldAuthority, OldRPA, OldRPS, ask, recorded
 from test_old_client import failure, log_in
 
 MPIND = os.environ.get("MPIND", str(ROOT / "build" / "mpind"))
-#: The master shares of wire section 16.
+#: The master shares of the two D-TAs in the example of wire section 16.
 SHARES = (
     "154a9c6664148b67c569ccfa9701ab172f258fa2998f5c07a3484ac6437c4a80",
     "0d10b00e72eba63a68a932020099185e878cf2008cfe3ec87cc40cebf45854de",

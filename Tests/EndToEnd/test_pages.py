@@ -30,7 +30,7 @@ from test_browser import (
 __all__ = ["browser", "chromium"]
 AXE = (Path(axe_core_python.__file__).parent / "axe.min.js").read_text()
 LANGUAGES = ["en", "de", "fr", "es"]
-#: A word that occurs only on the start page of that language.
+#: For each language, a word that only the start page in this language contains.
 WORDS = {"en": "steal", "de": "stehlen", "fr": "voler", "es": "robar"}
 SCREENSHOTS = os.environ.get("SCREENSHOTS")
 
@@ -319,7 +319,7 @@ def branded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def test_a_brand_of_any_colour_is_readable_light_and_dark(browser: Browser, branded: str) -> None:
-    """Uses yellow, on which white text would not be readable, as yellow text on white would not be."""
+    """Uses yellow as the operator's colour. White text on yellow would not be readable, nor yellow text on white."""
     look = Look(browser, "de")
     look.speak("ja")
     for name, path in [("home", "/"), ("sign-up", "/signup"), ("login-number", "/login/number"), ("login", "/login")]:

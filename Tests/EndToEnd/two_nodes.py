@@ -14,15 +14,15 @@ from typing import Any
 from node import LOST, PIN, Server, accepted, registered
 from phone import Phone, Refused, wait_until
 
-#: The number of simultaneous requests.
+#: The number of requests that are sent at the same time.
 AT_ONCE = 8
 #: The number of wrong PINs that block an identity.
 LIMIT = 3
 
 
 def two_nodes(folder: Path, people: int, guesses: int) -> str:
-    """people: the number of attacked identities; guesses: the number of wrong PINs for each, AT_ONCE of them at a
-    time."""
+    """Runs two servers on one database. Replays the logins of `people` identities at both, and then tries `guesses`
+    wrong PINs at both for each of `people` other identities, AT_ONCE of them at a time."""
     one = Server(folder / "one", log_level="debug")
     nodes = [one]
     try:

@@ -21,15 +21,15 @@ from split import Split
 #: WAIT: the seconds for which a page asks the server to delay its answer. PAUSE: the seconds until the page asks again,
 #: as in live.js.
 WAIT, PAUSE = 30 if TIMED else 2, 1
-#: OWN: the number of pages from the address from which the logins also come. OTHERS: the number from each other
-#: address.
+#: OWN: the number of pages from the address from which the logins also come. OTHERS: the number of pages from each
+#: other address.
 OWN, OTHERS = 200, 200
 #: The number of rounds. Each measures logins without waiting pages and then with them.
 ROUNDS = 5
-#: The number of logins each second.
+#: The number of logins that mpin-load makes each second.
 RATE = 30
-#: Turns off the limits on logins and registrations, because mpin-load makes all of them from one address. The others
-#: stay.
+#: Options that turn off the limits on logins and registrations, because mpin-load makes all of them from one address.
+#: The server's other limits stay on.
 RATES = [
     f"--rate-{name}={value}"
     for name, value in [("login-address", "off"), ("login-identity", "off"), ("register-address", "off")]
@@ -53,8 +53,8 @@ class Page:
         self._send(b"POST /rps/access HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body))
 
     def answer(self) -> str | None:
-        """Returns nothing until the server's answer is complete, then "page", the status of the login, or an HTTP
-        status that is not 200."""
+        """Returns None until the server's answer is complete. Then returns "page" for a login page, the status of a
+        login, or an HTTP status that is not 200. Returns "closed" if the server has closed the connection."""
         data = self.socket.recv(65536)
         if not data:
             return "closed"
@@ -88,9 +88,9 @@ class Pages(threading.Thread):
         self._selector = selectors.DefaultSelector()
         self._resting: deque[tuple[float, Page]] = deque()
         self._last = threading.Event()
-        #: Set when all pages are loaded and poll, or when the thread has failed.
+        #: Set when all pages are loaded and have begun to poll, or when the thread has failed.
         self.wait_all = threading.Event()
-        #: The server's answers, and how often each came.
+        #: How often each result of Page.answer() came.
         self.answers: Counter[str] = Counter()
         self.failure: Exception | None = None
         self.start()

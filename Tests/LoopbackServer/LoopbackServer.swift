@@ -35,7 +35,7 @@ package enum Reply: Sendable {
     case raw([UInt8])
     /// Sends these bytes, then nothing until the client closes.
     case stall([UInt8] = [])
-    /// Sends one of these bytes every `milliseconds`.
+    /// Sends these bytes one by one, with a pause of `milliseconds` between them.
     case drip([UInt8], milliseconds: UInt32)
     /// Sends these bytes, then resets the connection.
     case reset([UInt8] = [])
@@ -64,7 +64,8 @@ package final class LoopbackServer: Sendable {
         var isStopped = false
     }
 
-    /// `onEnd` is called at the end of each connection.
+    /// Starts the server on a free port. It calls `handler` for each request, and `onEnd` at the end of each
+    /// connection.
     package init(
         onEnd: @escaping @Sendable () -> Void = {}, handler: @escaping @Sendable (ReceivedRequest) -> Reply
     ) throws {
@@ -124,7 +125,7 @@ package final class LoopbackServer: Sendable {
         }
     }
 
-    /// Returns false when the connection has ended.
+    /// Sends the reply. Returns false if the connection has ended.
     private func perform(_ reply: Reply, on connection: Int32) -> Bool {
         switch reply {
         case .answer(let status, let headers, let body):

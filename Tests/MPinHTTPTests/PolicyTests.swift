@@ -105,7 +105,8 @@ final class PolicyTests: XCTestCase {
             let answer = try transport.execute(HTTPRequest(url: url, deadline: .after(milliseconds: 5000)))
             return String(decoding: answer.bytes, as: UTF8.self)
         }
-        // Sets a variable that would switch off the proxy. Only the policy may determine it, not the environment.
+        // Sets a variable that would switch off the proxy. It must have no effect: the policy alone determines whether
+        // requests use a proxy, not the environment.
         setenv("no_proxy", "*", 1)
         defer { unsetenv("no_proxy") }
         XCTAssertEqual(try get("http://nowhere.invalid/x?y=1"), "by proxy")

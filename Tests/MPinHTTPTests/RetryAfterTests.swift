@@ -9,7 +9,7 @@ final class RetryAfterTests: XCTestCase {
         HTTPResponse(status: 503, headers: [("retry-after", value)], body: SecretBytes(count: 0)).retryAfter
     }
 
-    /// Returns the time in `seconds` from now as text, in a format of strftime(3).
+    /// Returns the time that is `seconds` seconds from now as text, in a format of strftime(3).
     private func moment(in seconds: Int, _ format: String) -> String {
         var (moment, parts) = (time(nil) + seconds, tm())
         gmtime_r(&moment, &parts)

@@ -10,7 +10,8 @@ private final class MailServer: Sendable {
     private let answers: [String: String]
     private let transcript = Locked<[String]>([])
 
-    /// `answers`: other answers than the usual ones, for commands with this first word.
+    /// Starts the server. `answers` replaces the usual answers to the commands that begin with these words; `greeting`
+    /// stands for the first line, before any command.
     init(_ answers: [String: String] = [:]) throws {
         (listener, port) = try listenOnLoopback()
         self.answers = answers
@@ -139,7 +140,7 @@ final class SMTPTests: XCTestCase {
     }
 
     /// The subject looks like an encoded word. If it were sent as it is, a mail program would decode it and show
-    /// another one.
+    /// another subject.
     func testASubjectThatReadsLikeAnEncodedWordIsEncodedItself() throws {
         let server = try server()
         var mail = mail
@@ -214,8 +215,9 @@ final class SMTPTests: XCTestCase {
         XCTAssertTrue(server.lines.contains("STARTTLS"), "\(server.lines)")
     }
 
-    /// 0.0.0.0 leads to this machine but is not a loopback address, so it stands for another machine. Without TLS the
-    /// mail must not be sent there, because an attacker on the way could have removed the server's offer of STARTTLS.
+    /// A connection to 0.0.0.0 reaches this machine, but 0.0.0.0 is not a loopback address, so the client must treat it
+    /// like another machine. Without TLS it must not send the mail there, because an attacker on the way could have
+    /// removed the server's offer of STARTTLS.
     func testWithoutTLSNoMailLeavesThisMachine() throws {
         let server = try server()
         guard case .network = failure(mail, url: "smtp://0.0.0.0:\(server.port)") else {

@@ -78,7 +78,7 @@ final class TLSTests: XCTestCase {
         XCTAssertEqual(openssl.terminationStatus, 0)
     }
 
-    /// Starts a server with that certificate, which answers every GET with 200, and returns its URL.
+    /// Starts a server with the certificate `NAME.pem`, which answers every GET with 200, and returns its URL.
     private func serve(_ name: String) throws -> String {
         let files = ["-cert", "\(folder)/\(name).pem", "-key", "\(folder)/\(name).key"]
         let server = process(["s_server", "-www", "-accept", "127.0.0.1:0"] + files)
@@ -160,7 +160,7 @@ final class TLSTests: XCTestCase {
 
     // MARK: Pins
 
-    /// `sha256//BASE64` of the certificate's public key, computed by openssl.
+    /// Returns the pin of a certificate: `sha256//BASE64` of its public key, computed by openssl.
     private func pin(_ name: String) throws -> String {
         let publicKey = "\(folder)/\(name).pub"
         let extract = process(["x509", "-in", "\(folder)/\(name).pem", "-noout", "-pubkey"])

@@ -4,8 +4,8 @@ import MPinHTTP
 import MPinSDK
 import XCTest
 
-/// Tests that a backend cannot make its clients send requests to private or local addresses, which it may not reach
-/// itself. names_test.c tests host names that resolve to such addresses.
+/// Tests that a backend cannot make its clients send requests to private or local addresses, which the client can reach
+/// but the backend perhaps cannot. names_test.c tests host names that resolve to such addresses.
 final class AimedClientTests: FolderTestCase {
     /// A backend that gives every request the same client settings. A test can set one URL in them to another host.
     private final class Backend: Sendable {
@@ -13,7 +13,8 @@ final class AimedClientTests: FolderTestCase {
         private let socket = Locked<LoopbackServer?>(nil)
         private let outer: String?
 
-        /// `seenAs`: the URL with an Internet address under which clients with its ``environment`` reach this backend.
+        /// Starts a backend. `outer`: a URL with an Internet address; clients with this backend's ``environment`` see
+        /// the backend under this URL. Nil: clients see the real URL on this machine.
         init(seenAs outer: String? = nil) throws {
             self.outer = outer
             let server = try LoopbackServer { [settings] _ in
@@ -104,7 +105,7 @@ final class AimedClientTests: FolderTestCase {
             }
         }
         XCTAssertEqual(inner.accepted, 0)
-        // The program itself may name such an address, as the URL of a service.
+        // Unlike a backend, the program itself may name an address of this machine, here as the URL of a service.
         _ = try? sdk.serviceDetails(inner.url)
         XCTAssertEqual(inner.accepted, 1)
         XCTAssertEqual(ask("registerURL", sdk), .untrustedDomainError)
@@ -193,8 +194,8 @@ final class AimedClientTests: FolderTestCase {
     }
 }
 
-/// Sends requests for the URL `outer` to a server on this machine, and reports an Internet address for their
-/// connections. Sends all other requests where their URLs say.
+/// Sends requests for URLs below `outer` to the server `here` on this machine, but reports that they reached an
+/// Internet address. Sends all other requests unchanged.
 private struct Elsewhere: HTTPTransport {
     let transport: CurlTransport
     let outer: String

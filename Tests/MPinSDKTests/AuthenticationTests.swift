@@ -47,7 +47,7 @@ final class AuthenticationTests: FlowTestCase {
         let user = try registered()
         let foreign = try server.permitShare(try registered("bob@example.com").mpinID, second: true)
         for call in [MilagroServer.Call.timePermit, .secondTimePermit] {
-            // The answer contains a valid point, but as the permit share of another identity.
+            // The answer contains a valid point, but this point is the permit share of another identity.
             server.reply(call, permitAnswer(foreign))
             try sdk.startAuthentication(user)
             XCTAssertEqual(failure { () throws(SDKError) in _ = try finishAuthentication(user, "1234") }, .incorrectPIN)
@@ -59,7 +59,8 @@ final class AuthenticationTests: FlowTestCase {
         }
     }
 
-    /// Returns an answer with this share, which is valid for a request for the first and for the second permit share.
+    /// Returns an answer with this permit share. It has all members that the client needs, whether it has asked for the
+    /// first or for the second share.
     private func permitAnswer(_ share: String) -> Reply {
         let date = server.state.withLock { Int($0.date) }
         return .json(200, ["date": date, "signature": "a+b=&", "storageId": "00", "timePermit": share])
@@ -418,7 +419,8 @@ final class AuthenticationTests: FlowTestCase {
 
 private let order = "2400000008702a0db0bddf647a6366d2c43fd6ee0cc906cebe11c0a636eb1f6d"
 
-/// Returns y + count * r as 32 bytes; r is the group order.
+/// Returns the number in `y` plus `count` times the group order, as 32 big-endian bytes. It stands for the same scalar
+/// as `y`, but is not reduced.
 private func unreduced(_ y: [UInt8], _ count: Int) -> [UInt8] {
     let order = Hex.decode(order) ?? []
     var (sum, carry) = (y, 0)

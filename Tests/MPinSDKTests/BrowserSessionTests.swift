@@ -3,7 +3,7 @@ import LoopbackServer
 import MPinSDK
 import XCTest
 
-/// Logins for a browser, and logout.
+/// Tests logins that a phone makes for a browser, and logout.
 final class BrowserSessionTests: FlowTestCase {
     private let number = "2741539"
     private let qr = "f75dfd7607ec4213b177a3bd04651736"
@@ -101,8 +101,8 @@ final class BrowserSessionTests: FlowTestCase {
     }
 
     func testCheckDigits() throws {
-        // Computes the check digit of an access number: ((11 - S mod 11) mod 11) mod 10, with S = 7 d1 + 6 d2 + 5 d3 +
-        // 4 d4 + 3 d5 + 2 d6.
+        // Computes the check digit of an access number from its first six digits d1 to d6: ((11 - S mod 11) mod 11) mod
+        // 10, with S = 7 d1 + 6 d2 + 5 d3 + 4 d4 + 3 d5 + 2 d6.
         for good in ["2741539", "0000000", "1000004", "0000019", "9999996", "2700492", "9575081", "0000100"] {
             let digits = good.compactMap(\.wholeNumberValue)
             let weighted = 7 * digits[0] + 6 * digits[1] + 5 * digits[2] + 4 * digits[3] + 3 * digits[4] + 2 * digits[5]

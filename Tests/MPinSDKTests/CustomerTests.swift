@@ -49,7 +49,8 @@ final class CustomerTests: FlowTestCase {
             XCTAssertFalse(try other.userExists(id, customerID: customer, appID: app))
         }
 
-        // A user that one client core deletes is gone in the other one, too. The other user can still log in.
+        // Deletes the user of one customer in one client core. The user must then be gone in the other client core on
+        // the same store, too. The user of the other customer can still log in.
         try sdk.deleteUser(amber)
         XCTAssertEqual(amber.state, .invalid)
         XCTAssertEqual(try customers(sdk), ["blue"])

@@ -184,8 +184,8 @@ final class FactorTests: FlowTestCase {
         XCTAssertNoThrow(try logIn(user, "9876"))
     }
 
-    /// Returns the record with a token for the old hash of the same PIN: token + decimal number * A - hash * A, where A
-    /// is the point of the identity.
+    /// Returns the record with another token, which is for the old string hash of the same PIN: token + n * A - h * A,
+    /// where A is the point of the identity, n the PIN as a decimal number, and h its old hash.
     private func legacy(_ record: UserRecord, pin: [UInt8]) throws -> UserRecord {
         let id = try XCTUnwrap(Hex.decode(record.mpinID ?? ""))
         let token = try XCTUnwrap(record.token?.secret)

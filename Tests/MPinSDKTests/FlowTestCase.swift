@@ -21,7 +21,7 @@ class FlowTestCase: FolderTestCase {
         try super.tearDownWithError()
     }
 
-    /// The environment of ``sdk``.
+    /// The environment with which ``sdk`` is made. Subclasses override it, for example to shorten pauses.
     var environment: Environment { Environment() }
 
     func config(timeout: UInt32 = 10_000) -> SDKConfig {
@@ -71,6 +71,6 @@ class FlowTestCase: FolderTestCase {
         return try finishAuthentication(user, pin, sdk: other)
     }
 
-    /// Returns the user with that id in another client core.
+    /// Returns the user with this id as another client core sees it.
     func user(_ id: String = "alice@example.com", in sdk: SDK) throws -> User { try XCTUnwrap(try sdk.user(id)) }
 }

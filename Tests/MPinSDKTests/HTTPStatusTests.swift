@@ -3,7 +3,7 @@ import LoopbackServer
 import MPinSDK
 import XCTest
 
-/// Tests each row of wire section 13, and each status that it covers by a general rule.
+/// Tests each row of wire section 13, and each status for which that section has only a general rule.
 final class HTTPStatusTests: FlowTestCase {
     /// These tests repeat hundreds of requests, so the pauses are short. RetriesTests tests their lengths.
     override var environment: Environment {
@@ -137,7 +137,8 @@ final class HTTPStatusTests: FlowTestCase {
         XCTAssertEqual(rows, 18 * statuses.count)
     }
 
-    /// The text must contain no control characters and no characters that change the direction of text.
+    /// Errors contain the server's message as one line. It must contain no control characters and no characters that
+    /// change the direction of text.
     func testTheServersTextBecomesOneLineWithoutControlCharacters() throws {
         let user = try sdk.makeNewUser("alice@example.com")
         let message = "a\u{9b}31mb\u{85}c\u{2028}d\u{2029}e\u{202e}f\u{200b}g\u{7f}h ü 字"
@@ -191,7 +192,8 @@ final class HTTPStatusTests: FlowTestCase {
         XCTAssertEqual(user.state, .startedRegistration)
     }
 
-    /// Every status of every request has a meaning.
+    /// Tests that every HTTP status of every request has a meaning: only 200 is a success, and each status without a
+    /// meaning of its own gives one of the general errors.
     func testEveryStatusHasAMeaning() {
         for call in ServerCall.allCases {
             for status in 100...999 {

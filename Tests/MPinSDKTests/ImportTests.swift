@@ -58,7 +58,8 @@ final class ImportTests: FolderTestCase {
         (vector[part] as? [String: Any] ?? [:]).compactMapValues { $0 as? String }
     }
 
-    /// Returns a server on which alice@example.com is registered, and her token. The token is for the PIN number 5.
+    /// Returns a server on which alice@example.com is registered, and her ID and token. Her PIN is one to which the old
+    /// hash gives the number 5.
     private func alice() throws -> (id: String, token: String, server: MilagroServer, sdk: SDK) {
         let session = try vector("bn254cx-mpin", "session-032")
         let master = try XCTUnwrap(Hex.decode(try XCTUnwrap(texts(session, "in")["s"])))
@@ -69,7 +70,7 @@ final class ImportTests: FolderTestCase {
         return (try XCTUnwrap(texts(session, "in")["id"]), try XCTUnwrap(texts(session, "out")["token"]), server, sdk)
     }
 
-    /// Searches for a PIN to which the old hash gives the number 5.
+    /// Returns a PIN to which the old hash gives the number 5.
     private func oldPIN() throws -> String {
         try XCTUnwrap(
             (0..<1_000_000).lazy.map { String(format: "%06d", $0) }.first { pin in
@@ -98,7 +99,8 @@ final class ImportTests: FolderTestCase {
             try alice.sdk.importStorage(source(.milagro, try json([alice.server.url: [alice.id: user]]), secure)), 1)
         try checkAlice(alice.sdk, pin: pin, wrong: "0005")
         XCTAssertEqual(try alice.sdk.user("alice@example.com")?.deviceName, "phone")
-        // A second import of the same data adds no user, even without the name of the backend and after a restart.
+        // A second import of the same data, this time without the name of the backend, must add no user. After a
+        // restart, Alice must still be able to log in.
         XCTAssertEqual(try alice.sdk.importStorage(source(.milagro, try json([alice.id: user]), secure)), 0)
         let again = SDK()
         try again.initialize(SDKConfig(storagePath: path, backend: alice.server.url))
@@ -179,7 +181,7 @@ final class ImportTests: FolderTestCase {
         }
     }
 
-    /// Returns stored users. Each one's name says what is right or wrong with its data.
+    /// Returns users as an old Milagro client stores them. Each user's name says what is right or wrong with the data.
     private func milagroUsers(_ alice: (id: String, token: String, server: MilagroServer, sdk: SDK)) throws
         -> (users: [String: Any], secure: [String: Any])
     {

@@ -300,7 +300,7 @@ final class LifeCycleTests: FlowTestCase {
         try registered("bob")
         let other = try newSDK()
         XCTAssertEqual(try other.listAllUsers().count, 3)
-        // A folder in the place of the temporary file makes writing fail. Then nothing may be erased.
+        // A folder in the place of the temporary file makes writing the store fail. Then no user may be deleted.
         try FileManager.default.createDirectory(atPath: path + ".new", withIntermediateDirectories: false)
         XCTAssertEqual(failure { () throws(SDKError) in try sdk.deleteUsers() }, .storageError)
         XCTAssertEqual(alice.state, .registered)

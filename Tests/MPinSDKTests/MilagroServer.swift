@@ -27,12 +27,14 @@ final class MilagroServer: Sendable {
         var namesCustomers = false
         /// The access numbers and QR ids that browsers show at present.
         var browsers: Set<String> = ["2741539", "f75dfd7607ec4213b177a3bd04651736"]
-        /// The renewals that the server demands before the next logins with the right PIN succeed, one for each login.
+        /// The demands to fetch a new secret that the server sends in its answers to the next logins with the right
+        /// PIN, one for each login.
         var demands: [[String: any Sendable]] = []
-        /// Additional members of the client settings, and of the answer to a registration.
+        /// `settings`: additional members of the client settings. `registration`: additional members of the answer to a
+        /// registration.
         var settings: [String: any Sendable] = [:]
         var registration: [String: any Sendable] = [:]
-        /// Returns an answer that replaces the usual one, or nil.
+        /// Makes the answer to a request; nil for the usual answer. Tests set it to let requests fail.
         var override: @Sendable (Call, ReceivedRequest) -> Reply? = { _, _ in nil }
         var calls: [Call] = []
         var pending: [String: (regOTT: String, isActive: Bool)] = [:]
@@ -44,7 +46,7 @@ final class MilagroServer: Sendable {
     struct Pass1 {
         let commitment: [UInt8]
         let y: [UInt8]
-        /// The public key of an identity that signs.
+        /// The public key of an identity with signing keys; nil for other identities.
         let publicKey: [UInt8]?
     }
 

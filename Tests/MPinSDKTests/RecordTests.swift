@@ -4,14 +4,14 @@ import MPinSecrets
 import MPinWire
 import XCTest
 
-/// The stored record of a user.
+/// Tests the JSON form of a user's stored record.
 final class RecordTests: XCTestCase {
     private func decode(_ text: String) throws -> UserRecord {
         let bytes = Array(text.utf8)
         return try JSON.decode(UserRecord.self, from: bytes.span)
     }
 
-    /// A record of the first release.
+    /// A record as the first release of the library stored it.
     private let old = #"""
         {"userID":"alice","backend":"https://example.com","state":"REGISTERED","deviceName":"phone","mpinID":"7b7d",
         "token":"0401","mapping":"decimal6","permit":{"date":20778,"share":"0402"}}

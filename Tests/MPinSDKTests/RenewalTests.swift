@@ -4,9 +4,9 @@ import MPinSDK
 import MPinSecrets
 import XCTest
 
-/// Tests demands of a MIRACL server, at a login, that the client fetches new secrets. The demands are written from the
-/// description of the protocol (TRUST wire), not recorded. The server checks the following logins with the server
-/// secret.
+/// Tests what the client does when a MIRACL server demands, in its answer to a login, that the client fetches a new
+/// secret. The demands are written from the description of the protocol (TRUST wire), not recorded. The server checks
+/// the following logins with the server secret.
 final class RenewalTests: FlowTestCase {
     private let keyPair: [String: any Sendable] = ["dvsRegister": ["token": "leave", "curve": "BN254CX"]]
     private let id = "alice@example.com"

@@ -100,8 +100,8 @@ final class RequestTests: FlowTestCase {
             failure { () throws(SDKError) in try sdk.addTrustedDomain("https://a") }, .invalidArgument)
     }
 
-    /// Checks that a request that the rules forbid does not reach the program's own transport, which need not know
-    /// them.
+    /// Tests that the client core itself refuses a forbidden request and does not hand it to a transport of the
+    /// program. So such a transport need not know the rules.
     func testTheRulesAlsoApplyToATransportOfTheProgram() throws {
         struct Forbidden: HTTPTransport {
             func execute(
@@ -141,7 +141,7 @@ final class RequestTests: FlowTestCase {
 
     // MARK: Trying again
 
-    /// The first `count` requests of that kind get the answer `reply`.
+    /// Gives the answer `reply` to the first `count` requests of this kind, and the usual answers after that.
     private func failFirst(_ count: Int, _ call: MilagroServer.Call, _ reply: Reply) {
         let left = Locked(count)
         server.state.withLock { state in

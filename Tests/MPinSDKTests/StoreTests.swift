@@ -21,7 +21,7 @@ class FolderTestCase: XCTestCase {
     func read(_ path: String) throws -> [UInt8] { Array(try Data(contentsOf: URL(fileURLWithPath: path))) }
     func write(_ bytes: [UInt8], _ path: String) throws { try Data(bytes).write(to: URL(fileURLWithPath: path)) }
 
-    /// The status of the error that `body` throws; nil if it succeeds.
+    /// Runs `body` and returns the status of the error that it throws; nil if it succeeds.
     func failure(_ body: () throws(SDKError) -> Void) -> Status? {
         do throws(SDKError) { try body() } catch { return error.status }
         return nil
@@ -179,7 +179,7 @@ final class StoreTests: FolderTestCase {
         try write(Array(exchanged.joined(separator: [10])) + [10], path)
         var content = try store().load()
         XCTAssertEqual(content.damaged, 1)
-        // Lines were exchanged, but each record must still belong to its own user.
+        // The exchange of two lines counts as damage, but both records must still be read, each with its own user.
         XCTAssertEqual(sorted(content.records), sorted(records))
         for index in 1...3 {
             var replaced = lines
@@ -232,7 +232,8 @@ final class StoreTests: FolderTestCase {
         XCTAssertEqual(failure { () throws(SDKError) in _ = try FileStorage(path: path).read() }, .storageError)
     }
 
-    /// Tests that a pipe with the name of one of these files does not make `initialize` wait for ever. It once did.
+    /// Tests that `initialize` does not wait for ever if there is a pipe in the place of one of the files that it
+    /// reads. It once did.
     func testNoPipeInThePlaceOfAFileHoldsUpTheStart() throws {
         let files: [(name: String, status: Status)] = [
             ("store", .storageError), ("store.key", .storageError), ("ca.pem", .invalidArgument),

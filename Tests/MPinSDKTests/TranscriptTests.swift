@@ -113,7 +113,8 @@ final class TranscriptTests: FolderTestCase {
         let request = try XCTUnwrap(recorded["request"] as? [String: Any])
         let response = try XCTUnwrap(recorded["response"] as? [String: Any])
         let target = try XCTUnwrap(request["target"] as? String)
-        // Leaves out requests that servers send to each other: those with another hop, and those with these paths.
+        // Leaves out the requests that servers send to each other. These are the requests with these three paths, and
+        // those with another `hop`, which names the server that was asked.
         let isClients = ["rpa", "cloud"].contains(recorded["hop"] as? String)
         guard isClients, !["/mpinVerify", "/mpinPermitUser", "/mpinActivate"].contains(where: target.hasPrefix) else {
             return nil
@@ -288,7 +289,8 @@ final class TranscriptTests: FolderTestCase {
         XCTAssertEqual(player.problems, [])
     }
 
-    /// Returns the user of `std-02` with a permit of the day, either registered or about to fetch the first share.
+    /// Returns the registered user of the recording `std-10-access-number-login`. If not `finished`, returns the user
+    /// of `std-02-register-force-activated`, who is about to fetch the first share.
     private func registered(finished: Bool = true) throws -> User {
         try play("std-01-clientSettings") {
             try sdk.testBackend(player.url)
@@ -358,7 +360,8 @@ final class TranscriptTests: FolderTestCase {
             try sdk.setBackend(player.url)
         }
         let user = try stored(userOf: "std-10-access-number-login")
-        // The recording does not contain the request for that day's permit, so the player gets an answer for it.
+        // The recording of this login does not contain a request for the permit of the day. The client sends one, so
+        // the player gets an additional answer for it.
         player.load([try permit(of: user)])
         try sdk.startAuthentication(user)
         try play("std-10-access-number-login") { try finishAN(user, "2700492") }

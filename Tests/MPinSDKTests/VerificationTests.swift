@@ -151,13 +151,14 @@ final class VerificationTests: FlowTestCase {
         XCTAssertEqual(user.state, .startedRegistration)
         XCTAssertEqual(
             failure { () throws(SDKError) in try sdk.setRegistrationToken(user, token: "00") }, .flowError)
-        // The client sends the complete token, after a restart of the program, too.
+        // The client sends the completed registration token, also after a restart of the program.
         let other = try newSDK()
         let same = try self.user(in: other)
         XCTAssertTrue(same.isRegistrationTokenSet)
         XCTAssertNotNil(failure { () throws(SDKError) in try other.confirmRegistration(same) })
         XCTAssertEqual(server.received.last?.query["regOTT"], "9ff3dd0a6f1c4addef2afe2c11966ec0")
-        // After a restart of the registration, the token is incomplete again, and must be completed a second time.
+        // After a restart of the registration, the registration token is incomplete again, and must be completed a
+        // second time.
         try sdk.restartRegistration(user)
         XCTAssertEqual(server.received.last?.json["regOTT"] as? String, "9ff3dd0a6f1c4addef2afe2c11966ec0")
         XCTAssertFalse(user.isRegistrationTokenSet)

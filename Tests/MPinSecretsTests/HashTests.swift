@@ -74,7 +74,7 @@ final class HashTests: XCTestCase {
 }
 
 final class HexTests: XCTestCase {
-    /// Decodes into `count` bytes.
+    /// Decodes hex digits into `count` bytes. Returns false if they are not the digits of that many bytes.
     private func decode(_ digits: [UInt8], count: Int) -> Bool {
         var out = [UInt8](repeating: 0, count: count)
         var span = out.mutableSpan

@@ -20,8 +20,8 @@ final class AbuseGuessingTests: XCTestCase {
         mpind.logText.components(separatedBy: "\"message\":\"proof judged\"").count - 1
     }
 
-    /// Sends a wrong proof from each of these addresses at the same time. Returns the statuses of authenticate. The
-    /// proofs are computed beforehand, so that the requests arrive together.
+    /// Sends a wrong proof from each of these addresses at the same time. Returns the status of each login. The proofs
+    /// are computed beforehand, so that the requests arrive together.
     private func guesses(
         _ hosts: Range<UInt16>, _ user: TestClient.User, _ permit: (permit: [UInt8], date: Int32)
     ) throws -> [Int] {

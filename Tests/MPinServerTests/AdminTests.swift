@@ -156,7 +156,8 @@ final class AdminTests: XCTestCase {
         XCTAssertTrue(blocks.first?.contains(Hex.encode(user.hash)) ?? false)
     }
 
-    /// Writes the record of the identity as a process leaves it that is killed during `count` attempts, a while ago.
+    /// Changes the stored record of the identity to what a process leaves behind that was killed some time ago, while
+    /// it judged `count` attempts.
     private func leaveInProgress(_ count: Int, _ user: TestClient.User) throws {
         let path = backend.stateFolder + "/rps.sqlite"
         let done = expectation(description: "left")

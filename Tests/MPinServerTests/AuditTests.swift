@@ -97,7 +97,8 @@ final class AuditTests: XCTestCase {
         XCTAssertEqual(try findings(), [])
     }
 
-    /// Makes two logs with the same key. A verification accepts neither a line of the other log nor all its lines.
+    /// Makes two logs with the same key. If a line of the first log, or the whole first log, is replaced by that of the
+    /// second one, a verification of the first log must report it.
     func testALineOfAnotherLogIsFound() throws {
         try write(3)
         let other = try AuditPlace(log: folder + "/log/other.jsonl", keyFile: folder + "/audit.key")
@@ -141,8 +142,8 @@ final class AuditTests: XCTestCase {
         XCTAssertEqual(try findings().map(\.line), [1])
     }
 
-    /// Tests what a power failure may leave: lines that are not in the head yet, which are accepted, and half a line,
-    /// which is reported.
+    /// Tests what a power failure may leave in the log: lines after the last one that the head file knows, which must
+    /// be accepted, and half a line, which must be reported.
     func testATornLineIsShownAndALineBeforeTheHeadIsTakenOver() throws {
         try write(2)
         let head = try Data(contentsOf: URL(fileURLWithPath: folder + "/audit.jsonl.head"))
@@ -321,8 +322,8 @@ final class AuditTests: XCTestCase {
         XCTAssertEqual(mpind.stop(SIGTERM), 0)
     }
 
-    /// Anybody can request permits, also for IDs that are not registered. Their requests must add at most one line in
-    /// five minutes.
+    /// Anybody can request permits, also repeatedly and for IDs that are not registered. All these requests together
+    /// may add only one line to the audit log in five minutes, with their number.
     func testPermitsOfStrangersAndRepeatedOnesAreOneLineInAnInterval() throws {
         let server = try InProcess { $0.delivery = .forceActivate }.keep(in: self)
         let client = TestClient(backend: server.backend)

@@ -82,7 +82,7 @@ final class BeginningTests: XCTestCase {
         second.stop(SIGTERM)
     }
 
-    /// Without this warning, users would wait for a mail that is never sent.
+    /// A server that sends no mail must warn of it, because users would otherwise wait for a mail that never comes.
     func testAServerThatSendsNoMailSaysSoAtStartInTheCheckAndToUsersWhoRegister() throws {
         let checked = try run(["config", "check", "--all-in-one", "--state-dir", backend.stateFolder])
         XCTAssertEqual(checked.code, 0)

@@ -8,7 +8,8 @@ final class BrandTests: XCTestCase {
 
     private func color(_ text: String) throws -> Color { try XCTUnwrap(Color(text), text) }
 
-    /// Returns the value of a CSS variable in the light design and, if it has another one there, in the dark design.
+    /// Returns the values of a CSS variable in the order of the style sheet: first that of the light design, then that
+    /// of the dark design if it has one of its own.
     private func variable(_ name: String, _ style: String) throws -> [Color] {
         try style.matches(of: /--([a-z-]+): (#[0-9a-f]{6})/).filter { $0.1 == name }.map { try color(String($0.2)) }
     }

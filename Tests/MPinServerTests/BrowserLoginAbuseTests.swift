@@ -7,8 +7,9 @@ import XCTest
 
 /// Tests that a login by access number can neither log in another user nor succeed twice.
 final class BrowserLoginAbuseTests: XCTestCase {
-    /// Wire section 17, defect 1: in the old server, after a right login on a number, a second pass 2 with an invented
-    /// identity replaced the first one, and its token was a valid login.
+    /// Wire section 17, defect 1: in the old server, somebody who had logged in correctly with an access number could
+    /// send a second pass 2 for the same number with an invented identity. It replaced the first one, and its token
+    /// logged in the invented user.
     func testASecondPass2OnANumberSwapsNoIdentity() throws {
         let (server, client, eve) = try registered("eve@example.com")
         let alice = try client.register("alice@example.com", pin: "1234")
@@ -112,7 +113,8 @@ final class BrowserLoginAbuseTests: XCTestCase {
         XCTAssertEqual(try answer(alice, "1234", live), blocked)
     }
 
-    /// The old server reported the wrong PIN of one phone to another phone, which had logged in on the same number.
+    /// If one phone had logged in with an access number, and another phone then sent a wrong PIN for the same number,
+    /// the old server reported the wrong PIN to the first phone.
     func testAWrongPINDoesNotDisturbAnothersLoginOnTheNumber() throws {
         let (server, client, alice) = try registered("alice@example.com")
         let eve = try client.register("eve@example.com", pin: "1234")

@@ -86,7 +86,7 @@ final class BrowserLoginTests: XCTestCase {
                 XCTAssertFalse((answer.object["message"] as? String ?? "").isEmpty)
             }
         }
-        // The verdict of a login on the same device can be reported, too, although no phone waits for it.
+        // The RPA may also report its verdict on a login on the user's own device, although no phone waits for it.
         let here = try client.prove(alice, wid: "0")
         XCTAssertEqual(try TestBrowser(server.backend).redeem(here).status, 200)
         XCTAssertEqual(try TestBrowser(server.backend).report(here, 200).status, 200)
@@ -105,8 +105,9 @@ final class BrowserLoginTests: XCTestCase {
         }
     }
 
-    /// Logout data with 31 levels must be refused. A request may have one level more than a text that the store reads
-    /// again.
+    /// In the request, logout data are one level deep in the JSON text; in the store they are two levels deep. So
+    /// logout data with 31 levels can be received, but not be read from the store again (the limit is 32). They must be
+    /// refused at once.
     func testLogoutDataThatCouldNotBeReadAgainAreRefused() throws {
         func nested(_ levels: Int) -> String {
             ",\"logoutData\":" + String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
@@ -198,8 +199,8 @@ final class BrowserLoginTests: XCTestCase {
         XCTAssertEqual(try client.authenticateMobile(late).status, 412, "it was presented and is gone")
     }
 
-    /// Wire section 6.8: a token that a phone presents late gives 401 while the number is still valid. The old server
-    /// also counted this as a wrong PIN.
+    /// Wire section 6.8: if a phone presents the token of pass 2 after more than a minute, it gets 401 as long as the
+    /// access number is valid. The old server also counted this as a wrong PIN; ours must not.
     func testALateLoginIsNoAttempt() throws {
         let (server, client, alice) = try registered { $0.maxAttempts = 2 }
         let browser = try TestBrowser(server.backend)

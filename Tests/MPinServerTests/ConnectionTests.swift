@@ -3,8 +3,8 @@ import LoopbackServer
 import MPinServer
 import XCTest
 
-/// Tests limits for connections: slow ones, many at the same time, and requests whose end two servers in a row would
-/// find at different places.
+/// Tests limits for connections: slow ones and many at the same time. Also tests requests that are written so that a
+/// proxy and the server behind it could disagree where they end (request smuggling).
 final class ConnectionTests: XCTestCase {
     private let good = "GET /rps/clientSettings HTTP/1.1\r\nHost: h\r\n\r\n"
 
@@ -233,8 +233,8 @@ final class ConnectionTests: XCTestCase {
         XCTAssertEqual(try backend.call("GET", "/rps/clientSettings").status, 200)
     }
 
-    /// Tests Slowloris with bodies. A request counts as running only when all of it has arrived, so slow bodies keep
-    /// nobody out.
+    /// Tests the attack Slowloris with bodies that arrive very slowly. A request counts as running only when all of it
+    /// has arrived, so slow bodies keep nobody out.
     func testRequestsWhoseBodiesDoNotComeTakeNoPlaces() throws {
         let server = try patient { $0.requestsInFlight = 1 }
         let length = "POST /rps/pass1 HTTP/1.1\r\nHost: h\r\nContent-Length: 100\r\n\r\n{"

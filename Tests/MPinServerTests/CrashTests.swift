@@ -2,7 +2,8 @@ import Foundation
 import Synchronization
 import XCTest
 
-/// Kills the real program under load, 20 times, or 100 times with FULL=1 in the environment.
+/// Tests that kills of the real program under load lose nothing that was acknowledged, and let nothing be used twice.
+/// Kills it 20 times, or 100 times with FULL=1 in the environment.
 final class CrashTests: XCTestCase {
     private let cycles = ProcessInfo.processInfo.environment["FULL"] == "1" ? 100 : 20
     private lazy var backend = Backend.onFreePorts()
@@ -12,7 +13,8 @@ final class CrashTests: XCTestCase {
     /// What the server acknowledged before it was killed.
     private struct Told: Sendable {
         var users: [TestClient.User] = []
-        /// Bodies of pass 2 that were answered, and their one-time tokens, which were not used.
+        /// `proofs`: the bodies of pass 2 that the server has answered. `tokens`: the one-time tokens in these answers,
+        /// which nobody has redeemed.
         var proofs: [String] = []
         var tokens: [String] = []
     }
@@ -49,7 +51,8 @@ final class CrashTests: XCTestCase {
         XCTAssertGreaterThan(refused, cycles)
     }
 
-    /// Registers and logs in four users until the server is killed. The kill comes after `proofs` proofs were answered.
+    /// Lets four users register and log in until the server is killed. Calls `kill` when the server has answered
+    /// `proofs` proofs. Returns what the server had acknowledged until then.
     private func load(proofs: Int, _ kill: @escaping () -> Void) -> Told {
         let told = Mutex(Told())
         let killer = DispatchWorkItem {

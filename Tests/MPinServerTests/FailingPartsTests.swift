@@ -43,7 +43,8 @@ final class FailingPartsTests: XCTestCase {
         XCTAssertEqual(try register(.text(200, "{}")).status, 500, "unreachable")
     }
 
-    /// If the RPA's answer is lost, the RPS must not ask again, because the RPA may already have sent the mail.
+    /// If the RPA's answer is lost, the RPS must not send its request again, because the RPA may already have sent the
+    /// mail.
     func testNoRegistrationSendsASecondMailByItself() throws {
         let isDead = Mutex(false)
         let rpa = try LoopbackServer { _ in isDead.withLock { $0 } ? .reset() : .text(200, "{}") }
@@ -87,8 +88,8 @@ final class FailingPartsTests: XCTestCase {
         XCTAssertEqual(try client.login(alice, pin: "1234").status, 200)
     }
 
-    /// Tests the RPS's requests to the RPA for a registration (wire section 8.1) and for its restart (section 12), and
-    /// the confirmation with the key in them (section 7).
+    /// Tests the RPS's requests to the RPA for a registration (wire section 8.1) and for its restart (section 12). Then
+    /// confirms the registration with the activation key in the second request (section 7).
     func testTheRPAHearsOfARegistrationAndOfItsRestartAndConfirmsItWithTheKey() throws {
         let rpa = try LoopbackServer { _ in .text(200, "") }
         defer { rpa.stop() }
@@ -120,7 +121,7 @@ final class FailingPartsTests: XCTestCase {
         XCTAssertEqual(try client.signature(first).status, 200)
     }
 
-    /// Wire section 6.2: a refusal of the RPA changes nothing.
+    /// Wire section 6.2: if the RPA refuses the restart of a registration, the registration must stay as it was.
     func testARestartThatTheRPARefusesLeavesTheRegistrationAsItWas() throws {
         let reply = Mutex(Reply.text(200, "{\"forceActivate\":true}"))
         let rpa = try LoopbackServer { _ in reply.withLock { $0 } }

@@ -92,8 +92,8 @@ final class ForwardingTests: XCTestCase {
         XCTAssertEqual(mpind.stop(SIGTERM), 0)
     }
 
-    /// If the RPS answers 503 or 429, the RPA gives the same status with the same Retry-After. Any other failure of the
-    /// RPS gives 502.
+    /// To serve a page of the website, the RPA sends requests of its own to the RPS. If the RPS answers one of them
+    /// with 503 or 429, the RPA gives the same status with the same Retry-After. Any other failure gives 502.
     func testTheRPAForwardsRetryLaterOfTheRPS() throws {
         let status = Mutex(503)
         let rps = try LoopbackServer { _ in

@@ -153,7 +153,8 @@ final class HTTPTests: XCTestCase {
         }
     }
 
-    /// Wire section 17, defect 11: the old server searched for the origin as a part of the list's text.
+    /// Wire section 17, defect 11: the old server searched for the origin anywhere in the text of the list, so it also
+    /// accepted a part of an origin in the list.
     func testCORSNamesAnOriginOnlyIfItIsInTheListAsAWhole() throws {
         let server = try InProcess { $0.allowOrigin = ["https://app.example.com"] }
         func allowed(_ origin: String?) throws -> String? {

@@ -53,8 +53,8 @@ final class LoginTests: XCTestCase {
         }
     }
 
-    /// Known and invented identities must get the same answers. Without the option, no answer contains the number of
-    /// attempts left.
+    /// With the option --tell-attempts-left, the answer to a wrong PIN contains the number of attempts left; without
+    /// the option, no answer contains it. Known and invented identities must get the same answers.
     func testAWrongPINIsToldHowManyTriesAreLeftWhereTheOperatorAllowsIt() throws {
         for isTold in [false, true] {
             let server = try InProcess(changeRPS: { $0.tellAttemptsLeft = isTold }).keep(in: self)

@@ -5,7 +5,8 @@ import MPinServer
 import MPinWire
 import XCTest
 
-/// Tests that nothing is judged or lost when a D-TA restarts with another master share while the RPS is running.
+/// Tests that no login is judged and no registration is lost while a D-TA has another master share than before. The
+/// D-TA restarts with the other share while the RPS keeps running.
 final class LostShareTests: XCTestCase {
     private lazy var backend = Backend.onFreePorts()
     private lazy var ports = freePorts(2)

@@ -12,7 +12,7 @@ final class MailTemplateTests: XCTestCase {
         return folder
     }
 
-    /// Registers that user and returns the mail.
+    /// Starts a registration of the user on a new server, and returns the mail with the link.
     private func mail(
         _ user: String, headers: [String: String] = [:], _ change: (inout RelyingPartyApplicationConfig) -> Void
     ) throws -> String {
@@ -25,7 +25,7 @@ final class MailTemplateTests: XCTestCase {
         return try String(contentsOfFile: server.backend.mailFolder + "/" + XCTUnwrap(files.first), encoding: .utf8)
     }
 
-    /// Returns the part of a mail with that content type, without its headers.
+    /// Returns the part of a mail that has the content type `type`, without the headers of the part.
     private func part(_ type: String, _ mail: String) throws -> String {
         let boundary = try XCTUnwrap(mail.firstMatch(of: /multipart\/alternative; boundary="([^"]+)"/)).1
         let parts = mail.components(separatedBy: "--" + boundary)

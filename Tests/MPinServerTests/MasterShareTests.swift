@@ -157,7 +157,8 @@ final class MasterShareTests: XCTestCase {
     }
 }
 
-/// Tests with several processes that use one store.
+/// Tests what happens when several processes use one store at the same time. Several databases in this process stand
+/// for them.
 extension MasterShareTests {
     func testThoseWhoOpenAnEmptyStoreAtOnceHaveTheSameShare() async throws {
         let key = try SecretBytes.random(count: 32)
@@ -178,8 +179,8 @@ extension MasterShareTests {
         XCTAssertEqual(numbers, ["1"])
     }
 
-    /// Lets another process change the store between this one's read and its change. The late change must have no
-    /// effect.
+    /// Opens an empty store twice: between the read and the change of the second database, the first one makes its
+    /// share. The late change must have no effect, so both have the first one's share.
     func testWhoComesSecondChangesNothing() async throws {
         let passphrase = Seal.passphrase(SecretBytes(copying: Array("correct horse battery".utf8).span))
         for seal in [Seal.key(try .random(count: 32)), passphrase] {
@@ -263,7 +264,7 @@ extension MasterShareTests {
         XCTAssertEqual(shares.first?.startTime.iso, start)
     }
 
-    /// The file has three shares: an erased one, an old one and the current one.
+    /// Opens a file of an earlier version with three shares: an erased one, an old one and the current one.
     func testAFileWithRowsIsTakenOver() async throws {
         let (key, other) = (try SecretBytes.random(count: 32), try SecretBytes.random(count: 32))
         let times = ["2026-11-21T02:00:00Z", "2026-11-22T02:00:00Z", "2026-11-23T02:00:00Z"]

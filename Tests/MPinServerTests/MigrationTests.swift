@@ -12,7 +12,7 @@ final class MigrationTests: XCTestCase {
             let token: String?
             let regOTT: String?
         }
-        /// Seconds since 1970.
+        /// When the recorded folder was made, in seconds since 1970.
         let made: Int64
         let alice: Person
         let bob: Person

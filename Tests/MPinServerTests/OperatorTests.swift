@@ -147,8 +147,8 @@ final class OperatorTests: XCTestCase {
         mpind.stop(SIGTERM)
     }
 
-    /// Rotates as docs/operating.md describes: with the option for the whole state folder, then with those for single
-    /// files.
+    /// Rotates the master secret as docs/operating.md describes: with the option for the whole state folder, then with
+    /// the options for single files.
     func testARotationIsRecordedAndTakesTheStateFolder() throws {
         let mpind = try started()
         func rotated() throws -> [String] {
@@ -320,8 +320,8 @@ final class OperatorTests: XCTestCase {
         mpind.stop(SIGTERM)
     }
 
-    /// After a crash, the log (WAL) of the lost database is still there. SQLite would otherwise apply it to the
-    /// restored one.
+    /// After a crash, the log (WAL) of the lost database is still there. A restore must move it away, because SQLite
+    /// would apply it to the restored database.
     func testWhatALostDatabaseLeftBehindDoesNotGetIntoTheRestoredOne() throws {
         var mpind = try started()
         let alice = try client.register("alice@example.com", pin: "1234")

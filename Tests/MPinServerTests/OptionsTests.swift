@@ -177,8 +177,8 @@ final class OptionsTests: XCTestCase {
             try error(.rpa, ["--smtp-password-file", "/none"]).description.contains("cannot read /none"))
     }
 
-    /// Every user of the machine can read a program's arguments, and every program of the same user can read its
-    /// environment.
+    /// A secret on the command line or in the environment must be refused: every user of the machine can read a
+    /// program's arguments, and every program of the same user can read its environment.
     func testASecretOnTheCommandLineOrInTheEnvironmentIsRefused() throws {
         for row in ServerPart.allCases.flatMap(\.rows) where row.isSecret {
             let name = row.name
@@ -247,8 +247,8 @@ final class OptionsTests: XCTestCase {
         XCTAssertEqual(mpind.stop(0), 64, mpind.logText)
     }
 
-    /// If a trusted proxy could be such a large network, the server would believe every client in it about the caller's
-    /// address.
+    /// A trusted proxy may not be a very large network, because the server would believe what every client in that
+    /// network says about its own address.
     func testATrustedProxyMustNotBeANetworkOfStrangers() throws {
         let proxy = ["--behind-proxy", "--public-url", "https://a.example", "--trusted-proxy"]
         for network in ["0.0.0.0/0", "::/0", "0.0.0.0/1", "128.0.0.0/1", "10.0.0.0/7", "::/8", "2000::/3", "::/64"] {
@@ -408,7 +408,8 @@ final class OptionsTests: XCTestCase {
         }
     }
 
-    /// Tests these options from every source. The error must name the stores that are available.
+    /// Tests the options --short-lived-store, --signals and --counters from every source. The error about a wrong URL
+    /// must say which stores are available.
     func testShortLivedStateSignalsAndCountersAreWhereURLsSay() throws {
         let parts: [(String, [ServerPart], String)] = [
             ("short-lived-store", [.serve, .rps, .rpa], "goes to memory: only"),
@@ -462,8 +463,8 @@ final class OptionsTests: XCTestCase {
         }
     }
 
-    /// Without a public URL, links and cookies would be made for plain HTTP or for an address that nobody can reach,
-    /// and no error would show it.
+    /// Behind a proxy, a public URL must be given. Without it, links and cookies would be made for plain HTTP or for an
+    /// address that nobody can reach, and no error would show it.
     func testBehindAProxyAPublicURLIsRequired() throws {
         let url = ["--public-url", "https://login.example.org"]
         for (part, more, missing) in [
@@ -483,8 +484,8 @@ final class OptionsTests: XCTestCase {
         try check(.dta, ["--behind-proxy", "--key-file", "x"])
     }
 
-    /// Without --behind-proxy or TLS, only an RPA or a proxy on the same machine can reach the RPS, and all its
-    /// requests count as those of one caller. The RPS must warn of this.
+    /// Without --behind-proxy or TLS, only an RPA or a proxy on the same machine can reach the RPS, and all requests
+    /// that it forwards count as those of one caller. The RPS must warn of this.
     func testAnRPSThatCountsAllCallersAsOneWarnsOfIt() throws {
         func warnings(_ part: ServerPart, _ more: [String]) throws -> [String] {
             try SettingsReader(part).read(arguments: (Self.needed[part] ?? []) + more, environment: [:]).warnings

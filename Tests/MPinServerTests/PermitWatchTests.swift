@@ -6,8 +6,8 @@ import MPinWire
 import Synchronization
 import XCTest
 
-/// If a D-TA gives wrong time permits, every right PIN would count as wrong. The RPS must detect this and judge no
-/// login until the permits are right again. Meanwhile it must count no attempts.
+/// If a D-TA gave wrong time permits, every right PIN would count as wrong. Tests that the RPS detects this, and judges
+/// no login and counts no attempt until the permits are right again.
 final class PermitWatchTests: XCTestCase {
     private lazy var backend = Backend.onFreePorts()
     private lazy var admin = freePorts(1)[0]
@@ -81,8 +81,8 @@ final class PermitWatchTests: XCTestCase {
         try assertNothingIsJudgedWhileItLies(lies, server)
     }
 
-    /// Only the URL that clients use gives wrong permits; D-TA 2 answers the RPS's own requests correctly. The RPS must
-    /// detect it by requests to the clients' URL.
+    /// D-TA 2 gives wrong permits only at the URL that clients use, and answers the RPS's own requests correctly. The
+    /// RPS must detect this by a request to the clients' URL.
     func testAD_TA2ThatLiesToClientsOnlyIsDetectedByARequestLikeTheirs() throws {
         let lies = Flag()
         let proxy = try proxy(backend.dta2Port, lies: lies)

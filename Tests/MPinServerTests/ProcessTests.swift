@@ -5,7 +5,8 @@ import MPinServer
 import MPinService
 import XCTest
 
-/// Tests the real program: start, restart, kill, signals, errors at the start, and the parts as separate processes.
+/// Tests the real program: start, restart, kill, signals, and errors at the start, also with the parts as separate
+/// processes.
 final class ProcessTests: XCTestCase {
     private lazy var backend = Backend.onFreePorts()
 
@@ -292,7 +293,7 @@ final class ProcessTests: XCTestCase {
         XCTAssertEqual(data?["userId"] as? String, name, "of the outcome, not of the question")
     }
 
-    /// Revokes an identity. The RPS's process must tell it to the website in the RPA's process, which then ends the
+    /// Revokes an identity. The RPS's process must report this to the RPA's process, whose website then ends the user's
     /// session.
     private func revoke(_ client: TestClient, _ user: TestClient.User) throws {
         let pass2 = try client.pass2(client.pass1(user, pin: "1234", permit: client.timePermit(user)))
@@ -310,7 +311,8 @@ final class ProcessTests: XCTestCase {
         XCTAssertEqual(try account(), 303)
     }
 
-    /// With --wait-for-login-result, the phone waits for the verdict of the RPA, and gets its refusal.
+    /// With --wait-for-login-result, the phone waits for the verdict of the RPA. If the RPA refuses the user, who is on
+    /// the operator's list, the phone must get this refusal.
     func testAPhoneHearsThatItsUserIsOnTheOperatorsList() throws {
         let list = backend.stateFolder + "/revoked"
         let mpind = try started(["--revoked-users", list, "--wait-for-login-result", "--force-activate"])

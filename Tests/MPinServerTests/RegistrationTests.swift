@@ -152,7 +152,8 @@ final class RegistrationTests: XCTestCase {
         XCTAssertEqual(page.headers["referrer-policy"], "same-origin")
     }
 
-    /// Wire section 6.3: at the old server, a wrong regOTT from anybody deleted the pending registration.
+    /// Wire section 6.3: in the old server, anybody could delete a pending registration by a request with a wrong
+    /// regOTT.
     func testAWrongTokenAtSignatureLeavesTheRegistration() throws {
         let server = try InProcess()
         let client = TestClient(backend: server.backend)
@@ -194,8 +195,8 @@ final class RegistrationTests: XCTestCase {
         XCTAssertEqual(try client.login(alice, pin: "1234").status, 200)
     }
 
-    /// Only setupDone with the regOTT ends a registration. Old clients send no body or any body; they may fetch their
-    /// shares again.
+    /// Only a setupDone request with the regOTT in its body ends a registration. Old clients send no body, or one
+    /// without the regOTT. They may fetch their shares again.
     func testSetupDoneWithTheTokenEndsTheRegistrationAtOnce() throws {
         let server = try InProcess().keep(in: self)
         let client = TestClient(backend: server.backend)
@@ -240,8 +241,8 @@ final class RegistrationTests: XCTestCase {
         XCTAssertTrue((40...60).contains(expires.seconds - server.now.seconds))
     }
 
-    /// Wire section 17, defect 13: in the old server, after a restart, the registration was lost when the item of the
-    /// first try expired.
+    /// Wire section 17, defect 13: a restart prolongs a registration. In the old server, a restarted registration was
+    /// nevertheless lost when the time of its first start was over.
     func testARestartedRegistrationOutlivesTheFirstOnesExpiry() throws {
         let server = try InProcess()
         let client = TestClient(backend: server.backend)

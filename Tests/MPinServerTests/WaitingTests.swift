@@ -153,8 +153,8 @@ final class WaitingTests: XCTestCase {
         }
     }
 
-    /// The RPA's requests about logins are for all phones (wire section 7). Without a key for the RPA, they arrive on
-    /// the same listener as the public paths, but must not count as waiting phones.
+    /// The RPA asks the RPS about the logins of all phones (wire section 7). Without a key for the RPA, these requests
+    /// arrive on the same listener as those of phones, but must not count as waiting phones.
     func testTheRPAsQuestionsAboutLoginsDoNotCountAsWaitingPhones() throws {
         let server = try InProcess(
             change: {
@@ -178,8 +178,8 @@ final class WaitingTests: XCTestCase {
         for phone in phones { XCTAssertEqual(try phone.get(), 200) }
     }
 
-    /// The RPA passes on a 503 for a page that may not wait. For other requests, a 503 of the RPS gives 500, as with
-    /// the old RPA.
+    /// If the RPS answers a page's poll (/rps/access) with 503, because too many pages wait, the RPA forwards this
+    /// answer. If the RPS answers another forwarded request with 503, the RPA answers 500, as the old RPA did.
     func testTheRPAForwardsThe503OfAPageThatMayNotWait() throws {
         let rps = try LoopbackServer { _ in .answer(503, headers: [("Retry-After", "5")], body: []) }
         defer { rps.stop() }
@@ -190,7 +190,8 @@ final class WaitingTests: XCTestCase {
         XCTAssertEqual(mpind.stop(SIGTERM), 0)
     }
 
-    /// Otherwise a restart would take as long as pages wait, or would end their connections without an answer.
+    /// At SIGTERM, the RPA must answer waiting pages at once. Otherwise a restart would take as long as pages wait, or
+    /// would end their connections without an answer.
     func testSIGTERMLetsGoOfThePagesThatWait() throws {
         let waits = Count()
         let rps = try LoopbackServer { _ in
@@ -238,8 +239,9 @@ final class WaitingTests: XCTestCase {
         XCTAssertEqual(try server.backend.call("GET", "/login").status, 429)
     }
 
-    /// The program raises its soft limit on open files to the hard limit. If that is too small for its own limits, it
-    /// must accept fewer connections. Otherwise it could run out of files for any connection.
+    /// The program raises its soft limit on open files to the hard limit. If the hard limit is too small for the
+    /// configured number of connections, the program must accept fewer connections. Otherwise it could run out of files
+    /// for any connection.
     func testTooFewOpenFilesAreSaidAndTheLimitsFitThem() throws {
         let raised = try Mpind(backend, files: "256:20000")
         try raised.waitUntilReady()
@@ -256,7 +258,8 @@ final class WaitingTests: XCTestCase {
         XCTAssertEqual(said?["needed"].flatMap { Int($0) }.map { $0 > 10_000 }, true)
         let connections = try XCTUnwrap(said?["connections"].flatMap { Int($0) })
         XCTAssertTrue((32..<256).contains(connections), "\(connections)")
-        // Opens more connections than the system has files for. The server must still serve those that it accepts.
+        // Opens more connections than the process may have open files. The server must still serve those that it
+        // accepts.
         let files = try (0..<600).map { try Sockets.connect(backend.port, from: UInt16(2 + $0 % 8)) }
         for file in files { close(file) }
         let client = TestClient(backend: backend)

@@ -11,7 +11,7 @@ final class WebsiteStateTests: XCTestCase {
         try InProcess { $0.delivery = delivery }.keep(in: self)
     }
 
-    /// Logs in for a browser with a phone and this PIN. Returns the status that the phone gets.
+    /// Logs a browser in with a phone and this PIN. Returns the status that the phone gets.
     private func enter(_ pin: String, _ phone: TestClient.User, _ client: TestClient, _ wid: String) throws -> Int {
         try client.authenticateMobile(client.prove(phone, pin: pin, wid: wid)).status
     }

@@ -91,7 +91,8 @@ final class WebsiteTests: XCTestCase {
         XCTAssertEqual(listed.cookies, [], "and it is another one")
     }
 
-    /// Otherwise the phone would be told that the user is logged in, and how to log out, but there would be no session.
+    /// A browser's token may be redeemed only by a page of this site. From another page there would be no session,
+    /// although the phone would be told that the user is logged in and how to log out.
     func testALoginForABrowserNeedsAPageOfThisSite() throws {
         let server = try server { $0.allowOrigin = ["*"] }
         let client = TestClient(backend: server.backend)
@@ -155,8 +156,8 @@ final class WebsiteTests: XCTestCase {
         return (phone, { try server.backend.call("POST", "/mpinAuthenticate", body, headers: $0) })
     }
 
-    /// Logs in by access number up to the question whether this is the user. Returns the browser's cookie and form
-    /// token, and the phone's request.
+    /// Logs in by access number up to the page that asks whether this user shall be logged in. Returns the browser's
+    /// cookie and form token, and the phone's request.
     private func proposed(
         _ server: InProcess, _ name: String, headers: [String: String] = [:]
     ) throws -> (cookie: [String: String], csrf: String, phone: Later<Answer>) {
@@ -427,8 +428,8 @@ final class WebsiteTests: XCTestCase {
         XCTAssertFalse(try phones.map(status).contains(200), "a list that cannot be read permits nobody")
     }
 
-    /// The operator's list must also apply to logins. A permit is valid all day, and an RPS may use no permits or may
-    /// not have the list.
+    /// The operator's list of revoked users must apply to logins, too, not only to requests for permits: a permit is
+    /// valid all day, and an RPS may use no permits or may not have the list.
     func testTheOperatorsListTakesLoginsAwayHoweverAUserIsSpelled() throws {
         for usePermits in [true, false] {
             let file = NSTemporaryDirectory() + "revoked-" + UUID().uuidString

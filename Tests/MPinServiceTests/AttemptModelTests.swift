@@ -4,8 +4,8 @@ import MPinStore
 import StoreEngines
 import XCTest
 
-/// Makes random reservations, settlements and steps of the clock, and compares the results with a second implementation
-/// of the rules.
+/// Reserves and settles attempts at random and moves the clock, and compares the results with those of a second
+/// implementation of the rules of blocking.
 final class AttemptModelTests: XCTestCase {
     private let start = Moment(microseconds: 1_700_000_000_000_000)
 
@@ -63,7 +63,7 @@ final class AttemptModelTests: XCTestCase {
     }
 }
 
-/// A second implementation of the rules, for one identity.
+/// The second implementation of the rules of blocking, for one identity.
 private struct Model {
     let policy: AttemptPolicy
     var wrong = 0

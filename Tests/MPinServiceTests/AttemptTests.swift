@@ -10,7 +10,8 @@ final class AttemptTests: XCTestCase {
     private var policy = AttemptPolicy()
     private lazy var identity = IdentityRecord(mpinID: "7b7d", userID: "a", keyID: "1", registered: start)
 
-    /// What a login with a wrong PIN is told, and whether the PIN was judged.
+    /// The verdict that a login with a wrong PIN gets: `judged` if its PIN was judged, `refused` if the login was
+    /// refused before that.
     private enum Told: Equatable {
         case judged(Verdict)
         case refused(Verdict)

@@ -7,7 +7,7 @@ import XCTest
 final class VerdictTests: XCTestCase {
     private let end = Moment(microseconds: 1_700_000_600_000_000)
 
-    /// Tests that verdicts are still read which were stored before the first version, as HTTP statuses.
+    /// Tests that verdicts can still be read in the form that was used before the first version, with HTTP statuses.
     func testVerdictsOfTheFormBeforeTheFirstVersionAreRead() throws {
         let stored: [(String, Verdict)] = [
             (#"{"status":200}"#, .right), (#"{"status":401,"attemptsLeft":2}"#, .wrong(left: 2)),

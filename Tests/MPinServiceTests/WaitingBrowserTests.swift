@@ -4,8 +4,8 @@ import XCTest
 
 /// Tests browsers that wait for a phone.
 final class WaitingBrowserTests: XCTestCase {
-    /// Wire section 6.9: two browsers must not have the same number at a time. A browser whose number was given to
-    /// another one must not see that one's login.
+    /// Wire section 6.9: two browsers must not have the same access number at the same time. After a number has expired
+    /// and was given to a second browser, the first one must not see the second one's login.
     func testANumberIsGivenToOneBrowserAtATime() async throws {
         let browsers = WaitingBrowsers(in: MemoryStore(), signals: LocalSignals())
         let start = Moment.now()

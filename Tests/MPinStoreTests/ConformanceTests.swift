@@ -313,7 +313,7 @@ final class ConformanceTests: XCTestCase {
     }
 }
 
-/// Runs `work` for 0..<count in that many tasks at the same time, and returns the results.
+/// Runs `work` for each number from 0 to count - 1, all at the same time, each in its own task. Returns the results.
 @discardableResult
 func concurrently<T: Sendable>(
     _ count: Int, _ work: @escaping @Sendable (Int) async throws -> T

@@ -79,8 +79,8 @@ final class ClientTests: XCTestCase {
             try await client.finishRegistration(user, pin: PIN("1234"), factors: good + [PIN("12")])
         }
         XCTAssertEqual(refused?.code, .pinInvalid)
-        // Eight factors are allowed. If any of the first seven were still there, these two would be refused as too
-        // many.
+        // Eight factors are allowed. If the seven good factors of the refused call were still there, these two would be
+        // too many.
         let second = await failure { () throws(MPinError) in
             try await client.finishRegistration(user, pin: PIN("1234"), factors: Array(good.prefix(2)))
         }

@@ -3,7 +3,8 @@ import MPinSDK
 import XCTest
 
 final class ErrorCodeTests: XCTestCase {
-    /// Statuses that no Swift program can get: success, and those for handles and buffers of the C API.
+    /// Statuses that a Swift program never gets: success, which is not thrown, and two errors about handles and
+    /// buffers, which only the C API has.
     private let notThrown: Set<Status> = [.ok, .invalidHandle, .bufferTooSmall]
 
     func testEveryStatusArrivesAsTheCodeOfItsNameAndNumber() {

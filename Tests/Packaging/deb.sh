@@ -24,7 +24,8 @@ offline() { nsenter --net="$work/network" "$@"; }
 package() { echo "/packages/$1_$version-1_$(dpkg --print-architecture).deb"; }
 install() { inside apt-get install -y -qq --no-install-recommends "$@" >"$work/apt.log" 2>&1 || { cat "$work/apt.log"; exit 1; }; }
 
-# Unpacks the Debian. Packages that apt-get downloads are kept in build/apt-archives for the next run.
+# Unpacks the archive of a new Debian. The packages that apt-get downloads are kept in build/apt-archives for the next
+# run.
 unpack_debian() {
     mkdir -p "$debian" "$tree/build/apt-archives"
     tar -C "$debian" --numeric-owner -xf "$1"
@@ -46,8 +47,8 @@ isolate_network() {
 start_server() {
     local command
     command=$(sed -n 's/^ExecStart=//p' "$debian/lib/systemd/system/mpind@.service" | sed 's/%i/serve/g')
-    # Starts the command directly: in a function, the signal at the end would go to the function's shell. It is not
-    # quoted, because it consists of several words.
+    # Does not use the function `offline` here: a function in the background runs in a shell of its own, and the signal
+    # that ends the server would go to that shell. $command is not quoted, because it consists of several words.
     # shellcheck disable=SC2086
     nsenter --net="$work/network" chroot --userspec=mpind-serve:mpind-serve "$debian" $command 2>>"$work/mpind.log" &
     server_pid=$!

@@ -6,7 +6,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # shellcheck source=Tests/ok.sh
 . "$root/Tests/ok.sh"
-# Reads the output of ldd first. In `ldd | grep -q`, grep can end before ldd, and with pipefail the line then fails.
+# links_to_the_copy PROGRAM: succeeds if the program loads the installed libmpin. There is no pipe from ldd to grep,
+# because grep could end first, and with pipefail the line would then fail.
 links_to_the_copy() { grep -F "$lib/libmpin.so.1" <<<"$(ldd "$1")" >/dev/null; }
 make_in() { make -C "$root" --no-print-directory PREFIX="$work/usr" LIBDIR="$work/usr/lib/mpin-test" "$@"; }
 
@@ -17,8 +18,8 @@ version=$(sed -n 's/^#define MPIN_VERSION "\(.*\)"/\1/p' "$root/include/mpin.h")
 [ "$(readlink "$lib/libmpin.so.1")" = "libmpin.so.$version" ]
 ok "library and links"
 
-# Checks an installed library: all symbols are bound before the program starts, the stack is not executable, and it
-# contains no path of the machine that built it.
+# Checks three properties of the installed library: all symbols are bound before the program starts, the stack is not
+# executable, and the file contains no path of the machine that built it.
 readelf -dW "$lib/libmpin.so.1" >"$work/dynamic"
 readelf -lW "$lib/libmpin.so.1" >"$work/segments"
 grep -q 'BIND_NOW' "$work/dynamic"
@@ -35,7 +36,7 @@ ok "no path of the build machine"
 export PKG_CONFIG_PATH=$lib/pkgconfig
 [ "$(pkg-config --modversion mpin)" = "$version" ]
 make -C "$root/bindings/c" --no-print-directory OUT="$work/by-pkg-config" >/dev/null
-# shellcheck disable=SC2046 # lists of words
+# shellcheck disable=SC2046 # the output is a list of words, so it is not quoted
 cc -std=c99 -o "$work/self-test" "$root/Tests/C/self_test.c" $(pkg-config --cflags --libs mpin)
 LD_LIBRARY_PATH=$lib "$work/self-test" >/dev/null
 links_to_the_copy "$work/by-pkg-config"

@@ -2,7 +2,8 @@
 # Builds the library twice from nothing, in the same folder, and compares the results byte by byte.
 #
 # The folder must be the same, because its name is in the compiler's command lines. Swift's module hashes (section
-# .swift_modhash) depend on them, and so does the linker's build id. Nothing else would differ.
+# .swift_modhash) depend on these command lines, and so does the linker's build id. In another folder, only these two
+# would differ.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d)

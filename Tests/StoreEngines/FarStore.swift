@@ -2,9 +2,9 @@ import Dispatch
 package import MPinStore
 import Synchronization
 
-/// Counts the trips to stores on other machines. A trip is a number of calls that are made at the same time. The gate
-/// holds the calls of an expected trip until all of them have arrived, and then lets them through. If no trips are
-/// expected, it lets every call through at once.
+/// Counts the trips that a test makes to stores on other machines. Calls that are made at the same time are one trip.
+/// The gate holds the calls of an expected trip until all of them have arrived, and then lets them through. If no trips
+/// are expected, it lets every call through at once.
 package final class TripGate: Sendable {
     private struct State {
         var waves: [Int] = []

@@ -12,8 +12,8 @@ guard arguments.count == 4, let rounds = Int(arguments[3]) else { exit(2) }
 let (path, name) = (arguments[1], arguments[2])
 let store = UserStore(storage: FileStorage(path: path), key: try KeyFile.loadOrCreate(path + ".key"))
 
-/// Tries again if the store's lock did not become free within 10 s. On a busy machine, seven other processes can get
-/// the lock first. The failed call has changed nothing.
+/// Calls `update` again if it could not get the store's lock within 10 s. On a busy machine, seven other processes can
+/// get the lock first. The failed call has changed nothing.
 func untilLocked(_ update: () throws(SDKError) -> Void) throws(SDKError) {
     while true {
         do { return try update() } catch {

@@ -34,7 +34,7 @@ final class InProcess: Sendable {
         }
         var parts = try all.parts()
         if var rps = parts.rps {
-            // Runs each change of the store twice, to find code that relies on its running once.
+            // Runs each change of the store twice, to find code that is right only if the change runs once.
             rps.layer = { RepeatingStore($0) }
             changeRPS(&rps)
             parts.rps = rps
@@ -64,7 +64,7 @@ final class InProcess: Sendable {
     /// Moves the server's clock.
     func advance(seconds: Int) { offset.withLock { $0 += Int64(seconds) * 1_000_000 } }
 
-    /// The server's clock.
+    /// The present time of the server's clock.
     var now: Moment { Moment(microseconds: Moment.now().microseconds + offset.withLock { $0 }) }
 
     var logText: String { (try? String(contentsOf: log, encoding: .utf8)) ?? "" }

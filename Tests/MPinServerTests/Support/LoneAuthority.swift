@@ -5,7 +5,7 @@ import MPinServer
 import MPinStore
 import XCTest
 
-/// The values of the first D-TA in wire section 16.
+/// The master share of the first D-TA in wire section 16, and the values that belong to it there.
 enum Section16 {
     static let master = Hex.decode("154a9c6664148b67c569ccfa9701ab172f258fa2998f5c07a3484ac6437c4a80") ?? []
     static let hash = "968bef360dd6dbf281dab8c69626443d588b7dc90b49007a94337a04d9e3b6b9"

@@ -37,8 +37,8 @@ enum OldAuthorityFile {
         return database
     }
 
-    /// Returns a sealed master share. `place`: its place in the file, which is sealed with it: the key id (not for the
-    /// first share) and the start time.
+    /// Returns a sealed master share. `place` is sealed with it as associated data, to tie the share to its row of the
+    /// file: the key id (left out for the first share) and the start time.
     static func box(_ master: [UInt8], _ key: SecretBytes, _ place: String) throws -> [UInt8] {
         try SealedBox.seal(
             master.span, key: key, associatedData: Array("libmpin D-TA master share \(place)".utf8))

@@ -1,7 +1,8 @@
 import Foundation
 import Synchronization
 
-/// Runs `work` for 0..<count, each in its own thread. Returns the results of those that did not fail.
+/// Runs `work` for each number from 0 to count - 1, each in its own thread. Returns the results of those that did not
+/// fail.
 func parallel<T: Sendable>(_ count: Int, _ work: @escaping @Sendable (Int) throws -> T) -> [T] {
     let results = Mutex<[T]>([])
     let group = DispatchGroup()

@@ -69,7 +69,7 @@ enum Sockets {
         return poll(&ready, 1, 0) == 1
     }
 
-    /// Returns all bytes until the other side closes.
+    /// Returns all bytes that arrive until the other side closes the connection.
     static func receiveAll(_ file: Int32) -> Data {
         var data = Data()
         while let piece = receive(file) { data += piece }

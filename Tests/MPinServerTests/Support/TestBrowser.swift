@@ -10,13 +10,13 @@ struct TestBrowser {
     let wid: String
     let webOTT: String
 
-    /// A browser with an access number.
+    /// Opens a browser that shows an access number.
     init(_ backend: Backend) throws {
         let answer: WaitingBrowserResponse = try backend.call("POST", "/rps/getAccessNumber", "").json()
         self.init(backend: backend, wid: try XCTUnwrap(answer.accessNumber), webOTT: answer.webOTT)
     }
 
-    /// A browser with a QR code.
+    /// Opens a browser that shows a QR code.
     init(code backend: Backend) throws {
         let answer: WaitingBrowserResponse = try backend.call("POST", "/rps/getQrUrl", "").json()
         let id = try XCTUnwrap(answer.qrUrl?.split(separator: "#").last)

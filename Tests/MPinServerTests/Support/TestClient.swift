@@ -24,7 +24,8 @@ struct TestClient {
         }
     }
 
-    /// The values of a login between pass 1 and pass 2.
+    /// What a phone keeps between pass 1 and pass 2: its random scalar x, the sum of client secret and permit (sec),
+    /// and the server's challenge y.
     struct Login {
         let user: User
         let x: [UInt8]
@@ -90,7 +91,8 @@ struct TestClient {
         return (try sum(XCTUnwrap(shares[0]), XCTUnwrap(shares[1])), first.date)
     }
 
-    /// Sends pass 1 for this PIN. Returns the values that the proof needs. `permit` nil: without a permit.
+    /// Sends pass 1 for this PIN. Returns the values that the proof needs. If `permit` is nil, the login uses no
+    /// permit.
     func pass1(_ user: User, pin: String, permit: (permit: [UInt8], date: Int32)?) throws -> Login {
         let (x, sec, u, ut) = try commitment(user, pin: pin, permit: permit)
         let body = "{\"pass\":1,\"mpin_id\":\"\(user.id)\",\"U\":\"\(Hex.encode(u))\",\"UT\":\"\(Hex.encode(ut))\"}"
@@ -147,7 +149,8 @@ struct TestClient {
         try backend.call("POST", "/mpinAuthenticate", "{\"mpinResponse\":\(pass2.text)}")
     }
 
-    /// Makes a whole login. Returns the answer of authenticate.
+    /// Makes a whole login: permit, pass 1, pass 2, and the request that redeems the token. Returns the answer to the
+    /// last one.
     func login(_ user: User, pin: String, permit: (permit: [UInt8], date: Int32)? = nil) throws -> Answer {
         let permit = try permit ?? timePermit(user)
         return try authenticate(pass2(pass1(user, pin: pin, permit: permit)))

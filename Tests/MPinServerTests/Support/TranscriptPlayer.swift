@@ -16,8 +16,8 @@ struct TranscriptPlayer: Sendable {
         let answer: JSONValue
     }
 
-    /// Returns a recorded exchange of this flow: the one after the first `number` with this method whose target begins
-    /// with `target`. `hop`: the server that was asked; nil for requests of clients.
+    /// Returns a recorded exchange of this flow whose request has this method and a target that begins with `target`.
+    /// Skips the first `number` of them. `hop`: the server that was asked; nil for requests of clients.
     func recorded(
         _ flow: String, _ method: String, _ target: String, _ number: Int = 0, hop: String? = nil
     ) throws -> Exchange {
