@@ -1,6 +1,6 @@
 import BN254CX
 
-/// A field of the tower. Its elements consist of `count` limbs, and its results get new limbs of the workspace.
+/// The operations of a field of the tower. Each result gets new limbs of the workspace.
 struct Ring {
     typealias Binary = (Limbs, Limbs, Limbs, Limbs) -> Void
     let name: String, components: Int
