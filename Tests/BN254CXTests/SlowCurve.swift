@@ -41,8 +41,8 @@ extension SlowFp12: SlowFieldElement {
 
     var isZero: Bool { c.allSatisfy(\.isZero) }
 
-    /// The inverse, 1/self. Replacing w by zeta w, where zeta is a sixth root of unity in Fp, gives five other images of
-    /// self. Their product, `cofactor`, times self is a number n in Fp2, so the inverse is cofactor / n.
+    /// The inverse, 1/self. Replacing w by zeta w, where zeta is a sixth root of unity in Fp, gives five other images
+    /// of self. Their product, `cofactor`, times self is a number n in Fp2, so the inverse is cofactor / n.
     var inverse: SlowFp12 {
         let p = SlowFp.p.number
         let zeta = SlowFp2(SlowFp12.sixthRoot, 0)

@@ -5,7 +5,7 @@
 
 #include <mpin_crypto.h>
 
-/* Declares a value of the vector, with its size. */
+/* Declares an array of octets with a value of the vector, which is in hex. */
 #define VALUE(name, hex)                                                       \
     uint8_t name[sizeof(hex) / 2];                                             \
     unhex(name, hex)

@@ -1,4 +1,5 @@
-/* Registration and login against a real server that confirms at once.
+/* Tests registration and login with a real server that confirms each
+ * registration at once.
  *
  *     flow_test URL */
 #define _DEFAULT_SOURCE

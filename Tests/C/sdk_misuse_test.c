@@ -173,8 +173,8 @@ static int is_early(const struct function *function)
     return 0;
 }
 
-/* Calls every function before mpin_sdk_init. Those that need it must report
- * that; the others must work. */
+/* Calls every function before mpin_sdk_init. The functions in `early` must
+ * work; all others must return MPIN_FLOW_ERROR and write no output. */
 static void not_initialised(void)
 {
     mpin_sdk *initialised = sdk;

@@ -25,8 +25,9 @@ static const int allowed[STEPS][5] = {
 
 static struct {
     int call;
-    /* Cuts the answer at `at`, or adds `flip` to the byte there if it is not
-     * 0. If `text` is not NULL, it is sent instead. */
+    /* If `flip` is 0, the answer is cut before the byte at `at`. Otherwise
+     * the bits of `flip` are flipped in this byte. If `text` is not NULL, it
+     * is sent instead of the answer. */
     size_t at;
     unsigned char flip;
     const char *text;
@@ -242,8 +243,9 @@ static void statuses(int step)
     }
     if (fault.call != FAKE_AUTHENTICATE)
         return;
-    /* Tests a 410, which ends the last attempt. The token must be erased, in
-     * memory and in the store. */
+    /* Tests the HTTP status 410, with which the server reports that a wrong
+     * PIN has blocked the user. The token must be erased, in memory and in
+     * the store. */
     CHECK_STATUS(run(BEGIN), MPIN_OK);
     say("{}", 2, 410);
     p.answer = reply_at_length;

@@ -302,7 +302,7 @@ struct updater {
 };
 
 /* Restarts a registration again and again. Each restart stores another
- * identity. At the next restart, it must still be in the store. */
+ * identity, which must still be in the store before the next restart. */
 static int update(void *argument)
 {
     const struct updater *updater = argument;

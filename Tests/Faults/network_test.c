@@ -34,8 +34,8 @@ static struct fault fault;
 static int listener = -1, port;
 static pthread_t thread;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-/* The number of requests that met the fault, and the length of the last
- * right answer. */
+/* `met` is the number of requests that met the fault, `good_len` the length of
+ * the last right answer. */
 static int met;
 static size_t good_len;
 
@@ -217,8 +217,8 @@ static int bit(mpin_status status)
     }
 }
 
-/* The number of calls, and of those that ended at their deadline although
- * the fault delayed nothing. */
+/* `tried` is the number of calls; `late` is how many of them ended at their
+ * deadline although the fault delayed nothing. */
 static int tried, late;
 
 static void try_fault(int step, int expected)
