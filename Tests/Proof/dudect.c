@@ -127,7 +127,8 @@ static int compare(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Returns |t| of the two classes, for times up to `limit`. */
+/* Returns |t| of Welch's t-test for the times of the two classes that are not
+ * above `limit`. */
 static double welch(const uint64_t *times, const uint8_t *classes, size_t n,
                     uint64_t limit)
 {
@@ -177,8 +178,8 @@ static double measure(int (*function)(const uint8_t *),
         return perror("dudect"), exit(2), 0;
     for (size_t i = 0; i < n; i++) {
         uint8_t *secret = secrets + i * MPIN_SCALAR_SIZE;
-        /* Makes the random secret for both classes, so that the caches are
-         * in the same state. */
+        /* Makes a random secret even if the fixed one is used instead, so
+         * that the caches are in the same state for both classes. */
         random_secret(secret);
         classes[i] = next() & 1;
         if (classes[i] == 0) {
