@@ -76,8 +76,8 @@ final class ProtocolTests: XCTestCase {
         XCTAssertFalse(try Engine.verify(user.context, id: id, date: 20_000, u: u, y: y, v: v))
     }
 
-    /// Tests that the server refuses the commitment U' = -y A, where A is the point of the identity. With it, the second
-    /// pairing of the server's check would be 1 whatever the client's secret is.
+    /// Tests that the server refuses the commitment U' = -y A, where A is the point of the identity. With it, the
+    /// second pairing of the server's check would be 1 whatever the client's secret is.
     func testCommitmentThatCancelsTheIdentityIsNotAccepted() throws {
         let user = try register(pin: "1234"), y = try Engine.randomScalar()
         let (hid, _) = try Engine.serverPass1(date: 0, id: id)
