@@ -26,7 +26,7 @@ final class BigInt: ExpressibleByIntegerLiteral, CustomStringConvertible {
 
     deinit { __gmpz_clear(&value) }
 
-    /// The number as `count` little-endian limbs. It must fit and must not be negative.
+    /// Returns the number as `count` little-endian limbs. It must fit into these and must not be negative.
     func limbs(_ count: Int) -> [UInt] {
         var result = [UInt](repeating: 0, count: count)
         __gmpz_export(&result, nil, -1, 8, 0, 0, &value)

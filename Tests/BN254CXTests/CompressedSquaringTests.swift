@@ -65,7 +65,7 @@ final class CompressedSquaringTests: XCTestCase {
     }
 }
 
-/// a + b i, where a and b are integers mod 19.
+/// The element a + b i of the field Fp2 over p = 19: a and b are integers mod 19.
 private struct Small2: Equatable {
     static let zero = Small2(0, 0), one = Small2(1, 0), xi = Small2(1, 1)
     let a: Int, b: Int
@@ -77,7 +77,7 @@ private struct Small2: Equatable {
     static func * (x: Small2, y: Small2) -> Small2 { Small2(x.a * y.a - x.b * y.b, x.a * y.b + x.b * y.a) }
     static func * (k: Int, y: Small2) -> Small2 { Small2(k * y.a, k * y.b) }
 
-    /// 1/x, computed as x^(19^2 - 2); 0 for x = 0.
+    /// The inverse, computed as self^(19^2 - 2); 0 for 0.
     var inverse: Small2 { (0..<359).reduce(.one) { product, _ in product * self } }
 }
 

@@ -88,7 +88,8 @@ final class EncodingTests: XCTestCase {
         }
     }
 
-    /// A coordinate plus p stands for the same number, but must be refused, so that each point has only one encoding.
+    /// Tests that a coordinate to which p is added is refused, although it stands for the same number mod p. So each
+    /// point has only one encoding.
     func testCoordinatesMustBeBelowP() throws {
         try Workspace.run { w in
             let p = w.g1(), q = w.g2(), e = w.gt()

@@ -103,7 +103,7 @@ final class ToyCurveTests: XCTestCase {
 
 // MARK: - Curves
 
-/// A BN curve, given by its parameter.
+/// A BN curve, given by its parameter x and the constants of its curve and its fields.
 protocol TwinCurve: SendableMetatype {
     associatedtype Base: SlowFieldElement
     static var x: Int { get }
@@ -162,7 +162,7 @@ struct ToyFp<Curve: ToyCurve>: SlowFieldElement {
     static func - (a: Self, b: Self) -> Self { Self(integer: a.value - b.value) }
     static func * (a: Self, b: Self) -> Self { Self(integer: a.value * b.value) }
     var isZero: Bool { value == 0 }
-    /// 1/a, computed as a^(p - 2).
+    /// The inverse, computed as self^(p - 2).
     var inverse: Self { (0..<Curve.prime - 2).reduce(Self(integer: 1)) { product, _ in product * self } }
 }
 

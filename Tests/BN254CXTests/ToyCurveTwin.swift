@@ -50,10 +50,10 @@ struct TwinFp12<Curve: TwinCurve>: Equatable {
         return Self(c: (0..<6).map { low[$0] + xi * high[$0] })
     }
 
-    /// The p^6-th power, which maps w to -w. In the cyclotomic subgroup it is the inverse.
+    /// The p^6-th power, in which w becomes -w. For elements of the cyclotomic subgroup it is the inverse.
     var conjugate: Self { Self(c: (0..<6).map { $0 % 2 == 0 ? c[$0] : -c[$0] }) }
 
-    /// Granger and Scott's squaring in the cyclotomic subgroup (`Fp12.cyclotomicSqr`).
+    /// The square of an element of the cyclotomic subgroup, by Granger and Scott's formula (`Fp12.cyclotomicSquare`).
     var cyclotomicSquare: Self {
         let xi = Curve.xi
         func square(_ a: TwinFp2<Curve>, _ b: TwinFp2<Curve>) -> TwinFp2<Curve> { 3 * (a * a + xi * (b * b)) }
@@ -107,7 +107,7 @@ struct TwinG2<Curve: TwinCurve> {
     let g2 = slowPower(Curve.xi, (Curve.p - 1).quotient(6) * 2, one: TwinFp2(integer: 1), *)
     let g3 = slowPower(Curve.xi, (Curve.p - 1).quotient(6) * 3, one: TwinFp2(integer: 1), *)
 
-    /// Algorithm 7 of eprint 2015/1060.
+    /// Adds two points by algorithm 7 of eprint 2015/1060.
     func add(_ p: Point, _ q: Point) -> Point {
         let xx = p.x * q.x, yy = p.y * q.y, zz = p.z * q.z
         let t3 = (p.x + p.y) * (q.x + q.y) - xx - yy
@@ -117,7 +117,7 @@ struct TwinG2<Curve: TwinCurve> {
         return Point(x: t3 * minus - t4 * t5, y: plus * minus + x3 * t5, z: plus * t4 + x3 * t3)
     }
 
-    /// Algorithm 9 of eprint 2015/1060, rearranged as in `G2DoublingTerms`.
+    /// Doubles a point by algorithm 9 of eprint 2015/1060, rearranged as in `G2DoublingTerms`.
     func double(_ p: Point) -> Point {
         let yy = p.y * p.y, b = b3 * (p.z * p.z), c = yy - 3 * b, yz = p.y * p.z, xy = 2 * (p.x * p.y)
         return Point(x: xy * c, y: c * (c + 4 * b) + 8 * (yy * b), z: 8 * (yy * yz))

@@ -66,9 +66,9 @@ static int is_allowed(int step, mpin_status status)
     return status == MPIN_OK;
 }
 
-/* Runs a step with the current fault, and checks its result and what
- * remains. A negative `expected` accepts every status that is allowed for
- * the step. */
+/* Runs a step with the current fault. Checks its result and its time and,
+ * after an error, that the user is unchanged. If `expected` is negative,
+ * every status that is allowed for the step is accepted. */
 static void try_fault(int step, mpin_status expected)
 {
     faults++;
@@ -145,8 +145,9 @@ static void no_message(int step)
         "{\"clientSecret\":\"04\"}", "{\"y\":\"00\"}", "{\"y\":\"zz\"}",
         "{\"date\":\"x\",\"timePermit\":\"04\",\"storageId\":0}",
         "{\"timePermit\":\"04\",\"signature\":1}"};
-    /* Of the answer to pass 2 any object is accepted, and of the RPA's
-     * answer any JSON or none. */
+    /* In three places the library accepts some of these texts: any JSON object
+     * as the answer to pass 2, any JSON or none as the RPA's answer, and
+     * anything from the permit storage, whose share the second D-TA has, too. */
     const mpin_status expected =
         fault.call >= FAKE_PASS_2 || fault.call == FAKE_STORAGE
             ? -1

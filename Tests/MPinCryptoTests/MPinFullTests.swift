@@ -2,7 +2,7 @@ import MPinCrypto
 import MPinSecrets
 import XCTest
 
-/// Tests the keys of M-Pin Full.
+/// Tests M-Pin Full, with which client and server compute the same key in a login.
 final class MPinFullTests: XCTestCase {
     func testKeysAgreeForTheRightPINAlone() throws {
         let user = try RegisteredIdentity(pin: "123456", keyPair: false), hash = try Engine.hashID(user.id)

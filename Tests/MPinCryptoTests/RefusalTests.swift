@@ -1,7 +1,8 @@
 import MPinCrypto
 import XCTest
 
-/// Checks that every input of every function is validated: length, prefix, range, curve, subgroup.
+/// Checks that every input of secrets, tokens and logins in two passes is validated: length, prefix, range, curve,
+/// subgroup. `KeyRefusalTests` has the other functions.
 final class RefusalTests: XCTestCase {
     private let id = Array("alice".utf8), one = scalarBytes(1)
     private let r: [UInt8] = [

@@ -13,7 +13,7 @@ struct Vector {
         let member: String
     }
 
-    /// All vectors of the file.
+    /// Returns all vectors of the file.
     static func load() throws -> [Vector] {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent("Vectors/bn254cx-mpin.json")

@@ -57,7 +57,8 @@ static void point(const char *name, const uint8_t *secret)
     octets(name, secret + 1, MPIN_G1_SIZE - 1);
 }
 
-/* Adds the token for a PIN together with the factor to the search. */
+/* Adds to the search the token that remains when the PIN `typed[which]` and
+ * the factor are taken off the client secret. */
 static void token(const struct fake *m, const uint8_t *secret, int which)
 {
     uint8_t id[FAKE_HEX_ID / 2], number[MPIN_SCALAR_SIZE];

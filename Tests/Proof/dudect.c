@@ -149,8 +149,8 @@ static double welch(const uint64_t *times, const uint8_t *classes, size_t n,
     return variance > 0 ? fabs(mean[0] - mean[1]) / sqrt(variance) : 0;
 }
 
-/* Returns the largest |t|, with all times and with those below each
- * percentile. */
+/* Returns the largest |t| of several tests: one with all times, and one for
+ * each percentile with only the times below it. */
 static double largest_t(const uint64_t *times, const uint8_t *classes, size_t n)
 {
     uint64_t *sorted = malloc(n * sizeof *sorted);

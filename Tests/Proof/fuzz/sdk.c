@@ -145,7 +145,8 @@ static mpin_config config;
 
 static void *structure(void)
 {
-    /* The buffer is larger than every structure that the library writes to. */
+    /* The buffer is larger than every structure that the library writes to.
+     * Its member `size` gets the buffer's size or an arbitrary number. */
     uint8_t *result = own(16384);
     size_t size = byte() < 200 ? 16384 : (size_t)byte() << byte() % 64;
     memcpy(result, &size, sizeof size);
