@@ -147,7 +147,8 @@ static void no_message(int step)
         "{\"timePermit\":\"04\",\"signature\":1}"};
     /* In three places the library accepts some of these texts: any JSON object
      * as the answer to pass 2, any JSON or none as the RPA's answer, and
-     * anything from the permit storage, whose share the second D-TA has, too. */
+     * anything from the permit storage, because the second D-TA then gives
+     * the share. */
     const mpin_status expected =
         fault.call >= FAKE_PASS_2 || fault.call == FAKE_STORAGE
             ? -1

@@ -149,7 +149,7 @@ static void client(void)
              mpin_crypto_extract_pin(ARG(token), ARG(id), ARG(pin), 20,
                                      ARG(secret)));
     everything_public();
-    /* Uses a factor of 256 bits: an odd number without special bits. */
+    /* Takes a factor of 256 bits, the random number x, off the secret. */
     SECRET(x), SECRET(secret);
     TIMELESS("extract_pin (256 bits)", 0,
              mpin_crypto_extract_pin(ARG(sec), ARG(id), ARG(x), 256,
