@@ -203,7 +203,7 @@ static void set_fault(enum kind kind, size_t at, const char *raw)
     pthread_mutex_unlock(&lock);
 }
 
-/* The allowed results, as bits. */
+/* The results that a call may have, as bits; LATE stands for MPIN_TIMED_OUT. */
 enum { GOOD = 1, NETWORK = 2, PARSE = 4, LATE = 8 };
 
 static int bit(mpin_status status)

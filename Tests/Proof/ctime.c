@@ -37,8 +37,8 @@ static uint8_t v[MPIN_G1_SIZE], v_wrong[MPIN_G1_SIZE];
 static uint8_t hid[MPIN_G1_SIZE], htid[MPIN_G1_SIZE];
 static uint8_t gt[MPIN_GT_SIZE], gt2[MPIN_GT_SIZE];
 
-/* Checks that the call has returned `expected`, and that memcheck has reported
- * no error since it had counted `before`. */
+/* Checks that a call has returned `expected`, and that memcheck has reported
+ * no error in it: `before` is the number of errors before the call. */
 static void finish(const char *name, unsigned before, int32_t got,
                    int32_t expected)
 {
