@@ -3,7 +3,8 @@
 #
 # The real library has no debug information about C types, so abidiff compares a witness library that is made from the
 # headers (witness.py). The names of its functions are compared with those of the real library. A change that breaks
-# programs needs a new SONAME. A change that only adds needs --update and a line in CHANGELOG.md.
+# programs needs a new SONAME. A change that only adds functions or members needs --update, which makes the present ABI
+# the released one, and a line in CHANGELOG.md.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$here/../..
@@ -14,7 +15,7 @@ trap 'rm -rf "$work"' EXIT
 python3 "$here/witness.py" "$root/include/mpin.h" "$root/include/mpin_crypto.h" |
     gcc -E -P -DMPIN_NO_ATTRIBUTES -x c - >"$work/witness.c"
 
-# describe SOURCE ABI: builds a witness library and writes a description of its ABI.
+# describe SOURCE ABI: builds a witness library from the C file SOURCE and writes a description of it to the file ABI.
 describe() {
     gcc -std=c99 -g -ffile-prefix-map="$work"/= -fPIC -shared -Wl,-soname,libmpin.so -o "$work/witness.so" "$1"
     abidw --no-corpus-path --no-comp-dir-path --no-show-locs "$work/witness.so" >"$2"

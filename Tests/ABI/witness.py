@@ -20,7 +20,7 @@ def prototypes(header: str) -> list[tuple[str, str, str]]:
         ["gcc", "-E", "-P", "-DMPIN_NO_ATTRIBUTES", header], check=True, capture_output=True, text=True
     ).stdout
     found = []
-    # Structures contain semicolons, so they are removed first.
+    # The text is split at semicolons. The members of structures end with semicolons, too, so they are removed first.
     for statement in re.sub(r"\{[^{}]*\}", "{}", text).split(";"):
         match = PROTOTYPE.match(statement.strip())
         if match:

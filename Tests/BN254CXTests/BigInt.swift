@@ -26,7 +26,7 @@ final class BigInt: ExpressibleByIntegerLiteral, CustomStringConvertible {
 
     deinit { __gmpz_clear(&value) }
 
-    /// The number as `count` little-endian limbs. It must fit and must not be negative.
+    /// Returns the number as `count` little-endian limbs. It must fit into these and must not be negative.
     func limbs(_ count: Int) -> [UInt] {
         var result = [UInt](repeating: 0, count: count)
         __gmpz_export(&result, nil, -1, 8, 0, 0, &value)
@@ -37,26 +37,26 @@ final class BigInt: ExpressibleByIntegerLiteral, CustomStringConvertible {
 
     func bit(_ index: Int) -> Bool { __gmpz_tstbit(&value, UInt(index)) == 1 }
 
-    /// The quotient, rounded down.
+    /// Returns self / divisor, rounded down.
     func quotient(_ divisor: BigInt) -> BigInt { combine(divisor) { __gmpz_fdiv_q($0, $1, $2) } }
 
-    /// The remainder, in 0..<modulus.
+    /// Returns self mod modulus, in 0..<modulus even if self is negative.
     func mod(_ modulus: BigInt) -> BigInt { combine(modulus) { __gmpz_mod($0, $1, $2) } }
 
-    /// 1/self mod modulus; 0 if self has no inverse.
+    /// Returns the inverse of self mod modulus; 0 if self has none.
     func inverse(mod modulus: BigInt) -> BigInt {
         let result = BigInt()
         return __gmpz_invert(&result.value, &value, &modulus.value) != 0 ? result : 0
     }
 
-    /// self^exponent mod modulus.
+    /// Returns self^exponent mod modulus.
     func power(_ exponent: BigInt, mod modulus: BigInt) -> BigInt {
         let result = BigInt()
         __gmpz_powm(&result.value, &value, &exponent.value, &modulus.value)
         return result
     }
 
-    /// self^exponent.
+    /// Returns self^exponent.
     func power(_ exponent: Int) -> BigInt {
         let result = BigInt()
         __gmpz_pow_ui(&result.value, &value, UInt(exponent))
@@ -90,12 +90,13 @@ final class BigInt: ExpressibleByIntegerLiteral, CustomStringConvertible {
 
 extension BigInt: Comparable {}
 
-/// The numbers of the curve, computed from its parameter x.
+/// The parameter x of the curve, and the numbers that follow from it: the prime p of the field and the order r of the
+/// groups.
 enum Parameters {
     static var x: BigInt { 0 - BigInt(hex: "4000000003C012B1") }
     static var p: BigInt { polynomial(36, 36, 24, 6, 1) }
     static var r: BigInt { polynomial(36, 36, 18, 6, 1) }
-    /// The trace of Frobenius.
+    /// The trace of Frobenius: the curve has p + 1 - t points over Fp.
     static var t: BigInt { 6 * x * x + 1 }
 
     private static func polynomial(_ a: BigInt, _ b: BigInt, _ c: BigInt, _ d: BigInt, _ e: BigInt) -> BigInt {

@@ -21,9 +21,9 @@ final class CompressedSquaringTests: XCTestCase {
         }
     }
 
-    /// With no squarings, the function only restores the coefficients of w^0 and w^3 from the other four. The formulas
-    /// are valid for any four coefficients, including b0 = 0. A quarter of all components are the smallest or largest
-    /// normal values.
+    /// Tests `compressedSquare` with `times: 0`, when it squares nothing and only computes the coefficients of w^0 and
+    /// w^3 from the other four. The formulas for this are valid for any four coefficients. In every second round b0,
+    /// the coefficient of w, is 0. A quarter of all components are the smallest or largest normal values.
     func testRestoringFollowsItsFormulas() {
         let two = SlowFp2(2, 0), three = SlowFp2(3, 0), four = SlowFp2(4, 0)
         Workspace.run { w in
@@ -47,9 +47,10 @@ final class CompressedSquaringTests: XCTestCase {
         }
     }
 
-    /// Tests the formulas on a small group. In the cyclotomic subgroup the coefficients of w^0 and w^3 follow from the
-    /// other four, even if b0 = 0, but random elements over the large field never have b0 = 0. Over p = 19, the prime
-    /// of the BN curve with x = -1, the group has only p^4 - p^2 + 1 = 129,961 elements, so the test tries all of them.
+    /// Tests on a small group that in the cyclotomic subgroup the coefficients of w^0 and w^3 follow from the other
+    /// four, even if b0, the coefficient of w, is 0. Random elements over the large field never have b0 = 0. Over
+    /// p = 19, the prime of the BN curve with x = -1, the subgroup has only p^4 - p^2 + 1 = 129,961 elements, so the
+    /// test tries all of them.
     func testEveryElementOfASmallSubgroupIsRestored() {
         let order = 129_961
         let generator = Small12.generator(order: order)
@@ -64,7 +65,7 @@ final class CompressedSquaringTests: XCTestCase {
     }
 }
 
-/// a + b i, where a and b are integers mod 19.
+/// The element a + b i of the field Fp2 over p = 19: a and b are integers mod 19.
 private struct Small2: Equatable {
     static let zero = Small2(0, 0), one = Small2(1, 0), xi = Small2(1, 1)
     let a: Int, b: Int
@@ -76,11 +77,11 @@ private struct Small2: Equatable {
     static func * (x: Small2, y: Small2) -> Small2 { Small2(x.a * y.a - x.b * y.b, x.a * y.b + x.b * y.a) }
     static func * (k: Int, y: Small2) -> Small2 { Small2(k * y.a, k * y.b) }
 
-    /// 1/x, computed as x^(19^2 - 2); 0 for x = 0.
+    /// The inverse, computed as self^(19^2 - 2); 0 for 0.
     var inverse: Small2 { (0..<359).reduce(.one) { product, _ in product * self } }
 }
 
-/// Polynomials in w with w^6 = 1 + i.
+/// A polynomial in w over `Small2` with w^6 = 1 + i, as the engine's `Fp12` is one over Fp2.
 private struct Small12: Equatable {
     static let one = Small12(c: [.one, .zero, .zero, .zero, .zero, .zero])
     var c: [Small2]
@@ -100,7 +101,7 @@ private struct Small12: Equatable {
         return result
     }
 
-    /// An element of order 129,961 = 13^2 769.
+    /// Returns an element of the given order, which must be 129,961 = 13 * 13 * 769.
     static func generator(order: Int) -> Small12 {
         for n in 1... {
             let start = Small12(c: [Small2(n, 1), .one, Small2(2, n), .zero, .one, Small2(n, 5)])

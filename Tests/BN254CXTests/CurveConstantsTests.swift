@@ -2,7 +2,7 @@ import BN254CX
 import CBN254CX
 import XCTest
 
-/// Computes every constant of the engine again from the curve's parameter x, and compares.
+/// Computes every constant of `CBN254CX` again from the curve's parameter x, and compares it with the table there.
 final class CurveConstantsTests: XCTestCase {
     private let p = Parameters.p, r = Parameters.r, t = Parameters.t, x = Parameters.x
     private var radix: BigInt { BigInt(2).power(320) }
@@ -72,8 +72,8 @@ final class CurveConstantsTests: XCTestCase {
         }
     }
 
-    /// beta is a cube root of unity mod p, and lambda mod r. Multiplying x by beta is the same on G1 as multiplying the
-    /// point by lambda.
+    /// Tests that lambda is a cube root of unity mod r, and that on G1 multiplying the x-coordinate by beta, a cube
+    /// root of unity mod p, gives the same point as multiplying the point by lambda.
     func testEndomorphismOfG1() {
         let beta = (18 * x.power(3) + 18 * x * x + 9 * x + 1).mod(p), lambda = self.lambda
         XCTAssertEqual(limbs(bn_beta()), montgomery(beta))
@@ -87,7 +87,8 @@ final class CurveConstantsTests: XCTestCase {
 
     private var lambda: BigInt { 36 * x.power(3) + 18 * x * x + 6 * x + 1 }
 
-    /// Tests the constants that split a scalar into short ones: rounded quotients by r, and the lattices of relations.
+    /// Tests the constants with which a scalar is split into short ones, two for G1 (GLV) and four for G2 (GS). They
+    /// are quotients by r, rounded, of numbers that come from the relations between the powers of the endomorphisms.
     func testScalarSplitConstants() {
         let m = 0 - (2 * x + 1), w1 = 6 * x * x + 4 * x + 1, w2 = 6 * x * x + 2 * x
         XCTAssertEqual((w1 - m * lambda).mod(r), 0)
@@ -109,9 +110,10 @@ final class CurveConstantsTests: XCTestCase {
         }
     }
 
-    /// Tests that each relation other than zero has a number of at least 2^63. Therefore the incomplete additions of
-    /// `G2.multiply` never get equal or opposite points. Each relation is a combination of the four below with
-    /// integers; the inverse matrix shows that integers up to 3 are enough.
+    /// Tests that each relation other than zero has a coefficient of at least 2^63. Therefore the incomplete additions
+    /// of `G2.multiply` never get equal or opposite points. Each relation is a sum of integer multiples of the four in
+    /// `relations`. The last loop shows with the inverse matrix that if all coefficients of a relation are below 2^63,
+    /// those integers are less than 3, so the first loops try all that are possible.
     func testShortestRelationOfPsi() {
         let bound = BigInt(2).power(63)
         for a in -2...2 {
@@ -133,7 +135,8 @@ final class CurveConstantsTests: XCTestCase {
         }
     }
 
-    /// Rows (a0, a1, a2, a3) with a0 + a1 psi + a2 psi^2 + a3 psi^3 = 0 on G2.
+    /// Relations between the powers of the endomorphism psi: each row (a0, a1, a2, a3) contains coefficients with
+    /// a0 + a1 psi + a2 psi^2 + a3 psi^3 = 0 on G2.
     private var relations: [[BigInt]] {
         let u = 0 - x
         return [
@@ -150,7 +153,7 @@ final class CurveConstantsTests: XCTestCase {
 
     private func absolute(_ a: BigInt) -> BigInt { a < 0 ? 0 - a : a }
 
-    /// The determinant of the relations without row i and column j, without its sign.
+    /// Returns the determinant of the matrix of relations without row i and column j.
     private func minor(_ i: Int, _ j: Int) -> BigInt {
         let m = relations.enumerated().filter { $0.offset != i }.map { row in
             row.element.enumerated().filter { $0.offset != j }.map(\.element)
@@ -184,7 +187,8 @@ final class CurveConstantsTests: XCTestCase {
         XCTAssertEqual(limbs(bn_g2_generator(), row: 5), 0)
     }
 
-    /// The exponents of the final exponentiation must add up to exactly (p^4 - p^2 + 1)/r, without another factor.
+    /// Tests that the hard part of the final exponentiation raises to exactly (p^4 - p^2 + 1)/r, and not to a multiple.
+    /// It is computed as l0 + l1 p + l2 p^2 + p^3.
     func testHardPartOfTheFinalExponentiation() {
         let x2 = x * x, x3 = x2 * x
         let l2 = 6 * x2 + 1, l1 = 1 - 36 * x3 - 18 * x2 - 12 * x, l0 = 0 - 36 * x3 - 30 * x2 - 18 * x - 2
@@ -192,9 +196,10 @@ final class CurveConstantsTests: XCTestCase {
         XCTAssertEqual(exponent * r, p.power(4) - p * p + 1)
     }
 
-    /// Tests the two conditions under which the fast subgroup test is correct for the polynomial (x + 1) + x psi + x
-    /// psi^2 - 2x psi^3. Its norm over psi^2 - t psi + p must have only the factor r in common with the order r(2p - r)
-    /// of the twist, and it must be 0 for psi = p mod r.
+    /// Tests the two conditions under which the fast subgroup test is correct, which accepts the points that the
+    /// polynomial (x + 1) + x psi + x psi^2 - 2x psi^3 maps to infinity. The norm of this polynomial modulo
+    /// psi^2 - t psi + p must have only the factor r in common with the order r(2p - r) of the twist, and the
+    /// polynomial must be 0 mod r for psi = p.
     func testSubgroupTestIsExactForThisCurve() {
         let coefficients = [x + 1, x, x, 0 - 2 * x]
         var a: BigInt = 0, b: BigInt = 0  // a + b psi, by Horner with psi^2 = t psi - p

@@ -2,7 +2,7 @@ import BN254CX
 import XCTest
 
 final class DiscreteLogarithmTests: XCTestCase {
-    /// Every exponent within the bound is found; the first ones beyond it are not.
+    /// Tests that every exponent from -bound to bound is found, and that the next two on either side are not.
     func testFindsEveryExponentWithinTheBound() {
         for bound in [0, 1, 2, 3, 100, 9_999] {
             Workspace.run { w in

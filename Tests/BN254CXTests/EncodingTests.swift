@@ -8,13 +8,13 @@ final class EncodingTests: XCTestCase {
         return body(&span) ? bytes : nil
     }
 
-    /// The value as 32 big-endian bytes.
+    /// Returns the number as 32 big-endian bytes.
     private func bytes(_ value: BigInt) -> [UInt8] {
         value.limbs(4).reversed().flatMap { limb in (0..<8).map { UInt8(truncatingIfNeeded: limb >> (56 - 8 * $0)) } }
     }
 
-    /// A point with Z = 1 is written without an inversion, and must give the same octets. An output of another length
-    /// is refused.
+    /// Tests that a point with Z = 1 gives the same octets as a `G1Affine`, whose `encode` needs no inversion, and as a
+    /// `G1`. An output of another length is refused.
     func testAffinePointsHaveTheSameOctets() {
         Workspace.run { w in
             let point = w.affineG1()
@@ -88,7 +88,8 @@ final class EncodingTests: XCTestCase {
         }
     }
 
-    /// A coordinate plus p stands for the same number, but must be refused, so that each point has only one encoding.
+    /// Tests that a coordinate to which p is added is refused, although it stands for the same number mod p. So each
+    /// point has only one encoding.
     func testCoordinatesMustBeBelowP() throws {
         try Workspace.run { w in
             let p = w.g1(), q = w.g2(), e = w.gt()
@@ -128,8 +129,8 @@ final class EncodingTests: XCTestCase {
         }
     }
 
-    /// Tests points of the twist outside G2, made from x = 1, 2, ... The fast subgroup test refuses them, and so does
-    /// multiplication by r.
+    /// Tests that the fast subgroup test refuses points of the twist outside G2, made from x = 1, 2, ..., as the
+    /// multiplication by r does, which does not give infinity for them.
     func testSubgroupTestAgreesWithMultiplicationByR() {
         Workspace.run { w in
             var found = 0
@@ -156,8 +157,8 @@ final class EncodingTests: XCTestCase {
         }
     }
 
-    /// Tests that (2p - r) times any point of the twist is in G2, and that the sum of this and a point outside G2 is
-    /// not.
+    /// Checks that the subgroup test accepts the product of the point and the cofactor 2p - r, which is in G2. The sum
+    /// of this product and the point must be refused, because it is outside G2 like the point.
     private func checkCofactorMultiple(_ point: G2, _ w: inout Workspace) {
         let inside = w.arena.g2(), sum = w.arena.g2()
         w.doubleAndAdd(inside, point, 2 * Parameters.p - Parameters.r)
@@ -166,8 +167,9 @@ final class EncodingTests: XCTestCase {
         XCTAssertEqual(sum.subgroupMask(w.scratch), 0)
     }
 
-    /// Returns the point of the twist with the x-coordinate x, or nil. It finds y from y^2 = a + b i with the norm of a
-    /// + b i.
+    /// Returns a point of the twist with the x-coordinate x, and checks that the decoder reports it as outside G2. Nil
+    /// if there is no such point. Finds y, a square root in Fp2, by two square roots in Fp: that of the norm of y^2
+    /// gives the real part of y^2 + norm, and half of this sum is the square of the real part of y.
     private func twistPoint(_ x: Int, _ w: inout Workspace) -> G2? {
         let p = Parameters.p, x2 = SlowFp2(integer: x)
         let right = x2 * x2 * x2 + SlowFp2(1, p - 1)

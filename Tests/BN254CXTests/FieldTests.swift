@@ -2,7 +2,7 @@ import BN254CX
 import XCTest
 
 /// Compares the tower with textbook arithmetic. A quarter of all components are the smallest or largest normal values.
-/// If a formula has less room than it needs, they make a sum too long or negative.
+/// With these a sum becomes too long or negative, if a formula leaves less room than it needs.
 final class FieldTests: XCTestCase {
     private let rounds = 100
 
@@ -30,7 +30,8 @@ final class FieldTests: XCTestCase {
         }
     }
 
-    /// Because p = 3 mod 4, a^((p + 1)/4) is a root of a square a, namely the root that is itself a square.
+    /// Tests that the square of `Fp.root` of a is a exactly if a is a square or 0, and that this root is itself a
+    /// square. It is a^((p + 1)/4), because p = 3 mod 4.
     func testRootSquaredIsTheSquare() {
         Workspace.run { w in
             for _ in 0..<rounds {
@@ -48,7 +49,8 @@ final class FieldTests: XCTestCase {
         }
     }
 
-    /// Tests that every function leaves values below p + 2^196, on which all bounds of the tower rely.
+    /// Tests that the results of the operations of Fp12 are normal, that is, below p + 2^196. All bounds of the tower
+    /// rely on it.
     func testResultsAreNormal() {
         let largest = Parameters.p + BigInt(2).power(196) - 1
         Workspace.run { w in
@@ -70,8 +72,8 @@ final class FieldTests: XCTestCase {
         }
     }
 
-    /// The reduction gives t / 2^320 mod p, below p + 2^193, for every t of eight limbs. The test includes the ends, 0
-    /// and 2^512 - 1.
+    /// Tests that the reduction of t gives t / 2^320 mod p, as a number below p + 2^193, for numbers t of eight limbs.
+    /// Among them are the smallest, 0, and the largest, 2^512 - 1.
     func testReductionAtTheEndsOfEightLimbs() {
         let p = Parameters.p, all = BigInt(2).power(512) - 1
         let largest = p + BigInt(2).power(193) - 1
@@ -91,9 +93,8 @@ final class FieldTests: XCTestCase {
         }
     }
 
-    /// The result must be the same integer as that of the slow implementation, and not only the same number mod p.
-    /// Limbs with extreme values, at which carries occur or get lost, are tried in every place, alone and among random
-    /// limbs.
+    /// Tests that the reduction gives the same integer as `SlowReduction`, and not only the same number mod p. Limbs
+    /// with extreme values, at which carries occur or get lost, are tried in every place, alone and among random limbs.
     func testReductionEqualsItsSlowTwin() {
         let edges: [UInt] = [0, 1, UInt.max], twin = SlowReduction()
         Workspace.run { w in
@@ -158,7 +159,8 @@ final class FieldTests: XCTestCase {
         }
     }
 
-    /// Sets all components to an end of the normal range, where the unreduced sums are largest or smallest.
+    /// Tests products and squares with all components at an end of the normal range, where the sums before the
+    /// reduction are largest or smallest.
     func testFp12AtTheEndsOfTheNormalRange() {
         let p = Parameters.p
         let ends: [BigInt] = [0, p - 1, p, p + BigInt(2).power(196) - 1]
@@ -203,8 +205,8 @@ final class FieldTests: XCTestCase {
     }
 
     /// Tests products with lines and cyclotomic squarings with all components at the ends of the normal range. Such
-    /// elements are outside the cyclotomic subgroup, so the results are not squares, but they must still follow the
-    /// formulas.
+    /// elements are outside the cyclotomic subgroup, so the results of the squarings are not squares, but they must
+    /// still follow the formulas.
     func testSparseFormulasAtTheEndsOfTheNormalRange() {
         let p = Parameters.p
         let ends: [BigInt] = [0, p - 1, p, p + BigInt(2).power(196) - 1]
@@ -237,7 +239,9 @@ final class FieldTests: XCTestCase {
         w.arena = start
     }
 
-    /// Checks 3A^2 - 2 conj A + (3 w^3 C^2 + 2 conj B) w + (3B^2 - 2 conj C) w^2 for x = A + B w + C w^2 over Fp2[w^3].
+    /// Checks that the functions for squares in the cyclotomic subgroup follow their formula. For A + B w + C w^2 over
+    /// Fp2[w^3] it is 3A^2 - 2 conj A + (3 w^3 C^2 + 2 conj B) w + (3B^2 - 2 conj C) w^2, also for elements outside the
+    /// subgroup, for which this is not the square.
     private func checkCyclotomicFormulas(_ w: inout Workspace, _ a: Limbs) {
         let start = w.arena
         let result = w.arena.take(48), s = w.arena.take(Fp12.scratch)
@@ -258,7 +262,7 @@ final class FieldTests: XCTestCase {
         w.arena = start
     }
 
-    /// A result may be written over an operand, and must then be the same as when it is written elsewhere.
+    /// Tests that an operation whose result is written over an operand gives the same as when it is written elsewhere.
     func testAliasing() {
         Workspace.run { w in
             let s = w.arena.take(1024)

@@ -2,7 +2,7 @@ import BN254CX
 import Foundation
 import XCTest
 
-/// Tests the laws of both groups, and compares the complete formulas with the affine group law.
+/// Tests G1, G2 and GT: compares the engine's formulas with the slow affine group law and with double-and-add.
 final class GroupTests: XCTestCase {
     /// The number of random cases of each law: 100, or 10,000 with FULL=1 in the environment.
     private let rounds = ProcessInfo.processInfo.environment["FULL"] == "1" ? 10_000 : 100
@@ -39,8 +39,8 @@ final class GroupTests: XCTestCase {
         }
     }
 
-    /// The addition formula has no exceptions. The test includes equal points, opposite points, infinity on either
-    /// side, and results over operands.
+    /// Tests that the addition formula has no exceptions: it must be right for equal points, opposite points, and
+    /// infinity on either side. The result may also be written over an operand.
     func testG1AdditionIsComplete() {
         Workspace.run { w in
             let p = w.g1(), minus = w.arena.g1(), infinity = w.arena.g1(), r = w.arena.g1()
@@ -98,7 +98,7 @@ final class GroupTests: XCTestCase {
         }
     }
 
-    /// Opposite points have the same x but are not equal, and no other point is equal to infinity.
+    /// Tests that opposite points, which have the same x, are not equal, and that only infinity is equal to infinity.
     func testOppositePointsAreNotEqual() {
         Workspace.run { w in
             let p = w.g1(), minus = w.arena.g1(), infinity = w.arena.g1()
@@ -116,7 +116,7 @@ final class GroupTests: XCTestCase {
         }
     }
 
-    /// Multiplies by scalars of any size, including 0, r and 2^256 - 1, and of the widths of PINs.
+    /// Tests multiplication by scalars of any size, among them 0, r and 2^256 - 1, and by short ones such as PINs.
     func testG1MultiplicationAgreesWithDoubleAndAdd() {
         Workspace.run { w in
             let p = w.g1(), r = w.arena.g1()
@@ -150,8 +150,8 @@ final class GroupTests: XCTestCase {
         }
     }
 
-    /// The scalar a + b lambda, made from two limbs a and b, is split into the same limbs again, and multiplies like
-    /// any other scalar.
+    /// Tests that the scalar a + b lambda, which `setShort` makes from two limbs a and b, is split into the same limbs
+    /// again, and that multiplication by it is right.
     func testShortScalarsAreTheirTwoHalves() {
         let lambda = 36 * Parameters.x.power(3) + 18 * Parameters.x.power(2) + 6 * Parameters.x + 1
         Workspace.run { w in
@@ -191,8 +191,8 @@ final class GroupTests: XCTestCase {
         }
     }
 
-    /// Points with any Z are multiplied like those with Z = 1. One table serves several scalars, and one inversion
-    /// brings several points to Z = 1.
+    /// Tests that one table of multiples of a point serves for several scalars, for a point with Z = 1 and for one with
+    /// another Z, and that one inversion brings several points to Z = 1.
     func testMultiplesAndSharedInversion() {
         Workspace.run { w in
             let p = w.g1(), affine = w.affineG1()
@@ -215,7 +215,7 @@ final class GroupTests: XCTestCase {
         }
     }
 
-    /// Powers in GT for scalars of all sizes of the groups, and for short ones.
+    /// Compares powers in GT with square-and-multiply, for the exponents in `scalars` and for short ones.
     func testPowersInGTAgreeWithSquareAndMultiply() {
         Workspace.run { w in
             let a = w.gt(), power = w.arena.gt(), expected = w.arena.gt()
@@ -241,9 +241,9 @@ final class GroupTests: XCTestCase {
         }
     }
 
-    /// Returns scalars for the tests: the ends of the range, multiples of the eigenvalues of the endomorphisms, and
-    /// others. The multiples are split into short vectors of zeros and small numbers of both signs. With these it is
-    /// most likely that an addition gets equal or opposite points.
+    /// Returns scalars for the tests: the ends of the range, small multiples of the eigenvalues of the endomorphisms
+    /// (lambda, and p with its powers), and random ones. The multiples are split into zeros and small numbers of both
+    /// signs. With these it is most likely that an addition gets equal or opposite points.
     private func scalars(_ w: inout Workspace) -> [BigInt] {
         let r = Parameters.r, x = Parameters.x, p = Parameters.p
         let lambda = 36 * x.power(3) + 18 * x * x + 6 * x + 1
@@ -256,7 +256,7 @@ final class GroupTests: XCTestCase {
         return result + (0..<rounds).map { _ in w.integer() }
     }
 
-    /// Multiplication by 14-bit scalars is right for all 2^14 of them.
+    /// Tests the multiplication by each of the 2^14 scalars of 14 bits, which is the width of four-digit PINs.
     func testMultiplicationByEveryPINScalar() {
         Workspace.run { w in
             let p = w.arena.g1(), sum = w.arena.g1(), product = w.arena.g1(), k = w.scalar(0)
@@ -286,7 +286,7 @@ final class GroupTests: XCTestCase {
         }
     }
 
-    /// On G2, psi is multiplication by p.
+    /// Tests that on G2 the endomorphism psi is the multiplication by p.
     func testPsiIsMultiplicationByP() {
         Workspace.run { w in
             let q = w.g2(), image = w.arena.g2(), product = w.arena.g2()

@@ -2,7 +2,8 @@ import BN254CX
 import XCTest
 
 final class HashToG1Tests: XCTestCase {
-    /// x is hash mod p plus the least number for which x^3 + 2 is a square other than zero; y is even.
+    /// Tests that the map finds the first x from the hash mod p upwards for which x^3 + 2 is a square other than zero,
+    /// and takes the even one of the two roots as y.
     func testMapIsTryAndIncrement() {
         Workspace.run { w in
             for _ in 0..<50 {

@@ -1,6 +1,6 @@
 import BN254CX
 
-/// A field of the tower. Its elements consist of `count` limbs, and its results get new limbs of the workspace.
+/// The operations of a field of the tower. Each result gets new limbs of the workspace.
 struct Ring {
     typealias Binary = (Limbs, Limbs, Limbs, Limbs) -> Void
     let name: String, components: Int
@@ -64,7 +64,7 @@ struct Ring {
     }
 }
 
-/// The common operations of G1 and G2.
+/// The common operations of G1 and G2, so that one function can test a law for both.
 protocol LawPoint {
     static var count: Int { get }
     var limbs: Limbs { get }
@@ -88,7 +88,7 @@ extension G2: LawPoint {
 }
 
 extension Workspace {
-    /// The same point with Z = 1.
+    /// Returns the same point with Z = 1.
     mutating func affine(_ p: G1) -> G1 {
         let result = arena.g1()
         p.makeAffine(result.affine, scratch)
@@ -96,7 +96,7 @@ extension Workspace {
         return result
     }
 
-    /// The same point with Z = 1.
+    /// Returns the same point with Z = 1.
     mutating func affine(_ q: G2) -> G2 {
         let result = arena.g2()
         q.makeAffine(result.affine, scratch)

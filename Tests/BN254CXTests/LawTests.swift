@@ -32,7 +32,7 @@ final class LawTests: XCTestCase {
         }
     }
 
-    /// a (1/a) = 1 for a other than 0, 1 a = a, and 1/(1/a) = a.
+    /// Tests a * 1/a = 1, 1 * a = a and 1/(1/a) = a for a other than 0.
     func testInverse() {
         forEachRing { ring, w in
             let a = ring.random(&w), one = ring.one(&w), inverse = ring.inverse(a, &w)
@@ -54,7 +54,7 @@ final class LawTests: XCTestCase {
         }
     }
 
-    /// The square root of a square: (a^2)^((p + 1)/4) is a or -a.
+    /// Tests that `Fp.root` of the square of a is a or -a.
     func testRootOfASquare() {
         law { w in
             let a = w.elements(1), s = w.arena.take(Fp.powerScratch), root = w.arena.take(4), minus = w.arena.take(4)
@@ -66,7 +66,8 @@ final class LawTests: XCTestCase {
 
     // MARK: Frobenius
 
-    /// pi^12 is the identity and pi^6 the conjugation; the functions for pi^2 and pi^3 give the powers of pi.
+    /// Tests the Frobenius map pi, which raises to the power p: the functions for pi^2 and pi^3 give the same as pi
+    /// repeated, pi^6 is the conjugation, and pi^12 the identity.
     func testPowersOfFrobenius() {
         law { w in
             let x = w.elements(12), s = w.arena.take(1024), image = w.arena.take(48), other = w.arena.take(48)
@@ -111,7 +112,8 @@ final class LawTests: XCTestCase {
 
     func testG2InPlace() { law { inPlace($0.g2(), $0.g2(), &$0) } }
 
-    /// psi(P + Q) = psi(P) + psi(Q), psi^2(P) - t psi(P) + p P = 0 (the characteristic polynomial of Frobenius).
+    /// Tests that the endomorphism psi is linear, psi(P + Q) = psi(P) + psi(Q), and satisfies the characteristic
+    /// polynomial of Frobenius, psi^2(P) - t psi(P) + p P = 0.
     func testPsi() {
         law { w in
             let p = w.g2(), q = w.g2(), left = w.arena.g2(), right = w.arena.g2(), image = w.arena.g2()
@@ -132,7 +134,7 @@ final class LawTests: XCTestCase {
 
     // MARK: Pairing
 
-    /// e(aQ, bP) = e(Q, P)^(ab). The value has order r and is not 1.
+    /// Tests e(aQ, bP) = e(Q, P)^(ab), and that this value is not 1 but its r-th power is.
     func testPairingIsBilinear() {
         law { w in
             let q = w.affineG2(), p = w.affineG1(), r = Parameters.r
@@ -149,7 +151,7 @@ final class LawTests: XCTestCase {
         }
     }
 
-    /// e(Q, P1 + P2) = e(Q, P1) e(Q, P2) and e(Q1 + Q2, P) = e(Q1, P) e(Q2, P), with prepared points and without.
+    /// Tests e(Q, P1 + P2) = e(Q, P1) e(Q, P2) and e(Q1 + Q2, P) = e(Q1, P) e(Q2, P), with prepared points and without.
     func testPairingIsAdditive() {
         law { w in
             let q1 = w.affineG2(), q2 = w.affineG2(), p1 = w.affineG1(), p2 = w.affineG1()
@@ -170,8 +172,8 @@ final class LawTests: XCTestCase {
         }
     }
 
-    /// g^a g^b = g^(a + b), (g^a)^b = g^(ab), g^-a = 1/g^a, and g^2 is the cyclotomic square. Results may be written
-    /// over operands.
+    /// Tests that for a pairing value g, g^a g^b = g^(a + b), (g^a)^b = g^(ab), g^-a = 1/g^a, and g^2 is the cyclotomic
+    /// square, also when results are written over operands.
     func testPowersOfPairingValues() {
         law { w in
             let g = w.gt(), a = w.arena.gt(), b = w.arena.gt(), c = w.arena.gt(), r = Parameters.r
@@ -283,7 +285,7 @@ final class LawTests: XCTestCase {
         return a.equalMask(b, s) != 0 && a.infinityMask(s) == 0
     }
 
-    /// (k + l)P = kP + lP, k(lP) = (kl)P, k(P + Q) = kP + kQ, (r - k)P = -kP.
+    /// Returns whether (k + l)P = kP + lP, k(lP) = (kl)P, k(P + Q) = kP + kQ and (r - k)P = -kP for random k and l.
     private func linearLaws<Point: LawPoint>(_ p: Point, _ q: Point, _ w: inout Workspace) -> Bool {
         let s = w.arena.take(2048), a = Point.take(&w), b = Point.take(&w), c = Point.take(&w), order = Parameters.r
         let k = w.integer().mod(order), l = w.integer().mod(order)
@@ -306,7 +308,7 @@ final class LawTests: XCTestCase {
         return b.equalMask(a, s) != 0
     }
 
-    /// Checks that a result may be written over an operand.
+    /// Returns whether every operation gives the same point when its result is written over an operand.
     private func inPlace<Point: LawPoint>(_ p: Point, _ q: Point, _ w: inout Workspace) -> Bool {
         let s = w.arena.take(2048), k = w.scalar()
         let operations: [(Point, Point, Point) -> Void] = [

@@ -71,7 +71,7 @@ final class NegativeVectorTests: XCTestCase {
     }
 }
 
-/// The negative vectors.
+/// The negative vectors: encodings that must be refused.
 enum Vectors {
     struct File: Decodable {
         let count: Int
@@ -103,8 +103,9 @@ enum Vectors {
 
     static func all(of op: String) throws -> [Vector] { try file().vectors.filter { $0.op == op } }
 
-    /// Returns points of the twist from the vectors that `isWanted` selects. Those of vectors whose sum is infinite are
-    /// in the subgroup; the others are outside it.
+    /// Returns an encoded point of the twist from each vector whose operation `isWanted` selects. In the vectors of
+    /// `recombine_g2` two points of the subgroup have an infinite sum; their first point is returned. All other points
+    /// are outside the subgroup.
     static func g2(where isWanted: (String) -> Bool) throws -> [[UInt8]] {
         try file().vectors.filter { isWanted($0.op) && ($0.op == "recombine_g2" || $0.code == -18) }
             .compactMap { $0.input.a ?? $0.input.bytes }.map(unhex)

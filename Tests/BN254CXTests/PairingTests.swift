@@ -4,7 +4,7 @@ import XCTest
 final class PairingTests: XCTestCase {
     private let rounds = 10
 
-    /// e(aQ, bP) = e(Q, P)^(ab) = e(bQ, aP).
+    /// Tests e(aQ, bP) = e(Q, P)^(ab) = e(bQ, aP).
     func testBilinearity() {
         Workspace.run { w in
             let g1 = w.arena.g1(), g2 = w.arena.g2(), e = w.arena.gt()
@@ -24,7 +24,7 @@ final class PairingTests: XCTestCase {
         }
     }
 
-    /// e(aQ, bP).
+    /// Returns the pairing e(aQ, bP), where Q and P are the points `q` and `p`.
     private func pairing(_ w: inout Workspace, _ q: G2, _ a: BigInt, _ p: G1, _ b: BigInt) -> GT {
         let aq = w.arena.g2(), bp = w.arena.g1(), affineQ = w.arena.g2(), affineP = w.arena.g1(), value = w.arena.gt()
         aq.multiply(q, by: w.scalar(a), bits: 256, w.scratch)
@@ -48,8 +48,8 @@ final class PairingTests: XCTestCase {
         }
     }
 
-    /// Compares the pairing with a textbook pairing, which divides by vertical lines over Fp12 and raises to the power
-    /// (p^12 - 1)/r.
+    /// Compares the pairing with `SlowPairing`, which follows the textbook: it divides by vertical lines over Fp12 and
+    /// raises to the power (p^12 - 1)/r.
     func testAgreesWithTheTextbookPairing() throws {
         try Workspace.run { w in
             let q = w.affineG2(), p = w.affineG1(), value = w.arena.gt()
@@ -80,7 +80,8 @@ final class PairingTests: XCTestCase {
         }
     }
 
-    /// Prepared lines must give the same values, even if the points of G1 have any Z.
+    /// Tests that pairings and products of pairings with prepared points of G2 have the same values as without, even if
+    /// the points of G1 have a Z other than 1.
     func testPreparedPointsGiveTheSamePairing() {
         Workspace.run { w in
             let q1 = w.affineG2(), q2 = w.affineG2(), p1 = w.affineG1(), p2 = w.affineG1()
@@ -98,7 +99,7 @@ final class PairingTests: XCTestCase {
         }
     }
 
-    /// Multiplies all coordinates by a random factor, which gives the same point with another Z.
+    /// Multiplies all three coordinates of a point by a random factor, which gives the same point with another Z.
     private func scale(_ point: G1, _ w: inout Workspace) {
         let factor = w.arena.take(4)
         for i in 0..<4 { factor[i] = i < 3 ? w.next() : w.next() >> 4 }

@@ -51,8 +51,8 @@ final class ProtocolArithmeticTests: XCTestCase {
         }
     }
 
-    /// The product of two pairings with one prepared point must equal the one without, even with any Z and with
-    /// infinity.
+    /// Tests that a product of two pairings has the same value when one point of G2 is prepared, even if that pairing's
+    /// point of G1 has a Z other than 1 or is infinite.
     func testMixedProductEqualsTheOther() {
         Workspace.run { w in
             for _ in 0..<rounds {
@@ -87,7 +87,7 @@ final class ProtocolArithmeticTests: XCTestCase {
         }
     }
 
-    /// The trace is the sum of the conjugates over Fp4: a^(p^4) + a^(p^8) + a. For 1 it is 3.
+    /// Tests that the trace of a, an element of GT, is the sum of its conjugates over Fp4: a + a^(p^4) + a^(p^8).
     func testTraceIsTheSumOfTheConjugates() {
         Workspace.run { w in
             for _ in 0..<rounds {
@@ -111,7 +111,8 @@ final class ProtocolArithmeticTests: XCTestCase {
         }
     }
 
-    /// Exactly as many numbers as counted must be mapped to the point. The numbers before and after must not.
+    /// Tests the numbers that Elligator's map maps to a given point: `preimagesVartime` finds base and count, and
+    /// base + 1 to base + count must be mapped to the point, but base and base + count + 1 must not.
     func testPreimagesOfThePointsMap() throws {
         try Workspace.run { w in
             for _ in 0..<rounds {

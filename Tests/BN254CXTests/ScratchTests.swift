@@ -99,7 +99,8 @@ final class ScratchTests: XCTestCase {
         }
     }
 
-    /// The arena must have room for the largest operations of the protocol and for all values that they decode.
+    /// Tests that the arena has room for the scratch of the largest operations together with all values that a function
+    /// of the protocol decodes.
     func testArenaHoldsTheLargestOperations() {
         let values = 8 * G1.count + 4 * G2.count + 4 * GT.count + 4 * Scalar.count
         for scratch in [
@@ -110,7 +111,7 @@ final class ScratchTests: XCTestCase {
         }
     }
 
-    /// GMP's constant-time products of four limbs need no scratch, so the engine passes none.
+    /// Tests that GMP's constant-time products of four limbs need no scratch, because the engine passes none to them.
     func testProductsOfFourLimbsNeedNoScratch() {
         XCTAssertEqual(__gmpn_sec_mul_itch(4, 4), 0)
         XCTAssertEqual(__gmpn_sec_sqr_itch(4), 0)

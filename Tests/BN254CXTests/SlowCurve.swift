@@ -1,4 +1,5 @@
-/// The affine group law of y^2 = x^3 + b, with the cases that textbooks list; nil is the point at infinity.
+/// A point of y^2 = x^3 + b in affine coordinates, with the group law as textbooks define it, case by case. Nil stands
+/// for the point at infinity.
 struct SlowPoint<Field: SlowFieldElement>: Equatable {
     let x: Field, y: Field
 
@@ -40,8 +41,8 @@ extension SlowFp12: SlowFieldElement {
 
     var isZero: Bool { c.allSatisfy(\.isZero) }
 
-    /// 1/x by the norm down to Fp2. y is the product of the five other images of x under w -> zeta w, where zeta is a
-    /// sixth root of unity in Fp; then x y = n is in Fp2.
+    /// The inverse, 1/self. Replacing w by zeta w, where zeta is a sixth root of unity in Fp, gives five other images
+    /// of self. Their product, `cofactor`, times self is a number n in Fp2, so the inverse is cofactor / n.
     var inverse: SlowFp12 {
         let p = SlowFp.p.number
         let zeta = SlowFp2(SlowFp12.sixthRoot, 0)
@@ -62,8 +63,8 @@ extension SlowFp12: SlowFieldElement {
     }
 }
 
-/// The optimal ate pairing as textbooks define it. Points of the twist are moved to E over Fp12, each line is divided
-/// by its vertical line, and the final exponentiation is one power.
+/// The optimal ate pairing as textbooks define it. Points of the twist are moved to the curve over Fp12, each line is
+/// divided by its vertical line, and the final exponentiation is one power.
 enum SlowPairing {
     static func pairing(_ q: SlowPoint<SlowFp2>, _ p: SlowPoint<SlowFp>) -> SlowFp12 {
         let q12 = untwist(q), p12 = SlowPoint(x: lift(p.x), y: lift(p.y))
@@ -92,8 +93,8 @@ enum SlowPairing {
         SlowPoint(x: q.x.power(Parameters.p), y: q.y.power(Parameters.p))
     }
 
-    /// Returns the value at p of the line through t and q, divided by that of the vertical line at t + q. Replaces t by
-    /// t + q.
+    /// Returns the value that the line through the points t and q has at the point p, divided by the value there of the
+    /// vertical line through t + q. Replaces t by t + q.
     private static func step(
         _ t: inout SlowPoint<SlowFp12>, _ q: SlowPoint<SlowFp12>, _ p: SlowPoint<SlowFp12>
     ) -> SlowFp12 {

@@ -1,5 +1,5 @@
-/// Textbook arithmetic, with which the engine is compared: integers mod p, pairs of them, polynomials in w. It shares
-/// no code with the engine, and uses no Montgomery form, no Karatsuba and no lazy reduction.
+/// An integer mod p. The fields in this file, Fp, Fp2 and Fp12, are computed as in textbooks, and the tests compare the
+/// engine with them. They share no code with the engine, and use no Montgomery form, Karatsuba or lazy reduction.
 struct SlowFp: Equatable {
     let value: BigInt
 
@@ -15,13 +15,13 @@ struct SlowFp: Equatable {
     var isZero: Bool { value == 0 }
 }
 
-/// A constant number. It can be shared, because a `BigInt` does not change after it was made.
+/// A constant number. Threads can share it, because a `BigInt` does not change after it was made.
 struct Slow: @unchecked Sendable {
     let number: BigInt
     init(_ number: BigInt) { self.number = number }
 }
 
-/// a + b i with i^2 = -1.
+/// The element a + b i of Fp2, with i^2 = -1.
 struct SlowFp2: Equatable {
     let a: SlowFp, b: SlowFp
 
@@ -34,7 +34,7 @@ struct SlowFp2: Equatable {
 
     static var zero: SlowFp2 { SlowFp2(0, 0) }
     static var one: SlowFp2 { SlowFp2(1, 0) }
-    /// 1 + i = w^6.
+    /// The element 1 + i, which is w^6 in Fp12.
     static var xi: SlowFp2 { SlowFp2(1, 1) }
 
     static func + (x: SlowFp2, y: SlowFp2) -> SlowFp2 { SlowFp2(x.a + y.a, x.b + y.b) }
@@ -46,11 +46,11 @@ struct SlowFp2: Equatable {
     }
     var isZero: Bool { a.isZero && b.isZero }
 
-    /// self^e.
+    /// Returns self^e.
     func power(_ e: BigInt) -> SlowFp2 { slowPower(self, e, one: .one, *) }
 }
 
-/// c0 + c1 w + ... + c5 w^5 over Fp2 with w^6 = 1 + i.
+/// The element c0 + c1 w + ... + c5 w^5 of Fp12, with coefficients in Fp2 and w^6 = 1 + i.
 struct SlowFp12: Equatable {
     let c: [SlowFp2]
 
@@ -58,7 +58,7 @@ struct SlowFp12: Equatable {
 
     static var one: SlowFp12 { SlowFp12([.one] + [SlowFp2](repeating: .zero, count: 5)) }
 
-    /// s w^n.
+    /// Returns the element s w^n, whose only coefficient other than zero is s.
     static func monomial(_ s: SlowFp2, _ n: Int) -> SlowFp12 {
         SlowFp12((0..<6).map { $0 == n ? s : .zero })
     }
@@ -73,11 +73,11 @@ struct SlowFp12: Equatable {
         return SlowFp12((0..<6).map { $0 < 5 ? product[$0] + .xi * product[$0 + 6] : product[5] })
     }
 
-    /// self^e.
+    /// Returns self^e.
     func power(_ e: BigInt) -> SlowFp12 { slowPower(self, e, one: .one, *) }
 }
 
-/// Square and multiply, from the top bit.
+/// Returns base^e by square and multiply, from the highest bit of e downwards.
 func slowPower<Value>(_ base: Value, _ e: BigInt, one: Value, _ multiply: (Value, Value) -> Value) -> Value {
     var result = one
     for index in stride(from: e.bitCount - 1, through: 0, by: -1) {
@@ -87,8 +87,9 @@ func slowPower<Value>(_ base: Value, _ e: BigInt, one: Value, _ multiply: (Value
     return result
 }
 
-/// The reduction of a product, limb by limb, on whole integers. Each step adds the multiple of p' that makes the lowest
-/// limb 0, and then drops that limb. p' is p (-1/p mod 2^64) in the first three steps and p in the last two.
+/// The engine's reduction of a product, step by step, but on integers of any size. Each of the five steps adds a
+/// multiple of p that makes the lowest limb 0, and then drops this limb. In the first three steps it is a multiple of
+/// p (-1/p mod 2^64), whose own lowest limb is -1, so that no factor must be computed.
 struct SlowReduction {
     private let limb = BigInt(2).power(64)
     private let friendly: BigInt

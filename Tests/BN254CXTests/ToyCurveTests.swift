@@ -47,8 +47,8 @@ final class ToyCurveTests: XCTestCase {
         everyPairIsBilinear(Toy103.self)
     }
 
-    /// Checks e(iQ, jP) = e(Q, P)^(ij) for all i from 1 and all j from 0, and that the values have order r. As in the
-    /// engine, Q is not infinite, but P may be.
+    /// Checks e(iQ, jP) = e(Q, P)^(ij) for all i in 1..<r and all j in 0..<r, and that e(Q, P) has order r. There is no
+    /// i = 0, because in the engine, too, P may be infinite but Q may not.
     private func everyPairIsBilinear<Curve: TwinCurve>(_: Curve.Type) {
         let toy = ToyGroup<Curve>(), twin = TwinPairing<Curve>(), r = toy.r
         let value = twin.pairing(TwinPoint(toy.g2[1]), TwinPoint(toy.g1[1]))
@@ -87,8 +87,8 @@ final class ToyCurveTests: XCTestCase {
         XCTAssertEqual(inside, toy.r)
     }
 
-    /// Tries the complete formulas on every pair of points of the twist of p = 19, inside and outside the subgroup. The
-    /// pairs include infinity, equal and opposite points.
+    /// Tries the complete formulas on every pair of points of the twist over the small field with p = 19, inside and
+    /// outside the subgroup. Among them are pairs with infinity, with equal and with opposite points.
     func testAdditionIsCompleteOnTheWholeTwist() {
         let toy = ToyGroup<Toy19>(), twin = TwinG2<Toy19>()
         let points: [SlowPoint<TwinFp2<Toy19>>?] = [nil] + toy.twist.map { $0 }
@@ -103,15 +103,15 @@ final class ToyCurveTests: XCTestCase {
 
 // MARK: - Curves
 
-/// A BN curve, given by its parameter.
+/// A BN curve, given by its parameter x and the constants of its curve and its fields.
 protocol TwinCurve: SendableMetatype {
     associatedtype Base: SlowFieldElement
     static var x: Int { get }
-    /// E: Y^2 = X^3 + b; E': Y^2 = X^3 + b/xi.
+    /// The constant of the curve Y^2 = X^3 + b. Its twist is Y^2 = X^3 + b/xi.
     static var b: Int { get }
-    /// w^6 = xi = xiReal + i.
+    /// The real part of xi = xiReal + i. In Fp12, w^6 is xi.
     static var xiReal: Int { get }
-    /// The number 0..<p.
+    /// Returns the element as an integer in 0..<p.
     static func integer(_ a: Base) -> BigInt
 }
 
@@ -122,7 +122,7 @@ extension TwinCurve {
     static var xi: TwinFp2<Self> { TwinFp2(Base(integer: xiReal), Base(integer: 1)) }
     static var twistB: TwinFp2<Self> { TwinFp2(integer: b) * xi.inverse }
 
-    /// 36x^4 + 36x^3 + c x^2 + 6x + 1.
+    /// Returns 36x^4 + 36x^3 + c x^2 + 6x + 1: p with c = 24, and r with c = 18.
     private static func polynomial(_ c: BigInt) -> BigInt {
         let x = BigInt(integerLiteral: x)
         return (((36 * x + 36) * x + c) * x + 6) * x + 1
@@ -162,7 +162,7 @@ struct ToyFp<Curve: ToyCurve>: SlowFieldElement {
     static func - (a: Self, b: Self) -> Self { Self(integer: a.value - b.value) }
     static func * (a: Self, b: Self) -> Self { Self(integer: a.value * b.value) }
     var isZero: Bool { value == 0 }
-    /// 1/a, computed as a^(p - 2).
+    /// The inverse, computed as self^(p - 2).
     var inverse: Self { (0..<Curve.prime - 2).reduce(Self(integer: 1)) { product, _ in product * self } }
 }
 
@@ -195,7 +195,7 @@ enum Toy19Fourteen: ToyCurve {
     static var xiReal: Int { 1 }
 }
 
-/// 1 + i is a square in this field, so the tower has w^6 = 2 + i.
+/// The curve with p = 103. In its Fp2, 1 + i is a square, so that w^6 is 2 + i.
 enum Toy103: ToyCurve {
     static var prime: Int { 103 }
     static var x: Int { 1 }
@@ -206,9 +206,9 @@ enum Toy103: ToyCurve {
 /// All points of a small curve, found by trying every coordinate.
 struct ToyGroup<Curve: TwinCurve> {
     let r: Int
-    /// j times a generator of E.
+    /// All multiples of a generator of the curve: element j is j times the generator.
     let g1: [SlowPoint<Curve.Base>?]
-    /// i times a generator of the subgroup of order r of the twist.
+    /// All multiples of a generator of the twist's subgroup of order r: element i is i times the generator.
     let g2: [SlowPoint<TwinFp2<Curve>>?]
     /// All points of the twist without the infinite one.
     let twist: [SlowPoint<TwinFp2<Curve>>]
@@ -228,7 +228,7 @@ struct ToyGroup<Curve: TwinCurve> {
     }
 
     private static func points<Field: SlowFieldElement>(_ field: [Field], b: Field) -> [SlowPoint<Field>] {
-        // Finds y by a table of the square roots of all elements. Comparing all pairs would take too long over Fp2.
+        // Finds y in a table of the square roots of all elements. Trying each y for each x would take too long in Fp2.
         let roots = Dictionary(grouping: field) { "\($0 * $0)" }
         return field.flatMap { x in (roots["\(x * x * x + b)"] ?? []).map { SlowPoint(x: x, y: $0) } }
     }

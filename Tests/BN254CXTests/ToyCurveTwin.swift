@@ -1,11 +1,11 @@
 import BN254CX
 
-// A second implementation of the engine's pairing for `ToyCurveTests`, with the same formulas over any BN curve with p
-// = 3 mod 4.
+// A second implementation of the engine's pairing for `ToyCurveTests`, with the same formulas over any BN curve whose
+// prime p is 3 mod 4.
 
 // MARK: - fields
 
-/// a + b i with i^2 = -1.
+/// The element a + b i of the curve's Fp2, with i^2 = -1.
 struct TwinFp2<Curve: TwinCurve>: SlowFieldElement {
     let a: Curve.Base, b: Curve.Base
 
@@ -29,7 +29,7 @@ struct TwinFp2<Curve: TwinCurve>: SlowFieldElement {
     }
 }
 
-/// c0 + c1 w + ... + c5 w^5 with w^6 = xi.
+/// The element c0 + c1 w + ... + c5 w^5 of the curve's Fp12, with w^6 = xi.
 struct TwinFp12<Curve: TwinCurve>: Equatable {
     var c: [TwinFp2<Curve>]
 
@@ -50,10 +50,10 @@ struct TwinFp12<Curve: TwinCurve>: Equatable {
         return Self(c: (0..<6).map { low[$0] + xi * high[$0] })
     }
 
-    /// The p^6-th power, which maps w to -w. In the cyclotomic subgroup it is the inverse.
+    /// The p^6-th power, in which w becomes -w. For elements of the cyclotomic subgroup it is the inverse.
     var conjugate: Self { Self(c: (0..<6).map { $0 % 2 == 0 ? c[$0] : -c[$0] }) }
 
-    /// Granger and Scott's squaring in the cyclotomic subgroup (`Fp12.cyclotomicSqr`).
+    /// The square of an element of the cyclotomic subgroup, by Granger and Scott's formula (`Fp12.cyclotomicSquare`).
     var cyclotomicSquare: Self {
         let xi = Curve.xi
         func square(_ a: TwinFp2<Curve>, _ b: TwinFp2<Curve>) -> TwinFp2<Curve> { 3 * (a * a + xi * (b * b)) }
@@ -63,7 +63,7 @@ struct TwinFp12<Curve: TwinCurve>: Equatable {
         ])
     }
 
-    /// 384 bytes in the order of the encoding.
+    /// The engine's encoding of the element, 384 bytes.
     var octets: [UInt8] {
         [0, 3, 1, 4, 2, 5].flatMap { [c[$0].a, c[$0].b] }.flatMap { component in
             Curve.integer(component).limbs(4).reversed().flatMap { limb in
@@ -75,7 +75,8 @@ struct TwinFp12<Curve: TwinCurve>: Equatable {
 
 // MARK: - groups
 
-/// x = X/Z, y = Y/Z; (0 : 1 : 0) is the point at infinity.
+/// A point in projective coordinates X, Y, Z: its affine coordinates are X/Z and Y/Z. (0 : 1 : 0) is the point at
+/// infinity.
 struct TwinPoint<Field: SlowFieldElement> {
     var x: Field, y: Field, z: Field
 
@@ -106,7 +107,7 @@ struct TwinG2<Curve: TwinCurve> {
     let g2 = slowPower(Curve.xi, (Curve.p - 1).quotient(6) * 2, one: TwinFp2(integer: 1), *)
     let g3 = slowPower(Curve.xi, (Curve.p - 1).quotient(6) * 3, one: TwinFp2(integer: 1), *)
 
-    /// Algorithm 7 of eprint 2015/1060.
+    /// Adds two points by algorithm 7 of eprint 2015/1060.
     func add(_ p: Point, _ q: Point) -> Point {
         let xx = p.x * q.x, yy = p.y * q.y, zz = p.z * q.z
         let t3 = (p.x + p.y) * (q.x + q.y) - xx - yy
@@ -116,7 +117,7 @@ struct TwinG2<Curve: TwinCurve> {
         return Point(x: t3 * minus - t4 * t5, y: plus * minus + x3 * t5, z: plus * t4 + x3 * t3)
     }
 
-    /// Algorithm 9 of eprint 2015/1060, rearranged as in `G2DoublingTerms`.
+    /// Doubles a point by algorithm 9 of eprint 2015/1060, rearranged as in `G2DoublingTerms`.
     func double(_ p: Point) -> Point {
         let yy = p.y * p.y, b = b3 * (p.z * p.z), c = yy - 3 * b, yz = p.y * p.z, xy = 2 * (p.x * p.y)
         return Point(x: xy * c, y: c * (c + 4 * b) + 8 * (yy * b), z: 8 * (yy * yz))
@@ -126,7 +127,7 @@ struct TwinG2<Curve: TwinCurve> {
         Point(x: p.x.conjugate * g2, y: p.y.conjugate * g3, z: p.z.conjugate)
     }
 
-    /// Tests [x + 1]Q + psi([x]Q) + psi^2([x]Q) = psi^3([2x]Q).
+    /// Returns whether the point Q is in the subgroup, that is, (x + 1) Q + psi(xQ) + psi^2(xQ) = psi^3(2xQ).
     func isInSubgroup(_ q: Point) -> Bool {
         let multiple = slowPower(q, BigInt([UInt(Curve.u)], 1), one: TwinPoint(nil), add)
         let a = Curve.x < 0 ? multiple.negated : multiple
@@ -141,7 +142,7 @@ struct TwinG2<Curve: TwinCurve> {
 struct TwinPairing<Curve: TwinCurve> {
     typealias Point = TwinPoint<TwinFp2<Curve>>
     private let group = TwinG2<Curve>()
-    /// frobenius[n - 1][k] = xi^(k (p^n - 1)/6).
+    /// The factors with which the p^n-th power multiplies the coefficients: frobenius[n - 1][k] = xi^(k (p^n - 1)/6).
     private let frobenius: [[TwinFp2<Curve>]] = (1...3).map { n in
         (0..<6).map { k in
             let exponent = (Curve.p.power(n) - 1).quotient(6) * BigInt(integerLiteral: k)
@@ -149,7 +150,7 @@ struct TwinPairing<Curve: TwinCurve> {
         }
     }
 
-    /// e(q, p), where q is affine (Z = 1) and has order r; p may have any Z and may be infinite.
+    /// Returns e(q, p). q must be affine (Z = 1) and of order r; p may have any Z and may be infinite.
     func pairing(_ q: Point, _ p: TwinPoint<Curve.Base>) -> TwinFp12<Curve> { finalExponentiation(miller(q, p)) }
 
     private func miller(_ q: Point, _ p: TwinPoint<Curve.Base>) -> TwinFp12<Curve> {
@@ -167,7 +168,8 @@ struct TwinPairing<Curve: TwinCurve> {
         return f * chord(&t, group.psi(group.psi(q)).negated, p)
     }
 
-    /// l0 yP + l1 xP w + l3 zP w^3.
+    /// Returns the value of the line with the coefficients l0, l1, l3 at the point p = (X : Y : Z), which is
+    /// l0 Y + l1 X w + l3 Z w^3.
     private func line(
         _ l0: TwinFp2<Curve>, _ l1: TwinFp2<Curve>, _ l3: TwinFp2<Curve>, _ p: TwinPoint<Curve.Base>
     ) -> TwinFp12<Curve> {
@@ -177,14 +179,14 @@ struct TwinPairing<Curve: TwinCurve> {
         ])
     }
 
-    /// The line of `Line.double`.
+    /// Returns the value at p of the tangent to the curve in t, and doubles t, with the formulas of `Line.double`.
     private func tangent(_ t: inout Point, _ p: TwinPoint<Curve.Base>) -> TwinFp12<Curve> {
         let l0 = 2 * (t.y * t.z), l1 = -(3 * (t.x * t.x)), l3 = t.y * t.y - group.b3 * (t.z * t.z)
         t = group.double(t)
         return line(l0, l1, l3, p)
     }
 
-    /// The line of `Line.add`.
+    /// Returns the value at p of the line through t and q, and adds q to t, with the formulas of `Line.add`.
     private func chord(_ t: inout Point, _ q: Point, _ p: TwinPoint<Curve.Base>) -> TwinFp12<Curve> {
         let theta = t.y - q.y * t.z, mu = t.x - q.x * t.z
         let e = mu * mu * mu, g = t.x * mu * mu, h = e + t.z * theta * theta - 2 * g
@@ -196,7 +198,8 @@ struct TwinPairing<Curve: TwinCurve> {
         TwinFp12(c: (0..<6).map { (n % 2 == 1 ? f.c[$0].conjugate : f.c[$0]) * frobenius[n - 1][$0] })
     }
 
-    /// 1/f, computed as the product of the other eleven images under Frobenius, divided by the norm.
+    /// Returns 1/f: the product of the eleven other images of f under powers of Frobenius, divided by the norm of f,
+    /// which is the product of all twelve.
     private func inverse(_ f: TwinFp12<Curve>) -> TwinFp12<Curve> {
         var image = f, others = TwinFp12<Curve>.one
         for _ in 1..<12 {
@@ -212,7 +215,8 @@ struct TwinPairing<Curve: TwinCurve> {
         return hardPart(frobenius(m, 2) * m)
     }
 
-    /// y0 y1^2 y2^6 y3^12 y4^18 y5^30 y6^36, as in eprint 2008/490.
+    /// Returns f to the power (p^4 - p^2 + 1)/r, as y0 y1^2 y2^6 y3^12 y4^18 y5^30 y6^36 with the factors of eprint
+    /// 2008/490.
     private func hardPart(_ f: TwinFp12<Curve>) -> TwinFp12<Curve> {
         let fx = powX(f), fx2 = powX(fx), fx3 = powX(fx2)
         let y0 = frobenius(f, 1) * frobenius(f, 2) * frobenius(f, 3), y1 = f.conjugate, y2 = frobenius(fx2, 2)

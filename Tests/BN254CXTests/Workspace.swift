@@ -1,11 +1,11 @@
 import BN254CX
 
-/// Values for the tests of laws: an arena for them, and random numbers that are the same in every run.
+/// Makes the values of a test: an arena for them, and random numbers that are the same in every run with the same seed.
 struct Workspace {
     var arena: Arena
     private var state: UInt64
 
-    /// Runs `body` with an arena that has room for values.
+    /// Runs `body` with an arena four times as large as that of the engine, so that it has room for many values.
     static func run(seed: UInt64 = 1, _ body: (inout Workspace) throws -> Void) rethrows {
         var limbs = [UInt](repeating: 0, count: 4 * Arena.capacity)
         try limbs.withUnsafeMutableBufferPointer { buffer in
@@ -38,8 +38,8 @@ struct Workspace {
         return BigInt(limbs, 4)
     }
 
-    /// `count` random normal elements of Fp, one after the other. One in four is an extreme: 0, 1, p - 1, p, or the
-    /// largest normal value, p + 2^196 - 1.
+    /// Returns `count` random normal elements of Fp, one after the other. One in four is an extreme: 0, 1, p - 1, p, or
+    /// the largest normal value, p + 2^196 - 1.
     mutating func elements(_ count: Int) -> Limbs {
         let result = arena.take(4 * count)
         for i in 0..<count {
@@ -55,7 +55,7 @@ struct Workspace {
         return values[Int(next() % 5)]
     }
 
-    /// `count` elements of Fp, all with this representation.
+    /// Returns `count` elements of Fp, all with `value` as their representation in limbs.
     mutating func elements(_ count: Int, all value: BigInt) -> Limbs {
         let result = arena.take(4 * count)
         for i in 0..<count { store(value, result + 4 * i) }
@@ -74,7 +74,7 @@ struct Workspace {
         return result
     }
 
-    /// The scalar with this value.
+    /// Returns the scalar `value`.
     mutating func scalar(_ value: BigInt) -> Scalar {
         let result = arena.scalar(), limbs = value.limbs(4)
         for j in 0..<4 { result.limbs[j] = limbs[j] }
@@ -97,7 +97,7 @@ struct Workspace {
         return point
     }
 
-    /// r = k p by the complete formulas only, for any point of the twist.
+    /// Sets r to k times p by complete doublings and additions only, so that p may be any point of the twist.
     func doubleAndAdd(_ r: G2, _ p: G2, _ k: BigInt) {
         r.setInfinity()
         for index in stride(from: k.bitCount - 1, through: 0, by: -1) {
@@ -106,7 +106,7 @@ struct Workspace {
         }
     }
 
-    /// r = a^k by squarings and products only, for any a of the cyclotomic subgroup.
+    /// Sets r to a^k by squarings and products only. a must be in the cyclotomic subgroup.
     func squareAndMultiply(_ r: GT, _ a: GT, _ k: BigInt) {
         r.setOne()
         for index in stride(from: k.bitCount - 1, through: 0, by: -1) {
@@ -131,7 +131,7 @@ struct Workspace {
         return affine
     }
 
-    /// A random value of the pairing, made as a power of e(generators).
+    /// Returns a random value of the pairing: a random power of the pairing of the two generators.
     mutating func gt() -> GT {
         let q = arena.g2(), p = arena.g1(), value = arena.gt()
         q.setGenerator()
@@ -151,7 +151,8 @@ extension Workspace {
 
     func slow2(_ a: ConstLimbs) -> SlowFp2 { SlowFp2(slow(a), slow(a + 4)) }
 
-    /// The engine stores w^0, w^2, w^4 at the places 0, 1, 2, and w^1, w^3, w^5 at the places 3, 4, 5.
+    /// Converts an element of Fp12. The engine stores the coefficients of w^0, w^2, w^4 at the places 0, 1, 2, and
+    /// those of w^1, w^3, w^5 at the places 3, 4, 5.
     func slow12(_ a: ConstLimbs) -> SlowFp12 { SlowFp12([0, 3, 1, 4, 2, 5].map { slow2(a + 8 * $0) }) }
 
     func slow(_ point: G1) -> SlowPoint<SlowFp>? {

@@ -1,4 +1,5 @@
-/* The checks of the C tests. They count, print failures, and continue. */
+/* The checks of the tests in C. Each check is counted. If it fails, it is
+ * printed, and the test continues. */
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -23,7 +24,7 @@ static int checks, faults, failures;
         }                                                                      \
     } while (0)
 
-/* Checks a result of the library. */
+/* Checks that a call of the library returns `expected`. */
 #define CHECK_STATUS(call, expected)                                           \
     check_status((int)(call), (expected), #call, __FILE__, __LINE__)
 
@@ -38,7 +39,8 @@ static inline void check_status(int got, int expected, const char *call,
             expected);
 }
 
-/* The last line of a test program; Tests/count.awk reads it. */
+/* Prints the last line of a test program, which Tests/count.awk reads, and
+ * returns the exit status of the program. */
 static inline int report(const char *name)
 {
     if (failures)

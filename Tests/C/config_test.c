@@ -42,8 +42,8 @@ static void other_sizes(void)
     CHECK_STATUS(mpin_sdk_init(fresh, &newer.known), MPIN_OK);
     CHECK_STATUS(mpin_sdk_destroy(fresh), MPIN_OK);
 
-    /* Fills the bytes beyond the size with garbage. They must not be read,
-     * because they are not part of the structure. */
+    /* Gives a smaller size, and fills the bytes beyond it with garbage. They
+     * must not be read, because they are not part of the structure. */
     newer.known.size = 2 * sizeof(void *);
     memset(&newer.known.storage_key_path, 0xA5,
            sizeof newer - offsetof(mpin_config, storage_key_path));
@@ -155,7 +155,8 @@ static void endless(void)
 
 static struct loopback server;
 
-/* Returns an initialised sdk, or NULL. */
+/* Makes an sdk and checks that mpin_sdk_init returns `expected` for it.
+ * Returns the sdk even if this is an error. */
 static mpin_sdk *opened(mpin_config *c, mpin_status expected)
 {
     mpin_sdk *made = NULL;
@@ -194,8 +195,8 @@ static void proxy(void)
     mpin_sdk_free(opened(&c, MPIN_INVALID_ARGUMENT));
 }
 
-/* Without allow_insecure nothing may be sent by plain HTTP, neither with nor
- * without a proxy. */
+/* Tests that without allow_insecure nothing is sent to another machine by
+ * plain HTTP, neither through a proxy nor directly. */
 static void insecure(void)
 {
     mpin_config c = {0};
@@ -208,7 +209,8 @@ static void insecure(void)
     mpin_sdk_free(sdk);
 }
 
-/* Checks the path of the last request, and its header with the client id. */
+/* Checks the path of the last request, and that its header has the client id,
+ * or none if `client` is NULL. */
 static void expect_request(const char *path, const char *client)
 {
     char line[128];
@@ -231,7 +233,7 @@ static void prefix_and_client(void)
     c.client_id = "client-7";
     mpin_sdk *sdk = opened(&c, MPIN_OK);
     expect_request("/mine/clientSettings", "client-7");
-    /* The prefix of a call takes precedence over the configured one. */
+    /* The RPS prefix in a call takes precedence over the configured one. */
     CHECK_STATUS(mpin_sdk_test_backend(sdk, server.url, "other"), MPIN_OK);
     expect_request("/other/clientSettings", "client-7");
     CHECK_STATUS(mpin_sdk_set_client_id(sdk, NULL), MPIN_OK);
@@ -258,8 +260,8 @@ static void expect_key_file(const char *path, char digits[65])
     fclose(file);
 }
 
-/* The key must be made in the named file and read from it. With another key,
- * the store must not be readable. */
+/* Tests that the key of the store is made in the file storage_key_path and
+ * read from it. With another key, the store must not be readable. */
 static void key_path(void)
 {
     char made[65] = "", read_again[65] = "", beside[160];
@@ -289,7 +291,8 @@ static void key_path(void)
     mpin_sdk_free(opened(&c, MPIN_STORAGE_ERROR));
 }
 
-/* Also answers a registration, with the same identity for everybody. */
+/* The server's answer to every request. It contains the client settings, and
+ * also the answer to a registration, with the same identity for every user. */
 #define ANSWERS                                                                \
     "{\"mpinId\":\"7b22757365724944223a22616c696365227d\","                     \
     "\"regOTT\":\"00000000000000000000000000000000\",\"active\":false,"        \

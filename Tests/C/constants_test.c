@@ -1,6 +1,6 @@
-/* Tests that the constants are equal to the results of the functions, that
- * each status of the header has its own name, and that the structure that
- * callers fill has the layout that the bindings expect. */
+/* Tests that the constants of the headers are equal to the results of the
+ * functions, that each status has its own name, and that the structures have
+ * the layout that the bindings expect. */
 #include "check.h"
 
 #include <mpin_crypto.h>

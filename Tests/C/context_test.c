@@ -1,5 +1,6 @@
-/* Tests mpin_context. Every callback works, fails at each call in turn,
- * calls the library again, returns garbage or too much, and takes too long. */
+/* Tests mpin_context with callbacks that work, that fail at each call in
+ * turn, that call the library again, that return garbage or too much data,
+ * and that take too long. */
 #define _GNU_SOURCE
 
 #include "check.h"
@@ -99,8 +100,8 @@ static void works(void)
 
 /* ---- The way of a PIN ----------------------------------------------- */
 
-/* The largest number of frames. A sanitizer adds frames, because fewer
- * functions are inlined. */
+/* The largest allowed number of frames that count_frames finds. With a
+ * sanitizer there are more, because fewer functions are inlined. */
 #if defined(__has_feature) && !defined(LONGEST_WAY)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define LONGEST_WAY 40
@@ -112,8 +113,9 @@ static void works(void)
 
 static int deepest;
 
-/* Counts the frames of the library's functions between the program and
- * http_execute, with that of the C function, and answers the request. */
+/* Counts the stack frames of the library between the program and this
+ * callback (http_execute), among them that of the C function that the program
+ * has called. Answers the request. */
 static mpin_status count_frames(struct program *self,
                                 const mpin_http_request *request,
                                 mpin_http_response *response)
@@ -134,8 +136,8 @@ static mpin_status count_frames(struct program *self,
     return program_reply(response, a.status, a.body, strlen(a.body));
 }
 
-/* A PIN is passed from the C function to http_execute through only a few
- * frames, in which copies of it could be left. */
+/* Tests that only a few stack frames are between a C function that gets a PIN
+ * and http_execute, because a copy of the PIN could be left in each. */
 static void short_way(void)
 {
     program_forget(&p);
@@ -160,9 +162,9 @@ static mpin_status meaning(char failed)
     }
 }
 
-/* Lets callback call `number` fail. The step that makes this call must
- * report the reason and change nothing, and must succeed when it is
- * repeated. */
+/* Lets the call with this number fail, counted over all callbacks. The step
+ * in which it is made must report the reason and change nothing, and must
+ * succeed when it is repeated. */
 static void fails_at(int number)
 {
     program_forget(&p);
@@ -607,8 +609,9 @@ static void strange_storage(void)
     init_gives(MPIN_UNSUPPORTED_FORMAT);
     memcpy(p.stored[0], users, sizeof users);
     p.stored_len[0] = users_len;
-    /* Tests wrong keys of the store (stored[1]): one that is cut off, or
-     * missing (n = 0), a malformed one, and the key of another store. */
+    /* Tests wrong keys of the store, which are kept in stored[1]: keys that
+     * are missing (n = 0) or cut off after n digits, a key with a letter that
+     * is no hex digit, and the key of another store. */
     for (size_t n = 0; n < secure_len; n += 21) {
         p.stored_len[1] = n;
         init_gives(MPIN_STORAGE_ERROR);
@@ -774,8 +777,8 @@ static void silent_generator(void)
     end();
 }
 
-/* Checks the log of all tests above. program_close searches it for long
- * numbers. */
+/* Checks the log that all tests above have written. program_close searches it
+ * for long numbers. */
 static void log_tells_no_secret(void)
 {
     CHECK(p.log_lines > 100, "%d lines", p.log_lines);

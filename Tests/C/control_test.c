@@ -1,5 +1,5 @@
 /* Makes an error inside the library that a sanitizer must find, to prove
- * that it watches the library:
+ * that the sanitizer watches the library:
  *
  * usage: control_test address    the library reads freed memory
  *        control_test thread     two threads let the library write to one place

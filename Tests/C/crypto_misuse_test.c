@@ -7,8 +7,9 @@
 #include <mpin_crypto.h>
 #include <stdlib.h>
 
-/* The kinds of octet strings. Only those of kind OPTIONAL may be left out in
- * these calls, because all calls use a date and request every output. */
+/* The kinds of octet strings: outputs, inputs, inputs that may be NULL, and
+ * inputs of any length. In calls without a date, others may be NULL too, but
+ * all calls here have a date and request every output. */
 enum kind { NONE, OUT, IN, OPTIONAL, ANY_LENGTH };
 
 struct octets {
@@ -29,8 +30,9 @@ struct call {
 static uint8_t id[200], hash[32], s[32], x[32], y[32], pin[32], digits[4];
 static uint8_t client_secret[65], token[65], permit[65], sec[65], u[65], ut[65],
     v[65], hid[65], htid[65], server_secret[128], e[384], f[384];
-/* Values of a key pair with z = 1, whose public key is the generator; of a
- * proof without a time permit; and of a proof in one pass. */
+/* r is the number 1, and generator the public key of the private key 1. v0 is
+ * the V of a proof without a time permit, the values signed_... are a proof in
+ * one pass, and encoded is u in octets that look random. */
 static uint8_t r[32], generator[128], v0[65], signed_u[65], signed_ut[65],
     signed_v[65], encoded[65];
 enum { TIME = 1700000000 };
@@ -367,7 +369,8 @@ static void wrong_content(const struct function *function)
         memset(bad, 0, sizeof bad);
         if (n == 384)
             fails(function, &c, MPIN_CRYPTO_WRONG_ORDER, "00...", i);
-        /* `r` may be 0. `encoded` may be zeros, because they encode a point. */
+        /* The input r may be 0. The input encoded may consist of zeros,
+         * because they encode a point. */
         if (function->o[i].p == r || function->o[i].p == encoded)
             continue;
         if (is_scalar)
@@ -377,8 +380,8 @@ static void wrong_content(const struct function *function)
     }
 }
 
-/* Changes single bits of an input. Every documented result is allowed; a
- * crash or another number is not. */
+/* Changes single bits of each input. The function may then return any result
+ * that the header names for wrong contents, but it must not crash. */
 static void turned_bits(const struct function *function, int turns)
 {
     static uint32_t seed = 1;

@@ -5,7 +5,7 @@
 
 #include <mpin_crypto.h>
 
-/* Declares a value of the vector, with its size. */
+/* Declares an array of octets with a value of the vector, which is in hex. */
 #define VALUE(name, hex)                                                       \
     uint8_t name[sizeof(hex) / 2];                                             \
     unhex(name, hex)
@@ -159,8 +159,8 @@ static void server(void)
     mpin_crypto_server_context_free(context);
 }
 
-/* Logs in with new values. Returns the result, and by how much the PIN was
- * wrong. */
+/* Logs in with new random values. Returns the server's result, and writes to
+ * `pin_error` by how much the PIN was wrong. */
 static int32_t login(const char *registered, const char *entered,
                      int32_t *pin_error)
 {

@@ -223,7 +223,7 @@ static void TestMaps() {
     }) == 0);
 }
 
-/* Tests the memory to which the library writes its answers. */
+/* Tests that the memory to which the library writes its answers is overwritten. */
 static void TestAnswers() {
     CHECK(LeftBehind([] { std::strcpy(mpin_cxx::Room(1 << 10).data(), secret); }) == 0);
     typedef mpin_cxx::Answer<mpin_otp> Otp;

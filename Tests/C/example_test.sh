@@ -8,8 +8,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 passed=0
 
-# expect TEXT COMMAND...: runs a command of the example, which gets the PINs from standard input. Its last line must be
-# TEXT.
+# expect TEXT COMMAND...: runs a command of the example, which reads PINs from standard input, and checks that the last
+# line that it prints is TEXT.
 expect() {
     local says=$1 said
     shift
@@ -23,7 +23,8 @@ expect() {
     echo "ok: $*"
 }
 
-# browser KIND COMMAND: the example logs in a browser that shows KIND.
+# browser KIND COMMAND: starts a browser that shows what browser.sh shows for KIND, and checks that the example logs it
+# in with COMMAND.
 browser() {
     ./browser.sh "$url" "$1" >"$work/code" &
     local browser=$!

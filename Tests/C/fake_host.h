@@ -13,7 +13,7 @@ extern "C" {
 #define FAKE_HOST_URL "https://mfa.example.com"
 #define FAKE_HOST_ANSWER 4096
 
-/* Returns NULL if there is not enough memory. */
+/* Makes a fake server. NULL if there is not enough memory. */
 void *fake_host_new(void);
 void fake_host_free(void *host);
 /* Answers a request and returns the HTTP status. `answer` gets the body; it

@@ -1,7 +1,7 @@
-/* RPS, RPA and both D-TAs as functions in this process, with real keys (wire
- * sections 6, 8 and 9). They compute the answer to a request. As an MFA
- * server, they also answer the requests of MIRACL's servers, which are
- * written from the wire texts, not recorded. */
+/* A fake server: RPS, RPA and both D-TAs as functions in this process, with
+ * real keys (wire sections 6, 8 and 9). fake_serve computes the answer to a
+ * request. A fake MFA server also answers the requests that only MIRACL's
+ * servers know; these answers are written from the wire texts, not recorded. */
 #ifndef FAKE_SERVER_H
 #define FAKE_SERVER_H
 
@@ -37,8 +37,8 @@ enum { FAKE_DATE = 20778, FAKE_HEX_ID = 1024 };
 struct fake {
     uint8_t master[2][MPIN_SCALAR_SIZE];
     mpin_crypto_server_context *context;
-    /* The base URL of an MFA server; NULL for a Milagro server. A Milagro
-     * server knows only the identity that was registered last. */
+    /* The base URL of this server if it is an MFA server; NULL if it is a
+     * Milagro server, which knows only the identity registered last. */
     const char *mfa;
     /* Whether time permits are used. */
     int permits;
@@ -50,17 +50,17 @@ struct fake {
     char mpin_id[FAKE_HEX_ID];
     char reg_ott[33];
     int issued, failed;
-    /* The running login. id: the identity (id_size bytes), followed by the
-     * public key if there is one. key: the public key alone. */
+    /* Of the running login: `id` is the identity, followed by the public key
+     * if it has one, together id_size bytes. `key` is the public key alone. */
     uint8_t id[FAKE_HEX_ID / 2 + MPIN_G2_SIZE], key[MPIN_G2_SIZE];
     size_t id_size, key_size;
     uint8_t commitment[MPIN_G1_SIZE], y[MPIN_SCALAR_SIZE];
     int has_commitment, has_token, is_right;
     /* The number of successful logins. */
     int logins;
-    /* Values of an MFA server: the user for whom a signing key is made, the
-     * customer's name, the identity that signs, and the renewal that the
-     * next login with the right PIN must make. */
+    /* Of an MFA server: `user` is the user for whom a signing key is made,
+     * `customer` the customer's name, `signing_id` the identity that signs,
+     * and `renewal` what the next login with the right PIN must renew. */
     const char *user, *customer;
     char signing_id[FAKE_HEX_ID];
     enum { NO_RENEWAL, NEW_SHARES, NEW_KEY_PAIR } renewal;
@@ -223,8 +223,8 @@ static void fake_register(struct fake *m, struct fake_answer *a,
              m->customer);
 }
 
-/* Computes a D-TA's share of the client secret or, with a date, of the time
- * permit. */
+/* Writes in hex the share that a D-TA has of the client secret or, with a
+ * date other than 0, of the time permit. */
 static void fake_share(struct fake *m, int dta, int32_t date,
                        const uint8_t hash[32], char *text)
 {
@@ -367,8 +367,9 @@ static void fake_pass_2(struct fake *m, struct fake_answer *a, const char *body)
             0xa07, m->mfa ? ",\"OTP\":\"123456\"" : "");
 }
 
-/* TRUST wire section 7.1: asks for a renewal. The login succeeds at the next
- * proof, with the new secret. */
+/* TRUST wire section 7.1: answers a right PIN by telling the client to renew
+ * its secret. The login succeeds only with the next proof, which the client
+ * makes with the new secret. */
 static void fake_renewal(struct fake *m, struct fake_answer *a)
 {
     uint8_t hash[32];
@@ -409,8 +410,8 @@ static void fake_welcome(struct fake *m, struct fake_answer *a, const char *body
                 : "");
 }
 
-/* Judges a login. The last allowed wrong PIN blocks; after that, a right PIN
- * gets the same answer as a wrong one. */
+/* Judges a login. The last allowed wrong PIN blocks the identity; after that,
+ * a right PIN gets the same answer as a wrong one. */
 static void fake_authenticate(struct fake *m, struct fake_answer *a,
                               const char *body)
 {
@@ -433,7 +434,8 @@ static void fake_authenticate(struct fake *m, struct fake_answer *a,
     strcpy(a->body, "{\"message\":\"wrong PIN\"}");
 }
 
-/* Writes the answers of an MFA server that are the same for everybody. */
+/* Answers a request to which an MFA server gives everybody the same answer;
+ * 404 for any other path. */
 static void fake_page(struct fake *m, struct fake_answer *a, const char *path)
 {
     static const struct {

@@ -1,4 +1,5 @@
-/* Registration and login against a real server that confirms at once.
+/* Tests registration and login with a real server that confirms each
+ * registration at once.
  *
  *     flow_test URL */
 #define _DEFAULT_SOURCE
@@ -74,8 +75,8 @@ static void logins(mpin_sdk *sdk, mpin_user *user)
     CHECK_STATUS(mpin_sdk_get_auth_data(sdk, user, again, &m), MPIN_OK);
     CHECK(strcmp(data, again) == 0, "then it is %s", again);
 
-    /* If the buffer is too small, nothing is written, and a second function
-     * returns the text. */
+    /* If the buffer is too small, nothing is written, but the login has
+     * succeeded, and mpin_sdk_get_auth_data gives the text. */
     CHECK_STATUS(mpin_sdk_start_authentication(sdk, user), MPIN_OK);
     memset(data, 0xA5, sizeof data);
     m = 1;

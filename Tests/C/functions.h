@@ -1,5 +1,5 @@
-/* The functions of mpin.h with their parameters, all with the same
- * signature. functions.py takes them from the header. */
+/* The functions of mpin.h with their parameters, each wrapped in a function
+ * with the same signature. functions.py makes the list from the header. */
 #ifndef FUNCTIONS_H
 #define FUNCTIONS_H
 

@@ -50,7 +50,8 @@ static void loopback_answer(struct loopback *server, int peer)
         shutdown(peer, SHUT_WR);
 }
 
-/* Returns the last request since the previous call; empty if there was none. */
+/* Returns the last request that has arrived since the previous call of this
+ * function; empty if there was none. */
 static inline const char *loopback_request(struct loopback *server)
 {
     static char request[sizeof server->request];

@@ -16,8 +16,8 @@ enum { ANSWER = 16384 };
 
 static struct {
     struct fake server;
-    /* Replaces the answer to the next request that has `path` in its URL;
-     * NULL: none is replaced. */
+    /* The next request with `path` in its URL gets this body and this status
+     * as the answer. If `path` is NULL, no answer is replaced. */
     const char *path, *body;
     int status;
     /* The last request. */
@@ -51,7 +51,7 @@ static inline void mfa_answer(const char *path, int status, const char *body)
     mfa.body = body;
 }
 
-/* Returns the text of a member of the request; empty if there is none. */
+/* Returns the text of a member of the last request; empty if there is none. */
 static inline const char *member(const char *name)
 {
     static char value[4200];

@@ -126,8 +126,8 @@ static void fill(const struct function *function, union value *values)
     }
 }
 
-/* Calls a function with right values except for one parameter, and checks
- * that it reports it and changes no output. */
+/* Calls a function with a wrong value for one parameter and right values for
+ * all others. It must return `expected` and change no output. */
 static void fails(const struct function *function, int parameter,
                   union value wrong, mpin_status expected, const char *what)
 {
@@ -337,10 +337,10 @@ static void wrong_values(const struct function *function, int in_callback)
     }
 }
 
-/* Whether enough wrong values were tried. For an output, the room must have
- * been too small; a PIN must have been wrong. A buffer is covered together
- * with its size. A list may be NULL, which asks for the number of its
- * elements. */
+/* Whether enough wrong values were tried for a parameter. For the size of an
+ * output, a PIN and a hash_len they must include those that are counted in
+ * `measured`. A buffer is covered together with the size that follows it. So
+ * is the list `users`, which may be NULL to ask for the number of elements. */
 static int is_covered(const struct function *function, int parameter)
 {
     const struct parameter *p = &function->parameters[parameter];

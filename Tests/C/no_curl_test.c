@@ -26,8 +26,9 @@ static mpin_status answer(void *user, const mpin_http_request *request,
                         response, (const uint8_t *)settings, sizeof settings - 1);
 }
 
-/* Returns the seconds of the fastest of several calls. It shows whether a
- * request is tried again, because this takes at least a third of a second. */
+/* Returns how many seconds the fastest of ten calls that fail has taken. If
+ * it is less than a third of a second, the request was not tried again,
+ * because a second try begins later than that. */
 static double fastest_failure(mpin_sdk *sdk)
 {
     double fastest = 60;

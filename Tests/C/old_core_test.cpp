@@ -295,7 +295,7 @@ static void TestBrowserLogins(const StringMap &config, Context &context, const S
     CHECK(sdk.AbortSession(second.GetCode()) == Status::OK);
 }
 
-/* Tests functions that our server does not support, with written answers. */
+/* Tests functions that our server does not support, with answers from `written`. */
 static void TestWrittenAnswers(const StringMap &config, Context &context, const String &backend) {
     MPinSDK sdk;
     CHECK(sdk.Init(config, &context) == Status::OK);
@@ -376,7 +376,7 @@ static void TestClearUsers(const StringMap &config, Context &context) {
     CHECK(sdk.ListAllUsers(users) == Status::OK && users.size() == 1);
 }
 
-/* Tests the names of the base class that later cores had. */
+/* Tests that programs for later versions of the core, which had the base class MPinSDKBase, can use its name. */
 static void TestBaseClass() {
     MPinSDKBase sdk;
     MPinSDKBase::Status status(MPinSDKBase::Status::FLOW_ERROR, "no");

@@ -1,5 +1,5 @@
-/* A program that was written for the MIRACL MFA core and does not know mpin.h. It repeats the recorded flows with
- * the real service of 2017, runs the flows of the fake MFA server, and logs in at a real mpind. */
+/* A program that was written for the MIRACL MFA core and does not know mpin.h. It repeats the flows that were recorded
+ * with the real service in 2017, runs flows with the fake MFA server, and logs in at a real mpind. */
 
 #include "mfa_sdk.h"
 /* The headers have the names and folders of the old core's headers. */
@@ -87,7 +87,7 @@ struct Answer {
     String data;
 };
 
-/* A server that answers requests. */
+/* What answers the requests of a context: a recording, the fake server or a real server. */
 class Host {
 public:
     virtual ~Host() {}
@@ -377,7 +377,7 @@ static void TestElements() {
         thrown[3] = *error.what() != '\0';
     }
     CHECK(thrown[0] && thrown[1] && thrown[2] && thrown[3]);
-    /* A JSON element that is not constant takes the type as which it is used. */
+    /* An element of a JSON value that is not const becomes one of the type as which the program uses it. */
     json::String &text = array[1];
     text = String("two");
     EQUAL(static_cast<const json::String &>(constant[1]).Value(), "two");
@@ -464,7 +464,7 @@ static const char *const AUTHORIZE =
     "redirect_uri=https%3A%2F%2Fmcl.demo.dev.miracl.net%2Foidc&response_type=code&scope=openid+email+profile&"
     "state=ac5caf93cc4118d27bbe23ec4568b0dd&back_url=https%3A%2F%2Fmcl.demo.dev.miracl.net%2F&lang=en";
 
-/* Repeats the actions of the recorded program. Sets the context of the recording before each. */
+/* Repeats the calls of the recorded program. Before each call it selects the part of the recording with the answers. */
 class Recorded : public MfaSDK {
 public:
     Recorded(RecordedHost &host, Context &context) : m_host(host), m_context(context) {}
@@ -480,7 +480,7 @@ public:
         return code;
     }
 
-    /* Makes a call of the user `who` in the context of this user and part of the recording. */
+    /* Makes a call, which gets the answers that were recorded for the user `who` in this part of the recording. */
     template <typename Call> Status As(const String &who, const char *part, const Call &call) {
         m_host.context = who + "@" + part;
         const Status status = call();
@@ -828,7 +828,7 @@ static void TestWrittenServer() {
     EQUAL(sdk.SetRegistrationToken(user, "rest"), Status::FLOW_ERROR);
     EQUAL(sdk.ConfirmRegistration(user), Status::OK);
 
-    /* Two factors. A malformed one is refused and leaves none behind. */
+    /* Registers with two factors. Before that, a malformed third one is refused, and none of the three may be kept. */
     MfaSDK::MultiFactor factors("1234"), wrong("1234");
     factors.push_back("7788");
     wrong.push_back("7788");

@@ -17,25 +17,26 @@ enum { PROGRAM_STORE = 1 << 16, PROGRAM_LOG = 1 << 18 };
 struct program {
     struct fake server;
     mpin_context context;
-    /* The stored data of each kind. */
+    /* The stored data of each kind (MPIN_STORAGE_USERS, MPIN_STORAGE_SECURE),
+     * its length, and how often it was stored. */
     char stored[2][PROGRAM_STORE];
     size_t stored_len[2];
     int sets[2];
     char log[PROGRAM_LOG];
     size_t log_len;
     int log_lines, wrong_levels;
-    /* The number of calls of callbacks that can fail, and the number of the
-     * call that must fail; 0: none. */
+    /* `calls` is the number of calls so far of callbacks that can fail. The
+     * call number `fail_at` fails; 0: none. */
     int calls, fail_at;
     /* The kind of the call that failed because of `fail_at`: 'h'ttp, 'g'et,
      * 's'et, 'r'andom; 0: none. */
     char failed;
     int http_calls;
     uint64_t random_state;
-    /* If it is not NULL, it answers requests instead of the server. */
+    /* If `answer` is not NULL, it answers requests instead of the server. */
     mpin_status (*answer)(struct program *p, const mpin_http_request *request,
                           mpin_http_response *response);
-    /* If it is not NULL, it changes the server's answer. */
+    /* If `change` is not NULL, it changes the server's answers. */
     void (*change)(struct program *p, struct fake_answer *answer);
 };
 

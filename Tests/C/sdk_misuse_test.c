@@ -89,7 +89,8 @@ static void log_in(void)
         mpin_sdk_finish_authentication(sdk, user, NULL, NULL, "1234"), MPIN_OK);
 }
 
-/* Makes the calls that must come before this function. */
+/* Makes the calls without which a call of `function` would be in the wrong
+ * order. */
 static void ready(const struct function *function)
 {
     const char *name = function->name;
@@ -139,7 +140,8 @@ static void measures(void)
     newcomer = confirmed("newcomer");
     CHECK_STATUS(mpin_sdk_start_registration_dvs(sdk, user, "1234"), MPIN_OK);
     CHECK_STATUS(mpin_sdk_finish_registration_dvs(sdk, user, "1234"), MPIN_OK);
-    /* Makes an error, so that there is one to read. */
+    /* Causes an error, so that the functions that read the last error have
+     * one to read. */
     CHECK_STATUS(mpin_sdk_finish_registration_dvs(sdk, user, "1234"),
                  MPIN_FLOW_ERROR);
     for (size_t i = 0; i < FUNCTIONS; i++)
@@ -173,8 +175,8 @@ static int is_early(const struct function *function)
     return 0;
 }
 
-/* Calls every function before mpin_sdk_init. Those that need it must report
- * that; the others must work. */
+/* Calls every function before mpin_sdk_init. The functions in `early` must
+ * work; all others must return MPIN_FLOW_ERROR and write no output. */
 static void not_initialised(void)
 {
     mpin_sdk *initialised = sdk;

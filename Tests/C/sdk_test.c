@@ -151,14 +151,16 @@ static void errors(void)
     CHECK_STATUS(mpin_sdk_set_backend(sdk, NULL, NULL), MPIN_INVALID_ARGUMENT);
     CHECK(strcmp(last_error(), "url is NULL or not UTF-8") == 0, "%s",
           last_error());
-    /* Reads the last error in two threads, one after the other. The second
-     * thread often gets the id of the first one, and must not get its error. */
+    /* Reads the last error in two threads, one after the other. Often the
+     * second one has the same thread id as the first one, but it must not get
+     * the error of the first one. */
     for (int i = 0; i < 2; i++) {
         pthread_create(&thread, NULL, other_thread, &length);
         pthread_join(thread, NULL);
         CHECK(length == 0, "a thread sees the error of another");
     }
-    /* After a failed set_backend, the previous backend is still in use. */
+    /* After the mpin_sdk_set_backend that has failed above, the previous
+     * backend must still be in use. */
     text_output(get_app_id, "c0ffee");
 }
 
@@ -182,7 +184,8 @@ static void deadline(void)
     loopback_stop(&silent);
 }
 
-/* Checks what init creates, and that a second init does nothing. */
+/* Checks which files mpin_sdk_init creates, and that a second call of it does
+ * nothing. */
 static void files(void)
 {
     mpin_sdk *keeper = NULL;

@@ -97,7 +97,7 @@
     "0409c9a7cf4e99c5f2905ee326b7d618cd49edefb9997ae6ee97342cbb5f21f77f096c" \
     "25071e23fe735f58bd55eeb9811b5b34deb6638fc3ed46a1f8912994b479"
 
-/* Decodes hex. Returns the number of bytes. */
+/* Writes the bytes of a hex text to `out` and returns their number. */
 static size_t unhex(uint8_t *out, const char *hex)
 {
     static const char digits[] = "0123456789abcdef";

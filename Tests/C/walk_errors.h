@@ -1,5 +1,6 @@
-/* Tests the results for answers of a server: HTTP statuses for each request,
- * then every status of the header that no other part of the walk has tested. */
+/* Tests which status the library returns for which answer of a server: first
+ * for HTTP statuses of each request, then every status of mpin.h that no other
+ * part of the walk has tested. */
 #ifndef WALK_ERRORS_H
 #define WALK_ERRORS_H
 

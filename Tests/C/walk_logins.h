@@ -154,8 +154,8 @@ static void changed_pin(void)
     CHECK_STATUS(mpin_sdk_change_pin(sdk, user, "4321", "1234"), MPIN_OK);
 }
 
-/* The third wrong PIN in a row blocks. Further logins are still sent,
- * because only the server knows when the block ends. */
+/* Tests that the third wrong PIN in a row blocks the user. The library still
+ * sends further logins, because only the server knows when the block ends. */
 static void blocked(void)
 {
     for (int i = 0; i < 3; i++) {

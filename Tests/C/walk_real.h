@@ -290,10 +290,10 @@ static void real_end(mpin_sdk *sdk, mpin_user *user)
     mpin_sdk_free(sdk);
 }
 
-/* ---- Functions that it does not support ----------------------------- */
+/* ---- Functions that are not called with the real server ------------- */
 
-/* The functions that are not called with the real server, and why. All
- * others of the header must be. */
+/* The functions that are not called with the real server, and why. All other
+ * functions of mpin.h must be called with it. */
 static const struct {
     const char *function, *why;
 } not_real[] = {

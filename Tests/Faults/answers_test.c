@@ -25,8 +25,9 @@ static const int allowed[STEPS][5] = {
 
 static struct {
     int call;
-    /* Cuts the answer at `at`, or adds `flip` to the byte there if it is not
-     * 0. If `text` is not NULL, it is sent instead. */
+    /* If `flip` is 0, the answer is cut before the byte at `at`. Otherwise
+     * the bits of `flip` are flipped in this byte. If `text` is not NULL, it
+     * is sent instead of the answer. */
     size_t at;
     unsigned char flip;
     const char *text;
@@ -65,9 +66,9 @@ static int is_allowed(int step, mpin_status status)
     return status == MPIN_OK;
 }
 
-/* Runs a step with the current fault, and checks its result and what
- * remains. A negative `expected` accepts every status that is allowed for
- * the step. */
+/* Runs a step with the current fault. Checks its result and its time and,
+ * after an error, that the user is unchanged. If `expected` is negative,
+ * every status that is allowed for the step is accepted. */
 static void try_fault(int step, mpin_status expected)
 {
     faults++;
@@ -144,8 +145,10 @@ static void no_message(int step)
         "{\"clientSecret\":\"04\"}", "{\"y\":\"00\"}", "{\"y\":\"zz\"}",
         "{\"date\":\"x\",\"timePermit\":\"04\",\"storageId\":0}",
         "{\"timePermit\":\"04\",\"signature\":1}"};
-    /* Of the answer to pass 2 any object is accepted, and of the RPA's
-     * answer any JSON or none. */
+    /* In three places the library accepts some of these texts: any JSON object
+     * as the answer to pass 2, any JSON or none as the RPA's answer, and
+     * anything from the permit storage, because the second D-TA then gives
+     * the share. */
     const mpin_status expected =
         fault.call >= FAKE_PASS_2 || fault.call == FAKE_STORAGE
             ? -1
@@ -242,8 +245,9 @@ static void statuses(int step)
     }
     if (fault.call != FAKE_AUTHENTICATE)
         return;
-    /* Tests a 410, which ends the last attempt. The token must be erased, in
-     * memory and in the store. */
+    /* Tests the HTTP status 410, with which the server reports that a wrong
+     * PIN has blocked the user. The token must be erased, in memory and in
+     * the store. */
     CHECK_STATUS(run(BEGIN), MPIN_OK);
     say("{}", 2, 410);
     p.answer = reply_at_length;

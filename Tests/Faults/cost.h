@@ -1,5 +1,5 @@
-/* Measures the time and the memory that an answer costs. Tests limit both,
- * however bad the answer is. */
+/* Measures the time and the memory that an answer costs. The tests check that
+ * both stay small, however bad the answer is. */
 #ifndef COST_H
 #define COST_H
 

@@ -18,7 +18,7 @@ enum { MAX_FILES = 4096 };
 static char folder[256];
 static int calls, armed_at;
 static enum disk_fault armed;
-/* Whether an open file belongs to the folder, by its number. */
+/* For each file descriptor: whether it is a file of the folder. */
 static char is_ours[MAX_FILES];
 
 void disk_arm(const char *in, int at, enum disk_fault fault)
@@ -76,14 +76,15 @@ static void after(enum disk_fault fault)
         kill(getpid(), SIGKILL);
 }
 
-/* Defines `real`, the C library's own function of that name. */
+/* Defines `real`, the C library's own function with this name. */
 #define REAL(name) \
     static __typeof__(&name) real; \
     if (!real) \
         *(void **)&real = dlsym(RTLD_NEXT, #name)
 
-/* Makes a call, with its fault. On failure the function returns -1;
- * otherwise `result` is the result of the call. */
+/* Makes a system call, with its fault if it has one. If the fault lets the
+ * call fail, the function that uses this macro returns -1; otherwise `result`
+ * is the result of the call. */
 #define PASS(is_counted, call) \
     do { \
         enum disk_fault fault = (is_counted) ? next() : DISK_GOOD; \

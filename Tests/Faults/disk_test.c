@@ -216,8 +216,8 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* Checks what is left in the folder: alice, bob as far as he was
- * acknowledged, and a store that still works. */
+/* Checks what is left in the folder: alice must be registered, bob must be at
+ * least as far as was acknowledged, and saving must still be possible. */
 static void check_folder(const struct run *run, int with_alice)
 {
     const int bob = state_in(run->folder, "bob");
@@ -302,7 +302,7 @@ struct updater {
 };
 
 /* Restarts a registration again and again. Each restart stores another
- * identity. At the next restart, it must still be in the store. */
+ * identity, which must still be in the store before the next restart. */
 static int update(void *argument)
 {
     const struct updater *updater = argument;

@@ -28,8 +28,8 @@ static struct {
     /* The number (from 1) of the flow's request whose answer is changed; 0:
      * none. */
     int request;
-    /* The place at which the answer is cut or, if `flip` is not 0, the byte
-     * to which `flip` is added. */
+    /* If `flip` is 0, the answer is cut before the byte at `at`. Otherwise
+     * the bits of `flip` are flipped in this byte. */
     size_t at;
     unsigned char flip;
     /* The length of the right answer; 0 if the flow made no such request. */
@@ -234,8 +234,8 @@ enum { ANOTHER_URL = 1, CRYPTO = 2, PROOF = 4 };
 
 static const struct {
     const char *name;
-    /* What runs before the flow, without a fault; the flow; and what runs
-     * after it. */
+    /* `run` is the flow. `prepare` runs before it, without a fault, and
+     * `go_on` after it. */
     mpin_status (*prepare)(void), (*run)(void), (*go_on)(void);
     int may;
 } flows[] = {

@@ -30,7 +30,8 @@ enum place {
     /* A port that does not accept connections, because its queue is full. */
     DEAF,
     PLACES,
-    /* Addresses of other machines: private ones and link-local ones. */
+    /* Addresses of other machines: INNER is a private one, CLOUD a link-local
+     * one. */
     INNER = PLACES,
     CLOUD,
     ALL_PLACES
@@ -98,8 +99,8 @@ static void open_socket(int family, int place)
     sockets[family][place].socket = s;
 }
 
-/* Gives a place an address at which nobody answers, or which must not be
- * contacted. */
+/* Gives a place the address `text`, at which nobody answers or which must not
+ * be contacted. */
 static void name_place(int family, int place, const char *text)
 {
     union address *address = &sockets[family][place].address;

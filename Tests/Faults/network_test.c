@@ -34,8 +34,8 @@ static struct fault fault;
 static int listener = -1, port;
 static pthread_t thread;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-/* The number of requests that met the fault, and the length of the last
- * right answer. */
+/* `met` is the number of requests that met the fault, `good_len` the length of
+ * the last right answer. */
 static int met;
 static size_t good_len;
 
@@ -203,7 +203,7 @@ static void set_fault(enum kind kind, size_t at, const char *raw)
     pthread_mutex_unlock(&lock);
 }
 
-/* The allowed results, as bits. */
+/* The results that a call may have, as bits; LATE stands for MPIN_TIMED_OUT. */
 enum { GOOD = 1, NETWORK = 2, PARSE = 4, LATE = 8 };
 
 static int bit(mpin_status status)
@@ -217,8 +217,8 @@ static int bit(mpin_status status)
     }
 }
 
-/* The number of calls, and of those that ended at their deadline although
- * the fault delayed nothing. */
+/* `tried` is the number of calls; `late` is how many of them ended at their
+ * deadline although the fault delayed nothing. */
 static int tried, late;
 
 static void try_fault(int step, int expected)

@@ -15,7 +15,7 @@ static int32_t state_of(mpin_user *of)
 }
 
 /* Returns the state of the only user in the store; INVALID if there is none.
- * `other` has just read the store, as after a restart. It is freed here. */
+ * `other` must have just read the store, as after a restart. Frees `other`. */
 static int32_t state_after_restart(mpin_sdk *other)
 {
     mpin_user *found[2] = {NULL, NULL};

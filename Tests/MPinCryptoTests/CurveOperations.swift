@@ -2,7 +2,7 @@ import BN254CX
 import MPinCrypto
 import XCTest
 
-/// Runs the vectors of operations on the curve. They call the engine below the protocol (BN254CX).
+/// Runs the vectors of operations on the curve, for which it calls the module BN254CX directly, and not MPinCrypto.
 enum CurveOperations {
     static var all: [String: (Vector) throws -> Void] {
         [
@@ -163,7 +163,8 @@ enum CurveOperations {
         }
     }
 
-    /// The trace to Fp4 has three times the coefficients of w^0 and w^3, which are the first 128 bytes of the encoding.
+    /// Checks the trace of an element of GT to Fp4. The trace has three times the element's coefficients of w^0 and
+    /// w^3, so these are tripled here. They are the first 128 bytes of the encoding.
     static func gtTrace(_ v: Vector) throws {
         try gt(v, "trace") { value, arena in
             for place in [0, 4, 32, 36] {

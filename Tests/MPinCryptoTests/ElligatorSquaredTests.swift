@@ -16,7 +16,7 @@ final class ElligatorSquaredTests: XCTestCase {
         }
     }
 
-    /// Every valid last number must give an encoding of the point. The next number must be refused.
+    /// Tests that every choice m in 0..<range gives an encoding of the point. m = range and m = -1 must be refused.
     func testEveryChoiceEncodesThePoint() throws {
         let point = try Engine.mapToG1(hash: Engine.hashID(id))
         var largest = 0

@@ -83,7 +83,8 @@ enum Engine {
         try context.verify(id: id.span, date: date, u: u.span, y: y.span, v: v.span)
     }
 
-    /// Checks pass 2. Returns the result code of the C interface and, after a wrong PIN, E and F.
+    /// Checks pass 2. Returns the result code that the C interface has for it. After a wrong PIN it also returns E and
+    /// F, from which `kangaroo` finds by how much the PIN was wrong.
     static func serverPass2(
         context: ServerContext, date: Int32, hid: [UInt8], htid: [UInt8]?, y: [UInt8], u: [UInt8]?, ut: [UInt8]?,
         v: [UInt8], count: Int = 384
@@ -103,7 +104,7 @@ enum Engine {
     }
 }
 
-/// `count` bytes, which `body` writes.
+/// Returns the `count` bytes that `body` writes.
 func octets(_ count: Int, _ body: (inout MutableSpan<UInt8>) throws -> Void) rethrows -> [UInt8] {
     var result = [UInt8](repeating: 0, count: count)
     var span = result.mutableSpan
@@ -111,7 +112,7 @@ func octets(_ count: Int, _ body: (inout MutableSpan<UInt8>) throws -> Void) ret
     return result
 }
 
-/// The scalar of a PIN.
+/// Returns the scalar of a PIN.
 func pinScalar(_ pin: String, _ mapping: PINMapping = .legacy14) throws -> [UInt8] {
     try pinScalar(Array(pin.utf8), mapping)
 }
@@ -120,7 +121,7 @@ func pinScalar(_ pin: [UInt8], _ mapping: PINMapping, count: Int = 32) throws ->
     try octets(count) { try mapping.scalar(pin: pin.span, into: &$0) }
 }
 
-/// A small number as 32 big-endian bytes.
+/// Returns a small number as 32 big-endian bytes.
 func scalarBytes(_ value: Int) -> [UInt8] {
     [UInt8](repeating: 0, count: 24) + (0..<8).map { UInt8(truncatingIfNeeded: value >> (56 - 8 * $0)) }
 }

@@ -77,7 +77,8 @@ extension Engine {
         return (u, date > 0 ? ut : nil, v)
     }
 
-    /// Checks a proof in one pass. Returns the result code of the C interface, and E and F after a wrong PIN.
+    /// Checks a proof in one pass. Returns the result code that the C interface has for it, and E and F, from which
+    /// `kangaroo` finds after a wrong PIN by how much it was wrong.
     static func onePassServer(
         _ context: ServerContext, date: Int32 = 0, id: [UInt8], u: [UInt8]?, ut: [UInt8]? = nil, v: [UInt8],
         time: Int64, message: [UInt8], publicKey: [UInt8]? = nil, count: Int = 384
@@ -104,7 +105,8 @@ extension Engine {
         try octets(count) { try ElligatorSquared.encode(point: point.span, random: random, into: &$0) }
     }
 
-    /// Encodes a point with given random choices. Returns the encoding, and how many values the last choice can have.
+    /// Encodes a point with u, isOdd and m in place of the random choices. Returns the encoding, and how many values m
+    /// can have (0..<range).
     static func elligatorEncode(
         _ point: [UInt8], u: [UInt8], isOdd: Bool, m: Int
     ) throws -> (encoded: [UInt8], range: Int) {

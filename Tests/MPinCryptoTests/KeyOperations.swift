@@ -16,8 +16,8 @@ enum KeyOperations {
         XCTAssertEqual(made.g2, try v.expected("g2"), v.id)
     }
 
-    /// Returns the low 14 bits of the PIN. For a token, the old library took them from the PIN modulo 10,000, but for a
-    /// key from the PIN itself.
+    /// Returns the low 14 bits of the vector's PIN, which the old library used when it computed a key. For a token it
+    /// used those of the PIN modulo 10,000 instead.
     private static func scalar(_ v: Vector) throws -> [UInt8] { scalarBytes(try v.int("pin") & 0x3FFF) }
 
     static func clientKey(_ v: Vector) throws {

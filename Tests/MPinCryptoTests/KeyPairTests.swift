@@ -11,7 +11,7 @@ final class KeyPairTests: XCTestCase {
         let (z, publicKey) = try Engine.keyPair()
         XCTAssertEqual(try Engine.publicKey(z: z), publicKey)
         XCTAssertNotEqual(try Engine.keyPair().z, z)
-        // e(z^-1 Q, z P) = e(Q, P), so the public key belongs to z.
+        // The public key must be the generator Q divided by z. Then e(Q/z, zP) = e(Q, P) for any point P.
         let point = try Engine.mapToG1(hash: Engine.hashID(id)), generator = try Engine.serverShare(scalarBytes(1))
         let left = try pairing(publicKey, Engine.multiple(z, point)), right = try pairing(generator, point)
         XCTAssertEqual(left, right)
@@ -65,7 +65,7 @@ final class KeyPairTests: XCTestCase {
         }
     }
 
-    /// y must be the hash that the wire defines, modulo r.
+    /// Tests that y, the challenge of a signature, is the hash that the wire defines, modulo r.
     func testYIsTheHashModuloTheOrder() throws {
         let u = try Engine.mapToG1(hash: Engine.hashID(id))
         var reduced = 0

@@ -7,7 +7,8 @@ final class KeyRefusalTests: XCTestCase {
 
     private func point() throws -> [UInt8] { try Engine.mapToG1(hash: Engine.hashID(id)) }
 
-    /// Returns the token 2^40 A. With it, no PIN of these tests makes the client secret the point at infinity.
+    /// Returns a token: 2^40 times the point of the identity. With it, no PIN of these tests makes the client secret
+    /// the point at infinity.
     private func token() throws -> [UInt8] { try Engine.multiple(scalarBytes(1 << 40), point()) }
 
     private var badScalars: [[UInt8]] {
@@ -189,7 +190,8 @@ final class KeyRefusalTests: XCTestCase {
         for bad in [[], Array(good.dropLast()), good + [0]] {
             XCTAssertEqual(code { _ = try Engine.elligatorDecode(bad) }, -11)
         }
-        // f(u, 0) + f(u, 1) is the point at infinity, which is refused. Numbers above p are reduced mod p.
+        // Two equal numbers stand for opposite points if their sign bits differ, and the sum of these, infinity, is
+        // refused. With equal sign bits the same numbers are accepted, although they are above p: they are reduced.
         let ones = [UInt8](repeating: 255, count: 64)
         XCTAssertEqual(code { _ = try Engine.elligatorDecode([2] + ones) }, -14)
         XCTAssertEqual(code { _ = try Engine.elligatorDecode([3] + ones) }, 0)

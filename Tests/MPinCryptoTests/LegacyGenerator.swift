@@ -1,8 +1,8 @@
 import MPinSecrets
 
-/// The random generator of the old library, which can make recorded values again. It is a subtract-with-borrow
-/// generator (Marsaglia and Zaman, "A new class of random number generators", 1991) of 21 words with lag 6, whose
-/// output is hashed 128 bytes at a time. It must not be used for secrets.
+/// The random generator of the old library, with which recorded random values can be made again from their seeds. It is
+/// a subtract-with-borrow generator (Marsaglia and Zaman, "A new class of random number generators", 1991) of 21 words
+/// with lag 6, whose output is hashed 128 bytes at a time. It must not be used for secrets.
 struct LegacyGenerator {
     private var words = [UInt32](repeating: 0, count: 21)
     private var borrow: UInt32 = 0
@@ -48,8 +48,8 @@ struct LegacyGenerator {
 
     mutating func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in byte() } }
 
-    /// Takes 508 bits, the lowest bit of each byte first, as a number that starts with its highest bit, and reduces it
-    /// modulo `modulus`, which has 254 bits.
+    /// Returns a number of 508 bits modulo `modulus`, which must have 254 bits. The bits of the number, from the
+    /// highest to the lowest, are those of the next random bytes, from the lowest to the highest bit of each byte.
     mutating func number(below modulus: [UInt8]) -> [UInt8] {
         let modulus = limbs(modulus)
         var value: [UInt64] = [0, 0, 0, 0], bits: UInt8 = 0

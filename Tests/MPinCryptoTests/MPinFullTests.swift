@@ -2,7 +2,7 @@ import MPinCrypto
 import MPinSecrets
 import XCTest
 
-/// Tests the keys of M-Pin Full.
+/// Tests M-Pin Full, with which client and server compute the same key in a login.
 final class MPinFullTests: XCTestCase {
     func testKeysAgreeForTheRightPINAlone() throws {
         let user = try RegisteredIdentity(pin: "123456", keyPair: false), hash = try Engine.hashID(user.id)
@@ -24,7 +24,8 @@ final class MPinFullTests: XCTestCase {
         }
     }
 
-    /// Tests small values of r, for which the old library never returned.
+    /// Tests small values of r, the client's random number in a key. With such a value, the call of the old library did
+    /// not end.
     func testKeyForSmallR() throws {
         let user = try RegisteredIdentity(pin: "123456", keyPair: false), hash = try Engine.hashID(user.id)
         let made = try Engine.precompute(token: user.token, hashID: hash), x = try Engine.randomScalar()
@@ -40,7 +41,7 @@ final class MPinFullTests: XCTestCase {
                 z: z, serverSecret: user.serverSecret, w: scalarBytes(1), u: u, ut: nil)
             XCTAssertEqual(key, server, "\(r)")
         }
-        // For r = 0 the power is 1, whose trace is 3.
+        // For r = 0 the key is the hash of the trace of 1, which is 3, and of x times the point of the identity.
         let zero = SHA256.hash(scalarBytes(3) + [UInt8](repeating: 0, count: 96) + (try Engine.multiple(x, hid))[1...])
         XCTAssertTrue(keys.contains(Array(zero.prefix(16))))
     }

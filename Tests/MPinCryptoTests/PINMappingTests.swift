@@ -3,7 +3,7 @@ import MPinCrypto
 import XCTest
 
 final class PINMappingTests: XCTestCase {
-    /// Tries the PINs of `bn254cx-trust.json` with all mappings.
+    /// Tests that each mapping gives the numbers that `bn254cx-trust.json` has for its PINs.
     func testVectorsOfAllMappings() throws {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent("Vectors/bn254cx-trust.json")
@@ -39,7 +39,7 @@ final class PINMappingTests: XCTestCase {
         XCTAssertEqual(try pinScalar("00000000000000000000000000000042", .decimal6), scalarBytes(42))
     }
 
-    /// The old hash gives only 6,331 values for the four-digit PINs; the other mappings give 10,000.
+    /// Tests that the old hash maps the 10,000 PINs of four digits to only 6,331 numbers, and `decimal6` to 10,000.
     func testOldHashFoldsPINs() throws {
         var old: Set<[UInt8]> = [], decimal: Set<[UInt8]> = []
         for pin in 0..<10_000 {

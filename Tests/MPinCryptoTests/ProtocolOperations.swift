@@ -145,7 +145,7 @@ enum ProtocolOperations {
         XCTAssertEqual(try Engine.kangaroo(e: e, f: f), v.expectedInt("pin_error").map(Int32.init), v.id)
     }
 
-    /// Runs `body` and compares its outputs, or its error with the vector's `rc`.
+    /// Runs `body` and compares its result code with the vector's `rc`. If that is 0, it also compares the outputs.
     private static func expect(
         _ v: Vector, _ outputs: [String: Int], _ body: (inout [String: [UInt8]?]) throws -> Void
     ) throws {

@@ -58,7 +58,7 @@ final class ProtocolTests: XCTestCase {
         }
     }
 
-    /// A proof must be valid only for one y, one identity, one day and one server secret.
+    /// Tests that a proof is valid only for its challenge y, its identity, its day and its server secret.
     func testProofIsBoundToItsSession() throws {
         let user = try register(pin: "1234"), other = try register(pin: "1234"), y = try Engine.randomScalar(),
             y2 = try Engine.randomScalar()
@@ -76,8 +76,8 @@ final class ProtocolTests: XCTestCase {
         XCTAssertFalse(try Engine.verify(user.context, id: id, date: 20_000, u: u, y: y, v: v))
     }
 
-    /// With U' = -y A, where A is the point of the identity, the second pairing would be 1. The server must refuse such
-    /// a login.
+    /// Tests that the server refuses the commitment U' = -y A, where A is the point of the identity. With it, the
+    /// second pairing of the server's check would be 1 whatever the client's secret is.
     func testCommitmentThatCancelsTheIdentityIsNotAccepted() throws {
         let user = try register(pin: "1234"), y = try Engine.randomScalar()
         let (hid, _) = try Engine.serverPass1(date: 0, id: id)
@@ -151,8 +151,8 @@ final class ProtocolTests: XCTestCase {
         XCTAssertEqual(answers, [Bool](repeating: true, count: 16))
     }
 
-    /// With short challenges, the server must also distinguish right and wrong PINs, even if a half of the challenge is
-    /// at the end of its range.
+    /// Tests that with short challenges, too, the server accepts right PINs and refuses wrong ones, even if a half of
+    /// the challenge has its smallest or largest value.
     func testShortChallenges() throws {
         let user = try register(pin: "1234", .decimal4)
         let edges = [[UInt8](repeating: 0, count: 15) + [1], [1] + [UInt8](repeating: 0, count: 15)]
@@ -171,7 +171,7 @@ final class ProtocolTests: XCTestCase {
         }
     }
 
-    /// A challenge must never be 0. If the generator gives only zeros or fails, the call must report an error.
+    /// Tests that a challenge is never 0: a random generator that gives only zeros, or fails, gives an error.
     func testAChallengeIsNeverZero() throws {
         XCTAssertThrowsError(
             try Engine.challenge { span in

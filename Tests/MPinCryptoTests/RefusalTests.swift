@@ -1,7 +1,8 @@
 import MPinCrypto
 import XCTest
 
-/// Checks that every input of every function is validated: length, prefix, range, curve, subgroup.
+/// Checks that every input of secrets, tokens and logins in two passes is validated: length, prefix, range, curve,
+/// subgroup. `KeyRefusalTests` has the other functions.
 final class RefusalTests: XCTestCase {
     private let id = Array("alice".utf8), one = scalarBytes(1)
     private let r: [UInt8] = [
@@ -16,7 +17,7 @@ final class RefusalTests: XCTestCase {
         return try Engine.mapToG1(hash: hash)
     }
 
-    /// 65 bytes that encode no point, each with the code that they must give.
+    /// Returns arrays of 65 bytes that encode no point, each with the code of the error that it must give.
     private func badG1() throws -> [([UInt8], Int)] {
         let good = try point()
         var offCurve = good, prefix = good, range = good
@@ -87,7 +88,7 @@ final class RefusalTests: XCTestCase {
 
     func testSumsAtInfinityAreRefused() throws {
         let good = try point()
-        // With the secret A and the PIN 1 the token would be infinite.
+        // If the client secret is the point of the identity and the PIN is 1, their difference, the token, is infinite.
         XCTAssertEqual(code { _ = try Engine.extractPIN(id: id, e: one, bits: 14, secret: good) }, -14)
         let rLess1 = r.dropLast() + [0x6c]
         let minus = try Engine.clientPass2(x: one, y: one, sec: good)

@@ -14,7 +14,7 @@ final class SharesTests: XCTestCase {
         return order
     }
 
-    /// The share of an authority whose master share is that number.
+    /// Returns the share of the client secret from the authority `index`, whose master share is `master`.
     private func share(_ index: Int, _ master: Int, weight: Int? = nil) throws -> Share {
         let octets = try Engine.clientShare(try scalar(master), hashID)
         return Share(index: index, weight: try weight.map(scalar), SecretBytes(copying: octets.span))
@@ -35,9 +35,9 @@ final class SharesTests: XCTestCase {
         XCTAssertEqual(try assemble([c, a, b]), try assemble([a, b, c]))
     }
 
-    /// Two of three shares are enough. The master shares are the values of 50 + 9 x at x = 1, 2, 3. Their weights, the
-    /// values of Lagrange's polynomials at 0, make their sum 50. All three shares give the same secret, too, with the
-    /// weights for a polynomial of degree two.
+    /// Tests that two of three shares are enough. The master shares 59, 68 and 77 are the values of 50 + 9x at x = 1, 2
+    /// and 3. With the values of Lagrange's polynomials at 0 as weights, the sum of any two is 50, and so is the sum of
+    /// all three with the weights for a polynomial of degree two.
     func testSomeSharesAreEnoughWithTheirWeights() throws {
         let secret = try Engine.clientShare(try scalar(50), hashID)
         XCTAssertEqual(try assemble([try share(1, 59, weight: 2), try share(2, 68, weight: -1)]), secret)

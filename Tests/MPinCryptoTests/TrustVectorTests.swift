@@ -3,7 +3,7 @@ import MPinCrypto
 import MPinSecrets
 import XCTest
 
-/// The vectors of `bn254cx-trust.json`, for identities with a key pair as on the MIRACL Trust platform.
+/// Runs the vectors of `bn254cx-trust.json`, for identities with a key pair as on the MIRACL Trust platform.
 final class TrustVectorTests: XCTestCase {
     private struct Malformed: Error { let member: String }
 

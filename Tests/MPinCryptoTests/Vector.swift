@@ -7,13 +7,13 @@ struct Vector {
     private let input: [String: Any]
     private let output: [String: Any]
 
-    /// A member is missing or has another type than the schema says.
+    /// The error for a member that is missing or has another type than the schema says.
     struct Malformed: Error {
         let id: String
         let member: String
     }
 
-    /// All vectors of the file.
+    /// Returns all vectors of the file.
     static func load() throws -> [Vector] {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent("Vectors/bn254cx-mpin.json")
@@ -33,22 +33,22 @@ struct Vector {
         self.output = output
     }
 
-    /// An input as bytes.
+    /// Returns the input `name` as bytes.
     func bytes(_ name: String) throws -> [UInt8] { try require(optionalBytes(name), name) }
 
-    /// An input as bytes; nil for null.
+    /// Returns the input `name` as bytes; nil if it is null.
     func optionalBytes(_ name: String) throws -> [UInt8]? { try hex(input[name], name) }
 
-    /// An input as an integer.
+    /// Returns the input `name` as an integer.
     func int(_ name: String) throws -> Int { try require(input[name] as? Int, name) }
 
-    /// An output as bytes; nil for null.
+    /// Returns the output `name` as bytes; nil if it is null.
     func expected(_ name: String) throws -> [UInt8]? { try hex(output[name], name) }
 
-    /// An output as an integer; nil if it is null or absent.
+    /// Returns the output `name` as an integer; nil if it is null or absent.
     func expectedInt(_ name: String) -> Int? { output[name] as? Int }
 
-    /// An output as a truth value.
+    /// Returns the output `name` as a truth value.
     func expectedBool(_ name: String) throws -> Bool { try require(output[name] as? Bool, name) }
 
     /// Whether the vector says that the result is the point at infinity.

@@ -1,7 +1,7 @@
 import XCTest
 
 final class VectorTests: XCTestCase {
-    /// Runs every vector. A vector with an unknown operation fails.
+    /// Runs every vector of `bn254cx-mpin.json`. A vector with an operation that no function runs fails.
     func testVectorsOfTheOriginalLibrary() throws {
         let operations = ProtocolOperations.all.merging(CurveOperations.all) { first, _ in first }
             .merging(KeyOperations.all) { first, _ in first }

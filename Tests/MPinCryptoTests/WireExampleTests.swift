@@ -1,8 +1,8 @@
 import MPinCrypto
 import XCTest
 
-/// Compares with the test vector in wire section 16: one registration with PIN "1234" and logins on day 20778, computed
-/// by the original cryptographic library.
+/// Compares results with the test vector in wire section 16: one registration with PIN "1234" and logins on day 20778,
+/// computed by the original cryptographic library.
 final class WireExampleTests: XCTestCase {
     private let date: Int32 = 20_778
     private let s1 = bytes(
@@ -122,7 +122,7 @@ final class WireExampleTests: XCTestCase {
             try Engine.clientPass2(x: x, y: y, sec: pass1.sec), vWithoutPermit)
     }
 
-    /// The server must accept only the right PIN, and only on the day of the permit.
+    /// Tests that the server accepts only the right PIN, and only on the day of the permit.
     func testServerAcceptsOnlyTheRightPINOnItsDay() throws {
         let context = try Engine.serverContext(serverSecret)
         func accepts(_ date: Int32, _ commitment: [UInt8], _ proof: [UInt8]) throws -> Bool {
@@ -137,7 +137,7 @@ final class WireExampleTests: XCTestCase {
         XCTAssertFalse(try accepts(date, ut, vWithoutPermit))
     }
 
-    /// The second PIN was wrong by hash("1235") - hash("1234") = 1.
+    /// Tests that the server finds by how much the PIN "1235" in the vector is wrong: hash("1235") - hash("1234") = 1.
     func testKangarooFindsTheErrorOfTheWrongPIN() throws {
         let context = try Engine.serverContext(serverSecret)
         let (hid, htid) = try Engine.serverPass1(date: date, id: id)

@@ -57,7 +57,8 @@ static void point(const char *name, const uint8_t *secret)
     octets(name, secret + 1, MPIN_G1_SIZE - 1);
 }
 
-/* Adds the token for a PIN together with the factor to the search. */
+/* Adds to the search the token that remains when the PIN `typed[which]` and
+ * the factor are taken off the client secret. */
 static void token(const struct fake *m, const uint8_t *secret, int which)
 {
     uint8_t id[FAKE_HEX_ID / 2], number[MPIN_SCALAR_SIZE];
@@ -97,8 +98,8 @@ static void note(const struct fake *m, const struct fake_answer *a)
     token(m, secret, NEW_PIN);
 }
 
-/* Replaces the server's registration tokens by random ones. The usual ones
- * are a counter, whose digits would be found anywhere. */
+/* Replaces the registration token in the server's answer by a random one. The
+ * fake server counts its tokens, so their digits would be found anywhere. */
 static void draw_token(struct fake *m, struct fake_answer *a)
 {
     uint8_t scalar[MPIN_SCALAR_SIZE];
@@ -118,8 +119,8 @@ static void answer(struct fake *m, struct fake_answer *a,
     note(m, a);
 }
 
-/* The socket between the server and the program's own http_execute, or on
- * which libcurl connects to the server. */
+/* `line` is the socket between the server and the program's own http_execute;
+ * on `listener` the server accepts the connections of libcurl. */
 static int line, listener = -1;
 static char url[64];
 
@@ -242,8 +243,8 @@ static mpin_status ask(void *user, const mpin_http_request *request,
     return status;
 }
 
-/* The stored data of each kind, masked, so that the search does not find
- * them here. */
+/* What the library has stored, for each kind of data. It is masked, so that
+ * the search does not find it here. */
 static struct {
     uint8_t bytes[STORED];
     size_t size;
@@ -313,8 +314,8 @@ enum step {
 
 static mpin_config config;
 
-/* Logs in with the factor and the PIN number `which`, and expects this
- * result. */
+/* Logs in with the factor and with the PIN `typed[which]`. The login must
+ * return `result`. */
 static void log_in(mpin_sdk *sdk, mpin_user *user, int which, mpin_status result)
 {
     must(mpin_sdk_start_authentication(sdk, user));

@@ -37,9 +37,8 @@ static uint8_t v[MPIN_G1_SIZE], v_wrong[MPIN_G1_SIZE];
 static uint8_t hid[MPIN_G1_SIZE], htid[MPIN_G1_SIZE];
 static uint8_t gt[MPIN_GT_SIZE], gt2[MPIN_GT_SIZE];
 
-/* Counts the errors of memcheck since `before`, and compares the result of
- * the call. Both together are one check for each function and set of
- * arguments. */
+/* Checks that a call has returned `expected`, and that memcheck has reported
+ * no error in it: `before` is the number of errors before the call. */
 static void finish(const char *name, unsigned before, int32_t got,
                    int32_t expected)
 {
@@ -130,8 +129,8 @@ static void pins(void)
         TIMELESS(cases[i].name, cases[i].expected,
                  mpin_crypto_pin_to_scalar(ARG(pin), &bits, cases[i].mapping,
                                            digits, n));
-        /* The width of a PIN depends only on the mapping, which is public.
-         * So it must not be marked as secret. */
+        /* The width of a PIN in bits depends only on the mapping, which is
+         * public. So memcheck must report no error when it is compared. */
         unsigned before = VALGRIND_COUNT_ERRORS;
         CHECK(bits == cases[i].bits, "%d bits", bits);
         CHECK(VALGRIND_COUNT_ERRORS == before, "the width is secret");
@@ -150,7 +149,7 @@ static void client(void)
              mpin_crypto_extract_pin(ARG(token), ARG(id), ARG(pin), 20,
                                      ARG(secret)));
     everything_public();
-    /* Uses a factor of 256 bits: an odd number without special bits. */
+    /* Takes a factor of 256 bits, the random number x, off the secret. */
     SECRET(x), SECRET(secret);
     TIMELESS("extract_pin (256 bits)", 0,
              mpin_crypto_extract_pin(ARG(sec), ARG(id), ARG(x), 256,

@@ -153,7 +153,7 @@ def map_to_g1(digest):
         x = x + Fp(1)
 
 
-# ---- Fp12 = Fp2[w]/(w^6 - (1 + i)): a list of six coefficients ---------------------------------------------------------
+# ---- Fp12 = Fp2[w]/(w^6 - (1 + i)): a list of six coefficients ------------------------------------------------------
 
 
 def multiply12(a, b):

@@ -127,7 +127,8 @@ static int compare(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Returns |t| of the two classes, for times up to `limit`. */
+/* Returns |t| of Welch's t-test for the times of the two classes that are not
+ * above `limit`. */
 static double welch(const uint64_t *times, const uint8_t *classes, size_t n,
                     uint64_t limit)
 {
@@ -148,8 +149,8 @@ static double welch(const uint64_t *times, const uint8_t *classes, size_t n,
     return variance > 0 ? fabs(mean[0] - mean[1]) / sqrt(variance) : 0;
 }
 
-/* Returns the largest |t|, with all times and with those below each
- * percentile. */
+/* Returns the largest |t| of several tests: one with all times, and one for
+ * each percentile with only the times below it. */
 static double largest_t(const uint64_t *times, const uint8_t *classes, size_t n)
 {
     uint64_t *sorted = malloc(n * sizeof *sorted);
@@ -177,8 +178,8 @@ static double measure(int (*function)(const uint8_t *),
         return perror("dudect"), exit(2), 0;
     for (size_t i = 0; i < n; i++) {
         uint8_t *secret = secrets + i * MPIN_SCALAR_SIZE;
-        /* Makes the random secret for both classes, so that the caches are
-         * in the same state. */
+        /* Makes a random secret even if the fixed one is used instead, so
+         * that the caches are in the same state for both classes. */
         random_secret(secret);
         classes[i] = next() & 1;
         if (classes[i] == 0) {

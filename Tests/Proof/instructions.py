@@ -23,7 +23,8 @@ def count(bench):
         # Removes the debug information, because valgrind cannot read that of every compiler.
         program = f"{folder}/bench"
         subprocess.run(["strip", "--strip-debug", "-o", program, bench], check=True)
-        # The bench calls sched_yield before and after each measured part, and nowhere else.
+        # mpin-bench calls sched_yield before and after each measured part, and nowhere else, so every second dump of
+        # callgrind is a measured part.
         run = subprocess.run(
             ["valgrind", "--tool=callgrind", "--dump-before=sched_yield", f"--callgrind-out-file={folder}/out", program,
              "--count"],

@@ -97,7 +97,7 @@ def g1_decode():
         assert not on_curve(q, B1)
         refuse("g1_decode", INVALID_POINT, f"on another curve: b = {b if b < 10 else b - P}", bytes=g1(q))
     for d in range(3):
-        # The curve Y^2 = X^3 + 2 c^3, where c is no square, is the quadratic twist of E.
+        # Makes a point of the curve Y^2 = X^3 + 2 c^3. If c is no square, this curve is the quadratic twist of E.
         c = element1()
         while c.root() is not None:
             c = element1()

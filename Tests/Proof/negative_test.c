@@ -113,7 +113,7 @@ static int32_t number(const json_t *in, const char *key)
     return (int32_t)json_integer_value(json_object_get(in, key));
 }
 
-/* Returns the size of an output if the vector requests it, else 0. */
+/* Returns the size of the output `key` if the vector requests it, else 0. */
 static size_t wanted(const json_t *in, const char *key)
 {
     return json_is_true(json_object_get(in, key)) ? MPIN_G1_SIZE : 0;
@@ -226,8 +226,8 @@ static int is(const char *left, const char *right)
     return strcmp(left, right) == 0;
 }
 
-/* Calls every function for this operation. Returns 0 for an unknown
- * operation. */
+/* Calls every function that must refuse the inputs of a vector with this
+ * operation. Returns 0 for an unknown operation. */
 static int run(const char *op, const json_t *in)
 {
     octets bytes = get(in, "bytes"), a = get(in, "a"), b = get(in, "b");
@@ -283,8 +283,8 @@ static int run(const char *op, const json_t *in)
     return known;
 }
 
-/* Computes right values for all other arguments. If these were refused, the
- * vectors would prove nothing. */
+/* Computes right values for the arguments that are not from a vector. If a
+ * function refused these, its refusals of vectors would prove nothing. */
 static void prepare(void)
 {
     pin[31] = 7;

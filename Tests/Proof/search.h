@@ -1,7 +1,7 @@
 /* Searches for secrets in all memory that this process can write: heap, data
- * and stacks. Only a child process knows the secrets. It hands over what to
- * search for in masked form, so that this process contains no other copy
- * than those that the calls under test have left.
+ * and stacks. Only a child process knows the secrets. It hands over in masked
+ * form what to search for, so that the only copies in this process are those
+ * that the calls under test have left.
  *
  * It searches for eight consecutive bytes of a secret: as octets, as limbs
  * (the octets reversed) and as hex digits; coordinates also as limbs in
@@ -30,8 +30,8 @@ enum { NEEDLES = 512, CHUNK = 1 << 20, STACK = 1 << 20 };
 /* What to search for ("needles"), in memory that is shared with the child. */
 static struct needles {
     struct {
-        /* value: eight bytes, XORed with MASK. bits: ones where a comparison
-         * looks. */
+        /* `value` is the eight bytes, XORed with MASK. `bits` has ones at the
+         * bits that are compared. */
         uint64_t value, bits;
         const char *name;
     } list[NEEDLES];

@@ -70,9 +70,10 @@ void __libc_free(void *block);
 static int is_watched;
 static size_t large_blocks, dirty_bytes;
 
-/* Replaces free() of the C library, also for the library under test, to look
- * at freed blocks. Each context has two large blocks. The last bytes of a
- * block are not checked, because they may be padding. */
+/* Replaces free() of the C library, also for the library under test. Counts
+ * the large blocks that are freed (each server context has two) and the bytes
+ * in them that are not zero. The last bytes of a block are left out, because
+ * they may be padding. */
 void free(void *block)
 {
     const unsigned char *bytes = block;

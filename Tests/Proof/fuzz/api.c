@@ -9,7 +9,7 @@
  * writes nothing, and that the decoders accept every output. */
 #include "api_ops.h"
 
-/* The number of calls below. run.sh checks it. */
+/* The number of cases in call(). run.sh checks it. */
 enum { OPERATIONS = 34 };
 
 static void call(void)

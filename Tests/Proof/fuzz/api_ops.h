@@ -67,8 +67,9 @@ static void pin_to_scalar(void)
                                              mapping, OF(pin));
     EXPECT(documented(code));
     EXPECT(code == 0 ? bits == 14 || bits == 20 : bits == -1);
-    /* Does not keep the scalar of a right PIN, because it may be 0, which
-     * the other functions refuse. */
+    /* Does not keep the scalar of a right PIN in the pool, because it may be
+     * 0, which the other functions refuse. After an error it checks that
+     * nothing was written. */
     if (code != 0)
         result(scalar, 0);
 }

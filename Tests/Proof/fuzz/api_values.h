@@ -20,7 +20,7 @@ static const size_t sizes[KINDS] = {
     MPIN_G1_SIZE,   MPIN_G2_SIZE,  MPIN_GT_SIZE, MPIN_SCALAR_SIZE,
     MPIN_HASH_SIZE, MPIN_KEY_SIZE, MPIN_G1_SIZE};
 
-/* Right values of each kind. Results of calls replace them. */
+/* Right values of each kind, for arguments. Results of calls replace them. */
 static uint8_t pool[KINDS][SLOTS][MPIN_GT_SIZE];
 
 /* ---- The input --------------------------------------------------------- */

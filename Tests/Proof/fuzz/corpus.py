@@ -11,7 +11,7 @@ import random
 import re
 import sys
 
-# The number of calls in api.c, from its source.
+# The number of functions that api.c can call, from its source. api.c uses a selector byte modulo this.
 OPERATIONS = int(re.findall(r"OPERATIONS = (\d+)", pathlib.Path(__file__).with_name("api.c").read_text())[0])
 # The number of messages in messages.swift, which uses a selector byte modulo this.
 MESSAGES = 39
@@ -20,7 +20,7 @@ TIMES = ("2026-11-21T02:43:45Z", "2026-11-21 02:43:45.123456", "1795229025", "17
 # The number of functions of mpin.h. sdk.c uses a selector byte modulo this.
 FUNCTIONS = 96
 DECODERS = {"g1_decode": 0, "g2_decode": 1, "gt_decode": 2, "scalar": 3, "pin_scalar": 4, "pin": 6}
-# Right texts and numbers, because the vectors contain only wrong ones.
+# Right inputs for the decoders with these numbers, because the vectors contain only wrong ones.
 ACCEPTED = {3: ["00" * 31 + "01"], 4: ["00" * 30 + "1234"], 5: ["30313233616263446546", "3031"], 6: ["31323334",
     "2d3132"],
             7: ["00" * 32, "ff" * 32, "5a" * 32], 2: ["00" * 31 + "01" + "00" * 352]}

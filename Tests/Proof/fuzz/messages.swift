@@ -45,12 +45,12 @@ private func value(of message: some Encodable) -> JSONValue? {
     return try? JSON.decode(JSONValue.self, from: text.span)
 }
 
-/// This message is only read, never written.
+/// Reads a `RenewalAnswer`, which is the only message that is never written.
 @Sendable private func renewal(_ input: UnsafeMutableBufferPointer<UInt8>) {
     _ = try? JSON.decode(RenewalAnswer.self, from: input.span)
 }
 
-/// The body of an error answer may come from any server or proxy on the way, so it may have any content.
+/// Reads the body of an error answer. It may have any content, because any server or proxy on the way may have sent it.
 @Sendable private func errorDetail(_ input: UnsafeMutableBufferPointer<UInt8>) {
     guard let body = try? JSON.decode(JSONValue.self, from: input.span, fromAny: true) else { return }
     let detail = ErrorDetail(body)

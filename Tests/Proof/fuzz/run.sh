@@ -103,7 +103,7 @@ report() { # target, status
     fi
 }
 
-# Two targets run at a time, because each has one thread.
+# Runs two targets at a time, because each one uses only one thread.
 passed=0
 failed=0
 for ((n = 0; n < ${#targets[@]}; n += 2)); do

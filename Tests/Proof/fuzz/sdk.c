@@ -21,8 +21,8 @@ static uint8_t byte(void)
     return left ? left--, *cursor++ : 0;
 }
 
-/* The memory of the calls, which is freed after the input, and the valid
- * handles. */
+/* `owned` is the memory that calls have used, which is freed after the input.
+ * The others are the valid handles and the stored data. */
 static void *owned[4096];
 static size_t owned_count;
 static mpin_sdk *sdks[2];
@@ -145,7 +145,8 @@ static mpin_config config;
 
 static void *structure(void)
 {
-    /* The buffer is larger than every structure that the library writes to. */
+    /* The buffer is larger than every structure that the library writes to.
+     * Its member `size` gets the buffer's size or an arbitrary number. */
     uint8_t *result = own(16384);
     size_t size = byte() < 200 ? 16384 : (size_t)byte() << byte() % 64;
     memcpy(result, &size, sizeof size);
@@ -232,7 +233,8 @@ static void open_all(void)
     context.storage_get = get;
     context.storage_set = set;
     config.size = sizeof config;
-    /* The deadline leaves no time for a second try, which would wait. */
+    /* This deadline leaves no time for a second try of a request, before
+     * which the library would wait. */
     config.timeout_ms = 20;
     config.context = &context;
     memset(stored_size, 0, sizeof stored_size);
