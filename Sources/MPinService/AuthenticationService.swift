@@ -56,6 +56,7 @@ package struct AuthenticationService: Sendable {
         identities = Identities(
             in: durable, slots: slots, policy: rules.attempts,
             reserving: durable.isNear && shortLived.isNear ? .ordered : .durable)
+        try await identities.pack(at: rules.clock())
         lost = try await LostRegistrations(in: durable, at: rules.clock())
         activationCodes = ActivationCodes(in: durable)
         challenges = Challenges(in: shortLived, limit: rules.limits.pass1Records)

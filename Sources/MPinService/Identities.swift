@@ -90,7 +90,46 @@ package struct Identities: Sendable {
     }
 }
 
-/// The result of ``Identities/reserve(_:at:)``.
+extension Identities {
+    /// Packs what versions before 1.1.0 have left as JSON, once in the life of a store: a record that takes longer to read
+    /// would tell known IDs from unknown ones. What cannot be read stays as it is.
+    package func pack(at now: Moment) async throws {
+        let done = Table<Bool>("packed", in: store)
+        guard try await !done.contains("identity", at: now) else { return }
+        for table in [known.name, unknown.name] { try await pack(table, at: now) }
+        _ = try await done.create("identity", true, at: now)
+    }
+
+    /// A hundred at a time: a login waits for no more.
+    private func pack(_ table: String, at now: Moment) async throws {
+        var last: String?
+        while true {
+            let page = try await store.list(table, after: last, limit: 100, at: now)
+            let keys = page.filter { !IdentityRecord.isPacked($0.item.value) }.map { ItemKey(table, $0.key) }
+            if !keys.isEmpty { try await store.performOnce(Pack(keys: keys), at: now, .ordered) }
+            guard page.count == 100, let end = page.last else { return }
+            last = end.key
+        }
+    }
+}
+
+/// Stores identities in the present form.
+private struct Pack: NamedChange {
+    static let name = "pack"
+
+    let keys: [ItemKey]
+
+    func run(_ items: inout Items) {
+        for key in keys {
+            guard let item = items[key], let record = try? IdentityRecord(stored: item.value),
+                let packed = try? record.stored()
+            else { continue }
+            items[key]?.value = packed
+        }
+    }
+}
+
+/// An attempt that was asked for.
 package struct Attempt: Sendable {
     /// A random number from 1 to 2^63 - 1.
     package let id: Int64

@@ -56,8 +56,11 @@ extension IdentityRecord {
         for _ in 0..<(try members.count()) { open.append(try members.number()) }
     }
 
-    /// The length depends on the number of attempts in progress, but not on the counts and flags. Each login reads and
-    /// writes a record twice, and the time for it must not reveal how earlier logins ended.
+    /// Whether the bytes are of the present form.
+    static func isPacked(_ bytes: [UInt8]) -> Bool { (try? Unpacker(bytes, version: 1)) != nil }
+
+    /// As long whatever the counts and marks are, but for the attempts that are being judged: each login reads and writes a
+    /// record twice, and the time must not tell what became of the logins before it.
     package func stored() throws -> [UInt8] {
         var members = Packer(version: 1, capacity: 512)
         for text in [mpinID, userID, keyID] { members.put(text) }

@@ -1,6 +1,7 @@
 import Foundation
 import MPinSecrets
 import MPinServer
+import MPinStore
 import XCTest
 
 /// Tests that the present program takes over state folders of released versions (Tests/Vectors/state-*, made by those
@@ -31,6 +32,9 @@ final class MigrationTests: XCTestCase {
     private func liveOn(_ version: String) throws {
         let (backend, facts) = try folder(version)
         let server = try InProcess(backend).keep(in: self)
+        let packed = try SQLiteConnection(path: backend.stateFolder + "/rps.sqlite").texts(
+            "SELECT DISTINCT hex(substr(value, 1, 1)) FROM item WHERE kind IN ('identity', 'unknown_identity')")
+        XCTAssertEqual(packed, ["01"], "before anybody logs in")
         server.advance(seconds: Int(facts.made + 60 - server.now.seconds))
         let client = TestClient(backend: backend)
 

@@ -1,0 +1,60 @@
+import MPinService
+import MPinStore
+import StoreEngines
+import XCTest
+
+/// Identities of versions before 1.1.0, which kept them as JSON.
+final class PackingTests: XCTestCase {
+    private let now = Moment(microseconds: 1_700_000_000_000_000)
+
+    private func json(_ name: String) -> StoredItem {
+        let text =
+            #"{"mpinID":"\#(name)","userID":"a","keyID":"1","registered":5,"attempts":2,"failuresSinceSuccess":2}"#
+        return StoredItem(value: Array(text.utf8))
+    }
+
+    private func first(_ table: String, _ store: any Store) async throws -> [UInt8?] {
+        try await store.list(table, after: nil, limit: 1000, at: now).map { $0.item.value.first }
+    }
+
+    private func start(on store: any Store) async throws {
+        var stores = [store, MemoryStore()]
+        _ = try await ServiceUnderTest(layer: { _ in RepeatingStore(stores.removeFirst()) })
+    }
+
+    /// With what stands in for unknown IDs, or the time of a permit would tell which ones are known.
+    func testAStartPacksAllIdentitiesAndWhatStandsInForUnknownOnes() async throws {
+        let store = MemoryStore()
+        let standIn = String(repeating: "0", count: 64)
+        for index in 0..<250 {
+            _ = try await store.create(ItemKey("identity", "k\(index)"), json("a\(index)"), at: now)
+        }
+        for key in [standIn, "7"] { _ = try await store.create(ItemKey("unknown_identity", key), json(key), at: now) }
+        let broken = StoredItem(value: Array("{".utf8))
+        _ = try await store.create(ItemKey("identity", "broken"), broken, at: now)
+        try await start(on: store)
+        let (known, unknown) = (try await first("identity", store), try await first("unknown_identity", store))
+        XCTAssertEqual(known, [UInt8(ascii: "{")] + Array(repeating: 1, count: 250))
+        XCTAssertEqual(unknown, [1, 1])
+        for index in [0, 99, 249] {
+            let item = try await store.read(ItemKey("identity", "k\(index)"), at: now)
+            XCTAssertEqual(
+                try item.map { try IdentityRecord(stored: $0.value) },
+                try IdentityRecord(stored: json("a\(index)").value))
+        }
+        let left = try await store.read(ItemKey("identity", "broken"), at: now)
+        XCTAssertEqual(left, broken)
+    }
+
+    func testOnlyTheFirstStartLooksAtAllOfThem() async throws {
+        let store = MemoryStore()
+        let slots = Slots(bits: 4, key: try .random(count: 32))
+        let identities = Identities(in: store, slots: slots, policy: AttemptPolicy())
+        for name in ["a", "b"] {
+            _ = try await store.create(ItemKey("identity", name), json(name), at: now)
+            try await identities.pack(at: now)
+        }
+        let known = try await first("identity", store)
+        XCTAssertEqual(known, [1, UInt8(ascii: "{")])
+    }
+}
