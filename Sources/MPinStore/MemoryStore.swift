@@ -7,6 +7,8 @@ package final class MemoryStore: Store {
         /// The keys of items, by the first whole second at which they have expired. ``collect(_:_:)`` reads them. An
         /// entry remains when its item gets another expiry or is deleted.
         private var ends: [Int64: [ItemKey]] = [:]
+        /// Keys added to `ends` since the last time that ``tidy(_:)`` collected.
+        private var added = 0
 
         func live(_ key: ItemKey, _ now: Moment) -> StoredItem? {
             items[key.table]?[key.key].flatMap { $0.isLive(at: now) ? $0 : nil }
@@ -17,14 +19,26 @@ package final class MemoryStore: Store {
             items[key.table, default: [:]][key.key] = item
             guard let end = item?.expires.map(Self.end), end != before?.expires.map(Self.end) else { return }
             ends[end, default: []].append(key)
+            added += 1
         }
 
-        /// Deletes at most `limit` expired items and returns their number.
-        mutating func collect(_ now: Moment, _ limit: Int) -> Int {
-            var count = 0
+        /// Looks at more ends than have come since the last time: what is over takes up little more memory than what lives,
+        /// however fast it comes, and whenever somebody else collects.
+        mutating func tidy(_ now: Moment) {
+            guard added >= Self.share else { return }
+            added = 0
+            _ = collect(now, looks: 2 * Self.share)
+        }
+
+        private static let share = 500
+
+        /// Deletes at most `limit` items, after at most so many looks; how many.
+        mutating func collect(_ now: Moment, limit: Int = .max, looks: Int = .max) -> Int {
+            var (count, looks) = (0, looks)
             for second in ends.keys.filter({ $0 * 1_000_000 <= now.microseconds }).sorted() {
                 while let key = ends[second]?.last {
-                    guard count < limit else { return count }
+                    guard count < limit, looks > 0 else { return count }
+                    looks -= 1
                     ends[second]?.removeLast()
                     guard items[key.table]?[key.key]?.isLive(at: now) == false else { continue }
                     items[key.table]?[key.key] = nil
@@ -60,6 +74,7 @@ package final class MemoryStore: Store {
             var items = Items(keys.map { ($0, tables.live($0, now)) })
             let result = try change(&items)
             for (key, item) in zip(keys, try items.changed()) { tables.put(item, key) }
+            tables.tidy(now)
             return result
         }
     }
@@ -75,7 +90,7 @@ package final class MemoryStore: Store {
     }
 
     package func collect(at now: Moment, limit: Int) async throws -> Int {
-        tables.withLock { $0.collect(now, limit) }
+        tables.withLock { $0.collect(now, limit: limit) }
     }
 
     package func check(at now: Moment) async throws {}
