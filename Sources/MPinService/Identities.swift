@@ -199,9 +199,9 @@ private struct Reserve: NamedChange {
             var record = own ?? IdentityRecord(mpinID: stranger, userID: "", keyID: "", registered: now)
             let earlier = record
             let reservation = record.reserve(id, policy, at: now)
+            let block = record.block(by: -id, since: earlier)
             entry = .init(record)
-            return Attempt(
-                id: id, reservation: reservation, isKnown: isKnown, record: record, block: record.block(since: earlier))
+            return Attempt(id: id, reservation: reservation, isKnown: isKnown, record: record, block: block)
         }
     }
 }
@@ -228,8 +228,9 @@ private struct Settle: NamedChange {
             if own == nil { record.open = [id] }
             let earlier = record
             let verdict = record.settle(id, settlement, policy, at: now)
+            let block = record.block(by: id, since: earlier)
             entry = .init(record)
-            return (verdict, record.block(since: earlier))
+            return (verdict, block)
         }
     }
 }

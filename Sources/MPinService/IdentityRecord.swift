@@ -26,6 +26,9 @@ package struct IdentityRecord: Storable, Equatable {
     package var revoked = false
     /// Whether a PIN of the identity was right at least once. Then its shares are no longer handed out.
     package var isProven = false
+    /// What began the block: the id of the attempt that was settled then, or less than 0 where it was reserved; 0: nobody
+    /// knows.
+    package var blockedBy: Int64 = 0
 
     package init(mpinID: String, userID: String, keyID: String, registered: Moment) {
         self.mpinID = mpinID
@@ -54,6 +57,7 @@ extension IdentityRecord {
         revoked = try members.flag()
         isProven = try members.flag()
         for _ in 0..<(try members.count()) { open.append(try members.number()) }
+        if !members.isAtEnd { blockedBy = try members.number() }
     }
 
     /// Whether the bytes are of the present form.
@@ -71,6 +75,7 @@ extension IdentityRecord {
         for mark in [blocked, revoked, isProven] { members.put(mark) }
         members.put(open.count)
         for id in open { members.put(id) }
+        members.put(blockedBy)
         return members.bytes
     }
 }
@@ -154,11 +159,22 @@ extension IdentityRecord {
         return blockedUntil == earlier.blockedUntil ? nil : blockedUntil.map { NewBlock(until: $0) }
     }
 
-    /// Resets the count of wrong PINs and ends a block. Attempts in progress are counted when they end.
+    /// The block that has begun by `change` since the record was `earlier`, also where the change was made before and its answer
+    /// lost. `change`: as ``blockedBy``.
+    package mutating func block(by change: Int64, since earlier: IdentityRecord) -> BegunBlock? {
+        if let block = block(since: earlier) {
+            blockedBy = change
+            return block
+        }
+        guard blockedBy == change else { return nil }
+        return blocked ? BegunBlock(until: nil) : blockedUntil.map { BegunBlock(until: $0) }
+    }
+
+    /// Forgets the wrong PINs, but not the attempts that are being judged now: theirs will count.
     package mutating func unblock(at now: Moment) {
         countLost(AttemptPolicy(), at: now)
         (attempts, failuresSinceSuccess, refused) = (0, 0, 0)
-        (blocked, blockedUntil) = (false, nil)
+        (blocked, blockedUntil, blockedBy) = (false, nil, 0)
     }
 
     /// The verdict that every login gets now, whatever its PIN; nil if proofs are judged. If the number of wrong PINs

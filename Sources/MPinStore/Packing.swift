@@ -56,6 +56,9 @@ package struct Unpacker {
         self.bytes = bytes
     }
 
+    /// Whether there are no more members: an earlier version had fewer.
+    package var isAtEnd: Bool { next == bytes.count }
+
     package mutating func number() throws -> Int64 {
         var number = UInt64(0)
         for (shift, byte) in try take(8).enumerated() { number |= UInt64(byte) << UInt64(8 * shift) }

@@ -13,13 +13,17 @@ struct ServiceUnderTest {
     /// Records the verdicts that the service reports, and lets a test set the service's clock.
     final class Surroundings: Sendable {
         private let verdicts = Mutex<[Verdict]>([])
+        private let begun = Mutex<[Moment?]>([])
         private let ahead = Mutex(0)
 
         func note(_ event: ServiceEvent) {
             if case .login(_, _, let verdict) = event { verdicts.withLock { $0.append(verdict) } }
+            if case .blocked(_, _, let until) = event { begun.withLock { $0.append(until) } }
         }
 
         var seen: [Verdict] { verdicts.withLock { $0 } }
+        /// The ends of the blocks that have begun.
+        var blocks: [Moment?] { begun.withLock { $0 } }
         var now: Moment { Moment.now().adding(seconds: ahead.withLock { $0 }) }
 
         func advance(seconds: Int) { ahead.withLock { $0 += seconds } }
