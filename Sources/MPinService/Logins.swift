@@ -2,6 +2,16 @@ package import Logging
 import MPinCrypto
 import MPinSecrets
 package import MPinStore
+import Synchronization
+
+/// Whether somebody still waits for an identity whose attempts are all being judged.
+private final class BusyWait: Sendable {
+    private let ended = Mutex(false)
+
+    var hasEnded: Bool { ended.withLock { $0 } }
+
+    func end() { ended.withLock { $0 = true } }
+}
 
 /// The two passes of a login, and the redemption of its one-time token.
 extension AuthenticationService {
@@ -99,13 +109,15 @@ extension AuthenticationService {
             guard !claimed.isEmpty else { throw ServiceError.noChallenge }
             return (claimed, try await reserve(id))
         }
-        async let reserving = reserve(id)
+        let wait = BusyWait()
+        async let reserving = reserve(id, wait)
         let claimed: [Challenge]
         do {
             claimed = try await challenges.claim(id, proof: v, at: now)
             guard !claimed.isEmpty else { throw ServiceError.noChallenge }
         } catch {
-            try await giveBack(reserving, of: id, at: now)
+            wait.end()
+            if let attempt = try? await reserving { try await giveBack(attempt, of: id, at: now) }
             throw error
         }
         return (claimed, try await reserving)
@@ -113,11 +125,11 @@ extension AuthenticationService {
 
     private var areFar: Bool { !challenges.isNear && !identities.isNear }
 
-    /// Reserves an attempt. If the attempts in progress are all that the policy allows, it waits until one has ended,
-    /// so that simultaneous logins of one user do not refuse each other.
-    private func reserve(_ id: MPinID) async throws -> Attempt {
+    /// Waits for attempts in progress where they are all that the policy leaves: logins of one user at the same time do
+    /// not refuse each other.
+    private func reserve(_ id: MPinID, _ wait: BusyWait = BusyWait()) async throws -> Attempt {
         var waited = 0
-        while waited < limits.busyMilliseconds {
+        while waited < limits.busyMilliseconds, !wait.hasEnded {
             let attempt = try await identities.reserve(id, at: now)
             if attempt.isKnown { reportBlock(attempt.block, id, attempt.record) }
             if attempt.reservation != .refused(.busy) { return attempt }
@@ -161,21 +173,26 @@ extension AuthenticationService {
         return Judgement(settlement: answered == nil ? .wrong : .right, answered: answered)
     }
 
-    /// Settles the attempt and stores the token. Both run at the same time if both stores are on other machines and no
-    /// other attempt can change the verdict. A revocation during that time takes effect at the next login.
+    /// Settles the attempt and keeps the token: at once where both stores are far and nobody else's attempt is in progress. If
+    /// the verdict is another one all the same, the token is kept again before anybody has it.
     private func end(_ login: Login, _ judgement: Judgement) async throws -> IssuedToken {
         let (id, attempt) = (login.id, login.attempt)
+        let issued = try newToken(login)
         guard areFar, judgement.verdict != nil || attempt.record.open == [attempt.id] else {
             let settled = try await identities.settle(attempt, of: id, judgement.settlement, at: login.now)
             let verdict = judgement.verdict ?? settled.0
-            reportLogin(login, verdict, settled.1)
-            return try await issueToken(login, judgement, verdict)
+            tell(login, verdict, settled.1)
+            try await keep(issued, login, judgement, verdict)
+            return issued
         }
-        let verdict = judgement.verdict ?? identities.expectedVerdict(attempt, judgement.settlement, at: login.now)
+        let foreseen = judgement.verdict ?? identities.foreseen(attempt, judgement.settlement, at: login.now)
         async let settling = identities.settle(attempt, of: id, judgement.settlement, at: login.now)
-        let token = try await issueToken(login, judgement, verdict)
-        reportLogin(login, verdict, try await settling.1)
-        return token
+        try await keep(issued, login, judgement, foreseen)
+        let (settled, block) = try await settling
+        let verdict = judgement.verdict ?? settled
+        tell(login, verdict, block)
+        if verdict != foreseen { try await keep(issued, login, judgement, verdict) }
+        return issued
     }
 
     private func reportLogin(_ login: Login, _ verdict: Verdict, _ block: NewBlock?) {
@@ -183,15 +200,21 @@ extension AuthenticationService {
         if login.attempt.isKnown { reportBlock(block, login.id, login.identity) }
     }
 
-    private func issueToken(_ login: Login, _ judgement: Judgement, _ verdict: Verdict) async throws -> IssuedToken {
+    private func newToken(_ login: Login) throws -> IssuedToken {
+        let digits = login.proof.wantsDigits ? try randomDigits(6) : nil
+        return IssuedToken(token: Hex.encode(try randomBytes(16)), digits: digits)
+    }
+
+    /// Keeps the verdict under the token.
+    private func keep(
+        _ issued: IssuedToken, _ login: Login, _ judgement: Judgement, _ verdict: Verdict
+    ) async throws {
         let (proof, isKnown) = (login.proof, login.attempt.isKnown)
-        let text = Hex.encode(try randomBytes(16))
-        let digits = proof.wantsDigits ? try randomDigits(6) : nil
         let token = AuthToken(
-            key: AuthToken.key(text), id: proof.id.key, mpinID: isKnown ? login.identity.mpinID : "",
+            key: AuthToken.key(issued.token), id: proof.id.key, mpinID: isKnown ? login.identity.mpinID : "",
             userID: login.identity.userID, verdict: verdict, wid: proof.wid,
-            // With a wrong PIN the client also gets digits, but they are not stored and have no effect.
-            otp: verdict == .right ? digits ?? "" : "", expires: login.now.adding(seconds: limits.tokenSeconds),
+            // The digits that a wrong PIN gets are good for nothing.
+            otp: verdict == .right ? issued.digits ?? "" : "", expires: login.now.adding(seconds: limits.tokenSeconds),
             registersDevice: judgement.answered?.registersDevice == true)
         // The token of a login for a browser is kept as long as that browser may wait, so that a phone that presents it
         // late is told that it has expired, and not that it is unknown.
@@ -199,7 +222,6 @@ extension AuthenticationService {
         let end = proof.wid == "0" ? token.expires : max(token.expires, login.now.adding(seconds: seconds))
         let used = judgement.answered.map { [$0] } ?? login.claimed
         try await tokens.save(token, until: end, using: used, at: login.now)
-        return IssuedToken(token: text, digits: digits)
     }
 
     /// Decodes a G1 point from hex: 65 bytes, of which the first is `04`, with both coordinates below the field's
