@@ -13,8 +13,8 @@ struct Fp2Product {
     @inline(__always) var re: Limbs { limbs }
     @inline(__always) var im: Limbs { limbs + 8 }
 
-    /// self = x y. The classes of x and y are at most 3 each, and their product k is at most 25. Both components of
-    /// self are of class 2k.
+    /// self = x y. The classes of x and y must be at most 3 each; `k` is their product. Both components of self are of
+    /// class 2k.
     ///
     /// Karatsuba (Devegili, Ó hÉigeartaigh, Scott, Dahab, "Multiplication and squaring on pairing-friendly fields",
     /// eprint 2006/471, section 3.1): the real part is T0 - T1 + k p^2, the imaginary part (x0 + x1)(y0 + y1) - T0 -
@@ -135,8 +135,9 @@ extension Fp2Product {
     /// self = (a + b)(c + d) - a c - b d = a d + b c for normal a, b, c, d, given the products ac and bd of class 2.
     /// Class 4. Scratch: 32 limbs.
     ///
-    /// `multiply` has added 4 p^2 to the real part of (a + b)(c + d), and p^2 to the real parts of ac and bd. So the
-    /// real part of the result contains 2 p^2. This makes it positive, because without them it is at least -2 p^2.
+    /// `multiply` has added 4 p^2 to the real part of (a + b)(c + d), and p^2 to each of the real parts of ac and bd.
+    /// So the real part of the result contains 2 p^2 in addition. This makes it positive: the real part of ad + bc is
+    /// at least -2 p^2.
     @inline(__always)
     func cross(_ a: Fp2, _ b: Fp2, _ c: Fp2, _ d: Fp2, _ ac: Fp2Product, _ bd: Fp2Product, _ s: Limbs) {
         let left = Fp2(s), right = Fp2(s + Fp2.count)

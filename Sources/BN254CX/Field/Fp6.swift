@@ -72,7 +72,7 @@ package struct Fp6 {
         b2.multiply(c.b2, m, t)
     }
 
-    /// m = 1/(x0 c0 + xi (x2 c1 + x1 c2)).
+    /// m = 1/(x0 c0 + xi (x2 c1 + x1 c2)) for the coefficients x0, x1, x2 of x and c0, c1, c2 of c, with xi = 1 + i.
     private static func invertNorm(_ m: Fp2, _ x: Fp6, _ c: Fp6, _ s: Limbs) {
         var arena = Arena(s)
         let n = arena.fp2(), t = arena.scratch

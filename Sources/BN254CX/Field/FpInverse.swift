@@ -16,7 +16,8 @@ extension Fp {
         canonical(t, a)
         SignedLimbs.split(g, t)
         zeroLimbs(d, 5)
-        // e0 = 2^640, because a represents a' by a' 2^320, and (a' 2^320)^-1 2^640 is the Montgomery form of 1/a'.
+        // The start value e0 is 2^640: a is the Montgomery form a' 2^320 of some a', and (a' 2^320)^-1 2^640 is that of
+        // 1/a'.
         SignedLimbs.split(e, bn_radix_squared())
         var zeta: SignedLimb = -1
         for _ in 0..<10 {

@@ -33,9 +33,10 @@ extension Fp {
     /// r = a^((p + 1)/4): the square root that is itself a square, if a is a square (p = 3 mod 4).
     package static func root(_ r: Limbs, _ a: ConstLimbs, _ s: Limbs) { power(r, a, bn_root_exponent(), s) }
 
-    /// Whether a is a square other than zero. Variable time, so for public values only.
+    /// Whether a is a square other than zero. Takes variable time, so use it for public values only.
     ///
-    /// The Jacobi symbol of the Montgomery form is that of a, because 2^320 is a square. Scratch: 4 limbs.
+    /// Computes the Jacobi symbol of the Montgomery form, which is that of a, because 2^320 is a square. Scratch: 4
+    /// limbs.
     package static func isNonZeroSquareVartime(_ a: ConstLimbs, _ s: Limbs) -> Bool {
         canonical(s, a)
         var value = __mpz_struct(), modulus = __mpz_struct()

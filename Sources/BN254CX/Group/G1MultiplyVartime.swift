@@ -40,8 +40,8 @@ extension G1Multiples {
         store(sum, in: r, t)
     }
 
-    /// sum = sum + digit p, or + digit times the image of p, as `table` says. `isInfinite` tells whether the sum is
-    /// still infinite.
+    /// Adds to the sum `digit` times p (`table` 0) or times the image of p (`table` 8). `table` is the index of the
+    /// first entry of that point. `isInfinite` tells whether the sum is still infinite.
     @inline(__always)
     private func addVartime(_ sum: G1Jacobian, table: Int, _ digit: Int, _ isInfinite: inout Bool, _ s: Limbs) {
         guard digit != 0 else { return }

@@ -22,7 +22,8 @@ package enum MillerLoop {
         @inline(__always) var hasLine: Bool { self != .square && self != .conjugate }
     }
 
-    /// The number of lines: one for each doubling, one for each addition, and the two last ones.
+    /// The number of lines: one for each doubling, one for each addition of Q, and the lines through psi(Q) and
+    /// -psi^2(Q).
     static var lines: Int { 64 &+ CurveCard.loopBits.nonzeroBitCount &+ 2 }
     /// The number of limbs of scratch that `run` uses.
     static var scratch: Int { Line.count &+ max(MillerPair.scratch, Fp12.scratch) }
