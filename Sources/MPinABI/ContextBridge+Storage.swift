@@ -48,8 +48,8 @@ extension Callbacks {
     }
 }
 
-/// The program's storage of the encrypted store. Only one sdk may use it at a time, because an sdk is not told of
-/// changes by another one.
+/// Keeps the encrypted store by the program's callbacks storage_get and storage_set. Only one sdk may use this storage
+/// at a time, because an sdk is not told of changes by another one.
 struct CallbackStorage: Storage {
     let callbacks: Callbacks
 
