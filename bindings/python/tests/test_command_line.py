@@ -63,7 +63,8 @@ def talk(arguments: "list[str]", typed: "list[bytes]", question: bytes = b"") ->
         if lines and is_asked and (is_silent or count < asked):
             os.write(terminal, lines.pop(0))
             pressed = time.monotonic()
-        # A signal just before Python begins to read is noticed only after the read, so it is sent again.
+        # If a signal comes just before Python begins to read, Python notices it only after the read. So the Ctrl-C is
+        # sent again.
         elif not lines and typed[-1].endswith(b"\x03") and time.monotonic() > pressed + 1:
             os.write(terminal, b"\x03")
             pressed = time.monotonic()
