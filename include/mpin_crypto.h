@@ -46,7 +46,8 @@ extern "C" {
 /** The input is not the encoding of a point of the curve, or the result is the
  * point at infinity. */
 #define MPIN_CRYPTO_INVALID_POINT (-14)
-/** A point of the curve outside the subgroup of order r. */
+/** The input is a point of the curve or an element of Fp12, but outside of the
+ * group of order r. */
 #define MPIN_CRYPTO_WRONG_ORDER (-18)
 /** The proof is wrong: another PIN, token, identity, date or server secret. */
 #define MPIN_CRYPTO_BAD_PIN (-19)
@@ -101,7 +102,8 @@ MPIN_API MPIN_CHECK int32_t mpin_crypto_get_client_secret(
     uint8_t *secret, size_t secret_len, const uint8_t *s, size_t s_len,
     const uint8_t *hash_id, size_t hash_id_len);
 
-/** A share of the server secret: s times the generator of G2.
+/** A share of the server secret: the master secret share s times the generator
+ * of G2.
  * Out: secret (G2). In: s (scalar). */
 MPIN_API MPIN_CHECK int32_t mpin_crypto_get_server_secret(
     uint8_t *secret, size_t secret_len, const uint8_t *s, size_t s_len);
@@ -131,7 +133,8 @@ MPIN_API MPIN_CHECK int32_t mpin_crypto_recombine_g2(
 /** The decimal number mod 10^4: 14 bits. For tokens of the native Trust SDKs.
  */
 #define MPIN_PIN_DECIMAL4 1
-/** Java's string hash mod 10^4: 14 bits. For tokens of the old SDK core. */
+/** Java's string hash of the PIN, then as MPIN_PIN_LEGACY14: 14 bits. For
+ * tokens of the old SDK core. */
 #define MPIN_PIN_LEGACY_HASH 2
 /** The low 14 bits of a signed decimal number's remainder by 10^4. The old
  * library treated its integer argument in this way. */
@@ -287,8 +290,8 @@ MPIN_API MPIN_CHECK int32_t mpin_crypto_get_dvs_keypair(
 MPIN_API MPIN_CHECK int32_t mpin_crypto_get_dvs_public_key(
     uint8_t *public_key, size_t public_key_len, const uint8_t *z, size_t z_len);
 
-/** x times a point. Use it for z times the sum of the shares of a client
- * secret, and for Z and T of M-Pin Full.
+/** The product of the scalar x and a point. Use it for z times the sum of the
+ * shares of a client secret, and for Z and T of M-Pin Full.
  * Out: product (G1). In: x (scalar), point (G1). */
 MPIN_API MPIN_CHECK int32_t mpin_crypto_get_g1_multiple(
     uint8_t *product, size_t product_len, const uint8_t *x, size_t x_len,
@@ -418,7 +421,8 @@ MPIN_API MPIN_CHECK int32_t mpin_crypto_pairing(
     uint8_t *e, size_t e_len, const uint8_t *q, size_t q_len, const uint8_t *p,
     size_t p_len);
 
-/** e(q1, p1) e(q2, p2). Out: e (GT). In: q1, q2 (G2), p1, p2 (G1). */
+/** The product e(q1, p1) e(q2, p2) of two pairings.
+ * Out: e (GT). In: q1, q2 (G2), p1, p2 (G1). */
 MPIN_API MPIN_CHECK int32_t mpin_crypto_pairing_product(
     uint8_t *e, size_t e_len, const uint8_t *q1, size_t q1_len,
     const uint8_t *p1, size_t p1_len, const uint8_t *q2, size_t q2_len,

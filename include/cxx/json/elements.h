@@ -98,7 +98,8 @@ public:
     operator String &();
     operator Null &();
 
-    /** The member of an Object, the element of an Array. */
+    /** Return the member `name` of an Object, or the element `index` of an
+     * Array. */
     UnknownElement &operator[](const std::string &name);
     const UnknownElement &operator[](const std::string &name) const;
     UnknownElement &operator[](size_t index);
@@ -333,7 +334,8 @@ inline UnknownElement::UnknownElement(const String &value)
 inline UnknownElement::UnknownElement(const Null &value)
     : m_held(std::make_shared<Held_T<Null>>(value)) {}
 
-/* The copy comes first, because `other` may be inside this element. */
+/* Copies `other` before the old value is freed, because `other` may be inside
+ * this element. */
 inline UnknownElement &UnknownElement::operator=(const UnknownElement &other) {
     m_held = other.m_held->Copy();
     return *this;

@@ -136,9 +136,10 @@ private:
         return Number(value);
     }
 
-    /* The number in the digits from `start` on. strtod() expects the decimal
-     * point of the program's locale. A stream with a fixed locale is not used,
-     * because it would keep a copy of the digits. */
+    /* Returns the number in the digits from `start` on. The "." is replaced,
+     * because strtod() expects the decimal point of the program's locale. A
+     * stream with a fixed locale is not used, because it would keep a copy of
+     * the digits. */
     double Value(size_t start) const {
         String digits;
         for (size_t i = start; i < m_at; ++i) {
