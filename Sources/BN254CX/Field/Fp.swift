@@ -34,7 +34,7 @@ package enum Fp {
         }
     }
 
-    /// r = x y. The product of the classes of x and y must be at most 50. 1 mpn_sec_mul, 1 reduction.
+    /// r = x * y. The product of the classes of x and y must be at most 50. 1 mpn_sec_mul, 1 reduction.
     @inline(__always)
     package static func mul(_ r: Limbs, _ x: ConstLimbs, _ y: ConstLimbs, _ s: Limbs) {
         mulWide(s, x, y)

@@ -13,8 +13,8 @@ struct Fp2Product {
     @inline(__always) var re: Limbs { limbs }
     @inline(__always) var im: Limbs { limbs + 8 }
 
-    /// self = x y. The classes of x and y must be at most 3 each; `k` is their product. Both components of self are of
-    /// class 2k.
+    /// self = x * y. The classes of x and y must be at most 3 each; `k` is their product. Both components of self are
+    /// of class 2k.
     ///
     /// Karatsuba (Devegili, Ó hÉigeartaigh, Scott, Dahab, "Multiplication and squaring on pairing-friendly fields",
     /// eprint 2006/471, section 3.1): the real part is T0 - T1 + k p^2, the imaginary part (x0 + x1)(y0 + y1) - T0 -
@@ -83,7 +83,7 @@ extension Fp2Product {
         (Wide(im) + Wide(a.im) + Wide(a.im) + Wide(a.im)).store(im)
     }
 
-    /// self = self - a for a of class k. The class of self grows by k.
+    /// self = self - a. The class of a is k; the class of self grows by k.
     @inline(__always)
     func subtract(_ a: Fp2Product, class k: Int) {
         (Wide(re) + Wide(multiple: k) - Wide(a.re)).store(re)
@@ -111,21 +111,21 @@ extension Fp2Product {
         (Wide(im) - Wide(a.im) - Wide(b.im)).store(im)
     }
 
-    /// self = a k.
+    /// self = a * k.
     @inline(__always)
     func scale(_ a: Fp2Product, by k: Limb) {
         (Wide(a.re) * k).store(re)
         (Wide(a.im) * k).store(im)
     }
 
-    /// self = (1 + i) w for w of class k. The result is of class 2k. self and w must not overlap.
+    /// self = (1 + i) * w for w of class k. The result is of class 2k. self and w must not overlap.
     @inline(__always)
     func multiplyByXi(_ w: Fp2Product, class k: Int) {
         (Wide(w.re) + Wide(multiple: k) - Wide(w.im)).store(re)
         (Wide(w.re) + Wide(w.im)).store(im)
     }
 
-    /// self = (1 + i) w + a for w of class k. The class is that of a plus 2k. self may be a, but not w.
+    /// self = (1 + i) * w + a for w of class k. The class is that of a plus 2k. self may be a, but not w.
     @inline(__always)
     func multiplyByXi(_ w: Fp2Product, class k: Int, plus a: Fp2Product) {
         (Wide(w.re) + Wide(multiple: k) - Wide(w.im) + Wide(a.re)).store(re)

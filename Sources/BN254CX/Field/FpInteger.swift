@@ -1,7 +1,8 @@
 import CBN254CX
 import CGMP
 
-// The representative below p, and the functions that need it: comparison, conversion to integers, bytes.
+// The representative of an element below p, and the functions that need it: comparison, and conversion from and to
+// integers and bytes.
 extension Fp {
     /// r = a mod p in 0..<p for normal a.
     @inline(__always)
@@ -10,7 +11,7 @@ extension Fp {
         _ = __gmpn_cnd_add_n(borrow, r, r, p, 4)
     }
 
-    /// All ones if a is zero, else zero. Scratch: 4 limbs.
+    /// All ones if the element `a` is zero, else zero. Scratch: 4 limbs.
     @inline(__always)
     package static func zeroMask(_ a: ConstLimbs, _ s: Limbs) -> Limb {
         canonical(s, a)

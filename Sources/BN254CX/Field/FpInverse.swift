@@ -103,7 +103,7 @@ private struct DivisionSteps {
         (self.q, self.r) = (SignedLimb(bitPattern: q), SignedLimb(bitPattern: r))
     }
 
-    /// (f, g) = matrix (f, g) / 2^62. The division is exact.
+    /// Multiplies the vector (f, g) by the matrix and divides it by 2^62. The division is exact.
     @inline(__always)
     func apply(_ f: Limbs, _ g: Limbs) {
         var cf = DivisionSteps.combine(u, f[0], v, g[0]) &>> 62
@@ -121,8 +121,8 @@ private struct DivisionSteps {
         g[4] = Limb(truncatingIfNeeded: cg)
     }
 
-    /// (d, e) = matrix (d, e) / 2^62 mod p. Multiples of p are added to make the lowest 62 bits zero. Values in -2p..<p
-    /// stay in this range.
+    /// Multiplies the vector (d, e) by the matrix and divides it by 2^62, modulo p. Multiples of p are added before the
+    /// division, so that the lowest 62 bits are zero. Values in -2p..<p stay in this range.
     @inline(__always)
     func applyModP(_ d: Limbs, _ e: Limbs) {
         let p: ConstLimbs = bn_p_signed(), inverse = 0 &- Limb(BN_MONTGOMERY_FACTOR)

@@ -136,7 +136,7 @@ struct Narrow {
 
 // The products of GMP.
 extension Fp {
-    /// w = x y, eight limbs. The class of w is the product of the classes of x and y, at most 50. 1 mpn_sec_mul.
+    /// w = x * y, eight limbs. The class of w is the product of the classes of x and y, at most 50. 1 mpn_sec_mul.
     @inline(__always)
     static func mulWide(_ w: Limbs, _ x: ConstLimbs, _ y: ConstLimbs) { __gmpn_sec_mul(w, x, 4, y, 4, nil) }
 

@@ -1,6 +1,7 @@
 // The untwist-Frobenius-twist endomorphism psi and the test for the subgroup.
 extension G2 {
-    /// self = psi(p) = (conj(X) g^2, conj(Y) g^3, conj(Z)) with g = (1 + i)^((p - 1)/6): multiplication by p on G2.
+    /// self = psi(p) for a point p = (X, Y, Z): (conj(X) g^2, conj(Y) g^3, conj(Z)) with g = (1 + i)^((p - 1)/6), where
+    /// this p is the prime of the field. On G2, psi is the multiplication by that prime.
     ///
     /// Galbraith and Scott, "Exponentiation in pairing-friendly groups using homomorphisms", Pairing 2008. 2 products
     /// in Fp2. Scratch: `Fp2.scratch`.
@@ -35,7 +36,8 @@ extension G2 {
         return left.equalMask(right, t)
     }
 
-    /// self = u p for u = |x of the curve|, with u in non-adjacent form. self must not be p. 62 doublings, 8 additions.
+    /// self = u * p for the number u in `CurveCard`, written in non-adjacent form. self must not be p. 62 doublings, 8
+    /// additions.
     func multiplyByU(_ p: G2, _ s: Limbs) {
         let negative = G2(s), t = s + G2.count
         negative.negate(p)

@@ -50,7 +50,7 @@ package enum ScalarSplit {
 }
 
 extension Scalar {
-    /// self = a + b lambda mod r. Different pairs of a and b yield different results, because the numbers of a relation
+    /// self = a + b * lambda mod r. Different pairs (a, b) yield different results, because the numbers of a relation
     /// other than zero are longer than 64 bits (see `ScalarSplit`). Constant time.
     ///
     /// It is computed as r - (b L mod r) + a with L = -lambda > 0. Both b L and r + a are below 2^256.

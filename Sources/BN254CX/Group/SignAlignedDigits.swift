@@ -34,7 +34,8 @@ struct SignAlignedDigits {
     @inline(__always)
     private static func halve(_ n: Limb, _ minus: Limb) -> Limb { n &>> 1 &+ n & minus }
 
-    /// The index of column i's sum among the eight: bits 0 to 2 belong to the second to fourth scalar.
+    /// The index of the sum of column i among the eight sums. Bit 0 is set if the second scalar has a digit other than
+    /// 0 in this column, bit 1 if the third has one, bit 2 if the fourth has one.
     @inline(__always)
     func index(_ i: Int) -> Int { Int(truncatingIfNeeded: limbs[i] & 7) }
 

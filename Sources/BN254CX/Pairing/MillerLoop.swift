@@ -61,7 +61,7 @@ package enum MillerLoop {
 
 /// Provides the lines of a pair in the Miller loop.
 protocol LineSource {
-    /// f = f times the line of the step, if the step has a line. Scratch: `MillerLoop.scratch`.
+    /// Multiplies f by the line of the step, if the step has a line. Scratch: `MillerLoop.scratch`.
     mutating func multiply(_ f: Fp12, _ step: MillerLoop.Step, _ s: Limbs)
 }
 
