@@ -18,7 +18,7 @@
 ///
 /// Source of the curve: the field and generators of the Milagro cryptographic library ("BNCX").
 package enum CurveCard {
-    /// |x|.
+    /// The number u = |x|, the parameter of the curve without its sign.
     package static let u: UInt64 = 0x4000_0000_03C0_12B1
 
     /// Calls `body` for each digit of u in non-adjacent form, from the one below the highest digit down. A digit is 1,

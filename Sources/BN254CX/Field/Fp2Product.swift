@@ -17,8 +17,8 @@ struct Fp2Product {
     /// of class 2k.
     ///
     /// Karatsuba (Devegili, Ó hÉigeartaigh, Scott, Dahab, "Multiplication and squaring on pairing-friendly fields",
-    /// eprint 2006/471, section 3.1): the real part is T0 - T1 + k p^2, the imaginary part (x0 + x1)(y0 + y1) - T0 -
-    /// T1. 3 mpn_sec_mul.
+    /// eprint 2006/471, section 3.1): with T0 = x0 y0 and T1 = x1 y1, the real part is T0 - T1 + k p^2, the imaginary
+    /// part (x0 + x1)(y0 + y1) - T0 - T1. 3 mpn_sec_mul.
     @inline(never)
     func multiply(_ x: Fp2, _ y: Fp2, class k: Int, _ s: Limbs) {
         let t1 = s + 8
@@ -133,7 +133,7 @@ extension Fp2Product {
     }
 
     /// self = (a + b)(c + d) - a c - b d = a d + b c for normal a, b, c, d, given the products ac and bd of class 2.
-    /// Class 4. Scratch: 32 limbs.
+    /// The result is of class 4. Scratch: 32 limbs.
     ///
     /// `multiply` has added 4 p^2 to the real part of (a + b)(c + d), and p^2 to each of the real parts of ac and bd.
     /// So the real part of the result contains 2 p^2 in addition. This makes it positive: the real part of ad + bc is

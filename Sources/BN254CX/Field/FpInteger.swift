@@ -23,7 +23,7 @@ extension Fp {
         mul(r, a, bn_radix_squared(), s)
     }
 
-    /// r = the integer in 0..<p that a represents. Scratch: 8 limbs.
+    /// r = the integer in 0..<p that `a` represents. Scratch: 8 limbs.
     package static func toInteger(_ r: Limbs, _ a: ConstLimbs, _ s: Limbs) {
         copyLimbs(s, a, 4)
         zeroLimbs(s + 4, 4)
@@ -40,7 +40,7 @@ extension Fp {
         return isBelow
     }
 
-    /// Writes the number that a represents as 32 big-endian bytes. Scratch: 12 limbs.
+    /// Writes the number that `a` represents as 32 big-endian bytes. Scratch: 12 limbs.
     package static func encode(_ bytes: UnsafeMutablePointer<UInt8>, _ a: ConstLimbs, _ s: Limbs) {
         toInteger(s, a, s + 4)
         bytesFromLimbs(bytes, s)

@@ -129,7 +129,7 @@ package struct G1 {
         G1.equalMask(x, z, q.x, q.z, s) & G1.equalMask(y, z, q.y, q.z, s)
     }
 
-    /// All ones if a/b = c/d, else zero.
+    /// All ones if the fractions a/b and c/d are equal, else zero.
     private static func equalMask(_ a: Limbs, _ b: Limbs, _ c: Limbs, _ d: Limbs, _ s: Limbs) -> Limb {
         let left = s, right = s + 4, t = s + 8
         Fp.mul(left, a, d, t)

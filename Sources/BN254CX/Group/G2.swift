@@ -94,7 +94,7 @@ package struct G2 {
         G2.equalMask(x, z, q.x, q.z, s) & G2.equalMask(y, z, q.y, q.z, s)
     }
 
-    /// All ones if a/b = c/d, else zero.
+    /// All ones if the fractions a/b and c/d are equal, else zero.
     private static func equalMask(_ a: Fp2, _ b: Fp2, _ c: Fp2, _ d: Fp2, _ s: Limbs) -> Limb {
         var arena = Arena(s)
         let left = arena.fp2(), right = arena.fp2(), t = arena.scratch
