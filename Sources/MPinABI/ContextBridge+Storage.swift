@@ -16,7 +16,7 @@ private final class StoredData: Sendable {
 
     private let isTooLong = Locked(false)
 
-    /// Appends bytes. False if that would exceed the limit.
+    /// Appends bytes. False if the data would then be longer than `limit`.
     func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
         if buffer.withLock({ $0.append(bytes) }) { return true }
         isTooLong.withLock { $0 = true }
