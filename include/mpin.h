@@ -663,9 +663,10 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_get_user_mfa(
     mpin_sdk *sdk, mpin_user **user, const char *id, const char *customer_id,
     const char *app_id);
 
-/** Lists the users of the current backend, or of all backends, sorted by id,
- * then by backend, customer and application. A user whose registration was
- * never started is not included.
+/** mpin_sdk_list_users() lists the users of the current backend,
+ * mpin_sdk_list_all_users() those of all backends. They are sorted by id, then
+ * by backend, customer and application. A user whose registration was never
+ * started is not included.
  *
  * Out: users: handles, each released by mpin_user_free(); NULL asks for the
  *   number only. count: on entry the number of handles that `users` can hold,

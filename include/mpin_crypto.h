@@ -40,8 +40,8 @@ extern "C" {
 /* ---- Results, with the numbers of the old library ------------------- */
 
 #define MPIN_CRYPTO_OK 0
-/** An argument is NULL, an input has a wrong length, an output is larger than
- * what is written, or a number is out of range. */
+/** An argument is NULL, an input has a wrong length, the buffer of an output is
+ * larger than what would be written, or a number is out of range. */
 #define MPIN_CRYPTO_WRONG_PARAMETER (-11)
 /** The input is not the encoding of a point of the curve, or the result is the
  * point at infinity. */
@@ -49,11 +49,12 @@ extern "C" {
 /** The input is a point of the curve or an element of Fp12, but outside of the
  * group of order r. */
 #define MPIN_CRYPTO_WRONG_ORDER (-18)
-/** The proof is wrong: another PIN, token, identity, date or server secret. */
+/** The proof is wrong, because it was made with another PIN, token, identity or
+ * date, or is checked with another server secret. */
 #define MPIN_CRYPTO_BAD_PIN (-19)
 /** The random generator of the system failed. */
 #define MPIN_CRYPTO_RANDOM_FAILED (-32)
-/** An output is smaller than what is written. */
+/** The buffer of an output is smaller than what would be written. */
 #define MPIN_CRYPTO_BUFFER_TOO_SMALL (-33)
 /** The handle is not that of a server context, or the context was freed. */
 #define MPIN_CRYPTO_INVALID_HANDLE (-34)
@@ -149,7 +150,7 @@ MPIN_API MPIN_CHECK int32_t mpin_crypto_pin_to_scalar(
     uint8_t *scalar, size_t scalar_len, int32_t *bits, int32_t mapping,
     const uint8_t *pin, size_t pin_len);
 
-/** The token: the client secret minus PIN times the point of the identity.
+/** The token: the client secret minus the PIN times the point of the identity.
  * Out: token (G1). In: id (any length), pin (scalar, below 2^pin_bits) and
  * pin_bits (14, 20 or 256), client_secret (G1). */
 MPIN_API MPIN_CHECK int32_t mpin_crypto_extract_pin(

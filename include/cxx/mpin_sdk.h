@@ -727,7 +727,8 @@ private:
         return key;
     }
 
-    /* The status for an old program, with the error text. */
+    /* Converts a status of the library to that of an old program, with the
+     * error text. */
     Status Tell(mpin_status status) const {
         if (status == MPIN_OK) return Status();
         /* Old programs have no handles, so this error needs another text. */

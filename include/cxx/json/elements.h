@@ -57,8 +57,8 @@ inline void Append(std::string &text, const char *bytes, size_t size) {
         std::string larger;
         larger.reserve(std::max(2 * text.capacity(), text.size() + size));
         larger.append(text);
-        /* This comes before the old memory is wiped: `bytes` may be inside it.
-         */
+        /* Appends before the old memory is wiped, because `bytes` may be inside
+         * that memory. */
         larger.append(bytes, size);
         Wipe(text);
         text.swap(larger);

@@ -227,7 +227,8 @@ private:
             Add(text, static_cast<char>(0x80 | ((c >> (6 * more)) & 0x3f)));
     }
 
-    /* The next character; 0 at the end. Outside of strings, JSON has no NUL. */
+    /* The next character; 0 at the end. A NUL in the text gives 0, too; no
+     * caller accepts 0. */
     char Peek() const { return m_at < m_text.size() ? m_text[m_at] : '\0'; }
     bool Take(char c) {
         if (m_at >= m_text.size() || m_text[m_at] != c) return false;
