@@ -33,7 +33,7 @@ extension Fp {
 private enum SignedLimbs {
     static var mask: Limb { Limb.max &>> 2 }
 
-    /// r = a, four limbs of 64 bits.
+    /// r = the number `a`, which has four limbs of 64 bits.
     @inline(__always)
     static func split(_ r: Limbs, _ a: ConstLimbs) {
         r[0] = a[0] & mask

@@ -32,11 +32,11 @@ private struct G2Combination {
 
     /// r = k * p.
     ///
-    /// No addition is exceptional. Let a be the vector of the sum's coefficients over p, psi(p), ..., and e the vector of
-    /// the next column's digits. If the points were equal or opposite, 2a - e or 2a + e would be a relation (see
-    /// `ScalarSplit`). This relation is not zero, because e0 is odd. Before the last column, its numbers are below 2^62.33 + 3, but every relation other than zero
-    /// has a number of at least 2^63 (`CurveConstantsTests`). The last addition, and the correction for an even k0, use
-    /// complete formulas.
+    /// No addition is exceptional. Let a be the vector of the sum's coefficients over p, psi(p), ..., and e the vector
+    /// of the next column's digits. If the points were equal or opposite, 2a - e or 2a + e would be a relation (see
+    /// `ScalarSplit`). This relation is not zero, because e0 is odd. Before the last column, the relation's numbers are
+    /// below 2^62.33 + 3, but every relation other than zero has a number of at least 2^63 (`CurveConstantsTests`). The
+    /// last addition, and the correction for an even k0, use complete formulas.
     func multiply(_ r: G2, _ p: G2, _ k: Scalar, _ s: Limbs) {
         let (k0, k1, k2, k3) = ScalarSplit4.split(k, s)
         digits.recode(k0.magnitude, k1.magnitude, k2.magnitude, k3.magnitude)
