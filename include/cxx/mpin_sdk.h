@@ -560,7 +560,7 @@ public:
         });
     }
 
-    /** The backends in the form of User::GetBackend(). */
+    /** Lists the backends in the form that User::GetBackend() returns. */
     Status ListBackends(OUT std::vector<String> &backends) const {
         std::vector<UserPtr> users;
         std::set<String> found;

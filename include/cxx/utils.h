@@ -268,7 +268,8 @@ public:
     }
 
 private:
-    /* These streams have no buffer, because it could not be overwritten. */
+    /* These streams have no buffer, because the buffer of a stream cannot be
+     * overwritten. */
     class Memory : public std::streambuf {
     public:
         explicit Memory(const char *text) {
