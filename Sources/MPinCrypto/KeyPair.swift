@@ -31,9 +31,9 @@ package enum KeyPair {
         }
     }
 
-    /// Writes z * P, 65 bytes, for a point P of 65 bytes and z in 1..<r. If P is the sum of the shares, the result is the
-    /// client secret of an identity with a key pair. If P is A, the result is a commitment of M-Pin Full: Z = r A or T
-    /// = w A.
+    /// Writes z * P, 65 bytes, for a point P of 65 bytes and z in 1..<r. If P is the sum of the shares, the result is
+    /// the client secret of an identity with a key pair. If P is A, the result is a commitment of M-Pin Full: Z = r A
+    /// or T = w A.
     package static func multiple(
         z: Span<UInt8>, of point: Span<UInt8>, into product: inout MutableSpan<UInt8>
     ) throws(MPinError) {

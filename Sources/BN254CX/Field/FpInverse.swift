@@ -84,7 +84,8 @@ private struct DivisionSteps {
     init(_ zeta: inout SignedLimb, _ f0: Limb, _ g0: Limb) {
         var u: Limb = 8, v: Limb = 0, q: Limb = 0, r: Limb = 8, f = f0, g = g0
         for _ in 0..<59 {
-            // One step: if delta > 0 and g is odd, (f, g) becomes (g, -f). Then f is added to an odd g, and g is halved.
+            // One step: if delta > 0 and g is odd, (f, g) becomes (g, -f). Then f is added to g if g is odd, and g is
+            // halved.
             var swap = Limb(bitPattern: zeta &>> 63)
             let odd = 0 &- (g & 1)
             g = g &+ ((f ^ swap) &- swap) & odd

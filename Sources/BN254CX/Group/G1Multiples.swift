@@ -25,9 +25,9 @@ package struct G1Multiples {
 
     /// Computes the multiples of p. p may have any Z and may be infinite; if it is infinite, c becomes 0.
     ///
-    /// On the curve with c = Z, p is the affine point (XZ, YZ^2). There 2p is computed in Jacobian coordinates; its Z is
-    /// called Z_2p. On the curve with c = Z Z_2p, both p and 2p are affine, and the other multiples are computed there.
-    /// In no addition (2k + 1) p + 2p are the operands equal or opposite, because p has the order r > 16.
+    /// On the curve with c = Z, p is the affine point (XZ, YZ^2). There 2p is computed in Jacobian coordinates; its Z
+    /// is called Z_2p. On the curve with c = Z Z_2p, both p and 2p are affine, and the other multiples are computed
+    /// there. In no addition (2k + 1) p + 2p are the operands equal or opposite, because p has the order r > 16.
     package func fill(_ p: G1, _ s: Limbs) {
         var arena = Arena(s)
         let sum = G1Jacobian(limbs: arena.take(G1Jacobian.count)), step = arena.g1Affine()
