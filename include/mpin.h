@@ -109,7 +109,7 @@ MPIN_API int32_t mpin_abi_version(void);
 typedef int32_t mpin_status;
 
 /* The codes 0 to 21 have the numbers of the Milagro SDK core. Wire section 13
- * lists which of them each HTTP status becomes. */
+ * lists the code for each HTTP status. */
 #define MPIN_OK 0
 /** The PIN is empty: the user cancelled. */
 #define MPIN_PIN_INPUT_CANCELED 1
@@ -151,8 +151,8 @@ typedef int32_t mpin_status;
 /** The service does not support this client's version (HTTP 412). */
 #define MPIN_BAD_CLIENT_VERSION 17
 /** The URL is plain http to a host other than this machine, or neither http nor
- * https, or its host is not in the list of trusted domains. Nothing was sent.
- */
+ * https; or its host is not in the list of trusted domains, or is in a network
+ * where requests may not go (see "Network" above). Nothing was sent. */
 #define MPIN_UNTRUSTED_DOMAIN_ERROR 18
 /** The server no longer knows the registration or its code (HTTP 404). */
 #define MPIN_REGISTRATION_EXPIRED 19
@@ -201,9 +201,10 @@ typedef struct mpin_http_request {
     const char *method;
     /** Absolute URL. Its query may contain a one-time token: do not log it. */
     const char *url;
-    /** Names and values alternately, ended by NULL. */
+    /** The names and values of the headers alternately; NULL follows the last
+     * value. */
     const char *const *headers;
-    /** `body_len` bytes. A GET has no body. */
+    /** The body, `body_len` bytes. A GET has no body. */
     const uint8_t *body;
     size_t body_len;
     /** The remaining time in milliseconds; always above 0. */
@@ -259,7 +260,8 @@ MPIN_API MPIN_CHECK mpin_status mpin_http_response_is_canceled(
 MPIN_API MPIN_CHECK mpin_status mpin_http_response_may_connect(
     mpin_http_response *response, const char *address, int32_t *may_connect);
 
-/** The data to be filled by storage_get. Valid during the callback only. */
+/** The data that storage_get fills by mpin_storage_data_append(). Valid during
+ * the callback only. */
 typedef struct mpin_storage_data mpin_storage_data;
 
 /** Appends `bytes_len` bytes to the data.
@@ -285,7 +287,8 @@ MPIN_API MPIN_CHECK mpin_status mpin_storage_data_append(
 
 typedef struct mpin_context {
     size_t size;
-    /** Passed to every callback. */
+    /** A value of the program's own. Every callback gets it as its argument
+     * `user`. */
     void *user;
     /** Sends a request and fills the answer. It must not follow redirects, must
      * end within timeout_ms, and should call mpin_http_response_is_canceled()
@@ -457,7 +460,8 @@ typedef struct mpin_error {
     mpin_status status;
     /** HTTP status of the answer; 0: there was no answer. */
     int32_t http_status;
-    /** How many seconds the server asks to wait (Retry-After); 0: none. */
+    /** How many seconds the server asks to wait (Retry-After); 0: it does not
+     * ask. */
     int64_t retry_after;
     /** The text of mpin_sdk_last_error(), cut if it is too long. */
     char text[512];
@@ -469,7 +473,8 @@ typedef struct mpin_error {
 
 /** Reads the parts of the last error.
  *
- * Out: error: the last call on this sdk that failed in this thread.
+ * Out: error: the parts of the error of the last call on this sdk that failed
+ *   in this thread.
  * Returns: MPIN_OK, MPIN_INVALID_HANDLE, MPIN_INVALID_ARGUMENT.
  */
 MPIN_API MPIN_CHECK mpin_status
@@ -591,7 +596,7 @@ typedef struct mpin_service_details {
 
 /** Asks the website at `url` for the service that it offers (GET url/service).
  *
- * Out: details: texts. The server may leave some of them empty.
+ * Out: details: the service's texts. The server may leave some of them empty.
  * Returns: as mpin_sdk_test_backend(), and MPIN_BAD_CLIENT_VERSION (HTTP 412).
  * Source: wire section 6.15.
  */
@@ -658,9 +663,10 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_get_user_mfa(
     mpin_sdk *sdk, mpin_user **user, const char *id, const char *customer_id,
     const char *app_id);
 
-/** Lists the users of the current backend, or of all backends, sorted by id,
- * then by backend, customer and application. A user whose registration was
- * never started is not included.
+/** mpin_sdk_list_users() lists the users of the current backend,
+ * mpin_sdk_list_all_users() those of all backends. They are sorted by id, then
+ * by backend, customer and application. A user whose registration was never
+ * started is not included.
  *
  * Out: users: handles, each released by mpin_user_free(); NULL asks for the
  *   number only. count: on entry the number of handles that `users` can hold,
@@ -794,7 +800,8 @@ MPIN_API MPIN_CHECK mpin_status mpin_user_get_registration_expiration(
 
 /** Milagro core: `users` is its NONSECURE JSON, `secure` its SECURE JSON. */
 #define MPIN_IMPORT_MILAGRO 1
-/** MIRACL MFA core: the same two texts, version 1. */
+/** MIRACL MFA core: `users` and `secure` as for the Milagro core, format
+ * version 1. */
 #define MPIN_IMPORT_MFA 2
 /** client-js: `users` is the list under its key `mfa`; `secure` is NULL. */
 #define MPIN_IMPORT_CLIENT_JS 3
@@ -861,9 +868,9 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_finish_verification(
  * MPIN_UNTRUSTED_DOMAIN_ERROR, MPIN_HTTP_REQUEST_ERROR, MPIN_HTTP_SERVER_ERROR,
  * MPIN_BAD_USER_AGENT, MPIN_TOO_MANY_REQUESTS, MPIN_TIMED_OUT, MPIN_CANCELED.
  * Each of these functions may return MPIN_FLOW_ERROR if the user is in another
- * state than its comment says, MPIN_STORAGE_ERROR, MPIN_INVALID_HANDLE and
- * MPIN_INVALID_ARGUMENT. A failure does not change the state of the user,
- * unless stated. */
+ * state than the function's comment says, MPIN_STORAGE_ERROR,
+ * MPIN_INVALID_HANDLE and MPIN_INVALID_ARGUMENT. A failure does not change the
+ * state of the user, unless stated. */
 
 /** Asks a Milagro server for a registration. The server then mails a link to
  * the user.
@@ -927,9 +934,9 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_restart_registration(
  * State: STARTED_REGISTRATION or ACTIVATED, unchanged.
  *
  * In: push_id: device identifier for push messages, may be NULL.
- * Returns also: MPIN_IDENTITY_NOT_VERIFIED (not yet, or the registration has
- *   ended), MPIN_REGISTRATION_EXPIRED (MIRACL MFA), MPIN_REQUEST_EXPIRED,
- *   MPIN_CRYPTO_ERROR.
+ * Returns also: MPIN_IDENTITY_NOT_VERIFIED (the link was not opened yet, or the
+ *   registration has ended), MPIN_REGISTRATION_EXPIRED (MIRACL MFA),
+ *   MPIN_REQUEST_EXPIRED, MPIN_CRYPTO_ERROR.
  * Source: wire sections 6.3 and 9.
  */
 MPIN_API MPIN_CHECK mpin_status mpin_sdk_confirm_registration(
@@ -1025,8 +1032,8 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_finish_authentication(
 
 /** Reads the application's answer to the last login again.
  *
- * Out: out: the answer to the last login of this user, as auth_data above;
- *   empty before the first login.
+ * Out: out: the answer to the last login of this user, in the form of auth_data
+ *   of mpin_sdk_finish_authentication(); empty before the first login.
  * Returns: MPIN_OK, MPIN_BUFFER_TOO_SMALL, MPIN_INVALID_HANDLE,
  *   MPIN_INVALID_ARGUMENT.
  */
@@ -1060,8 +1067,8 @@ mpin_sdk_check_access_number(mpin_sdk *sdk, const char *access_number);
 /** Logs in a browser that shows an access number or a QR code. States as in
  * mpin_sdk_finish_authentication().
  *
- * In: pin: as above; access_number: the number, or the part of the QR code's
- *   URL after '#'.
+ * In: pin: as in mpin_sdk_finish_registration(); access_number: the access
+ *   number, or the part of the QR code's URL after '#'.
  * Returns also: as mpin_sdk_finish_authentication(), and
  *   MPIN_INCORRECT_ACCESS_NUMBER; MPIN_REQUEST_EXPIRED if the browser did not
  *   fetch the login in time.
@@ -1074,9 +1081,10 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_finish_authentication_an(
 /** Logs in and gets an authorization code, which the program passes to the
  * application's own server.
  *
- * Out: authz_code, authz_code_len: a text, as auth_data above; empty if the
- *   server issues none.
- * In: pin: as above; access_code: a browser's session, may be NULL.
+ * Out: authz_code, authz_code_len: a text, in the form of auth_data of
+ *   mpin_sdk_finish_authentication(); empty if the server issues none.
+ * In: pin: as in mpin_sdk_finish_registration(); access_code: a browser's
+ *   session, may be NULL.
  * Returns also: as mpin_sdk_finish_authentication_an().
  * Source: TRUST wire section 7.
  */
@@ -1202,7 +1210,8 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_get_access_code(
 
 /* ---- Signing (designated verifier signatures) ----------------------- */
 
-/* Sizes in bytes: a SHA-256 hash; a G1 point, 04 || x || y; a G2 point. */
+/* Sizes in bytes: of the SHA-256 hash of a document; of each of the two G1
+ * points of a signature, 04 || x || y; of a public key, a G2 point. */
 #define MPIN_DOCUMENT_HASH_SIZE 32
 #define MPIN_SIGNATURE_POINT_SIZE 65
 #define MPIN_PUBLIC_KEY_SIZE 128
@@ -1251,7 +1260,7 @@ typedef struct mpin_signature {
     size_t size;
     /** The time that was signed, in seconds since 1970. */
     int64_t timestamp;
-    /** The signature, two G1 points of 65 bytes. */
+    /** `u` and `v` are the signature, two G1 points of 65 bytes. */
     uint8_t u[MPIN_SIGNATURE_POINT_SIZE];
     uint8_t v[MPIN_SIGNATURE_POINT_SIZE];
     /** The public key of the signer, a G2 point of 128 bytes. */

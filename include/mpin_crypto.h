@@ -40,19 +40,21 @@ extern "C" {
 /* ---- Results, with the numbers of the old library ------------------- */
 
 #define MPIN_CRYPTO_OK 0
-/** An argument is NULL, an input has a wrong length, an output is larger than
- * what is written, or a number is out of range. */
+/** An argument is NULL, an input has a wrong length, the buffer of an output is
+ * larger than what would be written, or a number is out of range. */
 #define MPIN_CRYPTO_WRONG_PARAMETER (-11)
 /** The input is not the encoding of a point of the curve, or the result is the
  * point at infinity. */
 #define MPIN_CRYPTO_INVALID_POINT (-14)
-/** A point of the curve outside the subgroup of order r. */
+/** The input is a point of the curve or an element of Fp12, but outside of the
+ * group of order r. */
 #define MPIN_CRYPTO_WRONG_ORDER (-18)
-/** The proof is wrong: another PIN, token, identity, date or server secret. */
+/** The proof is wrong, because it was made with another PIN, token, identity or
+ * date, or is checked with another server secret. */
 #define MPIN_CRYPTO_BAD_PIN (-19)
 /** The random generator of the system failed. */
 #define MPIN_CRYPTO_RANDOM_FAILED (-32)
-/** An output is smaller than what is written. */
+/** The buffer of an output is smaller than what would be written. */
 #define MPIN_CRYPTO_BUFFER_TOO_SMALL (-33)
 /** The handle is not that of a server context, or the context was freed. */
 #define MPIN_CRYPTO_INVALID_HANDLE (-34)
@@ -101,7 +103,8 @@ MPIN_API MPIN_CHECK int32_t mpin_crypto_get_client_secret(
     uint8_t *secret, size_t secret_len, const uint8_t *s, size_t s_len,
     const uint8_t *hash_id, size_t hash_id_len);
 
-/** A share of the server secret: s times the generator of G2.
+/** A share of the server secret: the master secret share s times the generator
+ * of G2.
  * Out: secret (G2). In: s (scalar). */
 MPIN_API MPIN_CHECK int32_t mpin_crypto_get_server_secret(
     uint8_t *secret, size_t secret_len, const uint8_t *s, size_t s_len);
@@ -131,7 +134,8 @@ MPIN_API MPIN_CHECK int32_t mpin_crypto_recombine_g2(
 /** The decimal number mod 10^4: 14 bits. For tokens of the native Trust SDKs.
  */
 #define MPIN_PIN_DECIMAL4 1
-/** Java's string hash mod 10^4: 14 bits. For tokens of the old SDK core. */
+/** Java's string hash of the PIN, then as MPIN_PIN_LEGACY14: 14 bits. For
+ * tokens of the old SDK core. */
 #define MPIN_PIN_LEGACY_HASH 2
 /** The low 14 bits of a signed decimal number's remainder by 10^4. The old
  * library treated its integer argument in this way. */
@@ -146,7 +150,7 @@ MPIN_API MPIN_CHECK int32_t mpin_crypto_pin_to_scalar(
     uint8_t *scalar, size_t scalar_len, int32_t *bits, int32_t mapping,
     const uint8_t *pin, size_t pin_len);
 
-/** The token: the client secret minus PIN times the point of the identity.
+/** The token: the client secret minus the PIN times the point of the identity.
  * Out: token (G1). In: id (any length), pin (scalar, below 2^pin_bits) and
  * pin_bits (14, 20 or 256), client_secret (G1). */
 MPIN_API MPIN_CHECK int32_t mpin_crypto_extract_pin(
@@ -287,8 +291,8 @@ MPIN_API MPIN_CHECK int32_t mpin_crypto_get_dvs_keypair(
 MPIN_API MPIN_CHECK int32_t mpin_crypto_get_dvs_public_key(
     uint8_t *public_key, size_t public_key_len, const uint8_t *z, size_t z_len);
 
-/** x times a point. Use it for z times the sum of the shares of a client
- * secret, and for Z and T of M-Pin Full.
+/** The product of the scalar x and a point. Use it for z times the sum of the
+ * shares of a client secret, and for Z and T of M-Pin Full.
  * Out: product (G1). In: x (scalar), point (G1). */
 MPIN_API MPIN_CHECK int32_t mpin_crypto_get_g1_multiple(
     uint8_t *product, size_t product_len, const uint8_t *x, size_t x_len,
@@ -418,7 +422,8 @@ MPIN_API MPIN_CHECK int32_t mpin_crypto_pairing(
     uint8_t *e, size_t e_len, const uint8_t *q, size_t q_len, const uint8_t *p,
     size_t p_len);
 
-/** e(q1, p1) e(q2, p2). Out: e (GT). In: q1, q2 (G2), p1, p2 (G1). */
+/** The product e(q1, p1) e(q2, p2) of two pairings.
+ * Out: e (GT). In: q1, q2 (G2), p1, p2 (G1). */
 MPIN_API MPIN_CHECK int32_t mpin_crypto_pairing_product(
     uint8_t *e, size_t e_len, const uint8_t *q1, size_t q1_len,
     const uint8_t *p1, size_t p1_len, const uint8_t *q2, size_t q2_len,

@@ -18,11 +18,11 @@
 ///
 /// Source of the curve: the field and generators of the Milagro cryptographic library ("BNCX").
 package enum CurveCard {
-    /// |x|.
+    /// The number u = |x|, the parameter of the curve without its sign.
     package static let u: UInt64 = 0x4000_0000_03C0_12B1
 
-    /// Calls `body` for each bit of u in non-adjacent form, from the bit below the highest down; `sign` is 1, 0 or -1.
-    /// A multiplication by u takes 62 doublings and 8 additions.
+    /// Calls `body` for each digit of u in non-adjacent form, from the one below the highest digit down. A digit is 1,
+    /// 0 or -1, and of two neighbours one is 0. A multiplication by u takes 62 doublings and 8 additions.
     @inline(__always)
     static func forEachSignedBitOfU(_ body: (_ sign: Int) -> Void) {
         var bit = 61

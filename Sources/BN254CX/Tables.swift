@@ -8,7 +8,7 @@ extension Fp {
     /// The constant b of the curve, 2.
     @inline(__always) static var two: ConstLimbs { bn_two() }
 
-    /// w^(p^2 n)/w^n = (1 + i)^(n (p^2 - 1)/6), n in 0..<6.
+    /// The factor (1 + i)^(n (p^2 - 1)/6) by which the map x -> x^(p^2) multiplies w^n, for n in 0..<6.
     @inline(__always)
     static func frobenius2(_ n: Int) -> ConstLimbs { bn_frobenius_2() + 4 &* n }
 }
@@ -20,11 +20,11 @@ extension Fp2 {
     /// The constant b' of the twist, 1 - i.
     @inline(__always) static var twistB: Fp2 { Fp2(constant: bn_twist_b()) }
 
-    /// w^(p n)/w^n = (1 + i)^(n (p - 1)/6), n in 0..<6.
+    /// The factor (1 + i)^(n (p - 1)/6) by which the map x -> x^p multiplies w^n, for n in 0..<6.
     @inline(__always)
     static func frobenius(_ n: Int) -> Fp2 { Fp2(constant: bn_frobenius_1() + 8 &* n) }
 
-    /// w^(p^3 n)/w^n = (1 + i)^(n (p^3 - 1)/6), n in 0..<6.
+    /// The factor (1 + i)^(n (p^3 - 1)/6) by which the map x -> x^(p^3) multiplies w^n, for n in 0..<6.
     @inline(__always)
     static func frobenius3(_ n: Int) -> Fp2 { Fp2(constant: bn_frobenius_3() + 8 &* n) }
 }

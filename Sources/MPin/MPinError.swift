@@ -42,11 +42,11 @@ public struct MPinError: Error, Sendable, Equatable, CustomStringConvertible {
         case revoked = 10
         /// The PIN is wrong. The user may be blocked now: see ``User/state``.
         case incorrectPIN = 11
-        /// The check digit of the number is wrong, or there is no such session.
+        /// The check digit of the access number is wrong, or the server knows no browser session with this number.
         case incorrectAccessNumber = 12
-        /// Any other HTTP status 5xx.
+        /// The server answered with an HTTP status 5xx for which there is no other code.
         case httpServerError = 13
-        /// Any other HTTP status 4xx.
+        /// The server answered with an HTTP status 4xx for which there is no other code.
         case httpRequestError = 14
         /// HTTP status 406: the server refuses this client's User-Agent.
         case badUserAgent = 15
@@ -54,7 +54,8 @@ public struct MPinError: Error, Sendable, Equatable, CustomStringConvertible {
         case clientSecretExpired = 16
         /// The service does not support this client's version.
         case badClientVersion = 17
-        /// The rules forbid requests to this host. Nothing was sent.
+        /// The request would go to a host that is not trusted, by plain http to another machine, or into a private
+        /// network that is not the backend's. Nothing was sent.
         case untrustedDomainError = 18
         /// The server no longer knows the registration or its code.
         case registrationExpired = 19

@@ -82,8 +82,8 @@ func isUTF8(_ octets: UnsafeBufferPointer<UInt8>) -> Bool {
     return true
 }
 
-/// Writes a text output: the size with its NUL into `length`, and the text into `out` if `out` is not NULL and large
-/// enough.
+/// Hands a text to a C caller. Writes its size, with the NUL at its end, into `length`, and the text itself into `out`
+/// if `out` is not NULL and large enough.
 func copyOut(_ text: String, _ out: UnsafeMutablePointer<CChar>?, _ length: UnsafeMutablePointer<Int>?) -> mpin_status {
     guard let length else { return MPIN_INVALID_ARGUMENT }
     let room = UInt(bitPattern: length.pointee)

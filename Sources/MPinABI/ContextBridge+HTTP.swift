@@ -109,7 +109,7 @@ private final class CallbackAnswer: Sendable {
 
     func set(status: Int) { content.withLock { $0.status = status } }
 
-    /// Adds a header. False if that would exceed the limit.
+    /// Adds a header. False if all headers together would then have more than `limit` bytes.
     func add(_ name: String, _ value: String) -> Bool {
         content.withLock { content in
             let size = name.utf8.count + value.utf8.count + 4
@@ -123,7 +123,7 @@ private final class CallbackAnswer: Sendable {
         }
     }
 
-    /// Appends to the body. False if that would exceed the limit.
+    /// Appends bytes to the body. False if the body would then have more than `limit` bytes.
     func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
         if body.withLock({ $0.append(bytes) }) { return true }
         content.withLock { $0.isTooLarge = true }

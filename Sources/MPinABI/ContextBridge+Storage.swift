@@ -16,7 +16,7 @@ private final class StoredData: Sendable {
 
     private let isTooLong = Locked(false)
 
-    /// Appends bytes. False if that would exceed the limit.
+    /// Appends bytes. False if the data would then be longer than `limit`.
     func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
         if buffer.withLock({ $0.append(bytes) }) { return true }
         isTooLong.withLock { $0 = true }
@@ -48,8 +48,8 @@ extension Callbacks {
     }
 }
 
-/// The program's storage of the encrypted store. Only one sdk may use it at a time, because an sdk is not told of
-/// changes by another one.
+/// Keeps the encrypted store by the program's callbacks storage_get and storage_set. Only one sdk may use this storage
+/// at a time, because an sdk is not told of changes by another one.
 struct CallbackStorage: Storage {
     let callbacks: Callbacks
 

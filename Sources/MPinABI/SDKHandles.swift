@@ -55,7 +55,8 @@ extension SDK {
     }
 
     /// Runs a call that returns a text, and writes the text and its length for C. If `isWanted` is false, the caller
-    /// has asked for neither. If the buffer is too small, only the text is missing: the call itself has been done.
+    /// does not want the text, and `length` may be NULL. If the buffer is too small, only the text is missing: the call
+    /// itself has been done.
     func status(
         _ out: UnsafeMutablePointer<CChar>?, _ length: UnsafeMutablePointer<Int>?, isWanted: Bool = true,
         _ call: () throws(SDKError) -> String

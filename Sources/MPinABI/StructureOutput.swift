@@ -1,7 +1,8 @@
 import MPinSecrets
 
-/// An output structure. It begins with its size in the header that the caller was compiled with. The library fills
-/// separate memory, which is copied to the caller's structure when the whole call has succeeded.
+/// A structure that the library fills for a C caller. Its first member is the size that the structure has in the
+/// caller's version of the header. The library fills separate memory, which is copied to the caller's structure when
+/// the whole call has succeeded.
 ///
 /// The caller may have been compiled with another version of the header. Members beyond the end of a shorter structure
 /// are left out. Members of a longer structure that this version does not know become zero.

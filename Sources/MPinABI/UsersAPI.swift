@@ -1,4 +1,4 @@
-// mpin.h: users, and those of other clients. The header documents every function.
+// mpin.h: users, and the import of users of other clients. The header documents every function.
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
 public import CMPin

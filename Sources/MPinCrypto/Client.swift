@@ -2,7 +2,7 @@ import BN254CX
 
 /// The client's side of a login (wire section 3). In the formulas, A is the point to which the M-Pin ID maps, D(date)
 /// is the point of the M-Pin ID and a day, r is the order of the group, and e is the PIN scalar from
-/// `PINMapping.scalar`. `pinBits` is the width of its mapping in bits. IDs have any length, points have 65 bytes,
+/// `PINMapping.scalar`. `pinBits` is the width of the PIN's mapping in bits. IDs have any length, points have 65 bytes,
 /// scalars 32 bytes. A wrong length or a number out of range is `wrongParameter`.
 package enum Client {
     /// Writes the token, 65 bytes: the client secret minus e A, for a PIN scalar e below 2^pinBits.
@@ -23,7 +23,7 @@ package enum Client {
     }
 
     /// Pass 1. Writes sec = token + e A, plus the permit if there is one; the commitment u = x A; and with a date the
-    /// commitment ut = x (A + D(date)). Each has 65 bytes; x is in 1..<r.
+    /// commitment ut = x (A + D(date)). Each of these points has 65 bytes; the random number x is in 1..<r.
     ///
     /// A date above 0 requires `permit` and 65 bytes for `ut`. A date of 0 requires that `permit` is nil and `ut` has
     /// length 0. The error is `invalidPoint` if an output is the point at infinity, for example because the token

@@ -9,7 +9,7 @@ package enum ElligatorSquared {
     /// The number of bytes of an encoded point.
     package static let size = 65
 
-    /// Writes one of the encodings of a point of 65 bytes, chosen at random.
+    /// Writes one of the encodings of `point`, chosen at random. Point and encoding have 65 bytes.
     package static func encode(
         point: Span<UInt8>, random: RandomSource, into encoded: inout MutableSpan<UInt8>
     ) throws(MPinError) {

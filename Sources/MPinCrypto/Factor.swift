@@ -6,14 +6,14 @@ import BN254CX
 /// A factor has 32 bytes and is below 2^bits, with `bits` in 1...256. The time of a function does not depend on the
 /// factors' values. All points have 65 bytes. If a result is the point at infinity, the error is `invalidPoint`.
 package enum Factor {
-    /// Subtracts a factor: writes token - f A.
+    /// Subtracts the factor f: writes token - f A, where A is the point of `id`.
     package static func extract(
         id: Span<UInt8>, factor: Span<UInt8>, bits: Int, token: Span<UInt8>, into result: inout MutableSpan<UInt8>
     ) throws(MPinError) {
         try Client.extractPIN(id: id, pinScalar: factor, pinBits: bits, clientSecret: token, into: &result)
     }
 
-    /// Adds a factor that `extract` has subtracted: writes token + f A.
+    /// Adds the factor f that `extract` has subtracted: writes token + f A, where A is the point of `id`.
     package static func restore(
         id: Span<UInt8>, factor: Span<UInt8>, bits: Int, token: Span<UInt8>, into result: inout MutableSpan<UInt8>
     ) throws(MPinError) {

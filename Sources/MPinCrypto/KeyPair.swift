@@ -2,9 +2,9 @@ import BN254CX
 package import MPinSecrets
 
 /// The key pair of an identity that signs (designated verifier signature, as on the MIRACL Trust platform): the secret
-/// number z and the public key Pa = z^-1 Q, where Q is the generator of G2. The client secret of such an identity is z
-/// (s1 A + s2 A), with the shares s1 A and s2 A of the D-TAs. Only the client knows z, so no D-TA can impersonate the
-/// identity.
+/// number z and the public key Pa = z^-1 Q, where Q is the generator of G2. The client secret of such an identity is
+/// z * (s1 A + s2 A), with the shares s1 A and s2 A of the D-TAs. Only the client knows z, so no D-TA can impersonate
+/// the identity.
 ///
 /// A is the point to which the M-Pin ID followed by the 128 bytes of the public key maps. These bytes together are the
 /// `id` of every function. To verify a proof, the server uses the public key in place of Q.
@@ -31,9 +31,9 @@ package enum KeyPair {
         }
     }
 
-    /// Writes z P, 65 bytes, for a point P of 65 bytes and z in 1..<r. If P is the sum of the shares, the result is the
-    /// client secret of an identity with a key pair. If P is A, the result is a commitment of M-Pin Full: Z = r A or T
-    /// = w A.
+    /// Writes z * P, 65 bytes, for a point P of 65 bytes and z in 1..<r. If P is the sum of the shares, the result is
+    /// the client secret of an identity with a key pair. If P is A, the result is a commitment of M-Pin Full: Z = r A
+    /// or T = w A.
     package static func multiple(
         z: Span<UInt8>, of point: Span<UInt8>, into product: inout MutableSpan<UInt8>
     ) throws(MPinError) {

@@ -6,7 +6,7 @@ package enum MPinError: Error, Equatable {
     case invalidPoint
     /// The octets encode a point of G2's curve or an element of Fp12 that is outside the group of order r (-18).
     case wrongOrder
-    /// The proof is wrong: another PIN, token or permit (-19).
+    /// The proof is wrong, because it was made with another PIN, token or permit (-19).
     case badPIN
     /// The random generator failed (-32).
     case randomFailed

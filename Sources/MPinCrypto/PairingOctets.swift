@@ -16,7 +16,7 @@ package enum PairingOctets {
         }
     }
 
-    /// Writes e(q1, p1) e(q2, p2).
+    /// Writes the product of two pairings, e(q1, p1) e(q2, p2).
     package static func product(
         q1: Span<UInt8>, p1: Span<UInt8>, q2: Span<UInt8>, p2: Span<UInt8>, into value: inout MutableSpan<UInt8>
     ) throws(MPinError) {

@@ -16,9 +16,9 @@ package final class ServerContext: Sendable {
         }
     }
 
-    /// Whether V proves the PIN for `id`: e(Q, V) e(sQ, U' + y T) = 1, with T = A or, for a date above 0, T = A +
-    /// D(date) (wire section 3). `u` is the commitment U': U without a date, UT with a date. False if the PIN, the
-    /// token or the permit is wrong.
+    /// Whether the proof V (`v`) is that of a client that has the token for `id` and knew the PIN. The test is e(Q, V)
+    /// e(sQ, U' + y T) = 1. Here T is A, the point of `id`, or for a date above 0 A + D(date) (wire section 3). `u` is
+    /// the commitment U': U without a date, UT with a date. False if the PIN, the token or the permit is wrong.
     ///
     /// `publicKey`, 128 bytes, takes the place of Q for an identity with a key pair (`KeyPair`).
     ///
@@ -96,7 +96,7 @@ extension Arena {
         return point
     }
 
-    /// Decodes the points T and UT for a date above 0. Nil if the date is 0.
+    /// Decodes the points T (`htid`) and UT for a date above 0. Nil if the date is 0.
     fileprivate mutating func decodeTimed(
         date: Int32, htid: Span<UInt8>?, ut: Span<UInt8>?
     ) throws(MPinError) -> (G1, G1?)? {

@@ -13,13 +13,14 @@ package struct Argon2id: Sendable, Equatable {
     /// The size of a salt in bytes.
     package static let saltSize = 16
     private static let keySize = 32
-    /// The accepted numbers of passes. With more passes, a damaged header would block the caller for minutes.
+    /// The accepted numbers of passes. They are limited, because otherwise a damaged file could block the caller for
+    /// minutes.
     private static let passesAllowed: ClosedRange<UInt32> = 1...20
     private static let kibibytesAllowed: ClosedRange<UInt32> = 8...1 << 20
     /// The second recommendation of RFC 9106 section 4: three passes over 64 MiB.
     private static let recommended: (passes: UInt32, kibibytes: UInt32) = (3, 1 << 16)
 
-    /// Takes stored parameters. Nil if one of them is out of range.
+    /// Takes parameters that were stored with sealed data. Nil if one of them is out of range.
     package init?(passes: UInt32, kibibytes: UInt32, salt: [UInt8]) {
         guard Self.passesAllowed.contains(passes), Self.kibibytesAllowed.contains(kibibytes),
             salt.count == Self.saltSize

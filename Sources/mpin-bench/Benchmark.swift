@@ -62,7 +62,7 @@ struct Benchmark {
                 ratio: Benchmark.median(ratios), allocations: allocations))
     }
 
-    /// Times the unit itself, which is the first row.
+    /// Times the unit U itself, a call of mpn_sec_mul. It is the first row of the results.
     mutating func timeUnit() {
         let times = (0..<Benchmark.batches).map { _ in unit() }
         let time = Benchmark.median(times)

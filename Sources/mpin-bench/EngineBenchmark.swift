@@ -12,7 +12,7 @@ func measureEngine(_ benchmark: inout Benchmark) {
     base.deallocate()
 }
 
-/// The operands of the engine's operations.
+/// The operands of the measured operations on the curve, and room for their results.
 private struct EngineValues {
     let p: G1, q: G2, value: GT, k: Scalar, hashes: [[UInt8]]
     let point: G1, twistPoint: G2, result: GT, secondPoint: G1

@@ -2,7 +2,7 @@ import MPinCrypto
 import MPinSecrets
 
 extension ProtocolBench {
-    /// Times identities with a key pair of their own.
+    /// Times the operations on identities with a key pair of their own.
     func measureKeyPair(_ benchmark: inout Benchmark) throws(MPinError) {
         var signers: [Signer] = []
         for (number, user) in sessions.enumerated() {

@@ -1,8 +1,9 @@
 import MPinCrypto
 
 extension ProtocolBench {
-    /// Times the proof without a challenge of the server, with the right PIN and without a time permit. The server's
-    /// context already exists, as for `server_2`; `server_context_new` has the cost of making one.
+    /// Times making and checking a proof for which the server sends no challenge, with the right PIN and without a time
+    /// permit. The server's context already exists, as in the row `server_2`; the row `server_context_new` shows the
+    /// cost of making one.
     func measureOnePass(_ benchmark: inout Benchmark) throws(MPinError) {
         let message = Sample.bytes(32, seed: 14)
         var proofs: [[UInt8]] = []

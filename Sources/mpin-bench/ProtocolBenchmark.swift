@@ -46,7 +46,7 @@ final class ProtocolBench {
 
     func turn() -> Session { sessions[turnIndex()] }
 
-    /// The index of the current user, for values that are stored outside of the sessions.
+    /// Goes on to the next user and returns that user's index, for values that are stored outside of the sessions.
     func turnIndex() -> Int {
         next &+= 1
         return next & 15

@@ -1,4 +1,4 @@
-/// Formats the results.
+/// Formats the timings as lines of text or as JSON.
 enum Report {
     /// One row, `name  ns/op  ratio`, in columns.
     static func line(_ timing: Timing) -> String {

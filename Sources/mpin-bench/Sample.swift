@@ -33,7 +33,8 @@ func filled(
     return result
 }
 
-/// A user in the middle of a login: without a time permit, with one, and with a wrong PIN.
+/// A user and the values of three logins: without a time permit, with one (`timed...`), and with a wrong PIN
+/// (`wrong...`).
 struct Session {
     static let date: Int32 = 20_000
 

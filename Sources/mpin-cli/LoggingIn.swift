@@ -43,7 +43,7 @@ struct Login: AsyncParsableCommand {
     }
 
     /// Shows who asks for the login and which server will check the PIN, before the PIN is asked for. The user must
-    /// know this, because an attacker can show an own code, to be logged in as the user.
+    /// know this, because the code may be that of an attacker's browser, which the login would log in as the user.
     private func introduce(_ user: User, _ code: String?, _ client: MPinClient) async throws {
         guard let code else { return say("Login at \(user.backend) as \(user.id)") }
         let name = try await client.session(code).applicationName

@@ -173,7 +173,8 @@ static mpin_status known_user(mpin_sdk *sdk, const struct arguments *args,
     return MPIN_FLOW_ERROR;
 }
 
-/* What to do with the PIN of a login. */
+/* Finishes a login with the PIN that the user entered, in the way that the
+ * command needs. */
 typedef mpin_status (*finish)(mpin_sdk *sdk, mpin_user *user,
                               const struct arguments *args, const char *pin);
 
@@ -186,8 +187,8 @@ static const char *session_code(const struct arguments *args)
 }
 
 /* Shows who asks for the login and which server will check the PIN, before the
- * PIN is asked for, because an attacker can show an own code, to be logged in
- * as the user. */
+ * PIN is asked for, because the code may be that of an attacker's browser,
+ * which the login would log in as the user. */
 static mpin_status introduce(mpin_sdk *sdk, const struct arguments *args,
                              mpin_user *user)
 {

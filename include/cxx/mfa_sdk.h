@@ -217,7 +217,7 @@ public:
         return status;
     }
 
-    /** The users of all backends. */
+    /** Lists the users of all backends. */
     Status ListUsers(OUT std::vector<UserPtr> &users) const {
         return ListAllUsers(users);
     }

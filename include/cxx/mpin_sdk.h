@@ -134,8 +134,8 @@ public:
         virtual ~IStorage() {}
         virtual bool SetData(const String &data) = 0;
         virtual bool GetData(OUT String &data) = 0;
-        /** Empties the storage. It has a default, because the storages of
-         * programs for older cores do not have this function. */
+        /** Empties the storage. This function has a default, because the
+         * storages of programs for older cores do not have it. */
         virtual bool ClearData() { return SetData(""); }
         virtual const String &GetErrorMessage() const = 0;
     };
@@ -365,7 +365,8 @@ public:
         String hash;
         /** The signer's M-Pin ID, as in User::GetMPinId(). */
         String mpinId;
-        /* The signature and the public key as bytes. */
+        /* The signature consists of `u` and `v`. They and the public key are
+         * bytes, not text. */
         String u;
         String v;
         String publicKey;
@@ -559,7 +560,7 @@ public:
         });
     }
 
-    /** The backends in the form of User::GetBackend(). */
+    /** Lists the backends in the form that User::GetBackend() returns. */
     Status ListBackends(OUT std::vector<String> &backends) const {
         std::vector<UserPtr> users;
         std::set<String> found;
@@ -708,8 +709,8 @@ private:
     static mpin_user *Handle(const UserPtr &user) {
         return user ? user->m_user : NULL;
     }
-    /* The key of a user. It is computed each time and not stored, because the
-     * customer may become known later. */
+    /* The key by which a user is compared with other users. It is computed each
+     * time and not stored, because the customer may become known later. */
     static std::string Key(const User &user) {
         return user.GetId() + "\n" + user.GetUrl() + "\n" +
                user.GetCustomerId() + "\n" + user.GetAppId();
@@ -726,7 +727,8 @@ private:
         return key;
     }
 
-    /* The status for an old program, with the error text. */
+    /* Converts a status of the library to that of an old program, with the
+     * error text. */
     Status Tell(mpin_status status) const {
         if (status == MPIN_OK) return Status();
         /* Old programs have no handles, so this error needs another text. */

@@ -238,7 +238,8 @@ public:
     }
     std::string GetParseError() const { return m_parseError; }
 
-    /* Return the member; the default if it is missing or has another type. */
+    /* These functions return the member, or the default if the member is
+     * missing or has another type. */
 
     const char *
     GetStringParam(const char *name, const char *defaultValue = "") const {
@@ -267,7 +268,8 @@ public:
     }
 
 private:
-    /* These streams have no buffer, because it could not be overwritten. */
+    /* These streams have no buffer, because the buffer of a stream cannot be
+     * overwritten. */
     class Memory : public std::streambuf {
     public:
         explicit Memory(const char *text) {
@@ -392,8 +394,7 @@ inline std::string HexDecode(const std::string &hex) {
 /* ---- URLs ------------------------------------------------------------- */
 
 /** The parts of a URL. Scheme and host are in lower case; the path contains the
- * query and has no leading "/". Text that is not a URL gives the parts that
- * were found. */
+ * query and has no leading "/". A part that the text does not have is empty. */
 class Url {
 public:
     Url(const std::string &url) {

@@ -38,8 +38,8 @@ extension Fp12 {
         }
     }
 
-    /// Computes A = a0 + a1 w^3 from B = b0 + b1 w^3 and C = c0 + c1 w^3 (eprint 2010/526, section 5): a1 = (xi c1^2 +
-    /// 3 c0^2 - 2 b1)/(4 b0), or 2 c0 c1/b1 if b0 = 0; a0 = xi (2 a1^2 + b0 c1 - 3 b1 c0) + 1.
+    /// Computes A = a0 + a1 w^3 from B = b0 + b1 w^3 and C = c0 + c1 w^3 (eprint 2010/526, section 5): with xi = 1 + i,
+    /// a1 = (xi c1^2 + 3 c0^2 - 2 b1)/(4 b0), or 2 c0 c1/b1 if b0 = 0; a0 = xi (2 a1^2 + b0 c1 - 3 b1 c0) + 1.
     ///
     /// With 1/0 = 0 the result is right for 1, too, which is the only element with b0 = b1 = 0: if B = 0, then c0 c1 =
     /// 0 and xi c1^2 = -3 c0^2, hence C = 0, and of Fp4 only the element 1 has an order that divides p^4 - p^2 + 1.

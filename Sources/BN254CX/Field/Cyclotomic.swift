@@ -28,13 +28,14 @@ extension Fp12 {
         }
     }
 
-    /// square = a^2 + xi b^2 of class 14 and 10, cross = 2ab of class 10 and 4: the parts of (a + b w^3)^2 for normal a
-    /// and b. Scratch: `squareInFp4Scratch`.
+    /// Computes (a + b w^3)^2 = square + cross w^3 for normal a and b: `square` is a^2 + xi b^2 with xi = 1 + i, its
+    /// real part of class 14 and its imaginary part of class 10. `cross` is 2ab, of class 10 and 4. Scratch:
+    /// `squareInFp4Scratch`.
     ///
-    /// cross is computed as (a + b)^2 - a^2 - b^2. To each of the three real parts a multiple of p is added: with
-    /// s = a + b, 4p (s0 + s1) to the first, and together 2p (s0 + s1) to those of a^2 and b^2. So the real part of
-    /// cross contains the difference 2p (s0 + s1), of class 8, in addition to 2 (a0 b0 - a1 b1). The real part is not
-    /// negative: 2p (a1 + b1) - 2 a1 b1 = 2p a1 + 2 b1 (p - a1), and a1 is below p + 2^196.
+    /// `cross` is computed as (a + b)^2 - a^2 - b^2. A squaring in Fp2 adds a multiple of p to the real part of its
+    /// result. With s = a + b, this multiple is 4p (s0 + s1) for s^2, and 2p (s0 + s1) for a^2 and b^2 together. So the
+    /// real part of `cross` contains the difference 2p (s0 + s1), of class 8, in addition to 2 (a0 b0 - a1 b1). The
+    /// real part is not negative: 2p (a1 + b1) - 2 a1 b1 = 2p a1 + 2 b1 (p - a1), and a1 is below p + 2^196.
     @inline(__always)
     static func squareInFp4(_ square: Fp2Product, _ cross: Fp2Product, _ a: Fp2, _ b: Fp2, _ s: Limbs) {
         var arena = Arena(s)
@@ -72,7 +73,7 @@ extension Fp12 {
         }
     }
 
-    /// self = x^u, u = |x of the curve|, for x in the cyclotomic subgroup; self must not overlap x.
+    /// self = x^u for x in the cyclotomic subgroup, where u is the number in `CurveCard`; self must not overlap x.
     ///
     /// Since u = 2^62 + 15 (2^22 + 2^8 + 2^6 - 1) and x^16 is computed anyway on the way to x^(2^62), this takes 62
     /// squarings and 5 products.

@@ -7,8 +7,8 @@
 /// product up to class 50 is normal without a conditional subtraction (see `Wide.reduced`). So the tower adds and
 /// subtracts products first and reduces once for each component of the result (lazy reduction: Aranha, Karabina, Longa,
 /// Gebotys, López, "Faster explicit formulas for computing pairings over ordinary curves", EUROCRYPT 2011, section 3).
-/// A comment at the end of a line states the class of the result: in Fp2 those of the real and the imaginary part, in Fp6
-/// those of the three coefficients. "class 8 + 2" is 10 and shows the classes that were added.
+/// A comment at the end of a line states the class of the result: in Fp2 those of the real and the imaginary part, in
+/// Fp6 those of the three coefficients. "class 8 + 2" is 10 and shows the classes that were added.
 ///
 /// Only `canonical` computes the representative below p, for comparison and encoding.
 ///
@@ -34,7 +34,7 @@ package enum Fp {
         }
     }
 
-    /// r = x y. The product of both classes is at most 50. 1 mpn_sec_mul, 1 reduction.
+    /// r = x * y. The product of the classes of x and y must be at most 50. 1 mpn_sec_mul, 1 reduction.
     @inline(__always)
     package static func mul(_ r: Limbs, _ x: ConstLimbs, _ y: ConstLimbs, _ s: Limbs) {
         mulWide(s, x, y)

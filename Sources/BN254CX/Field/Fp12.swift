@@ -15,7 +15,7 @@ package struct Fp12 {
     @inline(__always) package var c0: Fp6 { Fp6(limbs) }
     @inline(__always) package var c1: Fp6 { Fp6(limbs + 24) }
 
-    /// self = x y (Karatsuba over Fp6; eprint 2010/354, algorithm 20, with the lazy reduction of eprint 2010/526).
+    /// self = x * y (Karatsuba over Fp6; eprint 2010/354, algorithm 20, with the lazy reduction of eprint 2010/526).
     ///
     /// 18 products in Fp2, 12 reductions.
     @inline(never)
@@ -58,7 +58,7 @@ package struct Fp12 {
         c1.reduce(ab)  // class 20
     }
 
-    /// self = x (l0 + l1 w + l3 w^3), where the second factor is a line of the Miller loop. 13 products in Fp2, 12
+    /// self = x * (l0 + l1 w + l3 w^3), where the second factor is a line of the Miller loop. 13 products in Fp2, 12
     /// reductions.
     ///
     /// Karatsuba over Fp6 with the halves l0 and l1 + l3 v.
@@ -80,8 +80,8 @@ package struct Fp12 {
         c0.reduce(t0)  // class 10
     }
 
-    /// self = x (1 + l1 w + l3 w^3), where the second factor is a line divided by its constant. 10 products in Fp2, 12
-    /// reductions.
+    /// self = x * (1 + l1 w + l3 w^3), where the second factor is a line divided by its constant. 10 products in Fp2,
+    /// 12 reductions.
     @inline(never)
     package func multiply(_ x: Fp12, _ line: MonicLine, _ s: Limbs) {
         var arena = Arena(s)

@@ -13,7 +13,7 @@ extension Fp12 {
         }
     }
 
-    /// Reads 384 bytes. Returns all ones if every coordinate is below p, else zero. Scratch: 8 limbs.
+    /// Reads self from 384 bytes. Returns all ones if all twelve numbers are below p, else zero. Scratch: 8 limbs.
     package func decode(_ bytes: UnsafePointer<UInt8>, _ s: Limbs) -> Limb {
         var mask = ~Limb(0)
         for n in 0..<6 {
@@ -23,7 +23,7 @@ extension Fp12 {
         return mask
     }
 
-    /// Writes 384 bytes. Scratch: 12 limbs.
+    /// Writes self as 384 bytes: the six coefficients in the order of `encoded`. Scratch: 12 limbs.
     package func encode(_ bytes: UnsafeMutablePointer<UInt8>, _ s: Limbs) {
         for n in 0..<6 {
             Fp.encode(bytes + 64 &* n, encoded(n).re, s)
@@ -31,7 +31,7 @@ extension Fp12 {
         }
     }
 
-    /// All ones if the values are equal, else zero. Scratch: 8 limbs.
+    /// All ones if self and a are equal, else zero. Scratch: 8 limbs.
     package func equalMask(_ a: Fp12, _ s: Limbs) -> Limb {
         var difference: Limb = 0
         for i in 0..<12 {

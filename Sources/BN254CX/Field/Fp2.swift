@@ -18,7 +18,8 @@ package struct Fp2 {
     /// The imaginary part.
     @inline(__always) package var im: Limbs { limbs + 4 }
 
-    /// self = x y. Each class is at most 3, and their product at most 9. 3 mpn_sec_mul, 2 reductions.
+    /// self = x * y. The classes of x and y must be at most 3 each, and their product at most 9. 3 mpn_sec_mul, 2
+    /// reductions.
     @inline(__always)
     package func multiply(_ x: Fp2, _ y: Fp2, _ s: Limbs) {
         let w = Fp2Product(s)
@@ -34,7 +35,7 @@ package struct Fp2 {
         reduce(w)
     }
 
-    /// self = x k for k in Fp. Scratch: 16 limbs. 2 mpn_sec_mul, 2 reductions.
+    /// self = x * k for k in Fp. Scratch: 16 limbs. 2 mpn_sec_mul, 2 reductions.
     @inline(__always)
     package func multiply(_ x: Fp2, byFp k: ConstLimbs, _ s: Limbs) {
         let w = Fp2Product(s)
@@ -92,7 +93,7 @@ extension Fp2 {
         Fp.neg(im, a.im)
     }
 
-    /// self = (1 + i) a: the real part is re - im, the imaginary part re + im. Scratch: 4 limbs.
+    /// self = (1 + i) * a: the real part is re - im, the imaginary part re + im. Scratch: 4 limbs.
     @inline(__always)
     package func multiplyByXi(_ a: Fp2, _ s: Limbs) {
         Fp.sub(s, a.re, a.im)

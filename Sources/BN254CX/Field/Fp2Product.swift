@@ -13,12 +13,12 @@ struct Fp2Product {
     @inline(__always) var re: Limbs { limbs }
     @inline(__always) var im: Limbs { limbs + 8 }
 
-    /// self = x y. The classes of x and y are at most 3 each, and their product k is at most 25. Both components of
-    /// self are of class 2k.
+    /// self = x * y. The classes of x and y must be at most 3 each; `k` is their product. Both components of self are
+    /// of class 2k.
     ///
     /// Karatsuba (Devegili, Ó hÉigeartaigh, Scott, Dahab, "Multiplication and squaring on pairing-friendly fields",
-    /// eprint 2006/471, section 3.1): the real part is T0 - T1 + k p^2, the imaginary part (x0 + x1)(y0 + y1) - T0 -
-    /// T1. 3 mpn_sec_mul.
+    /// eprint 2006/471, section 3.1): with T0 = x0 y0 and T1 = x1 y1, the real part is T0 - T1 + k p^2, the imaginary
+    /// part (x0 + x1)(y0 + y1) - T0 - T1. 3 mpn_sec_mul.
     @inline(never)
     func multiply(_ x: Fp2, _ y: Fp2, class k: Int, _ s: Limbs) {
         let t1 = s + 8
@@ -83,7 +83,7 @@ extension Fp2Product {
         (Wide(im) + Wide(a.im) + Wide(a.im) + Wide(a.im)).store(im)
     }
 
-    /// self = self - a for a of class k. The class of self grows by k.
+    /// self = self - a. The class of a is k; the class of self grows by k.
     @inline(__always)
     func subtract(_ a: Fp2Product, class k: Int) {
         (Wide(re) + Wide(multiple: k) - Wide(a.re)).store(re)
@@ -111,21 +111,21 @@ extension Fp2Product {
         (Wide(im) - Wide(a.im) - Wide(b.im)).store(im)
     }
 
-    /// self = a k.
+    /// self = a * k.
     @inline(__always)
     func scale(_ a: Fp2Product, by k: Limb) {
         (Wide(a.re) * k).store(re)
         (Wide(a.im) * k).store(im)
     }
 
-    /// self = (1 + i) w for w of class k. The result is of class 2k. self and w must not overlap.
+    /// self = (1 + i) * w for w of class k. The result is of class 2k. self and w must not overlap.
     @inline(__always)
     func multiplyByXi(_ w: Fp2Product, class k: Int) {
         (Wide(w.re) + Wide(multiple: k) - Wide(w.im)).store(re)
         (Wide(w.re) + Wide(w.im)).store(im)
     }
 
-    /// self = (1 + i) w + a for w of class k. The class is that of a plus 2k. self may be a, but not w.
+    /// self = (1 + i) * w + a for w of class k. The class is that of a plus 2k. self may be a, but not w.
     @inline(__always)
     func multiplyByXi(_ w: Fp2Product, class k: Int, plus a: Fp2Product) {
         (Wide(w.re) + Wide(multiple: k) - Wide(w.im) + Wide(a.re)).store(re)
@@ -133,10 +133,11 @@ extension Fp2Product {
     }
 
     /// self = (a + b)(c + d) - a c - b d = a d + b c for normal a, b, c, d, given the products ac and bd of class 2.
-    /// Class 4. Scratch: 32 limbs.
+    /// The result is of class 4. Scratch: 32 limbs.
     ///
-    /// `multiply` has added 4 p^2 to the real part of (a + b)(c + d), and p^2 to the real parts of ac and bd. So the
-    /// real part of the result contains 2 p^2. This makes it positive, because without them it is at least -2 p^2.
+    /// `multiply` has added 4 p^2 to the real part of (a + b)(c + d), and p^2 to each of the real parts of ac and bd.
+    /// So the real part of the result contains 2 p^2 in addition. This makes it positive: the real part of ad + bc is
+    /// at least -2 p^2.
     @inline(__always)
     func cross(_ a: Fp2, _ b: Fp2, _ c: Fp2, _ d: Fp2, _ ac: Fp2Product, _ bd: Fp2Product, _ s: Limbs) {
         let left = Fp2(s), right = Fp2(s + Fp2.count)

@@ -16,7 +16,7 @@ package struct Fp6 {
     @inline(__always) package var b1: Fp2 { Fp2(limbs + 8) }
     @inline(__always) package var b2: Fp2 { Fp2(limbs + 16) }
 
-    /// self = x y. 6 products in Fp2, 6 reductions.
+    /// self = x * y. 6 products in Fp2, 6 reductions.
     package func multiply(_ x: Fp6, _ y: Fp6, _ s: Limbs) {
         let w = Fp6Product(s)
         w.multiply(x, y, s + Fp6Product.count)
@@ -41,7 +41,7 @@ package struct Fp6 {
     @inline(__always)
     func copy(_ a: Fp6) { copyLimbs(limbs, a.limbs, Fp6.count) }
 
-    /// self = self - v a.
+    /// self = self - v * a.
     func subtractTimesV(_ a: Fp6, _ s: Limbs) {
         let top = Fp2(s)
         top.multiplyByXi(a.b2, s + Fp2.count)
@@ -72,7 +72,7 @@ package struct Fp6 {
         b2.multiply(c.b2, m, t)
     }
 
-    /// m = 1/(x0 c0 + xi (x2 c1 + x1 c2)).
+    /// m = 1/(x0 c0 + xi (x2 c1 + x1 c2)) for the coefficients x0, x1, x2 of x and c0, c1, c2 of c, with xi = 1 + i.
     private static func invertNorm(_ m: Fp2, _ x: Fp6, _ c: Fp6, _ s: Limbs) {
         var arena = Arena(s)
         let n = arena.fp2(), t = arena.scratch

@@ -1,7 +1,8 @@
 import CBN254CX
 import CGMP
 
-// The representative below p, and the functions that need it: comparison, conversion to integers, bytes.
+// The representative of an element below p, and the functions that need it: comparison, and conversion from and to
+// integers and bytes.
 extension Fp {
     /// r = a mod p in 0..<p for normal a.
     @inline(__always)
@@ -10,7 +11,7 @@ extension Fp {
         _ = __gmpn_cnd_add_n(borrow, r, r, p, 4)
     }
 
-    /// All ones if a is zero, else zero. Scratch: 4 limbs.
+    /// All ones if the element `a` is zero, else zero. Scratch: 4 limbs.
     @inline(__always)
     package static func zeroMask(_ a: ConstLimbs, _ s: Limbs) -> Limb {
         canonical(s, a)
@@ -22,7 +23,7 @@ extension Fp {
         mul(r, a, bn_radix_squared(), s)
     }
 
-    /// r = the integer in 0..<p that a represents. Scratch: 8 limbs.
+    /// r = the integer in 0..<p that `a` represents. Scratch: 8 limbs.
     package static func toInteger(_ r: Limbs, _ a: ConstLimbs, _ s: Limbs) {
         copyLimbs(s, a, 4)
         zeroLimbs(s + 4, 4)
@@ -39,7 +40,7 @@ extension Fp {
         return isBelow
     }
 
-    /// Writes the number that a represents as 32 big-endian bytes. Scratch: 12 limbs.
+    /// Writes the number that `a` represents as 32 big-endian bytes. Scratch: 12 limbs.
     package static func encode(_ bytes: UnsafeMutablePointer<UInt8>, _ a: ConstLimbs, _ s: Limbs) {
         toInteger(s, a, s + 4)
         bytesFromLimbs(bytes, s)

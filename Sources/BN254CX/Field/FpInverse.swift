@@ -16,7 +16,8 @@ extension Fp {
         canonical(t, a)
         SignedLimbs.split(g, t)
         zeroLimbs(d, 5)
-        // e0 = 2^640, because a represents a' by a' 2^320, and (a' 2^320)^-1 2^640 is the Montgomery form of 1/a'.
+        // The start value e0 is 2^640: a is the Montgomery form a' 2^320 of some a', and (a' 2^320)^-1 2^640 is that of
+        // 1/a'.
         SignedLimbs.split(e, bn_radix_squared())
         var zeta: SignedLimb = -1
         for _ in 0..<10 {
@@ -32,7 +33,7 @@ extension Fp {
 private enum SignedLimbs {
     static var mask: Limb { Limb.max &>> 2 }
 
-    /// r = a, four limbs of 64 bits.
+    /// r = the number `a`, which has four limbs of 64 bits.
     @inline(__always)
     static func split(_ r: Limbs, _ a: ConstLimbs) {
         r[0] = a[0] & mask
@@ -83,7 +84,8 @@ private struct DivisionSteps {
     init(_ zeta: inout SignedLimb, _ f0: Limb, _ g0: Limb) {
         var u: Limb = 8, v: Limb = 0, q: Limb = 0, r: Limb = 8, f = f0, g = g0
         for _ in 0..<59 {
-            // One step: if delta > 0 and g is odd, swap f and g and change a sign; then make g even and halve it.
+            // One step: if delta > 0 and g is odd, (f, g) becomes (g, -f). Then f is added to g if g is odd, and g is
+            // halved.
             var swap = Limb(bitPattern: zeta &>> 63)
             let odd = 0 &- (g & 1)
             g = g &+ ((f ^ swap) &- swap) & odd
@@ -102,7 +104,7 @@ private struct DivisionSteps {
         (self.q, self.r) = (SignedLimb(bitPattern: q), SignedLimb(bitPattern: r))
     }
 
-    /// (f, g) = matrix (f, g) / 2^62. The division is exact.
+    /// Multiplies the vector (f, g) by the matrix and divides it by 2^62. The division is exact.
     @inline(__always)
     func apply(_ f: Limbs, _ g: Limbs) {
         var cf = DivisionSteps.combine(u, f[0], v, g[0]) &>> 62
@@ -120,8 +122,8 @@ private struct DivisionSteps {
         g[4] = Limb(truncatingIfNeeded: cg)
     }
 
-    /// (d, e) = matrix (d, e) / 2^62 mod p. Multiples of p are added to make the lowest 62 bits zero. Values in -2p..<p
-    /// stay in this range.
+    /// Multiplies the vector (d, e) by the matrix and divides it by 2^62, modulo p. Multiples of p are added before the
+    /// division, so that the lowest 62 bits are zero. Values in -2p..<p stay in this range.
     @inline(__always)
     func applyModP(_ d: Limbs, _ e: Limbs) {
         let p: ConstLimbs = bn_p_signed(), inverse = 0 &- Limb(BN_MONTGOMERY_FACTOR)

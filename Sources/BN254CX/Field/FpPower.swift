@@ -6,7 +6,7 @@ extension Fp {
     /// The number of limbs of scratch that `power`, `root` and `inverse` use.
     package static var powerScratch: Int { 16 &* 4 &+ 4 &+ 8 }
 
-    /// r = a^e for a public exponent e < 2^256 of four limbs. The time does not depend on a.
+    /// r = a^e for a public exponent e < 2^256 of four limbs. The time does not depend on `a`.
     ///
     /// The exponent is divided into windows of four bits, which are used from the highest down (Handbook of Applied
     /// Cryptography, algorithm 14.82): 252 squarings and at most 14 + 63 multiplications.
@@ -30,12 +30,13 @@ extension Fp {
         copyLimbs(r, result, 4)
     }
 
-    /// r = a^((p + 1)/4): the square root that is itself a square, if a is a square (p = 3 mod 4).
+    /// r = a^((p + 1)/4): the square root that is itself a square, if `a` is a square (p = 3 mod 4).
     package static func root(_ r: Limbs, _ a: ConstLimbs, _ s: Limbs) { power(r, a, bn_root_exponent(), s) }
 
-    /// Whether a is a square other than zero. Variable time, so for public values only.
+    /// Whether `a` is a square other than zero. Takes variable time, so use it for public values only.
     ///
-    /// The Jacobi symbol of the Montgomery form is that of a, because 2^320 is a square. Scratch: 4 limbs.
+    /// Computes the Jacobi symbol of the Montgomery form, which is that of `a`, because 2^320 is a square. Scratch:
+    /// 4 limbs.
     package static func isNonZeroSquareVartime(_ a: ConstLimbs, _ s: Limbs) -> Bool {
         canonical(s, a)
         var value = __mpz_struct(), modulus = __mpz_struct()

@@ -1,15 +1,16 @@
 import CBN254CX
 
 extension Wide {
-    /// This number divided by 2^320, modulo p. The result is normal for every number of eight limbs.
+    /// This number t divided by 2^320, modulo p. The result is normal for every number of eight limbs.
     ///
     /// Montgomery reduction by five limbs, one row for each (Montgomery, "Modular multiplication without trial
     /// division", 1985). Rows 0 to 2 add m_i p' 2^64i, where p' = p (-1/p mod 2^64) = 2^64 f - 1 is a multiple of p.
     /// For this multiple m_i is the lowest limb itself, and adding m_i p' removes this limb and adds m_i f one limb
     /// higher. That takes 4 products instead of 5, and none for m_i (a "Montgomery friendly" modulus: Hamburg, "Fast
     /// and compact elliptic-curve cryptography", eprint 2012/309; here a multiple of p is used). Since f < p, these
-    /// rows leave V < t/2^192 + (2^64 + 2) p. Two rows with p itself yield less than t/2^320 + p + (2^64 + 2) p/2^128 +
-    /// p/2^64 < p + 2^193 for t < 2^512. 20 products of limbs, and 2 for m_3 and m_4.
+    /// rows leave a number below t/2^192 + (2^64 + 2) p. Two rows with p itself yield less than t/2^320 + p + (2^64 +
+    /// 2) p/2^128 + p/2^64 < p + 2^193 for t < 2^512. The rows take 20 products of limbs, and the last two also need 2
+    /// for m_3 and m_4.
     @inline(__always)
     var reduced: Narrow {
         let p: ConstLimbs = bn_p(), multiple: ConstLimbs = bn_reduction_multiple(), factor = Limb(BN_MONTGOMERY_FACTOR)

@@ -116,8 +116,8 @@ struct Narrow {
         Narrow(a ^ (a ^ other.a) & mask, b ^ (b ^ other.b) & mask, c ^ (c ^ other.c) & mask, d ^ (d ^ other.d) & mask)
     }
 
-    /// The normalised value v - q p with q = floor(v_3 m / 2^124), where v_3 and p_3 are the highest limbs and m =
-    /// floor(2^124/(p_3 + 1)).
+    /// The normalised value v - q p of this number v. The quotient is q = floor(v_3 m / 2^124), where v_3 and p_3 are
+    /// the highest limbs of v and p, and m = floor(2^124/(p_3 + 1)).
     ///
     /// v_3 m / 2^124 is at most v/p and less than 2^-57.6 below it. So the result is not negative and is below p (1 +
     /// 2^-57.6) < p + 2^196. 5 products of limbs.
@@ -136,7 +136,7 @@ struct Narrow {
 
 // The products of GMP.
 extension Fp {
-    /// w = x y, eight limbs. The class of w is the product of the classes of x and y, at most 50. 1 mpn_sec_mul.
+    /// w = x * y, eight limbs. The class of w is the product of the classes of x and y, at most 50. 1 mpn_sec_mul.
     @inline(__always)
     static func mulWide(_ w: Limbs, _ x: ConstLimbs, _ y: ConstLimbs) { __gmpn_sec_mul(w, x, 4, y, 4, nil) }
 

@@ -40,7 +40,8 @@ package struct G1 {
         G1.finishAdd(self, t3, t4, t5, x3, plus, minus, s)
     }
 
-    /// r = scale ((a + b)(c + d) - ac - bd), reduced from class 2 scale. Scratch: 16 limbs.
+    /// r = scale * ((a + b)(c + d) - ac - bd). The number before the reduction is of class 2 * scale. Scratch: 16
+    /// limbs.
     @inline(__always)
     private static func cross(
         _ r: Limbs, _ a: ConstLimbs, _ b: ConstLimbs, _ c: ConstLimbs, _ d: ConstLimbs, _ ac: ConstLimbs,
@@ -54,7 +55,8 @@ package struct G1 {
         Fp.reduce(r, s)
     }
 
-    /// X3 = t3 minus - t4 t5, Y3 = plus minus + x3 t5, Z3 = plus t4 + x3 t3. Scratch: 24 limbs.
+    /// The last step of `add`: X3 = t3 * minus - t4 * t5, Y3 = plus * minus + x3 * t5, Z3 = plus * t4 + x3 * t3.
+    /// Scratch: 24 limbs.
     @inline(__always)
     private static func finishAdd(
         _ r: G1, _ t3: ConstLimbs, _ t4: ConstLimbs, _ t5: ConstLimbs, _ x3: ConstLimbs, _ plus: ConstLimbs,
@@ -127,7 +129,7 @@ package struct G1 {
         G1.equalMask(x, z, q.x, q.z, s) & G1.equalMask(y, z, q.y, q.z, s)
     }
 
-    /// All ones if a/b = c/d, else zero.
+    /// All ones if the fractions a/b and c/d are equal, else zero.
     private static func equalMask(_ a: Limbs, _ b: Limbs, _ c: Limbs, _ d: Limbs, _ s: Limbs) -> Limb {
         let left = s, right = s + 4, t = s + 8
         Fp.mul(left, a, d, t)

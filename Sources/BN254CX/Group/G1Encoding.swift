@@ -82,7 +82,7 @@ extension G1Affine {
         return Fp.zeroMask(left, t)
     }
 
-    /// r = x^3 + 2. r must not overlap x. Scratch: 8 limbs.
+    /// r = x^3 + 2, the right side of the curve's equation. r must not overlap x. Scratch: 8 limbs.
     static func curveRight(_ r: Limbs, _ x: ConstLimbs, _ s: Limbs) {
         Fp.sqr(r, x, s)
         Fp.mul(r, r, x, s)

@@ -79,8 +79,8 @@ struct G1Jacobian {
         (Wide(w) + Wide(multiple: 1) - Wide(v)).reduced.store(y)  // class 10
     }
 
-    /// p = (X, Y, Z f) for f = `factor` in Fp, converted to the coordinates of `G1`: (XZf, Y, (Zf)^3), or (0, 1, 0) if
-    /// Zf is 0. The Z of self becomes Zf.
+    /// Writes the point (X, Y, Zf) with f = `factor` in Fp to p, in the coordinates of `G1`: (XZf, Y, (Zf)^3). If Zf is
+    /// 0, p becomes the point at infinity. The Z of self becomes Zf.
     func store(_ p: G1, factor: ConstLimbs, _ s: Limbs) {
         let zz = s, w = s + 4
         Fp.mul(z, z, factor, w)

@@ -25,9 +25,9 @@ package struct G1Multiples {
 
     /// Computes the multiples of p. p may have any Z and may be infinite; if it is infinite, c becomes 0.
     ///
-    /// On the curve with c = Z, p is the affine point (XZ, YZ^2). There 2p is computed in Jacobian coordinates; its Z is
-    /// called Z_2p. On the curve with c = Z Z_2p, both p and 2p are affine, and the other multiples are computed there.
-    /// In no addition (2k + 1) p + 2p are the operands equal or opposite, because p has the order r > 16.
+    /// On the curve with c = Z, p is the affine point (XZ, YZ^2). There 2p is computed in Jacobian coordinates; its Z
+    /// is called Z_2p. On the curve with c = Z Z_2p, both p and 2p are affine, and the other multiples are computed
+    /// there. In no addition (2k + 1) p + 2p are the operands equal or opposite, because p has the order r > 16.
     package func fill(_ p: G1, _ s: Limbs) {
         var arena = Arena(s)
         let sum = G1Jacobian(limbs: arena.take(G1Jacobian.count)), step = arena.g1Affine()
@@ -61,7 +61,7 @@ package struct G1Multiples {
         Fp.mul(factor, factor, z, t)
     }
 
-    /// r = k p for k < 2^bits with bits in 1...256. The time depends on `bits` only.
+    /// r = k * p for k < 2^bits with bits in 1...256. The time depends on `bits` only.
     ///
     /// Up to 64 bits the whole scalar is written in signed odd digits of four bits: 14 bits cost 12 doublings and 4
     /// additions. A longer scalar is split into two halves (`ScalarSplit`): 124 doublings, 65 additions.
@@ -79,7 +79,7 @@ package struct G1Multiples {
     /// r = sum, converted from the table's curve to E.
     func store(_ sum: G1Jacobian, in r: G1, _ s: Limbs) { sum.store(r, factor: factor, s) }
 
-    /// sum = k p, with k written in `digits` digits of four bits.
+    /// sum = k * p, with k written in `digits` digits of four bits.
     ///
     /// With n = k | 1, digit i of n is ((n >> 4i | 1) mod 32) - 16, which is odd, and the highest digit is n >> 4i | 1
     /// (Joye and Tunstall, "Exponent recoding and regular exponentiation algorithms", AFRICACRYPT 2009, algorithm 6).
@@ -97,7 +97,7 @@ package struct G1Multiples {
         makeExact(sum, entry(0), k, s)
     }
 
-    /// sum = (k0 + k1 lambda) p for k0 and k1 below 2^126, each written in 32 digits as in `multiplyShort`.
+    /// sum = (k0 + k1 * lambda) * p for k0 and k1 below 2^126, each written in 32 digits as in `multiplyShort`.
     ///
     /// No addition is exceptional. Write the sum (a + b lambda) p before an addition as (a, b), and the added multiple
     /// as (c, 0) or (0, c). Here c is odd, |c| < 16, and a and b are below 2^125.7. If the points were equal or
@@ -124,7 +124,7 @@ package struct G1Multiples {
         makeExact(sum, image(0), k1, s)
     }
 
-    /// sum = d p, where d is the highest digit of |k| | 1 with the sign of k.
+    /// sum = d * p, where d is the highest digit of |k| | 1 with the sign of k.
     @inline(__always)
     private func start(_ sum: G1Jacobian, _ k: SignedScalar, top: Int) {
         choose(sum.affine, entry(0), k, digit: top, isTop: true)
@@ -132,7 +132,7 @@ package struct G1Multiples {
         Fp.setOne(sum.z)
     }
 
-    /// point = d p, where d is digit i of k, or the image of this point. `first` is the first of the eight entries to
+    /// point = d * p, where d is digit i of k, or the image of this point. `first` is the first of the eight entries to
     /// use. The y of `point` is of class 2.
     ///
     /// With h = (n >> 4i mod 32) >> 1 the digit is 2h - 15: entry h - 8 if h >= 8, and otherwise minus entry 7 - h. The

@@ -4,7 +4,7 @@ extension G1 {
         G1Multiples.count &+ max(G1Multiples.scratch, G1Multiples.vartimeScratch)
     }
 
-    /// self = k p for a public point and a public k < 2^256. Variable time.
+    /// self = k * p for a public point and a public k < 2^256. Variable time.
     package func multiplyVartime(_ p: G1, by k: Scalar, _ s: Limbs) {
         let multiples = G1Multiples(s), t = s + G1Multiples.count
         multiples.fill(p, t)
@@ -19,7 +19,7 @@ extension G1Multiples {
         2 &* digits &+ G1Jacobian.count &+ G1Affine.count &+ 4 &+ G1Jacobian.scratch
     }
 
-    /// r = k p for public k and p, where p is the point of the table. Both halves of the scalar are written in
+    /// r = k * p for public k and p, where p is the point of the table. Both halves of the scalar are written in
     /// non-adjacent form of width 5 and used in one loop (interleaved) (Möller, "Algorithms for multi-exponentiation",
     /// SAC 2001, section 3.2): 125 doublings and about 42 additions.
     ///
@@ -40,8 +40,8 @@ extension G1Multiples {
         store(sum, in: r, t)
     }
 
-    /// sum = sum + digit p, or + digit times the image of p, as `table` says. `isInfinite` tells whether the sum is
-    /// still infinite.
+    /// Adds to the sum `digit` times p (`table` 0) or times the image of p (`table` 8). `table` is the index of the
+    /// first entry of that point. `isInfinite` tells whether the sum is still infinite.
     @inline(__always)
     private func addVartime(_ sum: G1Jacobian, table: Int, _ digit: Int, _ isInfinite: inout Bool, _ s: Limbs) {
         guard digit != 0 else { return }

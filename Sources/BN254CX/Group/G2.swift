@@ -1,6 +1,6 @@
-/// A point of the twist E': Y^2 = X^3 + (1 - i) over Fp2 in 24 limbs of an arena: X, Y, Z with x = X/Z and y = Y/Z; (0
-/// : 1 : 0) is the point at infinity. G2 is the subgroup of order r. The whole group has the odd order r(2p - r), so
-/// the complete formulas hold for all of its points.
+/// A point of the twist E': Y^2 = X^3 + (1 - i) over Fp2 in 24 limbs of an arena: X, Y, Z with x = X/Z and y = Y/Z. The
+/// point at infinity is (0, 1, 0). G2 is the subgroup of order r. The whole group has the odd order r(2p - r), so the
+/// complete formulas hold for all of its points.
 ///
 /// The formulas are those of `G1`, with b3 = 3(1 - i).
 package struct G2 {
@@ -50,7 +50,8 @@ package struct G2 {
         finishAdd(t3, t4, t5, x3, plus, minus, s)
     }
 
-    /// X3 = t3 minus - t4 t5, Y3 = plus minus + x3 t5, Z3 = plus t4 + x3 t3. Scratch: 48 limbs.
+    /// The last step of `add`: X3 = t3 * minus - t4 * t5, Y3 = plus * minus + x3 * t5, Z3 = plus * t4 + x3 * t3.
+    /// Scratch: 48 limbs.
     @inline(__always)
     private func finishAdd(_ t3: Fp2, _ t4: Fp2, _ t5: Fp2, _ x3: Fp2, _ plus: Fp2, _ minus: Fp2, _ s: Limbs) {
         var arena = Arena(s)
@@ -93,7 +94,7 @@ package struct G2 {
         G2.equalMask(x, z, q.x, q.z, s) & G2.equalMask(y, z, q.y, q.z, s)
     }
 
-    /// All ones if a/b = c/d, else zero.
+    /// All ones if the fractions a/b and c/d are equal, else zero.
     private static func equalMask(_ a: Fp2, _ b: Fp2, _ c: Fp2, _ d: Fp2, _ s: Limbs) -> Limb {
         var arena = Arena(s)
         let left = arena.fp2(), right = arena.fp2(), t = arena.scratch
@@ -105,8 +106,8 @@ package struct G2 {
 }
 
 extension Fp2Product {
-    /// self = times (1 - i) w for w of class k: the real part is times (re + im), the imaginary part times (im - re +
-    /// k). The result is of class 2k times.
+    /// self = times * (1 - i) * w for w of class k. The real part is times * (w.re + w.im), the imaginary part is times
+    /// * (w.im - w.re) plus a multiple of p that makes it positive. The result is of class 2 * k * times.
     @inline(__always)
     func multiplyByB(_ w: Fp2Product, class k: Int, times: Limb) {
         let imaginary = (Wide(w.im) + Wide(multiple: k) - Wide(w.re)) * times

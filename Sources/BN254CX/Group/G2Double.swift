@@ -1,5 +1,5 @@
-/// The values that a doubling on the twist and the tangent of the Miller loop have in common: five elements of Fp2 in
-/// 40 limbs of scratch.
+/// The values that a doubling of a point (X, Y, Z) of the twist and the tangent of the Miller loop have in common: five
+/// elements of Fp2 in 40 limbs of scratch. b3 is 3(1 - i).
 struct G2DoublingTerms {
     /// The number of limbs of the terms.
     static var count: Int { 5 &* Fp2.count }
@@ -8,15 +8,15 @@ struct G2DoublingTerms {
 
     let limbs: Limbs
 
-    /// Y^2.
+    /// The square Y^2.
     @inline(__always) var yy: Fp2 { Fp2(limbs) }
-    /// B = b3 Z^2.
+    /// The number B = b3 Z^2.
     @inline(__always) var b: Fp2 { Fp2(limbs + 8) }
-    /// C = Y^2 - 3 b3 Z^2.
+    /// The number C = Y^2 - 3 b3 Z^2.
     @inline(__always) var c: Fp2 { Fp2(limbs + 16) }
-    /// YZ.
+    /// The product YZ.
     @inline(__always) var yz: Fp2 { Fp2(limbs + 24) }
-    /// 2XY.
+    /// Twice the product XY.
     @inline(__always) var xy: Fp2 { Fp2(limbs + 32) }
 
     /// Computes the terms of p. 2 squarings and 2 products in Fp2, 10 reductions.
@@ -39,8 +39,8 @@ struct G2DoublingTerms {
         xy.reduce(w)  // class 4
     }
 
-    /// r = 2p: X3 = 2XY C, Y3 = C (C + 4B) + 8 Y^2 B, Z3 = 8 Y^2 YZ (eprint 2015/1060, algorithm 9, rearranged).
-    /// 4 products in Fp2, 6 reductions.
+    /// r = 2p for the p of `compute`: X3 = 2XY C, Y3 = C (C + 4B) + 8 Y^2 B, Z3 = 8 Y^2 YZ (eprint 2015/1060, algorithm
+    /// 9, rearranged). 4 products in Fp2, 6 reductions.
     @inline(__always)
     func finish(_ r: G2, _ s: Limbs) {
         var arena = Arena(s)

@@ -75,8 +75,8 @@ struct G2Jacobian {
         y.reduce(w)  // class 8
     }
 
-    /// p = (X, Y, Z f) for f = `factor` in Fp, converted to the coordinates of `G2`: (XZf, Y, (Zf)^3), or (0, 1, 0) if
-    /// Zf is 0.
+    /// Writes the point (X, Y, Zf) with f = `factor` in Fp to p, in the coordinates of `G2`: (XZf, Y, (Zf)^3). If Zf is
+    /// 0, p becomes the point at infinity.
     func store(_ p: G2, factor: ConstLimbs, _ s: Limbs) {
         let zz = Fp2(s), t = s + Fp2.count
         z.multiply(z, byFp: factor, t)

@@ -4,14 +4,14 @@ extension G2 {
     /// The number of limbs of scratch that `multiply` uses.
     package static var multiplyScratch: Int { G2Combination.count &+ G2Combination.scratch }
 
-    /// self = k p for p in G2 and k < 2^bits with bits in 1...256, as for `G1` and `GT`. `bits` does not change the
+    /// self = k * p for p in G2 and k < 2^bits with bits in 1...256, as for `G1` and `GT`. `bits` does not change the
     /// time: a short way would be useless, because no point of G2 is multiplied by a PIN. See `G2Combination`.
     package func multiply(_ p: G2, by k: Scalar, bits: Int, _ s: Limbs) {
         G2Combination(limbs: s).multiply(self, p, k, s + G2Combination.count)
     }
 }
 
-/// Computes k p as k0 p + k1 psi(p) + k2 psi^2(p) + k3 psi^3(p) with sign-aligned digits. This takes 64 doublings, 63
+/// Computes k * p as k0 p + k1 psi(p) + k2 psi^2(p) + k3 psi^3(p) with sign-aligned digits. This takes 64 doublings, 63
 /// mixed and 2 complete additions, and 7 more additions for the table (eprint 2013/158, algorithm 2).
 private struct G2Combination {
     private static var entries: Int { 8 }
@@ -30,13 +30,13 @@ private struct G2Combination {
     @inline(__always) private var norm: Limbs { digits.limbs + SignAlignedDigits.count }
     @inline(__always) private var tableZ: Fp2 { Fp2(norm + Fp.count) }
 
-    /// r = k p.
+    /// r = k * p.
     ///
-    /// No addition is exceptional. Let a be the vector of the sum's coefficients over p, psi(p), ..., and e that of the
-    /// next column. If the points were equal or opposite, 2a -+ e would be a relation. This relation is not zero,
-    /// because e0 is odd. Before the last column, its numbers are below 2^62.33 + 3, but every relation other than zero
-    /// has a number of at least 2^63 (`CurveConstantsTests`). The last addition, and the correction for an even k0, use
-    /// complete formulas.
+    /// No addition is exceptional. Let a be the vector of the sum's coefficients over p, psi(p), ..., and e the vector
+    /// of the next column's digits. If the points were equal or opposite, 2a - e or 2a + e would be a relation (see
+    /// `ScalarSplit`). This relation is not zero, because e0 is odd. Before the last column, the relation's numbers are
+    /// below 2^62.33 + 3, but every relation other than zero has a number of at least 2^63 (`CurveConstantsTests`). The
+    /// last addition, and the correction for an even k0, use complete formulas.
     func multiply(_ r: G2, _ p: G2, _ k: Scalar, _ s: Limbs) {
         let (k0, k1, k2, k3) = ScalarSplit4.split(k, s)
         digits.recode(k0.magnitude, k1.magnitude, k2.magnitude, k3.magnitude)
@@ -86,7 +86,7 @@ private struct G2Combination {
         point.y.normalise()
     }
 
-    /// y = 2p - y, of class 2, if the mask is all ones.
+    /// y = 2p - y, of class 2, if the mask is all ones. Here p is the prime of the field.
     @inline(__always)
     private static func negateLazily(_ y: Fp2, _ mask: Limb) {
         Fp.negateLazily(y.re, mask: mask)

@@ -6,8 +6,8 @@ extension GT {
         max(17 &* count, 12 &* count &+ SignAlignedDigits.count) &+ max(Fp12.scratch, ScalarSplit4.scratch)
     }
 
-    /// self = a^k for k < 2^bits with bits in 1...256. The time depends on `bits` only. If bits is above 64, a must
-    /// have order r or 1, as every value of the pairing has.
+    /// self = a^k for k < 2^bits with bits in 1...256. The time depends on `bits` only. If bits is above 64, the order
+    /// of `a` must be r or 1, as every value of the pairing has.
     package func power(_ a: GT, by k: Scalar, bits: Int, _ s: Limbs) {
         if bits <= 64 { shortPower(a, by: k, bits: bits, s) } else { longPower(a, by: k, s) }
     }

@@ -37,7 +37,7 @@ package struct Scalar {
         return declassify(nonZeroMask(excess)) == 0
     }
 
-    /// Writes 32 big-endian bytes. False if `octets` has another length.
+    /// Writes the number as 32 big-endian bytes. False if `octets` has another length.
     package func encode(into octets: inout MutableSpan<UInt8>) -> Bool {
         guard octets.count == 32 else { return false }
         octets.withUnsafeMutableBufferPointer { buffer in

@@ -38,7 +38,7 @@ package enum ScalarSplit {
         return (SignedScalar(k0), SignedScalar(k1))
     }
 
-    /// The number k factor / 2^320, rounded, modulo 2^128.
+    /// The number k * factor / 2^320, rounded, modulo 2^128.
     @inline(__always)
     private static func quotient(_ k: Scalar, _ factor: ConstLimbs, _ s: Limbs) -> UInt128 {
         __gmpn_sec_mul(s, k.limbs, 4, factor, 4, nil)
@@ -50,7 +50,7 @@ package enum ScalarSplit {
 }
 
 extension Scalar {
-    /// self = a + b lambda mod r. Different pairs of a and b yield different results, because the numbers of a relation
+    /// self = a + b * lambda mod r. Different pairs (a, b) yield different results, because the numbers of a relation
     /// other than zero are longer than 64 bits (see `ScalarSplit`). Constant time.
     ///
     /// It is computed as r - (b L mod r) + a with L = -lambda > 0. Both b L and r + a are below 2^256.
@@ -68,8 +68,9 @@ extension Scalar {
 /// Splits a scalar into four short numbers: k = k0 + k1 p + k2 p^2 + k3 p^3 mod r with |kj| < 2^63.33, for every k <
 /// 2^256. Constant time. On G2 the multiplication by p is the map psi, and on GT the power by p is the Frobenius map.
 ///
-/// Galbraith and Scott, "Exponentiation in pairing-friendly groups using homomorphisms", Pairing 2008, section 4.2. The
-/// basis of relations is (u = -x; the absolute values of each column add up to 5u at most):
+/// Galbraith and Scott, "Exponentiation in pairing-friendly groups using homomorphisms", Pairing 2008, section 4.2.
+/// With u = -x, the basis of all relations is the four rows below. The absolute values of each column add up to 5u at
+/// most.
 ///
 ///     (2u - 1, 0, 2u, -1), (1, 2u - 1, -1, 2u), (2u - 1, -u, 1 - u, -u), (-u, 2u, 2u - 1, -u)
 enum ScalarSplit4 {
@@ -86,7 +87,7 @@ enum ScalarSplit4 {
         return (SignedScalar(k0), SignedScalar(k1), SignedScalar(k2), SignedScalar(k3))
     }
 
-    /// The number k factor / 2^312, rounded, modulo 2^128, with the factor in row `row`.
+    /// The number k * factor / 2^312, rounded, modulo 2^128. The factor is the one of row `row` of `bn_gs_factors`.
     @inline(__always)
     private static func quotient(_ k: Scalar, _ row: Int, _ s: Limbs) -> UInt128 {
         __gmpn_sec_mul(s, k.limbs, 4, bn_gs_factors() + 4 &* row, 4, nil)

@@ -12,14 +12,14 @@ struct SignAlignedDigits {
 
     let limbs: Limbs
 
-    /// Computes the columns of |k0| | 1, |k1|, |k2|, |k3|, which are the arguments.
+    /// Computes the columns of k0 | 1, k1, k2 and k3. The arguments are the absolute values of the four scalars.
     func recode(_ k0: UInt128, _ k1: UInt128, _ k2: UInt128, _ k3: UInt128) {
         let first = Limb(truncatingIfNeeded: k0) | 1
         var second = Limb(truncatingIfNeeded: k1), third = Limb(truncatingIfNeeded: k2)
         var fourth = Limb(truncatingIfNeeded: k3)
         for i in 0..<SignAlignedDigits.columns {
-            // The digit is -1 if the next bit of k0 is 0. Then the rest of each other scalar with a digit other than 0
-            // grows by one.
+            // The first scalar's digit is -1 if its next bit is 0. Then the digits of the others are 0 or -1. Where
+            // such a digit is -1, subtracting it makes the rest of that scalar larger by one.
             let next = i < 63 ? first &>> Limb(i &+ 1) & 1 : i == 63 ? 0 : 1
             let minus = next ^ 1
             limbs[i] = minus &<< 3 | (fourth & 1) &<< 2 | (third & 1) &<< 1 | second & 1
@@ -34,7 +34,8 @@ struct SignAlignedDigits {
     @inline(__always)
     private static func halve(_ n: Limb, _ minus: Limb) -> Limb { n &>> 1 &+ n & minus }
 
-    /// The index of column i's sum among the eight: bits 0 to 2 belong to the second to fourth scalar.
+    /// The index of the sum of column i among the eight sums. Bit 0 is set if the second scalar has a digit other than
+    /// 0 in this column, bit 1 if the third has one, bit 2 if the fourth has one.
     @inline(__always)
     func index(_ i: Int) -> Int { Int(truncatingIfNeeded: limbs[i] & 7) }
 

@@ -3,7 +3,8 @@ package enum FinalExponentiation {
     /// The number of limbs of scratch that `run` uses.
     package static var scratch: Int { 9 &* Fp12.count &+ max(Fp12.powUScratch, Fp12.inverseScratch) }
 
-    /// r = f^((p^12 - 1)/r). r and f may be the same limbs.
+    /// Writes f^((p^12 - 1)/r) to the parameter `r`; in the exponent, r is the order of the group. `r` and `f` may be
+    /// the same limbs.
     package static func run(_ r: GT, _ f: MillerValue, _ s: Limbs) {
         let easy = Fp12(s), t = s + Fp12.count
         easyPart(easy, f.value, t)
@@ -20,8 +21,9 @@ package enum FinalExponentiation {
         r.multiply(r, m, t)
     }
 
-    /// r = f^((p^4 - p^2 + 1)/r) (Scott, Benger, Charlemagne, Dominguez Perez, Kachisa, "On the final exponentiation
-    /// for calculating pairings on ordinary elliptic curves", eprint 2008/490, section 5).
+    /// Writes f^((p^4 - p^2 + 1)/r) to the parameter `r`; in the exponent, r is the order of the group (Scott, Benger,
+    /// Charlemagne, Dominguez Perez, Kachisa, "On the final exponentiation for calculating pairings on ordinary
+    /// elliptic curves", eprint 2008/490, section 5).
     ///
     /// The exponent is l0 + l1 p + l2 p^2 + p^3 with l2 = 6x^2 + 1, l1 = -36x^3 - 18x^2 - 12x + 1,
     /// l0 = -36x^3 - 30x^2 - 18x - 2, so that the result is y0 y1^2 y2^6 y3^12 y4^18 y5^30 y6^36 with

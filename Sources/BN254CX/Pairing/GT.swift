@@ -15,7 +15,7 @@ package struct GT {
     /// The value as an element of Fp12.
     @inline(__always) var value: Fp12 { Fp12(limbs) }
 
-    /// self = a b.
+    /// self = a * b.
     package func multiply(_ a: GT, _ b: GT, _ s: Limbs) { value.multiply(a.value, b.value, s) }
 
     /// self = a^2.

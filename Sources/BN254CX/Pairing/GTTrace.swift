@@ -4,9 +4,9 @@ extension GT {
     /// The number of limbs of scratch that `encodeTrace` uses.
     package static var traceScratch: Int { 48 &+ 16 }
 
-    /// Writes the trace to Fp4, 128 bytes. The trace is three times the coefficients of w^0 and w^3, because the other
-    /// coefficients cancel. These two come first in the encoding of the value, so the trace is computed from the
-    /// encoding. False if `octets` does not have 128 bytes.
+    /// Writes the value's trace from Fp12 to the subfield Fp4, 128 bytes. The trace is three times the coefficients of
+    /// w^0 and w^3, because the other coefficients cancel. These two come first in the encoding of the value, so the
+    /// trace is computed from the encoding. False if `octets` does not have 128 bytes.
     package func encodeTrace(into octets: inout MutableSpan<UInt8>, _ s: Limbs) -> Bool {
         guard octets.count == GT.traceOctets else { return false }
         return s.withMemoryRebound(to: UInt8.self, capacity: GT.octets) { bytes in
@@ -19,7 +19,7 @@ extension GT {
         }
     }
 
-    /// Computes the 32 bytes of 3 a from the 32 bytes of a. Scratch: 16 limbs.
+    /// Reads a number of 32 bytes and writes three times this number modulo p, 32 bytes. Scratch: 16 limbs.
     private static func encodeTriple(_ bytes: UnsafeMutablePointer<UInt8>, _ a: UnsafePointer<UInt8>, _ s: Limbs) {
         let value = s, double = s + 4
         _ = Fp.decode(value, a, s + 4)

@@ -22,7 +22,8 @@ package enum MillerLoop {
         @inline(__always) var hasLine: Bool { self != .square && self != .conjugate }
     }
 
-    /// The number of lines: one for each doubling, one for each addition, and the two last ones.
+    /// The number of lines: one for each doubling, one for each addition of Q, and the lines through psi(Q) and
+    /// -psi^2(Q).
     static var lines: Int { 64 &+ CurveCard.loopBits.nonzeroBitCount &+ 2 }
     /// The number of limbs of scratch that `run` uses.
     static var scratch: Int { Line.count &+ max(MillerPair.scratch, Fp12.scratch) }
@@ -60,7 +61,7 @@ package enum MillerLoop {
 
 /// Provides the lines of a pair in the Miller loop.
 protocol LineSource {
-    /// f = f times the line of the step, if the step has a line. Scratch: `MillerLoop.scratch`.
+    /// Multiplies f by the line of the step, if the step has a line. Scratch: `MillerLoop.scratch`.
     mutating func multiply(_ f: Fp12, _ step: MillerLoop.Step, _ s: Limbs)
 }
 

@@ -52,7 +52,7 @@ extension Pairing {
             &+ max(MillerLoop.scratch, FinalExponentiation.scratch, Fp.powerScratch)
     }
 
-    /// r = e(q, p).
+    /// r = e(q, p) for a prepared q.
     @inline(never)
     package static func pairing(_ r: GT, _ q: PreparedG2, _ p: G1, _ s: Limbs) {
         let ratios = s, t = s + PreparedLines.ratiosCount

@@ -151,8 +151,8 @@ def log_in(
 ) -> None:
     """Asks for the PIN and does the work. Raises Blocked if the user is blocked afterwards, for its own exit code."""
     user = known(sdk, args.user)
-    # The user sees who asks for the login and which server will check the PIN, before the PIN is asked for, because an
-    # attacker can show an own code, to be logged in as the user.
+    # The user sees who asks for the login and which server will check the PIN, before the PIN is asked for, because the
+    # code may be that of an attacker's browser, which the login would log in as the user.
     name = f"{sdk.get_session_details(code).app_name or 'an application without a name'}, " if code else ""
     say(f"Login at {name}{user.backend} as {user.id}")
     with entered_pin(args, "PIN until now" if args.run is change_pin else "PIN") as pin:

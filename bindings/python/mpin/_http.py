@@ -21,7 +21,8 @@ from ._context import HTTPRequest, HTTPResponse
 from ._errors import CanceledError, NetworkError
 
 _CURL = "libcurl.so.4"
-#: The largest body in bytes. Of a larger one, one byte more is passed on, so that the library refuses the answer.
+#: The largest accepted body of an answer, in bytes. Of a larger body, one byte more than this is passed on, so that the
+#: library refuses the answer.
 _LIMIT = 1 << 20
 #: The time between two checks for a cancel, in seconds.
 _PAUSE = 0.05
@@ -78,7 +79,8 @@ class Transport:
             if proxy:
                 connection.set_tunnel(host, port)
         if not proxy:
-            # Replaces the function that makes the socket, because it would connect to any address of a host name.
+            # Replaces http.client's function that makes the socket, because that function would connect to any address
+            # of a host name.
             connection._create_connection = functools.partial(_connect, request)  # type: ignore[attr-defined]
         return connection
 

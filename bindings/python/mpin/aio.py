@@ -121,7 +121,8 @@ def _opening(make: Callable[P, _blocking.SDK]) -> Callable[P, AsyncContextManage
         try:
             sdk = await asyncio.shield(opened)
         except asyncio.CancelledError:
-            # There is no handle yet, so the call cannot be cancelled. It ends within its timeout.
+            # The SDK has no handle yet, so the call that opens it cannot be cancelled. The call ends within its
+            # timeout.
             opened.add_done_callback(_close)
             raise
         try:

@@ -34,9 +34,10 @@ class PinMapping(enum.IntEnum):
     DECIMAL6 = 0
     #: The decimal number mod 10^4: 14 bits.
     DECIMAL4 = 1
-    #: Java's string hash mod 10^4: 14 bits. For tokens of the old SDK core.
+    #: Java's string hash of the PIN, then as for LEGACY14: 14 bits. For tokens of the old SDK core.
     LEGACY_HASH = 2
-    #: The low 14 bits of a signed decimal number's remainder by 10^4, as in the old library.
+    #: The low 14 bits of a signed decimal number's remainder by 10^4. The old library treated its integer argument in
+    #: this way.
     LEGACY14 = 3
 
 

@@ -63,7 +63,8 @@ def talk(arguments: "list[str]", typed: "list[bytes]", question: bytes = b"") ->
         if lines and is_asked and (is_silent or count < asked):
             os.write(terminal, lines.pop(0))
             pressed = time.monotonic()
-        # A signal just before Python begins to read is noticed only after the read, so it is sent again.
+        # If a signal comes just before Python begins to read, Python notices it only after the read. So the Ctrl-C is
+        # sent again.
         elif not lines and typed[-1].endswith(b"\x03") and time.monotonic() > pressed + 1:
             os.write(terminal, b"\x03")
             pressed = time.monotonic()
@@ -188,7 +189,7 @@ def test_a_qr_code_of_another_host_needs_a_yes(
     )
     assert without.returncode == 1 and f"service Shop, at {server}, not {post_office[0]}" in without.stderr
     assert f"{server} is not your server: refused (--trust-domain" in without.stderr
-    # Only https pages are in a trusted domain, and this page is not https.
+    # Only a page with an https URL can be in a trusted domain, and this page has an http URL.
     code, said = talk([*command, "--trust-domain", "127.0.0.1"], [b"n\n"], b"[y/N] ")
     assert (code, "refused" in said) == (1, True), said
     code, said = talk(command, [b"y\n", b"1234\n"], b"[y/N] ")

@@ -32,7 +32,7 @@ TYPES: dict[str, Any] = {
     "int64_t *": ctypes.POINTER(ctypes.c_int64),
     "const char *const *": ctypes.POINTER(ctypes.c_char_p),
 }
-#: The classes of the structures.
+#: The Python class of each structure in mpin.h.
 STRUCTURES: dict[str, Any] = {
     "mpin_http_request": structures.HTTPRequest,
     "mpin_context": structures.Context,

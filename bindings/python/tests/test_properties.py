@@ -16,7 +16,8 @@ settings.register_profile("libmpin", deadline=None, max_examples=60, derandomize
 settings.load_profile("libmpin")
 
 ids = st.binary(min_size=1, max_size=80)
-#: Below the order of the groups, and larger than any PIN: if both were equal, the token would be infinity.
+#: Scalars below the order of the groups and larger than any PIN. If a scalar were equal to the PIN, the token would be
+#: the point at infinity, which has no encoding.
 scalars = st.integers(2**64, 2**253).map(lambda number: number.to_bytes(32, "big"))
 pins = st.integers(0, 999_999).map(lambda number: f"{number:06}".encode())
 
@@ -79,7 +80,7 @@ def test_the_pin_of_the_registration_and_no_other(id: bytes, s: bytes, own: byte
         assert context.verify(date, id, ut or u, y, crypto.client_2(x, y, sec)) == (own == typed)
 
 
-#: The number of arguments of each primitive, and values to pass instead of octets or numbers.
+#: Each primitive with the number of its arguments. The test calls it with octets, numbers and values of wrong types.
 PRIMITIVES: "list[tuple[Callable[..., Any], int]]" = [
     (crypto.hash_id, 1),
     (crypto.map_to_g1, 1),

@@ -57,8 +57,8 @@ inline void Append(std::string &text, const char *bytes, size_t size) {
         std::string larger;
         larger.reserve(std::max(2 * text.capacity(), text.size() + size));
         larger.append(text);
-        /* This comes before the old memory is wiped: `bytes` may be inside it.
-         */
+        /* Appends before the old memory is wiped, because `bytes` may be inside
+         * that memory. */
         larger.append(bytes, size);
         Wipe(text);
         text.swap(larger);
@@ -98,7 +98,8 @@ public:
     operator String &();
     operator Null &();
 
-    /** The member of an Object, the element of an Array. */
+    /** Return the member `name` of an Object, or the element `index` of an
+     * Array. */
     UnknownElement &operator[](const std::string &name);
     const UnknownElement &operator[](const std::string &name) const;
     UnknownElement &operator[](size_t index);
@@ -333,7 +334,8 @@ inline UnknownElement::UnknownElement(const String &value)
 inline UnknownElement::UnknownElement(const Null &value)
     : m_held(std::make_shared<Held_T<Null>>(value)) {}
 
-/* The copy comes first, because `other` may be inside this element. */
+/* Copies `other` before the old value is freed, because `other` may be inside
+ * this element. */
 inline UnknownElement &UnknownElement::operator=(const UnknownElement &other) {
     m_held = other.m_held->Copy();
     return *this;

@@ -136,9 +136,10 @@ private:
         return Number(value);
     }
 
-    /* The number in the digits from `start` on. strtod() expects the decimal
-     * point of the program's locale. A stream with a fixed locale is not used,
-     * because it would keep a copy of the digits. */
+    /* Returns the number in the digits from `start` on. The "." is replaced,
+     * because strtod() expects the decimal point of the program's locale. A
+     * stream with a fixed locale is not used, because it would keep a copy of
+     * the digits. */
     double Value(size_t start) const {
         String digits;
         for (size_t i = start; i < m_at; ++i) {
@@ -226,7 +227,8 @@ private:
             Add(text, static_cast<char>(0x80 | ((c >> (6 * more)) & 0x3f)));
     }
 
-    /* The next character; 0 at the end. Outside of strings, JSON has no NUL. */
+    /* The next character; 0 at the end. A NUL in the text gives 0, too; no
+     * caller accepts 0. */
     char Peek() const { return m_at < m_text.size() ? m_text[m_at] : '\0'; }
     bool Take(char c) {
         if (m_at >= m_text.size() || m_text[m_at] != c) return false;
