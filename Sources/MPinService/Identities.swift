@@ -91,8 +91,8 @@ package struct Identities: Sendable {
 }
 
 extension Identities {
-    /// Packs what versions before 1.1.0 have left as JSON, once in the life of a store: a record that takes longer to read
-    /// would tell known IDs from unknown ones. What cannot be read stays as it is.
+    /// Packs the records that versions before 1.1.0 wrote as JSON, once in the life of a store. Otherwise the time to read
+    /// a record would tell known IDs from unknown ones. A record that cannot be read is not changed.
     package func pack(at now: Moment) async throws {
         let done = Table<Bool>("packed", in: store)
         guard try await !done.contains("identity", at: now) else { return }
@@ -100,7 +100,7 @@ extension Identities {
         _ = try await done.create("identity", true, at: now)
     }
 
-    /// A hundred at a time: a login waits for no more.
+    /// Packs a hundred records in one change, so that a login does not wait longer than that.
     private func pack(_ table: String, at now: Moment) async throws {
         var last: String?
         while true {
@@ -113,7 +113,7 @@ extension Identities {
     }
 }
 
-/// Stores identities in the present form.
+/// Packs the records with these keys.
 private struct Pack: NamedChange {
     static let name = "pack"
 
@@ -129,7 +129,7 @@ private struct Pack: NamedChange {
     }
 }
 
-/// An attempt that was asked for.
+/// The result of ``Identities/reserve(_:at:)``.
 package struct Attempt: Sendable {
     /// A random number from 1 to 2^63 - 1.
     package let id: Int64

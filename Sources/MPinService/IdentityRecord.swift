@@ -26,8 +26,8 @@ package struct IdentityRecord: Storable, Equatable {
     package var revoked = false
     /// Whether a PIN of the identity was right at least once. Then its shares are no longer handed out.
     package var isProven = false
-    /// What began the block: the id of the attempt that was settled then, or less than 0 where it was reserved; 0: nobody
-    /// knows.
+    /// The attempt with which the present block began: its id if that was when it was settled, minus its id if it was when
+    /// it was reserved; 0 if that is not known.
     package var blockedBy: Int64 = 0
 
     package init(mpinID: String, userID: String, keyID: String, registered: Moment) {
@@ -60,11 +60,11 @@ extension IdentityRecord {
         if !members.isAtEnd { blockedBy = try members.number() }
     }
 
-    /// Whether the bytes are of the present form.
+    /// Whether the bytes are a packed record, and not JSON of a version before 1.1.0.
     static func isPacked(_ bytes: [UInt8]) -> Bool { (try? Unpacker(bytes, version: 1)) != nil }
 
-    /// As long whatever the counts and marks are, but for the attempts that are being judged: each login reads and writes a
-    /// record twice, and the time must not tell what became of the logins before it.
+    /// The length depends on the number of attempts in progress, but not on the counts and flags. Each login reads and
+    /// writes a record twice, and the time for it must not reveal how earlier logins ended.
     package func stored() throws -> [UInt8] {
         var members = Packer(version: 1, capacity: 512)
         for text in [mpinID, userID, keyID] { members.put(text) }
@@ -159,18 +159,19 @@ extension IdentityRecord {
         return blockedUntil == earlier.blockedUntil ? nil : blockedUntil.map { NewBlock(until: $0) }
     }
 
-    /// The block that has begun by `change` since the record was `earlier`, also where the change was made before and its answer
-    /// lost. `change`: as ``blockedBy``.
-    package mutating func block(by change: Int64, since earlier: IdentityRecord) -> BegunBlock? {
+    /// The block that has begun with `change` since the record was `earlier`; nil if none has. If the answer to a change was
+    /// lost, the change runs again and finds its own block in `earlier`; that block is returned, too. `change` has the
+    /// form of ``blockedBy``.
+    package mutating func block(by change: Int64, since earlier: IdentityRecord) -> NewBlock? {
         if let block = block(since: earlier) {
             blockedBy = change
             return block
         }
         guard blockedBy == change else { return nil }
-        return blocked ? BegunBlock(until: nil) : blockedUntil.map { BegunBlock(until: $0) }
+        return blocked ? NewBlock(until: nil) : blockedUntil.map { NewBlock(until: $0) }
     }
 
-    /// Forgets the wrong PINs, but not the attempts that are being judged now: theirs will count.
+    /// Resets the count of wrong PINs and ends a block. Attempts in progress are counted when they end.
     package mutating func unblock(at now: Moment) {
         countLost(AttemptPolicy(), at: now)
         (attempts, failuresSinceSuccess, refused) = (0, 0, 0)

@@ -4,8 +4,8 @@ import MPinSecrets
 package import MPinStore
 import Synchronization
 
-/// Whether somebody still waits for an identity whose attempts are all being judged.
-private final class BusyWait: Sendable {
+/// Ends a reservation's wait for attempts in progress when its result is no longer needed.
+private final class ReservationWait: Sendable {
     private let ended = Mutex(false)
 
     var hasEnded: Bool { ended.withLock { $0 } }
@@ -109,7 +109,7 @@ extension AuthenticationService {
             guard !claimed.isEmpty else { throw ServiceError.noChallenge }
             return (claimed, try await reserve(id))
         }
-        let wait = BusyWait()
+        let wait = ReservationWait()
         async let reserving = reserve(id, wait)
         let claimed: [Challenge]
         do {
@@ -125,9 +125,9 @@ extension AuthenticationService {
 
     private var areFar: Bool { !challenges.isNear && !identities.isNear }
 
-    /// Waits for attempts in progress where they are all that the policy leaves: logins of one user at the same time do
-    /// not refuse each other.
-    private func reserve(_ id: MPinID, _ wait: BusyWait = BusyWait()) async throws -> Attempt {
+    /// Reserves an attempt. If the attempts in progress are all that the policy allows, it waits until one has ended,
+    /// so that simultaneous logins of one user do not refuse each other.
+    private func reserve(_ id: MPinID, _ wait: ReservationWait = ReservationWait()) async throws -> Attempt {
         var waited = 0
         while waited < limits.busyMilliseconds, !wait.hasEnded {
             let attempt = try await identities.reserve(id, at: now)
@@ -173,25 +173,26 @@ extension AuthenticationService {
         return Judgement(settlement: answered == nil ? .wrong : .right, answered: answered)
     }
 
-    /// Settles the attempt and keeps the token: at once where both stores are far and nobody else's attempt is in progress. If
-    /// the verdict is another one all the same, the token is kept again before anybody has it.
+    /// Settles the attempt and stores the token. Both run at the same time if both stores are on other machines and no
+    /// other attempt is in progress: then the verdict is known before the attempt is settled. If it is another one
+    /// nevertheless, the token is stored again, before anybody has it.
     private func end(_ login: Login, _ judgement: Judgement) async throws -> IssuedToken {
         let (id, attempt) = (login.id, login.attempt)
         let issued = try newToken(login)
         guard areFar, judgement.verdict != nil || attempt.record.open == [attempt.id] else {
             let settled = try await identities.settle(attempt, of: id, judgement.settlement, at: login.now)
             let verdict = judgement.verdict ?? settled.0
-            tell(login, verdict, settled.1)
-            try await keep(issued, login, judgement, verdict)
+            reportLogin(login, verdict, settled.1)
+            try await store(issued, login, judgement, verdict)
             return issued
         }
-        let foreseen = judgement.verdict ?? identities.foreseen(attempt, judgement.settlement, at: login.now)
+        let expected = judgement.verdict ?? identities.expectedVerdict(attempt, judgement.settlement, at: login.now)
         async let settling = identities.settle(attempt, of: id, judgement.settlement, at: login.now)
-        try await keep(issued, login, judgement, foreseen)
+        try await store(issued, login, judgement, expected)
         let (settled, block) = try await settling
         let verdict = judgement.verdict ?? settled
-        tell(login, verdict, block)
-        if verdict != foreseen { try await keep(issued, login, judgement, verdict) }
+        reportLogin(login, verdict, block)
+        if verdict != expected { try await store(issued, login, judgement, verdict) }
         return issued
     }
 
@@ -205,15 +206,15 @@ extension AuthenticationService {
         return IssuedToken(token: Hex.encode(try randomBytes(16)), digits: digits)
     }
 
-    /// Keeps the verdict under the token.
-    private func keep(
+    /// Stores the verdict under the token, and deletes the used challenges.
+    private func store(
         _ issued: IssuedToken, _ login: Login, _ judgement: Judgement, _ verdict: Verdict
     ) async throws {
         let (proof, isKnown) = (login.proof, login.attempt.isKnown)
         let token = AuthToken(
             key: AuthToken.key(issued.token), id: proof.id.key, mpinID: isKnown ? login.identity.mpinID : "",
             userID: login.identity.userID, verdict: verdict, wid: proof.wid,
-            // The digits that a wrong PIN gets are good for nothing.
+            // With a wrong PIN the client also gets digits, but they are not stored and have no effect.
             otp: verdict == .right ? issued.digits ?? "" : "", expires: login.now.adding(seconds: limits.tokenSeconds),
             registersDevice: judgement.answered?.registersDevice == true)
         // The token of a login for a browser is kept as long as that browser may wait, so that a phone that presents it

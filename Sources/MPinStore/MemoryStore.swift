@@ -4,7 +4,7 @@ import Synchronization
 package final class MemoryStore: Store {
     private struct Tables {
         private(set) var items: [String: [String: StoredItem]] = [:]
-        /// The keys of items, by the first whole second at which they have expired. ``collect(_:_:)`` reads them. An
+        /// The keys of items, by the first whole second at which they have expired. ``collect(_:limit:looks:)`` reads them. An
         /// entry remains when its item gets another expiry or is deleted.
         private var ends: [Int64: [ItemKey]] = [:]
         /// Keys added to `ends` since the last time that ``tidy(_:)`` collected.
@@ -22,17 +22,18 @@ package final class MemoryStore: Store {
             added += 1
         }
 
-        /// Looks at more ends than have come since the last time: what is over takes up little more memory than what lives,
-        /// however fast it comes, and whenever somebody else collects.
+        /// Collects expired items as soon as enough keys were added. It looks at more keys than were added since the last
+        /// time, so that expired items need little more memory than live ones, however fast new items come.
         mutating func tidy(_ now: Moment) {
             guard added >= Self.share else { return }
             added = 0
             _ = collect(now, looks: 2 * Self.share)
         }
 
+        /// The number of added keys after which ``tidy(_:)`` collects.
         private static let share = 500
 
-        /// Deletes at most `limit` items, after at most so many looks; how many.
+        /// Deletes at most `limit` expired items and returns their number. Looks at `looks` keys at most.
         mutating func collect(_ now: Moment, limit: Int = .max, looks: Int = .max) -> Int {
             var (count, looks) = (0, looks)
             for second in ends.keys.filter({ $0 * 1_000_000 <= now.microseconds }).sorted() {

@@ -56,7 +56,7 @@ package struct Unpacker {
         self.bytes = bytes
     }
 
-    /// Whether there are no more members: an earlier version had fewer.
+    /// Whether all members are read. A record that an earlier version wrote may have fewer members.
     package var isAtEnd: Bool { next == bytes.count }
 
     package mutating func number() throws -> Int64 {

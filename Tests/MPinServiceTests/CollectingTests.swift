@@ -2,9 +2,9 @@ import MPinService
 import MPinStore
 import XCTest
 
-/// What is short-lived takes up memory as long as it lives, and not much longer.
+/// Tests that expired short-lived items are deleted soon.
 final class CollectingTests: XCTestCase {
-    /// Whoever invents IDs gets challenges for them.
+    /// Tests that the challenges of invented IDs are deleted while new ones come.
     func testChallengesOfInventedIDsLeaveTheMemory() async throws {
         let store = MemoryStore()
         let challenges = Challenges(in: store, limit: 4)
@@ -18,7 +18,7 @@ final class CollectingTests: XCTestCase {
         XCTAssertLessThan(store.count, 1500, "150 live")
     }
 
-    /// Every table of it: the collector finds what has an end.
+    /// Tests that the items of every short-lived table have an expiry, so that the collector deletes all of them.
     func testNothingShortLivedIsLeftWhenItsTimeIsOver() async throws {
         let store = MemoryStore()
         var stores: [any Store] = [MemoryStore(), store]

@@ -4,14 +4,14 @@ import StoreEngines
 import Synchronization
 import XCTest
 
-/// Logins where both stores are far away and are asked at the same time.
+/// Tests logins at two stores on other machines, which are asked at the same time.
 final class FarStoreTests: XCTestCase {
-    /// A G1 point, of wire section 16.
+    /// A G1 point in hex, from wire section 16.
     private static let point =
         "0420bb376f4d54c9179ddc0ab600a572518743d7ea45747827bf948b5506490c3b02ab5629d3fea46cfbda44618d652b1b6a"
         + "c452587c4cf2949065328fe3d55be5"
 
-    /// The token of the second wrong PIN was kept with "one try left", while a third had been counted in between.
+    /// Tests that another wrong PIN, which is counted while the token is being stored, changes the verdict of the token.
     func testAWrongPINInBetweenIsInTheVerdict() async throws {
         let (under, store) = try await far()
         let alice = try await under.register("alice@example.com", pin: "1234")
@@ -57,7 +57,7 @@ final class FarStoreTests: XCTestCase {
     }
 }
 
-/// A store in which something happens before the next change of one item of a table.
+/// A store that runs a closure before the next change of one item of a table.
 private final class EventfulStore: Store {
     let memory = MemoryStore()
     private let changes = Mutex(0)

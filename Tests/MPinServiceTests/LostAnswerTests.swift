@@ -3,7 +3,7 @@ import MPinStore
 import Synchronization
 import XCTest
 
-/// Changes of identities whose answers get lost: they are made again, and what they did the first time is still told.
+/// Tests changes of identities whose answers are lost. They run again, and a block that began the first time is reported.
 final class LostAnswerTests: XCTestCase {
     func testABlockWhoseAnswerGotLostIsToldOnce() async throws {
         for block in [AttemptPolicy.Block.permanent, .temporary(seconds: 60)] {
@@ -18,7 +18,7 @@ final class LostAnswerTests: XCTestCase {
         }
     }
 
-    /// By attempts that ended with their process: the next reservation comes upon it.
+    /// Tests a block that begins at a reservation, because attempts of a process that ended count as wrong.
     func testABlockThatAReservationBeginsIsToldOnce() async throws {
         let (under, store) = try await lossy(.permanent)
         let alice = try await under.register("alice@example.com", pin: "1234")
@@ -39,10 +39,10 @@ final class LostAnswerTests: XCTestCase {
     }
 }
 
-/// Makes every change, and loses the answer of every other one of an identity.
+/// A store that makes every change but loses the answer to every second change of an identity.
 private final class LossyStore: Store {
     private let store = MemoryStore()
-    /// Nil: it loses nothing.
+    /// The number of changes of identities so far; nil if no answers are lost.
     private let count = Mutex<Int?>(nil)
 
     func lose(_ loses: Bool) { count.withLock { $0 = loses ? 0 : nil } }

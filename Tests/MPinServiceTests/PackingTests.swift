@@ -3,7 +3,7 @@ import MPinStore
 import StoreEngines
 import XCTest
 
-/// Identities of versions before 1.1.0, which kept them as JSON.
+/// Tests the packing of identities that versions before 1.1.0 stored as JSON.
 final class PackingTests: XCTestCase {
     private let now = Moment(microseconds: 1_700_000_000_000_000)
 
@@ -22,14 +22,17 @@ final class PackingTests: XCTestCase {
         _ = try await ServiceUnderTest(layer: { _ in RepeatingStore(stores.removeFirst()) })
     }
 
-    /// With what stands in for unknown IDs, or the time of a permit would tell which ones are known.
-    func testAStartPacksAllIdentitiesAndWhatStandsInForUnknownOnes() async throws {
+    /// Tests that the placeholder for unknown IDs is packed, too. Otherwise the time of a permit would tell known IDs from
+    /// unknown ones.
+    func testAStartPacksAllIdentitiesAndThePlaceholder() async throws {
         let store = MemoryStore()
-        let standIn = String(repeating: "0", count: 64)
+        let placeholder = String(repeating: "0", count: 64)
         for index in 0..<250 {
             _ = try await store.create(ItemKey("identity", "k\(index)"), json("a\(index)"), at: now)
         }
-        for key in [standIn, "7"] { _ = try await store.create(ItemKey("unknown_identity", key), json(key), at: now) }
+        for key in [placeholder, "7"] {
+            _ = try await store.create(ItemKey("unknown_identity", key), json(key), at: now)
+        }
         let broken = StoredItem(value: Array("{".utf8))
         _ = try await store.create(ItemKey("identity", "broken"), broken, at: now)
         try await start(on: store)
