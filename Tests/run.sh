@@ -15,8 +15,8 @@ while [ $# -gt 0 ] && [ "$1" != -- ]; do together+=("$1") && shift; done
 [ $# -eq 0 ] || shift
 alone=("$@")
 
-# Passes each file that `built` has updated to make as `-o FILE`, so that no target builds it again. Otherwise something
-# could be compiled while another test runs.
+# The option `-o FILE` for each file that the target `built` makes. `run` passes these options to make, which then builds
+# none of these files again. Otherwise something could be compiled while another test runs.
 made=()
 while read -r file; do made+=(-o "$file"); done < <(make --no-print-directory made 2>/dev/null)
 

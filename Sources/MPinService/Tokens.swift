@@ -146,7 +146,8 @@ private struct SaveToken: NamedChange {
     }
 }
 
-/// Takes a token from the table of known IDs or from that of unknown IDs. Of several callers only one gets it.
+/// Takes a token out of the table for known IDs or the one for unknown IDs, so that of several callers only one gets
+/// it. With `leavesBrowsers`, an unexpired token of a login for a browser is returned but stays.
 private struct TakeToken: NamedChange {
     static let name = "take"
 

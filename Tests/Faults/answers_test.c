@@ -102,8 +102,8 @@ static void cut_and_changed(int step, size_t stride)
                                    0x10, 0x20, 0x40, 0x80};
     for (fault.call = steps[step].first; fault.call <= steps[step].last;
          fault.call++) {
-        /* All answers are shorter than this. A cut behind the end of an
-         * answer changes nothing. */
+        /* All answers are shorter than this. Behind the end of an answer a
+         * flip changes nothing, and a cut appends bytes. */
         const size_t longest = fault.call == FAKE_STORAGE ? 40 : 620;
         fault.text = NULL;
         fault.status = 200;

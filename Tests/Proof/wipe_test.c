@@ -22,7 +22,8 @@ struct secrets {
     uint8_t permit[MPIN_G1_SIZE], server[MPIN_G2_SIZE];
 };
 
-/* The secrets in masked form, in memory that is shared with the child. */
+/* The secrets as the child process hands them over (search.h): masked, so
+ * that the search does not find this copy. */
 static struct secrets *masked;
 static struct secrets secrets;
 static const uint8_t id[] = "{\"userID\":\"alice@example.com\"}";

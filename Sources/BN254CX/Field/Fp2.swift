@@ -18,8 +18,7 @@ package struct Fp2 {
     /// The imaginary part.
     @inline(__always) package var im: Limbs { limbs + 4 }
 
-    /// self = x * y. The classes of x and y must be at most 3 each, and their product at most 9. 3 mpn_sec_mul, 2
-    /// reductions.
+    /// self = x * y for x and y of class 3 at most. 3 mpn_sec_mul, 2 reductions.
     @inline(__always)
     package func multiply(_ x: Fp2, _ y: Fp2, _ s: Limbs) {
         let w = Fp2Product(s)

@@ -4,7 +4,8 @@ import MPinWire
 struct MilagroStore {
     var users: [String: Lenient<Entry>]
 
-    /// A user, or all users of a backend whose URL is the member's name.
+    /// The value of one member of the object: a user, if the member's name is an M-Pin ID, or all users of a backend, if
+    /// the name is the URL of a backend.
     enum Entry: Decodable {
         case user(User)
         case backend([String: Lenient<User>])

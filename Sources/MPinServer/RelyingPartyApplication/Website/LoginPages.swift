@@ -78,7 +78,8 @@ struct LoginOffer {
             """
     }
 
-    /// The attribute with which the page of an access number makes the script ask the person to confirm the login.
+    /// On the page that shows an access number: the attribute that makes the script submit the form after the phone's
+    /// login. The form leads to a page that asks the person whether the login is theirs.
     private var asks: HTML { way == .number ? " data-asks" : "" }
     private var host: String { publicURL.split(separator: "/").last.map(String.init) ?? publicURL }
 }
