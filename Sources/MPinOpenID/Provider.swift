@@ -16,7 +16,7 @@ package struct OpenIDProvider: Sendable {
     let consents: Consents
     let codes: Codes
     let grants: Grants
-    let subjects: Subjects
+    package let subjects: Subjects
     let permission: Permission
     let observer: OpenIDObserver
     let clock: Clock
@@ -58,18 +58,22 @@ package typealias OpenIDObserver = @Sendable (OpenIDEvent) -> Void
 
 /// From a client's request to the answer that a browser takes back.
 extension OpenIDProvider {
-    /// Reads a request. Throws where the clients cannot be looked up.
-    package func read(_ parameters: Parameters) async throws -> AuthorizationRequest.Reading {
+    /// Reads a request, and finds who asks. Throws where the clients cannot be looked up.
+    package func read(
+        _ parameters: Parameters
+    ) async throws -> (reading: AuthorizationRequest.Reading, client: Client?) {
         var found: Client?
         if let id = parameters["client_id"] { found = try await client(id) }
         let reading = AuthorizationRequest.read(parameters, of: found)
-        guard case .accepted(var request) = reading, let found, let hint = request.idTokenHint else { return reading }
+        guard case .accepted(var request) = reading, let found, let hint = request.idTokenHint else {
+            return (reading, found)
+        }
         guard let subject = maker.subject(ofHint: hint, for: found) else {
             let fault = AuthorizationFault(.invalidRequest, "id_token_hint is no ID token for this client")
-            return .returned(fault, to: request.address)
+            return (.returned(fault, to: request.address), found)
         }
         request.expect(subject)
-        return .accepted(request)
+        return (.accepted(request), found)
     }
 
     /// The browser's session, unless its user may no longer log in.

@@ -1,4 +1,4 @@
-import MPinStore
+package import MPinStore
 
 /// What a browser must do next for its login to go on.
 package enum AuthorizationStep: Sendable, Equatable {
@@ -19,7 +19,7 @@ package enum AuthorizationStep: Sendable, Equatable {
 extension AuthorizationRequest {
     /// The next step of a login that has come so far. `isExpected`: whether a user is the one that the request means;
     /// `isAllowed`: whether the client may have what it asks for without a question.
-    func step(
+    package func step(
         _ progress: LoginProgress, isExpected: (UserLogin) -> Bool, isAllowed: Bool, at now: Moment
     ) -> AuthorizationStep {
         guard let login = progress.login, progress.isFresh || isNewEnough(login, at: now) else {

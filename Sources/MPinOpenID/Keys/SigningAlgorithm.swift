@@ -3,7 +3,7 @@ import Dispatch
 import Foundation
 import JWTKit
 import MPinSecrets
-import MPinWire
+package import MPinWire
 
 /// What tokens are signed with: ID tokens by RS256, because every client can check that, access tokens by ES256, because
 /// it is cheap.
@@ -59,7 +59,7 @@ package struct Signer: Sendable {
     package let algorithm: SigningAlgorithm
     fileprivate let key: any JWTAlgorithm
     /// The key as a JWK (RFC 7517), without what is private.
-    let publicMembers: [String: JSONValue]
+    package let publicMembers: [String: JSONValue]
 
     fileprivate init(
         kid: String, algorithm: SigningAlgorithm, key: any JWTAlgorithm, publicMembers: [String: JSONValue]
@@ -78,17 +78,17 @@ package struct Signer: Sendable {
 }
 
 /// Why a JWT cannot be made or is none of ours. Nobody is told which.
-enum JWTFault: Error {
+package enum JWTFault: Error {
     case unusableKey
     case notOurs
 }
 
 /// A signed token (RFC 7519) in the compact form.
-enum JWT {
-    typealias Claims = [String: JSONValue]
+package enum JWT {
+    package typealias Claims = [String: JSONValue]
 
     /// `type`: the header `typ`.
-    static func sign(_ claims: Claims, type: String, by signer: Signer) throws -> String {
+    package static func sign(_ claims: Claims, type: String, by signer: Signer) throws -> String {
         let header: Claims = [
             "alg": .string(signer.algorithm.rawValue), "kid": .string(signer.kid), "typ": .string(type),
         ]
@@ -98,7 +98,7 @@ enum JWT {
 
     /// The claims of a token of that algorithm and type that one of `signers` has signed. What the header says about keys,
     /// but for the name of one of ours, is not followed; nothing is said about time, issuer and audience.
-    static func verified(
+    package static func verified(
         _ token: String, _ algorithm: SigningAlgorithm, type: String, by signers: [Signer]
     ) throws -> Claims {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)

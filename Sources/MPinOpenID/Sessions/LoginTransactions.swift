@@ -19,6 +19,13 @@ package struct LoginProgress: Sendable, Equatable, Codable {
         login = session?.login
         sessionID = session?.id
     }
+
+    /// A PIN was entered just now. `isByNumber`: the phone found the browser by a number.
+    package init(fresh login: UserLogin, isByNumber: Bool) {
+        self.login = login
+        isFresh = true
+        self.isByNumber = isByNumber
+    }
 }
 
 /// A browser tab on its way from a client through the login and back.
@@ -29,6 +36,8 @@ package struct LoginTransaction: Sendable, Equatable, Codable, Storable {
     package var progress: LoginProgress
     /// One-time token of the page that waits for the phone; nil: none waits.
     package var webOTT: String?
+    /// Whether that page shows a number.
+    package var showsNumber = false
 
     fileprivate init(_ request: AuthorizationRequest, _ progress: LoginProgress, browser: String) {
         self.request = request
