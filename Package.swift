@@ -122,7 +122,8 @@ let package = Package(
         .executableTarget(
             name: "mpind",
             dependencies: [
-                "CMPin", "MPinServer", "MPinService", "MPinStore", "MPinSecrets", argumentParser, logging,
+                "CMPin", "MPinServer", "MPinOpenID", "MPinService", "MPinStore", "MPinSecrets", argumentParser,
+                logging,
             ], swiftSettings: strict),
 
         .executableTarget(

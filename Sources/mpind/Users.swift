@@ -126,7 +126,7 @@ extension UserAdministration.Entry {
 
 extension String {
     /// For a terminal: without characters that move the cursor or turn the text around. Old servers let users have them.
-    fileprivate var shown: String {
+    var shown: String {
         String(
             String.UnicodeScalarView(
                 unicodeScalars.map { [.control, .format].contains($0.properties.generalCategory) ? "?" : $0 }))

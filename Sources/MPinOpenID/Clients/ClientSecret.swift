@@ -1,4 +1,4 @@
-import MPinSecrets
+package import MPinSecrets
 package import MPinStore
 
 /// What is kept of a client's secret.
@@ -24,25 +24,28 @@ package struct ClientSecret: Sendable, Equatable, Codable {
     }
 
     /// A new secret: 32 random bytes in base64url, 43 characters.
-    package static func random() throws -> String {
-        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
-        var text: [UInt8] = []
-        var (bits, count) = (UInt32(0), UInt32(0))
-        for byte in try randomBytes(32) {
-            (bits, count) = (bits << 8 | UInt32(byte), count + 8)
-            while count >= 6 {
-                count -= 6
-                text.append(alphabet[Int(bits >> count & 63)])
-            }
-        }
-        if count > 0 { text.append(alphabet[Int(bits << (6 - count) & 63)]) }
-        return String(decoding: text, as: UTF8.self)
-    }
+    package static func random() throws(RandomFailure) -> String { try OpaqueToken.random().text }
 
     /// Whether an operator may choose `secret`.
-    package static func isAcceptable(_ secret: String) -> Bool {
+    static func isAcceptable(_ secret: String) -> Bool {
         (minCharacters...maxCharacters).contains(secret.utf8.count)
             && secret.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    }
+
+    /// A secret of the operator's own: the one line of a file that nobody else may read.
+    package static func load(_ path: String) throws -> String {
+        let text = try SecretFile.load(path, limit: maxCharacters + 2).plainText
+        return try accepted(text, from: path)
+    }
+
+    /// `text` without the line's end. Throws where it is no good secret; `source` says whose it is.
+    package static func accepted(_ text: String, from source: String) throws(ClientFault) -> String {
+        let line = text.hasSuffix("\r\n") || text.hasSuffix("\n") ? String(text.dropLast()) : text
+        guard isAcceptable(line) else {
+            throw ClientFault(
+                source, "a secret has \(minCharacters) to \(maxCharacters) characters of ASCII, without blanks")
+        }
+        return line
     }
 
     /// In a time that does not depend on where the two differ.
