@@ -66,12 +66,12 @@ struct Clients: ParsableCommand {
         @OptionGroup var members: ClientOptions
         @OptionGroup var place: ClientPlace
 
+        func validate() throws {
+            guard !members.change().isEmpty else { throw ValidationError("nothing to set") }
+        }
+
         func run() async throws {
-            try await operateOnClients {
-                let change = try members.change()
-                guard !change.isEmpty else { throw ValidationError("nothing to set: see mpind client set --help") }
-                place.print(try await place.open().set(id, change))
-            }
+            try await operateOnClients { place.print(try await place.open().set(id, members.change())) }
         }
     }
 
