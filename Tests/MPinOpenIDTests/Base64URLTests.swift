@@ -1,6 +1,5 @@
+import MPinOpenID
 import XCTest
-
-@testable import MPinOpenID
 
 final class Base64URLTests: XCTestCase {
     /// RFC 4648 section 10, without the padding, and the two digits that the URL alphabet has of its own.

@@ -1,3 +1,4 @@
+import MPinOpenID
 package import MPinService
 package import MPinStore
 
@@ -91,6 +92,12 @@ extension AuditEvent {
     /// A login by access number of which the person at the browser said that it is not theirs.
     static func webSessionDeclined(identity: String, user: String) -> AuditEvent {
         AuditEvent("session-declined", Subject(identity: identity, user: user))
+    }
+
+    /// A client got tokens for a login of that user, or lost them because a code or token was used twice.
+    static func tokens(_ name: String, client: String, grant: String, _ login: UserLogin?) -> AuditEvent {
+        let subject = login.map { Subject(identity: MPinID(hex: $0.mpinID)?.key ?? "", user: $0.userID) }
+        return AuditEvent(name, subject, [("client", client), ("grant", grant)], isDurable: name == "tokens-revoked")
     }
 
     /// The wrong PIN that reached the limit; nil: for good.

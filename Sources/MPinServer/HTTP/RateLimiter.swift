@@ -6,7 +6,7 @@ import MPinStore
 /// a limit gets 429 and `Retry-After`, whether the identity is known or not.
 final class RateLimiter: Sendable {
     /// Requests that share their limits.
-    enum Group: String, Sendable { case register, login, access, poll, authority }
+    enum Group: String, Sendable { case register, login, access, poll, authority, token }
 
     private let addresses: [Group: TokenBuckets]
     private let identities: [Group: RateLimit]
@@ -16,10 +16,11 @@ final class RateLimiter: Sendable {
     init(_ limits: RateLimits, counters: any Counters, metrics: Metrics) {
         let addresses: [Group: RateLimit?] = [
             .register: limits.registerAddress, .login: limits.loginAddress, .access: limits.accessAddress,
-            .poll: limits.pollAddress, .authority: limits.authorityAddress,
+            .poll: limits.pollAddress, .authority: limits.authorityAddress, .token: limits.tokenAddress,
         ]
         let identities: [Group: RateLimit?] = [
             .register: limits.registerIdentity, .login: limits.loginIdentity, .authority: limits.authorityIdentity,
+            .token: limits.tokenClient,
         ]
         self.addresses = addresses.compactMapValues { $0.map { TokenBuckets($0) } }
         self.identities = identities.compactMapValues { $0 }

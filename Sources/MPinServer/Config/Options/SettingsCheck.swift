@@ -61,6 +61,7 @@ extension Settings {
         }
         _ = try auditFiles()
         if part == .serve || part == .rpa { _ = (try brand(), try mails()) }
+        if part == .serve { _ = try clientsFile() }
     }
 
     /// Whoever may write where keys and databases lie can put others in their place.

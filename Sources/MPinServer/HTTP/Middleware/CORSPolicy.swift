@@ -9,6 +9,10 @@ struct CORSPolicy: Sendable {
     /// Compared as a whole with the request's `Origin`; `*` stands for every origin. Empty: pages of other origins get no
     /// leave to read anything. (Old servers let all of them.)
     let origins: [String]
+    /// Asked about any other origin; nil: nobody is.
+    var asks: (@Sendable (String) async -> Bool)?
+    /// Whether such a page may send the cookies of this site.
+    var takesCookies = true
 
     private static let common =
         "Content-Type, Depth, User-Agent, X-File-Size, X-Requested-With, X-Requested-By, If-Modified-Since, "
@@ -35,16 +39,32 @@ struct CORSPolicy: Sendable {
             origins: origins)
     }
 
-    func add(to fields: inout HTTPFields, _ request: Request) {
-        fields.append(HTTPField(name: .accessControlAllowCredentials, value: "true"))
+    /// For everybody's pages.
+    static func open(_ prefix: String) -> CORSPolicy {
+        CORSPolicy(prefix: prefix, methods: "GET, OPTIONS", headers: common, origins: ["*"], takesCookies: false)
+    }
+
+    /// For nobody's, which are told nothing.
+    static func closed(_ prefix: String) -> CORSPolicy {
+        CORSPolicy(prefix: prefix, methods: "", headers: "", origins: [])
+    }
+
+    func add(to fields: inout HTTPFields, _ request: Request) async {
+        guard !methods.isEmpty else { return }
+        if takesCookies { fields.append(HTTPField(name: .accessControlAllowCredentials, value: "true")) }
         fields.append(HTTPField(name: .accessControlAllowMethods, value: methods))
         fields.append(HTTPField(name: .accessControlAllowHeaders, value: headers))
         guard let origin = request.headers[.origin] else { return }
         fields.append(HTTPField(name: .vary, value: "Origin"))
-        if origins.contains(origin) {
+        if await isAllowed(origin) {
             fields[.accessControlAllowOrigin] = origin
         } else if origins.contains("*") {
             fields[.accessControlAllowOrigin] = "*"
         }
+    }
+
+    private func isAllowed(_ origin: String) async -> Bool {
+        if origins.contains(origin) { return true }
+        return await asks?(origin) ?? false
     }
 }

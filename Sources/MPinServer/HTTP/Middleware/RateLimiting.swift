@@ -32,7 +32,7 @@ struct RateLimiting: Sendable {
             return .counted(.register)
         case (_, "pass1"), (_, "pass2"), (_, "authenticate"), (_, "mpinAuthenticate"): return .counted(.login)
         // Each login page takes a number or a code.
-        case (nil, "login"), ("login", "number"): return .counted(.access)
+        case (nil, "login"), ("login", "number"), (_, "authorize"), ("authorize", _): return .counted(.access)
         case (_, "access"): return .counted(.poll)
         case (_, "login"), ("login", _), (_, "getAccessNumber"), (_, "getQrUrl"), (_, "codeStatus"):
             return .counted(.access)

@@ -39,7 +39,7 @@ struct Surroundings: RouterMiddleware {
             }
         }
         log.record(request, context, response.status, since: start)
-        headers.add(to: &response, request, context)
+        await headers.add(to: &response, request, context)
         // Who may not wait leaves its connection to others.
         if response.status == .serviceUnavailable, request.kind.waits { response.headers[.connection] = "close" }
         return response

@@ -43,7 +43,7 @@ struct LoginOffer {
             """
             \(choice(say))
             <section class="card login" id="login" data-web-ott="\(browser.webOTT)" \
-            data-seconds="\(browser.ttlSeconds)" data-access="/\(prefix)/access"\(asks) \(texts(say))>
+            data-seconds="\(browser.ttlSeconds)" data-access="/\(prefix)/access"\(asks) \(say.statusTexts)>
             <p>\(say[step])</p>
             \(shown)
             <p>\(say[.loginHost, ["host": "<strong>\(host)</strong>"]])</p>
@@ -53,17 +53,6 @@ struct LoginOffer {
             <p id="renew" hidden><a class="button" href="\(way.path)">\(say[.startAgain])</a></p>
             </section>
             """, script: "live")
-    }
-
-    /// What the script says, in attributes: it has no texts of its own.
-    private func texts(_ say: Language) -> HTML {
-        let texts: [(String, Phrase)] = [
-            ("waiting", .statusWaiting), ("wid", .statusRead), ("user", .statusUser), ("abort", .statusDeclined),
-            ("authenticate", .statusLoggingIn), ("offline", .statusOffline), ("refused", .statusRefused),
-            ("expired", .statusExpired), ("remaining", .loginRemaining), ("wrong-pin", .statusWrongPIN),
-            ("blocked", .statusBlocked), ("retired", .statusRegisterAgain),
-        ]
-        return texts.reduce("") { "\($0)data-text-\($1.0)=\"\(say.raw($1.1))\" " }
     }
 
     private func choice(_ say: Language) -> HTML {
@@ -78,6 +67,19 @@ struct LoginOffer {
     /// Whether a person confirms the login at its end.
     private var asks: HTML { way == .number ? " data-asks" : "" }
     private var host: String { publicURL.split(separator: "/").last.map(String.init) ?? publicURL }
+}
+
+extension Language {
+    /// What the script of a login page says, in attributes: it has no texts of its own.
+    var statusTexts: HTML {
+        let texts: [(String, Phrase)] = [
+            ("waiting", .statusWaiting), ("wid", .statusRead), ("user", .statusUser), ("abort", .statusDeclined),
+            ("authenticate", .statusLoggingIn), ("offline", .statusOffline), ("refused", .statusRefused),
+            ("expired", .statusExpired), ("remaining", .loginRemaining), ("wrong-pin", .statusWrongPIN),
+            ("blocked", .statusBlocked), ("retired", .statusRegisterAgain),
+        ]
+        return texts.reduce("") { "\($0)data-text-\($1.0)=\"\(raw($1.1))\" " }
+    }
 }
 
 /// What the phone has done so far, where it has not logged in.

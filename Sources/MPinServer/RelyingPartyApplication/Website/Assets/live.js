@@ -87,7 +87,8 @@
                 refused = count;
                 if (answer.status === "expired") break;
                 show(answer, isRefused);
-                // There the form leads to a page that asks who is meant.
+                // There the form leads on: to a page that asks who is meant, or back to where the browser came from.
+                if (answer.status === "abort" && "leaves" in login.dataset) return form.submit();
                 if (answer.status === "authenticate" && "asks" in login.dataset) return form.submit();
                 if (answer.status === "authenticate") return await open(answer.authOTT);
             } catch {
