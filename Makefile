@@ -141,8 +141,11 @@ times-test: lib server ## the time of an answer tells nothing: 20,000 of each ki
 browser-test: lib server build/mpin-example build/browser-venv/installed ## the website in headless Chromium, with a phone beside it; SCREENSHOTS=docs/screenshots
 	Tests/EndToEnd/browser.sh
 
-TESTS += contract runtimes-test numbers-test
-.PHONY: contract runtimes-test numbers-test
+TESTS += contract runtimes-test numbers-test clients-test
+.PHONY: contract runtimes-test numbers-test clients-test
+clients-test: server ## mpind client: every command and exit code, beside a running server
+	Tests/EndToEnd/clients.sh
+
 contract: server build/contract-venv/installed ## what the server answers is what openapi.yaml says (schemathesis)
 	Tests/EndToEnd/contract.sh
 

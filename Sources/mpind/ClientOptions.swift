@@ -62,7 +62,7 @@ struct ClientOptions: ParsableArguments {
     var refreshMaxSeconds: String?
 
     /// What was given.
-    func change() throws -> ClientChange {
+    func change() -> ClientChange {
         let single = [
             "name": name, "logo": logo, "auth-method": authMethod, "disabled": disabled,
             "backchannel-logout-uri": backchannelLogoutURI, "first-party": firstParty, "require-pkce": requirePKCE,

@@ -66,12 +66,12 @@ struct Clients: ParsableCommand {
         @OptionGroup var members: ClientOptions
         @OptionGroup var place: ClientPlace
 
+        func validate() throws {
+            guard !members.change().isEmpty else { throw ValidationError("nothing to set") }
+        }
+
         func run() async throws {
-            try await operateOnClients {
-                let change = try members.change()
-                guard !change.isEmpty else { throw ValidationError("nothing to set: see mpind client set --help") }
-                place.print(try await place.open().set(id, change))
-            }
+            try await operateOnClients { place.print(try await place.open().set(id, members.change())) }
         }
     }
 
@@ -143,14 +143,16 @@ private func operateOnClients(_ command: () async throws -> Void) async throws {
 
 /// Where the clients are.
 struct ClientPlace: ParsableArguments {
-    @Option(help: "The server's file of clients, whose ids are taken and whose clients are shown.")
+    @Option(
+        help: "The server's file of clients, whose ids are taken and whose clients are shown. (default: as configured)")
     var clients: String?
 
     @OptionGroup var operating: OperatorOptions
 
     fileprivate func open() throws -> ClientAdministration {
         let (database, audit) = try operating.open()
-        return try ClientAdministration(database: database.path("rps"), file: clients, audit: audit)
+        let file = try clients ?? operating.config.clients()
+        return try ClientAdministration(database: database.path("rps"), file: file, audit: audit)
     }
 
     fileprivate func print(_ entry: ClientEntry) {

@@ -104,7 +104,7 @@ package enum ServerOptions {
         "issuer", .baseURL,
         "Issuer of the OpenID provider, as its clients know it: https, or http on this machine; its address must lead here. (default: --public-url)"
     )
-    static let clients = ServerOption<String?>.text(
+    package static let clients = ServerOption<String?>.text(
         "clients", .text("FILE"),
         "Clients of the OpenID provider (YAML), read at the start, beside those of `mpind client`.")
 
