@@ -13,6 +13,8 @@ import json
 import math
 import os
 import re
+import subprocess
+import sys
 import threading
 import time
 from collections import Counter
@@ -31,10 +33,11 @@ from joserfc.jwk import KeySet
 from phone import Phone, Refused, wait_until
 from relying_party import CALLBACK, FAR, ORIGIN, SECRET, Person, answered, authorize
 from selenium.webdriver.common.by import By
-from test_browser import Browser, browser, chromium, shown_code
+from test_browser import Browser, browser, chromium, read_code
 
 __all__ = ["browser", "chromium"]
 BACKEND = os.environ["MPIN_BACKEND"]
+PICTURES = Path(os.environ["MPIN_PICTURES"])
 PIN, WRONG_PIN = "1234", "4321"
 CERTS, TOKEN, USERINFO = f"{BACKEND}/oidc/certs", f"{BACKEND}/oidc/token", f"{BACKEND}/oidc/userinfo"
 BASIC = ("app", SECRET)
@@ -345,8 +348,12 @@ def test_row_18_a_user_who_does_not_want_to(alice: Person) -> None:
 
 
 def qr_code(person: Person) -> str:
-    """The id in the picture of the page, which is drawn as SVG."""
-    return shown_code(person.page)
+    """The id in the picture of the page."""
+    script = Path(__file__).with_name("svg_to_pbm.py")
+    drawn = subprocess.run([sys.executable, "-B", script], input=person.page.encode(), capture_output=True, check=True)
+    picture = PICTURES / "oidc.pbm"
+    picture.write_bytes(drawn.stdout)
+    return read_code(picture).partition("#")[2]
 
 
 def test_by_qr_code_without_a_question(alice: Person) -> None:
@@ -564,7 +571,7 @@ def test_in_a_real_browser(
     """From the application by QR code and back, by the page's script; the browser complains of nothing."""
     browser.open(authorize(BACKEND, redirect_uri=CALLBACK, response_mode=mode))
     look(browser)
-    code = shown_code(browser.driver.page_source)
+    code = read_code(browser.picture("oidc-login")).partition("#")[2]
     with ThreadPoolExecutor(1) as pool:
         done = pool.submit(phone.login_browser, PIN, code)
         browser.wait_for("You are back")

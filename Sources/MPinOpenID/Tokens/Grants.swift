@@ -77,7 +77,8 @@ package struct Grants: Sendable {
         let family = isLasting ? Family(current: [token.key], rotated: now, ends: ends) : nil
         let expires = family?.expires(lifetimes, at: now) ?? now.adding(seconds: lifetimes.accessToken)
         let record = Record(authorization: authorization, family: family)
-        try await table.update(token.grantID, at: now) { entry in
+        // Who has to log in again after a power failure loses a minute; an app that was to stay logged in, a user.
+        try await table.update(token.grantID, at: now, isLasting ? .durable : .ordered) { entry in
             if entry == nil { entry = .init(record, expires: expires) }
         }
     }

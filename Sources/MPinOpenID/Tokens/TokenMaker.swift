@@ -20,7 +20,8 @@ struct TokenMaker: Sendable {
     ) throws -> String {
         var claims = common(authorization, client, seconds: client.lifetimes.accessToken, at: now)
         let audiences = client.audiences.isEmpty ? [issuer] : client.audiences
-        claims["aud"] = audiences.count == 1 ? .string(audiences[0]) : .array(audiences.map { .string($0) })
+        let listed = audiences.map { JSONValue.string($0) }
+        claims["aud"] = listed.count > 1 ? .array(listed) : listed.first
         claims["client_id"] = .string(client.id)
         claims["scope"] = .string(scopes.joined(separator: " "))
         claims["jti"] = .string(Base64URL.encode(try randomBytes(16)))

@@ -61,8 +61,8 @@ extension OpenIDFace {
             logger.error("store failed", metadata: ["error": "\(error)"])
             let fault = AuthorizationFault(.temporarilyUnavailable, "the state cannot be read or written")
             return answer(fault, to: address, pages)
-        } catch let error as APIError where error.status == .tooManyRequests {
-            throw error
+        } catch ServiceError.noFreeNumber {
+            return answer(AuthorizationFault(.temporarilyUnavailable, "too many log in"), to: address, pages)
         } catch {
             logger.error("request failed", metadata: ["error": "\(error)"])
             return answer(AuthorizationFault(.serverError, "the server has failed"), to: address, pages)
