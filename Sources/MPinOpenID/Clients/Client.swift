@@ -35,7 +35,7 @@ package struct Client: Sendable, Equatable {
     }
 
     /// In seconds.
-    package struct Lifetimes: Sendable, Equatable {
+    package struct Lifetimes: Sendable, Equatable, Codable {
         package var accessToken = 900
         package var idToken = 900
         /// Of a refresh token that is not used.

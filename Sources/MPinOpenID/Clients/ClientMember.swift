@@ -103,7 +103,7 @@ package struct ClientMember: Sendable {
 }
 
 extension ClientMember {
-    private typealias Path<Value> = WritableKeyPath<Client, Value> & Sendable
+    private typealias Path<Value> = any WritableKeyPath<Client, Value> & Sendable
 
     private static func choice<Value: RawRepresentable & CaseIterable & Sendable>(
         _ name: String, _ path: Path<Value>

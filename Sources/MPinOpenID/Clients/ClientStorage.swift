@@ -1,4 +1,4 @@
-package import MPinStore
+import MPinStore
 
 /// A client as the store has it: JSON, of which an older version may lack members that came later.
 extension Client: Codable, Storable {
@@ -63,5 +63,3 @@ extension Client: Codable, Storable {
         try members.encode(created, forKey: .created)
     }
 }
-
-extension Client.Lifetimes: Codable {}
