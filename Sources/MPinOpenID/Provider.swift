@@ -17,7 +17,7 @@ package struct OpenIDProvider: Sendable {
     let codes: Codes
     let grants: Grants
     package let subjects: Subjects
-    let permission: Permission
+    package let permission: Permission
     let observer: OpenIDObserver
     let clock: Clock
 
@@ -60,7 +60,7 @@ package typealias OpenIDObserver = @Sendable (OpenIDEvent) -> Void
 extension OpenIDProvider {
     /// Reads a request, and finds who asks. Throws where the clients cannot be looked up.
     package func read(
-        _ parameters: Parameters
+        _ parameters: RequestParameters
     ) async throws -> (reading: AuthorizationRequest.Reading, client: Client?) {
         var found: Client?
         if let id = parameters["client_id"] { found = try await client(id) }

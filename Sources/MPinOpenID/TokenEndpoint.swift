@@ -4,7 +4,7 @@ package import MPinWire
 extension OpenIDProvider {
     /// The token endpoint (RFC 6749 section 3.2). `header`: that of the name `Authorization`. Throws ``TokenFault``, and
     /// what a store throws.
-    package func token(_ parameters: Parameters, header: String?) async throws -> TokenAnswer {
+    package func token(_ parameters: RequestParameters, header: String?) async throws -> TokenAnswer {
         var name = ""
         do {
             guard !parameters.repeatsAny else { throw TokenFault(.invalidRequest, "a parameter is sent twice") }
@@ -19,7 +19,7 @@ extension OpenIDProvider {
         }
     }
 
-    private func token(_ parameters: Parameters, for client: Client) async throws -> TokenAnswer {
+    private func token(_ parameters: RequestParameters, for client: Client) async throws -> TokenAnswer {
         guard let type = parameters["grant_type"] else {
             throw TokenFault(.invalidRequest, "grant_type is missing")
         }
@@ -36,7 +36,7 @@ extension OpenIDProvider {
     }
 
     /// A code becomes tokens, once.
-    private func redeem(_ parameters: Parameters, for client: Client) async throws -> TokenAnswer {
+    private func redeem(_ parameters: RequestParameters, for client: Client) async throws -> TokenAnswer {
         guard let text = parameters["code"], let redirectURI = parameters["redirect_uri"] else {
             throw TokenFault(.invalidRequest, "code or redirect_uri is missing")
         }
@@ -68,7 +68,7 @@ extension OpenIDProvider {
     }
 
     /// A refresh token becomes new tokens, and the next one (RFC 6749 section 6).
-    private func refresh(_ parameters: Parameters, for client: Client) async throws -> TokenAnswer {
+    private func refresh(_ parameters: RequestParameters, for client: Client) async throws -> TokenAnswer {
         guard let text = parameters["refresh_token"] else {
             throw TokenFault(.invalidRequest, "refresh_token is missing")
         }

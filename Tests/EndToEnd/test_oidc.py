@@ -523,9 +523,45 @@ def test_row_70_pages_of_other_sites() -> None:
             assert answer.headers[allowed] == ORIGIN and "Access-Control-Allow-Credentials" not in answer.headers
             assert allowed not in requests.request(method, BACKEND + path, headers=evil).headers
     for headers in (evil, good):
-        answer = requests.options(f"{BACKEND}/authorize", headers=headers)
+        answer = requests.get(authorize(BACKEND), headers=headers)
         assert not [name for name in answer.headers if name.startswith("Access-Control-")]
-        assert allowed not in requests.get(authorize(BACKEND), headers=headers).headers
+    for method in ("OPTIONS", "POST"):
+        answer = requests.request(method, authorize(BACKEND), headers=evil, json={})
+        assert not [name for name in answer.headers if name.startswith("Access-Control-")]
+        answer = requests.request(method, authorize(BACKEND), headers=good, json={})
+        assert answer.headers[allowed] == ORIGIN and "Access-Control-Allow-Credentials" not in answer.headers
+
+
+def test_row_6_json_for_who_shows_the_code_itself(alice: Person) -> None:
+    """MIRACL's session call: the phone's login comes back as a URL, once, and no cookie counts."""
+    alice.open(authorize(BACKEND))
+    alice.log_in()
+    session = alice.browser.post(authorize(BACKEND, state="j", nonce="n"), json={}).json()
+    assert session["qrURL"].rpartition("#")[2] == session["accessId"]
+    question = {"webOTT": session["webOTT"]}
+    assert alice.browser.post(session["accessURL"], json=question).json()["status"] == "new"
+    done = alice.enter_pin(session["accessId"])
+    answer: dict[str, Any] = {}
+    while not answer.get("redirectURL"):
+        answer = requests.post(session["accessURL"], json={**question, "wait": 30, "status": "new"}).json()
+    done.result()
+    assert not answer["authOTT"]
+    told = {name: values[0] for name, values in parse_qs(urlsplit(answer["redirectURL"]).query).items()}
+    assert (told["state"], told["iss"]) == ("j", BACKEND)
+    assert claims(redeem(told["code"]).json()["id_token"], "n")["amr"] == ["mfa", "pin", "hwk"]
+    again = requests.post(session["accessURL"], json=question).json()
+    assert again["status"] == "expired" and not again["redirectURL"]
+    for changes in ({"client_id": "nobody"}, {"redirect_uri": FAR + "/"}, {"scope": "email"}):
+        assert requests.post(authorize(BACKEND, **changes), json={}).status_code == 400
+    # Nobody can be asked for consent.
+    session = requests.post(authorize(BACKEND, "other", scope="openid profile"), json={}).json()
+    done = alice.enter_pin(session["accessId"])
+    question = {"webOTT": session["webOTT"], "wait": 30, "status": "new"}
+    answer = {}
+    while not answer.get("redirectURL"):
+        answer = requests.post(session["accessURL"], json=question).json()
+    done.result()
+    assert "error=consent_required" in answer["redirectURL"]
 
 
 class Site(http.server.BaseHTTPRequestHandler):

@@ -23,13 +23,13 @@ final class AuthorizationRequestTests: XCTestCase {
             "code_challenge": challenge, "code_challenge_method": "S256",
         ]
         for (name, value) in changes { members[name] = value }
-        return Parameters.query(members.sorted { $0.key < $1.key }) + more
+        return RequestParameters.query(members.sorted { $0.key < $1.key }) + more
     }
 
     private static func read(
         _ changes: [String: String?] = [:], more: String = "", _ client: Client? = nil
     ) throws -> AuthorizationRequest.Reading {
-        let parameters = try XCTUnwrap(Parameters(query(changes, more: more)))
+        let parameters = try XCTUnwrap(RequestParameters(query(changes, more: more)))
         return AuthorizationRequest.read(parameters, of: try client ?? Self.client())
     }
 
@@ -67,7 +67,7 @@ final class AuthorizationRequestTests: XCTestCase {
     /// Row 7.
     func testRow7ClientsThatMayNotAsk() throws {
         XCTAssertEqual(try page(["client_id": nil]), .noClient)
-        let parameters = try XCTUnwrap(Parameters(Self.query()))
+        let parameters = try XCTUnwrap(RequestParameters(Self.query()))
         XCTAssertEqual(AuthorizationRequest.read(parameters, of: nil), .refused(.unknownClient))
         XCTAssertEqual(try page([:], Self.client { $0.isDisabled = true }), .unknownClient)
     }
@@ -142,7 +142,7 @@ final class AuthorizationRequestTests: XCTestCase {
         let request = try accepted(["state": odd])
         let answer = request.address.answer([("code", "c")], issuer: "https://id.example")
         let location = request.address.location(answer)
-        let parameters = try XCTUnwrap(Parameters(String(location.dropFirst(Self.uri.count + 1))))
+        let parameters = try XCTUnwrap(RequestParameters(String(location.dropFirst(Self.uri.count + 1))))
         XCTAssertTrue(location.hasPrefix(Self.uri + "?"))
         XCTAssertEqual(parameters["state"], odd)
         XCTAssertEqual(parameters["iss"], "https://id.example")
@@ -237,12 +237,12 @@ final class AuthorizationRequestTests: XCTestCase {
 
     /// What no form is.
     func testUnreadableParameters() {
-        XCTAssertNil(Parameters("a=%ff"))
-        XCTAssertNil(Parameters("a=%4"))
-        XCTAssertNil(Parameters("a=%zz"))
-        XCTAssertNil(Parameters(String(repeating: "a=1&", count: 101)))
-        XCTAssertEqual(Parameters("a=+%2B&b&&c==")?["a"], " +")
-        XCTAssertEqual(Parameters("c==")?["c"], "=")
-        XCTAssertNil(Parameters("b")?["b"])
+        XCTAssertNil(RequestParameters("a=%ff"))
+        XCTAssertNil(RequestParameters("a=%4"))
+        XCTAssertNil(RequestParameters("a=%zz"))
+        XCTAssertNil(RequestParameters(String(repeating: "a=1&", count: 101)))
+        XCTAssertEqual(RequestParameters("a=+%2B&b&&c==")?["a"], " +")
+        XCTAssertEqual(RequestParameters("c==")?["c"], "=")
+        XCTAssertNil(RequestParameters("b")?["b"])
     }
 }

@@ -14,7 +14,7 @@ final class AuthorizationStepTests: XCTestCase {
         var client = Client(id: "app", name: "App", created: now)
         client.redirectURIs = [try RedirectURI("https://app.example/cb")]
         let form = "client_id=app&redirect_uri=https://app.example/cb&response_type=code&scope=openid&" + query
-        let parameters = try XCTUnwrap(Parameters(form))
+        let parameters = try XCTUnwrap(RequestParameters(form))
         guard case .accepted(let request) = AuthorizationRequest.read(parameters, of: client) else {
             throw XCTSkip("not accepted")
         }

@@ -6,7 +6,7 @@ final class ClientAuthenticationTests: XCTestCase {
     private func fault(
         _ test: ProviderUnderTest, header: String? = nil, _ members: [(String, String)]
     ) async throws -> TokenFault.Code? {
-        let parameters = try XCTUnwrap(Parameters(Parameters.query(members)))
+        let parameters = try XCTUnwrap(RequestParameters(RequestParameters.query(members)))
         return try await test.fault { try await test.provider.token(parameters, header: header) }
     }
 

@@ -86,7 +86,7 @@ final class ProviderUnderTest: Sendable {
         let uri = id == "app" ? Self.uri : "http://127.0.0.1/cb"
         var members = [("client_id", id), ("redirect_uri", uri), ("response_type", "code"), ("scope", scope)] + more
         if pkce { members += [("code_challenge", Self.challenge), ("code_challenge_method", "S256")] }
-        let parameters = try XCTUnwrap(Parameters(Parameters.query(members)))
+        let parameters = try XCTUnwrap(RequestParameters(RequestParameters.query(members)))
         let reading = try await provider.read(parameters).reading
         guard case .accepted(let request) = reading else { throw Failure(text: "\(reading)") }
         let login = UserLogin(userID: user, mpinID: "00", time: now)
@@ -102,12 +102,12 @@ final class ProviderUnderTest: Sendable {
     ) async throws -> TokenAnswer {
         let isPublic = id == "phone"
         let members = isPublic ? members + [("client_id", id)] : members
-        let parameters = try XCTUnwrap(Parameters(Parameters.query(members)))
+        let parameters = try XCTUnwrap(RequestParameters(RequestParameters.query(members)))
         return try await provider.token(parameters, header: isPublic ? nil : Self.basic(id, secret))
     }
 
     static func basic(_ id: String, _ secret: String) -> String {
-        let halves = [id, secret].map { half in String(Parameters.query([("", half)]).dropFirst()) }
+        let halves = [id, secret].map { half in String(RequestParameters.query([("", half)]).dropFirst()) }
         return "Basic " + Data(halves.joined(separator: ":").utf8).base64EncodedString()
     }
 

@@ -39,7 +39,7 @@ final class SessionTests: XCTestCase {
         let form = "client_id=app&redirect_uri=https://app.example/cb&response_type=code&scope=openid&state="
         var ids: [OpaqueToken] = []
         for state in ["one", "two"] {
-            let parameters = try XCTUnwrap(Parameters(form + state))
+            let parameters = try XCTUnwrap(RequestParameters(form + state))
             guard case .accepted(let request) = AuthorizationRequest.read(parameters, of: client) else {
                 return XCTFail("refused")
             }

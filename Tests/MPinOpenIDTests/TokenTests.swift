@@ -161,7 +161,7 @@ final class TokenTests: XCTestCase {
         let asAccess = try await test.bearerFault(answer.idToken)
         XCTAssertEqual(asAccess, .invalidToken)
         let request = "client_id=app&redirect_uri=\(ProviderUnderTest.uri)&response_type=code&scope=openid"
-        let hint = try XCTUnwrap(Parameters(request + "&id_token_hint=" + answer.accessToken))
+        let hint = try XCTUnwrap(RequestParameters(request + "&id_token_hint=" + answer.accessToken))
         guard case .returned(let fault, _) = try await test.provider.read(hint).reading else { return XCTFail("taken") }
         XCTAssertEqual(fault.code, .invalidRequest)
     }
@@ -214,7 +214,7 @@ final class TokenTests: XCTestCase {
         test.pass(seconds: 86_400)
         let request = "client_id=app&redirect_uri=\(ProviderUnderTest.uri)&response_type=code&scope=openid"
         func step(_ hint: String, _ user: String) async throws -> AuthorizationStep? {
-            let parameters = try XCTUnwrap(Parameters("\(request)&prompt=none&id_token_hint=\(hint)"))
+            let parameters = try XCTUnwrap(RequestParameters("\(request)&prompt=none&id_token_hint=\(hint)"))
             guard case .accepted(let request) = try await test.provider.read(parameters).reading else { return nil }
             var progress = LoginProgress()
             progress.login = UserLogin(userID: user, mpinID: "00", time: test.now)

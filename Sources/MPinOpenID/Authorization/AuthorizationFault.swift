@@ -65,6 +65,6 @@ package struct ReturnAddress: Sendable, Equatable, Codable {
 
     /// The URL that carries `answer` in its query.
     package func location(_ answer: [(String, String)]) -> String {
-        redirectURI.text + (redirectURI.text.contains("?") ? "&" : "?") + Parameters.query(answer)
+        redirectURI.text + (redirectURI.text.contains("?") ? "&" : "?") + RequestParameters.query(answer)
     }
 }

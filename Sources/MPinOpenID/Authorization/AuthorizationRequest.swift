@@ -1,6 +1,8 @@
+import MPinStore
+
 /// A request to log a user in for a client (RFC 6749 section 4.1.1, OpenID Connect Core section 3.1.2.1), read and found in
 /// order.
-package struct AuthorizationRequest: Sendable, Equatable, Codable {
+package struct AuthorizationRequest: Sendable, Equatable, Codable, Storable {
     package enum Prompt: String, Sendable, Codable, CaseIterable {
         case none
         case login
@@ -36,7 +38,7 @@ package struct AuthorizationRequest: Sendable, Equatable, Codable {
     }
 
     /// Reads the request of `client`, which is the one of that id, or nil where there is none that may ask.
-    package static func read(_ parameters: Parameters, of client: Client?) -> Reading {
+    package static func read(_ parameters: RequestParameters, of client: Client?) -> Reading {
         let address: ReturnAddress
         do throws(PageFault) { address = try returnAddress(parameters, client) } catch { return .refused(error) }
         guard let client else { return .refused(.unknownClient) }
@@ -48,7 +50,7 @@ package struct AuthorizationRequest: Sendable, Equatable, Codable {
     private static let maxStateBytes = 2048
 
     private static func returnAddress(
-        _ parameters: Parameters, _ client: Client?
+        _ parameters: RequestParameters, _ client: Client?
     ) throws(PageFault) -> ReturnAddress {
         guard parameters["client_id"] != nil else { throw .noClient }
         guard let client, !client.isDisabled else { throw .unknownClient }
@@ -75,7 +77,7 @@ extension AuthorizationRequest {
     }
 
     private init(
-        _ parameters: Parameters, of client: Client, to address: ReturnAddress
+        _ parameters: RequestParameters, of client: Client, to address: ReturnAddress
     ) throws(AuthorizationFault) {
         self.address = address
         try Self.requireForm(parameters)
@@ -94,7 +96,7 @@ extension AuthorizationRequest {
         claims = try Self.claims(parameters)
     }
 
-    private static func requireForm(_ parameters: Parameters) throws(AuthorizationFault) {
+    private static func requireForm(_ parameters: RequestParameters) throws(AuthorizationFault) {
         guard !parameters.repeatsAny else { throw AuthorizationFault(.invalidRequest, "a parameter is sent twice") }
         let unsupported: [(String, AuthorizationFault.Code)] = [
             ("request", .requestNotSupported), ("request_uri", .requestURINotSupported),
@@ -113,7 +115,8 @@ extension AuthorizationRequest {
     }
 
     /// What the client may not have is left out, and the token answer says what is left. Order is the one asked in.
-    private static func scopes(_ parameters: Parameters, _ client: Client) throws(AuthorizationFault) -> [String] {
+    private static func scopes(_ parameters: RequestParameters, _ client: Client) throws(AuthorizationFault) -> [String]
+    {
         let asked = parameters.words("scope") ?? []
         guard asked.allSatisfy(isScope) else {
             throw AuthorizationFault(.invalidScope, "scope has a character that no scope has")
@@ -134,7 +137,7 @@ extension AuthorizationRequest {
     }
 
     /// One that is handed on unread.
-    private static func text(_ name: String, _ parameters: Parameters) throws(AuthorizationFault) -> String? {
+    private static func text(_ name: String, _ parameters: RequestParameters) throws(AuthorizationFault) -> String? {
         guard let text = parameters[name] else { return nil }
         guard text.utf8.count <= maxStateBytes else {
             throw AuthorizationFault(.invalidRequest, "\(name) is longer than \(maxStateBytes) bytes")
@@ -142,7 +145,7 @@ extension AuthorizationRequest {
         return text
     }
 
-    private static func prompts(_ parameters: Parameters) throws(AuthorizationFault) -> Set<Prompt> {
+    private static func prompts(_ parameters: RequestParameters) throws(AuthorizationFault) -> Set<Prompt> {
         let words = parameters.words("prompt") ?? []
         let prompts = words.compactMap(Prompt.init)
         guard prompts.count == words.count else {
@@ -154,7 +157,7 @@ extension AuthorizationRequest {
         return Set(prompts)
     }
 
-    private static func maxAge(_ parameters: Parameters) throws(AuthorizationFault) -> Int? {
+    private static func maxAge(_ parameters: RequestParameters) throws(AuthorizationFault) -> Int? {
         guard let text = parameters["max_age"] else { return nil }
         guard text.utf8.count <= 10, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let age = Int(text) else {
             throw AuthorizationFault(.invalidRequest, "max_age must be a number of seconds")
@@ -162,7 +165,7 @@ extension AuthorizationRequest {
         return age
     }
 
-    private static func pkce(_ parameters: Parameters, _ client: Client) throws(AuthorizationFault) -> PKCE? {
+    private static func pkce(_ parameters: RequestParameters, _ client: Client) throws(AuthorizationFault) -> PKCE? {
         let method = parameters["code_challenge_method"]
         guard let challenge = parameters["code_challenge"] else {
             guard method == nil else { throw AuthorizationFault(.invalidRequest, "code_challenge is missing") }
@@ -180,7 +183,7 @@ extension AuthorizationRequest {
         return pkce
     }
 
-    private static func claims(_ parameters: Parameters) throws(AuthorizationFault) -> RequestedClaims {
+    private static func claims(_ parameters: RequestParameters) throws(AuthorizationFault) -> RequestedClaims {
         guard let text = parameters["claims"] else { return RequestedClaims() }
         guard let claims = RequestedClaims(text) else {
             throw AuthorizationFault(.invalidRequest, "claims is no JSON object of claims by place")

@@ -14,7 +14,7 @@ package struct PKCE: Sendable, Equatable, Codable {
 
     /// Whether `verifier` is the one of 43 to 128 unreserved characters that was hashed. Compared in constant time.
     package func admits(_ verifier: String) -> Bool {
-        guard (43...128).contains(verifier.utf8.count), verifier.utf8.allSatisfy(Parameters.isUnreserved) else {
+        guard (43...128).contains(verifier.utf8.count), verifier.utf8.allSatisfy(RequestParameters.isUnreserved) else {
             return false
         }
         let computed = Array(Base64URL.encode(SHA256.hash(Array(verifier.utf8))).utf8)

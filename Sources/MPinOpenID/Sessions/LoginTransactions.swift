@@ -1,3 +1,4 @@
+import MPinSecrets
 package import MPinStore
 
 /// How far a login for a client has come.
@@ -53,8 +54,13 @@ package struct LoginTransactions: Sendable {
     package static let seconds = 1800
 
     private let table: Table<LoginTransaction>
+    /// Logins without a page of ours.
+    private let sessions: Table<AuthorizationRequest>
 
-    package init(in store: any Store) { table = Table("oidc_login", in: store) }
+    package init(in store: any Store) {
+        table = Table("oidc_login", in: store)
+        sessions = Table("oidc_login_session", in: store)
+    }
 
     /// `browser`: what its cookie holds.
     package func begin(
@@ -87,6 +93,19 @@ package struct LoginTransactions: Sendable {
             return transaction
         }
     }
+
+    /// A login whose code the client shows to a phone itself. `webOTT`: the one-time token that it will ask with.
+    package func keep(_ request: AuthorizationRequest, webOTT: String, at now: Moment) async throws {
+        _ = try await sessions.create(
+            Self.key(webOTT), request, expires: now.adding(seconds: Self.seconds), at: now)
+    }
+
+    /// The same, for one taker.
+    package func take(webOTT: String, at now: Moment) async throws -> AuthorizationRequest? {
+        try await sessions.take(Self.key(webOTT), at: now)
+    }
+
+    private static func key(_ webOTT: String) -> String { Hex.encode(SHA256.hash(Array(webOTT.utf8))) }
 
     /// Ends it. False: it is over already, so nothing may come of it any more.
     package func end(_ id: OpaqueToken, at now: Moment) async throws -> Bool {

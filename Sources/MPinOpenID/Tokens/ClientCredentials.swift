@@ -10,7 +10,7 @@ struct ClientCredentials {
     let secret: String
 
     /// `header`: that of the name `Authorization`.
-    init(header: String?, _ parameters: Parameters) throws(TokenFault) {
+    init(header: String?, _ parameters: RequestParameters) throws(TokenFault) {
         guard let header else {
             guard let id = parameters["client_id"] else {
                 throw TokenFault(.invalidClient, "the client does not say who it is")
@@ -39,8 +39,8 @@ struct ClientCredentials {
             })
         else { return nil }
         let halves = bytes.split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
-        guard halves.count == 2, let id = halves.first.flatMap(Parameters.decoded),
-            let secret = halves.last.flatMap(Parameters.decoded)
+        guard halves.count == 2, let id = halves.first.flatMap(RequestParameters.decoded),
+            let secret = halves.last.flatMap(RequestParameters.decoded)
         else { return nil }
         return (id, secret)
     }

@@ -12,12 +12,13 @@ extension OpenIDFace {
     func authorize(_ request: Request, _ logger: Logger) async throws -> Response {
         var query = request.uri.query ?? ""
         if request.method == .post {
-            guard request.isForm else { throw APIError(.unsupportedMediaType, "The body must be a form") }
+            if request.isJSON { return try await openSession(request, logger) }
+            guard request.isForm else { throw APIError(.unsupportedMediaType, "The body must be a form, or JSON") }
             query = String(buffer: try await request.bytes(limits))
             if let again = asGET(request, query) { return again }
         }
         let pages = pages(request)
-        guard let parameters = Parameters(query) else { return pages.fault(.unreadable).response(.badRequest) }
+        guard let parameters = RequestParameters(query) else { return pages.fault(.unreadable).response(.badRequest) }
         let (reading, client): (AuthorizationRequest.Reading, Client?)
         do { (reading, client) = try await provider.read(parameters) } catch is StoreError {
             return pages.failed.response(.serviceUnavailable)
@@ -129,8 +130,13 @@ extension OpenIDFace {
 
 extension Request {
     /// Whether the body is said to be a form.
-    var isForm: Bool {
+    var isForm: Bool { mediaType == "application/x-www-form-urlencoded" }
+
+    /// Whether it is said to be JSON: no page of another site can send that without being asked about.
+    var isJSON: Bool { mediaType == "application/json" }
+
+    private var mediaType: String {
         let type = headers[.contentType]?.prefix { $0 != ";" }.lowercased() ?? ""
-        return type.trimmingPrefix(" ").hasPrefix("application/x-www-form-urlencoded")
+        return type.filter { $0 != " " }
     }
 }

@@ -10,6 +10,8 @@ import NIOCore
 enum LoginPaths {
     static let login = "/authorize/login"
     static let confirm = "/authorize/confirm"
+    /// For who shows the code itself.
+    static let access = "/authorize/access"
 }
 
 /// One browser tab with a login under way.
@@ -64,9 +66,9 @@ extension OpenIDFace {
     }
 
     /// The form of a page of ours, from a tab that has a login under way.
-    private func form(_ request: Request) async throws -> (Parameters, LoginTab, LoginTransaction)? {
+    private func form(_ request: Request) async throws -> (RequestParameters, LoginTab, LoginTransaction)? {
         guard request.isFromThisSite, request.isForm,
-            let form = Parameters(String(buffer: try await request.bytes(limits))),
+            let form = RequestParameters(String(buffer: try await request.bytes(limits))),
             let (tab, transaction) = try await tab(form["id"], request)
         else { return nil }
         return (form, tab, transaction)
@@ -98,30 +100,36 @@ extension OpenIDFace {
     private func redeem(
         _ authOTT: String, _ tab: LoginTab, _ request: Request, _ pages: Pages
     ) async throws -> Response {
-        let report: AuthenticationService.LoginReport
-        do {
-            report = try await service.redeem(
-                authOTT, isOwnPage: true, outcome: .init(logoutURL: "", logoutData: nil))
-        } catch ServiceError.expiredLogin {
+        let found: UserLogin?
+        do { found = try await redeemed(authOTT) } catch ServiceError.expiredLogin {
             return pages.tooLate(path(LoginPaths.login) + "?id=" + tab.id.text).response()
         }
-        metrics.count(.logins, [String(report.verdict.status)])
-        let login = UserLogin(userID: report.userID, mpinID: report.mpinID, time: report.now)
-        let isAllowed = try await report.verdict == .right && provider.permission(login)
-        if service.rules.waitsForResult, report.verdict == .right {
-            try await service.finish(authOTT) { outcome in
-                var outcome = outcome
-                if !isAllowed { (outcome.status, outcome.message) = (403, "The user is revoked") }
-                return outcome
-            }
-        }
-        guard isAllowed else { return pages.refusedLogin.response(.forbidden) }
+        guard let login = found else { return pages.refusedLogin.response(.forbidden) }
         _ = try await provider.logins.change(tab.id, in: tab.browser, at: provider.now) {
             let isByNumber = $0.showsNumber
             $0.webOTT = nil
             $0.progress = LoginProgress(fresh: login, isByNumber: isByNumber)
         }
         return try await goOn(tab, request, pages)
+    }
+
+    /// Who has logged in with a phone, which hears of it; nil: somebody who may not. Throws
+    /// ``ServiceError/expiredLogin``, too.
+    func redeemed(_ authOTT: String) async throws -> UserLogin? {
+        let report = try await service.redeem(
+            authOTT, isOwnPage: true, outcome: .init(logoutURL: "", logoutData: nil))
+        metrics.count(.logins, [String(report.verdict.status)])
+        let login = UserLogin(userID: report.userID, mpinID: report.mpinID, time: report.now)
+        guard report.verdict == .right else { return nil }
+        let isAllowed = try await provider.permission(login)
+        if service.rules.waitsForResult {
+            try await service.finish(authOTT) { outcome in
+                var outcome = outcome
+                if !isAllowed { (outcome.status, outcome.message) = (403, "The user is revoked") }
+                return outcome
+            }
+        }
+        return isAllowed ? login : nil
     }
 
     /// POST /authorize/confirm: a person's word.

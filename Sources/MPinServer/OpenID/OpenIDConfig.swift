@@ -1,5 +1,6 @@
 package import MPinOpenID
 import MPinSecrets
+package import MPinService
 import MPinStore
 
 /// The OpenID provider: what an operator says of it.

@@ -69,22 +69,22 @@ struct OpenIDFace: Face {
             ])
         router.serve(
             path(LoginPaths.confirm), [.post: { request, context in try await confirm(request, context.logger) }])
+        router.serve(path(LoginPaths.access), [.post: { request, _ in try await follow(request) }])
     }
 
     /// The other parts of this system ask nothing here.
     func addPrivateRoutes(to router: Router<RequestContext>) {}
 
-    /// Row by row: who reads the lists is free, the endpoints are for pages of the clients, and nobody's page asks where a
-    /// browser logs in.
+    /// Everybody's pages read the lists. The endpoints are for pages of the clients, and `/authorize` for their JSON only: no
+    /// page asks where a browser logs in.
     var cors: [CORSPolicy] {
         typealias Path = OpenIDProvider.Path
         let origins = origins
-        let clients = CORSPolicy(
-            prefix: path("/oidc/"), methods: "GET, POST, OPTIONS", headers: "Authorization, Content-Type", origins: [],
-            asks: { await origins.contains($0) }, takesCookies: false)
+        let asks: @Sendable (String) async -> Bool = { await origins.contains($0) }
         return [
-            .open(path("/.well-known/")), .open(Path.serverMetadata), .open(path(Path.certs)), clients,
-            .closed(path(Path.authorize)),
+            .open(path("/.well-known/")), .open(Path.serverMetadata), .open(path(Path.certs)),
+            .asking(path("/oidc/"), methods: "GET, POST, OPTIONS", asks),
+            .asking(path(Path.authorize), methods: "POST, OPTIONS", asks),
         ]
     }
 }

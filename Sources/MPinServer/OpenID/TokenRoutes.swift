@@ -28,7 +28,8 @@ extension OpenIDFace {
             guard (request.uri.query ?? "").isEmpty else {
                 throw TokenFault(.invalidRequest, "parameters belong into the body")
             }
-            guard request.isForm, let parameters = Parameters(String(buffer: try await request.bytes(limits))) else {
+            guard request.isForm, let parameters = RequestParameters(String(buffer: try await request.bytes(limits)))
+            else {
                 throw TokenFault(.invalidRequest, "the body must be a form")
             }
             do {
@@ -44,7 +45,7 @@ extension OpenIDFace {
     }
 
     /// Guesses are few for each address, and for each client.
-    private func count(_ parameters: Parameters, _ request: Request, _ context: RequestContext) async throws {
+    private func count(_ parameters: RequestParameters, _ request: Request, _ context: RequestContext) async throws {
         try rates.admit(.token, address: context.remoteAddress)
         let name = parameters["client_id"] ?? request.headers[.authorization] ?? ""
         try await rates.admit(.token, identity: SHA256.hash(Array(name.utf8)))
@@ -68,7 +69,7 @@ extension OpenIDFace {
             return words.count == 2 && words.first?.lowercased() == "bearer" ? words.last.map(String.init) : nil
         }
         guard request.method == .post, request.isForm else { return nil }
-        return Parameters(String(buffer: try await request.bytes(limits)))?["access_token"]
+        return RequestParameters(String(buffer: try await request.bytes(limits)))?["access_token"]
     }
 }
 
@@ -101,8 +102,4 @@ extension Response {
         response.headers[.pragma] = "no-cache"
         return response
     }
-}
-
-extension HTTPField.Name {
-    fileprivate static let pragma = constant("Pragma")
 }

@@ -9,10 +9,10 @@ struct CORSPolicy: Sendable {
     /// Compared as a whole with the request's `Origin`; `*` stands for every origin. Empty: pages of other origins get no
     /// leave to read anything. (Old servers let all of them.)
     let origins: [String]
-    /// Asked about any other origin; nil: nobody is.
-    var asks: (@Sendable (String) async -> Bool)?
     /// Whether such a page may send the cookies of this site.
     var takesCookies = true
+    /// Asked about each origin in the place of ``origins``; whose it does not know is told nothing.
+    var asks: (@Sendable (String) async -> Bool)?
 
     private static let common =
         "Content-Type, Depth, User-Agent, X-File-Size, X-Requested-With, X-Requested-By, If-Modified-Since, "
@@ -44,27 +44,37 @@ struct CORSPolicy: Sendable {
         CORSPolicy(prefix: prefix, methods: "GET, OPTIONS", headers: common, origins: ["*"], takesCookies: false)
     }
 
-    /// For nobody's, which are told nothing.
-    static func closed(_ prefix: String) -> CORSPolicy {
-        CORSPolicy(prefix: prefix, methods: "", headers: "", origins: [])
+    /// For the pages that `asks` knows; they send no cookies.
+    static func asking(
+        _ prefix: String, methods: String, _ asks: @escaping @Sendable (String) async -> Bool
+    ) -> CORSPolicy {
+        CORSPolicy(
+            prefix: prefix, methods: methods, headers: "Authorization, Content-Type", origins: [], takesCookies: false,
+            asks: asks)
     }
 
     func add(to fields: inout HTTPFields, _ request: Request) async {
-        guard !methods.isEmpty else { return }
+        if let asks { return await add(to: &fields, request, asks) }
         if takesCookies { fields.append(HTTPField(name: .accessControlAllowCredentials, value: "true")) }
         fields.append(HTTPField(name: .accessControlAllowMethods, value: methods))
         fields.append(HTTPField(name: .accessControlAllowHeaders, value: headers))
         guard let origin = request.headers[.origin] else { return }
         fields.append(HTTPField(name: .vary, value: "Origin"))
-        if await isAllowed(origin) {
+        if origins.contains(origin) {
             fields[.accessControlAllowOrigin] = origin
         } else if origins.contains("*") {
             fields[.accessControlAllowOrigin] = "*"
         }
     }
 
-    private func isAllowed(_ origin: String) async -> Bool {
-        if origins.contains(origin) { return true }
-        return await asks?(origin) ?? false
+    private func add(
+        to fields: inout HTTPFields, _ request: Request, _ asks: @Sendable (String) async -> Bool
+    ) async {
+        fields.append(HTTPField(name: .vary, value: "Origin"))
+        guard methods.contains(request.method.rawValue), let origin = request.headers[.origin], await asks(origin)
+        else { return }
+        fields[.accessControlAllowOrigin] = origin
+        fields.append(HTTPField(name: .accessControlAllowMethods, value: methods))
+        fields.append(HTTPField(name: .accessControlAllowHeaders, value: headers))
     }
 }

@@ -1,6 +1,6 @@
 /// The parameters of a request (RFC 6749 section 3.1), each with all its values: what is sent twice is no parameter but a
 /// mistake, or an attack on whoever reads the other one.
-package struct Parameters: Sendable, Equatable {
+package struct RequestParameters: Sendable, Equatable {
     /// Names and values of one request, at most.
     private static let maxCount = 100
 
