@@ -28,7 +28,7 @@ package struct ClientsFile: Sendable {
     }
 
     /// Of a text that came from `path`.
-    init(_ text: String, path: String, at now: Moment) throws(ClientsFileError) {
+    package init(_ text: String, path: String, at now: Moment) throws(ClientsFileError) {
         self.init(path: path)
         let root: Node?
         do { root = try Yams.compose(yaml: text) } catch {
