@@ -49,7 +49,7 @@ package struct ClientSecret: Sendable, Equatable, Codable {
     }
 
     /// In a time that does not depend on where the two differ.
-    func matches(_ hash: [UInt8], at now: Moment) -> Bool {
+    package func matches(_ hash: [UInt8], at now: Moment) -> Bool {
         let isLive = expires.map { $0 > now } ?? true
         let own = Array(self.hash.utf8)
         return constantTimeEqual(own.span, hash.span) && isLive

@@ -52,7 +52,7 @@ package struct ClientsFile: Sendable {
         }
     }
 
-    func place(of id: String) -> String? { entries[id].map { "\(path):\($0.line)" } }
+    package func place(of id: String) -> String? { entries[id].map { "\(path):\($0.line)" } }
 
     /// The line where the text stops being YAML, and why.
     private static func reason(_ error: any Error) -> (Int, String) {

@@ -1,5 +1,5 @@
-import MPinOpenID
-package import MPinService
+package import MPinOpenID
+import MPinService
 package import MPinStore
 
 /// What an operator does with the clients of the OpenID provider, in the database of a running server.

@@ -1,8 +1,7 @@
+import MPinOpenID
 import MPinSecrets
 import MPinStore
 import XCTest
-
-@testable import MPinOpenID
 
 /// What an operator may set, and what a client must be afterwards.
 final class ClientChangeTests: XCTestCase {

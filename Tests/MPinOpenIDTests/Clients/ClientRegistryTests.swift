@@ -1,9 +1,8 @@
+import MPinOpenID
 import MPinSecrets
 import MPinStore
 import StoreEngines
 import XCTest
-
-@testable import MPinOpenID
 
 final class ClientRegistryTests: XCTestCase {
     private let start = Moment(microseconds: 1_800_000_000_000_000)
@@ -12,7 +11,7 @@ final class ClientRegistryTests: XCTestCase {
 
     private func client(_ id: String) throws -> Client {
         var client = Client(id: id, name: id, created: start)
-        try ClientChangeTests.change(["redirect-uri": ["https://\(id).example/cb"]]).apply(to: &client)
+        try ClientChangeTests.change(["redirect-uri": ["https://\(id.lowercased()).example/cb"]]).apply(to: &client)
         client.secrets = [ClientSecret(of: secret, created: start)]
         return client
     }

@@ -1,9 +1,8 @@
 import Foundation
+import MPinOpenID
 import MPinSecrets
 import MPinStore
 import XCTest
-
-@testable import MPinOpenID
 
 final class ClientsFileTests: XCTestCase {
     private let now = Moment(microseconds: 1_800_000_000_000_000)
@@ -107,7 +106,9 @@ final class ClientsFileTests: XCTestCase {
     }
 
     func testASecretThatOthersCanReadIsRefused() throws {
-        for (name, text, mode) in [("open", String(repeating: "s", count: 32), 0o644), ("short", "secret", 0o600)] {
+        for (name, text, mode) in [
+            ("open", String(repeating: "s", count: 32), 0o644), ("short", "much-too-short", 0o600),
+        ] {
             let own = try write(name, text, mode: mode)
             let found = error("- id: b\n  redirect-uri: [https://b.example/]\n  secret-file: \(own)\n")
             XCTAssertTrue(found.hasPrefix("c.yaml:3: secret-file: "), found)

@@ -1,7 +1,6 @@
+import MPinOpenID
 import MPinStore
 import XCTest
-
-@testable import MPinOpenID
 
 /// Rows 8, 9, 10 and 72 of the checklist: where a browser may be sent.
 final class RedirectURITests: XCTestCase {
