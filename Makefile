@@ -141,14 +141,25 @@ times-test: lib server ## the time of an answer reveals nothing: 20,000 samples 
 browser-test: lib server build/mpin-example build/browser-venv/installed ## the website in headless Chromium, with a phone; SCREENSHOTS=docs/screenshots
 	Tests/EndToEnd/browser.sh
 
-TESTS += contract runtimes-test numbers-test
-.PHONY: contract runtimes-test numbers-test
+oidc-test: lib server build/oidc-venv/installed ## the OpenID provider: Authlib as relying party, a phone, Chromium, the checklist's rows
+	Tests/EndToEnd/oidc.sh
+
+TESTS += contract runtimes-test numbers-test clients-test oidc-test
+.PHONY: contract runtimes-test numbers-test clients-test oidc-test
+clients-test: server ## mpind client: every command and exit code, beside a running server
+	Tests/EndToEnd/clients.sh
+
 contract: server build/contract-venv/installed ## the server's answers are those in openapi.yaml (schemathesis)
 	Tests/EndToEnd/contract.sh
 
 build/browser-venv/installed: Tests/EndToEnd/browser-requirements.txt | $(STAMP)
 	$(PYTHON) -m venv --system-site-packages build/browser-venv
 	build/browser-venv/bin/pip install --quiet --no-deps --requirement $<
+	@touch $@
+
+build/oidc-venv/installed: Tests/EndToEnd/oidc-requirements.txt | $(STAMP)
+	$(PYTHON) -m venv --system-site-packages build/oidc-venv
+	build/oidc-venv/bin/pip install --quiet --no-deps --requirement $<
 	@touch $@
 
 build/contract-venv/installed: Tests/EndToEnd/contract-requirements.txt | $(STAMP)

@@ -47,6 +47,9 @@ let nio: [Target.Dependency] = [
     .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
 ]
 let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
+let jwt: [Target.Dependency] = [
+    .product(name: "JWTKit", package: "jwt-kit"), .product(name: "CryptoExtras", package: "swift-crypto"),
+]
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
 let package = Package(
@@ -70,6 +73,9 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.34.1"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
         .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
+        .package(url: "https://github.com/vapor/jwt-kit.git", from: "5.7.1"),
+        // jwt-kit's own foundation, which makes the RSA keys.
+        .package(url: "https://github.com/apple/swift-crypto.git", from: "4.1.0"),
     ],
     targets: [
         .systemLibrary(name: "CBN254CX"),
@@ -97,21 +103,27 @@ let package = Package(
                 "MPinStore", "MPinCrypto", "MPinWire", "MPinSecrets", logging, lifecycle[0],
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
             ], [callersPlace]),
+        module("MPinOpenID", ["MPinStore", "MPinWire", "MPinSecrets", yams] + jwt, [callersPlace]),
         module(
             "MPinServer",
-            ["MPinService", "MPinStore", "MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets", "CQREncode"]
+            [
+                "MPinOpenID", "MPinService", "MPinStore", "MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets",
+                "CQREncode",
+            ]
                 + [yams, logging, asyncHTTPClient] + lifecycle + hummingbird + nio,
             [callersPlace],
             // The website's files are parts of the program.
             resources: [
-                "Assets/style.css", "Assets/live.js", "Assets/times.js", "Assets/resend.js", "Assets/icon.svg",
+                "Assets/style.css", "Assets/live.js", "Assets/times.js", "Assets/resend.js", "Assets/submit.js",
+                "Assets/icon.svg",
                 "Assets/favicon.ico", "Assets/confirm.html", "Languages/en.json", "Languages/de.json",
                 "Languages/fr.json", "Languages/es.json",
             ].map { .embedInCode("RelyingPartyApplication/Website/" + $0) }, exclude: ["openapi.yaml"]),
         .executableTarget(
             name: "mpind",
             dependencies: [
-                "CMPin", "MPinServer", "MPinService", "MPinStore", "MPinSecrets", argumentParser, logging,
+                "CMPin", "MPinServer", "MPinOpenID", "MPinService", "MPinStore", "MPinSecrets", argumentParser,
+                logging,
             ], swiftSettings: strict),
 
         .executableTarget(
@@ -150,10 +162,11 @@ let package = Package(
         tests(
             "MPinServiceTests",
             ["MPinService", "MPinStore", "StoreEngines", "MPinCrypto", "MPinWire", "MPinSecrets", logging]),
+        tests("MPinOpenIDTests", ["MPinOpenID", "MPinStore", "StoreEngines", "MPinSecrets", "MPinWire"]),
         tests(
             "MPinServerTests",
             [
-                "MPinServer", "MPinService", "MPinStore", "MPinCrypto", "BN254CX", "MPinWire", "MPinHTTP",
+                "MPinServer", "MPinOpenID", "MPinService", "MPinStore", "MPinCrypto", "BN254CX", "MPinWire", "MPinHTTP",
                 "MPinSecrets", "LoopbackServer", "StoreEngines", logging,
             ]),
     ],

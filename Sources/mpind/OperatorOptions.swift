@@ -30,6 +30,9 @@ struct ConfigOption: ParsableArguments {
         return (settings[ServerOptions.database], settings[ServerOptions.stateDir])
     }
 
+    /// The file of clients.
+    func clients() throws -> String? { try settings()[ServerOptions.clients] }
+
     func fill(_ options: AuditOptions) throws -> AuditOptions {
         var filled = options
         let settings = try settings()

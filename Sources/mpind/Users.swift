@@ -127,7 +127,7 @@ extension UserAdministration.Entry {
 extension String {
     /// The text for a terminal. Characters that move the cursor or reverse the text, which old servers allowed in user
     /// ids, are replaced by question marks.
-    fileprivate var shown: String {
+    var shown: String {
         String(
             String.UnicodeScalarView(
                 unicodeScalars.map { [.control, .format].contains($0.properties.generalCategory) ? "?" : $0 }))

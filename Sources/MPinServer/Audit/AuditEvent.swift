@@ -1,3 +1,4 @@
+import MPinOpenID
 package import MPinService
 package import MPinStore
 
@@ -92,6 +93,12 @@ extension AuditEvent {
     /// The person at the browser declined a login by access number.
     static func webSessionDeclined(identity: String, user: String) -> AuditEvent {
         AuditEvent("session-declined", Subject(identity: identity, user: user))
+    }
+
+    /// A client got tokens for a login of that user, or lost them because a code or token was used twice.
+    static func tokens(_ name: String, client: String, grant: String, _ login: UserLogin?) -> AuditEvent {
+        let subject = login.map { Subject(identity: MPinID(hex: $0.mpinID)?.key ?? "", user: $0.userID) }
+        return AuditEvent(name, subject, [("client", client), ("grant", grant)], isDurable: name == "tokens-revoked")
     }
 
     /// Wrong PINs have blocked an identity. `until`: when the block ends; nil if only the operator can end it.

@@ -20,6 +20,9 @@ package struct RateLimits: Sendable {
     package var authorityAddress: RateLimit?
     /// Requests to a D-TA for one identity.
     package var authorityIdentity: RateLimit?
+    /// Requests for tokens with a wrong code, token or secret, by address, and by client.
+    package var tokenAddress: RateLimit?
+    package var tokenClient: RateLimit?
 
     package init() {}
 
@@ -33,6 +36,8 @@ package struct RateLimits: Sendable {
         limits.pollAddress = RateLimit("12000/60")
         limits.authorityAddress = RateLimit("30/60")
         limits.authorityIdentity = RateLimit("60/60")
+        limits.tokenAddress = RateLimit("60/60")
+        limits.tokenClient = RateLimit("60/60")
         return limits
     }()
 

@@ -1,6 +1,7 @@
 import Foundation
 package import Logging
 import MPinCrypto
+import MPinOpenID
 import MPinSecrets
 import MPinService
 package import MPinStore
@@ -11,6 +12,8 @@ package struct Parts: Sendable {
     package var authorities: [TrustAuthorityConfig] = []
     package var rps: RelyingPartyServiceConfig?
     package var rpa: RelyingPartyApplicationConfig?
+    /// Nil: there is no OpenID provider. Else the RPS is in this process, too.
+    package var openID: OpenIDConfig?
     package var exposure = Exposure.loopback
     package var rates = RateLimits.standard
     /// The listener for health and metrics, always on a loopback address; nil: none.
@@ -122,6 +125,9 @@ package struct Daemon: Service {
                 services.append(KeyWatch(ring: service.keyRing, seconds: seconds, logger: daemon.logger))
                 if let watch = service.permitWatch { services.append(watch) }
             }
+            if let provider = server?.openID?.provider {
+                services.append(SigningKeyWatch(provider: provider, logger: daemon.logger))
+            }
             services += try daemon.privateListeners(server, application, readiness)
             services += try daemon.publicListeners(server, application, readiness)
             try await daemon.run(services)
@@ -181,8 +187,10 @@ extension Daemon {
         let permitAudit: PermitAudit
         let stores: [any Store]
 
-        /// All faces of the service. Those of MIRACL Trust and OpenID Connect will be added here.
-        var faces: [any Face] { [milagro] }
+        let openID: OpenIDFace?
+
+        /// All faces of the service. That of MIRACL Trust will be added here.
+        var faces: [any Face] { [milagro] + (openID.map { [$0] } ?? []) }
     }
 
     private func makeService(_ config: RelyingPartyServiceConfig) async throws -> ServiceParts {
@@ -213,7 +221,20 @@ extension Daemon {
             milagro: MilagroFace(
                 config, service: service, appID: config.legacy?.appID ?? appID, rates: rates, metrics: metrics),
             gate: parts.gatesAuthority ? authorities.last.map { AuthorityGate(authority: $0.peer) } : nil,
-            permitAudit: audit.permits, stores: [durable, shortLived])
+            permitAudit: audit.permits, stores: [durable, shortLived],
+            openID: try await openID(config, service, durable: durable, shortLived: shortLived))
+    }
+
+    private func openID(
+        _ config: RelyingPartyServiceConfig, _ service: AuthenticationService, durable: any Store,
+        shortLived: any Store
+    ) async throws -> OpenIDFace? {
+        guard let openID = parts.openID else { return nil }
+        do {
+            return try await OpenIDFace(
+                openID, service: service, durable: durable, shortLived: config.layer(shortLived),
+                key: config.activationKey, rates: rates, metrics: metrics)
+        } catch let error as ClientsFileError { throw StartError("--clients: \(error)") }
     }
 
     private func lastingStore(_ config: RelyingPartyServiceConfig) throws -> any Store {
@@ -320,6 +341,25 @@ extension Daemon {
         Edge(
             exposure: parts.gatesAuthority && !publicAddresses.contains(address) ? .loopback : parts.exposure,
             limits: limits, metrics: metrics)
+    }
+}
+
+/// Checks the signing keys regularly: makes those that are due, and reads those that another server has made.
+private struct SigningKeyWatch: Service {
+    private static let seconds = 60
+
+    let provider: OpenIDProvider
+    let logger: Logger
+
+    func run() async throws {
+        try? await cancelWhenGracefulShutdown {
+            while true {
+                try await Task.sleep(for: .seconds(Self.seconds))
+                do { try await provider.keys.refresh(at: provider.now) } catch {
+                    logger.error("the signing keys cannot be checked", metadata: ["error": "\(error)"])
+                }
+            }
+        }
     }
 }
 

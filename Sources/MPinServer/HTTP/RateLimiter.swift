@@ -7,7 +7,7 @@ import MPinStore
 /// is known or not.
 final class RateLimiter: Sendable {
     /// A group of requests that share their limits.
-    enum Group: String, Sendable { case register, login, access, poll, authority }
+    enum Group: String, Sendable { case register, login, access, poll, authority, token }
 
     private let addresses: [Group: TokenBuckets]
     private let identities: [Group: RateLimit]
@@ -17,10 +17,11 @@ final class RateLimiter: Sendable {
     init(_ limits: RateLimits, counters: any Counters, metrics: Metrics) {
         let addresses: [Group: RateLimit?] = [
             .register: limits.registerAddress, .login: limits.loginAddress, .access: limits.accessAddress,
-            .poll: limits.pollAddress, .authority: limits.authorityAddress,
+            .poll: limits.pollAddress, .authority: limits.authorityAddress, .token: limits.tokenAddress,
         ]
         let identities: [Group: RateLimit?] = [
             .register: limits.registerIdentity, .login: limits.loginIdentity, .authority: limits.authorityIdentity,
+            .token: limits.tokenClient,
         ]
         self.addresses = addresses.compactMapValues { $0.map { TokenBuckets($0) } }
         self.identities = identities.compactMapValues { $0 }

@@ -11,6 +11,7 @@ enum MetricFamily: String, CaseIterable, Sendable {
     case storeSeconds = "mpin_store_operation_seconds"
     case storeErrors = "mpin_store_errors_total"
     case shortLivedItems = "mpin_live_sessions"
+    case tokens = "mpin_token_requests_total"
     case build = "mpin_build_info"
 
     var help: String {
@@ -26,6 +27,7 @@ enum MetricFamily: String, CaseIterable, Sendable {
         case .storeSeconds: "Time of one store operation."
         case .storeErrors: "Store operations that failed."
         case .shortLivedItems: "Short-lived items: running logins, tokens, access numbers."
+        case .tokens: "Requests for OpenID tokens, by what they came to."
         case .build: "Always 1; the labels say what runs."
         }
     }
@@ -38,6 +40,7 @@ enum MetricFamily: String, CaseIterable, Sendable {
         case .logins: ["status"]
         case .blocked: ["block"]
         case .storeSeconds, .storeErrors: ["operation"]
+        case .tokens: ["grant", "outcome"]
         case .build: ["version"]
         case .overloaded, .registrations, .pairingSeconds, .shortLivedItems: []
         }

@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import MPinOpenID
 import MPinServer
 import MPinStore
 import StoreEngines
@@ -14,10 +15,11 @@ final class InProcess: Sendable {
     private let task = Mutex<Task<Void, Never>?>(nil)
 
     /// `change` alters options of all parts, `changeRPS` and `changeRPA` those of one part.
+    /// `clients`: the clients of an OpenID provider, in YAML.
     init(
         _ backend: Backend = .onFreePorts(), change: (inout AllInOne) -> Void = { _ in },
         changeRPS: (inout RelyingPartyServiceConfig) -> Void = { _ in },
-        changeRPA: (inout RelyingPartyApplicationConfig) -> Void = { _ in }
+        changeRPA: (inout RelyingPartyApplicationConfig) -> Void = { _ in }, clients: String? = nil
     ) throws {
         self.backend = backend
         log = URL(fileURLWithPath: backend.stateFolder + ".log")
@@ -42,6 +44,10 @@ final class InProcess: Sendable {
         if var rpa = parts.rpa {
             changeRPA(&rpa)
             parts.rpa = rpa
+            if let clients {
+                parts.openID = try OpenIDConfig(issuer: rpa.publicURL, website: rpa)
+                parts.openID?.clients = try ClientsFile(clients, path: "clients.yaml", at: .now())
+            }
         }
         try start(parts)
     }

@@ -1,4 +1,5 @@
 import Foundation
+import MPinOpenID
 import MPinSecrets
 import MPinService
 import MPinStore
@@ -49,8 +50,23 @@ extension Settings {
             parts.rpa = application
             let icon = application.publicURL + application.brand.icon.path
             if self[ServerOptions.serviceIconURL] == nil { parts.rps?.serviceIconURL = icon }
+            parts.openID = try openID(application)
         }
         return parts
+    }
+
+    /// The provider, which looks like the website. nil: nobody has asked for it, and the website's address is none for it.
+    private func openID(_ website: RelyingPartyApplicationConfig) throws -> OpenIDConfig? {
+        let issuer = self[ServerOptions.issuer]
+        var config = try? OpenIDConfig(issuer: issuer ?? website.publicURL, website: website)
+        if let issuer, config == nil { config = try OpenIDConfig(issuer: issuer, website: website) }
+        config?.clients = try clientsFile()
+        return config
+    }
+
+    func clientsFile() throws -> ClientsFile {
+        guard let path = self[ServerOptions.clients] else { return .none }
+        do { return try ClientsFile(reading: path, at: .now()) } catch { throw StartError("--clients: \(error)") }
     }
 
     private func authorityParts() throws -> Parts {

@@ -74,6 +74,11 @@ package enum ServerOptions {
             ("poll-address", \.pollAddress, "Polls of login pages of one address."),
             ("authority-address", \.authorityAddress, "Requests with a wrong signature of one address to a D-TA."),
             ("authority-identity", \.authorityIdentity, "Requests to a D-TA for one identity."),
+            (
+                "token-address", \.tokenAddress,
+                "Requests for tokens with a wrong code, token or secret, of one address."
+            ),
+            ("token-client", \.tokenClient, "Requests for tokens with a wrong code, token or secret, of one client."),
         ]
     }
 
@@ -95,9 +100,17 @@ package enum ServerOptions {
         "public-url", .baseURL,
         "Base URL of links in mails; needed behind a proxy and on all addresses. (default: the public listener's)")
 
+    static let issuer = ServerOption<String?>.text(
+        "issuer", .baseURL,
+        "Issuer of the OpenID provider, as its clients know it: https, or http on this machine; its address must lead here. (default: --public-url)"
+    )
+    package static let clients = ServerOption<String?>.text(
+        "clients", .text("FILE"),
+        "Clients of the OpenID provider (YAML), read at the start, beside those of `mpind client`.")
+
     static let allInOne = [
         isAllInOne.row, stateDir.row, host.row, publicPort.row, privatePort.row, dta1Port.row, dta2Port.row,
-        publicURL.row, revokedUsers.row, shortLivedStore.row, signals.row,
+        publicURL.row, revokedUsers.row, shortLivedStore.row, signals.row, issuer.row, clients.row,
     ]
 
     // Options of a D-TA.

@@ -63,6 +63,7 @@ extension Settings {
         }
         _ = try auditFiles()
         if part == .serve || part == .rpa { _ = (try brand(), try mails()) }
+        if part == .serve { _ = try clientsFile() }
     }
 
     /// Throws if other users may write into the folder of keys and databases, because they could replace these files.

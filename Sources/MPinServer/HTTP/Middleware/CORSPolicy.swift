@@ -9,6 +9,10 @@ struct CORSPolicy: Sendable {
     /// The allowed values of the request's `Origin`; `*` stands for every origin. If it is empty, pages of other
     /// origins may read nothing. (Old servers allowed all of them.)
     let origins: [String]
+    /// Whether such a page may send the cookies of this site.
+    var takesCookies = true
+    /// Asked about each origin in the place of ``origins``; whose it does not know is told nothing.
+    var asks: (@Sendable (String) async -> Bool)?
 
     private static let common =
         "Content-Type, Depth, User-Agent, X-File-Size, X-Requested-With, X-Requested-By, If-Modified-Since, "
@@ -35,8 +39,23 @@ struct CORSPolicy: Sendable {
             origins: origins)
     }
 
-    func add(to fields: inout HTTPFields, _ request: Request) {
-        fields.append(HTTPField(name: .accessControlAllowCredentials, value: "true"))
+    /// For everybody's pages.
+    static func open(_ prefix: String) -> CORSPolicy {
+        CORSPolicy(prefix: prefix, methods: "GET, OPTIONS", headers: common, origins: ["*"], takesCookies: false)
+    }
+
+    /// For the pages that `asks` knows; they send no cookies.
+    static func asking(
+        _ prefix: String, methods: String, _ asks: @escaping @Sendable (String) async -> Bool
+    ) -> CORSPolicy {
+        CORSPolicy(
+            prefix: prefix, methods: methods, headers: "Authorization, Content-Type", origins: [], takesCookies: false,
+            asks: asks)
+    }
+
+    func add(to fields: inout HTTPFields, _ request: Request) async {
+        if let asks { return await add(to: &fields, request, asks) }
+        if takesCookies { fields.append(HTTPField(name: .accessControlAllowCredentials, value: "true")) }
         fields.append(HTTPField(name: .accessControlAllowMethods, value: methods))
         fields.append(HTTPField(name: .accessControlAllowHeaders, value: headers))
         guard let origin = request.headers[.origin] else { return }
@@ -46,5 +65,16 @@ struct CORSPolicy: Sendable {
         } else if origins.contains("*") {
             fields[.accessControlAllowOrigin] = "*"
         }
+    }
+
+    private func add(
+        to fields: inout HTTPFields, _ request: Request, _ asks: @Sendable (String) async -> Bool
+    ) async {
+        fields.append(HTTPField(name: .vary, value: "Origin"))
+        guard methods.contains(request.method.rawValue), let origin = request.headers[.origin], await asks(origin)
+        else { return }
+        fields[.accessControlAllowOrigin] = origin
+        fields.append(HTTPField(name: .accessControlAllowMethods, value: methods))
+        fields.append(HTTPField(name: .accessControlAllowHeaders, value: headers))
     }
 }

@@ -39,7 +39,7 @@ struct CommonMiddleware: RouterMiddleware {
             }
         }
         log.record(request, context, response.status, since: start)
-        headers.add(to: &response, request, context)
+        await headers.add(to: &response, request, context)
         // A page or phone that gets 503 does not wait, so its connection is closed and free for others.
         if response.status == .serviceUnavailable, request.kind.waits { response.headers[.connection] = "close" }
         return response

@@ -18,13 +18,15 @@ struct StandardHeaders: Sendable {
         HTTPField(name: .permissionsPolicy, value: "camera=(), microphone=(), geolocation=()"),
     ]
 
-    func add(to response: inout Response, _ request: Request, _ context: RequestContext) {
+    func add(to response: inout Response, _ request: Request, _ context: RequestContext) async {
         if request.method == .head { response = response.createHeadResponse() }
         response.headers.reserveCapacity(response.headers.count + 16)
         for field in Self.fixed where !response.headers.contains(field.name) { response.headers.append(field) }
         // Makes browsers use only HTTPS for this host, for a year (in seconds).
         if context.isSecure { response.headers[.strictTransportSecurity] = "max-age=31536000" }
-        cors.first { request.uri.path.hasPrefix($0.prefix) }?.add(to: &response.headers, request)
+        if let policy = cors.first(where: { request.uri.path.hasPrefix($0.prefix) }) {
+            await policy.add(to: &response.headers, request)
+        }
         response.headers.append(HTTPField(name: .xRequestID, value: context.requestID))
     }
 }

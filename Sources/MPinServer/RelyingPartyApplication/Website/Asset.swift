@@ -23,7 +23,8 @@ struct Asset: Sendable {
                 path: "/style.css", type: "text/css; charset=UTF-8",
                 bytes: Array(brand.style.utf8) + PackageResources.style_css),
             script("live", PackageResources.live_js), script("times", PackageResources.times_js),
-            script("resend", PackageResources.resend_js), icon(brand.accent),
+            script("resend", PackageResources.resend_js), script("submit", PackageResources.submit_js),
+            icon(brand.accent),
         ] + (brand.logo.map { [$0.asset] } ?? [])
     }
 

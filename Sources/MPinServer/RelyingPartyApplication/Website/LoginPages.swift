@@ -45,7 +45,7 @@ struct LoginOffer {
             """
             \(choice(say))
             <section class="card login" id="login" data-web-ott="\(browser.webOTT)" \
-            data-seconds="\(browser.ttlSeconds)" data-access="/\(prefix)/access"\(asks) \(texts(say))>
+            data-seconds="\(browser.ttlSeconds)" data-access="/\(prefix)/access"\(asks) \(say.statusTexts)>
             <p>\(say[step])</p>
             \(shown)
             <p>\(say[.loginHost, ["host": "<strong>\(host)</strong>"]])</p>
@@ -55,18 +55,6 @@ struct LoginOffer {
             <p id="renew" hidden><a class="button" href="\(way.path)">\(say[.startAgain])</a></p>
             </section>
             """, script: "live")
-    }
-
-    /// The texts for the script, as attributes of an element. The script itself contains none, so that it serves all
-    /// languages.
-    private func texts(_ say: Language) -> HTML {
-        let texts: [(String, Phrase)] = [
-            ("waiting", .statusWaiting), ("wid", .statusRead), ("user", .statusUser), ("abort", .statusDeclined),
-            ("authenticate", .statusLoggingIn), ("offline", .statusOffline), ("refused", .statusRefused),
-            ("expired", .statusExpired), ("remaining", .loginRemaining), ("wrong-pin", .statusWrongPIN),
-            ("blocked", .statusBlocked), ("retired", .statusRegisterAgain),
-        ]
-        return texts.reduce("") { "\($0)data-text-\($1.0)=\"\(say.raw($1.1))\" " }
     }
 
     private func choice(_ say: Language) -> HTML {
@@ -82,6 +70,20 @@ struct LoginOffer {
     /// login. The form leads to a page that asks the person whether the login is theirs.
     private var asks: HTML { way == .number ? " data-asks" : "" }
     private var host: String { publicURL.split(separator: "/").last.map(String.init) ?? publicURL }
+}
+
+extension Language {
+    /// The texts for the script, as attributes of an element. The script itself contains none, so that it serves all
+    /// languages.
+    var statusTexts: HTML {
+        let texts: [(String, Phrase)] = [
+            ("waiting", .statusWaiting), ("wid", .statusRead), ("user", .statusUser), ("abort", .statusDeclined),
+            ("authenticate", .statusLoggingIn), ("offline", .statusOffline), ("refused", .statusRefused),
+            ("expired", .statusExpired), ("remaining", .loginRemaining), ("wrong-pin", .statusWrongPIN),
+            ("blocked", .statusBlocked), ("retired", .statusRegisterAgain),
+        ]
+        return texts.reduce("") { "\($0)data-text-\($1.0)=\"\(raw($1.1))\" " }
+    }
 }
 
 /// The state of the phone's login while it has not succeeded.

@@ -41,9 +41,16 @@ struct Page {
             """
     }
 
-    func response(_ status: HTTPResponse.Status = .ok) -> Response {
+    /// Other sites that a page needs, as a `Content-Security-Policy` lists them.
+    struct Sources {
+        /// Where its forms lead in the end.
+        var forms: [String] = []
+        var images: [String] = []
+    }
+
+    func response(_ status: HTTPResponse.Status = .ok, sources: Sources = Sources()) -> Response {
         var response = Response.html(document.text, status: status)
-        response.headers[.contentSecurityPolicy] = Self.policy
+        response.headers[.contentSecurityPolicy] = Self.policy(sources)
         // With a stricter policy, browsers would send the Origin `null` with a form's POST.
         response.headers[.referrerPolicy] = "same-origin"
         response.headers[.contentLanguage] = language
@@ -51,9 +58,13 @@ struct Page {
         return response
     }
 
-    /// The content security policy: only files from this site, and nothing inline.
-    private static let policy = """
-        default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
-        form-action 'self'; frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'
-        """
+    /// The content security policy: only files from this site and from `sources`, and nothing inline.
+    private static func policy(_ sources: Sources) -> String {
+        let images = (["'self'"] + sources.images).joined(separator: " ")
+        let forms = (["'self'"] + sources.forms).joined(separator: " ")
+        return """
+            default-src 'none'; style-src 'self'; script-src 'self'; img-src \(images); connect-src 'self'; \
+            form-action \(forms); frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'
+            """
+    }
 }

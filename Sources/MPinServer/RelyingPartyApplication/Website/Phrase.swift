@@ -67,6 +67,25 @@ package enum Phrase: String, CaseIterable, Sendable {
     case refusedLoginTitle
     case refusedFormTitle
     case refusedFormText
+    case oidcClient
+    case oidcConsentTitle
+    case oidcConsentLead
+    case oidcScopeOpenid
+    case oidcScopeProfile
+    case oidcScopeEmail
+    case oidcScopeOffline
+    case oidcAllow
+    case oidcDeny
+    case oidcOther
+    case oidcAccountTitle
+    case oidcGoOn
+    case oidcCancel
+    case oidcReturnTitle
+    case oidcOver
+    case oidcFaultTitle
+    case oidcFaultClient
+    case oidcFaultAddress
+    case oidcFaultRequest
     case confirmTitle
     case confirmLead
     case confirmText

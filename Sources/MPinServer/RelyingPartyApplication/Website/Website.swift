@@ -66,7 +66,8 @@ struct Website: Sendable {
     private func isCalledByPrograms(_ path: String) -> Bool {
         let first = path.split(separator: "/").first ?? ""
         let names = [
-            config.prefix, String(AuthorityGate.path.dropFirst()), "service", "mpinAuthenticate", "mpinLogout",
+            config.prefix, String(AuthorityGate.path.dropFirst()), "service", "mpinAuthenticate", "mpinLogout", "oidc",
+            ".well-known",
         ]
         return names.contains(String(first))
     }

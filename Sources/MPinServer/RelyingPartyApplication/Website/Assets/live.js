@@ -89,7 +89,9 @@
                 refused = count;
                 if (answer.status === "expired") break;
                 show(answer, isRefused);
-                // With an access number, the form leads to a page that asks whether the login is the visitor's.
+                // The form leads to a page that asks whether the login is the visitor's, or back to the site that sent
+                // the visitor here.
+                if (answer.status === "abort" && "leaves" in login.dataset) return form.submit();
                 if (answer.status === "authenticate" && "asks" in login.dataset) return form.submit();
                 if (answer.status === "authenticate") return await open(answer.authOTT);
             } catch {

@@ -1,0 +1,196 @@
+import MPinStore
+
+/// A request to log a user in for a client (RFC 6749 section 4.1.1, OpenID Connect Core section 3.1.2.1), read and found in
+/// order.
+package struct AuthorizationRequest: Sendable, Equatable, Codable, Storable {
+    package enum Prompt: String, Sendable, Codable, CaseIterable {
+        case none
+        case login
+        case consent
+        case selectAccount = "select_account"
+    }
+
+    package let address: ReturnAddress
+    /// Those of the asked ones that the client may have, `openid` among them.
+    package let scopes: [String]
+    package let nonce: String?
+    package let prompts: Set<Prompt>
+    /// Seconds since the PIN was entered, at most; 0 stands for a new login.
+    package let maxAge: Int?
+    /// A name that the user may be known by, unread.
+    package let loginHint: String?
+    /// An ID token of the user that the client means, until it has been read.
+    package private(set) var idTokenHint: String?
+    /// That user's `sub`, and the one of the parameter `claims`; nil: anybody.
+    private var subject: String?
+    /// Languages, the best first.
+    package let locales: [String]
+    package let pkce: PKCE?
+    package let claims: RequestedClaims
+
+    /// What reading a request comes to.
+    package enum Reading: Sendable, Equatable {
+        case accepted(AuthorizationRequest)
+        /// A page says so: nobody can be trusted with an answer.
+        case refused(PageFault)
+        /// The client is told.
+        case returned(AuthorizationFault, to: ReturnAddress)
+    }
+
+    /// Reads the request of `client`, which is the one of that id, or nil where there is none that may ask.
+    package static func read(_ parameters: RequestParameters, of client: Client?) -> Reading {
+        let address: ReturnAddress
+        do throws(PageFault) { address = try returnAddress(parameters, client) } catch { return .refused(error) }
+        guard let client else { return .refused(.unknownClient) }
+        do throws(AuthorizationFault) {
+            return .accepted(try AuthorizationRequest(parameters, of: client, to: address))
+        } catch { return .returned(error, to: address) }
+    }
+
+    private static let maxStateBytes = 2048
+
+    private static func returnAddress(
+        _ parameters: RequestParameters, _ client: Client?
+    ) throws(PageFault) -> ReturnAddress {
+        guard parameters["client_id"] != nil else { throw .noClient }
+        guard let client, !client.isDisabled else { throw .unknownClient }
+        guard let requested = parameters["redirect_uri"] else { throw .noRedirectURI }
+        guard let uri = client.redirectURI(requested) else { throw .foreignRedirectURI(requested) }
+        let state = parameters["state"]
+        guard state.map({ $0.utf8.count <= maxStateBytes }) ?? true else { throw .tooLongState }
+        // An answer to one that cannot be read goes where all clients look for it.
+        let mode = parameters["response_mode"].flatMap(ReturnAddress.Mode.init) ?? .query
+        return ReturnAddress(clientID: client.id, redirectURI: uri, mode: mode, state: state)
+    }
+}
+
+extension AuthorizationRequest {
+    /// The hint was for that user.
+    mutating func expect(_ subject: String) {
+        self.subject = subject
+        idTokenHint = nil
+    }
+
+    /// Whether the client means a user of that `sub`.
+    func expects(_ subject: String) -> Bool {
+        [self.subject, claims.subject].allSatisfy { $0 ?? subject == subject }
+    }
+
+    private init(
+        _ parameters: RequestParameters, of client: Client, to address: ReturnAddress
+    ) throws(AuthorizationFault) {
+        self.address = address
+        try Self.requireForm(parameters)
+        guard client.grants.contains(.authorizationCode) else {
+            throw AuthorizationFault(.unauthorizedClient, "the client may not use the authorization code flow")
+        }
+        scopes = try Self.scopes(parameters, client)
+        nonce = try Self.text("nonce", parameters)
+        prompts = try Self.prompts(parameters)
+        maxAge = try Self.maxAge(parameters)
+        loginHint = try Self.text("login_hint", parameters)
+        idTokenHint = parameters["id_token_hint"]
+        subject = nil
+        locales = parameters.words("ui_locales") ?? []
+        pkce = try Self.pkce(parameters, client)
+        claims = try Self.claims(parameters)
+    }
+
+    private static func requireForm(_ parameters: RequestParameters) throws(AuthorizationFault) {
+        guard !parameters.repeatsAny else { throw AuthorizationFault(.invalidRequest, "a parameter is sent twice") }
+        let unsupported: [(String, AuthorizationFault.Code)] = [
+            ("request", .requestNotSupported), ("request_uri", .requestURINotSupported),
+            ("registration", .registrationNotSupported),
+        ]
+        for (name, code) in unsupported where parameters[name] != nil {
+            throw AuthorizationFault(code, "\(name) is not supported")
+        }
+        guard let type = parameters["response_type"] else {
+            throw AuthorizationFault(.invalidRequest, "response_type is missing")
+        }
+        guard type == "code" else { throw AuthorizationFault(.unsupportedResponseType, "response_type must be code") }
+        if let mode = parameters["response_mode"], ReturnAddress.Mode(rawValue: mode) == nil {
+            throw AuthorizationFault(.invalidRequest, "response_mode must be query or form_post")
+        }
+    }
+
+    /// What the client may not have is left out, and the token answer says what is left. Order is the one asked in.
+    private static func scopes(_ parameters: RequestParameters, _ client: Client) throws(AuthorizationFault) -> [String]
+    {
+        let asked = parameters.words("scope") ?? []
+        guard asked.allSatisfy(isScope) else {
+            throw AuthorizationFault(.invalidScope, "scope has a character that no scope has")
+        }
+        guard asked.contains("openid") else { throw AuthorizationFault(.invalidScope, "scope must have openid") }
+        var allowed: [String] = []
+        for scope in asked where !allowed.contains(scope) {
+            let isAllowed = scope == "openid" || client.scopes.contains(scope)
+            let isUsable = scope != "offline_access" || client.grants.contains(.refreshToken)
+            if isAllowed, isUsable { allowed.append(scope) }
+        }
+        return allowed
+    }
+
+    /// RFC 6749 section 3.3: visible ASCII without quotation mark and backslash.
+    private static func isScope(_ text: String) -> Bool {
+        text.utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != 0x22 && $0 != 0x5c }
+    }
+
+    /// One that is handed on unread.
+    private static func text(_ name: String, _ parameters: RequestParameters) throws(AuthorizationFault) -> String? {
+        guard let text = parameters[name] else { return nil }
+        guard text.utf8.count <= maxStateBytes else {
+            throw AuthorizationFault(.invalidRequest, "\(name) is longer than \(maxStateBytes) bytes")
+        }
+        return text
+    }
+
+    private static func prompts(_ parameters: RequestParameters) throws(AuthorizationFault) -> Set<Prompt> {
+        let words = parameters.words("prompt") ?? []
+        let prompts = words.compactMap(Prompt.init)
+        guard prompts.count == words.count else {
+            throw AuthorizationFault(.invalidRequest, "prompt must be none, login, consent or select_account")
+        }
+        guard !prompts.contains(.none) || prompts.count == 1 else {
+            throw AuthorizationFault(.invalidRequest, "prompt none goes with no other")
+        }
+        return Set(prompts)
+    }
+
+    private static func maxAge(_ parameters: RequestParameters) throws(AuthorizationFault) -> Int? {
+        guard let text = parameters["max_age"] else { return nil }
+        guard text.utf8.count <= 10, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let age = Int(text) else {
+            throw AuthorizationFault(.invalidRequest, "max_age must be a number of seconds")
+        }
+        return age
+    }
+
+    private static func pkce(_ parameters: RequestParameters, _ client: Client) throws(AuthorizationFault) -> PKCE? {
+        let method = parameters["code_challenge_method"]
+        guard let challenge = parameters["code_challenge"] else {
+            guard method == nil else { throw AuthorizationFault(.invalidRequest, "code_challenge is missing") }
+            guard !client.mustUsePKCE else {
+                throw AuthorizationFault(.invalidRequest, "this client must use PKCE: code_challenge is missing")
+            }
+            return nil
+        }
+        guard method == "S256" else {
+            throw AuthorizationFault(.invalidRequest, "code_challenge_method must be S256")
+        }
+        guard let pkce = PKCE(challenge: challenge) else {
+            throw AuthorizationFault(.invalidRequest, "code_challenge is no SHA-256 in base64url")
+        }
+        return pkce
+    }
+
+    private static func claims(_ parameters: RequestParameters) throws(AuthorizationFault) -> RequestedClaims {
+        guard let text = parameters["claims"] else { return RequestedClaims() }
+        guard let claims = RequestedClaims(text) else {
+            throw AuthorizationFault(.invalidRequest, "claims is no JSON object of claims by place")
+        }
+        guard claims.acr.map({ $0.contains(UserLogin.acr) }) ?? true else {
+            throw AuthorizationFault(.unmetRequirements, "no login here has such an acr")
+        }
+        return claims
+    }
+}

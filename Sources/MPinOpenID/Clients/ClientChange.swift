@@ -1,0 +1,71 @@
+/// What an operator wants of a client: some members and their new texts. The command line, the file of clients and the
+/// admin API all come down to it, so that one rule holds for all three.
+package struct ClientChange: Sendable {
+    private var members: [(member: ClientMember, texts: [String])] = []
+
+    package init() {}
+
+    package var isEmpty: Bool { members.isEmpty }
+
+    /// The names of the members, for the audit log.
+    package var names: [String] { members.map(\.member.name) }
+
+    package mutating func set(_ member: ClientMember, _ texts: [String]) { members.append((member, texts)) }
+
+    /// Makes the change, and throws where what comes out is no client.
+    package func apply(to client: inout Client) throws(ClientFault) {
+        for (member, texts) in members { try member.set(&client, texts) }
+        client.settle()
+        try client.check()
+    }
+}
+
+extension Client {
+    /// `A-Z a-z 0-9 . _ ~ -`, 1 to 64 of them.
+    package static func isID(_ text: String) -> Bool {
+        (1...64).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"):
+                    true
+                default: "._~-".utf8.contains(byte)
+                }
+            }
+    }
+
+    /// What follows from the other members: a public client has no secrets, and the first sector stays.
+    fileprivate mutating func settle() {
+        if isPublic { secrets = [] }
+        if subject == .pairwise, sector == nil { sector = sectorOfURIs }
+    }
+
+    /// What the members lack or contradict together.
+    fileprivate func check() throws(ClientFault) {
+        guard Self.isID(id) else { throw ClientFault("id", "must be 1 to 64 of A-Z a-z 0-9 . _ ~ -") }
+        guard grants.contains(.authorizationCode) else { throw ClientFault("grant", "needs authorization_code") }
+        guard !redirectURIs.isEmpty else { throw ClientFault("redirect-uri", "at least one is needed") }
+        guard scopes.contains("openid") else { throw ClientFault("scope", "needs openid") }
+        guard subject != .pairwise || sector != nil else {
+            throw ClientFault("sector", "needed, as the redirect URIs have several hosts")
+        }
+        guard lifetimes.refreshIdle <= lifetimes.refreshMax else {
+            throw ClientFault("refresh-idle-seconds", "must not be more than refresh-max-seconds")
+        }
+        try checkRefresh()
+    }
+
+    /// A refresh token needs the grant, and a way to get one.
+    private func checkRefresh() throws(ClientFault) {
+        let isOffline = scopes.contains("offline_access")
+        guard !refreshesWithoutOfflineAccess || isFirstParty else {
+            throw ClientFault("refresh-without-offline-access", "only for a client with first-party true")
+        }
+        guard grants.contains(.refreshToken) || !(isOffline || refreshesWithoutOfflineAccess) else {
+            throw ClientFault("grant", "offline_access and refresh-without-offline-access need refresh_token")
+        }
+        guard !grants.contains(.refreshToken) || isOffline || refreshesWithoutOfflineAccess else {
+            throw ClientFault("scope", "the grant refresh_token needs offline_access")
+        }
+    }
+}

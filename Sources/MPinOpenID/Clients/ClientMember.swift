@@ -1,0 +1,186 @@
+/// One member of a client that an operator sets: by the option `--name`, and in the file of clients by `name:`.
+package struct ClientMember: Sendable {
+    package enum Kind: Sendable {
+        /// One text; an empty one takes the member away.
+        case text
+        /// `true` or `false`.
+        case flag
+        case number
+        /// Texts; they take the place of those before.
+        case list
+    }
+
+    package let name: String
+    package let kind: Kind
+    /// What it is set to, one text unless it is a list.
+    package let texts: @Sendable (Client) -> [String]
+    let set: @Sendable (inout Client, [String]) throws(ClientFault) -> Void
+
+    /// The member of that name.
+    package static func named(_ name: String) -> ClientMember? { all.first { $0.name == name } }
+
+    /// In the order in which they are shown.
+    package static let all: [ClientMember] = identity + addresses + rights + tokens
+
+    private static let identity = [
+        ClientMember(name: "name", kind: .text, texts: { [$0.name] }) { client, texts throws(ClientFault) in
+            let name = texts.first ?? ""
+            guard isShown(name) else { throw ClientFault("name", "must have 1 to 100 characters that can be seen") }
+            client.name = name
+        },
+        ClientMember(name: "logo", kind: .text, texts: { optional($0.logo) }) { client, texts throws(ClientFault) in
+            let logo = try uris("logo", texts).first
+            guard logo == nil || logo?.scheme == "https" else { throw ClientFault("logo", "must begin with https://") }
+            client.logo = logo?.text
+        },
+        choice("auth-method", \.authMethod),
+        ClientMember(name: "disabled", kind: .flag, texts: { [String($0.isDisabled)] }) {
+            client, texts throws(ClientFault) in client.isDisabled = try flag("disabled", texts)
+        },
+    ]
+
+    private static let addresses = [
+        addressList("redirect-uri", \.redirectURIs),
+        addressList("post-logout-uri", \.postLogoutURIs),
+        ClientMember(
+            name: "backchannel-logout-uri", kind: .text, texts: { optional($0.backchannelLogoutURI?.text) }
+        ) { client, texts throws(ClientFault) in
+            let uri = try uris("backchannel-logout-uri", texts).first
+            guard uri?.hasAppScheme != true else { throw ClientFault("backchannel-logout-uri", "must be https") }
+            client.backchannelLogoutURI = uri
+        },
+        ClientMember(name: "origin", kind: .list, texts: { $0.origins.map(\.text) }) {
+            client, texts throws(ClientFault) in
+            client.origins = try each("origin", texts) { text throws(ClientFault) in
+                guard let origin = WebOrigin(text) else {
+                    throw ClientFault("origin \(text)", "must be https://HOST, or http on this machine, without a path")
+                }
+                return origin
+            }
+        },
+    ]
+
+    private static let rights = [
+        ClientMember(name: "grant", kind: .list, texts: { $0.grants.map(\.rawValue).sorted() }) {
+            client, texts throws(ClientFault) in
+            client.grants = Set(
+                try each("grant", texts) { text throws(ClientFault) in try known("grant", text) as Client.Grant })
+        },
+        ClientMember(name: "scope", kind: .list, texts: \.scopes) { client, texts throws(ClientFault) in
+            client.scopes = try each("scope", texts) { text throws(ClientFault) in
+                // RFC 6749 section 3.3.
+                guard isToken(text), !text.contains("\""), !text.contains("\\") else {
+                    throw ClientFault("scope", "\(text) is none")
+                }
+                return text
+            }
+        },
+        ClientMember(name: "audience", kind: .list, texts: \.audiences) { client, texts throws(ClientFault) in
+            client.audiences = try each("audience", texts) { text throws(ClientFault) in
+                guard isToken(text) else { throw ClientFault("audience", "\(text) has blanks, or is too long") }
+                return text
+            }
+        },
+        flagMember("first-party", \.isFirstParty),
+        flagMember("require-pkce", \.requiresPKCE),
+        flagMember("refresh-without-offline-access", \.refreshesWithoutOfflineAccess),
+    ]
+
+    private static let tokens = [
+        choice("subject", \.subject),
+        ClientMember(name: "sector", kind: .text, texts: { optional($0.sector) }) { client, texts throws(ClientFault) in
+            guard let sector = texts.first, !sector.isEmpty else { return client.sector = nil }
+            guard isToken(sector) else { throw ClientFault("sector", "\(sector) has blanks, or is too long") }
+            client.sector = sector
+        },
+        choice("amr", \.amr),
+        flagMember("claims-in-id-token", \.claimsInIDToken),
+        seconds("access-token-seconds", \.lifetimes.accessToken, 60...86_400),
+        seconds("id-token-seconds", \.lifetimes.idToken, 60...86_400),
+        seconds("refresh-idle-seconds", \.lifetimes.refreshIdle, 60...34_560_000),
+        seconds("refresh-max-seconds", \.lifetimes.refreshMax, 60...34_560_000),
+    ]
+}
+
+extension ClientMember {
+    private typealias Path<Value> = any WritableKeyPath<Client, Value> & Sendable
+
+    private static func choice<Value: RawRepresentable & CaseIterable & Sendable>(
+        _ name: String, _ path: Path<Value>
+    ) -> ClientMember where Value.RawValue == String {
+        ClientMember(name: name, kind: .text, texts: { [$0[keyPath: path].rawValue] }) {
+            client, texts throws(ClientFault) in client[keyPath: path] = try known(name, texts.first ?? "")
+        }
+    }
+
+    private static func flagMember(_ name: String, _ path: Path<Bool>) -> ClientMember {
+        ClientMember(name: name, kind: .flag, texts: { [String($0[keyPath: path])] }) {
+            client, texts throws(ClientFault) in client[keyPath: path] = try flag(name, texts)
+        }
+    }
+
+    private static func seconds(_ name: String, _ path: Path<Int>, _ range: ClosedRange<Int>) -> ClientMember {
+        ClientMember(name: name, kind: .number, texts: { [String($0[keyPath: path])] }) {
+            client, texts throws(ClientFault) in
+            guard let seconds = texts.first.flatMap({ Int($0) }), range.contains(seconds) else {
+                throw ClientFault(name, "must be \(range.lowerBound) to \(range.upperBound)")
+            }
+            client[keyPath: path] = seconds
+        }
+    }
+
+    private static func addressList(_ name: String, _ path: Path<[RedirectURI]>) -> ClientMember {
+        ClientMember(name: name, kind: .list, texts: { $0[keyPath: path].map(\.text) }) {
+            client, texts throws(ClientFault) in client[keyPath: path] = try uris(name, texts)
+        }
+    }
+
+    private static func flag(_ name: String, _ texts: [String]) throws(ClientFault) -> Bool {
+        switch texts.first {
+        case "true": return true
+        case "false": return false
+        default: throw ClientFault(name, "must be true or false")
+        }
+    }
+
+    private static func known<Value: RawRepresentable & CaseIterable>(
+        _ name: String, _ text: String
+    ) throws(ClientFault) -> Value where Value.RawValue == String {
+        if let value = Value(rawValue: text) { return value }
+        throw ClientFault(name, "must be one of \(Value.allCases.map(\.rawValue).joined(separator: ", "))")
+    }
+
+    private static func uris(_ name: String, _ texts: [String]) throws(ClientFault) -> [RedirectURI] {
+        try each(name, texts) { text throws(ClientFault) in
+            do { return try RedirectURI(text) } catch { throw ClientFault("\(name) \(text)", "\(error)") }
+        }
+    }
+
+    /// At most a hundred, each once; one empty text is none at all.
+    private static func each<Value: Hashable>(
+        _ name: String, _ texts: [String], _ read: (String) throws(ClientFault) -> Value
+    ) throws(ClientFault) -> [Value] {
+        guard texts != [""] else { return [] }
+        guard texts.count <= 100 else { throw ClientFault(name, "more than 100") }
+        var values: [Value] = []
+        for text in texts {
+            let value = try read(text)
+            guard !values.contains(value) else { throw ClientFault(name, "\(text) is there twice") }
+            values.append(value)
+        }
+        return values
+    }
+
+    private static func optional(_ text: String?) -> [String] { text.map { [$0] } ?? [] }
+
+    /// Visible ASCII, 1 to 256 characters.
+    private static func isToken(_ text: String) -> Bool {
+        (1...256).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    }
+
+    private static func isShown(_ text: String) -> Bool {
+        (1...100).contains(text.count)
+            && text.unicodeScalars.allSatisfy { ![.control, .format].contains($0.properties.generalCategory) }
+            && text.contains { !$0.isWhitespace }
+    }
+}

@@ -1,0 +1,111 @@
+package import MPinStore
+
+/// The clients of a provider: those of the store, which an operator changes while the server runs, and those of a file,
+/// which stay as they were read at the start.
+package struct ClientRegistry: Sendable {
+    private let clients: Table<Client>
+    private let file: ClientsFile
+
+    package init(in store: any Store, file: ClientsFile = .none) {
+        clients = Table("clients", in: store)
+        self.file = file
+    }
+
+    /// Disabled or not; nil: there is none.
+    package func find(_ id: String, at now: Moment) async throws -> Client? {
+        if let entry = file.entries[id] { return entry.client }
+        return Client.isID(id) ? try await clients.read(id, at: now) : nil
+    }
+
+    /// All, in the order of their ids.
+    package func list(at now: Moment) async throws -> [Client] {
+        var found = file.entries.values.map(\.client)
+        var last: String?
+        repeat {
+            let page = try await clients.list(after: last, limit: 500, at: now)
+            found += page.map(\.value)
+            last = page.last?.key
+        } while last != nil
+        return found.sorted { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }
+    }
+
+    /// Where it is written that this client is as it is, `FILE:LINE`; nil: in no file.
+    package func place(of id: String) -> String? { file.place(of: id) }
+
+    /// Throws where the store has a client of the same id as one of the file: at the start, as nobody could say which of
+    /// the two is meant.
+    package func requireSingleIDs(at now: Moment) async throws {
+        for (id, entry) in file.entries.sorted(by: { $0.value.line < $1.value.line })
+        where try await clients.contains(id, at: now) {
+            throw ClientsFileError(
+                file.path, entry.line, "the client \(id) is in the database, too: remove one of the two")
+        }
+    }
+
+    package func add(_ client: Client, at now: Moment) async throws {
+        try requireOfStore(client.id)
+        guard try await clients.create(client.id, client, at: now) else {
+            throw ClientRegistryFault.exists(client.id)
+        }
+    }
+
+    /// The client as it is afterwards.
+    package func change(_ id: String, _ change: ClientChange, at now: Moment) async throws -> Client {
+        try await update(id, at: now) { client in try change.apply(to: &client) }
+    }
+
+    /// Another secret, which `hash` is of. The present one stays good for `overlap` seconds, an older one ends.
+    package func rotateSecret(
+        _ id: String, to secret: String, overlap: Int, at now: Moment
+    ) async throws -> Client {
+        let new = ClientSecret(of: secret, created: now)
+        return try await update(id, at: now) { client in
+            guard !client.isPublic else { throw ClientRegistryFault.isPublic(id) }
+            guard client.secrets.first?.hash != new.hash else { throw ClientRegistryFault.sameSecret(id) }
+            var old = client.secrets.first
+            old?.expires = now.adding(seconds: overlap)
+            client.secrets = [new] + (overlap > 0 ? [old].compactMap(\.self) : [])
+        }
+    }
+
+    package func remove(_ id: String, at now: Moment) async throws {
+        try requireOfStore(id)
+        guard try await clients.take(id, at: now) != nil else { throw ClientRegistryFault.unknown(id) }
+    }
+
+    private func update(
+        _ id: String, at now: Moment, _ change: @escaping @Sendable (inout Client) throws -> Void
+    ) async throws -> Client {
+        try requireOfStore(id)
+        return try await clients.update(id, at: now, .durable) { entry in
+            guard var client = entry?.value else { throw ClientRegistryFault.unknown(id) }
+            try change(&client)
+            entry?.value = client
+            return client
+        }
+    }
+
+    private func requireOfStore(_ id: String) throws(ClientRegistryFault) {
+        if let place = place(of: id) { throw .fixed(id, place) }
+    }
+}
+
+/// Why the registry does not do what an operator wants.
+package enum ClientRegistryFault: Error, Equatable, CustomStringConvertible {
+    case unknown(String)
+    case exists(String)
+    /// And where it is written.
+    case fixed(String, String)
+    case isPublic(String)
+    case sameSecret(String)
+
+    package var description: String {
+        switch self {
+        case .unknown(let id): "there is no client \(id)"
+        case .exists(let id): "there is a client \(id) already"
+        case .fixed(let id, let place): "the client \(id) is that of \(place): change it there"
+        case .isPublic(let id): "the client \(id) is public and has no secret"
+        case .sameSecret(let id): "the client \(id) has this secret already"
+        }
+    }
+}

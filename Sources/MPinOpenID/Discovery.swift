@@ -1,0 +1,46 @@
+package import MPinWire
+
+/// What a client reads first (OpenID Connect Discovery section 3, RFC 8414): nothing but what there is.
+extension OpenIDProvider {
+    /// Below the issuer.
+    package enum Path {
+        package static let authorize = "/authorize"
+        package static let token = "/oidc/token"
+        package static let userinfo = "/oidc/userinfo"
+        package static let certs = "/oidc/certs"
+        package static let configuration = "/.well-known/openid-configuration"
+        package static let serverMetadata = "/.well-known/oauth-authorization-server"
+    }
+
+    /// The issuer as the endpoints' URLs begin: without a slash at its end.
+    package var base: String { issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer }
+
+    /// `languages`: those of the login page.
+    package func metadata(languages: [String]) -> JSONValue {
+        let urls = [
+            "authorization_endpoint": Path.authorize, "token_endpoint": Path.token,
+            "userinfo_endpoint": Path.userinfo, "jwks_uri": Path.certs,
+        ]
+        let lists: [String: [String]] = [
+            "scopes_supported": ["openid", "profile", "email", "offline_access"],
+            "response_types_supported": ["code"],
+            "response_modes_supported": ReturnAddress.Mode.allCases.map(\.rawValue),
+            "grant_types_supported": Client.Grant.allCases.map(\.rawValue),
+            "subject_types_supported": ["public", "pairwise"],
+            "id_token_signing_alg_values_supported": [SigningAlgorithm.rs256.rawValue],
+            "token_endpoint_auth_methods_supported": Client.AuthMethod.allCases.map(\.rawValue),
+            "code_challenge_methods_supported": ["S256"], "acr_values_supported": [UserLogin.acr],
+            "prompt_values_supported": AuthorizationRequest.Prompt.allCases.map(\.rawValue),
+            "claims_supported": TokenMaker.claims + UserClaims.names, "ui_locales_supported": languages,
+        ]
+        let flags = [
+            "claims_parameter_supported": true, "request_parameter_supported": false,
+            "request_uri_parameter_supported": false, "authorization_response_iss_parameter_supported": true,
+        ]
+        var members = lists.mapValues { JSONValue.array($0.map { .string($0) }) }
+        members.merge(urls.mapValues { .string(base + $0) }) { first, _ in first }
+        members.merge(flags.mapValues { .bool($0) }) { first, _ in first }
+        members["issuer"] = .string(issuer)
+        return .object(members)
+    }
+}

@@ -1,0 +1,48 @@
+/// Base64 with the URL alphabet and without padding (RFC 4648 section 5), as JOSE and PKCE use it.
+package enum Base64URL {
+    private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+
+    package static func encode(_ bytes: [UInt8]) -> String {
+        var text: [UInt8] = []
+        text.reserveCapacity(bytes.count * 4 / 3 + 2)
+        var (buffer, bits) = (UInt32(0), 0)
+        for byte in bytes {
+            buffer = buffer << 8 & 0xffff | UInt32(byte)
+            bits += 8
+            while bits >= 6 {
+                bits -= 6
+                text.append(digits[Int(buffer >> UInt32(bits) & 63)])
+            }
+        }
+        if bits > 0 { text.append(digits[Int(buffer << UInt32(6 - bits) & 63)]) }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// nil for anything that ``encode(_:)`` does not make: other characters, padding, bits that stand for nothing.
+    package static func decode(_ text: some StringProtocol) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.utf8.count * 3 / 4)
+        var (buffer, bits) = (UInt32(0), 0)
+        for character in text.utf8 {
+            guard let value = value(character) else { return nil }
+            buffer = buffer << 6 & 0xffff | value
+            bits += 6
+            guard bits >= 8 else { continue }
+            bits -= 8
+            bytes.append(UInt8(truncatingIfNeeded: buffer >> UInt32(bits)))
+        }
+        let isWhole = bits < 6 && buffer & (1 << UInt32(bits) - 1) == 0
+        return isWhole ? bytes : nil
+    }
+
+    private static func value(_ digit: UInt8) -> UInt32? {
+        switch digit {
+        case 0x41...0x5a: UInt32(digit) - 0x41
+        case 0x61...0x7a: UInt32(digit) - 0x61 + 26
+        case 0x30...0x39: UInt32(digit) - 0x30 + 52
+        case 0x2d: 62
+        case 0x5f: 63
+        default: nil
+        }
+    }
+}

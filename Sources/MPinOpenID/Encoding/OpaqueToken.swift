@@ -1,0 +1,31 @@
+package import MPinSecrets
+
+/// 32 random bytes that stand for something at this server: a code, a session, half of a refresh token. The store has
+/// nothing but its hash.
+package struct OpaqueToken: Sendable {
+    package static let size = 32
+    /// Base64url without padding, 43 characters.
+    package let text: String
+
+    package static func random() throws(RandomFailure) -> OpaqueToken {
+        OpaqueToken(text: Base64URL.encode(try randomBytes(size)))
+    }
+
+    private init(text: String) { self.text = text }
+
+    /// Nil for what no such token looks like.
+    package init?(_ text: some StringProtocol) {
+        guard text.utf8.count == 43, text.utf8.allSatisfy(Self.isDigit) else { return nil }
+        self.text = String(text)
+    }
+
+    /// Hex of the SHA-256 of ``text``: what stores and signatures see of it.
+    package var key: String { Hex.encode(SHA256.hash(Array(text.utf8))) }
+
+    private static func isDigit(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d, 0x5f: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import CryptoExtras
+import Dispatch
+import Foundation
+import JWTKit
+import MPinSecrets
+package import MPinWire
+
+/// What tokens are signed with: ID tokens by RS256, because every client can check that, access tokens by ES256, because
+/// it is cheap.
+package enum SigningAlgorithm: String, Sendable, Codable, CaseIterable {
+    case rs256 = "RS256"
+    case es256 = "ES256"
+
+    private static let rsaBits = _RSA.Signing.KeySize.bits2048
+
+    /// A new private key (PEM). Away from the callers' threads: primes take their time.
+    func newKey() async -> Result<SecretBytes, any Error> {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async { continuation.resume(returning: Result { try makeKey() }) }
+        }
+    }
+
+    private func makeKey() throws -> SecretBytes {
+        switch self {
+        case .rs256: SecretBytes(utf8: try _RSA.Signing.PrivateKey(keySize: Self.rsaBits).pemRepresentation)
+        case .es256: SecretBytes(utf8: ES256PrivateKey().pemRepresentation)
+        }
+    }
+
+    /// The key behind a PEM text, under the name `kid`.
+    func signer(_ pem: SecretBytes, kid: String) async throws -> Signer {
+        let (keys, name) = (JWTKeyCollection(), JWKIdentifier(string: kid))
+        var members: [String: JSONValue] = ["use": .string("sig"), "alg": .string(rawValue), "kid": .string(kid)]
+        switch self {
+        case .rs256:
+            let key = try Insecure.RSA.PrivateKey(pem: pem.plainText)
+            let (modulus, exponent) = try key.publicKey.getKeyPrimitives()
+            members["kty"] = .string("RSA")
+            members["n"] = .string(Base64URL.encode(Array(modulus)))
+            members["e"] = .string(Base64URL.encode(Array(exponent)))
+            await keys.add(rsa: key, digestAlgorithm: .sha256, kid: name)
+        case .es256:
+            let key = try ES256PrivateKey(pem: pem.plainText)
+            guard let point = key.parameters, let x = Data(base64Encoded: point.x), let y = Data(base64Encoded: point.y)
+            else { throw JWTFault.unusableKey }
+            members["kty"] = .string("EC")
+            members["crv"] = .string("P-256")
+            members["x"] = .string(Base64URL.encode(Array(x)))
+            members["y"] = .string(Base64URL.encode(Array(y)))
+            await keys.add(ecdsa: key, kid: name)
+        }
+        return Signer(kid: kid, algorithm: self, key: try await keys.getKey(for: name), publicMembers: members)
+    }
+}
+
+/// A private key at work.
+package struct Signer: Sendable {
+    package let kid: String
+    package let algorithm: SigningAlgorithm
+    fileprivate let key: any JWTAlgorithm
+    /// The key as a JWK (RFC 7517), without what is private.
+    package let publicMembers: [String: JSONValue]
+
+    fileprivate init(
+        kid: String, algorithm: SigningAlgorithm, key: any JWTAlgorithm, publicMembers: [String: JSONValue]
+    ) {
+        self.kid = kid
+        self.algorithm = algorithm
+        self.key = key
+        self.publicMembers = publicMembers
+    }
+
+    fileprivate func sign(_ text: [UInt8]) throws -> [UInt8] { try key.sign(text) }
+
+    fileprivate func admits(_ signature: [UInt8], of text: [UInt8]) -> Bool {
+        (try? key.verify(signature, signs: text)) ?? false
+    }
+}
+
+/// Why a JWT cannot be made or is none of ours. Nobody is told which.
+package enum JWTFault: Error {
+    case unusableKey
+    case notOurs
+}
+
+/// A signed token (RFC 7519) in the compact form.
+package enum JWT {
+    package typealias Claims = [String: JSONValue]
+
+    /// `type`: the header `typ`.
+    package static func sign(_ claims: Claims, type: String, by signer: Signer) throws -> String {
+        let header: Claims = [
+            "alg": .string(signer.algorithm.rawValue), "kid": .string(signer.kid), "typ": .string(type),
+        ]
+        let text = Base64URL.encode(try JSON.bytes(header)) + "." + Base64URL.encode(try JSON.bytes(claims))
+        return text + "." + Base64URL.encode(try signer.sign(Array(text.utf8)))
+    }
+
+    /// The claims of a token of that algorithm and type that one of `signers` has signed. What the header says about keys,
+    /// but for the name of one of ours, is not followed; nothing is said about time, issuer and audience.
+    package static func verified(
+        _ token: String, _ algorithm: SigningAlgorithm, type: String, by signers: [Signer]
+    ) throws -> Claims {
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, let header = object(parts[0]), let claims = object(parts[1]),
+            let signature = Base64URL.decode(parts[2]), header["alg"] == .string(algorithm.rawValue),
+            header["typ"] == .string(type), header["crit"] == nil,
+            let signer = signers.first(where: { $0.algorithm == algorithm && header["kid"] == .string($0.kid) })
+        else { throw JWTFault.notOurs }
+        guard signer.admits(signature, of: Array("\(parts[0]).\(parts[1])".utf8)) else { throw JWTFault.notOurs }
+        return claims
+    }
+
+    private static func object(_ part: Substring) -> Claims? {
+        guard let bytes = Base64URL.decode(part),
+            case .object(let members)? = try? JSON.decode(
+                JSONValue.self, from: bytes.span)
+        else { return nil }
+        return members
+    }
+}

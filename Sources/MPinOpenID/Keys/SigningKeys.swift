@@ -1,0 +1,167 @@
+package import MPinSecrets
+package import MPinStore
+package import MPinWire
+import Synchronization
+
+/// The signing keys of the provider, kept sealed in the store, so that all servers on it have the same ones.
+///
+/// A key is published some time before it signs, because clients keep what they have fetched, and after it has signed as
+/// long as anybody may ask about one of its tokens.
+package final class SigningKeys: Sendable {
+    /// In seconds.
+    package struct Schedule: Sendable {
+        /// How long a key signs.
+        package var use = 90 * 86_400
+        /// How long it is published before that: longer than clients may keep the list.
+        package var notice = 2 * 3600
+        /// And after it: longer than any token lives that it has signed.
+        package var afterlife = 30 * 86_400
+
+        package init() {}
+    }
+
+    /// How long a client may keep the published list, in seconds.
+    package static let cacheSeconds = 3600
+
+    fileprivate struct Record: Codable {
+        let kid: String
+        let algorithm: SigningAlgorithm
+        /// Hex of the sealed PEM text.
+        let box: String
+        /// When it begins to sign.
+        let begins: Moment
+    }
+
+    fileprivate struct Records: Codable, Storable {
+        var keys: [Record] = []
+    }
+
+    private struct Loaded {
+        let signer: Signer
+        let begins: Moment
+    }
+
+    private static let place = "all"
+    private let table: Table<Records>
+    private let sealKey: SecretBytes
+    private let schedule: Schedule
+    private let loaded = Mutex<[Loaded]>([])
+
+    /// `sealKey`: 32 bytes.
+    package init(in store: any Store, sealKey: SecretBytes, schedule: Schedule = Schedule()) {
+        table = Table("oidc_keys", in: store)
+        self.sealKey = sealKey
+        self.schedule = schedule
+    }
+
+    /// Looks what keys there are, makes those that are due, and drops those whose time is over. Once before anything is
+    /// signed, and then now and then.
+    package func refresh(at now: Moment) async throws { try await refresh(at: now, rotating: false) }
+
+    /// Publishes new keys, which sign as soon as clients can have heard of them.
+    package func rotate(at now: Moment) async throws { try await refresh(at: now, rotating: true) }
+
+    private func refresh(at now: Moment, rotating: Bool) async throws {
+        var records = try await table.read(Self.place, at: now) ?? Records()
+        for algorithm in SigningAlgorithm.allCases {
+            guard let begins = schedule.dueKey(records.times(algorithm), at: now, rotating: rotating) else { continue }
+            let record = try await newRecord(algorithm, begins: begins)
+            let schedule = schedule
+            records = try await table.update(Self.place, at: now, .durable) { entry in
+                var records = entry?.value ?? Records()
+                // Another server may have been first.
+                let isDue = schedule.dueKey(records.times(algorithm), at: now, rotating: rotating) != nil
+                if isDue, !records.keys.contains(where: { $0.kid == record.kid }) { records.keys.append(record) }
+                entry = .init(records)
+                return records
+            }
+        }
+        try await load(try await withoutEnded(records, at: now))
+    }
+
+    private func withoutEnded(_ records: Records, at now: Moment) async throws -> Records {
+        let schedule = schedule
+        guard records.hasEnded(schedule, at: now) else { return records }
+        return try await table.update(Self.place, at: now) { entry in
+            entry?.value.dropEnded(schedule, at: now)
+            return entry?.value ?? Records()
+        }
+    }
+
+    private func newRecord(_ algorithm: SigningAlgorithm, begins: Moment) async throws -> Record {
+        let pem = try await algorithm.newKey().get()
+        let kid = Base64URL.encode(try randomBytes(16))
+        let box = try SealedBox.seal(pem.span, key: sealKey, associatedData: Self.purpose(kid))
+        return Record(kid: kid, algorithm: algorithm, box: Hex.encode(box), begins: begins)
+    }
+
+    private static func purpose(_ kid: String) -> [UInt8] { Array("OpenID signing key \(kid)".utf8) }
+
+    private func load(_ records: Records) async throws {
+        let known = loaded.withLock { $0 }
+        var keys: [Loaded] = []
+        for record in records.keys {
+            if let old = known.first(where: { $0.signer.kid == record.kid }) {
+                keys.append(old)
+                continue
+            }
+            guard let box = Hex.decode(record.box) else { throw JWTFault.unusableKey }
+            let pem = try SealedBox.open(box, key: sealKey, associatedData: Self.purpose(record.kid))
+            keys.append(
+                Loaded(
+                    signer: try await record.algorithm.signer(pem, kid: record.kid), begins: record.begins))
+        }
+        let loadedKeys = keys
+        loaded.withLock { $0 = loadedKeys }
+    }
+
+    /// The key that signs now.
+    package func signer(_ algorithm: SigningAlgorithm, at now: Moment) throws -> Signer {
+        let keys = loaded.withLock { $0 }.filter { $0.signer.algorithm == algorithm && $0.begins <= now }
+        guard let newest = keys.max(by: { $0.begins < $1.begins }) else { throw JWTFault.unusableKey }
+        return newest.signer
+    }
+
+    /// All that are published.
+    package var signers: [Signer] { loaded.withLock { $0.map(\.signer) } }
+
+    /// As a JWK set (RFC 7517 section 5).
+    package var published: JSONValue {
+        .object(["keys": .array(signers.map { .object($0.publicMembers) })])
+    }
+}
+
+extension SigningKeys.Records {
+    /// When the keys of an algorithm begin, in their order.
+    fileprivate func times(_ algorithm: SigningAlgorithm) -> [Moment] {
+        keys.filter { $0.algorithm == algorithm }.map(\.begins).sorted()
+    }
+
+    fileprivate func hasEnded(_ schedule: SigningKeys.Schedule, at now: Moment) -> Bool {
+        keys.contains { isEnded($0, schedule, at: now) }
+    }
+
+    fileprivate mutating func dropEnded(_ schedule: SigningKeys.Schedule, at now: Moment) {
+        let all = self
+        keys.removeAll { all.isEnded($0, schedule, at: now) }
+    }
+
+    /// A key has signed until the next one began.
+    private func isEnded(_ key: SigningKeys.Record, _ schedule: SigningKeys.Schedule, at now: Moment) -> Bool {
+        let next = times(key.algorithm).first { $0 > key.begins }
+        return next.map { $0.adding(seconds: schedule.afterlife) <= now } ?? false
+    }
+}
+
+extension SigningKeys.Schedule {
+    /// When a key that must be made now begins to sign, where those of its algorithm begin at `times`; nil: none is due. The
+    /// first one of all signs at once: nobody has a list without it.
+    func dueKey(_ times: [Moment], at now: Moment, rotating: Bool) -> Moment? {
+        guard let newest = times.last else { return now }
+        guard newest <= now else { return nil }
+        let earliest = now.adding(seconds: notice)
+        let planned = newest.adding(seconds: use)
+        if rotating { return earliest }
+        return planned <= earliest ? earliest : nil
+    }
+}

@@ -1,0 +1,27 @@
+import MPinSecrets
+package import MPinStore
+
+/// What users have allowed clients that are not the operator's own: asked once, and remembered.
+package struct Consents: Sendable {
+    private let table: Table<[String]>
+
+    package init(in store: any Store) { table = Table("oidc_consent", in: store) }
+
+    /// Whether all of `scopes` are allowed.
+    package func cover(
+        _ scopes: [String], of client: Client, by userID: String, at now: Moment
+    ) async throws -> Bool {
+        let allowed = try await table.read(Self.key(client, userID), at: now) ?? []
+        return scopes.allSatisfy(allowed.contains)
+    }
+
+    package func allow(_ scopes: [String], of client: Client, by userID: String, at now: Moment) async throws {
+        try await table.update(Self.key(client, userID), at: now, .durable) { entry in
+            entry = .init(Set((entry?.value ?? []) + scopes).sorted())
+        }
+    }
+
+    private static func key(_ client: Client, _ userID: String) -> String {
+        client.id + " " + Hex.encode(SHA256.hash(Array(userID.utf8)))
+    }
+}

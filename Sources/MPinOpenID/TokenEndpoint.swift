@@ -1,0 +1,123 @@
+package import MPinWire
+
+/// What clients ask without a browser.
+extension OpenIDProvider {
+    /// The token endpoint (RFC 6749 section 3.2). `header`: that of the name `Authorization`. Throws ``TokenFault``, and
+    /// what a store throws.
+    package func token(_ parameters: RequestParameters, header: String?) async throws -> TokenAnswer {
+        var name = ""
+        do {
+            guard !parameters.repeatsAny else { throw TokenFault(.invalidRequest, "a parameter is sent twice") }
+            let credentials = try ClientCredentials(header: header, parameters)
+            name = credentials.id
+            let found = try await client(credentials.id)
+            guard credentials.areRight(for: found, at: now), let found else { throw TokenFault.wrongClient }
+            return try await token(parameters, for: found)
+        } catch let fault as TokenFault {
+            observer(.refused(clientID: name, fault.code))
+            throw fault
+        }
+    }
+
+    private func token(_ parameters: RequestParameters, for client: Client) async throws -> TokenAnswer {
+        guard let type = parameters["grant_type"] else {
+            throw TokenFault(.invalidRequest, "grant_type is missing")
+        }
+        guard let grant = Client.Grant(rawValue: type) else {
+            throw TokenFault(.unsupportedGrantType, "there is no such grant_type here")
+        }
+        guard client.grants.contains(grant) else {
+            throw TokenFault(.unauthorizedClient, "the client may not use this grant_type")
+        }
+        switch grant {
+        case .authorizationCode: return try await redeem(parameters, for: client)
+        case .refreshToken: return try await refresh(parameters, for: client)
+        }
+    }
+
+    /// A code becomes tokens, once.
+    private func redeem(_ parameters: RequestParameters, for client: Client) async throws -> TokenAnswer {
+        guard let text = parameters["code"], let redirectURI = parameters["redirect_uri"] else {
+            throw TokenFault(.invalidRequest, "code or redirect_uri is missing")
+        }
+        guard let code = OpaqueToken(text) else { throw TokenFault.invalidGrant }
+        let (now, token) = (now, try RefreshToken.random())
+        let claim = Codes.Claim(
+            code: code, clientID: client.id, redirectURI: redirectURI, verifier: parameters["code_verifier"])
+        switch try await codes.spend(claim, for: token.grantID, at: now) {
+        case .unknown: throw TokenFault.invalidGrant
+        case .replayed(let grantID):
+            let authorization = try await grants.authorization(grantID, at: now)
+            try await grants.revoke(grantID, at: now)
+            observer(.reused(clientID: client.id, grant: .authorizationCode, authorization?.login))
+            throw TokenFault.invalidGrant
+        case .granted(let authorization):
+            guard try await permission(authorization.login) else { throw TokenFault.invalidGrant }
+            let isLasting = isLasting(authorization.scopes, client)
+            try await grants.begin(token, authorization, isLasting: isLasting, client.lifetimes, at: now)
+            observer(.granted(clientID: client.id, grant: .authorizationCode, authorization.login))
+            return try answer(
+                authorization, scopes: authorization.scopes, nonce: authorization.nonce, token,
+                showsToken: isLasting, for: client)
+        }
+    }
+
+    private func isLasting(_ scopes: [String], _ client: Client) -> Bool {
+        client.grants.contains(.refreshToken)
+            && (scopes.contains("offline_access") || client.refreshesWithoutOfflineAccess)
+    }
+
+    /// A refresh token becomes new tokens, and the next one (RFC 6749 section 6).
+    private func refresh(_ parameters: RequestParameters, for client: Client) async throws -> TokenAnswer {
+        guard let text = parameters["refresh_token"] else {
+            throw TokenFault(.invalidRequest, "refresh_token is missing")
+        }
+        let now = now
+        guard let token = RefreshToken(text),
+            let known = try await grants.authorization(token.grantID, at: now), known.clientID == client.id
+        else { throw TokenFault.invalidGrant }
+        let scopes = parameters.words("scope") ?? known.scopes
+        guard scopes.allSatisfy(known.scopes.contains) else {
+            throw TokenFault(.invalidScope, "more than was granted")
+        }
+        guard try await permission(known.login) else { throw TokenFault.invalidGrant }
+        let next = try token.next()
+        switch try await grants.rotate(token, to: next, of: client, at: now) {
+        case .unknown: throw TokenFault.invalidGrant
+        case .reused(let authorization):
+            observer(.reused(clientID: client.id, grant: .refreshToken, authorization.login))
+            throw TokenFault.invalidGrant
+        case .granted(let authorization):
+            observer(.granted(clientID: client.id, grant: .refreshToken, authorization.login))
+            return try answer(authorization, scopes: scopes, nonce: nil, next, showsToken: true, for: client)
+        }
+    }
+
+    private func answer(
+        _ authorization: Authorization, scopes: [String], nonce: String?, _ token: RefreshToken, showsToken: Bool,
+        for client: Client
+    ) throws -> TokenAnswer {
+        let (maker, now) = (maker, now)
+        let accessToken = try maker.accessToken(
+            authorization, scopes: scopes, grantID: token.grantID, for: client, at: now)
+        let idToken = try maker.idToken(authorization, nonce: nonce, accessToken: accessToken, for: client, at: now)
+        return TokenAnswer(
+            accessToken: accessToken, lifetime: client.lifetimes.accessToken, scopes: scopes, idToken: idToken,
+            refreshToken: showsToken ? token.text : nil)
+    }
+
+    /// What the user behind an access token is called and known by (OpenID Connect Core section 5.3). Throws
+    /// ``BearerFault``, and what a store throws.
+    package func userinfo(_ token: String) async throws -> JSONValue {
+        guard let access = maker.access(token, at: now),
+            let authorization = try await grants.authorization(access.grantID, at: now),
+            let client = try await client(access.clientID), !client.isDisabled,
+            try await permission(authorization.login)
+        else { throw BearerFault.invalidToken }
+        guard access.scopes.contains("openid") else { throw BearerFault.insufficientScope }
+        var claims = UserClaims(userID: authorization.login.userID).claims(
+            scopes: access.scopes, requested: authorization.claims.userinfo, allowed: client.scopes)
+        claims["sub"] = .string(subjects.subject(of: authorization.login.userID, for: client))
+        return .object(claims)
+    }
+}

@@ -1,0 +1,142 @@
+import HTTPTypes
+import Hummingbird
+import Logging
+import MPinOpenID
+import MPinService
+import MPinStore
+import NIOCore
+
+/// Where clients send browsers (OpenID Connect Core section 3.1.2).
+extension OpenIDFace {
+    /// GET and POST /authorize.
+    func authorize(_ request: Request, _ logger: Logger) async throws -> Response {
+        var query = request.uri.query ?? ""
+        if request.method == .post {
+            if request.isJSON { return try await openSession(request, logger) }
+            guard request.isForm else { throw APIError(.unsupportedMediaType, "The body must be a form, or JSON") }
+            query = String(buffer: try await request.bytes(limits))
+            if let again = asGET(request, query) { return again }
+        }
+        let pages = pages(request)
+        guard let parameters = RequestParameters(query) else { return pages.fault(.unreadable).response(.badRequest) }
+        let (reading, client): (AuthorizationRequest.Reading, Client?)
+        do { (reading, client) = try await provider.read(parameters) } catch is StoreError {
+            return pages.failed.response(.serviceUnavailable)
+        }
+        switch reading {
+        case .refused(let fault):
+            log(fault, client, logger)
+            return pages.fault(fault).response(.badRequest)
+        case .returned(let fault, let address): return self.answer(fault, to: address, pages)
+        case .accepted(let wish):
+            guard let client else { return pages.fault(.unknownClient).response(.badRequest) }
+            let pages = self.pages(request, wish)
+            return try await telling(wish.address, pages, logger) { try await begin(wish, client, request, pages) }
+        }
+    }
+
+    /// A POST that comes from a client's page brings no cookies of ours; the same as GET does.
+    private func asGET(_ request: Request, _ query: String) -> Response? {
+        let target = path(OpenIDProvider.Path.authorize) + "?" + query
+        guard request.headers[.cookie] == nil, target.utf8.count <= limits.targetBytes,
+            query.utf8.allSatisfy({ (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "#") })
+        else { return nil }
+        return Response(status: .seeOther, headers: [.location: target])
+    }
+
+    private func log(_ fault: PageFault, _ client: Client?, _ logger: Logger) {
+        guard case .foreignRedirectURI(let requested) = fault, let client else { return }
+        logger.notice(
+            "redirect URI is not registered",
+            metadata: [
+                "client": "\(client.id)", "requested": "\(requested)",
+                "registered": "\(client.redirectURIs.map(\.text).joined(separator: " "))",
+            ])
+    }
+
+    /// Tells the client where `work` fails: the browser has somewhere to go.
+    func telling(
+        _ address: ReturnAddress, _ pages: Pages, _ logger: Logger, _ work: () async throws -> Response
+    ) async throws -> Response {
+        do { return try await work() } catch let error as StoreError {
+            logger.error("store failed", metadata: ["error": "\(error)"])
+            let fault = AuthorizationFault(.temporarilyUnavailable, "the state cannot be read or written")
+            return answer(fault, to: address, pages)
+        } catch ServiceError.noFreeNumber {
+            return answer(AuthorizationFault(.temporarilyUnavailable, "too many log in"), to: address, pages)
+        } catch {
+            logger.error("request failed", metadata: ["error": "\(error)"])
+            return answer(AuthorizationFault(.serverError, "the server has failed"), to: address, pages)
+        }
+    }
+
+    private func begin(
+        _ wish: AuthorizationRequest, _ client: Client, _ request: Request, _ pages: Pages
+    ) async throws -> Response {
+        let progress = LoginProgress(try await provider.session(cookies.session(request)))
+        let step = try await provider.step(wish, of: client, progress)
+        switch step {
+        case .answer(let login): return try await finish(wish, progress, login, request, pages)
+        case .refusal(let fault): return answer(fault, to: wish.address, pages)
+        default:
+            let old = cookies.browser(request)
+            let browser = try old ?? .random()
+            let id = try await provider.logins.begin(wish, progress, in: browser, at: provider.now)
+            let tab = LoginTab(id: id, browser: browser, request: wish, client: client)
+            var response = try await show(step, tab, .code, pages)
+            if old == nil { cookies.giveBrowser(browser, to: &response) }
+            return response
+        }
+    }
+
+    func answer(_ fault: AuthorizationFault, to address: ReturnAddress, _ pages: Pages) -> Response {
+        answer(address.answer(fault, issuer: provider.issuer), to: address, pages)
+    }
+
+    /// Sends the browser back with `members`.
+    func answer(_ members: [(String, String)], to address: ReturnAddress, _ pages: Pages) -> Response {
+        switch address.mode {
+        case .query: Response(status: .seeOther, headers: [.location: address.location(members)])
+        case .formPost: pages.formPost(members, to: address.redirectURI)
+        }
+    }
+
+    /// Ends a login with a code. One by a PIN begins a session under a name that the browser did not have before.
+    func finish(
+        _ wish: AuthorizationRequest, _ progress: LoginProgress, _ login: UserLogin, _ request: Request,
+        _ pages: Pages
+    ) async throws -> Response {
+        let (old, now) = (cookies.session(request), provider.now)
+        guard progress.isFresh else {
+            if let old { try await provider.sessions.touch(old, at: now) }
+            let members = try await provider.answer(wish, login, sessionID: progress.sessionID)
+            return answer(members, to: wish.address, pages)
+        }
+        let (cookie, session) = try await provider.sessions.begin(login, at: now)
+        if let old { try await provider.sessions.end(old, at: now) }
+        let members = try await provider.answer(wish, login, sessionID: session.id)
+        var response = answer(members, to: wish.address, pages)
+        cookies.giveSession(cookie, to: &response)
+        return response
+    }
+
+    /// The pages as this visitor reads them, or as the client says that they do.
+    func pages(_ request: Request, _ wish: AuthorizationRequest? = nil) -> Pages {
+        let wished = wish.flatMap { Language.preferred($0.locales.joined(separator: ",")) }
+        let language = wished ?? Language.preferred(request.headers[.acceptLanguage]) ?? config.language
+        return Pages(brand: config.brand, language: language)
+    }
+}
+
+extension Request {
+    /// Whether the body is said to be a form.
+    var isForm: Bool { mediaType == "application/x-www-form-urlencoded" }
+
+    /// Whether it is said to be JSON: no page of another site can send that without being asked about.
+    var isJSON: Bool { mediaType == "application/json" }
+
+    private var mediaType: String {
+        let type = headers[.contentType]?.prefix { $0 != ";" }.lowercased() ?? ""
+        return type.filter { $0 != " " }
+    }
+}

@@ -1,0 +1,197 @@
+import HTTPTypes
+import Hummingbird
+import Logging
+import MPinOpenID
+import MPinService
+import MPinStore
+import NIOCore
+
+/// Below the issuer.
+enum LoginPaths {
+    static let login = "/authorize/login"
+    static let confirm = "/authorize/confirm"
+    /// For who shows the code itself.
+    static let access = "/authorize/access"
+}
+
+/// One browser tab with a login under way.
+struct LoginTab {
+    let id: OpaqueToken
+    let browser: OpaqueToken
+    let request: AuthorizationRequest
+    let client: Client
+}
+
+/// The pages between a client's request and its answer.
+extension OpenIDFace {
+    /// What the browser shows for a step; `way`: how it shows itself to a phone.
+    func show(
+        _ step: AuthorizationStep, _ tab: LoginTab, _ way: LoginOffer.Way, _ pages: Pages
+    ) async throws -> Response {
+        let page = ProviderPages(
+            pages: pages, id: tab.id.text, client: tab.client, address: tab.request.address, config: config)
+        switch step {
+        case .login:
+            let browser = try await service.openBrowser(way == .code ? .code : .number)
+            let changed = try await provider.logins.change(tab.id, in: tab.browser, at: provider.now) {
+                $0.webOTT = browser.webOTT
+                $0.showsNumber = way == .number
+            }
+            guard changed != nil else { return pages.over.response(.badRequest) }
+            return page.login(browser, way)
+        case .confirmation(let login): return page.confirmation(login)
+        case .account(let login): return page.account(login)
+        case .consent(let login): return page.consent(login, tab.request.scopes)
+        case .answer, .refusal: return pages.failed.response(.internalServerError)
+        }
+    }
+
+    /// The login that `id` names in this browser; nil: it is over, or another browser's.
+    private func tab(_ id: String?, _ request: Request) async throws -> (LoginTab, LoginTransaction)? {
+        guard let id = id.flatMap({ OpaqueToken($0) }), let browser = cookies.browser(request),
+            let found = try await provider.logins.transaction(id, in: browser, at: provider.now),
+            let client = try await provider.client(found.request.address.clientID), !client.isDisabled
+        else { return nil }
+        return (LoginTab(id: id, browser: browser, request: found.request, client: client), found)
+    }
+
+    /// GET /authorize/login: another code or number for the same login.
+    func offerAgain(_ request: Request) async throws -> Response {
+        guard let (tab, transaction) = try await tab(request.query("id"), request) else {
+            return pages(request).over.response(.badRequest)
+        }
+        let pages = pages(request, tab.request)
+        let step = try await provider.step(tab.request, of: tab.client, transaction.progress)
+        return try await show(step, tab, request.query("way") == "number" ? .number : .code, pages)
+    }
+
+    /// The form of a page of ours, from a tab that has a login under way.
+    private func form(_ request: Request) async throws -> (RequestParameters, LoginTab, LoginTransaction)? {
+        guard request.isFromThisSite, request.isForm,
+            let form = RequestParameters(String(buffer: try await request.bytes(limits))),
+            let (tab, transaction) = try await tab(form["id"], request)
+        else { return nil }
+        return (form, tab, transaction)
+    }
+
+    /// POST /authorize/login: the page has heard of its phone, or somebody who has no script has pressed the button.
+    func proceed(_ request: Request, _ logger: Logger) async throws -> Response {
+        guard let (_, tab, transaction) = try await form(request) else {
+            return pages(request).over.response(.badRequest)
+        }
+        let pages = pages(request, tab.request)
+        return try await telling(tab.request.address, pages, logger) {
+            guard let webOTT = transaction.webOTT else { return try await goOn(tab, request, pages) }
+            let view = try await service.follow(webOTT: webOTT, known: .init(status: nil, refusals: 0), seconds: 0)
+            switch view.status {
+            case "authenticate": return try await redeem(view.authOTT, tab, request, pages)
+            case "abort":
+                return try await refuse(AuthorizationFault(.accessDenied, "declined on the phone"), tab, pages)
+            case "expired": return pages.tooLate(path(LoginPaths.login) + "?id=" + tab.id.text).response()
+            default:
+                let page = ProviderPages(
+                    pages: pages, id: tab.id.text, client: tab.client, address: tab.request.address, config: config)
+                return page.notYet(view, transaction.showsNumber ? .number : .code)
+            }
+        }
+    }
+
+    /// The phone's login becomes this browser's.
+    private func redeem(
+        _ authOTT: String, _ tab: LoginTab, _ request: Request, _ pages: Pages
+    ) async throws -> Response {
+        let found: UserLogin?
+        do { found = try await redeemed(authOTT) } catch ServiceError.expiredLogin {
+            return pages.tooLate(path(LoginPaths.login) + "?id=" + tab.id.text).response()
+        }
+        guard let login = found else { return pages.refusedLogin.response(.forbidden) }
+        _ = try await provider.logins.change(tab.id, in: tab.browser, at: provider.now) {
+            let isByNumber = $0.showsNumber
+            $0.webOTT = nil
+            $0.progress = LoginProgress(fresh: login, isByNumber: isByNumber)
+        }
+        return try await goOn(tab, request, pages)
+    }
+
+    /// Who has logged in with a phone, which hears of it; nil: somebody who may not. Throws
+    /// ``ServiceError/expiredLogin``, too.
+    func redeemed(_ authOTT: String) async throws -> UserLogin? {
+        let report = try await service.redeem(
+            authOTT, isOwnPage: true, outcome: .init(logoutURL: "", logoutData: nil))
+        metrics.count(.logins, [String(report.verdict.status)])
+        let login = UserLogin(userID: report.userID, mpinID: report.mpinID, time: report.now)
+        guard report.verdict == .right else { return nil }
+        let isAllowed = try await provider.permission(login)
+        if service.rules.waitsForResult {
+            try await service.finish(authOTT) { outcome in
+                var outcome = outcome
+                if !isAllowed { (outcome.status, outcome.message) = (403, "The user is revoked") }
+                return outcome
+            }
+        }
+        return isAllowed ? login : nil
+    }
+
+    /// POST /authorize/confirm: a person's word.
+    func confirm(_ request: Request, _ logger: Logger) async throws -> Response {
+        guard let (form, tab, transaction) = try await form(request) else {
+            return pages(request).over.response(.badRequest)
+        }
+        let pages = pages(request, tab.request)
+        return try await telling(tab.request.address, pages, logger) {
+            let step = try await provider.step(tab.request, of: tab.client, transaction.progress)
+            guard form["step"] == step.name else { return try await goOn(tab, request, pages) }
+            switch (form["answer"], step) {
+            case ("yes", .consent(let login)):
+                try await provider.allow(tab.request, of: tab.client, by: login)
+                try await change(tab) { $0.isConsented = true }
+            case ("yes", .confirmation), ("yes", .account): try await change(tab) { $0.isConfirmed = true }
+            // Somebody else's login, or somebody else's session.
+            case ("other", _), ("no", .confirmation): try await change(tab) { $0 = LoginProgress() }
+            default:
+                return try await refuse(AuthorizationFault(.accessDenied, "the user has declined"), tab, pages)
+            }
+            return try await goOn(tab, request, pages)
+        }
+    }
+
+    private func change(_ tab: LoginTab, _ change: @escaping @Sendable (inout LoginProgress) -> Void) async throws {
+        _ = try await provider.logins.change(tab.id, in: tab.browser, at: provider.now) { change(&$0.progress) }
+    }
+
+    /// The next page, or back to the client.
+    private func goOn(_ tab: LoginTab, _ request: Request, _ pages: Pages) async throws -> Response {
+        guard let found = try await provider.logins.transaction(tab.id, in: tab.browser, at: provider.now) else {
+            return pages.over.response(.badRequest)
+        }
+        let step = try await provider.step(tab.request, of: tab.client, found.progress)
+        switch step {
+        case .answer(let login):
+            // Of two that press the button one gets the code.
+            guard try await provider.logins.end(tab.id, at: provider.now) else {
+                return pages.over.response(.badRequest)
+            }
+            return try await finish(tab.request, found.progress, login, request, pages)
+        case .refusal(let fault): return try await refuse(fault, tab, pages)
+        default: return try await show(step, tab, .code, pages)
+        }
+    }
+
+    private func refuse(_ fault: AuthorizationFault, _ tab: LoginTab, _ pages: Pages) async throws -> Response {
+        _ = try await provider.logins.end(tab.id, at: provider.now)
+        return answer(fault, to: tab.request.address, pages)
+    }
+}
+
+extension AuthorizationStep {
+    /// In forms: an old page answers no other question than its own.
+    var name: String {
+        switch self {
+        case .login: "login"
+        case .confirmation: "confirmation"
+        case .account: "account"
+        case .consent: "consent"
+        case .answer, .refusal: "end"
+        }
+    }
+}

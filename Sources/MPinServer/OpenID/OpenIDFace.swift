@@ -1,0 +1,133 @@
+import HTTPTypes
+import Hummingbird
+import Logging
+import MPinOpenID
+import MPinSecrets
+import MPinService
+import MPinStore
+import MPinWire
+
+/// The service as an OpenID provider: unmodified relying parties send browsers here, and a phone logs them in.
+struct OpenIDFace: Face {
+    let config: OpenIDConfig
+    let provider: OpenIDProvider
+    let service: AuthenticationService
+    let origins: ClientOrigins
+    let rates: RateLimiter
+    let metrics: Metrics
+
+    /// Opens what is kept of the provider, and makes its first keys.
+    init(
+        _ config: OpenIDConfig, service: AuthenticationService, durable: any Store, shortLived: any Store,
+        key: SecretBytes, rates: RateLimiter, metrics: Metrics
+    ) async throws {
+        self.config = config
+        self.service = service
+        self.rates = rates
+        self.metrics = metrics
+        let (clock, registry) = (config.clock, ClientRegistry(in: durable, file: config.clients))
+        try await registry.requireSingleIDs(at: clock())
+        origins = ClientOrigins(registry, clock: clock)
+        let keys = SigningKeys(in: durable, sealKey: OpenIDConfig.sealKey(from: key))
+        try await keys.refresh(at: clock())
+        let revoked = RevokedUsers(file: config.revokedUsersFile)
+        provider = try await OpenIDProvider(
+            issuer: config.issuer, durable: durable, shortLived: shortLived, keys: keys,
+            client: { try await registry.find($0, at: clock()) },
+            permission: { login in
+                guard let id = MPinID(hex: login.mpinID), try !revoked.contains(id.hex, user: login.userID) else {
+                    return false
+                }
+                return try await !service.isRevoked(id)
+            },
+            observer: OpenIDAudit(audit: config.audit, metrics: metrics).note, clock: clock)
+    }
+
+    var limits: Limits { config.limits }
+    var cookies: ProviderCookies { ProviderCookies(isSecure: config.isSecure) }
+
+    /// Below the issuer's path.
+    func path(_ path: String) -> String { config.path + path }
+
+    func addPublicRoutes(to router: Router<RequestContext>) {
+        typealias Path = OpenIDProvider.Path
+        // Where the issuer has a path, the second place is for RFC 8414.
+        for place in Set([path(Path.configuration), path(Path.serverMetadata), Path.serverMetadata + config.path]) {
+            router.serve(place, [.get: { _, _ in metadata() }])
+        }
+        router.serve(path(Path.certs), [.get: { _, _ in certificates() }])
+        router.serve(path(Path.token), [.post: { request, context in try await token(request, context) }])
+        let userinfo: Handler = { request, _ in try await self.userinfo(request) }
+        router.serve(path(Path.userinfo), [.get: userinfo, .post: userinfo])
+        let authorize: Handler = { request, context in try await self.authorize(request, context.logger) }
+        router.serve(path(Path.authorize), [.get: authorize, .post: authorize])
+        router.serve(
+            path(LoginPaths.login),
+            [
+                .get: { request, _ in try await offerAgain(request) },
+                .post: { request, context in try await proceed(request, context.logger) },
+            ])
+        router.serve(
+            path(LoginPaths.confirm), [.post: { request, context in try await confirm(request, context.logger) }])
+        router.serve(path(LoginPaths.access), [.post: { request, _ in try await follow(request) }])
+    }
+
+    /// The other parts of this system ask nothing here.
+    func addPrivateRoutes(to router: Router<RequestContext>) {}
+
+    /// Everybody's pages read the lists. The endpoints are for pages of the clients, and `/authorize` for their JSON only: no
+    /// page asks where a browser logs in.
+    var cors: [CORSPolicy] {
+        typealias Path = OpenIDProvider.Path
+        let origins = origins
+        let asks: @Sendable (String) async -> Bool = { await origins.contains($0) }
+        return [
+            .open(path("/.well-known/")), .open(Path.serverMetadata), .open(path(Path.certs)),
+            .asking(path("/oidc/"), methods: "GET, POST, OPTIONS", asks),
+            .asking(path(Path.authorize), methods: "POST, OPTIONS", asks),
+        ]
+    }
+}
+
+/// The origins of all clients' pages, as they were some seconds ago.
+actor ClientOrigins {
+    private static let seconds = 10
+
+    private let registry: ClientRegistry
+    private let clock: Clock
+    private var known: Set<String> = []
+    private var ends: Moment?
+
+    init(_ registry: ClientRegistry, clock: @escaping Clock) {
+        self.registry = registry
+        self.clock = clock
+    }
+
+    /// False where the registry cannot be read, too.
+    func contains(_ origin: String) async -> Bool {
+        let now = clock()
+        if ends.map({ $0 <= now }) ?? true, let clients = try? await registry.list(at: now) {
+            known = Set(clients.filter { !$0.isDisabled }.flatMap(\.origins).map(\.text))
+            ends = now.adding(seconds: Self.seconds)
+        }
+        return known.contains(origin)
+    }
+}
+
+/// Brings what the provider does into the audit log and the counters.
+struct OpenIDAudit: Sendable {
+    let audit: Audit
+    let metrics: Metrics
+
+    func note(_ event: OpenIDEvent) {
+        switch event {
+        case .granted(let client, let grant, let login):
+            metrics.count(.tokens, [grant.rawValue, "granted"])
+            audit.record(.tokens("tokens-granted", client: client, grant: grant.rawValue, login))
+        case .reused(let client, let grant, let login):
+            metrics.count(.tokens, [grant.rawValue, "reused"])
+            audit.record(.tokens("tokens-revoked", client: client, grant: grant.rawValue, login))
+        case .refused(_, let code): metrics.count(.tokens, ["", code.rawValue])
+        }
+    }
+}

@@ -1,0 +1,200 @@
+import HTTPTypes
+import Hummingbird
+import MPinOpenID
+import MPinService
+
+/// What a browser is shown on its way from a client and back.
+struct ProviderPages {
+    let pages: Pages
+    /// Of the login under way.
+    let id: String
+    let client: Client
+    let address: ReturnAddress
+    let config: OpenIDConfig
+
+    private var say: Language { pages.language }
+    private var loginPath: String { config.path + LoginPaths.login }
+
+    /// Where the browser ends up is said before anything else: name, logo and host of the client.
+    private var heading: HTML {
+        let logo: HTML =
+            client.logo.map { "<img class=\"logo\" src=\"\($0)\" alt=\"\" referrerpolicy=\"no-referrer\">" } ?? ""
+        let host = address.redirectURI.host.isEmpty ? address.redirectURI.origin : address.redirectURI.host
+        let values: [String: HTML] = ["name": "<strong>\(client.name)</strong>", "host": "<strong>\(host)</strong>"]
+        return "<p class=\"lead\" id=\"client\">\(logo)\(say[.oidcClient, values])</p>"
+    }
+
+    private func response(_ page: Page) -> Response {
+        var sources = Page.Sources()
+        sources.forms = [address.redirectURI.origin]
+        sources.images = client.logo.flatMap { try? RedirectURI($0) }.map { [$0.origin] } ?? []
+        return page.response(sources: sources)
+    }
+
+    /// A QR code or a number for a phone.
+    func login(_ browser: AuthenticationService.OpenedBrowser, _ way: LoginOffer.Way) -> Response {
+        let shown: HTML
+        switch way {
+        case .code:
+            let url = "\(config.publicURL)#\(browser.wid)"
+            guard let picture = QRCode.svg(url, label: say.plain(.loginCodePicture)) else {
+                return pages.failed.response(.internalServerError)
+            }
+            shown = picture
+        case .number: shown = "<output id=\"number\" class=\"code\">\(browser.wid)</output>"
+        }
+        let host = config.publicURL.split(separator: "/").last.map(String.init) ?? config.publicURL
+        return response(
+            pages.page(
+                way == .code ? .loginCodeTitle : .loginNumberTitle,
+                """
+                \(heading)
+                \(choice(way))
+                <section class="card login" id="login" data-web-ott="\(browser.webOTT)" data-asks data-leaves \
+                data-seconds="\(browser.seconds)" data-access="/\(config.prefix)/access" \(say.statusTexts)>
+                <p>\(say[way == .code ? .loginCodeStep : .loginNumberStep])</p>
+                \(shown)
+                <p>\(say[.loginHost, ["host": "<strong>\(host)</strong>"]])</p>
+                <p id="status" role="status">\(say[.statusWaiting])</p>
+                <p id="remaining"></p>
+                \(form(loginPath, "<button type=\"submit\">\(say[.loginContinue])</button>"))
+                <p id="renew" hidden><a class="button" href="\(link(way))">\(say[.startAgain])</a></p>
+                </section>
+                \(answers("login", [("cancel", .oidcCancel)]))
+                """, script: "live"))
+    }
+
+    /// The phone has not logged in yet, as far as somebody without a script can know.
+    func notYet(_ view: WaitingBrowser.View, _ way: LoginOffer.Way) -> Response {
+        let text: HTML =
+            switch view.refusal {
+            case nil: "\(say[.notYetLead]) \(say[.notYetText])"
+            case .wrong: say[.statusWrongPIN]
+            case .retired: say[.statusRegisterAgain]
+            default: say[.statusBlocked]
+            }
+        return response(
+            pages.page(
+                .notYetTitle,
+                """
+                <section class="card">
+                <p class="lead">\(text)</p>
+                <div class="actions">\(form(loginPath, "<button type=\"submit\">\(say[.loginContinue])</button>"))\
+                \(pages.way(link(way), .startAgain, isQuiet: true))</div>
+                </section>
+                """))
+    }
+
+    /// Whom somebody's phone wants to log this browser in as.
+    func confirmation(_ login: UserLogin) -> Response {
+        question(
+            "confirmation", .proposalTitle, "<p>\(say[.proposalLead, user(login)])</p><p>\(say[.proposalText])</p>",
+            [("yes", .proposalYes), ("no", .proposalNo)])
+    }
+
+    func account(_ login: UserLogin) -> Response {
+        question(
+            "account", .oidcAccountTitle, "<p>\(say[.loggedInAs, user(login)])</p>",
+            [("yes", .oidcGoOn), ("other", .oidcOther), ("cancel", .oidcCancel)])
+    }
+
+    func consent(_ login: UserLogin, _ scopes: [String]) -> Response {
+        let known: [String: Phrase] = [
+            "openid": .oidcScopeOpenid, "profile": .oidcScopeProfile, "email": .oidcScopeEmail,
+            "offline_access": .oidcScopeOffline,
+        ]
+        let list = scopes.reduce("" as HTML) { list, scope in
+            let text: HTML = known[scope].map { say[$0] } ?? "<code>\(scope)</code>"
+            return "\(list)<li>\(text)</li>"
+        }
+        return question(
+            "consent", .oidcConsentTitle,
+            "<p>\(say[.loggedInAs, user(login)])</p><p>\(say[.oidcConsentLead])</p><ul>\(list)</ul>",
+            [("yes", .oidcAllow), ("no", .oidcDeny), ("other", .oidcOther)])
+    }
+
+    private func user(_ login: UserLogin) -> [String: HTML] {
+        ["user": "<strong id=\"user\">\(login.userID)</strong>"]
+    }
+
+    private func question(
+        _ step: String, _ title: Phrase, _ text: HTML, _ choices: [(String, Phrase)]
+    ) -> Response {
+        response(
+            pages.page(
+                title,
+                """
+                \(heading)
+                <section class="card">
+                \(text)
+                \(answers(step, choices))
+                </section>
+                """))
+    }
+
+    /// The first is the one that most people choose.
+    private func answers(_ step: String, _ choices: [(String, Phrase)]) -> HTML {
+        let buttons = choices.enumerated().reduce("" as HTML) { buttons, choice in
+            let style: HTML = choice.offset == 0 && step != "login" ? "" : " class=\"quiet\""
+            let (value, text) = choice.element
+            return "\(buttons)<button type=\"submit\" name=\"answer\" value=\"\(value)\"\(style)>\(say[text])</button>"
+        }
+        let path = config.path + LoginPaths.confirm
+        return form(path, "<input type=\"hidden\" name=\"step\" value=\"\(step)\">\(buttons)")
+    }
+
+    private func form(_ path: String, _ content: HTML) -> HTML {
+        """
+        <form method="post" action="\(path)" class="actions"><input type="hidden" name="id" value="\(id)">\
+        \(content)</form>
+        """
+    }
+
+    private func link(_ way: LoginOffer.Way) -> String {
+        "\(loginPath)?id=\(id)&way=\(way == .code ? "code" : "number")"
+    }
+
+    private func choice(_ way: LoginOffer.Way) -> HTML {
+        let (code, number): (HTML, HTML) =
+            way == .code ? (" aria-current=\"page\"", "") : ("", " aria-current=\"page\"")
+        return """
+            <nav class="choice" aria-label="\(say[.loginWays])"><a href="\(link(.code))"\(code)>\(say[.loginWayCode])</a>\
+            <a href="\(link(.number))"\(number)>\(say[.loginWayNumber])</a></nav>
+            """
+    }
+}
+
+extension Pages {
+    /// Why nobody is sent anywhere.
+    func fault(_ fault: PageFault) -> Page {
+        let text: Phrase =
+            switch fault {
+            case .noClient, .unknownClient: .oidcFaultClient
+            case .noRedirectURI, .foreignRedirectURI: .oidcFaultAddress
+            case .tooLongState, .unreadable: .oidcFaultRequest
+            }
+        return message(.oidcFaultTitle, language[text], way("/", .backToStart))
+    }
+
+    /// A login that this browser has not begun, or that has ended.
+    var over: Page { message(.tooLateTitle, language[.oidcOver], way("/", .backToStart)) }
+
+    /// `path`: where it begins anew.
+    func tooLate(_ path: String) -> Page { message(.tooLateTitle, language[.statusExpired], way(path, .startAgain)) }
+
+    /// An answer that a form carries (OAuth 2.0 Form Post Response Mode): a script sends it, or the person.
+    func formPost(_ members: [(String, String)], to uri: RedirectURI) -> Response {
+        let inputs = members.reduce("" as HTML) {
+            "\($0)<input type=\"hidden\" name=\"\($1.0)\" value=\"\($1.1)\">"
+        }
+        let page = page(
+            .oidcReturnTitle,
+            """
+            <form method="post" action="\(uri.text)" id="answer" class="actions">\(inputs)\
+            <button type="submit">\(language[.oidcGoOn])</button></form>
+            """, script: "submit")
+        var sources = Page.Sources()
+        sources.forms = [uri.origin]
+        return page.response(sources: sources)
+    }
+}

@@ -1,0 +1,105 @@
+import HTTPTypes
+import Hummingbird
+import Logging
+import MPinOpenID
+import MPinSecrets
+import MPinWire
+import NIOCore
+
+/// What clients ask without a browser.
+extension OpenIDFace {
+    /// GET /.well-known/openid-configuration, and the same for plain OAuth (RFC 8414).
+    func metadata() -> Response {
+        published(provider.metadata(languages: Language.all.map(\.code)))
+    }
+
+    /// GET /oidc/certs.
+    func certificates() -> Response { published(provider.keys.published) }
+
+    private func published(_ value: JSONValue) -> Response {
+        var response = Response.json(value)
+        response.headers[.cacheControl] = "public, max-age=\(SigningKeys.cacheSeconds)"
+        return response
+    }
+
+    /// POST /oidc/token.
+    func token(_ request: Request, _ context: RequestContext) async throws -> Response {
+        do {
+            guard (request.uri.query ?? "").isEmpty else {
+                throw TokenFault(.invalidRequest, "parameters belong into the body")
+            }
+            guard request.isForm, let parameters = RequestParameters(String(buffer: try await request.bytes(limits)))
+            else {
+                throw TokenFault(.invalidRequest, "the body must be a form")
+            }
+            do {
+                let answer = try await provider.token(parameters, header: request.headers[.authorization])
+                return Response.json(answer.json).unkept()
+            } catch let fault as TokenFault where fault.code == .invalidClient || fault.code == .invalidGrant {
+                try await count(parameters, request, context)
+                throw fault
+            }
+        } catch let fault as TokenFault {
+            return fault.response
+        }
+    }
+
+    /// Guesses are few for each address, and for each client.
+    private func count(_ parameters: RequestParameters, _ request: Request, _ context: RequestContext) async throws {
+        try rates.admit(.token, address: context.remoteAddress)
+        let name = parameters["client_id"] ?? request.headers[.authorization] ?? ""
+        try await rates.admit(.token, identity: SHA256.hash(Array(name.utf8)))
+    }
+
+    /// GET and POST /oidc/userinfo: the token is in a header, or in a form (RFC 6750 section 2), and never in the query.
+    func userinfo(_ request: Request) async throws -> Response {
+        do {
+            guard let token = try await bearerToken(request) else {
+                return Response(status: .unauthorized, headers: [.wwwAuthenticate: "Bearer"])
+            }
+            return Response.json(try await provider.userinfo(token)).unkept()
+        } catch let fault as BearerFault {
+            return fault.response
+        }
+    }
+
+    private func bearerToken(_ request: Request) async throws -> String? {
+        if let header = request.headers[.authorization] {
+            let words = header.split(separator: " ")
+            return words.count == 2 && words.first?.lowercased() == "bearer" ? words.last.map(String.init) : nil
+        }
+        guard request.method == .post, request.isForm else { return nil }
+        return RequestParameters(String(buffer: try await request.bytes(limits)))?["access_token"]
+    }
+}
+
+extension TokenFault {
+    /// RFC 6749 section 5.2. A client that is not who it says learns how to say it.
+    fileprivate var response: Response {
+        let body: JSONValue = .object(["error": .string(code.rawValue), "error_description": .string(description)])
+        let isStranger = code == .invalidClient
+        var response = Response.json(body, status: isStranger ? .unauthorized : .badRequest).unkept()
+        if isStranger { response.headers[.wwwAuthenticate] = "Basic realm=\"OpenID\"" }
+        return response
+    }
+}
+
+extension BearerFault {
+    fileprivate var response: Response {
+        let status: HTTPResponse.Status = self == .invalidToken ? .unauthorized : .forbidden
+        var response = Response.json(JSONValue.object(["error": .string(rawValue)]), status: status).unkept()
+        let scope = self == .insufficientScope ? ", scope=\"openid\"" : ""
+        response.headers[.wwwAuthenticate] = "Bearer error=\"\(rawValue)\"" + scope
+        return response
+    }
+}
+
+extension Response {
+    /// As RFC 6749 section 5.1 demands for what is a secret.
+    fileprivate func unkept() -> Response {
+        var response = self
+        response.headers[.cacheControl] = "no-store"
+        response.headers[.pragma] = "no-cache"
+        return response
+    }
+}

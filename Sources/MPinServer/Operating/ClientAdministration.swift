@@ -1,0 +1,93 @@
+package import MPinOpenID
+import MPinService
+package import MPinStore
+
+/// What an operator does with the clients of the OpenID provider, in the database of a running server.
+package struct ClientAdministration: Sendable {
+    /// How long the present secret stays good when another takes its place, in seconds.
+    package static let overlap = 86_400
+
+    private let registry: ClientRegistry
+    private let audit: Audit
+    private let clock: Clock
+
+    /// `file`: that of the clients that are not in the database, if there is one.
+    package init(database: String, file: String?, audit: Audit, clock: @escaping Clock = Moment.now) throws {
+        guard try DatabaseKind(checking: database) == .rps else { throw StartError("\(database): not of an RPS") }
+        self.init(
+            ClientRegistry(
+                in: try SQLiteStore(path: database),
+                file: try file.map { try ClientsFile(reading: $0, at: clock()) } ?? .none), audit: audit, clock: clock)
+    }
+
+    init(_ registry: ClientRegistry, audit: Audit, clock: @escaping Clock) {
+        self.registry = registry
+        self.audit = audit
+        self.clock = clock
+    }
+
+    /// In the order of their ids.
+    package func list() async throws -> [ClientEntry] {
+        audit.record(.command("client list"))
+        return try await registry.list(at: clock()).map(entry)
+    }
+
+    package func show(_ id: String) async throws -> ClientEntry {
+        audit.record(.command("client show", [("client", id)]))
+        guard let client = try await registry.find(id, at: clock()) else { throw ClientRegistryFault.unknown(id) }
+        return entry(client)
+    }
+
+    /// `secret`: the operator's own. nil: a new one is made for a client that is not public.
+    package func add(_ id: String, _ change: ClientChange, secret: String?) async throws -> NewSecret {
+        let now = clock()
+        var client = Client(id: id, name: id, created: now)
+        try change.apply(to: &client)
+        let made = client.isPublic || secret != nil ? nil : try ClientSecret.random()
+        if client.isPublic, secret != nil { throw ClientRegistryFault.isPublic(id) }
+        client.secrets = [made ?? secret].compactMap(\.self).map { ClientSecret(of: $0, created: now) }
+        audit.record(.command("client add", [("client", id), ("members", change.text)]))
+        try await registry.add(client, at: now)
+        return NewSecret(client: entry(client), secret: made)
+    }
+
+    package func set(_ id: String, _ change: ClientChange) async throws -> ClientEntry {
+        audit.record(.command("client set", [("client", id), ("members", change.text)]))
+        return entry(try await registry.change(id, change, at: clock()))
+    }
+
+    /// `overlap`: seconds for which the present secret stays good.
+    package func rotateSecret(_ id: String, secret: String?, overlap: Int) async throws -> NewSecret {
+        let made = secret == nil ? try ClientSecret.random() : nil
+        audit.record(.command("client rotate-secret", [("client", id), ("overlap", String(overlap))]))
+        let client = try await registry.rotateSecret(id, to: made ?? secret ?? "", overlap: overlap, at: clock())
+        return NewSecret(client: entry(client), secret: made)
+    }
+
+    package func disable(_ id: String) async throws -> ClientEntry {
+        audit.record(.command("client disable", [("client", id)]))
+        var change = ClientChange()
+        if let member = ClientMember.named("disabled") { change.set(member, ["true"]) }
+        return entry(try await registry.change(id, change, at: clock()))
+    }
+
+    package func remove(_ id: String) async throws {
+        audit.record(.command("client remove", [("client", id)]))
+        try await registry.remove(id, at: clock())
+    }
+
+    private func entry(_ client: Client) -> ClientEntry {
+        ClientEntry(client, place: registry.place(of: client.id), at: clock())
+    }
+}
+
+/// A client with a secret that was made for it: the only time that it is shown.
+package struct NewSecret: Sendable, Encodable {
+    package let client: ClientEntry
+    /// nil: none was made.
+    package let secret: String?
+}
+
+extension ClientChange {
+    fileprivate var text: String { names.joined(separator: " ") }
+}

@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# Tests the OpenID provider: a real server, a phone, a browser, and Authlib as the relying party.
+set -euo pipefail
+# shellcheck source=Tests/EndToEnd/server.sh
+. "$(dirname "$0")/server.sh"
+
+read -r callback_port < <(python3 -B "$root/Tests/EndToEnd/ports.py" 1)
+export MPIN_CALLBACK_PORT=$callback_port
+folder=$(dirname "$0")
+python=$root/build/oidc-venv/bin/python
+export MPIN_LIBRARY=$root/build/libmpin.so PYTHONPATH=$root/bindings/python PYTHONDONTWRITEBYTECODE=1
+"$python" "$folder/relying_party.py" >"$work/clients.yaml"
+start_server --force-activate --clients "$work/clients.yaml"
+mkdir -p "$root/build/browser"
+export HOME=$work MPIN_BACKEND=$backend MPIN_MAILS=$work/mail MPIN_PICTURES=$root/build/browser
+export MPIN_EXAMPLE=$root/build/mpin-example
+"$python" -m pytest -q -W error -p no:cacheprovider "$folder/test_oidc.py" "$@" | tee "$work/oidc.log"
+stop_server
+echo "$(grep -o '[0-9]* passed' "$work/oidc.log" | tail -n 1), 0 failed"

@@ -1,0 +1,137 @@
+"""Relying parties of the OpenID provider: their registrations, and what their users' browsers do.
+
+As a program: prints the file of clients for a server that the tests start.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import os
+import re
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+SECRET = "a secret with : + and % in it, for tests only"
+#: Where a test listens as the relying party.
+CALLBACK = f"http://127.0.0.1:{os.environ.get('MPIN_CALLBACK_PORT', '1')}/callback"
+#: Where nobody listens: the browser of these tests stops there.
+FAR = "https://app.example/callback"
+ORIGIN = "https://app.example"
+
+CLIENTS: dict[str, dict[str, Any]] = {
+    # The operator's own: nobody is asked for consent.
+    "app": {"first-party": True, "redirect-uri": [FAR, CALLBACK], "origin": [ORIGIN]},
+    "post": {"first-party": True, "auth-method": "client_secret_post", "redirect-uri": [FAR]},
+    "native": {"first-party": True, "auth-method": "none", "redirect-uri": ["http://127.0.0.1/callback"]},
+    # Of somebody else.
+    "other": {"redirect-uri": [FAR, CALLBACK], "name": "Somebody's <shop>"},
+    "off": {"redirect-uri": [FAR], "disabled": True},
+}
+
+
+def clients_file() -> str:
+    lines = []
+    for name, members in CLIENTS.items():
+        lines.append(f"- id: {name}")
+        if members.get("auth-method") != "none":
+            lines.append(f"  secret-sha256: {hashlib.sha256(SECRET.encode()).hexdigest()}")
+        lines.append("  scope: [openid, profile, email, offline_access]")
+        lines.append("  grant: [authorization_code, refresh_token]")
+        for member, value in members.items():
+            if isinstance(value, bool):
+                lines.append(f"  {member}: {str(value).lower()}")
+            elif isinstance(value, list):
+                lines.append(f"  {member}: [{', '.join(value)}]")
+            else:
+                lines.append(f'  {member}: "{value}"')
+    return "\n".join(lines) + "\n"
+
+
+class Person:
+    """A user: a browser that stops where the relying party's site begins, and a phone."""
+
+    def __init__(self, backend: str, phone: Any, pin: str) -> None:
+        import requests
+
+        self.backend = backend
+        self.phone = phone
+        self.browser = requests.Session()
+        self._pin = pin
+        self._hands = ThreadPoolExecutor(1)
+        self.page = ""
+
+    def open(self, url: str, **arguments: Any) -> Any:
+        """Follows redirects as long as they stay on the server; the last answer."""
+        answer = self.browser.request(arguments.pop("method", "GET"), url, allow_redirects=False, **arguments)
+        while answer.status_code == 303 and answer.headers["Location"].startswith(("/", self.backend + "/")):
+            target = answer.headers["Location"]
+            answer = self.browser.get(self.backend + target if target[0] == "/" else target, allow_redirects=False)
+        self.page = answer.text
+        return answer
+
+    def press(self, path: str, **fields: str) -> Any:
+        """Sends a form of the page that is open, as a browser does."""
+        data = {"id": self.login_id, **fields}
+        return self.open(self.backend + path, method="POST", data=data, headers={"Origin": self.backend})
+
+    @property
+    def login_id(self) -> str:
+        return self._found(r'name="id" value="([^"]+)"')
+
+    def _found(self, pattern: str) -> str:
+        found = re.search(pattern, self.page)
+        assert found, self.page
+        return html.unescape(found[1])
+
+    def shown_code(self) -> str:
+        """What the phone takes from the page: a number. (A QR code is a picture; `show_number` asks for the other.)"""
+        return self._found(r'<output id="number"[^>]*>(\d+)')
+
+    def show_number(self) -> None:
+        assert self.open(f"{self.backend}/authorize/login?id={self.login_id}&way=number").status_code == 200
+
+    def enter_pin(self, code: str, pin: str | None = None) -> Future[Any]:
+        """The phone logs the browser in. It waits for the page, so this goes on beside the test."""
+        return self._hands.submit(self.phone.login_browser, pin or self._pin, code)
+
+    def await_phone(self, status: str = "authenticate") -> None:
+        """Waits as the page's script does."""
+        question = {"webOTT": self._found(r'data-web-ott="([0-9a-f]+)"'), "wait": 30, "status": "new", "refusals": 0}
+        answer: dict[str, Any] = {}
+        while answer.get("status") != status and not answer.get("refusals"):
+            answer = self.browser.post(self.backend + "/rps/access", json=question).json()
+            assert answer["status"] != "expired"
+
+    def log_in(self) -> Any:
+        """From an open login page to the answer that leads back, by a number."""
+        self.show_number()
+        done = self.enter_pin(self.shown_code())
+        self.await_phone()
+        self.press("/authorize/login")
+        answer = self.press("/authorize/confirm", step="confirmation", answer="yes")
+        done.result()
+        return answer
+
+
+def answered(answer: Any) -> dict[str, str]:
+    """What a redirect carries to the relying party."""
+    assert answer.status_code == 303, answer.text
+    parts = urlsplit(answer.headers["Location"])
+    members = parse_qsl(parts.query, keep_blank_values=True)
+    assert len(dict(members)) == len(members)
+    return dict(members)
+
+
+def authorize(backend: str, client: str = "app", **changes: str | None) -> str:
+    """The URL of a request. A member that is None is left out."""
+    members: dict[str, str | None] = {
+        "client_id": client, "redirect_uri": FAR, "response_type": "code", "scope": "openid", "state": "s",
+    }  # fmt: skip
+    members.update(changes)
+    return f"{backend}/authorize?" + urlencode({name: value for name, value in members.items() if value is not None})
+
+
+if __name__ == "__main__":
+    print(clients_file(), end="")

@@ -1,0 +1,634 @@
+"""The OpenID provider, as relying parties and browsers meet it.
+
+The numbers are the rows of the checklist that the provider was built by. The modules of the basic certification plan of
+the OpenID Foundation have their counterparts here, named in the docstrings.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import http.server
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import axe_core_python
+import pytest
+import requests
+from authlib.integrations.requests_client import OAuth2Session
+from joserfc import jwt
+from joserfc.jwk import KeySet
+from phone import Phone, Refused, wait_until
+from relying_party import CALLBACK, FAR, ORIGIN, SECRET, Person, answered, authorize
+from selenium.webdriver.common.by import By
+from test_browser import Browser, browser, chromium, read_code
+
+__all__ = ["browser", "chromium"]
+BACKEND = os.environ["MPIN_BACKEND"]
+PICTURES = Path(os.environ["MPIN_PICTURES"])
+PIN, WRONG_PIN = "1234", "4321"
+CERTS, TOKEN, USERINFO = f"{BACKEND}/oidc/certs", f"{BACKEND}/oidc/token", f"{BACKEND}/oidc/userinfo"
+BASIC = ("app", SECRET)
+AXE = (Path(axe_core_python.__file__).parent / "axe.min.js").read_text()
+
+
+@pytest.fixture(scope="session")
+def phone() -> Phone:
+    return registered("alice@example.com")
+
+
+@pytest.fixture(scope="session")
+def other_phone() -> Phone:
+    return registered("bob@example.com")
+
+
+def registered(user: str) -> Phone:
+    phone = Phone(BACKEND, user)
+    assert phone.start_registration()
+    phone.finish_registration(PIN)
+    return phone
+
+
+@pytest.fixture
+def alice(phone: Phone) -> Person:
+    return Person(BACKEND, phone, PIN)
+
+
+def form_encoded_basic(client: str = "app", secret: str = SECRET) -> dict[str, str]:
+    """RFC 6749 section 2.3.1: each half is form-encoded, which `requests` does not do."""
+    from urllib.parse import quote_plus
+
+    text = f"{quote_plus(client)}:{quote_plus(secret)}"
+    return {"Authorization": "Basic " + base64.b64encode(text.encode()).decode()}
+
+
+def redeem(code: str, **changes: str) -> requests.Response:
+    form = {"grant_type": "authorization_code", "code": code, "redirect_uri": FAR, **changes}
+    return requests.post(TOKEN, data=form, headers=form_encoded_basic())
+
+
+def refresh(token: str, **changes: str) -> requests.Response:
+    form = {"grant_type": "refresh_token", "refresh_token": token, **changes}
+    return requests.post(TOKEN, data=form, headers=form_encoded_basic())
+
+
+def userinfo(token: str) -> requests.Response:
+    return requests.get(USERINFO, headers={"Authorization": f"Bearer {token}"})
+
+
+def claims(token: str, nonce: str | None = None) -> dict[str, Any]:
+    """The claims of an ID token, checked as a relying party does."""
+    keys = KeySet.import_key_set(requests.get(CERTS).json())
+    decoded = jwt.decode(token, keys, algorithms=["RS256"])
+    rules = jwt.JWTClaimsRegistry(
+        iss={"essential": True, "value": BACKEND}, aud={"essential": True}, exp={"essential": True},
+        iat={"essential": True}, sub={"essential": True}, nonce={"essential": nonce is not None, "value": nonce},
+    )  # fmt: skip
+    rules.validate(decoded.claims)
+    return dict(decoded.claims)
+
+
+def test_rows_1_to_5_and_69_what_is_published() -> None:
+    """discovery; every endpoint is there."""
+    answer = requests.get(f"{BACKEND}/.well-known/openid-configuration", headers={"Host": "evil.example"})
+    metadata = answer.json()
+    assert answer.headers["Content-Type"].startswith("application/json")
+    assert metadata == requests.get(f"{BACKEND}/.well-known/oauth-authorization-server").json()
+    assert metadata["issuer"] == BACKEND
+    assert metadata["response_types_supported"] == ["code"]
+    assert metadata["id_token_signing_alg_values_supported"] == ["RS256"]
+    assert metadata["request_uri_parameter_supported"] is False
+    assert metadata["authorization_response_iss_parameter_supported"] is True
+    endpoints = [value for name, value in metadata.items() if name.endswith(("_endpoint", "_uri"))]
+    assert len(endpoints) == 4
+    assert all(requests.get(endpoint).status_code != 404 for endpoint in endpoints)
+    keys = requests.get(CERTS)
+    assert int(re.findall(r"max-age=(\d+)", keys.headers["Cache-Control"])[0]) <= 3600
+    assert {key["alg"] for key in keys.json()["keys"]} == {"RS256", "ES256"}
+    assert len({key["kid"] for key in keys.json()["keys"]}) == len(keys.json()["keys"])
+    assert all(not {"d", "p", "q", "dp", "dq", "qi"} & set(key) for key in keys.json()["keys"])
+    # Row 75.
+    assert requests.post(f"{BACKEND}/register").status_code == 404
+
+
+def test_a_login_with_authlib(alice: Person) -> None:
+    """server, idtoken-signature, ensure-request-with-valid-pkce-succeeds, scope-*: rows 34, 45 to 53, 55."""
+    site = OAuth2Session(
+        "app", SECRET, redirect_uri=FAR, scope="openid profile email", code_challenge_method="S256",
+        token_endpoint_auth_method="client_secret_basic",
+    )  # fmt: skip
+    metadata = requests.get(f"{BACKEND}/.well-known/openid-configuration").json()
+    verifier = "v" * 64
+    url, state = site.create_authorization_url(
+        metadata["authorization_endpoint"], nonce="n-0S6_WzA2Mj", code_verifier=verifier
+    )
+    assert alice.open(url).status_code == 200
+    answer = alice.log_in()
+    assert answered(answer) == {"code": answered(answer)["code"], "state": state, "iss": BACKEND}
+    code = answered(answer)["code"]
+    bits = -sum(count * math.log2(count / len(code)) for count in Counter(code).values())
+    assert bits > 96
+    # Authlib does not form-encode the halves of Basic: the secret goes the other way.
+    token = site.fetch_token(
+        metadata["token_endpoint"], authorization_response=answer.headers["Location"], state=state,
+        code_verifier=verifier, headers=form_encoded_basic(), auth=lambda request: request,
+    )  # fmt: skip
+    assert token["token_type"] == "Bearer" and token["expires_in"] == 900
+    assert set(token["scope"].split()) == {"openid", "profile", "email"}
+    found = claims(token["id_token"], nonce="n-0S6_WzA2Mj")
+    half = hashlib.sha256(token["access_token"].encode()).digest()[:16]
+    assert found["at_hash"] == base64.urlsafe_b64encode(half).rstrip(b"=").decode()
+    assert found["amr"] == ["mfa", "pin", "hwk"] and found["acr"]
+    assert 0 <= found["iat"] - found["auth_time"] < 60
+    assert "email" not in found and "azp" not in found
+    assert len(found["sub"]) <= 255 and "alice" not in found["sub"]
+    user = site.get(metadata["userinfo_endpoint"]).json()
+    assert user["sub"] == found["sub"]
+    assert user["email"] == user["name"] == "alice@example.com" and user["email_verified"] is False
+    with pytest.raises(Exception, match="bad_signature|BadSignature|Invalid"):
+        claims(token["id_token"][:-8] + "AAAAAAAA")
+
+
+def test_a_public_client_on_any_port(alice: Person) -> None:
+    """Row 9, and `none` at the token endpoint."""
+    uri = "http://127.0.0.1:45678/callback"
+    verifier = base64.urlsafe_b64encode(os.urandom(32)).rstrip(b"=").decode()
+    challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
+    request = {"redirect_uri": uri, "code_challenge": challenge, "code_challenge_method": "S256"}
+    alice.open(authorize(BACKEND, "native", **request))
+    answer = alice.log_in()
+    assert answer.headers["Location"].startswith(uri + "?")
+    form = {"grant_type": "authorization_code", "code": answered(answer)["code"], "redirect_uri": uri}
+    wrong = requests.post(TOKEN, data={**form, "client_id": "native", "code_verifier": verifier[::-1]})
+    assert (wrong.status_code, wrong.json()["error"]) == (400, "invalid_grant")
+    right = requests.post(TOKEN, data={**form, "client_id": "native", "code_verifier": verifier})
+    assert right.status_code == 200 and claims(right.json()["id_token"])["aud"] == "native"
+
+
+def test_secret_in_the_body(alice: Person) -> None:
+    """server-client-secret-post; ensure-request-without-nonce-succeeds-for-code-flow: rows 41 and 49."""
+    alice.open(authorize(BACKEND, "post"))
+    form = {
+        "grant_type": "authorization_code", "code": answered(alice.log_in())["code"], "redirect_uri": FAR,
+        "client_id": "post", "client_secret": SECRET,
+    }  # fmt: skip
+    answer = requests.post(TOKEN, data=form)
+    assert answer.status_code == 200, answer.text
+    assert "nonce" not in claims(answer.json()["id_token"])
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"client_id": None}, {"client_id": "nobody"}, {"client_id": "off"}, {"redirect_uri": None},
+        {"redirect_uri": FAR + "/"}, {"redirect_uri": FAR + "?x=1"}, {"redirect_uri": "https://APP.example/callback"},
+        {"redirect_uri": "https://app.example:444/callback"}, {"redirect_uri": "https://app.example@evil.example/"},
+        {"redirect_uri": "//evil.example"}, {"redirect_uri": "\\evil.example"}, {"state": "x" * 2049},
+    ],
+)  # fmt: skip
+def test_rows_7_8_and_20_pages_that_lead_nowhere(changes: dict[str, str | None]) -> None:
+    """ensure-registered-redirect-uri."""
+    answer = requests.get(authorize(BACKEND, **changes), allow_redirects=False)
+    assert answer.status_code == 400 and "Location" not in answer.headers
+    assert "text/html" in answer.headers["Content-Type"]
+    assert "evil.example" not in answer.text and answer.headers["X-Frame-Options"] == "DENY"
+    assert "frame-ancestors 'none'" in answer.headers["Content-Security-Policy"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "error"),
+    [
+        ({"response_type": None}, "invalid_request"), ({"response_type": "token"}, "unsupported_response_type"),
+        ({"response_mode": "fragment"}, "invalid_request"), ({"scope": "email"}, "invalid_scope"),
+        ({"prompt": "none login"}, "invalid_request"), ({"max_age": "-1"}, "invalid_request"),
+        ({"claims": "[]"}, "invalid_request"), ({"claims": "{"}, "invalid_request"),
+        ({"request": "eyJhbGciOiJub25lIn0.e30."}, "request_not_supported"),
+        ({"request_uri": "https://app.example/r"}, "request_uri_not_supported"),
+        ({"registration": "{}"}, "registration_not_supported"), ({"code_challenge": "x"}, "invalid_request"),
+        ({"id_token_hint": "eyJhbGciOiJub25lIn0.e30."}, "invalid_request"), ({"prompt": "none"}, "login_required"),
+        ({"prompt": "none", "state": "\u00e9 +&=%" + "x" * 120}, "login_required"),
+        ({"claims": '{"id_token":{"acr":{"essential":true,"value":"no"}}}'}, "unmet_authentication_requirements"),
+    ],
+)  # fmt: skip
+def test_errors_that_the_client_is_told(changes: dict[str, str | None], error: str) -> None:
+    """response-type-missing, prompt-none-not-logged-in, request-uri-*, request-object-*: rows 13 to 15, 21, 22, 24, 26,
+    29, 31 to 34."""
+    answer = requests.get(authorize(BACKEND, **changes), allow_redirects=False)
+    told = answered(answer)
+    assert (told["error"], told["iss"]) == (error, BACKEND)
+    assert told["state"] == changes.get("state", "s")
+    assert answer.headers["Cache-Control"] == "no-store" and answer.headers["Referrer-Policy"] == "no-referrer"
+
+
+def test_row_11_a_parameter_twice() -> None:
+    told = answered(requests.get(authorize(BACKEND) + "&state=t", allow_redirects=False))
+    assert told["error"] == "invalid_request" and "state" not in told
+    for name in ("client_id=app", "redirect_uri=x"):
+        assert requests.get(f"{authorize(BACKEND)}&{name}", allow_redirects=False).status_code == 400
+
+
+def test_row_6_post_is_as_good_as_get(alice: Person) -> None:
+    """ensure-post-request-succeeds, ensure-request-with-unknown-parameter-succeeds, -acr-values-, display-*, ui-locales,
+    claims-locales, login-hint: rows 12 and 30."""
+    url, _, query = authorize(
+        BACKEND, extra="foobar", display="popup", acr_values="1 2", ui_locales="de", claims_locales="se",
+        login_hint="nobody@example.com",
+    ).partition("?")  # fmt: skip
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    page = alice.open(url, method="POST", data=query, headers=form)
+    assert page.status_code == 200 and '<html lang="de">' in page.text
+    assert "nobody@example.com" not in page.text
+    # Now the browser has a cookie, and is not sent round.
+    again = alice.browser.post(url, data=query, headers=form, allow_redirects=False)
+    assert again.status_code == 200
+    assert requests.post(url, data="<x/>", headers={"Content-Type": "text/xml"}).status_code == 415
+    assert "code" in answered(alice.log_in())
+
+
+def test_sessions(alice: Person, other_phone: Phone) -> None:
+    """prompt-login, prompt-none-logged-in, max-age-1, max-age-10000, id-token-hint: rows 25, 27, 29, 31, 50 and 73."""
+    alice.open(authorize(BACKEND))
+    answer = alice.log_in()
+    cookies = [value for name, value in answer.headers.items() if name == "Set-Cookie"]
+    assert any("mpin-sso=" in cookie and "HttpOnly" in cookie and "SameSite=Lax" in cookie for cookie in cookies)
+    assert not any("Secure" in cookie or "__Host-" in cookie for cookie in cookies)
+    first = claims(redeem(answered(answer)["code"]).json()["id_token"])
+    # A second application opens without a page.
+    silent = claims(redeem(answered(alice.open(authorize(BACKEND, prompt="none")))["code"]).json()["id_token"])
+    hinted = redeem(answered(alice.open(authorize(BACKEND, max_age="10000")))["code"]).json()["id_token"]
+    for found in (silent, claims(hinted)):
+        assert (found["sub"], found["auth_time"], found["sid"]) == (first["sub"], first["auth_time"], first["sid"])
+    assert "code" in answered(alice.open(authorize(BACKEND, prompt="none", id_token_hint=hinted)))
+    bob = Person(BACKEND, other_phone, PIN)
+    bob.open(authorize(BACKEND))
+    old = bob.log_in().cookies["mpin-sso"]
+    other = answered(bob.open(authorize(BACKEND, prompt="none", id_token_hint=hinted)))
+    assert other["error"] == "login_required"
+    # A new PIN is a newer time, and a session under another name.
+    wait_until(lambda: time.time() >= first["auth_time"] + 2)
+    told = answered(alice.open(authorize(BACKEND, prompt="none", max_age="1")))
+    assert told["error"] == "login_required"
+    for request in ({"max_age": "1"}, {"prompt": "login"}, {"max_age": "0"}):
+        before = alice.browser.cookies["mpin-sso"]
+        assert 'id="login"' in alice.open(authorize(BACKEND, **request)).text
+        found = claims(redeem(answered(alice.log_in())["code"]).json()["id_token"])
+        assert found["sub"] == first["sub"] and found["auth_time"] > first["auth_time"]
+        assert alice.browser.cookies["mpin-sso"] not in (before, old)
+    # What somebody has put into the browser before is no session.
+    stranger = requests.get(authorize(BACKEND, prompt="none"), cookies={"mpin-sso": before}, allow_redirects=False)
+    assert answered(stranger)["error"] == "login_required"
+
+
+def test_rows_27_and_31_somebody_else_logs_in(alice: Person, other_phone: Phone) -> None:
+    alice.open(authorize(BACKEND))
+    hint = redeem(answered(alice.log_in())["code"]).json()["id_token"]
+    bob = Person(BACKEND, other_phone, PIN)
+    bob.open(authorize(BACKEND, id_token_hint=hint))
+    assert answered(bob.log_in())["error"] == "login_required"
+
+
+def test_row_28_accounts(alice: Person) -> None:
+    alice.open(authorize(BACKEND))
+    alice.log_in()
+    page = alice.open(authorize(BACKEND, prompt="select_account")).text
+    assert "alice@example.com" in page
+    assert "code" in answered(alice.press("/authorize/confirm", step="account", answer="yes"))
+    alice.open(authorize(BACKEND, prompt="select_account"))
+    assert 'id="login"' in alice.press("/authorize/confirm", step="account", answer="other").text
+    assert "code" in answered(alice.log_in())
+
+
+def test_row_28_consent(alice: Person) -> None:
+    """Somebody else's application is told nothing without a word of the user."""
+    alice.open(authorize(BACKEND))
+    alice.log_in()
+    page = alice.open(authorize(BACKEND, "other", scope="openid email")).text
+    assert "Somebody&#39;s &lt;shop&gt;" in page and "app.example" in page and "alice@example.com" in page
+    assert answered(alice.press("/authorize/confirm", step="consent", answer="no"))["error"] == "access_denied"
+    told = answered(alice.open(authorize(BACKEND, "other", scope="openid email", prompt="none")))
+    assert told["error"] == "consent_required"
+    alice.open(authorize(BACKEND, "other", scope="openid email"))
+    # An old page answers no other question than its own.
+    assert alice.press("/authorize/confirm", step="account", answer="yes").status_code == 200
+    assert "code" in answered(alice.press("/authorize/confirm", step="consent", answer="yes"))
+    # Remembered, and asked again for more, and where the application wants it.
+    assert "code" in answered(alice.open(authorize(BACKEND, "other", scope="openid", prompt="none")))
+    assert alice.open(authorize(BACKEND, "other", scope="openid profile")).status_code == 200
+    assert alice.open(authorize(BACKEND, "other", scope="openid", prompt="consent")).status_code == 200
+
+
+def test_row_18_a_user_who_does_not_want_to(alice: Person) -> None:
+    alice.open(authorize(BACKEND))
+    told = answered(alice.press("/authorize/confirm", step="login", answer="cancel"))
+    assert (told["error"], told["state"]) == ("access_denied", "s")
+    # The login is over.
+    assert alice.browser.get(f"{BACKEND}/authorize/login?id=x").status_code == 400
+    # On the phone: it has read a code, and the user says no.
+    alice.open(authorize(BACKEND))
+    wid = qr_code(alice)
+    alice.phone.report("abort", wid)
+    alice.await_phone("abort")
+    assert answered(alice.press("/authorize/login"))["error"] == "access_denied"
+
+
+def qr_code(person: Person) -> str:
+    """The id in the picture of the page."""
+    script = Path(__file__).with_name("svg_to_pbm.py")
+    drawn = subprocess.run([sys.executable, "-B", script], input=person.page.encode(), capture_output=True, check=True)
+    picture = PICTURES / "oidc.pbm"
+    picture.write_bytes(drawn.stdout)
+    return read_code(picture).partition("#")[2]
+
+
+def test_by_qr_code_without_a_question(alice: Person) -> None:
+    """Who has a code has seen the page, so nobody is asked; a wrong PIN is told."""
+    alice.open(authorize(BACKEND))
+    with pytest.raises(Refused):
+        alice.enter_pin(qr_code(alice), WRONG_PIN).result()
+    page = alice.press("/authorize/login")
+    assert "Wrong PIN" in page.text
+    # Another code for the same login.
+    alice.open(f"{BACKEND}/authorize/login?id={alice.login_id}")
+    done = alice.enter_pin(qr_code(alice))
+    alice.await_phone()
+    assert "code" in answered(alice.press("/authorize/login"))
+    done.result()
+
+
+def test_by_number_the_wrong_person(alice: Person) -> None:
+    alice.open(authorize(BACKEND))
+    alice.show_number()
+    done = alice.enter_pin(alice.shown_code())
+    alice.await_phone()
+    assert "alice@example.com" in alice.press("/authorize/login").text
+    done.result()
+    page = alice.press("/authorize/confirm", step="confirmation", answer="no").text
+    assert 'id="login"' in page
+    assert answered(alice.open(authorize(BACKEND, prompt="none")))["error"] == "login_required"
+
+
+def test_row_23_a_login_belongs_to_its_browser(alice: Person, other_phone: Phone) -> None:
+    """Login CSRF, session fixation, two tabs."""
+    alice.open(authorize(BACKEND, state="one"))
+    one = alice.login_id
+    mallory = Person(BACKEND, other_phone, PIN)
+    mallory.open(authorize(BACKEND, state="evil"))
+    assert alice.browser.get(f"{BACKEND}/authorize/login?id={mallory.login_id}").status_code == 400
+    answer = alice.browser.post(
+        f"{BACKEND}/authorize/login", data={"id": mallory.login_id}, headers={"Origin": BACKEND}, allow_redirects=False
+    )
+    assert answer.status_code == 400
+    # A form of another site's.
+    answer = alice.browser.post(
+        f"{BACKEND}/authorize/confirm", data={"id": one, "step": "login", "answer": "cancel"},
+        headers={"Origin": "https://evil.example"}, allow_redirects=False,
+    )  # fmt: skip
+    assert answer.status_code == 400
+    alice.open(authorize(BACKEND, state="two"))
+    assert answered(alice.log_in())["state"] == "two"
+    alice.open(f"{BACKEND}/authorize/login?id={one}&way=number")
+    assert answered(alice.log_in())["state"] == "one"
+
+
+def test_row_14_form_post(alice: Person) -> None:
+    alice.open(authorize(BACKEND, response_mode="form_post", state="a\"<b>'&"))
+    alice.show_number()
+    done = alice.enter_pin(alice.shown_code())
+    alice.await_phone()
+    alice.press("/authorize/login")
+    answer = alice.press("/authorize/confirm", step="confirmation", answer="yes")
+    done.result()
+    assert f'action="{FAR}"' in answer.text and 'name="code"' in answer.text
+    assert 'value="a&quot;&lt;b&gt;&#39;&amp;"' in answer.text and f'value="{BACKEND}"' in answer.text
+    assert f"form-action 'self' {ORIGIN};" in answer.headers["Content-Security-Policy"]
+    assert "unsafe-inline" not in answer.headers["Content-Security-Policy"]
+
+
+def test_row_39_a_code_is_good_once(alice: Person) -> None:
+    """codereuse, codereuse-30seconds."""
+    alice.open(authorize(BACKEND))
+    code = answered(alice.log_in())["code"]
+    with ThreadPoolExecutor(50) as pool:
+        answers = list(pool.map(lambda _: redeem(code), range(50)))
+    good = [answer for answer in answers if answer.status_code == 200]
+    assert len(good) == 1
+    assert all(answer.json()["error"] == "invalid_grant" for answer in answers if answer.status_code != 200)
+    dead = userinfo(good[0].json()["access_token"])
+    assert dead.status_code == 401 and 'error="invalid_token"' in dead.headers["WWW-Authenticate"]
+
+
+def test_rows_38_40_to_44_the_token_endpoint(alice: Person) -> None:
+    alice.open(authorize(BACKEND))
+    code = answered(alice.log_in())["code"]
+    form = {"grant_type": "authorization_code", "code": code, "redirect_uri": FAR}
+    right = form_encoded_basic()
+    assert requests.get(TOKEN).status_code == 405
+    faults = [
+        (requests.post(TOKEN, json=form, headers=right), 400, "invalid_request"),
+        (requests.post(TOKEN + "?code=" + code, data=form, headers=right), 400, "invalid_request"),
+        (requests.post(TOKEN, data={**form, "redirect_uri": CALLBACK}, headers=right), 400, "invalid_grant"),
+        (requests.post(TOKEN, data={**form, "code_verifier": "v" * 50}, headers=right), 400, "invalid_grant"),
+        (requests.post(TOKEN, data={**form, "client_secret": SECRET}, headers=right), 400, "invalid_request"),
+        (requests.post(TOKEN, data={**form, "grant_type": "password"}, headers=right), 400, "unsupported_grant_type"),
+        (requests.post(TOKEN, data=form), 401, "invalid_client"),
+        (requests.post(TOKEN, data=form, headers=form_encoded_basic(secret="no")), 401, "invalid_client"),
+        (requests.post(TOKEN, data=form, headers=form_encoded_basic("nobody")), 401, "invalid_client"),
+        (requests.post(TOKEN, data=form, headers=form_encoded_basic("off")), 401, "invalid_client"),
+    ]
+    for answer, status, error in faults:
+        assert (answer.status_code, answer.json()["error"]) == (status, error)
+        assert answer.headers["Cache-Control"] == "no-store"
+        assert ("WWW-Authenticate" in answer.headers) == (status == 401)
+    # Row 43: a stranger hears what a known one with a wrong secret hears.
+    assert faults[7][0].json() == faults[8][0].json()
+    answer = redeem(code)
+    assert answer.status_code == 200 and answer.headers["Pragma"] == "no-cache"
+
+
+def test_rows_46_54_and_55_userinfo(alice: Person) -> None:
+    """userinfo-get, -post-header, -post-body; claims-essential: row 32."""
+    wanted = json.dumps({"userinfo": {"name": {"essential": True}}})
+    alice.open(authorize(BACKEND, claims=wanted))
+    tokens = redeem(answered(alice.log_in())["code"]).json()
+    token, header = tokens["access_token"], {"Authorization": f"Bearer {tokens['access_token']}"}
+    answers = [
+        requests.get(USERINFO, headers=header), requests.post(USERINFO, headers=header),
+        requests.post(USERINFO, data={"access_token": token}),
+    ]  # fmt: skip
+    sub = claims(tokens["id_token"])["sub"]
+    for answer in answers:
+        assert answer.json() == {"sub": sub, "name": "alice@example.com"}
+    bare = requests.get(f"{USERINFO}?access_token={token}")
+    assert (bare.status_code, bare.headers["WWW-Authenticate"]) == (401, "Bearer")
+    for wrong in (tokens["id_token"], "x", token[:-4] + "AAAA"):
+        assert userinfo(wrong).status_code == 401
+
+
+def test_rows_56_to_60_refresh(alice: Person) -> None:
+    """refresh-token."""
+    alice.open(authorize(BACKEND, scope="openid email offline_access", nonce="n"))
+    first = redeem(answered(alice.log_in())["code"]).json()
+    second = refresh(first["refresh_token"])
+    assert second.headers["Cache-Control"] == "no-store"
+    old, new = claims(first["id_token"], "n"), claims(second.json()["id_token"])
+    assert (old["sub"], old["auth_time"]) == (new["sub"], new["auth_time"]) and "nonce" not in new
+    # A lost answer, or two tabs at once.
+    with ThreadPoolExecutor(2) as pool:
+        twice = list(pool.map(refresh, [second.json()["refresh_token"]] * 2))
+    assert [answer.status_code for answer in twice] == [200, 200]
+    wider = refresh(twice[0].json()["refresh_token"], scope="openid profile")
+    assert wider.json()["error"] == "invalid_scope"
+    foreign = requests.post(
+        TOKEN,
+        data={
+            "grant_type": "refresh_token", "refresh_token": twice[0].json()["refresh_token"], "client_id": "post",
+            "client_secret": SECRET,
+        },
+    )  # fmt: skip
+    assert foreign.json()["error"] == "invalid_grant"
+    third = refresh(twice[0].json()["refresh_token"], scope="openid")
+    assert third.json()["scope"] == "openid"
+    # The first one lies too far back: somebody has a copy, and all end.
+    assert refresh(first["refresh_token"]).json()["error"] == "invalid_grant"
+    assert refresh(third.json()["refresh_token"]).json()["error"] == "invalid_grant"
+    assert userinfo(third.json()["access_token"]).status_code == 401
+    alice.open(authorize(BACKEND, prompt="none"))
+    assert "refresh_token" not in redeem(answered(alice.open(authorize(BACKEND, prompt="none")))["code"]).json()
+
+
+def test_row_70_pages_of_other_sites() -> None:
+    allowed = "Access-Control-Allow-Origin"
+    evil, good = {"Origin": "https://evil.example"}, {"Origin": ORIGIN}
+    for path in ("/.well-known/openid-configuration", "/oidc/certs"):
+        assert requests.get(BACKEND + path, headers=evil).headers[allowed] == "*"
+    for path in ("/oidc/token", "/oidc/userinfo"):
+        for method in ("OPTIONS", "POST"):
+            answer = requests.request(method, BACKEND + path, headers=good)
+            assert answer.headers[allowed] == ORIGIN and "Access-Control-Allow-Credentials" not in answer.headers
+            assert allowed not in requests.request(method, BACKEND + path, headers=evil).headers
+    for headers in (evil, good):
+        answer = requests.get(authorize(BACKEND), headers=headers)
+        assert not [name for name in answer.headers if name.startswith("Access-Control-")]
+    for method in ("OPTIONS", "POST"):
+        answer = requests.request(method, authorize(BACKEND), headers=evil, json={})
+        assert not [name for name in answer.headers if name.startswith("Access-Control-")]
+        answer = requests.request(method, authorize(BACKEND), headers=good, json={})
+        assert answer.headers[allowed] == ORIGIN and "Access-Control-Allow-Credentials" not in answer.headers
+
+
+def test_row_6_json_for_who_shows_the_code_itself(alice: Person) -> None:
+    """MIRACL's session call: the phone's login comes back as a URL, once, and no cookie counts."""
+    alice.open(authorize(BACKEND))
+    alice.log_in()
+    session = alice.browser.post(authorize(BACKEND, state="j", nonce="n"), json={}).json()
+    assert session["qrURL"].rpartition("#")[2] == session["accessId"]
+    question = {"webOTT": session["webOTT"]}
+    assert alice.browser.post(session["accessURL"], json=question).json()["status"] == "new"
+    done = alice.enter_pin(session["accessId"])
+    answer: dict[str, Any] = {}
+    while not answer.get("redirectURL"):
+        answer = requests.post(session["accessURL"], json={**question, "wait": 30, "status": "new"}).json()
+    done.result()
+    assert not answer["authOTT"]
+    told = {name: values[0] for name, values in parse_qs(urlsplit(answer["redirectURL"]).query).items()}
+    assert (told["state"], told["iss"]) == ("j", BACKEND)
+    assert claims(redeem(told["code"]).json()["id_token"], "n")["amr"] == ["mfa", "pin", "hwk"]
+    again = requests.post(session["accessURL"], json=question).json()
+    assert again["status"] == "expired" and not again["redirectURL"]
+    for changes in ({"client_id": "nobody"}, {"redirect_uri": FAR + "/"}, {"scope": "email"}):
+        assert requests.post(authorize(BACKEND, **changes), json={}).status_code == 400
+    # Nobody can be asked for consent.
+    session = requests.post(authorize(BACKEND, "other", scope="openid profile"), json={}).json()
+    done = alice.enter_pin(session["accessId"])
+    question = {"webOTT": session["webOTT"], "wait": 30, "status": "new"}
+    answer = {}
+    while not answer.get("redirectURL"):
+        answer = requests.post(session["accessURL"], json=question).json()
+    done.result()
+    assert "error=consent_required" in answer["redirectURL"]
+
+
+class Site(http.server.BaseHTTPRequestHandler):
+    """A relying party's page, which shows what it was called with."""
+
+    calls: list[dict[str, list[str]]] = []
+
+    def do_GET(self) -> None:
+        self.answer(urlsplit(self.path).query)
+
+    def do_POST(self) -> None:
+        self.answer(self.rfile.read(int(self.headers["Content-Length"])).decode())
+
+    def answer(self, query: str) -> None:
+        if self.path.startswith("/callback"):
+            self.calls.append(parse_qs(query))
+        page = b"<!doctype html><html lang=en><title>Site</title><link rel=icon href=data:><h1>You are back</h1>"
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(page)))
+        self.end_headers()
+        self.wfile.write(page)
+
+    def log_message(self, *arguments: object) -> None:
+        pass
+
+
+@pytest.fixture
+def site() -> Iterator[list[dict[str, list[str]]]]:
+    port = urlsplit(CALLBACK).port
+    assert port
+    Site.calls = []
+    with http.server.ThreadingHTTPServer(("127.0.0.1", port), Site) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield Site.calls
+        server.shutdown()
+
+
+@pytest.mark.parametrize("mode", ["query", "form_post"])
+def test_in_a_real_browser(
+    browser: Browser, phone: Phone, site: list[dict[str, list[str]]], mode: str
+) -> None:
+    """From the application by QR code and back, by the page's script; the browser complains of nothing."""
+    browser.open(authorize(BACKEND, redirect_uri=CALLBACK, response_mode=mode))
+    look(browser)
+    code = read_code(browser.picture("oidc-login")).partition("#")[2]
+    with ThreadPoolExecutor(1) as pool:
+        done = pool.submit(phone.login_browser, PIN, code)
+        browser.wait_for("You are back")
+        done.result()
+    assert site[0]["state"] == ["s"] and site[0]["iss"] == [BACKEND]
+    tokens = redeem(site[0]["code"][0], redirect_uri=CALLBACK).json()
+    assert userinfo(tokens["access_token"]).status_code == 200
+    # Somebody else's application asks, and the browser is known.
+    browser.open(authorize(BACKEND, "other", redirect_uri=CALLBACK, prompt="consent"))
+    look(browser)
+    browser.click("Allow")
+    browser.wait_for("You are back")
+    browser.open(authorize(BACKEND, redirect_uri=CALLBACK, prompt="select_account"))
+    look(browser)
+    browser.click("Not you? Log in as somebody else")
+    assert browser.text("#status")
+    browser.click("Cancel")
+    browser.wait_for("You are back")
+    assert site[-1]["error"] == ["access_denied"]
+
+
+def look(browser: Browser) -> None:
+    """axe finds nothing, and nothing of the page is missing."""
+    browser.text("#client")
+    browser.driver.execute_script(AXE)
+    result = browser.driver.execute_async_script("axe.run().then(arguments[arguments.length - 1])")
+    assert result["passes"] and not result["violations"], result["violations"]
+    assert browser.driver.find_elements(By.CSS_SELECTOR, "main button")

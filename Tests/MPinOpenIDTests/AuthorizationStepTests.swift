@@ -1,0 +1,111 @@
+import MPinOpenID
+import MPinStore
+import XCTest
+
+/// What a browser must do, by what the client asks for and how far the user is.
+final class AuthorizationStepTests: XCTestCase {
+    private let now = Moment(microseconds: 1_000_000_000_000_000)
+    private var login: UserLogin { UserLogin(userID: "u", mpinID: "00", time: now.adding(seconds: -100)) }
+
+    private func step(
+        _ query: String, _ change: (inout LoginProgress) -> Void = { _ in }, isExpected: Bool = true,
+        isAllowed: Bool = true
+    ) throws -> AuthorizationStep {
+        var client = Client(id: "app", name: "App", created: now)
+        client.redirectURIs = [try RedirectURI("https://app.example/cb")]
+        let form = "client_id=app&redirect_uri=https://app.example/cb&response_type=code&scope=openid&" + query
+        let parameters = try XCTUnwrap(RequestParameters(form))
+        guard case .accepted(let request) = AuthorizationRequest.read(parameters, of: client) else {
+            throw XCTSkip("not accepted")
+        }
+        var progress = LoginProgress()
+        change(&progress)
+        return request.step(progress, isExpected: { _ in isExpected }, isAllowed: isAllowed, at: now)
+    }
+
+    private func code(_ step: AuthorizationStep) -> AuthorizationFault.Code? {
+        if case .refusal(let fault) = step { fault.code } else { nil }
+    }
+
+    /// Somebody is logged in since 100 s.
+    private func known(_ progress: inout LoginProgress) { progress.login = login }
+
+    /// Somebody has just entered the PIN.
+    private func fresh(_ progress: inout LoginProgress) {
+        progress.login = UserLogin(userID: "u", mpinID: "00", time: now)
+        progress.isFresh = true
+    }
+
+    private func isAnswer(_ step: AuthorizationStep) -> Bool { if case .answer = step { true } else { false } }
+
+    /// Rows 24 and 25.
+    func testRows24And25PromptNone() throws {
+        XCTAssertEqual(code(try step("prompt=none")), .loginRequired)
+        XCTAssertEqual(try step("prompt=none", known), .answer(login))
+        XCTAssertEqual(code(try step("prompt=none", known, isAllowed: false)), .consentRequired)
+        XCTAssertEqual(code(try step("prompt=none&max_age=50", known)), .loginRequired)
+        XCTAssertEqual(code(try step("prompt=none", known, isExpected: false)), .loginRequired)
+    }
+
+    /// Row 27.
+    func testRow27PromptLogin() throws {
+        XCTAssertEqual(try step(""), .login)
+        XCTAssertEqual(try step("prompt=login", known), .login)
+        XCTAssertTrue(isAnswer(try step("prompt=login", fresh)))
+    }
+
+    /// Row 28.
+    func testRow28ConsentAndAccount() throws {
+        XCTAssertEqual(try step("prompt=consent", known), .consent(login))
+        XCTAssertEqual(try step("", known, isAllowed: false), .consent(login))
+        let consented = try step(
+            "prompt=consent",
+            {
+                known(&$0)
+                $0.isConsented = true
+            })
+        XCTAssertEqual(consented, .answer(login))
+        XCTAssertEqual(try step("prompt=select_account", known), .account(login))
+        XCTAssertTrue(isAnswer(try step("prompt=select_account", fresh)))
+        let chosen = try step(
+            "prompt=select_account",
+            {
+                known(&$0)
+                $0.isConfirmed = true
+            })
+        XCTAssertEqual(chosen, .answer(login))
+    }
+
+    /// Row 29.
+    func testRow29MaximumAge() throws {
+        XCTAssertEqual(try step("max_age=10000", known), .answer(login))
+        XCTAssertEqual(try step("max_age=100", known), .answer(login))
+        XCTAssertEqual(try step("max_age=99", known), .login)
+        XCTAssertEqual(try step("max_age=0", known), .login)
+        XCTAssertTrue(isAnswer(try step("max_age=0", fresh)))
+    }
+
+    /// Row 31: another user than the hint's must enter a PIN, and is told to the client then.
+    func testRow31AnotherUserThanTheHint() throws {
+        XCTAssertEqual(try step("", known, isExpected: false), .login)
+        XCTAssertEqual(code(try step("", fresh, isExpected: false)), .loginRequired)
+    }
+
+    /// Numbers are few: a person must say that the login is theirs, before anything else is said of the account.
+    func testALoginByNumberIsConfirmedFirst() throws {
+        func byNumber(_ progress: inout LoginProgress) {
+            fresh(&progress)
+            progress.isByNumber = true
+        }
+        guard case .confirmation = try step("", byNumber, isExpected: false, isAllowed: false) else {
+            return XCTFail("not confirmed")
+        }
+        let confirmed = try step(
+            "",
+            {
+                byNumber(&$0)
+                $0.isConfirmed = true
+            })
+        XCTAssertTrue(isAnswer(confirmed))
+    }
+}

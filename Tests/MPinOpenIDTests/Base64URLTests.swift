@@ -1,0 +1,25 @@
+import MPinOpenID
+import XCTest
+
+final class Base64URLTests: XCTestCase {
+    /// RFC 4648 section 10, without the padding, and the two digits that the URL alphabet has of its own.
+    func testVectors() {
+        let vectors = [
+            "": "", "f": "Zg", "fo": "Zm8", "foo": "Zm9v", "foob": "Zm9vYg", "fooba": "Zm9vYmE", "foobar": "Zm9vYmFy",
+        ]
+        for (plain, text) in vectors { XCTAssertEqual(Base64URL.encode(Array(plain.utf8)), text) }
+        XCTAssertEqual(Base64URL.encode([0xfb, 0xff, 0xbf]), "-_-_")
+    }
+
+    /// Rows 37 and M: 32 bytes, of which nobody but their holder sees more than the hash.
+    func testTokensAreLongAndKeptAsHashes() throws {
+        let token = try OpaqueToken.random()
+        XCTAssertEqual(token.text.utf8.count, 43)
+        XCTAssertNotEqual(token.text, try OpaqueToken.random().text)
+        XCTAssertEqual(OpaqueToken(token.text)?.key, token.key)
+        XCTAssertFalse(token.key.contains(token.text))
+        for text in ["", "abc", token.text + "A", String(token.text.dropLast()) + "+"] {
+            XCTAssertNil(OpaqueToken(text))
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import MPinOpenID
+import XCTest
+
+/// Who asks at the token endpoint, and what for.
+final class ClientAuthenticationTests: XCTestCase {
+    private func fault(
+        _ test: ProviderUnderTest, header: String? = nil, _ members: [(String, String)]
+    ) async throws -> TokenFault.Code? {
+        let parameters = try XCTUnwrap(RequestParameters(RequestParameters.query(members)))
+        return try await test.fault { try await test.provider.token(parameters, header: header) }
+    }
+
+    /// Rows 41 to 43.
+    func testRows41To43WaysToSayWhoItIs() async throws {
+        let test = try await ProviderUnderTest()
+        let grant = [("grant_type", "authorization_code"), ("code", "x"), ("redirect_uri", ProviderUnderTest.uri)]
+        let secret = ProviderUnderTest.secret
+        let basic = ProviderUnderTest.basic("app", secret)
+        // The client is right, the code is not.
+        let right = try await fault(test, header: basic, grant)
+        XCTAssertEqual(right, .invalidGrant)
+        let lower = try await fault(test, header: "basic " + basic.dropFirst(6), grant + [("client_id", "app")])
+        XCTAssertEqual(lower, .invalidGrant)
+        let refused: [(String?, [(String, String)], TokenFault.Code)] = [
+            (nil, [], .invalidClient), (nil, [("client_id", "app")], .invalidClient),
+            (nil, [("client_id", "app"), ("client_secret", secret)], .invalidClient),
+            (basic, [("client_secret", secret)], .invalidRequest), (basic, [("client_id", "phone")], .invalidRequest),
+            (ProviderUnderTest.basic("app", secret + "x"), [], .invalidClient),
+            (ProviderUnderTest.basic("nobody", secret), [], .invalidClient),
+            (ProviderUnderTest.basic("phone", ""), [], .invalidClient),
+            ("Bearer x", [], .invalidClient), ("Basic !", [], .invalidClient), ("Basic YXBw", [], .invalidClient),
+            (nil, [("client_id", "phone"), ("client_secret", "x")], .invalidClient),
+        ]
+        for (header, members, code) in refused {
+            let fault = try await fault(test, header: header, grant + members)
+            XCTAssertEqual(fault, code, "\(header ?? "-") \(members)")
+        }
+        let open = try await fault(test, grant + [("client_id", "phone")])
+        XCTAssertEqual(open, .invalidGrant)
+        try test.change("app") { $0.authMethod = .post }
+        let posted = try await fault(test, grant + [("client_id", "app"), ("client_secret", secret)])
+        XCTAssertEqual(posted, .invalidGrant)
+        let other = try await fault(test, header: basic, grant)
+        XCTAssertEqual(other, .invalidClient)
+        try test.change("app") { $0.isDisabled = true }
+        let disabled = try await fault(test, grant + [("client_id", "app"), ("client_secret", secret)])
+        XCTAssertEqual(disabled, .invalidClient)
+    }
+
+    /// Row 44, and what is sent twice or not at all.
+    func testRow44Grants() async throws {
+        let test = try await ProviderUnderTest { $0.grants = [.authorizationCode] }
+        let basic = ProviderUnderTest.basic("app", ProviderUnderTest.secret)
+        let cases: [([(String, String)], TokenFault.Code)] = [
+            ([("grant_type", "password")], .unsupportedGrantType), ([], .invalidRequest),
+            ([("grant_type", "refresh_token"), ("refresh_token", "x")], .unauthorizedClient),
+            ([("grant_type", "authorization_code"), ("code", "x")], .invalidRequest),
+            ([("grant_type", "authorization_code"), ("redirect_uri", "x")], .invalidRequest),
+            ([("grant_type", "authorization_code"), ("code", "x"), ("code", "y")], .invalidRequest),
+        ]
+        for (members, code) in cases {
+            let fault = try await fault(test, header: basic, members)
+            XCTAssertEqual(fault, code, "\(members)")
+        }
+        XCTAssertTrue(test.events.all.withLock { $0.contains(.refused(clientID: "app", .unsupportedGrantType)) })
+    }
+}

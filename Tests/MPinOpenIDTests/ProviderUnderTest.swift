@@ -1,0 +1,153 @@
+import MPinOpenID
+import MPinSecrets
+import MPinStore
+import MPinWire
+import StoreEngines
+import Synchronization
+import XCTest
+
+/// A provider over a store that makes every change twice, with a clock that the test moves and two clients: `app`, which
+/// has a secret, and `phone`, which is public.
+final class ProviderUnderTest: Sendable {
+    static let issuer = "https://id.example"
+    static let uri = "https://app.example/cb"
+    static let secret = "a secret : with + and % in it, long enough"
+    static let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
+    static let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
+
+    let provider: OpenIDProvider
+    let store: any Store
+    let events = Events()
+    private let time: Time
+
+    final class Time: Sendable {
+        let offset = Mutex<Int>(0)
+        let start = Moment(microseconds: 1_800_000_000_000_000)
+        var now: Moment { start.adding(seconds: offset.withLock { $0 }) }
+    }
+
+    final class Events: Sendable {
+        let all = Mutex<[OpenIDEvent]>([])
+        let revoked = Mutex<Set<String>>([])
+    }
+
+    init(_ change: (inout Client) -> Void = { _ in }) async throws {
+        let (time, events) = (Time(), events)
+        self.time = time
+        var app = Client(id: "app", name: "App", created: time.now)
+        app.redirectURIs = [try RedirectURI(Self.uri)]
+        app.secrets = [ClientSecret(of: Self.secret, created: time.now)]
+        app.grants = [.authorizationCode, .refreshToken]
+        app.scopes = ["openid", "profile", "email", "offline_access"]
+        app.isFirstParty = true
+        change(&app)
+        var phone = Client(id: "phone", name: "Phone", created: time.now)
+        phone.authMethod = .none
+        phone.redirectURIs = [try RedirectURI("http://127.0.0.1/cb")]
+        phone.grants = app.grants
+        phone.scopes = app.scopes
+        let store = RepeatingStore(MemoryStore())
+        self.store = store
+        let keys = SigningKeys(in: store, sealKey: try .random(count: 32))
+        try await keys.refresh(at: time.now)
+        let table = Clients([app, phone])
+        provider = try await OpenIDProvider(
+            issuer: Self.issuer, durable: store, shortLived: store, keys: keys,
+            client: { id in table.all.withLock { $0[id] } },
+            permission: { login in !events.revoked.withLock { $0.contains(login.userID) } },
+            observer: { event in events.all.withLock { $0.append(event) } }, clock: { time.now })
+        self.table = table
+    }
+
+    private final class Clients: Sendable {
+        let all: Mutex<[String: Client]>
+        init(_ clients: [Client]) { all = Mutex(Dictionary(uniqueKeysWithValues: clients.map { ($0.id, $0) })) }
+    }
+
+    private let table: Clients
+
+    func client(_ id: String = "app") throws -> Client { try XCTUnwrap(table.all.withLock { $0[id] }) }
+
+    func change(_ id: String, _ change: @Sendable (inout Client) -> Void) throws {
+        var client = try client(id)
+        change(&client)
+        let changed = client
+        table.all.withLock { $0[id] = changed }
+    }
+
+    func pass(seconds: Int) { time.offset.withLock { $0 += seconds } }
+    var now: Moment { time.now }
+
+    /// A code for a user who has just logged in. `more`: further parameters of the request.
+    func code(
+        _ user: String = "alice@example.com", of id: String = "app", scope: String = "openid", pkce: Bool = true,
+        _ more: [(String, String)] = []
+    ) async throws -> String {
+        let uri = id == "app" ? Self.uri : "http://127.0.0.1/cb"
+        var members = [("client_id", id), ("redirect_uri", uri), ("response_type", "code"), ("scope", scope)] + more
+        if pkce { members += [("code_challenge", Self.challenge), ("code_challenge_method", "S256")] }
+        let parameters = try XCTUnwrap(RequestParameters(RequestParameters.query(members)))
+        let reading = try await provider.read(parameters).reading
+        guard case .accepted(let request) = reading else { throw Failure(text: "\(reading)") }
+        let login = UserLogin(userID: user, mpinID: "00", time: now)
+        let answer = try await provider.answer(request, login, sessionID: "sid-of-\(user)")
+        return try XCTUnwrap(answer.first { $0.0 == "code" }?.1)
+    }
+
+    struct Failure: Error { let text: String }
+
+    /// A request to the token endpoint by `app` with its secret behind Basic, or by a public client.
+    func token(
+        _ members: [(String, String)], by id: String = "app", secret: String = ProviderUnderTest.secret
+    ) async throws -> TokenAnswer {
+        let isPublic = id == "phone"
+        let members = isPublic ? members + [("client_id", id)] : members
+        let parameters = try XCTUnwrap(RequestParameters(RequestParameters.query(members)))
+        return try await provider.token(parameters, header: isPublic ? nil : Self.basic(id, secret))
+    }
+
+    static func basic(_ id: String, _ secret: String) -> String {
+        let halves = [id, secret].map { half in String(RequestParameters.query([("", half)]).dropFirst()) }
+        return "Basic " + Data(halves.joined(separator: ":").utf8).base64EncodedString()
+    }
+
+    func redeem(
+        _ code: String, by id: String = "app", verifier: String? = ProviderUnderTest.verifier,
+        uri: String? = nil
+    ) async throws -> TokenAnswer {
+        let home = id == "app" ? Self.uri : "http://127.0.0.1/cb"
+        var members = [("grant_type", "authorization_code"), ("code", code), ("redirect_uri", uri ?? home)]
+        if let verifier { members.append(("code_verifier", verifier)) }
+        return try await token(members, by: id)
+    }
+
+    func refresh(_ token: String, by id: String = "app", scope: String? = nil) async throws -> TokenAnswer {
+        let members = [("grant_type", "refresh_token"), ("refresh_token", token)]
+        return try await self.token(members + (scope.map { [("scope", $0)] } ?? []), by: id)
+    }
+
+    /// The fault that `work` ends with.
+    func fault<Value>(_ work: () async throws -> Value) async throws -> TokenFault.Code? {
+        do {
+            _ = try await work()
+            return nil
+        } catch let fault as TokenFault { return fault.code }
+    }
+
+    /// The fault of an access token; nil: it is good.
+    func bearerFault(_ token: String) async throws -> BearerFault? {
+        do {
+            _ = try await provider.userinfo(token)
+            return nil
+        } catch let fault as BearerFault { return fault }
+    }
+}
+
+/// The parts of a JWT, unchecked.
+func decoded(_ token: String) throws -> (header: [String: JSONValue], claims: [String: JSONValue]) {
+    let parts = try token.split(separator: ".").prefix(2).map { part -> [String: JSONValue] in
+        let bytes = try XCTUnwrap(Base64URL.decode(part))
+        return try JSON.decode(from: bytes.span)
+    }
+    return (parts[0], parts[1])
+}

@@ -1,0 +1,96 @@
+import MPinOpenID
+import MPinStore
+import StoreEngines
+import XCTest
+
+/// Sessions of browsers, consents, and logins that are under way.
+final class SessionTests: XCTestCase {
+    private let start = Moment(microseconds: 1_800_000_000_000_000)
+    private let login = UserLogin(userID: "u", mpinID: "00", time: Moment(microseconds: 1))
+
+    /// An hour without use, ten hours in all.
+    func testASessionEnds() async throws {
+        let sessions = BrowserSessions(in: RepeatingStore(MemoryStore()))
+        let (cookie, session) = try await sessions.begin(login, at: start)
+        var now = start
+        for _ in 0..<11 {
+            now = now.adding(seconds: 3240)
+            let found = try await sessions.session(cookie, at: now)
+            XCTAssertEqual(found, session)
+            try await sessions.touch(cookie, at: now)
+        }
+        let last = try await sessions.session(cookie, at: start.adding(seconds: 36_000))
+        XCTAssertNil(last)
+        let (idle, _) = try await sessions.begin(login, at: start)
+        let over = try await sessions.session(idle, at: start.adding(seconds: 3600))
+        XCTAssertNil(over)
+        let (ended, _) = try await sessions.begin(login, at: start)
+        try await sessions.end(ended, at: start)
+        let gone = try await sessions.session(ended, at: start)
+        XCTAssertNil(gone)
+    }
+
+    /// Row 23.
+    func testRow23ALoginBelongsToItsBrowser() async throws {
+        let logins = LoginTransactions(in: RepeatingStore(MemoryStore()))
+        let (mine, other) = (try OpaqueToken.random(), try OpaqueToken.random())
+        var client = Client(id: "app", name: "App", created: start)
+        client.redirectURIs = [try RedirectURI("https://app.example/cb")]
+        let form = "client_id=app&redirect_uri=https://app.example/cb&response_type=code&scope=openid&state="
+        var ids: [OpaqueToken] = []
+        for state in ["one", "two"] {
+            let parameters = try XCTUnwrap(RequestParameters(form + state))
+            guard case .accepted(let request) = AuthorizationRequest.read(parameters, of: client) else {
+                return XCTFail("refused")
+            }
+            ids.append(try await logins.begin(request, LoginProgress(), in: mine, at: start))
+        }
+        for (id, state) in zip(ids, ["one", "two"]) {
+            let found = try await logins.transaction(id, in: mine, at: start)
+            XCTAssertEqual(found?.request.address.state, state)
+            let foreign = try await logins.transaction(id, in: other, at: start)
+            XCTAssertNil(foreign)
+            let change = try await logins.change(id, in: other, at: start) { $0.webOTT = "x" }
+            XCTAssertNil(change)
+            let late = try await logins.transaction(id, in: mine, at: start.adding(seconds: 1800))
+            XCTAssertNil(late)
+        }
+        let first = try await logins.end(ids[0], at: start)
+        let second = try await logins.end(ids[0], at: start)
+        XCTAssertEqual([first, second], [true, false])
+    }
+
+    /// Asked once for what was allowed, and again for more.
+    func testConsentsAreRemembered() async throws {
+        let consents = Consents(in: RepeatingStore(MemoryStore()))
+        let (app, other) = (
+            Client(id: "app", name: "App", created: start), Client(id: "other", name: "Other", created: start)
+        )
+        try await consents.allow(["openid", "email"], of: app, by: "u", at: start)
+        try await consents.allow(["openid", "profile"], of: app, by: "u", at: start)
+        let cases: [([String], Client, String, Bool)] = [
+            (["openid", "email", "profile"], app, "u", true), (["openid", "offline_access"], app, "u", false),
+            (["openid"], other, "u", false), (["openid"], app, "v", false),
+        ]
+        for (scopes, client, user, isCovered) in cases {
+            let covers = try await consents.cover(scopes, of: client, by: user, at: start)
+            XCTAssertEqual(covers, isCovered, "\(scopes) \(client.id) \(user)")
+        }
+    }
+
+    /// Rows 2 to 5.
+    func testRows2To5Discovery() async throws {
+        let test = try await ProviderUnderTest()
+        let metadata = test.provider.metadata(languages: ["en"])
+        XCTAssertEqual(metadata["issuer"], .string("https://id.example"))
+        XCTAssertEqual(metadata["request_uri_parameter_supported"], .bool(false))
+        XCTAssertEqual(metadata["response_types_supported"], .array([.string("code")]))
+        XCTAssertEqual(metadata["id_token_signing_alg_values_supported"], .array([.string("RS256")]))
+        XCTAssertEqual(
+            metadata["grant_types_supported"], .array([.string("authorization_code"), .string("refresh_token")]))
+        XCTAssertEqual(metadata["token_endpoint"], .string("https://id.example/oidc/token"))
+        for endpoint in ["introspection_endpoint", "end_session_endpoint", "registration_endpoint"] {
+            XCTAssertNil(metadata[endpoint])
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import MPinOpenID
+import MPinSecrets
+import MPinStore
+import MPinWire
+import StoreEngines
+import XCTest
+
+/// Rows 68 and 69.
+final class SigningKeysTests: XCTestCase {
+    private let start = Moment(microseconds: 1_800_000_000_000_000)
+
+    private func names(_ keys: SigningKeys) -> [String] {
+        guard case .array(let list)? = keys.published["keys"] else { return [] }
+        return list.compactMap { if case .string(let kid)? = $0["kid"] { kid } else { nil } }
+    }
+
+    /// Row 68: whoever has fetched the list within the time that it may be kept knows every key that signs.
+    func testRow68NoClientMeetsAnUnknownKey() async throws {
+        let store = RepeatingStore(MemoryStore())
+        let keys = SigningKeys(in: store, sealKey: try .random(count: 32))
+        try await keys.refresh(at: start)
+        XCTAssertEqual(names(keys).count, 2)
+        var fetched: [(Moment, [String])] = []
+        let step = 1800
+        for round in 0..<(200 * 86_400 / step) {
+            let now = start.adding(seconds: round * step)
+            // A look now and then is enough.
+            if round % 2 == 0 { try await keys.refresh(at: now) }
+            if round == 100 { try await keys.rotate(at: now) }
+            fetched.append((now, names(keys)))
+            fetched.removeAll { $0.0.adding(seconds: SigningKeys.cacheSeconds) < now }
+            for algorithm in SigningAlgorithm.allCases {
+                let kid = try keys.signer(algorithm, at: now).kid
+                XCTAssertTrue(fetched.allSatisfy { $0.1.contains(kid) }, "round \(round)")
+            }
+        }
+        // One by command, two by age; what nobody asks about any more is gone.
+        XCTAssertEqual(names(keys).count, 4)
+    }
+
+    /// Row 68: a token outlives the key that signed it.
+    func testRow68OldKeysAreKept() async throws {
+        let keys = SigningKeys(in: MemoryStore(), sealKey: try .random(count: 32))
+        try await keys.refresh(at: start)
+        let old = try keys.signer(.es256, at: start)
+        let token = try JWT.sign(["a": .int(1)], type: "t", by: old)
+        try await keys.rotate(at: start)
+        let later = start.adding(seconds: 3 * 3600)
+        XCTAssertNotEqual(try keys.signer(.es256, at: later).kid, old.kid)
+        XCTAssertEqual(try JWT.verified(token, .es256, type: "t", by: keys.signers)["a"], .int(1))
+        try await keys.refresh(at: later.adding(seconds: 40 * 86_400))
+        XCTAssertThrowsError(try JWT.verified(token, .es256, type: "t", by: keys.signers))
+    }
+
+    /// Row 69.
+    func testRow69NothingPrivateIsPublished() async throws {
+        let keys = SigningKeys(in: MemoryStore(), sealKey: try .random(count: 32))
+        try await keys.refresh(at: start)
+        guard case .array(let list)? = keys.published["keys"] else { return XCTFail("no list") }
+        for key in list {
+            guard case .object(let members) = key else { return XCTFail("no key") }
+            let isRSA = members["kty"] == .string("RSA")
+            XCTAssertEqual(
+                Set(members.keys),
+                Set(["kty", "use", "alg", "kid"] + (isRSA ? ["n", "e"] : ["crv", "x", "y"])))
+        }
+        XCTAssertEqual(Set(names(keys)).count, list.count)
+    }
+
+    /// Another server with the same store and key signs with the same keys; without the key nobody does.
+    func testKeysAreSealed() async throws {
+        let (store, sealKey) = (MemoryStore(), try SecretBytes.random(count: 32))
+        let first = SigningKeys(in: store, sealKey: sealKey)
+        try await first.refresh(at: start)
+        let second = SigningKeys(in: store, sealKey: sealKey)
+        try await second.refresh(at: start)
+        XCTAssertEqual(names(first), names(second))
+        let thief = SigningKeys(in: store, sealKey: try .random(count: 32))
+        do {
+            try await thief.refresh(at: start)
+            XCTFail("opened")
+        } catch is SealedBox.Failure {}
+        let item = try await store.read(ItemKey("oidc_keys", "all"), at: start)
+        let text = String(decoding: try XCTUnwrap(item).value, as: UTF8.self)
+        XCTAssertFalse(text.contains("PRIVATE"))
+    }
+
+    /// JWT confusion: the algorithm and the type are ours to choose, not the token's.
+    func testConfusedTokens() async throws {
+        let keys = SigningKeys(in: MemoryStore(), sealKey: try .random(count: 32))
+        try await keys.refresh(at: start)
+        let signer = try keys.signer(.rs256, at: start)
+        let good = try JWT.sign(["sub": .string("a")], type: "JWT", by: signer)
+        XCTAssertEqual(try JWT.verified(good, .rs256, type: "JWT", by: keys.signers)["sub"], .string("a"))
+        XCTAssertThrowsError(try JWT.verified(good, .es256, type: "JWT", by: keys.signers))
+        XCTAssertThrowsError(try JWT.verified(good, .rs256, type: "at+jwt", by: keys.signers))
+        let parts = good.split(separator: ".").map(String.init)
+        guard case .string(let modulus)? = signer.publicMembers["n"] else { return XCTFail("no modulus") }
+        let headers = [
+            #"{"alg":"none","kid":"\#(signer.kid)","typ":"JWT"}"#,
+            #"{"alg":"HS256","kid":"\#(signer.kid)","typ":"JWT"}"#,
+            #"{"alg":"RS256","kid":"../../dev/null","typ":"JWT"}"#, #"{"alg":"RS256","typ":"JWT"}"#,
+            #"{"alg":"RS256","kid":"\#(signer.kid)","typ":"JWT","crit":["exp"]}"#,
+            #"{"alg":"RS256","kid":"x","jwk":{"kty":"RSA","n":"\#(modulus)","e":"AQAB"},"typ":"JWT"}"#,
+        ]
+        for header in headers {
+            let head = Base64URL.encode(Array(header.utf8))
+            let key = SecretBytes(utf8: modulus)
+            let forged = Base64URL.encode(HMACSHA256.tag(Array("\(head).\(parts[1])".utf8), key: key))
+            for signature in ["", parts[2], forged] {
+                let token = "\(head).\(parts[1]).\(signature)"
+                XCTAssertThrowsError(try JWT.verified(token, .rs256, type: "JWT", by: keys.signers), header)
+            }
+        }
+    }
+}

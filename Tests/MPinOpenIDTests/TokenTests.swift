@@ -1,0 +1,237 @@
+import MPinOpenID
+import MPinSecrets
+import MPinWire
+import XCTest
+
+/// Codes and the tokens that come of them, by the rows of the checklist.
+final class TokenTests: XCTestCase {
+    /// Rows 36 to 38.
+    func testRows36To38ACodeIsBound() async throws {
+        let test = try await ProviderUnderTest()
+        let code = try await test.code()
+        let wrong = ProviderUnderTest.challenge
+        let faults = [
+            try await test.fault { try await test.redeem(code, verifier: nil) },
+            try await test.fault { try await test.redeem(code, verifier: wrong) },
+            try await test.fault { try await test.redeem(code, uri: ProviderUnderTest.uri + "2") },
+            try await test.fault { try await test.redeem(code, by: "phone", uri: ProviderUnderTest.uri) },
+            try await test.fault { try await test.redeem("x" + code.dropFirst()) },
+            try await test.fault { try await test.redeem("x") },
+        ]
+        XCTAssertEqual(faults, Array(repeating: .invalidGrant, count: 6))
+        // Nothing of this has spent it.
+        _ = try await test.redeem(code)
+        // A verifier where the request had no challenge: somebody has taken it out.
+        let bare = try await test.code(pkce: false)
+        let downgraded = try await test.fault { try await test.redeem(bare) }
+        XCTAssertEqual(downgraded, .invalidGrant)
+        _ = try await test.redeem(bare, verifier: nil)
+    }
+
+    /// Row 37: a minute.
+    func testRow37ACodeLivesForAMinute() async throws {
+        let test = try await ProviderUnderTest()
+        let (early, late) = (try await test.code(), try await test.code())
+        test.pass(seconds: 59)
+        _ = try await test.redeem(early)
+        test.pass(seconds: 1)
+        let fault = try await test.fault { try await test.redeem(late) }
+        XCTAssertEqual(fault, .invalidGrant)
+    }
+
+    /// Row 39: of 50 one gets the tokens, and they are dead, because 49 have tried.
+    func testRow39OneUse() async throws {
+        let test = try await ProviderUnderTest()
+        let code = try await test.code()
+        let answers = try await withThrowingTaskGroup(of: TokenAnswer?.self) { group in
+            for _ in 0..<50 { group.addTask { try? await test.redeem(code) } }
+            return try await group.reduce(into: [TokenAnswer]()) { if let answer = $1 { $0.append(answer) } }
+        }
+        XCTAssertEqual(answers.count, 1)
+        let fault = try await test.bearerFault(try XCTUnwrap(answers.first).accessToken)
+        XCTAssertEqual(fault, .invalidToken)
+    }
+
+    /// Row 39: also when the code is brought again half an hour later, and with its refresh tokens.
+    func testRow39AReplayRevokes() async throws {
+        let test = try await ProviderUnderTest()
+        let code = try await test.code(scope: "openid offline_access")
+        let answer = try await test.redeem(code)
+        let before = try await test.bearerFault(answer.accessToken)
+        XCTAssertNil(before)
+        test.pass(seconds: 800)
+        let replay = try await test.fault { try await test.redeem(code) }
+        let after = try await test.bearerFault(answer.accessToken)
+        let token = try XCTUnwrap(answer.refreshToken)
+        let refresh = try await test.fault { try await test.refresh(token) }
+        XCTAssertEqual(replay, .invalidGrant)
+        XCTAssertEqual(after, .invalidToken)
+        XCTAssertEqual(refresh, .invalidGrant)
+        XCTAssertTrue(
+            test.events.all.withLock { events in
+                events.contains { if case .reused("app", .authorizationCode, _?) = $0 { true } else { false } }
+            })
+    }
+
+    /// Rows 48 to 53.
+    func testRows48To53TheIDToken() async throws {
+        let test = try await ProviderUnderTest()
+        let login = test.now.epochSeconds
+        let code = try await test.code(scope: "openid email profile", pkce: true, [("nonce", "n-1")])
+        test.pass(seconds: 30)
+        let answer = try await test.redeem(code)
+        let (header, claims) = try decoded(answer.idToken)
+        XCTAssertEqual(header["alg"], .string("RS256"))
+        XCTAssertEqual(header["kid"], .string(try test.provider.keys.signer(.rs256, at: test.now).kid))
+        XCTAssertEqual(claims["iss"], .string(ProviderUnderTest.issuer))
+        XCTAssertEqual(claims["aud"], .string("app"))
+        XCTAssertEqual(claims["iat"], .int(login + 30))
+        XCTAssertEqual(claims["exp"], .int(login + 930))
+        XCTAssertEqual(claims["auth_time"], .int(login))
+        XCTAssertEqual(claims["nonce"], .string("n-1"))
+        XCTAssertEqual(claims["acr"], .string(UserLogin.acr))
+        XCTAssertEqual(claims["amr"], .array([.string("mfa"), .string("pin"), .string("hwk")]))
+        XCTAssertEqual(claims["sid"], .string("sid-of-alice@example.com"))
+        let half = Base64URL.encode(Array(SHA256.hash(Array(answer.accessToken.utf8)).prefix(16)))
+        XCTAssertEqual(claims["at_hash"], .string(half))
+        XCTAssertNil(claims["azp"])
+        // Row 53: what the scopes stand for is at userinfo.
+        XCTAssertEqual([claims["email"], claims["name"]], [nil, nil])
+        let plain = try decoded(try await test.redeem(try await test.code()).idToken).claims
+        XCTAssertNil(plain["nonce"])
+        // The same user is the same, and nobody sees who.
+        XCTAssertEqual(plain["sub"], claims["sub"])
+        guard case .string(let subject)? = claims["sub"] else { return XCTFail("no sub") }
+        XCTAssertEqual(subject.utf8.count, 43)
+    }
+
+    /// Rows 51 and 53: by client another amr, and the claims in the ID token, too.
+    func testRows51And53SwitchesOfAClient() async throws {
+        let test = try await ProviderUnderTest {
+            $0.claimsInIDToken = true
+            $0.amr = .token
+        }
+        let claims = try decoded(try await test.redeem(try await test.code(scope: "openid email")).idToken).claims
+        XCTAssertEqual(claims["amr"], .array([.string("token")]))
+        XCTAssertEqual(claims["email"], .string("alice@example.com"))
+        XCTAssertEqual(claims["email_verified"], .bool(false))
+        XCTAssertNil(claims["name"])
+    }
+
+    /// Row 48: who a user is to which client.
+    func testRow48Subjects() async throws {
+        let test = try await ProviderUnderTest()
+        let subjects = test.provider.subjects
+        var client = try test.client()
+        func subject(_ user: String) -> String { subjects.subject(of: user, for: client) }
+        let open = subject("alice")
+        XCTAssertNotEqual(open, subject("bob"))
+        client.subject = .pairwise
+        client.sector = "a.example"
+        let pairwise = subject("alice")
+        XCTAssertNotEqual(pairwise, open)
+        client.sector = "b.example"
+        XCTAssertNotEqual(subject("alice"), pairwise)
+        client.sector = "a.example"
+        XCTAssertEqual(subject("alice"), pairwise)
+        client.subject = .userID
+        XCTAssertEqual(subject("alice"), "alice")
+        XCTAssertTrue(subject("al\u{ef}ce").utf8.allSatisfy { $0 < 0x80 })
+        // Whoever opens the same store calls them the same.
+        let again = try await Subjects(in: test.store)
+        client.subject = .public
+        XCTAssertEqual(again.subject(of: "alice", for: client), open)
+    }
+
+    /// Rows 45 and 46.
+    func testRows45And46TheAccessToken() async throws {
+        let test = try await ProviderUnderTest { $0.audiences = ["https://api.example"] }
+        let answer = try await test.redeem(try await test.code(scope: "email openid wild"))
+        let (header, claims) = try decoded(answer.accessToken)
+        XCTAssertEqual(header["typ"], .string("at+jwt"))
+        XCTAssertEqual(header["alg"], .string("ES256"))
+        XCTAssertEqual(claims["aud"], .string("https://api.example"))
+        XCTAssertEqual(claims["client_id"], .string("app"))
+        XCTAssertEqual(claims["scope"], .string("email openid"))
+        XCTAssertEqual(answer.json["scope"], .string("email openid"))
+        XCTAssertEqual(answer.json["token_type"], .string("Bearer"))
+        XCTAssertEqual(answer.json["expires_in"], .int(900))
+        XCTAssertNil(answer.json["refresh_token"])
+        // Neither is the other.
+        let asAccess = try await test.bearerFault(answer.idToken)
+        XCTAssertEqual(asAccess, .invalidToken)
+        let request = "client_id=app&redirect_uri=\(ProviderUnderTest.uri)&response_type=code&scope=openid"
+        let hint = try XCTUnwrap(RequestParameters(request + "&id_token_hint=" + answer.accessToken))
+        guard case .returned(let fault, _) = try await test.provider.read(hint).reading else { return XCTFail("taken") }
+        XCTAssertEqual(fault.code, .invalidRequest)
+    }
+
+    /// Row 55, and the end of an access token.
+    func testRow55Userinfo() async throws {
+        let test = try await ProviderUnderTest()
+        let answer = try await test.redeem(try await test.code(scope: "openid email"))
+        let claims = try await test.provider.userinfo(answer.accessToken)
+        XCTAssertEqual(claims["sub"], try decoded(answer.idToken).claims["sub"])
+        XCTAssertEqual(claims["email"], .string("alice@example.com"))
+        XCTAssertEqual(claims["email_verified"], .bool(false))
+        XCTAssertNil(claims["name"])
+        test.events.revoked.withLock { _ = $0.insert("alice@example.com") }
+        let revoked = try await test.bearerFault(answer.accessToken)
+        XCTAssertEqual(revoked, .invalidToken)
+        test.events.revoked.withLock { $0 = [] }
+        test.pass(seconds: 899)
+        let young = try await test.bearerFault(answer.accessToken)
+        XCTAssertNil(young)
+        test.pass(seconds: 1)
+        let old = try await test.bearerFault(answer.accessToken)
+        XCTAssertEqual(old, .invalidToken)
+    }
+
+    /// Row 55: a token that is not for userinfo.
+    func testRow55ATokenWithoutOpenID() async throws {
+        let test = try await ProviderUnderTest()
+        let answer = try await test.redeem(try await test.code(scope: "openid email offline_access"))
+        let token = try XCTUnwrap(answer.refreshToken)
+        let narrow = try await test.refresh(token, scope: "email")
+        let fault = try await test.bearerFault(narrow.accessToken)
+        XCTAssertEqual(fault, .insufficientScope)
+    }
+
+    /// Row 32: at userinfo by name, as far as the client may have it.
+    func testRow32ClaimsByName() async throws {
+        let test = try await ProviderUnderTest { $0.scopes = ["openid", "profile"] }
+        let wanted = #"{"userinfo":{"name":{"essential":true},"email":null}}"#
+        let answer = try await test.redeem(try await test.code(pkce: true, [("claims", wanted)]))
+        let claims = try await test.provider.userinfo(answer.accessToken)
+        XCTAssertEqual(claims["name"], .string("alice@example.com"))
+        XCTAssertNil(claims["email"])
+    }
+
+    /// Row 31.
+    func testRow31Hints() async throws {
+        let test = try await ProviderUnderTest()
+        let hint = try await test.redeem(try await test.code()).idToken
+        test.pass(seconds: 86_400)
+        let request = "client_id=app&redirect_uri=\(ProviderUnderTest.uri)&response_type=code&scope=openid"
+        func step(_ hint: String, _ user: String) async throws -> AuthorizationStep? {
+            let parameters = try XCTUnwrap(RequestParameters("\(request)&prompt=none&id_token_hint=\(hint)"))
+            guard case .accepted(let request) = try await test.provider.read(parameters).reading else { return nil }
+            var progress = LoginProgress()
+            progress.login = UserLogin(userID: user, mpinID: "00", time: test.now)
+            return try await test.provider.step(request, of: try test.client(), progress)
+        }
+        guard case .answer? = try await step(hint, "alice@example.com") else { return XCTFail("not taken") }
+        guard case .refusal(let fault)? = try await step(hint, "bob@example.com") else { return XCTFail("taken") }
+        XCTAssertEqual(fault.code, .loginRequired)
+        let parts = hint.split(separator: ".")
+        let none = Base64URL.encode(Array(#"{"alg":"none","typ":"JWT"}"#.utf8))
+        for forged in ["\(none).\(parts[1]).", "\(parts[0]).\(parts[1]).AAAA", "x", String(hint.dropLast())] {
+            let step = try await step(forged, "alice@example.com")
+            XCTAssertNil(step)
+        }
+        // One that was made for another client.
+        let foreign = try await test.redeem(try await test.code(of: "phone"), by: "phone").idToken
+        let other = try await step(foreign, "alice@example.com")
+        XCTAssertNil(other)
+    }
+}
