@@ -263,6 +263,34 @@ final class StoreTests: FolderTestCase {
         XCTAssertEqual(try read(path), [1, 2])
     }
 
+    /// Tests that a call waits as long as others change the store, and gets the lock although another thread takes it
+    /// again at once after each change.
+    func testACallGetsTheLockOfSomebodyWhoSavesAgainAndAgain() throws {
+        let (began, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let isDone = Locked(false)
+        let path = path
+        Thread.detachNewThread {
+            let storage = FileStorage(path: path)
+            var count: UInt8 = 0
+            while !isDone.withLock({ $0 }) {
+                try? storage.update { _ in
+                    count &+= 1
+                    began.signal()
+                    usleep(30_000)
+                    return [count]
+                }
+            }
+            ended.signal()
+        }
+        began.wait()
+        for _ in 0..<5 {
+            let waiting = FileStorage(path: path, lockMilliseconds: 60)
+            XCTAssertNil(failure { () throws(SDKError) in try waiting.update { $0 ?? [] } })
+        }
+        isDone.withLock { $0 = true }
+        ended.wait()
+    }
+
     func testAHeldLockEndsWithItsCallAndAFreeOneIsTakenHoweverLate() throws {
         let storage = FileStorage(path: path)
         func save(_ byte: UInt8, isCancelled: Bool) -> Status? {

@@ -23,8 +23,10 @@ package protocol Storage: Sendable {
 /// of the directory.
 package final class FileStorage: Storage {
     private let path: String
-    /// How long to wait for a lock that another process holds.
-    private static let lockMilliseconds = 10_000
+    /// How long to wait for the lock while the stored bytes do not change.
+    private let lockMilliseconds: UInt32
+    /// How long to wait for the lock in all if the call has no deadline.
+    private static let longestWait = 60_000
     /// How long to wait for the lock after a call's deadline has passed. At that time the server has usually done its
     /// part, and its result should be stored.
     private static let lateMilliseconds = 500
@@ -32,8 +34,10 @@ package final class FileStorage: Storage {
     /// The maximum size of a store; larger files are refused.
     private static let maxBytes = 64 << 20
 
-    /// Resolves a relative path, so that later changes of the working directory have no effect.
-    package init(path: String) {
+    /// Resolves a relative path, so that later changes of the working directory have no effect. `lockMilliseconds`: how
+    /// long to wait for other processes that hold the lock and change nothing.
+    package init(path: String, lockMilliseconds: UInt32 = 10_000) {
+        self.lockMilliseconds = lockMilliseconds
         let directory = path.hasPrefix("/") ? nil : getcwd(nil, 0)
         defer { free(directory) }
         self.path = directory.map { String(cString: $0) + "/" + path } ?? path
@@ -90,19 +94,20 @@ package final class FileStorage: Storage {
     /// Waits for the lock and returns its open file. A free lock is taken even after the deadline or a cancel.
     private func takeLock(_ limits: CallLimits?) throws(SDKError) -> Int32 {
         let lock = try openLock()
-        let left = limits.map { $0.deadline.remainingMilliseconds() &+ Self.lateMilliseconds } ?? .max
-        let deadline = Deadline.after(milliseconds: UInt32(clamping: min(left, Self.lockMilliseconds)))
+        let left = limits.map { $0.deadline.remainingMilliseconds() &+ Self.lateMilliseconds } ?? Self.longestWait
+        var wait = LockWait(milliseconds: UInt32(clamping: left), unchanged: lockMilliseconds)
         while flock(lock, LOCK_EX | LOCK_NB) != 0 {
-            let mayRetry = errno == EWOULDBLOCK || errno == EINTR
-            guard mayRetry, deadline.remainingMilliseconds() > 0 else {
+            let error = errno
+            guard error == EWOULDBLOCK || error == EINTR, wait.goesOn(version()) else {
                 defer { close(lock) }
+                errno = error
                 throw failure("lock")
             }
             guard limits?.isCancelled() != true else {
                 close(lock)
                 throw SDKError(.canceled, "another process holds the lock of \(path)")
             }
-            usleep(1000)
+            usleep(wait.pause)
         }
         return lock
     }
@@ -158,6 +163,38 @@ package final class FileStorage: Storage {
 
     private func failure(_ action: String) -> SDKError {
         SDKError(.storageError, "cannot \(action) \(path): \(String(cString: strerror(errno)))")
+    }
+}
+
+/// The wait of one call for the lock of a store.
+///
+/// The system does not queue those who wait, so each asks again after a pause. The pause becomes shorter the longer the
+/// call has waited. So the lock goes to the call that has waited longest, and not to a process that has just released it.
+/// On a busy machine a change can take a second; the wait goes on as long as others change the store.
+private struct LockWait {
+    private let began = monotonicNanoseconds()
+    private let end: Deadline
+    private let unchangedMilliseconds: UInt32
+    private var unchangedEnd: Deadline
+    private var version: UInt64?
+
+    init(milliseconds: UInt32, unchanged: UInt32) {
+        end = .after(milliseconds: milliseconds)
+        unchangedMilliseconds = unchanged
+        unchangedEnd = .after(milliseconds: unchanged)
+    }
+
+    /// Whether to ask again. `now` is the present version of the stored bytes.
+    mutating func goesOn(_ now: UInt64) -> Bool {
+        if let version, version != now { unchangedEnd = .after(milliseconds: unchangedMilliseconds) }
+        version = now
+        return end.remainingMilliseconds() > 0 && unchangedEnd.remainingMilliseconds() > 0
+    }
+
+    /// In microseconds: 5,000 at first, 830 after a second, at least 100.
+    var pause: UInt32 {
+        let waited = (monotonicNanoseconds() &- began) / 1_000_000
+        return max(100, UInt32(clamping: 1_000_000 / (200 &+ waited)))
     }
 }
 
