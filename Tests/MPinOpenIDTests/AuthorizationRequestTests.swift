@@ -1,4 +1,5 @@
 import MPinOpenID
+import MPinSecrets
 import MPinStore
 import XCTest
 
@@ -7,12 +8,12 @@ final class AuthorizationRequestTests: XCTestCase {
     private static let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
     private static let uri = "https://app.example/cb"
 
-    private static func client(_ change: (inout Client) -> Void = { _ in }) throws -> Client {
+    private static func client(_ change: (inout Client) throws -> Void = { _ in }) throws -> Client {
         var client = Client(id: "app", name: "App", created: .now())
         client.redirectURIs = [try RedirectURI(uri)]
         client.scopes = ["openid", "profile", "email", "offline_access"]
         client.grants = [.authorizationCode, .refreshToken]
-        change(&client)
+        try change(&client)
         return client
     }
 
@@ -209,7 +210,7 @@ final class AuthorizationRequestTests: XCTestCase {
     /// Row 34.
     func testRow34PKCE() throws {
         let open = try Self.client { $0.authMethod = .none }
-        let without: [String: String?] = ["code_challenge": .some(nil), "code_challenge_method": .some(nil)]
+        let without: [String: String?] = ["code_challenge": String?.none, "code_challenge_method": String?.none]
         XCTAssertNil(try accepted(without).pkce)
         XCTAssertEqual(try fault(without, open), .invalidRequest)
         XCTAssertEqual(try fault(without, Self.client { $0.requiresPKCE = true }), .invalidRequest)
@@ -233,6 +234,19 @@ final class AuthorizationRequestTests: XCTestCase {
         ] {
             XCTAssertFalse(pkce.admits(wrong))
         }
+    }
+
+    /// Row 35: what is no verifier stays none, even where its hash is right.
+    func testRow35ShortVerifiers() throws {
+        for text in [
+            "short", String(repeating: "x", count: 42), String(repeating: "x", count: 129),
+            "x" + String(repeating: " ", count: 50),
+        ] {
+            let challenge = Base64URL.encode(SHA256.hash(Array(text.utf8)))
+            XCTAssertEqual(PKCE(challenge: challenge)?.admits(text), false)
+        }
+        let longest = String(repeating: "x", count: 128)
+        XCTAssertEqual(PKCE(challenge: Base64URL.encode(SHA256.hash(Array(longest.utf8))))?.admits(longest), true)
     }
 
     /// What no form is.

@@ -82,6 +82,8 @@ final class AuthorizationStepTests: XCTestCase {
         XCTAssertEqual(try step("max_age=100", known), .answer(login))
         XCTAssertEqual(try step("max_age=99", known), .login)
         XCTAssertEqual(try step("max_age=0", known), .login)
+        let justNow = try step("max_age=0") { $0.login = UserLogin(userID: "u", mpinID: "00", time: now) }
+        XCTAssertEqual(justNow, .login)
         XCTAssertTrue(isAnswer(try step("max_age=0", fresh)))
     }
 

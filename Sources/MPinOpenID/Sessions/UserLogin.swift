@@ -23,5 +23,5 @@ package struct UserLogin: Sendable, Equatable, Codable {
 
 extension Moment {
     /// Whole seconds since 1970, as claims have them.
-    var epochSeconds: Int { Int(microseconds / 1_000_000) }
+    package var epochSeconds: Int { Int(microseconds / 1_000_000) }
 }
