@@ -1,5 +1,6 @@
 import MPinSecrets
 import MPinServer
+import MPinStore
 import XCTest
 
 /// The OpenID provider where only this process can look: its limits, its start, what the audit log says. The rest is

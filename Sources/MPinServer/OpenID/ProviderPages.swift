@@ -80,7 +80,7 @@ struct ProviderPages {
                 <section class="card">
                 <p class="lead">\(text)</p>
                 <div class="actions">\(form(loginPath, "<button type=\"submit\">\(say[.loginContinue])</button>"))\
-                \(pages.way(link(way), .startAgain, isQuiet: true))</div>
+                \(pages.button(link(way), .startAgain, isQuiet: true))</div>
                 </section>
                 """))
     }
@@ -173,14 +173,14 @@ extension Pages {
             case .noRedirectURI, .foreignRedirectURI: .oidcFaultAddress
             case .tooLongState, .unreadable: .oidcFaultRequest
             }
-        return message(.oidcFaultTitle, language[text], way("/", .backToStart))
+        return message(.oidcFaultTitle, language[text], button("/", .backToStart))
     }
 
     /// A login that this browser has not begun, or that has ended.
-    var over: Page { message(.tooLateTitle, language[.oidcOver], way("/", .backToStart)) }
+    var over: Page { message(.tooLateTitle, language[.oidcOver], button("/", .backToStart)) }
 
     /// `path`: where it begins anew.
-    func tooLate(_ path: String) -> Page { message(.tooLateTitle, language[.statusExpired], way(path, .startAgain)) }
+    func tooLate(_ path: String) -> Page { message(.tooLateTitle, language[.statusExpired], button(path, .startAgain)) }
 
     /// An answer that a form carries (OAuth 2.0 Form Post Response Mode): a script sends it, or the person.
     func formPost(_ members: [(String, String)], to uri: RedirectURI) -> Response {
