@@ -14,18 +14,18 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 SECRET = "a secret with : + and % in it, for tests only"
-#: Where a test listens as the relying party.
+#: The redirect URI where a test listens as the relying party.
 CALLBACK = f"http://127.0.0.1:{os.environ.get('MPIN_CALLBACK_PORT', '1')}/callback"
-#: Where nobody listens: the browser of these tests stops there.
+#: A redirect URI where nobody listens. The tests' browser stops before it and reads the answer from the URL.
 FAR = "https://app.example/callback"
 ORIGIN = "https://app.example"
 
 CLIENTS: dict[str, dict[str, Any]] = {
-    # The operator's own: nobody is asked for consent.
+    # The operator's own clients, whose users are not asked for consent.
     "app": {"first-party": True, "redirect-uri": [FAR, CALLBACK], "origin": [ORIGIN]},
     "post": {"first-party": True, "auth-method": "client_secret_post", "redirect-uri": [FAR]},
     "native": {"first-party": True, "auth-method": "none", "redirect-uri": ["http://127.0.0.1/callback"]},
-    # Of somebody else.
+    # A client of somebody else, whose users are asked for consent.
     "other": {"redirect-uri": [FAR, CALLBACK], "name": "Somebody's <shop>"},
     "off": {"redirect-uri": [FAR], "disabled": True},
 }
