@@ -8,7 +8,7 @@ package struct RequestedClaims: Sendable, Equatable, Codable {
     package private(set) var idToken: [String] = []
     /// The `sub` of the one user that the client wants. Nil if it accepts any user.
     package private(set) var subject: String?
-    /// The values of `acr` that the client accepts; a login must have one of them. Nil if it accepts any.
+    /// The values of an essential `acr`: a login must have one of them. Nil if the client requires none.
     package private(set) var acr: [String]?
 
     package init() {}
