@@ -29,8 +29,8 @@ package struct AuthorizationFault: Error, Sendable, Equatable {
     }
 }
 
-/// The reason why the browser shows an error page and is not sent back to the client: either the client is unknown, or
-/// the redirect URI is not one of the client's, so nobody can be trusted with an answer.
+/// The reason why the browser shows an error page and is not sent back to the client. Either nobody can be trusted with
+/// an answer, because the client is unknown or the redirect URI is not one of the client's; or the request is malformed.
 package enum PageFault: Error, Sendable, Equatable {
     case noClient
     case unknownClient
@@ -38,7 +38,7 @@ package enum PageFault: Error, Sendable, Equatable {
     /// The redirect URI that the request has and the client has not registered. It is written to the log.
     case foreignRedirectURI(String)
     case tooLongState
-    /// The text of the parameters cannot be read as a form, or a body is no form.
+    /// The parameters cannot be read, because they are not form-encoded text.
     case unreadable
 }
 

@@ -34,7 +34,7 @@ package struct AuthorizationRequest: Sendable, Equatable, Codable, Storable {
     /// The result of reading a request.
     package enum Reading: Sendable, Equatable {
         case accepted(AuthorizationRequest)
-        /// The browser shows an error page, because no redirect URI can be trusted with an answer.
+        /// The browser shows an error page, and the client hears nothing.
         case refused(PageFault)
         /// The client gets the error at its redirect URI.
         case returned(AuthorizationFault, to: ReturnAddress)

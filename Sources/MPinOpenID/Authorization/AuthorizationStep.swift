@@ -42,7 +42,7 @@ extension AuthorizationRequest {
     private func isNewEnough(_ login: UserLogin, at now: Moment) -> Bool {
         guard !prompts.contains(.login) else { return false }
         guard let maxAge else { return true }
-        // max_age=0 always requires a new PIN, even if the last one was entered within the same microsecond.
+        // max_age=0 always requires a new PIN, even if the last one was entered only a moment ago.
         return maxAge > 0 && now <= login.time.adding(seconds: maxAge)
     }
 

@@ -1,8 +1,8 @@
 import MPinWire
 
 /// The parameter `claims` (OpenID Connect Core section 5.5): the names of the claims that a client wants at userinfo,
-/// and of those that it wants in the ID token. The flag `essential` makes no difference, because a missing claim is not
-/// an error. Only an unmet `acr` is.
+/// and of those that it wants in the ID token. The flag `essential` has an effect for the claim `acr` only: if a login
+/// cannot have an essential `acr`, the request is refused. Other claims may be missing without an error.
 package struct RequestedClaims: Sendable, Equatable, Codable {
     package private(set) var userinfo: [String] = []
     package private(set) var idToken: [String] = []

@@ -1,5 +1,5 @@
-/// A member of a client that an operator can set: with the option `--name` of `mpind client`, or with the key `name` in
-/// the file of clients (`name` being the member's name).
+/// A member of a client that an operator can set, by an option of `mpind client` or by a key in the file of clients.
+/// Option and key have the member's name.
 package struct ClientMember: Sendable {
     package enum Kind: Sendable {
         /// One text. An empty text removes the member.
@@ -69,7 +69,7 @@ package struct ClientMember: Sendable {
         },
         ClientMember(name: "scope", kind: .list, texts: \.scopes) { client, texts throws(ClientFault) in
             client.scopes = try each("scope", texts) { text throws(ClientFault) in
-                // RFC 6749 section 3.3.
+                // A scope has no quotation mark and no backslash (RFC 6749 section 3.3).
                 guard isToken(text), !text.contains("\""), !text.contains("\\") else {
                     throw ClientFault("scope", "\(text) is none")
                 }

@@ -54,8 +54,8 @@ package struct ClientRegistry: Sendable {
         try await update(id, at: now) { client in try change.apply(to: &client) }
     }
 
-    /// Adds a new secret. The present one stays valid for `overlap` seconds; one that is older still ends at once. Only
-    /// the hash of `secret` is stored.
+    /// Adds a new secret, of which only the hash is stored. The present one stays valid for `overlap` seconds, and an
+    /// older one ends at once.
     package func rotateSecret(
         _ id: String, to secret: String, overlap: Int, at now: Moment
     ) async throws -> Client {

@@ -33,8 +33,7 @@ package struct ClientSecret: Sendable, Equatable, Codable {
             && secret.utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }
 
-    /// Reads a secret that the operator has chosen from a file, which must have one line and be readable by its owner
-    /// only.
+    /// Reads an operator's own secret from a file. The file must have one line, and nobody but its owner may read it.
     package static func load(_ path: String) throws -> String {
         let text = try SecretFile.load(path, limit: maxCharacters + 2).plainText
         return try accepted(text, from: path)
@@ -51,8 +50,8 @@ package struct ClientSecret: Sendable, Equatable, Codable {
         return line
     }
 
-    /// Returns whether `hash` is that of this secret, and the secret has not ended. The time does not depend on the
-    /// first byte that differs.
+    /// Returns whether `hash` is that of this secret, and the secret has not ended. The time of the comparison does not
+    /// depend on where the hashes differ.
     package func matches(_ hash: [UInt8], at now: Moment) -> Bool {
         let isLive = expires.map { $0 > now } ?? true
         let own = Array(self.hash.utf8)

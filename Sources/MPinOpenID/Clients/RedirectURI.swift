@@ -40,7 +40,7 @@ package struct RedirectURI: Sendable, Hashable {
     }
 
     /// Whether this is an http URI with a loopback address. The name `localhost` does not count, because a name server
-    /// could say where it leads.
+    /// could give it the address of another machine.
     package var isLoopbackAddress: Bool { scheme == "http" && Self.loopbackAddresses.contains(host) }
 
     /// Whether the scheme is an app's own, such as `com.example.app:`, and not http or https.

@@ -159,8 +159,9 @@ extension SigningKeys.Records {
 }
 
 extension SigningKeys.Schedule {
-    /// Returns when a new key should begin to sign, if one must be made now; nil if none is due. `times` is when the
-    /// existing keys of the algorithm begin. The very first key signs at once, because no client has an older list.
+    /// Returns when a new key should begin to sign, if one must be made now. Nil if none is due. `times` is when the
+    /// existing keys of the algorithm begin. The very first key signs at once, because no client can have a list
+    /// without it.
     func dueKey(_ times: [Moment], at now: Moment, rotating: Bool) -> Moment? {
         guard let newest = times.last else { return now }
         guard newest <= now else { return nil }

@@ -6,8 +6,7 @@ package struct LoginProgress: Sendable, Equatable, Codable {
     /// The user that the client would get, from the browser session or from a PIN that was entered for this login. Nil
     /// if there is none yet.
     package var login: UserLogin?
-    /// The ``BrowserSession/id`` of the browser session that the user is from. Nil if the user is from a new PIN, or if
-    /// there is no user yet.
+    /// The ``BrowserSession/id`` of the browser session, if `login` is from one. Otherwise nil.
     package var sessionID: String?
     /// Whether the user entered the PIN for this very login.
     package var isFresh = false

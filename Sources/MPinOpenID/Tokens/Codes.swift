@@ -103,8 +103,8 @@ private struct SpendCode: NamedChange {
     }
 
     /// Returns whether the verifier fits the challenge of the authorization request, or neither was sent. A verifier
-    /// without a challenge is refused: an attacker must have removed the challenge from the request (RFC 9700 section
-    /// 4.8).
+    /// without a challenge is refused, because an attacker may have removed the challenge from the request (RFC 9700
+    /// section 4.8).
     private func isProven(_ pkce: PKCE?) -> Bool {
         switch (pkce, claim.verifier) {
         case (nil, nil): true

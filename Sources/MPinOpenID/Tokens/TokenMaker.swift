@@ -14,8 +14,8 @@ struct TokenMaker: Sendable {
     private static let accessType = "at+jwt"
     private static let idType = "JWT"
 
-    /// Returns a signed access token. `grantID` names the grant that ends the token when it is revoked. `scopes` are
-    /// those of this token, which may be fewer than were granted.
+    /// Returns a signed access token. `grantID` is written into the token, because the token is refused when that grant
+    /// is revoked. `scopes` are those of this token, which may be fewer than were granted.
     func accessToken(
         _ authorization: Authorization, scopes: [String], grantID: String, for client: Client, at now: Moment
     ) throws -> String {
@@ -65,7 +65,7 @@ struct TokenMaker: Sendable {
         Base64URL.encode(Array(SHA256.hash(Array(token.utf8)).prefix(SHA256.size / 2)))
     }
 
-    /// What an access token says that was made here and has not expired.
+    /// The contents of an access token that was made here and has not expired.
     struct Access {
         let clientID: String
         let grantID: String

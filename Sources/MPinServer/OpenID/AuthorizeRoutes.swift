@@ -37,7 +37,7 @@ extension OpenIDFace {
 
     /// Returns a redirect to the same request as GET, if a POST has no cookies. A browser leaves out our cookies when a
     /// page of the client's site posts; it sends them when it follows the redirect. Nil if the request has cookies, or
-    /// is too long for a URL.
+    /// does not fit into a URL.
     private func asGET(_ request: Request, _ query: String) -> Response? {
         let target = path(OpenIDProvider.Path.authorize) + "?" + query
         guard request.headers[.cookie] == nil, target.utf8.count <= limits.targetBytes,

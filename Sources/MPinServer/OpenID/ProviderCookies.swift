@@ -6,7 +6,7 @@ import MPinOpenID
 struct ProviderCookies {
     let isSecure: Bool
 
-    /// The cookie of the browser session, which replaces the next PIN.
+    /// The cookie of the browser session, with which the next client opens without a PIN.
     private var sessionName: String { name("mpin-sso") }
     /// The cookie that ties login transactions to the browser in which they began.
     private var browserName: String { name("mpin-authorize") }

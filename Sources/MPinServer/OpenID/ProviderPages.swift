@@ -15,8 +15,8 @@ struct ProviderPages {
     private var say: Language { pages.language }
     private var loginPath: String { config.path + LoginPaths.login }
 
-    /// The first line of each page. It names the client with its logo and host, so that users know where the login
-    /// leads.
+    /// The first line of the login page and of each question. It names the client with its logo and host, so that users
+    /// know where the login leads.
     private var heading: HTML {
         let logo: HTML =
             client.logo.map { "<img class=\"logo\" src=\"\($0)\" alt=\"\" referrerpolicy=\"no-referrer\">" } ?? ""
