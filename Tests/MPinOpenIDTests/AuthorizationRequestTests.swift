@@ -160,7 +160,7 @@ final class AuthorizationRequestTests: XCTestCase {
         XCTAssertEqual(try page(["state": String(repeating: "x", count: 2049)]), .tooLongState)
     }
 
-    /// If the registered redirect URI has a query, the answer is appended to it.
+    /// If the registered redirect URI has a query, the answer is appended to that query.
     func testAnswersGoBehindAQuery() throws {
         let client = try Self.client { $0.redirectURIs = [try RedirectURI("https://app.example/cb?a=1")] }
         let request = try accepted(["redirect_uri": "https://app.example/cb?a=1"], client)
