@@ -141,12 +141,12 @@ times-test: lib server ## the time of an answer reveals nothing: 20,000 samples 
 browser-test: lib server build/mpin-example build/browser-venv/installed ## the website in headless Chromium, with a phone; SCREENSHOTS=docs/screenshots
 	Tests/EndToEnd/browser.sh
 
-oidc-test: lib server build/oidc-venv/installed ## the OpenID provider: Authlib as relying party, a phone, Chromium, the checklist's rows
+oidc-test: lib server build/oidc-venv/installed ## logins at the OpenID provider, with Authlib as relying party, a phone and Chromium
 	Tests/EndToEnd/oidc.sh
 
 TESTS += contract runtimes-test numbers-test clients-test oidc-test
 .PHONY: contract runtimes-test numbers-test clients-test oidc-test
-clients-test: server ## mpind client: every command and exit code, beside a running server
+clients-test: server ## every command and exit code of mpind client, while a server runs
 	Tests/EndToEnd/clients.sh
 
 contract: server build/contract-venv/installed ## the server's answers are those in openapi.yaml (schemathesis)

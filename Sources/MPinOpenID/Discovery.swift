@@ -1,8 +1,9 @@
 package import MPinWire
 
-/// What a client reads first (OpenID Connect Discovery section 3, RFC 8414): nothing but what there is.
+/// The discovery document, which tells clients the provider's endpoints and features (OpenID Connect Discovery section
+/// 3, RFC 8414). It lists only what this provider has.
 extension OpenIDProvider {
-    /// Below the issuer.
+    /// Paths of the endpoints, relative to the issuer.
     package enum Path {
         package static let authorize = "/authorize"
         package static let token = "/oidc/token"
@@ -12,10 +13,10 @@ extension OpenIDProvider {
         package static let serverMetadata = "/.well-known/oauth-authorization-server"
     }
 
-    /// The issuer as the endpoints' URLs begin: without a slash at its end.
+    /// The issuer without a slash at its end. The endpoints' URLs begin with it.
     package var base: String { issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer }
 
-    /// `languages`: those of the login page.
+    /// Returns the discovery document. `languages` are the languages of the login page.
     package func metadata(languages: [String]) -> JSONValue {
         let urls = [
             "authorization_endpoint": Path.authorize, "token_endpoint": Path.token,

@@ -1,11 +1,12 @@
 package import MPinStore
 
-/// The rules of an OpenID provider: who may ask for a login, what must happen in the browser, and which tokens come of it.
-/// No HTTP, no HTML.
+/// The rules of an OpenID provider: which client may ask for a login, what must happen in the browser, and which tokens
+/// the client gets. It contains no HTTP and no HTML.
 package struct OpenIDProvider: Sendable {
-    /// The registered client of that id, disabled or not.
+    /// Returns the registered client with this id, also if it is disabled. Nil if there is none.
     package typealias ClientLookup = @Sendable (_ id: String) async throws -> Client?
-    /// Whether somebody who has logged in may still have tokens.
+    /// Returns whether a user who has logged in may still get tokens. It is false after the operator has revoked the
+    /// user.
     package typealias Permission = @Sendable (UserLogin) async throws -> Bool
 
     package let issuer: String
@@ -21,8 +22,8 @@ package struct OpenIDProvider: Sendable {
     let observer: OpenIDObserver
     let clock: Clock
 
-    /// `durable` keeps what must last, `shortLived` what is good for a few minutes. `issuer`: whose tokens they are, as
-    /// every client knows it.
+    /// `issuer` is the URL that names the provider in every token and answer. `durable` stores what must last,
+    /// `shortLived` what is needed for some minutes only.
     package init(
         issuer: String, durable: any Store, shortLived: any Store, keys: SigningKeys, client: @escaping ClientLookup,
         permission: @escaping Permission, observer: @escaping OpenIDObserver, clock: @escaping Clock
@@ -45,20 +46,21 @@ package struct OpenIDProvider: Sendable {
     var maker: TokenMaker { TokenMaker(issuer: issuer, keys: keys, subjects: subjects) }
 }
 
-/// What the provider has done, for logs and counters.
+/// What the provider has done, for the audit log and the counters.
 package enum OpenIDEvent: Sendable, Equatable {
-    /// Tokens for a code, or for a refresh token.
+    /// Tokens were issued, for a code or for a refresh token (see `grant`).
     case granted(clientID: String, grant: Client.Grant, UserLogin)
     case refused(clientID: String, TokenFault.Code)
-    /// A code or a refresh token was used a second time, and all that came of it is revoked.
+    /// A code or an old refresh token was used again, so all tokens of its grant are revoked.
     case reused(clientID: String, grant: Client.Grant, UserLogin?)
 }
 
 package typealias OpenIDObserver = @Sendable (OpenIDEvent) -> Void
 
-/// From a client's request to the answer that a browser takes back.
+/// From a client's authorization request to the answer that the browser takes back.
 extension OpenIDProvider {
-    /// Reads a request, and finds who asks. Throws where the clients cannot be looked up.
+    /// Reads an authorization request, and finds the client that made it. Throws if the clients cannot be read from the
+    /// store.
     package func read(
         _ parameters: RequestParameters
     ) async throws -> (reading: AuthorizationRequest.Reading, client: Client?) {
@@ -76,13 +78,14 @@ extension OpenIDProvider {
         return (.accepted(request), found)
     }
 
-    /// The browser's session, unless its user may no longer log in.
+    /// Returns the session that belongs to the browser's cookie. Nil if there is none, or if its user may no longer log
+    /// in.
     package func session(_ cookie: OpaqueToken?) async throws -> BrowserSession? {
         guard let cookie, let session = try await sessions.session(cookie, at: now) else { return nil }
         return try await permission(session.login) ? session : nil
     }
 
-    /// What the browser must do next.
+    /// Returns what must happen next in the browser.
     package func step(
         _ request: AuthorizationRequest, of client: Client, _ progress: LoginProgress
     ) async throws -> AuthorizationStep {
@@ -95,12 +98,13 @@ extension OpenIDProvider {
             isAllowed: isAllowed, at: now)
     }
 
-    /// Notes what a user allows a client.
+    /// Stores that the user allows the client the scopes of the request.
     package func allow(_ request: AuthorizationRequest, of client: Client, by login: UserLogin) async throws {
         try await consents.allow(request.scopes, of: client, by: login.userID, at: now)
     }
 
-    /// What the browser takes back to the client after ``AuthorizationStep/answer(_:)``: a code, the state, and who answers.
+    /// Returns the parameters that the browser takes back to the client after ``AuthorizationStep/answer(_:)``: a new
+    /// code, `state`, and the issuer.
     package func answer(
         _ request: AuthorizationRequest, _ login: UserLogin, sessionID: String?
     ) async throws -> [(String, String)] {

@@ -1,9 +1,9 @@
 package import MPinWire
 
-/// What clients ask without a browser.
+/// The endpoints that clients call directly, without a browser.
 extension OpenIDProvider {
-    /// The token endpoint (RFC 6749 section 3.2). `header`: that of the name `Authorization`. Throws ``TokenFault``, and
-    /// what a store throws.
+    /// Answers a token request (RFC 6749 section 3.2). `header` is the value of the header `Authorization`. Throws
+    /// ``TokenFault``, or the store's error.
     package func token(_ parameters: RequestParameters, header: String?) async throws -> TokenAnswer {
         var name = ""
         do {
@@ -35,7 +35,7 @@ extension OpenIDProvider {
         }
     }
 
-    /// A code becomes tokens, once.
+    /// Redeems a code for tokens. If the code was redeemed before, it revokes the tokens that were issued for it.
     private func redeem(_ parameters: RequestParameters, for client: Client) async throws -> TokenAnswer {
         guard let text = parameters["code"], let redirectURI = parameters["redirect_uri"] else {
             throw TokenFault(.invalidRequest, "code or redirect_uri is missing")
@@ -67,7 +67,7 @@ extension OpenIDProvider {
             && (scopes.contains("offline_access") || client.refreshesWithoutOfflineAccess)
     }
 
-    /// A refresh token becomes new tokens, and the next one (RFC 6749 section 6).
+    /// Redeems a refresh token for new tokens, among them the next refresh token (RFC 6749 section 6).
     private func refresh(_ parameters: RequestParameters, for client: Client) async throws -> TokenAnswer {
         guard let text = parameters["refresh_token"] else {
             throw TokenFault(.invalidRequest, "refresh_token is missing")
@@ -106,8 +106,8 @@ extension OpenIDProvider {
             refreshToken: showsToken ? token.text : nil)
     }
 
-    /// What the user behind an access token is called and known by (OpenID Connect Core section 5.3). Throws
-    /// ``BearerFault``, and what a store throws.
+    /// Returns the claims about the user of an access token (OpenID Connect Core section 5.3). Throws ``BearerFault``,
+    /// or the store's error.
     package func userinfo(_ token: String) async throws -> JSONValue {
         guard let access = maker.access(token, at: now),
             let authorization = try await grants.authorization(access.grantID, at: now),

@@ -1,7 +1,7 @@
 import ArgumentParser
 import MPinOpenID
 
-/// The members of a client, each an option of its name (`ClientMember`).
+/// The options for the members of a client. Each has the name of its member in `ClientMember`.
 struct ClientOptions: ParsableArguments {
     @Option(help: "What the login page calls it. (default: its id)")
     var name: String?
@@ -61,7 +61,7 @@ struct ClientOptions: ParsableArguments {
     @Option(help: "Life of refresh tokens from the login on. (default: 15552000)")
     var refreshMaxSeconds: String?
 
-    /// What was given.
+    /// Returns the change that consists of all given options.
     func change() -> ClientChange {
         let single = [
             "name": name, "logo": logo, "auth-method": authMethod, "disabled": disabled,

@@ -131,7 +131,7 @@ struct Clients: ParsableCommand {
     }
 }
 
-/// ``operate(_:)``, where an unknown client is an answer: exit code 2.
+/// Runs a command like ``operate(_:)``. If the client is unknown, it ends with exit code 2.
 private func operateOnClients(_ command: () async throws -> Void) async throws {
     try await operate {
         do { try await command() } catch ClientRegistryFault.unknown(let id) {
@@ -141,7 +141,7 @@ private func operateOnClients(_ command: () async throws -> Void) async throws {
     }
 }
 
-/// Where the clients are.
+/// The options that say where the clients are.
 struct ClientPlace: ParsableArguments {
     @Option(
         help: "The server's file of clients, whose ids are taken and whose clients are shown. (default: as configured)")
@@ -159,14 +159,14 @@ struct ClientPlace: ParsableArguments {
         operating.output.print(entry, entry.lines.map(\.shown).joined(separator: "\n"))
     }
 
-    /// The secret alone on the last line.
+    /// Prints the client, and on the last line only its new secret, so that scripts can take it from there.
     fileprivate func print(_ new: NewSecret) {
         let lines = new.client.lines.map(\.shown) + [new.secret].compactMap(\.self)
         operating.output.print(new, lines.joined(separator: "\n"))
     }
 }
 
-/// The operator's own secret.
+/// The option for a secret that the operator has chosen.
 struct SecretOption: ParsableArguments {
     @Option(
         help: """

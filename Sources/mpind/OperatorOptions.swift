@@ -30,7 +30,8 @@ struct ConfigOption: ParsableArguments {
         return (settings[ServerOptions.database], settings[ServerOptions.stateDir])
     }
 
-    /// The file of clients.
+    /// Returns the path of the OpenID provider's file of clients (`--clients`) in the configuration. Nil if there is
+    /// none.
     func clients() throws -> String? { try settings()[ServerOptions.clients] }
 
     func fill(_ options: AuditOptions) throws -> AuditOptions {

@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# Tests mpind client beside a running server: every command, every documented exit code, where secrets are.
+# Tests `mpind client` beside a running server: every command, every documented exit code, and that no secret is written
+# to a file.
 set -euo pipefail
 # shellcheck source=Tests/EndToEnd/server.sh
 . "$(dirname "$0")/server.sh"
 # shellcheck source=Tests/ok.sh
 . "$root/Tests/ok.sh"
 
-# expect CODE COMMAND ARGUMENT...: runs `mpind client`. Its output goes to $work/said, its errors to $work/heard.
+# expect CODE COMMAND ARGUMENT...: runs `mpind client` and checks its exit code. The output goes to $work/said, the
+# error messages to $work/heard.
 expect() {
     local code=$1 status=0
     shift
@@ -15,13 +17,13 @@ expect() {
         { echo "client $*: exit code $status, expected $code" && cat "$work/said" "$work/heard"; exit 1; }
 }
 
-# said TEXT: the last command has printed that line.
+# said TEXT: checks that the last command printed the line TEXT.
 said() { grep -qxF -e "$1" "$work/said" || { echo "not said: $1" && cat "$work/said"; exit 1; }; }
 
-# heard TEXT: it has complained with that text.
+# heard TEXT: checks that an error message of the last command contains TEXT.
 heard() { grep -qF -e "$1" "$work/heard" || { echo "not heard: $1" && cat "$work/heard"; exit 1; }; }
 
-# nowhere TEXT: it is in no file of the server, neither database nor log.
+# nowhere TEXT: checks that no file of the server contains TEXT, neither the database nor the log.
 nowhere() { if grep -rqF -e "$1" "$work/state" "$work/mpind.log"; then echo "a secret is in a file" && exit 1; fi; }
 
 start_server

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests the OpenID provider: a real server, a phone, a browser, and Authlib as the relying party.
+# Tests the OpenID provider with a real server, phone and browser, and with Authlib as the relying party.
 set -euo pipefail
 # shellcheck source=Tests/EndToEnd/server.sh
 . "$(dirname "$0")/server.sh"

@@ -14,18 +14,18 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 SECRET = "a secret with : + and % in it, for tests only"
-#: Where a test listens as the relying party.
+#: The redirect URI where a test listens as the relying party.
 CALLBACK = f"http://127.0.0.1:{os.environ.get('MPIN_CALLBACK_PORT', '1')}/callback"
-#: Where nobody listens: the browser of these tests stops there.
+#: A redirect URI where nobody listens. The tests' browser stops before it and reads the answer from the URL.
 FAR = "https://app.example/callback"
 ORIGIN = "https://app.example"
 
 CLIENTS: dict[str, dict[str, Any]] = {
-    # The operator's own: nobody is asked for consent.
+    # The operator's own clients, whose users are not asked for consent.
     "app": {"first-party": True, "redirect-uri": [FAR, CALLBACK], "origin": [ORIGIN]},
     "post": {"first-party": True, "auth-method": "client_secret_post", "redirect-uri": [FAR]},
     "native": {"first-party": True, "auth-method": "none", "redirect-uri": ["http://127.0.0.1/callback"]},
-    # Of somebody else.
+    # A client of somebody else, whose users are asked for consent.
     "other": {"redirect-uri": [FAR, CALLBACK], "name": "Somebody's <shop>"},
     "off": {"redirect-uri": [FAR], "disabled": True},
 }
@@ -50,7 +50,7 @@ def clients_file() -> str:
 
 
 class Person:
-    """A user: a browser that stops where the relying party's site begins, and a phone."""
+    """A user with a phone and a browser. The browser does not follow redirects to the relying party's site."""
 
     def __init__(self, backend: str, phone: Any, pin: str) -> None:
         import requests
@@ -63,7 +63,7 @@ class Person:
         self.page = ""
 
     def open(self, url: str, **arguments: Any) -> Any:
-        """Follows redirects as long as they stay on the server; the last answer."""
+        """Opens a URL, follows redirects as long as they stay on the server, and returns the last answer."""
         answer = self.browser.request(arguments.pop("method", "GET"), url, allow_redirects=False, **arguments)
         while answer.status_code == 303 and answer.headers["Location"].startswith(("/", self.backend + "/")):
             target = answer.headers["Location"]
@@ -72,7 +72,7 @@ class Person:
         return answer
 
     def press(self, path: str, **fields: str) -> Any:
-        """Sends a form of the page that is open, as a browser does."""
+        """Submits a form of the page that is open, as a browser does."""
         data = {"id": self.login_id, **fields}
         return self.open(self.backend + path, method="POST", data=data, headers={"Origin": self.backend})
 
@@ -86,18 +86,18 @@ class Person:
         return html.unescape(found[1])
 
     def shown_code(self) -> str:
-        """What the phone takes from the page: a number. (A QR code is a picture; `show_number` asks for the other.)"""
+        """Returns the access number of the open page, which `show_number` must have asked for."""
         return self._found(r'<output id="number"[^>]*>(\d+)')
 
     def show_number(self) -> None:
         assert self.open(f"{self.backend}/authorize/login?id={self.login_id}&way=number").status_code == 200
 
     def enter_pin(self, code: str, pin: str | None = None) -> Future[Any]:
-        """The phone logs the browser in. It waits for the page, so this goes on beside the test."""
+        """Logs the browser in with the phone. This waits for the page, so it runs in another thread than the test."""
         return self._hands.submit(self.phone.login_browser, pin or self._pin, code)
 
     def await_phone(self, status: str = "authenticate") -> None:
-        """Waits as the page's script does."""
+        """Waits for the phone's login, as the page's script does."""
         question = {"webOTT": self._found(r'data-web-ott="([0-9a-f]+)"'), "wait": 30, "status": "new", "refusals": 0}
         answer: dict[str, Any] = {}
         while answer.get("status") != status and not answer.get("refusals"):
@@ -105,7 +105,7 @@ class Person:
             assert answer["status"] != "expired"
 
     def log_in(self) -> Any:
-        """From an open login page to the answer that leads back, by a number."""
+        """Logs in from an open login page by an access number, and returns the redirect back to the client."""
         self.show_number()
         done = self.enter_pin(self.shown_code())
         self.await_phone()
@@ -116,7 +116,7 @@ class Person:
 
 
 def answered(answer: Any) -> dict[str, str]:
-    """What a redirect carries to the relying party."""
+    """Returns the parameters that a redirect carries to the relying party."""
     assert answer.status_code == 303, answer.text
     parts = urlsplit(answer.headers["Location"])
     members = parse_qsl(parts.query, keep_blank_values=True)
@@ -125,7 +125,7 @@ def answered(answer: Any) -> dict[str, str]:
 
 
 def authorize(backend: str, client: str = "app", **changes: str | None) -> str:
-    """The URL of a request. A member that is None is left out."""
+    """Returns the URL of an authorization request. A parameter that is None is left out."""
     members: dict[str, str | None] = {
         "client_id": client, "redirect_uri": FAR, "response_type": "code", "scope": "openid", "state": "s",
     }  # fmt: skip

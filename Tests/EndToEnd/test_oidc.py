@@ -1,7 +1,7 @@
 """The OpenID provider, as relying parties and browsers meet it.
 
-The numbers are the rows of the checklist that the provider was built by. The modules of the basic certification plan of
-the OpenID Foundation have their counterparts here, named in the docstrings.
+Row numbers are those of the checklist by which the provider was built. Names of modules in backquotes are those of the
+OpenID Foundation's basic certification plan; the test checks what that module checks.
 """
 
 from __future__ import annotations
@@ -67,7 +67,8 @@ def alice(phone: Phone) -> Person:
 
 
 def form_encoded_basic(client: str = "app", secret: str = SECRET) -> dict[str, str]:
-    """RFC 6749 section 2.3.1: each half is form-encoded, which `requests` does not do."""
+    """Returns the Basic header of a client. `requests` does not form-encode its halves, as RFC 6749 section 2.3.1
+    demands."""
     from urllib.parse import quote_plus
 
     text = f"{quote_plus(client)}:{quote_plus(secret)}"
@@ -89,7 +90,7 @@ def userinfo(token: str) -> requests.Response:
 
 
 def claims(token: str, nonce: str | None = None) -> dict[str, Any]:
-    """The claims of an ID token, checked as a relying party does."""
+    """Returns the claims of an ID token, after checking them as a relying party does."""
     keys = KeySet.import_key_set(requests.get(CERTS).json())
     decoded = jwt.decode(token, keys, algorithms=["RS256"])
     rules = jwt.JWTClaimsRegistry(
@@ -101,7 +102,7 @@ def claims(token: str, nonce: str | None = None) -> dict[str, Any]:
 
 
 def test_rows_1_to_5_and_69_what_is_published() -> None:
-    """discovery; every endpoint is there."""
+    """Module `discovery`. Each endpoint of the document exists, and no key is private."""
     answer = requests.get(f"{BACKEND}/.well-known/openid-configuration", headers={"Host": "evil.example"})
     metadata = answer.json()
     assert answer.headers["Content-Type"].startswith("application/json")
@@ -119,12 +120,13 @@ def test_rows_1_to_5_and_69_what_is_published() -> None:
     assert {key["alg"] for key in keys.json()["keys"]} == {"RS256", "ES256"}
     assert len({key["kid"] for key in keys.json()["keys"]}) == len(keys.json()["keys"])
     assert all(not {"d", "p", "q", "dp", "dq", "qi"} & set(key) for key in keys.json()["keys"])
-    # Row 75.
+    # Row 75: clients cannot register themselves.
     assert requests.post(f"{BACKEND}/register").status_code == 404
 
 
 def test_a_login_with_authlib(alice: Person) -> None:
-    """server, idtoken-signature, ensure-request-with-valid-pkce-succeeds, scope-*: rows 34, 45 to 53, 55."""
+    """A whole login with Authlib as the relying party. Rows 34, 45 to 53 and 55; modules `server`, `idtoken-signature`,
+    `ensure-request-with-valid-pkce-succeeds` and `scope-*`."""
     site = OAuth2Session(
         "app", SECRET, redirect_uri=FAR, scope="openid profile email", code_challenge_method="S256",
         token_endpoint_auth_method="client_secret_basic",
@@ -140,7 +142,7 @@ def test_a_login_with_authlib(alice: Person) -> None:
     code = answered(answer)["code"]
     bits = -sum(count * math.log2(count / len(code)) for count in Counter(code).values())
     assert bits > 96
-    # Authlib does not form-encode the halves of Basic: the secret goes the other way.
+    # Authlib does not form-encode the halves of its Basic header, so the test gives it the right header.
     token = site.fetch_token(
         metadata["token_endpoint"], authorization_response=answer.headers["Location"], state=state,
         code_verifier=verifier, headers=form_encoded_basic(), auth=lambda request: request,
@@ -162,7 +164,8 @@ def test_a_login_with_authlib(alice: Person) -> None:
 
 
 def test_a_public_client_on_any_port(alice: Person) -> None:
-    """Row 9, and `none` at the token endpoint."""
+    """Row 9: a public client on this machine may use any port. It sends no secret to the token endpoint, and needs the
+    verifier."""
     uri = "http://127.0.0.1:45678/callback"
     verifier = base64.urlsafe_b64encode(os.urandom(32)).rstrip(b"=").decode()
     challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
@@ -178,7 +181,9 @@ def test_a_public_client_on_any_port(alice: Person) -> None:
 
 
 def test_secret_in_the_body(alice: Person) -> None:
-    """server-client-secret-post; ensure-request-without-nonce-succeeds-for-code-flow: rows 41 and 49."""
+    """Row 41: a client may send its secret in the body, if it is registered so. Row 49: without a nonce in the request
+    there is none in the ID token. Modules `server-client-secret-post` and
+    `ensure-request-without-nonce-succeeds-for-code-flow`."""
     alice.open(authorize(BACKEND, "post"))
     form = {
         "grant_type": "authorization_code", "code": answered(alice.log_in())["code"], "redirect_uri": FAR,
@@ -199,7 +204,8 @@ def test_secret_in_the_body(alice: Person) -> None:
     ],
 )  # fmt: skip
 def test_rows_7_8_and_20_pages_that_lead_nowhere(changes: dict[str, str | None]) -> None:
-    """ensure-registered-redirect-uri."""
+    """If the client is unknown or the redirect URI is not registered, the browser shows an error page. So it does if
+    `state` is too long. Module `ensure-registered-redirect-uri`."""
     answer = requests.get(authorize(BACKEND, **changes), allow_redirects=False)
     assert answer.status_code == 400 and "Location" not in answer.headers
     assert "text/html" in answer.headers["Content-Type"]
@@ -223,8 +229,8 @@ def test_rows_7_8_and_20_pages_that_lead_nowhere(changes: dict[str, str | None])
     ],
 )  # fmt: skip
 def test_errors_that_the_client_is_told(changes: dict[str, str | None], error: str) -> None:
-    """response-type-missing, prompt-none-not-logged-in, request-uri-*, request-object-*: rows 13 to 15, 21, 22, 24, 26,
-    29, 31 to 34."""
+    """Other errors go back to the client, with `state` and the issuer. Rows 13 to 15, 21, 22, 24, 26, 29 and 31 to 34;
+    modules `response-type-missing`, `prompt-none-not-logged-in`, `request-uri-*` and `request-object-*`."""
     answer = requests.get(authorize(BACKEND, **changes), allow_redirects=False)
     told = answered(answer)
     assert (told["error"], told["iss"]) == (error, BACKEND)
@@ -240,8 +246,10 @@ def test_row_11_a_parameter_twice() -> None:
 
 
 def test_row_6_post_is_as_good_as_get(alice: Person) -> None:
-    """ensure-post-request-succeeds, ensure-request-with-unknown-parameter-succeeds, -acr-values-, display-*, ui-locales,
-    claims-locales, login-hint: rows 12 and 30."""
+    """A request may be posted as a form. Row 12: unknown parameters are ignored. Row 30: `ui_locales` chooses the
+    language of the page, and `display` and others do no harm. Modules `ensure-post-request-succeeds`,
+    `ensure-request-with-unknown-parameter-succeeds`, `-acr-values-`, `display-*`, `ui-locales`, `claims-locales` and
+    `login-hint`."""
     url, _, query = authorize(
         BACKEND, extra="foobar", display="popup", acr_values="1 2", ui_locales="de", claims_locales="se",
         login_hint="nobody@example.com",
@@ -250,7 +258,7 @@ def test_row_6_post_is_as_good_as_get(alice: Person) -> None:
     page = alice.open(url, method="POST", data=query, headers=form)
     assert page.status_code == 200 and '<html lang="de">' in page.text
     assert "nobody@example.com" not in page.text
-    # Now the browser has a cookie, and is not sent round.
+    # Now the browser has a cookie, so the POST gets the page at once and is not redirected to GET.
     again = alice.browser.post(url, data=query, headers=form, allow_redirects=False)
     assert again.status_code == 200
     assert requests.post(url, data="<x/>", headers={"Content-Type": "text/xml"}).status_code == 415
@@ -258,14 +266,16 @@ def test_row_6_post_is_as_good_as_get(alice: Person) -> None:
 
 
 def test_sessions(alice: Person, other_phone: Phone) -> None:
-    """prompt-login, prompt-none-logged-in, max-age-1, max-age-10000, id-token-hint: rows 25, 27, 29, 31, 50 and 73."""
+    """A browser session opens the next application without a PIN, unless the application asks for a new one. Rows 25,
+    27, 29, 31, 50 and 73; modules `prompt-login`, `prompt-none-logged-in`, `max-age-1`, `max-age-10000` and
+    `id-token-hint`."""
     alice.open(authorize(BACKEND))
     answer = alice.log_in()
     cookies = [value for name, value in answer.headers.items() if name == "Set-Cookie"]
     assert any("mpin-sso=" in cookie and "HttpOnly" in cookie and "SameSite=Lax" in cookie for cookie in cookies)
     assert not any("Secure" in cookie or "__Host-" in cookie for cookie in cookies)
     first = claims(redeem(answered(answer)["code"]).json()["id_token"])
-    # A second application opens without a page.
+    # The next requests get a code without a page, and tokens of the same login.
     silent = claims(redeem(answered(alice.open(authorize(BACKEND, prompt="none")))["code"]).json()["id_token"])
     hinted = redeem(answered(alice.open(authorize(BACKEND, max_age="10000")))["code"]).json()["id_token"]
     for found in (silent, claims(hinted)):
@@ -276,7 +286,7 @@ def test_sessions(alice: Person, other_phone: Phone) -> None:
     old = bob.log_in().cookies["mpin-sso"]
     other = answered(bob.open(authorize(BACKEND, prompt="none", id_token_hint=hinted)))
     assert other["error"] == "login_required"
-    # A new PIN is a newer time, and a session under another name.
+    # A new PIN gives a newer `auth_time`, and a session with a new cookie.
     wait_until(lambda: time.time() >= first["auth_time"] + 2)
     told = answered(alice.open(authorize(BACKEND, prompt="none", max_age="1")))
     assert told["error"] == "login_required"
@@ -286,7 +296,7 @@ def test_sessions(alice: Person, other_phone: Phone) -> None:
         found = claims(redeem(answered(alice.log_in())["code"]).json()["id_token"])
         assert found["sub"] == first["sub"] and found["auth_time"] > first["auth_time"]
         assert alice.browser.cookies["mpin-sso"] not in (before, old)
-    # What somebody has put into the browser before is no session.
+    # The cookie that the browser had before the last login has no session any more.
     stranger = requests.get(authorize(BACKEND, prompt="none"), cookies={"mpin-sso": before}, allow_redirects=False)
     assert answered(stranger)["error"] == "login_required"
 
@@ -311,7 +321,7 @@ def test_row_28_accounts(alice: Person) -> None:
 
 
 def test_row_28_consent(alice: Person) -> None:
-    """Somebody else's application is told nothing without a word of the user."""
+    """An application that is not the operator's own gets nothing until the user allows it."""
     alice.open(authorize(BACKEND))
     alice.log_in()
     page = alice.open(authorize(BACKEND, "other", scope="openid email")).text
@@ -320,10 +330,10 @@ def test_row_28_consent(alice: Person) -> None:
     told = answered(alice.open(authorize(BACKEND, "other", scope="openid email", prompt="none")))
     assert told["error"] == "consent_required"
     alice.open(authorize(BACKEND, "other", scope="openid email"))
-    # An old page answers no other question than its own.
+    # An answer from an old page to another question is ignored: the consent page is shown again.
     assert alice.press("/authorize/confirm", step="account", answer="yes").status_code == 200
     assert "code" in answered(alice.press("/authorize/confirm", step="consent", answer="yes"))
-    # Remembered, and asked again for more, and where the application wants it.
+    # The consent is remembered. The user is asked again for more scopes, and if the application asks for it.
     assert "code" in answered(alice.open(authorize(BACKEND, "other", scope="openid", prompt="none")))
     assert alice.open(authorize(BACKEND, "other", scope="openid profile")).status_code == 200
     assert alice.open(authorize(BACKEND, "other", scope="openid", prompt="consent")).status_code == 200
@@ -333,9 +343,9 @@ def test_row_18_a_user_who_does_not_want_to(alice: Person) -> None:
     alice.open(authorize(BACKEND))
     told = answered(alice.press("/authorize/confirm", step="login", answer="cancel"))
     assert (told["error"], told["state"]) == ("access_denied", "s")
-    # The login is over.
+    # The login transaction has ended.
     assert alice.browser.get(f"{BACKEND}/authorize/login?id=x").status_code == 400
-    # On the phone: it has read a code, and the user says no.
+    # The user can also refuse on the phone, after it has read the QR code.
     alice.open(authorize(BACKEND))
     wid = qr_code(alice)
     alice.phone.report("abort", wid)
@@ -344,7 +354,7 @@ def test_row_18_a_user_who_does_not_want_to(alice: Person) -> None:
 
 
 def qr_code(person: Person) -> str:
-    """The id in the picture of the page."""
+    """Returns the id in the QR code of the page, which a phone logs in to."""
     script = Path(__file__).with_name("svg_to_pbm.py")
     drawn = subprocess.run([sys.executable, "-B", script], input=person.page.encode(), capture_output=True, check=True)
     picture = PICTURES / "oidc.pbm"
@@ -353,13 +363,14 @@ def qr_code(person: Person) -> str:
 
 
 def test_by_qr_code_without_a_question(alice: Person) -> None:
-    """Who has a code has seen the page, so nobody is asked; a wrong PIN is told."""
+    """After a QR code there is no confirmation page, because whoever scans it sees the browser. A page tells of a wrong
+    PIN."""
     alice.open(authorize(BACKEND))
     with pytest.raises(Refused):
         alice.enter_pin(qr_code(alice), WRONG_PIN).result()
     page = alice.press("/authorize/login")
     assert "Wrong PIN" in page.text
-    # Another code for the same login.
+    # Opens the login page again, which shows a new QR code for the same login.
     alice.open(f"{BACKEND}/authorize/login?id={alice.login_id}")
     done = alice.enter_pin(qr_code(alice))
     alice.await_phone()
@@ -380,7 +391,8 @@ def test_by_number_the_wrong_person(alice: Person) -> None:
 
 
 def test_row_23_a_login_belongs_to_its_browser(alice: Person, other_phone: Phone) -> None:
-    """Login CSRF, session fixation, two tabs."""
+    """A login transaction has no effect in another browser, nor by a form from another site, and two tabs have two of
+    them."""
     alice.open(authorize(BACKEND, state="one"))
     one = alice.login_id
     mallory = Person(BACKEND, other_phone, PIN)
@@ -390,7 +402,7 @@ def test_row_23_a_login_belongs_to_its_browser(alice: Person, other_phone: Phone
         f"{BACKEND}/authorize/login", data={"id": mallory.login_id}, headers={"Origin": BACKEND}, allow_redirects=False
     )
     assert answer.status_code == 400
-    # A form of another site's.
+    # The form comes from a page of another site.
     answer = alice.browser.post(
         f"{BACKEND}/authorize/confirm", data={"id": one, "step": "login", "answer": "cancel"},
         headers={"Origin": "https://evil.example"}, allow_redirects=False,
@@ -417,7 +429,8 @@ def test_row_14_form_post(alice: Person) -> None:
 
 
 def test_row_39_a_code_is_good_once(alice: Person) -> None:
-    """codereuse, codereuse-30seconds."""
+    """Of 50 requests with one code one gets tokens, and they are revoked at once because of the others. Modules
+    `codereuse` and `codereuse-30seconds`."""
     alice.open(authorize(BACKEND))
     code = answered(alice.log_in())["code"]
     with ThreadPoolExecutor(50) as pool:
@@ -451,14 +464,15 @@ def test_rows_38_40_to_44_the_token_endpoint(alice: Person) -> None:
         assert (answer.status_code, answer.json()["error"]) == (status, error)
         assert answer.headers["Cache-Control"] == "no-store"
         assert ("WWW-Authenticate" in answer.headers) == (status == 401)
-    # Row 43: a stranger hears what a known one with a wrong secret hears.
+    # Row 43: an unknown client gets the same answer as a known one with a wrong secret.
     assert faults[7][0].json() == faults[8][0].json()
     answer = redeem(code)
     assert answer.status_code == 200 and answer.headers["Pragma"] == "no-cache"
 
 
 def test_rows_46_54_and_55_userinfo(alice: Person) -> None:
-    """userinfo-get, -post-header, -post-body; claims-essential: row 32."""
+    """The access token may be in a header or a form, and not in the query. Row 32: the parameter `claims` asks for the
+    name. Modules `userinfo-get`, `-post-header`, `-post-body` and `claims-essential`."""
     wanted = json.dumps({"userinfo": {"name": {"essential": True}}})
     alice.open(authorize(BACKEND, claims=wanted))
     tokens = redeem(answered(alice.log_in())["code"]).json()
@@ -477,14 +491,14 @@ def test_rows_46_54_and_55_userinfo(alice: Person) -> None:
 
 
 def test_rows_56_to_60_refresh(alice: Person) -> None:
-    """refresh-token."""
+    """A refresh token changes with each use, and an old one ends all. Module `refresh-token`."""
     alice.open(authorize(BACKEND, scope="openid email offline_access", nonce="n"))
     first = redeem(answered(alice.log_in())["code"]).json()
     second = refresh(first["refresh_token"])
     assert second.headers["Cache-Control"] == "no-store"
     old, new = claims(first["id_token"], "n"), claims(second.json()["id_token"])
     assert (old["sub"], old["auth_time"]) == (new["sub"], new["auth_time"]) and "nonce" not in new
-    # A lost answer, or two tabs at once.
+    # The same token is used twice at once, as by two tabs.
     with ThreadPoolExecutor(2) as pool:
         twice = list(pool.map(refresh, [second.json()["refresh_token"]] * 2))
     assert [answer.status_code for answer in twice] == [200, 200]
@@ -500,7 +514,7 @@ def test_rows_56_to_60_refresh(alice: Person) -> None:
     assert foreign.json()["error"] == "invalid_grant"
     third = refresh(twice[0].json()["refresh_token"], scope="openid")
     assert third.json()["scope"] == "openid"
-    # The first one lies too far back: somebody has a copy, and all end.
+    # The first token was used several uses ago. It must have been copied, so all tokens of the login end.
     assert refresh(first["refresh_token"]).json()["error"] == "invalid_grant"
     assert refresh(third.json()["refresh_token"]).json()["error"] == "invalid_grant"
     assert userinfo(third.json()["access_token"]).status_code == 401
@@ -529,7 +543,8 @@ def test_row_70_pages_of_other_sites() -> None:
 
 
 def test_row_6_json_for_who_shows_the_code_itself(alice: Person) -> None:
-    """MIRACL's session call: the phone's login comes back as a URL, once, and no cookie counts."""
+    """An application opens a session by JSON, as at MIRACL's platform, and shows its QR code itself. Once, it gets the
+    URL with the code. Cookies have no effect."""
     alice.open(authorize(BACKEND))
     alice.log_in()
     session = alice.browser.post(authorize(BACKEND, state="j", nonce="n"), json={}).json()
@@ -549,7 +564,7 @@ def test_row_6_json_for_who_shows_the_code_itself(alice: Person) -> None:
     assert again["status"] == "expired" and not again["redirectURL"]
     for changes in ({"client_id": "nobody"}, {"redirect_uri": FAR + "/"}, {"scope": "email"}):
         assert requests.post(authorize(BACKEND, **changes), json={}).status_code == 400
-    # Nobody can be asked for consent.
+    # A client that needs consent gets an error, because no page could ask for it.
     session = requests.post(authorize(BACKEND, "other", scope="openid profile"), json={}).json()
     done = alice.enter_pin(session["accessId"])
     question = {"webOTT": session["webOTT"], "wait": 30, "status": "new"}
@@ -561,7 +576,7 @@ def test_row_6_json_for_who_shows_the_code_itself(alice: Person) -> None:
 
 
 class Site(http.server.BaseHTTPRequestHandler):
-    """A relying party's page, which shows what it was called with."""
+    """The site of a relying party. It keeps the parameters of each call of its redirect URI in `calls`."""
 
     calls: list[dict[str, list[str]]] = []
 
@@ -600,7 +615,8 @@ def site() -> Iterator[list[dict[str, list[str]]]]:
 def test_in_a_real_browser(
     browser: Browser, phone: Phone, site: list[dict[str, list[str]]], mode: str
 ) -> None:
-    """From the application by QR code and back, by the page's script; the browser complains of nothing."""
+    """A login in Chromium by QR code: the page's script leads back to the application, and the browser reports no
+    error."""
     browser.open(authorize(BACKEND, redirect_uri=CALLBACK, response_mode=mode))
     look(browser)
     code = read_code(browser.picture("oidc-login")).partition("#")[2]
@@ -611,7 +627,7 @@ def test_in_a_real_browser(
     assert site[0]["state"] == ["s"] and site[0]["iss"] == [BACKEND]
     tokens = redeem(site[0]["code"][0], redirect_uri=CALLBACK).json()
     assert userinfo(tokens["access_token"]).status_code == 200
-    # Somebody else's application asks, and the browser is known.
+    # An application that needs consent, in a browser that is logged in.
     browser.open(authorize(BACKEND, "other", redirect_uri=CALLBACK, prompt="consent"))
     look(browser)
     browser.click("Allow")
@@ -626,7 +642,7 @@ def test_in_a_real_browser(
 
 
 def look(browser: Browser) -> None:
-    """axe finds nothing, and nothing of the page is missing."""
+    """Checks that axe finds no barrier in the page, and that it has the client's heading and a button."""
     browser.text("#client")
     browser.driver.execute_script(AXE)
     result = browser.driver.execute_async_script("axe.run().then(arguments[arguments.length - 1])")

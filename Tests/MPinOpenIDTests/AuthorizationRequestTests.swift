@@ -3,7 +3,9 @@ import MPinSecrets
 import MPinStore
 import XCTest
 
-/// What an authorization request may say, by the rows of the checklist.
+/// Tests the reading of authorization requests: which are accepted, which end in an error page, and which errors the
+/// client gets. Row numbers are those of the checklist by which the provider was built; each comment says what its row
+/// demands.
 final class AuthorizationRequestTests: XCTestCase {
     private static let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
     private static let uri = "https://app.example/cb"
@@ -17,7 +19,8 @@ final class AuthorizationRequestTests: XCTestCase {
         return client
     }
 
-    /// The usual request, with members changed, added (`+name`) or, by nil, left out.
+    /// Returns the query of a valid request with `changes`: a text sets or adds a member, nil removes it. `more` is
+    /// appended, for members that are sent twice.
     private static func query(_ changes: [String: String?] = [:], more: String = "") -> String {
         var members: [String: String] = [
             "client_id": "app", "redirect_uri": uri, "response_type": "code", "scope": "openid", "state": "s",
@@ -65,7 +68,7 @@ final class AuthorizationRequestTests: XCTestCase {
         return fault
     }
 
-    /// Row 7.
+    /// Row 7: a request without a client id, or with that of an unknown or disabled client, ends in an error page.
     func testRow7ClientsThatMayNotAsk() throws {
         XCTAssertEqual(try page(["client_id": nil]), .noClient)
         let parameters = try XCTUnwrap(RequestParameters(Self.query()))
@@ -73,7 +76,8 @@ final class AuthorizationRequestTests: XCTestCase {
         XCTAssertEqual(try page([:], Self.client { $0.isDisabled = true }), .unknownClient)
     }
 
-    /// Row 8, whose near misses are C's table, and row 9.
+    /// Row 8: a redirect URI that differs from the registered one ends in an error page (`RedirectURITests` has more of
+    /// them). Row 9: a public client may use any port of a loopback address.
     func testRows8And9RedirectURIs() throws {
         XCTAssertEqual(try page(["redirect_uri": nil]), .noRedirectURI)
         for wrong in [Self.uri + "/", Self.uri + "?x=1", "https://APP.example/cb", "https://app.example:444/cb"] {
@@ -89,7 +93,7 @@ final class AuthorizationRequestTests: XCTestCase {
         XCTAssertEqual(try page(["redirect_uri": wrong], native), .foreignRedirectURI(wrong))
     }
 
-    /// Row 11.
+    /// Row 11: a parameter that is sent twice is an error, also if it is unknown.
     func testRow11NothingIsSentTwice() throws {
         XCTAssertEqual(try fault([:], more: "&state=t"), .invalidRequest)
         XCTAssertEqual(try fault([:], more: "&unknown=1&unknown=2"), .invalidRequest)
@@ -97,7 +101,7 @@ final class AuthorizationRequestTests: XCTestCase {
         XCTAssertEqual(try page([:], more: "&redirect_uri=https%3A%2F%2Fapp.example%2Fcb"), .noRedirectURI)
     }
 
-    /// Row 12, and of row 30 what is not used.
+    /// Row 12: unknown parameters are ignored. Row 30: so are the known ones that have no effect, such as `display`.
     func testRows12And30UnknownParametersAreIgnored() throws {
         let request = try accepted(
             ["extra": "foobar", "lang": "de", "display": "popup", "acr_values": "1 2", "claims_locales": "se"])
@@ -106,7 +110,7 @@ final class AuthorizationRequestTests: XCTestCase {
         XCTAssertEqual(try accepted(["login_hint": "nobody@example.com"]).loginHint, "nobody@example.com")
     }
 
-    /// Rows 13 and 14.
+    /// Row 13: the only response type is `code`. Row 14: the response modes are `query` and `form_post`.
     func testRows13And14ResponseTypeAndMode() throws {
         XCTAssertEqual(try fault(["response_type": nil]), .invalidRequest)
         for type in ["token", "id_token", "code token", "none", "CODE"] {
@@ -119,7 +123,7 @@ final class AuthorizationRequestTests: XCTestCase {
         }
     }
 
-    /// Rows 15 and 16.
+    /// Row 15: the scope `openid` is required. Row 16: scopes that the client may not have are left out.
     func testRows15And16Scopes() throws {
         XCTAssertEqual(try fault(["scope": "email"]), .invalidScope)
         XCTAssertEqual(try fault(["scope": nil]), .invalidScope)
@@ -132,12 +136,12 @@ final class AuthorizationRequestTests: XCTestCase {
         XCTAssertEqual(try accepted(["scope": "openid offline_access"], once).scopes, ["openid"])
     }
 
-    /// Row 17.
+    /// Row 17: a client without the grant `authorization_code` gets an error.
     func testRow17TheFlowMustBeAllowed() throws {
         XCTAssertEqual(try fault([:], Self.client { $0.grants = [.refreshToken] }), .unauthorizedClient)
     }
 
-    /// Rows 20 and 21: state comes back byte by byte, and the issuer is in every answer.
+    /// Row 20: `state` comes back unchanged, byte by byte. Row 21: every answer contains the issuer.
     func testRows20And21StateAndIssuer() throws {
         let odd = "a b+c%&=#\u{e9}\u{1F600}\"'<>\\"
         let request = try accepted(["state": odd])
@@ -156,14 +160,14 @@ final class AuthorizationRequestTests: XCTestCase {
         XCTAssertEqual(try page(["state": String(repeating: "x", count: 2049)]), .tooLongState)
     }
 
-    /// A registered URI with a query keeps it.
+    /// If the registered redirect URI has a query, the answer is appended to that query.
     func testAnswersGoBehindAQuery() throws {
         let client = try Self.client { $0.redirectURIs = [try RedirectURI("https://app.example/cb?a=1")] }
         let request = try accepted(["redirect_uri": "https://app.example/cb?a=1"], client)
         XCTAssertEqual(request.address.location([("code", "c")]), "https://app.example/cb?a=1&code=c")
     }
 
-    /// Row 26.
+    /// Row 26: unknown values of `prompt` are an error, and so is `none` together with another one.
     func testRow26Prompts() throws {
         XCTAssertEqual(try accepted(["prompt": "login consent"]).prompts, [.login, .consent])
         for wrong in ["none login", "create", "login none", "NONE"] {
@@ -171,7 +175,7 @@ final class AuthorizationRequestTests: XCTestCase {
         }
     }
 
-    /// Row 29.
+    /// Row 29: `max_age` must be a decimal number of seconds.
     func testRow29MaximumAge() throws {
         XCTAssertEqual(try accepted(["max_age": "10000"]).maxAge, 10000)
         XCTAssertEqual(try accepted(["max_age": "0"]).maxAge, 0)
@@ -180,7 +184,7 @@ final class AuthorizationRequestTests: XCTestCase {
         }
     }
 
-    /// Row 32.
+    /// Row 32: the parameter `claims` names claims for userinfo and for the ID token. Malformed JSON is an error.
     func testRow32Claims() throws {
         let text = #"{"userinfo":{"name":{"essential":true},"email":null},"id_token":{"auth_time":{"essential":true}}}"#
         let claims = try accepted(["claims": text]).claims
@@ -200,14 +204,14 @@ final class AuthorizationRequestTests: XCTestCase {
         XCTAssertEqual(try accepted(["claims": met]).claims.acr, [UserLogin.acr])
     }
 
-    /// Row 33.
+    /// Row 33: request objects, request URIs and registration in a request are refused.
     func testRow33RequestObjects() throws {
         XCTAssertEqual(try fault(["request": "eyJhbGciOiJub25lIn0.e30."]), .requestNotSupported)
         XCTAssertEqual(try fault(["request_uri": "https://app.example/r"]), .requestURINotSupported)
         XCTAssertEqual(try fault(["registration": "{}"]), .registrationNotSupported)
     }
 
-    /// Row 34.
+    /// Row 34: PKCE with S256 only; required for public clients, and for others if they are registered so.
     func testRow34PKCE() throws {
         let open = try Self.client { $0.authMethod = .none }
         let without: [String: String?] = ["code_challenge": String?.none, "code_challenge_method": String?.none]
@@ -224,7 +228,7 @@ final class AuthorizationRequestTests: XCTestCase {
         }
     }
 
-    /// Row 35: RFC 7636 appendix B, and verifiers that are none.
+    /// Row 35: the verifier of RFC 7636 appendix B is accepted, and changed ones are not.
     func testRow35Verifiers() throws {
         let pkce = try XCTUnwrap(PKCE(challenge: Self.challenge))
         let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
@@ -236,7 +240,7 @@ final class AuthorizationRequestTests: XCTestCase {
         }
     }
 
-    /// Row 35: what is no verifier stays none, even where its hash is right.
+    /// Row 35: a verifier of a wrong length or with wrong characters is refused, even if its hash is the challenge.
     func testRow35ShortVerifiers() throws {
         for text in [
             "short", String(repeating: "x", count: 42), String(repeating: "x", count: 129),
@@ -249,7 +253,7 @@ final class AuthorizationRequestTests: XCTestCase {
         XCTAssertEqual(PKCE(challenge: Base64URL.encode(SHA256.hash(Array(longest.utf8))))?.admits(longest), true)
     }
 
-    /// What no form is.
+    /// Text that is not a valid form gives nil: malformed escapes, bytes that are not UTF-8, too many members.
     func testUnreadableParameters() {
         XCTAssertNil(RequestParameters("a=%ff"))
         XCTAssertNil(RequestParameters("a=%4"))

@@ -2,7 +2,8 @@ import MPinOpenID
 import MPinStore
 import XCTest
 
-/// What a browser must do, by what the client asks for and how far the user is.
+/// Tests what happens next in the browser, for each wish of the client and each progress of the user. Row numbers are
+/// those of the checklist by which the provider was built; each comment says what its row demands.
 final class AuthorizationStepTests: XCTestCase {
     private let now = Moment(microseconds: 1_000_000_000_000_000)
     private var login: UserLogin { UserLogin(userID: "u", mpinID: "00", time: now.adding(seconds: -100)) }
@@ -27,10 +28,10 @@ final class AuthorizationStepTests: XCTestCase {
         if case .refusal(let fault) = step { fault.code } else { nil }
     }
 
-    /// Somebody is logged in since 100 s.
+    /// Changes the progress to that of a user who logged in 100 s ago.
     private func known(_ progress: inout LoginProgress) { progress.login = login }
 
-    /// Somebody has just entered the PIN.
+    /// Changes the progress to that of a user who has just entered the PIN.
     private func fresh(_ progress: inout LoginProgress) {
         progress.login = UserLogin(userID: "u", mpinID: "00", time: now)
         progress.isFresh = true
@@ -38,7 +39,8 @@ final class AuthorizationStepTests: XCTestCase {
 
     private func isAnswer(_ step: AuthorizationStep) -> Bool { if case .answer = step { true } else { false } }
 
-    /// Rows 24 and 25.
+    /// Row 24: with `prompt=none` and no login, the client gets an error. Row 25: with a login there is no page, and a
+    /// missing consent is an error.
     func testRows24And25PromptNone() throws {
         XCTAssertEqual(code(try step("prompt=none")), .loginRequired)
         XCTAssertEqual(try step("prompt=none", known), .answer(login))
@@ -47,14 +49,14 @@ final class AuthorizationStepTests: XCTestCase {
         XCTAssertEqual(code(try step("prompt=none", known, isExpected: false)), .loginRequired)
     }
 
-    /// Row 27.
+    /// Row 27: `prompt=login` requires a new PIN even if the user is logged in.
     func testRow27PromptLogin() throws {
         XCTAssertEqual(try step(""), .login)
         XCTAssertEqual(try step("prompt=login", known), .login)
         XCTAssertTrue(isAnswer(try step("prompt=login", fresh)))
     }
 
-    /// Row 28.
+    /// Row 28: `prompt=consent` and `prompt=select_account` show their pages.
     func testRow28ConsentAndAccount() throws {
         XCTAssertEqual(try step("prompt=consent", known), .consent(login))
         XCTAssertEqual(try step("", known, isAllowed: false), .consent(login))
@@ -76,7 +78,7 @@ final class AuthorizationStepTests: XCTestCase {
         XCTAssertEqual(chosen, .answer(login))
     }
 
-    /// Row 29.
+    /// Row 29: a login that is older than `max_age` requires a new PIN, and `max_age=0` always does.
     func testRow29MaximumAge() throws {
         XCTAssertEqual(try step("max_age=10000", known), .answer(login))
         XCTAssertEqual(try step("max_age=100", known), .answer(login))
@@ -87,13 +89,15 @@ final class AuthorizationStepTests: XCTestCase {
         XCTAssertTrue(isAnswer(try step("max_age=0", fresh)))
     }
 
-    /// Row 31: another user than the hint's must enter a PIN, and is told to the client then.
+    /// Row 31: if another user is logged in than the one in the ID token hint, a PIN is required. If that PIN is
+    /// another user's, too, the client gets an error.
     func testRow31AnotherUserThanTheHint() throws {
         XCTAssertEqual(try step("", known, isExpected: false), .login)
         XCTAssertEqual(code(try step("", fresh, isExpected: false)), .loginRequired)
     }
 
-    /// Numbers are few: a person must say that the login is theirs, before anything else is said of the account.
+    /// An access number is short, so somebody else's phone may have typed it. The person at the browser must confirm
+    /// the account first; before that, neither another page nor an error tells anything about it.
     func testALoginByNumberIsConfirmedFirst() throws {
         func byNumber(_ progress: inout LoginProgress) {
             fresh(&progress)

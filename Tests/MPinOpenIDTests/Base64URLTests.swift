@@ -2,7 +2,8 @@ import MPinOpenID
 import XCTest
 
 final class Base64URLTests: XCTestCase {
-    /// RFC 4648 section 10, without the padding, and the two digits that the URL alphabet has of its own.
+    /// Encodes and decodes the examples of RFC 4648 section 10 without padding, and the two digits "-" and "_" that
+    /// only the URL alphabet has.
     func testVectors() {
         let vectors = [
             "": "", "f": "Zg", "fo": "Zm8", "foo": "Zm9v", "foob": "Zm9vYg", "fooba": "Zm9vYmE", "foobar": "Zm9vYmFy",
@@ -11,7 +12,8 @@ final class Base64URLTests: XCTestCase {
         XCTAssertEqual(Base64URL.encode([0xfb, 0xff, 0xbf]), "-_-_")
     }
 
-    /// Rows 37 and M: 32 bytes, of which nobody but their holder sees more than the hash.
+    /// A token has 32 random bytes, and the store's key for it does not contain it (row 37 of the checklist by which
+    /// the provider was built).
     func testTokensAreLongAndKeptAsHashes() throws {
         let token = try OpaqueToken.random()
         XCTAssertEqual(token.text.utf8.count, 43)

@@ -1,7 +1,8 @@
 import MPinOpenID
 import XCTest
 
-/// Who asks at the token endpoint, and what for.
+/// Tests how clients prove their identity at the token endpoint, and which grants they may use. Row numbers are those
+/// of the checklist by which the provider was built; each comment says what its row demands.
 final class ClientAuthenticationTests: XCTestCase {
     private func fault(
         _ test: ProviderUnderTest, header: String? = nil, _ members: [(String, String)]
@@ -10,13 +11,14 @@ final class ClientAuthenticationTests: XCTestCase {
         return try await test.fault { try await test.provider.token(parameters, header: header) }
     }
 
-    /// Rows 41 to 43.
+    /// Row 41: each client must use the method that it is registered for. Row 42: two methods at once are an error. Row
+    /// 43: an unknown client gets the same error as one with a wrong secret.
     func testRows41To43WaysToSayWhoItIs() async throws {
         let test = try await ProviderUnderTest()
         let grant = [("grant_type", "authorization_code"), ("code", "x"), ("redirect_uri", ProviderUnderTest.uri)]
         let secret = ProviderUnderTest.secret
         let basic = ProviderUnderTest.basic("app", secret)
-        // The client is right, the code is not.
+        // The credentials are right, so the error is about the code.
         let right = try await fault(test, header: basic, grant)
         XCTAssertEqual(right, .invalidGrant)
         let lower = try await fault(test, header: "basic " + basic.dropFirst(6), grant + [("client_id", "app")])
@@ -47,7 +49,8 @@ final class ClientAuthenticationTests: XCTestCase {
         XCTAssertEqual(disabled, .invalidClient)
     }
 
-    /// Row 44, and what is sent twice or not at all.
+    /// Row 44: unknown grant types, and those that the client may not use, are errors. So are parameters that are
+    /// missing or sent twice.
     func testRow44Grants() async throws {
         let test = try await ProviderUnderTest { $0.grants = [.authorizationCode] }
         let basic = ProviderUnderTest.basic("app", ProviderUnderTest.secret)

@@ -6,8 +6,8 @@ import StoreEngines
 import Synchronization
 import XCTest
 
-/// A provider over a store that makes every change twice, with a clock that the test moves and two clients: `app`, which
-/// has a secret, and `phone`, which is public.
+/// A provider for tests. Its store makes every change twice, as after a lost result; its clock moves only when the test
+/// says so. It has two clients: `app` with a secret, and the public client `phone`.
 final class ProviderUnderTest: Sendable {
     static let issuer = "https://id.example"
     static let uri = "https://app.example/cb"
@@ -78,7 +78,7 @@ final class ProviderUnderTest: Sendable {
     func pass(seconds: Int) { time.offset.withLock { $0 += seconds } }
     var now: Moment { time.now }
 
-    /// A code for a user who has just logged in. `more`: further parameters of the request.
+    /// Returns a code for a user who has just logged in. `more` are further parameters of the authorization request.
     func code(
         _ user: String = "alice@example.com", of id: String = "app", scope: String = "openid", pkce: Bool = true,
         _ more: [(String, String)] = []
@@ -96,7 +96,8 @@ final class ProviderUnderTest: Sendable {
 
     struct Failure: Error { let text: String }
 
-    /// A request to the token endpoint by `app` with its secret behind Basic, or by a public client.
+    /// Sends a request to the token endpoint: as `app` with its secret in a Basic header, or as the public client
+    /// `phone`.
     func token(
         _ members: [(String, String)], by id: String = "app", secret: String = ProviderUnderTest.secret
     ) async throws -> TokenAnswer {
@@ -126,7 +127,7 @@ final class ProviderUnderTest: Sendable {
         return try await self.token(members + (scope.map { [("scope", $0)] } ?? []), by: id)
     }
 
-    /// The fault that `work` ends with.
+    /// Returns the token endpoint's error that `work` throws. Nil if it throws none.
     func fault<Value>(_ work: () async throws -> Value) async throws -> TokenFault.Code? {
         do {
             _ = try await work()
@@ -134,7 +135,7 @@ final class ProviderUnderTest: Sendable {
         } catch let fault as TokenFault { return fault.code }
     }
 
-    /// The fault of an access token; nil: it is good.
+    /// Returns the error of userinfo for an access token. Nil if the token is accepted.
     func bearerFault(_ token: String) async throws -> BearerFault? {
         do {
             _ = try await provider.userinfo(token)
@@ -143,7 +144,7 @@ final class ProviderUnderTest: Sendable {
     }
 }
 
-/// The parts of a JWT, unchecked.
+/// Returns header and claims of a JWT without verifying its signature.
 func decoded(_ token: String) throws -> (header: [String: JSONValue], claims: [String: JSONValue]) {
     let parts = try token.split(separator: ".").prefix(2).map { part -> [String: JSONValue] in
         let bytes = try XCTUnwrap(Base64URL.decode(part))

@@ -2,7 +2,8 @@ import MPinOpenID
 import MPinWire
 import XCTest
 
-/// Refresh tokens: rows 56 to 60.
+/// Tests refresh tokens. Row numbers are those of the checklist by which the provider was built; each comment says what
+/// its row demands.
 final class RefreshTests: XCTestCase {
     private func begin(_ test: ProviderUnderTest, scope: String = "openid email offline_access") async throws -> String
     {
@@ -15,7 +16,8 @@ final class RefreshTests: XCTestCase {
         return try XCTUnwrap(answer.refreshToken)
     }
 
-    /// Row 56.
+    /// Row 56: a client gets a refresh token only with the scope `offline_access`, or if the operator has switched that
+    /// off, and never without the grant `refresh_token`.
     func testRow56OnlyWhoAskedForIt() async throws {
         let test = try await ProviderUnderTest()
         let without = try await test.redeem(try await test.code())
@@ -28,7 +30,7 @@ final class RefreshTests: XCTestCase {
         XCTAssertNil(once.refreshToken)
     }
 
-    /// Row 57.
+    /// Row 57: each use gives a new refresh token, and only the client that it was issued to can use it.
     func testRow57EachUseGivesAnother() async throws {
         let test = try await ProviderUnderTest()
         let first = try await begin(test)
@@ -47,7 +49,7 @@ final class RefreshTests: XCTestCase {
         }
     }
 
-    /// Row 58: answers get lost, and tabs refresh at once.
+    /// Row 58: within 30 s a used token is accepted again, because answers get lost and two tabs refresh at once.
     func testRow58Overlap() async throws {
         let test = try await ProviderUnderTest()
         let first = try await begin(test)
@@ -59,18 +61,18 @@ final class RefreshTests: XCTestCase {
         test.pass(seconds: 29)
         let third = try await next(test, first)
         let child = try await next(test, third)
-        // Its siblings are as good for a moment as the one that was used.
+        // `left` and `third` came from the same token. `third` was used, and for 30 s `left` can be used, too.
         let sibling = try await next(test, left)
         let last = try await next(test, child)
         XCTAssertNotEqual(sibling, last)
-        // But what lies two uses back is not.
+        // `first` is two uses back, so it is refused, and the whole family is revoked.
         let old = try await test.fault { try await test.refresh(first) }
         XCTAssertEqual(old, .invalidGrant)
         let dead = try await test.fault { try await test.refresh(last) }
         XCTAssertEqual(dead, .invalidGrant)
     }
 
-    /// Row 59: somebody has a copy.
+    /// Row 59: a token that is used again after 30 s must have been copied, so the whole family is revoked.
     func testRow59ReuseEndsTheFamily() async throws {
         let test = try await ProviderUnderTest()
         let first = try await begin(test)
@@ -89,7 +91,7 @@ final class RefreshTests: XCTestCase {
             })
     }
 
-    /// Row 59: a login of another device is another family.
+    /// Row 59: each login has its own family, so revoking one leaves the other valid.
     func testRow59FamiliesAreApart() async throws {
         let test = try await ProviderUnderTest()
         let (one, two) = (try await begin(test), try await begin(test))
@@ -99,7 +101,7 @@ final class RefreshTests: XCTestCase {
         _ = try await next(test, two)
     }
 
-    /// Row 59: idle and absolute ends.
+    /// Row 59: a family ends after 30 days without use, and after 180 days in any case.
     func testRow59Ends() async throws {
         let test = try await ProviderUnderTest()
         let day = 86_400
@@ -118,7 +120,8 @@ final class RefreshTests: XCTestCase {
         XCTAssertEqual(over, .invalidGrant)
     }
 
-    /// Row 60.
+    /// Row 60: a refresh request may ask for fewer scopes, but not for more. Its ID token has the old `auth_time` and
+    /// no nonce.
     func testRow60ScopesAndTheIDToken() async throws {
         let test = try await ProviderUnderTest()
         let start = test.now.epochSeconds
@@ -132,12 +135,13 @@ final class RefreshTests: XCTestCase {
         XCTAssertNil(claims["nonce"])
         XCTAssertEqual(claims["auth_time"], .int(start))
         XCTAssertEqual(claims["iat"], .int(start + 50))
-        // What was left out once is still granted.
+        // The scopes that the last request left out are still granted.
         let whole = try await test.refresh(try XCTUnwrap(narrow.refreshToken))
         XCTAssertEqual(whole.scopes, ["openid", "email", "offline_access"])
     }
 
-    /// Who may no longer log in gets nothing, and nothing of theirs is spent.
+    /// A revoked user gets no tokens. The refused refresh token is not used up: it works again when the user is no
+    /// longer revoked.
     func testARevokedUserGetsNothing() async throws {
         let test = try await ProviderUnderTest()
         let token = try await begin(test)

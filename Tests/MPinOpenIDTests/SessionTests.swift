@@ -3,12 +3,13 @@ import MPinStore
 import StoreEngines
 import XCTest
 
-/// Sessions of browsers, consents, and logins that are under way.
+/// Tests browser sessions, consents, login transactions and the discovery document. Row numbers are those of the
+/// checklist by which the provider was built; each comment says what its row demands.
 final class SessionTests: XCTestCase {
     private let start = Moment(microseconds: 1_800_000_000_000_000)
     private let login = UserLogin(userID: "u", mpinID: "00", time: Moment(microseconds: 1))
 
-    /// An hour without use, ten hours in all.
+    /// A session ends after an hour without use, and after ten hours in any case.
     func testASessionEnds() async throws {
         let sessions = BrowserSessions(in: RepeatingStore(MemoryStore()))
         let (cookie, session) = try await sessions.begin(login, at: start)
@@ -30,7 +31,7 @@ final class SessionTests: XCTestCase {
         XCTAssertNil(gone)
     }
 
-    /// Row 23.
+    /// Row 23: a login transaction can be used only in the browser in which it began.
     func testRow23ALoginBelongsToItsBrowser() async throws {
         let logins = LoginTransactions(in: RepeatingStore(MemoryStore()))
         let (mine, other) = (try OpaqueToken.random(), try OpaqueToken.random())
@@ -60,7 +61,7 @@ final class SessionTests: XCTestCase {
         XCTAssertEqual([first, second], [true, false])
     }
 
-    /// Asked once for what was allowed, and again for more.
+    /// A user is asked once for scopes, and again when the client wants more.
     func testConsentsAreRemembered() async throws {
         let consents = Consents(in: RepeatingStore(MemoryStore()))
         let (app, other) = (
@@ -78,7 +79,7 @@ final class SessionTests: XCTestCase {
         }
     }
 
-    /// Rows 2 to 5.
+    /// Rows 2 to 5: the discovery document lists what the provider has, and says that it does not support request URIs.
     func testRows2To5Discovery() async throws {
         let test = try await ProviderUnderTest()
         let metadata = test.provider.metadata(languages: ["en"])

@@ -5,7 +5,8 @@ import MPinWire
 import StoreEngines
 import XCTest
 
-/// Rows 68 and 69.
+/// Tests the signing keys. Row numbers are those of the checklist by which the provider was built; each comment says
+/// what its row demands.
 final class SigningKeysTests: XCTestCase {
     private let start = Moment(microseconds: 1_800_000_000_000_000)
 
@@ -14,7 +15,7 @@ final class SigningKeysTests: XCTestCase {
         return list.compactMap { if case .string(let kid)? = $0["kid"] { kid } else { nil } }
     }
 
-    /// Row 68: whoever has fetched the list within the time that it may be kept knows every key that signs.
+    /// Row 68: a client that has fetched the list within the last hour (`cacheSeconds`) has every key that signs.
     func testRow68NoClientMeetsAnUnknownKey() async throws {
         let store = RepeatingStore(MemoryStore())
         let keys = SigningKeys(in: store, sealKey: try .random(count: 32))
@@ -24,7 +25,7 @@ final class SigningKeysTests: XCTestCase {
         let step = 1800
         for round in 0..<(200 * 86_400 / step) {
             let now = start.adding(seconds: round * step)
-            // A look now and then is enough.
+            // The keys are refreshed in every second round only, because a server does it now and then.
             if round % 2 == 0 { try await keys.refresh(at: now) }
             if round == 100 { try await keys.rotate(at: now) }
             fetched.append((now, names(keys)))
@@ -34,11 +35,12 @@ final class SigningKeysTests: XCTestCase {
                 XCTAssertTrue(fetched.allSatisfy { $0.1.contains(kid) }, "round \(round)")
             }
         }
-        // One by command, two by age; what nobody asks about any more is gone.
+        // For each algorithm two keys are left: the one that signs and the one before. Keys whose tokens have all
+        // expired are gone.
         XCTAssertEqual(names(keys).count, 4)
     }
 
-    /// Row 68: a token outlives the key that signed it.
+    /// Row 68: a token can be verified after another key has begun to sign, until the old key is deleted.
     func testRow68OldKeysAreKept() async throws {
         let keys = SigningKeys(in: MemoryStore(), sealKey: try .random(count: 32))
         try await keys.refresh(at: start)
@@ -52,7 +54,7 @@ final class SigningKeysTests: XCTestCase {
         XCTAssertThrowsError(try JWT.verified(token, .es256, type: "t", by: keys.signers))
     }
 
-    /// Row 69.
+    /// Row 69: the published keys have no private members.
     func testRow69NothingPrivateIsPublished() async throws {
         let keys = SigningKeys(in: MemoryStore(), sealKey: try .random(count: 32))
         try await keys.refresh(at: start)
@@ -67,7 +69,8 @@ final class SigningKeysTests: XCTestCase {
         XCTAssertEqual(Set(names(keys)).count, list.count)
     }
 
-    /// Another server with the same store and key signs with the same keys; without the key nobody does.
+    /// A second server with the same store and sealing key has the same signing keys. With another sealing key, they
+    /// cannot be opened.
     func testKeysAreSealed() async throws {
         let (store, sealKey) = (MemoryStore(), try SecretBytes.random(count: 32))
         let first = SigningKeys(in: store, sealKey: sealKey)
@@ -85,7 +88,7 @@ final class SigningKeysTests: XCTestCase {
         XCTAssertFalse(text.contains("PRIVATE"))
     }
 
-    /// JWT confusion: the algorithm and the type are ours to choose, not the token's.
+    /// Refuses tokens whose header names another algorithm, type or key: the provider decides on these, not the token.
     func testConfusedTokens() async throws {
         let keys = SigningKeys(in: MemoryStore(), sealKey: try .random(count: 32))
         try await keys.refresh(at: start)

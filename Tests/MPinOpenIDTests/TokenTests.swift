@@ -3,9 +3,11 @@ import MPinSecrets
 import MPinWire
 import XCTest
 
-/// Codes and the tokens that come of them, by the rows of the checklist.
+/// Tests codes and the tokens that they are redeemed for. Row numbers are those of the checklist by which the provider
+/// was built; each comment says what its row demands.
 final class TokenTests: XCTestCase {
-    /// Rows 36 to 38.
+    /// Row 38: a code is refused with another verifier, redirect URI or client. Row 37: it is also refused if it is
+    /// unknown. Row 36: a verifier is refused if the authorization request had no challenge.
     func testRows36To38ACodeIsBound() async throws {
         let test = try await ProviderUnderTest()
         let code = try await test.code()
@@ -19,16 +21,16 @@ final class TokenTests: XCTestCase {
             try await test.fault { try await test.redeem("x") },
         ]
         XCTAssertEqual(faults, Array(repeating: .invalidGrant, count: 6))
-        // Nothing of this has spent it.
+        // The refused requests have not used the code up.
         _ = try await test.redeem(code)
-        // A verifier where the request had no challenge: somebody has taken it out.
+        // A verifier without a challenge: somebody may have removed the challenge from the request.
         let bare = try await test.code(pkce: false)
         let downgraded = try await test.fault { try await test.redeem(bare) }
         XCTAssertEqual(downgraded, .invalidGrant)
         _ = try await test.redeem(bare, verifier: nil)
     }
 
-    /// Row 37: a minute.
+    /// Row 37: a code is valid for 60 s.
     func testRow37ACodeLivesForAMinute() async throws {
         let test = try await ProviderUnderTest()
         let (early, late) = (try await test.code(), try await test.code())
@@ -39,7 +41,7 @@ final class TokenTests: XCTestCase {
         XCTAssertEqual(fault, .invalidGrant)
     }
 
-    /// Row 39: of 50 one gets the tokens, and they are dead, because 49 have tried.
+    /// Row 39: of 50 requests with the same code one gets tokens. They are already revoked, because 49 others tried.
     func testRow39OneUse() async throws {
         let test = try await ProviderUnderTest()
         let code = try await test.code()
@@ -52,7 +54,8 @@ final class TokenTests: XCTestCase {
         XCTAssertEqual(fault, .invalidToken)
     }
 
-    /// Row 39: also when the code is brought again half an hour later, and with its refresh tokens.
+    /// Row 39: a code that is used again 800 s later, long after its end, also revokes the tokens of its first use,
+    /// refresh tokens among them.
     func testRow39AReplayRevokes() async throws {
         let test = try await ProviderUnderTest()
         let code = try await test.code(scope: "openid offline_access")
@@ -73,7 +76,7 @@ final class TokenTests: XCTestCase {
             })
     }
 
-    /// Rows 48 to 53.
+    /// Rows 48 to 53: each claim of an ID token.
     func testRows48To53TheIDToken() async throws {
         let test = try await ProviderUnderTest()
         let login = test.now.epochSeconds
@@ -95,17 +98,18 @@ final class TokenTests: XCTestCase {
         let half = Base64URL.encode(Array(SHA256.hash(Array(answer.accessToken.utf8)).prefix(16)))
         XCTAssertEqual(claims["at_hash"], .string(half))
         XCTAssertNil(claims["azp"])
-        // Row 53: what the scopes stand for is at userinfo.
+        // Row 53: the claims of the scopes are at userinfo, and not in the ID token.
         XCTAssertEqual([claims["email"], claims["name"]], [nil, nil])
         let plain = try decoded(try await test.redeem(try await test.code()).idToken).claims
         XCTAssertNil(plain["nonce"])
-        // The same user is the same, and nobody sees who.
+        // The same user has the same `sub` in each token, and the user id cannot be read from it.
         XCTAssertEqual(plain["sub"], claims["sub"])
         guard case .string(let subject)? = claims["sub"] else { return XCTFail("no sub") }
         XCTAssertEqual(subject.utf8.count, 43)
     }
 
-    /// Rows 51 and 53: by client another amr, and the claims in the ID token, too.
+    /// Row 51: the client's setting changes `amr`. Row 53: with another setting, the claims of the scopes are in the ID
+    /// token.
     func testRows51And53SwitchesOfAClient() async throws {
         let test = try await ProviderUnderTest {
             $0.claimsInIDToken = true
@@ -118,7 +122,7 @@ final class TokenTests: XCTestCase {
         XCTAssertNil(claims["name"])
     }
 
-    /// Row 48: who a user is to which client.
+    /// Row 48: the `sub` of a user for public, pairwise and user-id clients.
     func testRow48Subjects() async throws {
         let test = try await ProviderUnderTest()
         let subjects = test.provider.subjects
@@ -137,13 +141,14 @@ final class TokenTests: XCTestCase {
         client.subject = .userID
         XCTAssertEqual(subject("alice"), "alice")
         XCTAssertTrue(subject("al\u{ef}ce").utf8.allSatisfy { $0 < 0x80 })
-        // Whoever opens the same store calls them the same.
+        // A second provider on the same store computes the same names.
         let again = try await Subjects(in: test.store)
         client.subject = .public
         XCTAssertEqual(again.subject(of: "alice", for: client), open)
     }
 
-    /// Rows 45 and 46.
+    /// Row 45: the token answer has the lifetime and the granted scopes. Row 46: the access token has the client's
+    /// audience and its own type.
     func testRows45And46TheAccessToken() async throws {
         let test = try await ProviderUnderTest { $0.audiences = ["https://api.example"] }
         let answer = try await test.redeem(try await test.code(scope: "email openid wild"))
@@ -157,7 +162,7 @@ final class TokenTests: XCTestCase {
         XCTAssertEqual(answer.json["token_type"], .string("Bearer"))
         XCTAssertEqual(answer.json["expires_in"], .int(900))
         XCTAssertNil(answer.json["refresh_token"])
-        // Neither is the other.
+        // An ID token is not accepted as an access token, nor an access token as an ID token hint.
         let asAccess = try await test.bearerFault(answer.idToken)
         XCTAssertEqual(asAccess, .invalidToken)
         let request = "client_id=app&redirect_uri=\(ProviderUnderTest.uri)&response_type=code&scope=openid"
@@ -166,7 +171,7 @@ final class TokenTests: XCTestCase {
         XCTAssertEqual(fault.code, .invalidRequest)
     }
 
-    /// Row 55, and the end of an access token.
+    /// Row 55: userinfo gives the claims of the scopes, as long as the access token is valid.
     func testRow55Userinfo() async throws {
         let test = try await ProviderUnderTest()
         let answer = try await test.redeem(try await test.code(scope: "openid email"))
@@ -187,7 +192,7 @@ final class TokenTests: XCTestCase {
         XCTAssertEqual(old, .invalidToken)
     }
 
-    /// Row 55: a token that is not for userinfo.
+    /// Row 55: userinfo refuses an access token without the scope `openid`.
     func testRow55ATokenWithoutOpenID() async throws {
         let test = try await ProviderUnderTest()
         let answer = try await test.redeem(try await test.code(scope: "openid email offline_access"))
@@ -197,7 +202,7 @@ final class TokenTests: XCTestCase {
         XCTAssertEqual(fault, .insufficientScope)
     }
 
-    /// Row 32: at userinfo by name, as far as the client may have it.
+    /// Row 32: userinfo gives the claims that the parameter `claims` names, if the client may ask for their scope.
     func testRow32ClaimsByName() async throws {
         let test = try await ProviderUnderTest { $0.scopes = ["openid", "profile"] }
         let wanted = #"{"userinfo":{"name":{"essential":true},"email":null}}"#
@@ -207,7 +212,7 @@ final class TokenTests: XCTestCase {
         XCTAssertNil(claims["email"])
     }
 
-    /// Row 31.
+    /// Row 31: an ID token hint is accepted after it has expired; one for another user gives an error.
     func testRow31Hints() async throws {
         let test = try await ProviderUnderTest()
         let hint = try await test.redeem(try await test.code()).idToken
@@ -229,7 +234,7 @@ final class TokenTests: XCTestCase {
             let step = try await step(forged, "alice@example.com")
             XCTAssertNil(step)
         }
-        // One that was made for another client.
+        // An ID token that was issued to another client is refused as a hint.
         let foreign = try await test.redeem(try await test.code(of: "phone"), by: "phone").idToken
         let other = try await step(foreign, "alice@example.com")
         XCTAssertNil(other)

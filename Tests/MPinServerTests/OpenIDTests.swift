@@ -3,8 +3,9 @@ import MPinServer
 import MPinStore
 import XCTest
 
-/// The OpenID provider where only this process can look: its limits, its start, what the audit log says. The rest is
-/// `make oidc-test`.
+/// Tests of the OpenID provider that need to be in the server's process: its limits, its start, its audit log. `make
+/// oidc-test` has the others. Row numbers are those of the checklist by which the provider was built; each comment says
+/// what its row demands.
 final class OpenIDTests: XCTestCase {
     private static let secret = "a secret for tests, longer than it must be"
     private static let hash = Hex.encode(SHA256.hash(Array(secret.utf8)))
@@ -21,7 +22,8 @@ final class OpenIDTests: XCTestCase {
         try server.backend.call("POST", "/oidc/token", body, headers: Self.form)
     }
 
-    /// Row 43: guesses are few, for an address and for a client; who is right is not refused.
+    /// Row 43: after some wrong secrets, requests of that client or address get 429. Requests with the right secret are
+    /// not limited.
     func testRow43Guesses() throws {
         let server = try InProcess(
             change: {
@@ -39,7 +41,7 @@ final class OpenIDTests: XCTestCase {
         let refused = try token(server, "client_id=app&client_secret=guess&grant_type=x")
         XCTAssertEqual(refused.status, 429)
         XCTAssertNotNil(refused.headers["retry-after"])
-        // Of a client that is right only what is wrong is counted.
+        // The right secret is accepted, although wrong ones of this client get 429.
         XCTAssertEqual(try token(server, right).object["error"] as? String, "invalid_request")
         var statuses: [Int] = []
         for number in 0..<60 where statuses.last != 429 {
@@ -49,7 +51,8 @@ final class OpenIDTests: XCTestCase {
         XCTAssertEqual(statuses.count, 55)
     }
 
-    /// Row 1, and row 73: where browsers would send cookies in the clear there is no provider.
+    /// Rows 1 and 73: refuses issuers with http, because browsers would send cookies unencrypted, and issuers that are
+    /// no plain URL.
     func testRows1And73IssuersThatAreNone() throws {
         let all = AllInOne(stateFolder: NSTemporaryDirectory() + "mpin-openid-" + UUID().uuidString)
         defer { try? FileManager.default.removeItem(atPath: all.stateFolder) }
@@ -67,7 +70,7 @@ final class OpenIDTests: XCTestCase {
         }
     }
 
-    /// Requests of any size and kind get an answer that tells what is wrong, and the server goes on.
+    /// Malformed and too large requests get an error that says what is wrong, and the server goes on.
     func testRequestsThatAreNone() throws {
         let server = try InProcess(clients: Self.clients).keep(in: self)
         let long = String(repeating: "x", count: 9000)

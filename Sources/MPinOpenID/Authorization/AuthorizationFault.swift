@@ -1,5 +1,5 @@
-/// Why an authorization request is refused, as its client is told (RFC 6749 section 4.1.2.1, OpenID Connect Core section
-/// 3.1.2.6).
+/// An error that the client gets as the answer to its authorization request (RFC 6749 section 4.1.2.1, OpenID Connect
+/// Core section 3.1.2.6).
 package struct AuthorizationFault: Error, Sendable, Equatable {
     package enum Code: String, Sendable {
         case invalidRequest = "invalid_request"
@@ -19,7 +19,8 @@ package struct AuthorizationFault: Error, Sendable, Equatable {
     }
 
     package let code: Code
-    /// For who writes the client; it quotes nothing of the request.
+    /// A sentence for the developer of the client. It quotes nothing from the request, because whoever made that may be
+    /// an attacker.
     package let description: String
 
     package init(_ code: Code, _ description: String) {
@@ -28,20 +29,21 @@ package struct AuthorizationFault: Error, Sendable, Equatable {
     }
 }
 
-/// Why a browser gets a page and is sent nowhere: who asks is not known, or where the answer should go is not that
-/// client's.
+/// The reason why the browser shows an error page and is not sent back to the client. Either nobody can be trusted with
+/// an answer, because the client is unknown or the redirect URI is not one of the client's; or the request is malformed.
 package enum PageFault: Error, Sendable, Equatable {
     case noClient
     case unknownClient
     case noRedirectURI
-    /// What was asked for, for the log.
+    /// The redirect URI that the request has and the client has not registered. It is written to the log.
     case foreignRedirectURI(String)
     case tooLongState
-    /// Not one request in the form that one has.
+    /// The parameters cannot be read, because they are not form-encoded text.
     case unreadable
 }
 
-/// Where the answer to an authorization request goes.
+/// Where the answer to an authorization request goes: the client's redirect URI, and how the browser carries the answer
+/// there.
 package struct ReturnAddress: Sendable, Equatable, Codable {
     package enum Mode: String, Sendable, Codable, CaseIterable {
         case query
@@ -51,10 +53,11 @@ package struct ReturnAddress: Sendable, Equatable, Codable {
     package let clientID: String
     package let redirectURI: RedirectURI
     package var mode = Mode.query
-    /// As it was sent; nil: none was.
+    /// The parameter `state`, which goes back unchanged. Nil if the request had none.
     package let state: String?
 
-    /// What goes there: `members`, the state, and who answers (RFC 9207).
+    /// Returns the parameters of the answer: `members`, then `state` if there is one, then `iss` with the issuer, which
+    /// tells a client of several providers who answered (RFC 9207).
     package func answer(_ members: [(String, String)], issuer: String) -> [(String, String)] {
         members + (state.map { [("state", $0)] } ?? []) + [("iss", issuer)]
     }

@@ -1,7 +1,7 @@
 import MPinStore
 
-/// A request to log a user in for a client (RFC 6749 section 4.1.1, OpenID Connect Core section 3.1.2.1), read and found in
-/// order.
+/// An authorization request, by which a client asks to log a user in (RFC 6749 section 4.1.1, OpenID Connect Core
+/// section 3.1.2.1). It has been read and checked.
 package struct AuthorizationRequest: Sendable, Equatable, Codable, Storable {
     package enum Prompt: String, Sendable, Codable, CaseIterable {
         case none
@@ -11,33 +11,37 @@ package struct AuthorizationRequest: Sendable, Equatable, Codable, Storable {
     }
 
     package let address: ReturnAddress
-    /// Those of the asked ones that the client may have, `openid` among them.
+    /// The requested scopes that the client may have. `openid` is always one of them.
     package let scopes: [String]
     package let nonce: String?
     package let prompts: Set<Prompt>
-    /// Seconds since the PIN was entered, at most; 0 stands for a new login.
+    /// The greatest number of seconds that may have passed since the user entered the PIN. 0 requires a new login. Nil
+    /// if the client sets no limit.
     package let maxAge: Int?
-    /// A name that the user may be known by, unread.
+    /// The parameter `login_hint`. It has no effect.
     package let loginHint: String?
-    /// An ID token of the user that the client means, until it has been read.
+    /// The parameter `id_token_hint`: an ID token of the user that the client wants to be logged in. Nil after
+    /// `expect(_:)` has stored the token's `sub`.
     package private(set) var idTokenHint: String?
-    /// That user's `sub`, and the one of the parameter `claims`; nil: anybody.
+    /// The `sub` of the user that the ID token hint names. Nil if the request has no such hint, and until the hint has
+    /// been checked. (The parameter `claims` can name a user, too: see `claims.subject`.)
     private var subject: String?
-    /// Languages, the best first.
+    /// The languages of the parameter `ui_locales`, the preferred one first.
     package let locales: [String]
     package let pkce: PKCE?
     package let claims: RequestedClaims
 
-    /// What reading a request comes to.
+    /// The result of reading a request.
     package enum Reading: Sendable, Equatable {
         case accepted(AuthorizationRequest)
-        /// A page says so: nobody can be trusted with an answer.
+        /// The browser shows an error page, and the client hears nothing.
         case refused(PageFault)
-        /// The client is told.
+        /// The client gets the error at its redirect URI.
         case returned(AuthorizationFault, to: ReturnAddress)
     }
 
-    /// Reads the request of `client`, which is the one of that id, or nil where there is none that may ask.
+    /// Reads the parameters of a request. `client` is the registered client with the request's `client_id`, or nil if
+    /// there is none.
     package static func read(_ parameters: RequestParameters, of client: Client?) -> Reading {
         let address: ReturnAddress
         do throws(PageFault) { address = try returnAddress(parameters, client) } catch { return .refused(error) }
@@ -58,20 +62,21 @@ package struct AuthorizationRequest: Sendable, Equatable, Codable, Storable {
         guard let uri = client.redirectURI(requested) else { throw .foreignRedirectURI(requested) }
         let state = parameters["state"]
         guard state.map({ $0.utf8.count <= maxStateBytes }) ?? true else { throw .tooLongState }
-        // An answer to one that cannot be read goes where all clients look for it.
+        // If `response_mode` is unknown, the error goes back in the query, where every client looks for an answer.
         let mode = parameters["response_mode"].flatMap(ReturnAddress.Mode.init) ?? .query
         return ReturnAddress(clientID: client.id, redirectURI: uri, mode: mode, state: state)
     }
 }
 
 extension AuthorizationRequest {
-    /// The hint was for that user.
+    /// Stores the `sub` from the ID token hint, after the hint was verified.
     mutating func expect(_ subject: String) {
         self.subject = subject
         idTokenHint = nil
     }
 
-    /// Whether the client means a user of that `sub`.
+    /// Returns whether a user with this `sub` is the one that the client wants, by the ID token hint and by the
+    /// parameter `claims`. Any user is, if the request has neither.
     func expects(_ subject: String) -> Bool {
         [self.subject, claims.subject].allSatisfy { $0 ?? subject == subject }
     }
@@ -114,7 +119,8 @@ extension AuthorizationRequest {
         }
     }
 
-    /// What the client may not have is left out, and the token answer says what is left. Order is the one asked in.
+    /// Returns the requested scopes that the client may have, in the requested order. Others are left out without an
+    /// error; the answer of the token endpoint tells the client which scopes it got.
     private static func scopes(_ parameters: RequestParameters, _ client: Client) throws(AuthorizationFault) -> [String]
     {
         let asked = parameters.words("scope") ?? []
@@ -131,12 +137,13 @@ extension AuthorizationRequest {
         return allowed
     }
 
-    /// RFC 6749 section 3.3: visible ASCII without quotation mark and backslash.
+    /// Returns whether all characters may be in a scope (RFC 6749 section 3.3): visible ASCII except quotation mark and
+    /// backslash.
     private static func isScope(_ text: String) -> Bool {
         text.utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != 0x22 && $0 != 0x5c }
     }
 
-    /// One that is handed on unread.
+    /// Returns a parameter as it was sent, after checking its length only. Nil if there is none.
     private static func text(_ name: String, _ parameters: RequestParameters) throws(AuthorizationFault) -> String? {
         guard let text = parameters[name] else { return nil }
         guard text.utf8.count <= maxStateBytes else {

@@ -1,24 +1,26 @@
 package import MPinStore
 
-/// What a browser must do next for its login to go on.
+/// What must happen next in the browser during a login for a client.
 package enum AuthorizationStep: Sendable, Equatable {
-    /// Enter a PIN.
+    /// The user enters a PIN on the phone.
     case login
-    /// Say whether it is this user, whose phone has typed the number of the page.
+    /// The person at the browser confirms that this user's phone is theirs. It is asked if the phone found the browser
+    /// by an access number, which somebody else may have typed.
     case confirmation(UserLogin)
-    /// Say which user it is.
+    /// The user confirms this account, or chooses another one.
     case account(UserLogin)
-    /// Say what the client may have.
+    /// The user allows or denies the client what it asks for.
     case consent(UserLogin)
-    /// Go back to the client.
+    /// The browser goes back to the client with a code.
     case answer(UserLogin)
-    /// Go back with a fault.
+    /// The browser goes back to the client with an error.
     case refusal(AuthorizationFault)
 }
 
 extension AuthorizationRequest {
-    /// The next step of a login that has come so far. `isExpected`: whether a user is the one that the request means;
-    /// `isAllowed`: whether the client may have what it asks for without a question.
+    /// Returns the next step of a login that has come as far as `progress` says. `isExpected` returns whether a user is
+    /// the one that the request means. `isAllowed` says whether the client may have what it asks for without a consent
+    /// page.
     package func step(
         _ progress: LoginProgress, isExpected: (UserLogin) -> Bool, isAllowed: Bool, at now: Moment
     ) -> AuthorizationStep {
@@ -40,11 +42,12 @@ extension AuthorizationRequest {
     private func isNewEnough(_ login: UserLogin, at now: Moment) -> Bool {
         guard !prompts.contains(.login) else { return false }
         guard let maxAge else { return true }
-        // A maximum of 0 stands for a new PIN, however fast the browser comes back.
+        // max_age=0 always requires a new PIN, even if the last one was entered only a moment ago.
         return maxAge > 0 && now <= login.time.adding(seconds: maxAge)
     }
 
-    /// Without a page where the client wants none.
+    /// Returns `step`, which needs a page. With `prompt=none` the client wants no page, so it returns the refusal with
+    /// `fault` instead.
     private func asking(_ step: AuthorizationStep, or fault: AuthorizationFault) -> AuthorizationStep {
         prompts.contains(.none) ? .refusal(fault) : step
     }

@@ -1,18 +1,20 @@
 import MPinWire
 
-/// The parameter `claims` (OpenID Connect Core section 5.5): claims by name and place. Whether one is essential makes no
-/// difference, because a missing one is no error, except for `acr`.
+/// The parameter `claims` (OpenID Connect Core section 5.5): the names of the claims that a client wants at userinfo,
+/// and of those that it wants in the ID token. The flag `essential` has an effect for the claim `acr` only: if a login
+/// cannot have an essential `acr`, the request is refused. Other claims may be missing without an error.
 package struct RequestedClaims: Sendable, Equatable, Codable {
     package private(set) var userinfo: [String] = []
     package private(set) var idToken: [String] = []
-    /// The one user that the client means, by `sub`.
+    /// The `sub` of the one user that the client wants. Nil if it accepts any user.
     package private(set) var subject: String?
-    /// Nil: any will do. Else one of these must be met.
+    /// The values of an essential `acr`: a login must have one of them. Nil if the client requires none.
     package private(set) var acr: [String]?
 
     package init() {}
 
-    /// nil for what is no JSON object whose members `userinfo` and `id_token` are objects of null and objects.
+    /// Nil if the text is not a JSON object, or if its member `userinfo` or `id_token` is not an object in which every
+    /// claim is null or an object.
     package init?(_ text: String) {
         guard case .object(let places)? = try? JSON.decode(JSONValue.self, from: Array(text.utf8).span),
             let userinfo = Self.claims(places["userinfo"]), let idToken = Self.claims(places["id_token"])
@@ -23,7 +25,8 @@ package struct RequestedClaims: Sendable, Equatable, Codable {
         if let acr = idToken["acr"], acr["essential"] == .bool(true) { self.acr = Self.values(acr) }
     }
 
-    /// The claims of one place.
+    /// Returns the claims in one member, `userinfo` or `id_token`: empty if the member is missing or null, nil if it is
+    /// malformed.
     private static func claims(_ place: JSONValue?) -> [String: JSONValue]? {
         guard let place, place != .null else { return [:] }
         guard case .object(let claims) = place else { return nil }
@@ -31,7 +34,7 @@ package struct RequestedClaims: Sendable, Equatable, Codable {
         return areForms ? claims : nil
     }
 
-    /// `value` or `values`, nil where it says neither.
+    /// Returns the values that a claim must have, from its member `value` or `values`. Nil if it has neither.
     private static func values(_ claim: JSONValue) -> [String]? {
         if case .string(let value)? = claim["value"] { return [value] }
         guard case .array(let values)? = claim["values"] else { return nil }

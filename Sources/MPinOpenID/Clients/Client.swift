@@ -1,46 +1,47 @@
 package import MPinStore
 
-/// A program whose users log in here, as the operator has registered it (OpenID Connect Core section 2: a relying party).
+/// A program whose users log in at this provider, as the operator has registered it. OpenID Connect Core section 2
+/// calls it a relying party.
 package struct Client: Sendable, Equatable {
-    /// How it says at the token endpoint who it is (RFC 6749 section 2.3.1).
+    /// How the client proves its identity at the token endpoint (RFC 6749 section 2.3.1).
     package enum AuthMethod: String, Sendable, Codable, CaseIterable {
-        /// A public client: a program that cannot keep a secret.
+        /// For a public client: a program that cannot keep a secret, such as an app on a phone.
         case none
         case basic = "client_secret_basic"
         case post = "client_secret_post"
     }
 
-    /// What it may hand in for tokens.
+    /// What the client may exchange for tokens (`grant_type` of a token request).
     package enum Grant: String, Sendable, Codable, CaseIterable {
         case authorizationCode = "authorization_code"
         case refreshToken = "refresh_token"
     }
 
-    /// What `sub` is for it.
+    /// Which name of a user the client gets in the claim `sub`.
     package enum Subject: String, Sendable, Codable, CaseIterable {
-        /// The same for all clients.
+        /// The same name at all clients with this setting.
         case `public`
-        /// Another one for each ``Client/sector``.
+        /// A different name in each ``Client/sector``, so that clients of different sectors cannot compare their users.
         case pairwise
         /// The user id, as MIRACL's clients expect.
         case userID = "user-id"
     }
 
-    /// What `amr` tells it.
+    /// What the client gets in the claim `amr`.
     package enum AMRStyle: String, Sendable, Codable, CaseIterable {
-        /// What happened: `mfa`, `pin`, `hwk` (RFC 8176).
+        /// The factors of the login: `mfa`, `pin`, `hwk` (RFC 8176).
         case factors
-        /// MIRACL's one word `token`.
+        /// The one word `token`, as MIRACL's platform says.
         case token
     }
 
-    /// In seconds.
+    /// The lifetimes of the client's tokens, in seconds.
     package struct Lifetimes: Sendable, Equatable, Codable {
         package var accessToken = 900
         package var idToken = 900
-        /// Of a refresh token that is not used.
+        /// How long a refresh token lives without being used.
         package var refreshIdle = 30 * 86_400
-        /// From the login on, however often it is used.
+        /// How long refresh tokens can be renewed after the login.
         package var refreshMax = 180 * 86_400
 
         package init() {}
@@ -48,37 +49,39 @@ package struct Client: Sendable, Equatable {
 
     /// 1 to 64 characters of `A-Z a-z 0-9 . _ ~ -`.
     package let id: String
-    /// For the login page.
+    /// The name on the login page.
     package var name: String
-    /// An https URL.
+    /// The https URL of the logo on the login page. Nil if there is none.
     package var logo: String?
     package var authMethod = AuthMethod.basic
-    /// At most two, the newest first; none where it is public.
+    /// At most two secrets, the newest first. Empty for a public client.
     package var secrets: [ClientSecret] = []
     package var redirectURIs: [RedirectURI] = []
     package var postLogoutURIs: [RedirectURI] = []
-    /// `https`, or `http` on this machine.
+    /// Where the client is told of a logout: an `https` URL, or `http` on this machine.
     package var backchannelLogoutURI: RedirectURI?
     package var grants: Set<Grant> = [.authorizationCode]
-    /// Those that it may ask for.
+    /// The scopes that the client may ask for.
     package var scopes = Client.defaultScopes
-    /// What its access tokens are for; none: the provider itself.
+    /// The audiences (`aud`) of the client's access tokens. If there are none, the audience is the issuer.
     package var audiences: [String] = []
-    /// Of its pages that call from the browser.
+    /// The origins of the client's pages that call the provider from scripts (CORS).
     package var origins: [WebOrigin] = []
     package var subject = Subject.public
-    /// Whose pairwise subjects it shares (Core section 8.1); fixed once it has one, or its users would become others.
+    /// Clients with the same sector get the same pairwise `sub` of a user (OpenID Connect Core section 8.1). Once set,
+    /// it stays when redirect URIs change; otherwise the client would take its users for new ones.
     package var sector: String?
     package var lifetimes = Lifetimes()
-    /// Whether a confidential one must use PKCE, too; public ones always must.
+    /// Whether a client with a secret must use PKCE. Public clients must in any case.
     package var requiresPKCE = false
-    /// The operator's own: nobody is asked for consent.
+    /// Whether the operator owns the client, so that its users are not asked for consent.
     package var isFirstParty = false
     package var isDisabled = false
     package var amr = AMRStyle.factors
-    /// Whether the claims of `profile` and `email` are in the ID token, too.
+    /// Whether the claims of the scopes `profile` and `email` are in the ID token, and not only at userinfo.
     package var claimsInIDToken = false
-    /// Whether it gets a refresh token without the scope `offline_access`: for the operator's own apps.
+    /// Whether the client gets refresh tokens without the scope `offline_access`. It is meant for the operator's own
+    /// apps.
     package var refreshesWithoutOfflineAccess = false
     package var created: Moment
 
@@ -93,13 +96,13 @@ package struct Client: Sendable, Equatable {
     package var isPublic: Bool { authMethod == .none }
     package var mustUsePKCE: Bool { isPublic || requiresPKCE }
 
-    /// The URI to answer at where `requested` is registered: the same text, or of a public client on this machine the same
-    /// with another port. nil: the browser must not be sent there.
+    /// Returns the redirect URI for the answer to a request with `requested`. It must equal a registered one; only a
+    /// public client with a URI on a loopback address may use another port. Nil if the browser must not be sent there.
     package func redirectURI(_ requested: String) -> RedirectURI? {
         Self.registered(requested, in: redirectURIs, anyPort: isPublic)
     }
 
-    /// The same for a browser that has logged out.
+    /// Returns where the browser may go after a logout, by the rules of `redirectURI(_:)`.
     package func postLogoutURI(_ requested: String) -> RedirectURI? {
         Self.registered(requested, in: postLogoutURIs, anyPort: isPublic)
     }
@@ -109,8 +112,8 @@ package struct Client: Sendable, Equatable {
         return uris.contains { $0.admits(uri, anyPort: anyPort) } ? uri : nil
     }
 
-    /// The one host that its users are sent back to, or its id where it has no website: see ``sector``. nil: several hosts,
-    /// so the operator must say.
+    /// Returns the sector that the client has if the operator sets none: the one host of its https redirect URIs, or
+    /// its id if it has no https redirect URI. Nil if there are several hosts; then the operator must set ``sector``.
     package var sectorOfURIs: String? {
         let hosts = Set(redirectURIs.filter { $0.scheme == "https" }.map(\.host))
         return hosts.count > 1 ? nil : hosts.first ?? id

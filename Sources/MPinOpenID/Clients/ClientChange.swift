@@ -1,5 +1,5 @@
-/// What an operator wants of a client: some members and their new texts. The command line, the file of clients and the
-/// admin API all come down to it, so that one rule holds for all three.
+/// The members of a client that an operator sets, with their new texts. The command line and the file of clients both
+/// make such a change, so that the same checks hold for both.
 package struct ClientChange: Sendable {
     private var members: [(member: ClientMember, texts: [String])] = []
 
@@ -7,12 +7,12 @@ package struct ClientChange: Sendable {
 
     package var isEmpty: Bool { members.isEmpty }
 
-    /// The names of the members, for the audit log.
+    /// The names of the members that are set, for the audit log.
     package var names: [String] { members.map(\.member.name) }
 
     package mutating func set(_ member: ClientMember, _ texts: [String]) { members.append((member, texts)) }
 
-    /// Makes the change, and throws where what comes out is no client.
+    /// Makes the change. Throws if a text is refused, or if the resulting client is not a valid one.
     package func apply(to client: inout Client) throws(ClientFault) {
         for (member, texts) in members { try member.set(&client, texts) }
         client.settle()
@@ -21,7 +21,7 @@ package struct ClientChange: Sendable {
 }
 
 extension Client {
-    /// `A-Z a-z 0-9 . _ ~ -`, 1 to 64 of them.
+    /// Returns whether `text` can be a client id: 1 to 64 characters of `A-Z a-z 0-9 . _ ~ -`.
     package static func isID(_ text: String) -> Bool {
         (1...64).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in
@@ -34,13 +34,14 @@ extension Client {
             }
     }
 
-    /// What follows from the other members: a public client has no secrets, and the first sector stays.
+    /// Sets what follows from other members: a public client has no secrets, and a pairwise client without a sector
+    /// gets one.
     fileprivate mutating func settle() {
         if isPublic { secrets = [] }
         if subject == .pairwise, sector == nil { sector = sectorOfURIs }
     }
 
-    /// What the members lack or contradict together.
+    /// Throws if a required member is missing, or if members contradict each other.
     fileprivate func check() throws(ClientFault) {
         guard Self.isID(id) else { throw ClientFault("id", "must be 1 to 64 of A-Z a-z 0-9 . _ ~ -") }
         guard grants.contains(.authorizationCode) else { throw ClientFault("grant", "needs authorization_code") }
@@ -55,7 +56,8 @@ extension Client {
         try checkRefresh()
     }
 
-    /// A refresh token needs the grant, and a way to get one.
+    /// Throws if the client could ask for refresh tokens but not redeem them. Only the operator's own clients can get
+    /// them without the scope `offline_access`.
     private func checkRefresh() throws(ClientFault) {
         let isOffline = scopes.contains("offline_access")
         guard !refreshesWithoutOfflineAccess || isFirstParty else {

@@ -1,4 +1,4 @@
-/// Why a client cannot be registered as the operator wants it, in one line that names the member.
+/// The reason why a client cannot be registered or changed, in one line that begins with the name of the member.
 package struct ClientFault: Error, Equatable, CustomStringConvertible {
     package let description: String
 

@@ -1,25 +1,26 @@
-/// One member of a client that an operator sets: by the option `--name`, and in the file of clients by `name:`.
+/// A member of a client that an operator can set, by an option of `mpind client` or by a key in the file of clients.
+/// Option and key have the member's name.
 package struct ClientMember: Sendable {
     package enum Kind: Sendable {
-        /// One text; an empty one takes the member away.
+        /// One text. An empty text removes the member.
         case text
         /// `true` or `false`.
         case flag
         case number
-        /// Texts; they take the place of those before.
+        /// Several texts, which replace the present ones.
         case list
     }
 
     package let name: String
     package let kind: Kind
-    /// What it is set to, one text unless it is a list.
+    /// Returns the present value: several texts if the member is a list, otherwise one, or none if it is not set.
     package let texts: @Sendable (Client) -> [String]
     let set: @Sendable (inout Client, [String]) throws(ClientFault) -> Void
 
-    /// The member of that name.
+    /// Returns the member with this name. Nil if there is none.
     package static func named(_ name: String) -> ClientMember? { all.first { $0.name == name } }
 
-    /// In the order in which they are shown.
+    /// All members, in the order in which `mpind client show` prints them.
     package static let all: [ClientMember] = identity + addresses + rights + tokens
 
     private static let identity = [
@@ -68,7 +69,7 @@ package struct ClientMember: Sendable {
         },
         ClientMember(name: "scope", kind: .list, texts: \.scopes) { client, texts throws(ClientFault) in
             client.scopes = try each("scope", texts) { text throws(ClientFault) in
-                // RFC 6749 section 3.3.
+                // A scope has no quotation mark and no backslash (RFC 6749 section 3.3).
                 guard isToken(text), !text.contains("\""), !text.contains("\\") else {
                     throw ClientFault("scope", "\(text) is none")
                 }
@@ -156,7 +157,8 @@ extension ClientMember {
         }
     }
 
-    /// At most a hundred, each once; one empty text is none at all.
+    /// Reads each text of a list. Throws if there are more than 100, or if two are equal. A single empty text makes the
+    /// list empty.
     private static func each<Value: Hashable>(
         _ name: String, _ texts: [String], _ read: (String) throws(ClientFault) -> Value
     ) throws(ClientFault) -> [Value] {
@@ -173,7 +175,7 @@ extension ClientMember {
 
     private static func optional(_ text: String?) -> [String] { text.map { [$0] } ?? [] }
 
-    /// Visible ASCII, 1 to 256 characters.
+    /// Returns whether `text` has 1 to 256 characters, all of them visible ASCII.
     private static func isToken(_ text: String) -> Bool {
         (1...256).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }

@@ -1,7 +1,7 @@
 package import MPinStore
 
-/// The clients of a provider: those of the store, which an operator changes while the server runs, and those of a file,
-/// which stay as they were read at the start.
+/// The registered clients. Some are in the store, where an operator can change them while the server runs. Others are
+/// in a file, which is read once at the start.
 package struct ClientRegistry: Sendable {
     private let clients: Table<Client>
     private let file: ClientsFile
@@ -11,13 +11,13 @@ package struct ClientRegistry: Sendable {
         self.file = file
     }
 
-    /// Disabled or not; nil: there is none.
+    /// Returns the client with this id, also if it is disabled. Nil if there is none.
     package func find(_ id: String, at now: Moment) async throws -> Client? {
         if let entry = file.entries[id] { return entry.client }
         return Client.isID(id) ? try await clients.read(id, at: now) : nil
     }
 
-    /// All, in the order of their ids.
+    /// Returns all clients, sorted by id.
     package func list(at now: Moment) async throws -> [Client] {
         var found = file.entries.values.map(\.client)
         var last: String?
@@ -29,11 +29,11 @@ package struct ClientRegistry: Sendable {
         return found.sorted { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }
     }
 
-    /// Where it is written that this client is as it is, `FILE:LINE`; nil: in no file.
+    /// Returns where the file has this client, as `FILE:LINE`. Nil if it is not in the file.
     package func place(of id: String) -> String? { file.place(of: id) }
 
-    /// Throws where the store has a client of the same id as one of the file: at the start, as nobody could say which of
-    /// the two is meant.
+    /// Throws if a client of the file has the same id as one in the store. It is called at the start, because nobody
+    /// could say which of the two is meant.
     package func requireSingleIDs(at now: Moment) async throws {
         for (id, entry) in file.entries.sorted(by: { $0.value.line < $1.value.line })
         where try await clients.contains(id, at: now) {
@@ -49,12 +49,13 @@ package struct ClientRegistry: Sendable {
         }
     }
 
-    /// The client as it is afterwards.
+    /// Changes a client of the store, and returns the changed client.
     package func change(_ id: String, _ change: ClientChange, at now: Moment) async throws -> Client {
         try await update(id, at: now) { client in try change.apply(to: &client) }
     }
 
-    /// Another secret, which `hash` is of. The present one stays good for `overlap` seconds, an older one ends.
+    /// Adds a new secret, of which only the hash is stored. The present one stays valid for `overlap` seconds, and an
+    /// older one ends at once.
     package func rotateSecret(
         _ id: String, to secret: String, overlap: Int, at now: Moment
     ) async throws -> Client {
@@ -90,11 +91,11 @@ package struct ClientRegistry: Sendable {
     }
 }
 
-/// Why the registry does not do what an operator wants.
+/// The reason why the registry refuses an operator's command.
 package enum ClientRegistryFault: Error, Equatable, CustomStringConvertible {
     case unknown(String)
     case exists(String)
-    /// And where it is written.
+    /// The client with this id is in the file, so it cannot be changed here. The second text is its place, `FILE:LINE`.
     case fixed(String, String)
     case isPublic(String)
     case sameSecret(String)

@@ -1,16 +1,17 @@
 package import MPinSecrets
 package import MPinStore
 
-/// What is kept of a client's secret.
+/// What the store keeps of a client's secret: its hash and its times.
 package struct ClientSecret: Sendable, Equatable, Codable {
-    /// An operator's own secret has so many characters at least, all of them visible ASCII.
+    /// The least number of characters of a secret that an operator chooses. All must be visible ASCII.
     package static let minCharacters = 32
     package static let maxCharacters = 256
 
-    /// SHA-256 of the secret, in hex: secrets are random, or long, so a slow hash would only cost the server.
+    /// SHA-256 of the secret, in hex. A slow password hash is not needed, because secrets are random or long, and it
+    /// would cost the server time at each request.
     package let hash: String
     package let created: Moment
-    /// The end of one that another has taken the place of; nil: none.
+    /// When the secret ends. It is set when a new secret replaces this one; nil means that it does not end.
     package var expires: Moment?
 
     package init(hash: String, created: Moment, expires: Moment? = nil) {
@@ -26,19 +27,20 @@ package struct ClientSecret: Sendable, Equatable, Codable {
     /// A new secret: 32 random bytes in base64url, 43 characters.
     package static func random() throws(RandomFailure) -> String { try OpaqueToken.random().text }
 
-    /// Whether an operator may choose `secret`.
+    /// Returns whether an operator may choose `secret`: it has the right length, and only visible ASCII.
     static func isAcceptable(_ secret: String) -> Bool {
         (minCharacters...maxCharacters).contains(secret.utf8.count)
             && secret.utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }
 
-    /// A secret of the operator's own: the one line of a file that nobody else may read.
+    /// Reads an operator's own secret from a file. The file must have one line, and nobody but its owner may read it.
     package static func load(_ path: String) throws -> String {
         let text = try SecretFile.load(path, limit: maxCharacters + 2).plainText
         return try accepted(text, from: path)
     }
 
-    /// `text` without the line's end. Throws where it is no good secret; `source` says whose it is.
+    /// Returns `text` without its line end. Throws if it is not an acceptable secret; `source` names the place that the
+    /// error message begins with.
     package static func accepted(_ text: String, from source: String) throws(ClientFault) -> String {
         let line = text.hasSuffix("\r\n") || text.hasSuffix("\n") ? String(text.dropLast()) : text
         guard isAcceptable(line) else {
@@ -48,7 +50,8 @@ package struct ClientSecret: Sendable, Equatable, Codable {
         return line
     }
 
-    /// In a time that does not depend on where the two differ.
+    /// Returns whether `hash` is that of this secret, and the secret has not ended. The time of the comparison does not
+    /// depend on where the hashes differ.
     package func matches(_ hash: [UInt8], at now: Moment) -> Bool {
         let isLive = expires.map { $0 > now } ?? true
         let own = Array(self.hash.utf8)

@@ -1,6 +1,7 @@
 import MPinStore
 
-/// A client as the store has it: JSON, of which an older version may lack members that came later.
+/// Stores a client as JSON. If an older version wrote it, members that were added later are missing; they then have
+/// their defaults.
 extension Client: Codable, Storable {
     private enum CodingKeys: String, CodingKey {
         case id, name, logo, authMethod, secrets, redirectURIs, postLogoutURIs, backchannelLogoutURI, grants, scopes

@@ -2,8 +2,8 @@ import MPinSecrets
 package import MPinStore
 import Yams
 
-/// Clients that an operator keeps in a file, a list of mappings: `id`, the members of ``ClientMember``, and for the secret
-/// `secret-file` or `secret-sha256`. It is read once, at the start.
+/// The clients in a YAML file of the operator. It is a list of mappings with `id`, the members in ``ClientMember``, and
+/// for the secret `secret-file` or `secret-sha256`. It is read once, at the start.
 package struct ClientsFile: Sendable {
     package struct Entry: Sendable {
         package let client: Client
@@ -11,10 +11,10 @@ package struct ClientsFile: Sendable {
     }
 
     package let path: String
-    /// By id.
+    /// The clients with their lines in the file, by client id.
     package private(set) var entries: [String: Entry] = [:]
 
-    /// Without a client.
+    /// The value that stands for no file: it has no client.
     package static let none = ClientsFile(path: "")
 
     private init(path: String) { self.path = path }
@@ -27,7 +27,7 @@ package struct ClientsFile: Sendable {
         try self.init(text, path: path, at: now)
     }
 
-    /// Of a text that came from `path`.
+    /// Reads clients from `text`. `path` is named in errors.
     package init(_ text: String, path: String, at now: Moment) throws(ClientsFileError) {
         self.init(path: path)
         let root: Node?
@@ -54,7 +54,7 @@ package struct ClientsFile: Sendable {
 
     package func place(of id: String) -> String? { entries[id].map { "\(path):\($0.line)" } }
 
-    /// The line where the text stops being YAML, and why.
+    /// Returns the line in which the YAML parser failed, and why.
     private static func reason(_ error: any Error) -> (Int, String) {
         switch error as? YamlError {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
@@ -74,7 +74,7 @@ package struct ClientsFileError: Error, Equatable, CustomStringConvertible {
     init(_ path: String, _ line: Int, _ text: String) { description = "\(path):\(line): \(text)" }
 }
 
-/// One mapping of the file.
+/// Reads one mapping of the file as a client.
 private struct ClientEntry {
     private let mapping: Node.Mapping
     private let path: String
@@ -89,7 +89,7 @@ private struct ClientEntry {
     func client(at now: Moment) throws(ClientsFileError) -> Client {
         guard let id = mapping["id"]?.scalar?.string else { throw ClientsFileError(path, line, "expected `id:`") }
         var client = Client(id: id, name: id, created: now)
-        // What only the whole client tells has the line of its beginning.
+        // A fault that concerns several members is reported with the first line of the client.
         do { try change().apply(to: &client) } catch let fault as ClientFault {
             throw ClientsFileError(path, faultyLine(fault), "\(id): \(fault)")
         } catch let error as ClientsFileError { throw error } catch {
@@ -122,13 +122,14 @@ private struct ClientEntry {
         return change
     }
 
-    /// The line of the member that a fault begins with.
+    /// Returns the line of the member that a fault names. If the mapping lacks that member, it is the first line of the
+    /// client.
     private func faultyLine(_ fault: ClientFault) -> Int {
         let name = String(fault.description.prefix { $0 != ":" && $0 != " " })
         return mapping.first { $0.key.scalar?.string == name }?.key.mark?.line ?? line
     }
 
-    /// Two at most, the newer one first.
+    /// Returns the secrets of `secret-file`, then those of `secret-sha256`. Throws if there are more than two.
     private func secrets(at now: Moment) throws(ClientsFileError) -> [ClientSecret] {
         var secrets: [ClientSecret] = []
         for file in try texts("secret-file") {
@@ -160,7 +161,8 @@ private struct ClientEntry {
 }
 
 extension Node {
-    /// The scalars of a list, or the one scalar; nil for anything else.
+    /// Returns the texts of a YAML list, or, if `isList` is false, the one text of a scalar. Nil if the node is of
+    /// another kind.
     fileprivate func texts(isList: Bool) -> [String]? {
         guard isList else { return scalar.map { [$0.string] } }
         guard case .sequence(let members) = self else { return nil }

@@ -1,24 +1,24 @@
 import Glibc
 
-/// Where a browser is sent with an answer: `https`, `http` on this machine, or a scheme of an app's own (RFC 6749 section
-/// 3.1.2, RFC 8252 section 7). A text that two programs could read differently is none, and nothing is ever normalised:
-/// two URIs are equal when their texts are.
+/// An address that a browser is sent to with an answer: `https`, `http` on this machine, or an app's own scheme (RFC
+/// 6749 section 3.1.2, RFC 8252 section 7). Texts that two programs could read differently are refused, and nothing is
+/// normalised, so two URIs are equal exactly if their texts are.
 package struct RedirectURI: Sendable, Hashable {
     /// The largest text in bytes.
     package static let maxBytes = 2048
 
-    /// As it was given, ASCII.
+    /// The URI as it was given, in ASCII.
     package let text: String
-    /// In lower case.
+    /// In lower case, because other texts are refused.
     package let scheme: String
-    /// In lower case, an IPv6 address in its brackets; empty in a scheme of an app's own.
+    /// In lower case; an IPv6 address is in brackets. Empty if the scheme is an app's own.
     package let host: String
-    /// nil: none was given.
+    /// Nil if the URI names no port.
     package let port: UInt16?
-    /// Path and query, or what follows the ":" of an app's own scheme.
+    /// Path and query; for an app's own scheme, all that follows the ":".
     private let rest: String
 
-    /// Throws what is wrong with `text`.
+    /// Throws the reason if `text` is not acceptable as a redirect URI.
     package init(_ text: String) throws(RedirectURIFault) {
         try Self.checkCharacters(Array(text.utf8))
         guard let colon = text.firstIndex(of: ":") else { throw .scheme }
@@ -39,22 +39,23 @@ package struct RedirectURI: Sendable, Hashable {
         guard !Self.hasDotSegment(rest) else { throw .dotSegment }
     }
 
-    /// An http address of this machine, not its name: the browser, not a name server, says who listens there.
+    /// Whether this is an http URI with a loopback address. The name `localhost` does not count, because a name server
+    /// could give it the address of another machine.
     package var isLoopbackAddress: Bool { scheme == "http" && Self.loopbackAddresses.contains(host) }
 
-    /// Of an app, not of the web.
+    /// Whether the scheme is an app's own, such as `com.example.app:`, and not http or https.
     package var hasAppScheme: Bool { host.isEmpty }
 
-    /// Neither path nor query.
+    /// Whether there is neither path nor query.
     var isBare: Bool { rest.isEmpty && !hasAppScheme }
 
-    /// What a `Content-Security-Policy` lists: `https://host:port`, or `com.example.app:`.
+    /// Returns the source for this URI in a `Content-Security-Policy`: `https://host:port`, or `com.example.app:`.
     package var origin: String {
         hasAppScheme ? "\(scheme):" : "\(scheme)://\(host)" + (port.map { ":\($0)" } ?? "")
     }
 
-    /// Whether an answer may go to `requested` where this one is registered: the same text, or, `anyPort`, on another port
-    /// of the same loopback address (RFC 8252 section 7.3).
+    /// Returns whether a browser may be sent to `requested` if this URI is registered. The texts must be equal; with
+    /// `anyPort`, the port of the same loopback address may differ (RFC 8252 section 7.3).
     package func admits(_ requested: RedirectURI, anyPort: Bool) -> Bool {
         if text == requested.text { return true }
         return anyPort && isLoopbackAddress && requested.isLoopbackAddress && host == requested.host
@@ -62,7 +63,7 @@ package struct RedirectURI: Sendable, Hashable {
     }
 }
 
-/// Why a text is no URI to send a browser to.
+/// The reason why a text is not accepted as a redirect URI.
 package enum RedirectURIFault: Error, Equatable, CustomStringConvertible {
     case length
     case character
@@ -74,7 +75,7 @@ package enum RedirectURIFault: Error, Equatable, CustomStringConvertible {
     case plainHTTP
     case dotSegment
 
-    /// For the operator, behind the URI and a colon.
+    /// For the operator. The message prints it after the URI and a colon.
     package var description: String {
         switch self {
         case .length: "must have 1 to \(RedirectURI.maxBytes) characters"
@@ -94,7 +95,7 @@ extension RedirectURI {
     private static let loopbackAddresses = ["127.0.0.1", "[::1]"]
     private static let loopbackHosts = loopbackAddresses + ["localhost"]
 
-    /// Visible ASCII that RFC 3986 knows, each `%` with its two digits.
+    /// Throws if there is a character that RFC 3986 does not allow, or a `%` without two hex digits.
     private static func checkCharacters(_ bytes: [UInt8]) throws(RedirectURIFault) {
         guard (1...maxBytes).contains(bytes.count) else { throw .length }
         guard !bytes.contains(UInt8(ascii: "#")) else { throw .fragment }
@@ -114,7 +115,8 @@ extension RedirectURI {
 
     private static let notInURIs = Array("\"<>\\^`{|}".utf8)
 
-    /// A domain name turned around, as an app owns it (RFC 8252 section 7.1): so never `javascript` or `data`.
+    /// Returns whether `scheme` is a domain name in reverse order, as an app that owns the domain uses it (RFC 8252
+    /// section 7.1). It must contain a dot, so `javascript` and `data` are refused.
     private static func isAppScheme(_ scheme: String) -> Bool {
         let labels = scheme.split(separator: ".", omittingEmptySubsequences: false)
         return labels.count > 1 && scheme.first?.isLetter == true
@@ -141,7 +143,8 @@ extension RedirectURI {
         return (String(host), number)
     }
 
-    /// A name of the domain name system in lower case, four decimal numbers, or an IPv6 address in brackets.
+    /// Returns whether `host` is a DNS name in lower case, an IPv4 address of four decimal numbers, or an IPv6 address
+    /// in brackets.
     private static func isHost(_ host: Substring) -> Bool {
         if host.hasPrefix("[") {
             var v6 = in6_addr()
@@ -149,7 +152,7 @@ extension RedirectURI {
         }
         let labels = host.split(separator: ".", omittingEmptySubsequences: false)
         guard host.utf8.count <= 253, labels.allSatisfy(isLabel) else { return false }
-        // Where the last label is a number, browsers take the whole for an address.
+        // Browsers read a host as an IPv4 address if its last label is a number.
         guard let last = labels.last, last.utf8.first.map(isDigit) == true else { return true }
         var v4 = in_addr()
         return inet_pton(AF_INET, String(host), &v4) == 1
@@ -166,14 +169,15 @@ extension RedirectURI {
 
     private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 
-    /// Browsers take `.`, `..` and their escaped forms out of a path.
+    /// Returns whether the path has a segment `.` or `..`, also if its dots are escaped. Browsers would remove it and
+    /// go to another path.
     private static func hasDotSegment(_ rest: String) -> Bool {
         rest.prefix { $0 != "?" }.lowercased().replacing("%2e", with: ".").split(separator: "/")
             .contains { $0 == "." || $0 == ".." }
     }
 }
 
-/// In JSON its text.
+/// Encodes the URI in JSON as its text.
 extension RedirectURI: Codable {
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()

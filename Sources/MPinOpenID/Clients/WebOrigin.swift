@@ -1,9 +1,9 @@
-/// An origin as browsers send it (RFC 6454 section 6.2): `https://host`, or `http` on this machine, and the port where it
-/// is not the scheme's own.
+/// A web origin in the form that browsers send (RFC 6454 section 6.2): `https://host`, or `http` on this machine. It
+/// names the port only if that is not the scheme's default.
 package struct WebOrigin: Sendable, Hashable {
     package let text: String
 
-    /// nil for anything else.
+    /// Nil if `text` is not an origin in that form.
     package init?(_ text: String) {
         guard let uri = try? RedirectURI(text), uri.isBare else { return nil }
         guard uri.port != (uri.scheme == "https" ? 443 : 80) else { return nil }
@@ -11,7 +11,7 @@ package struct WebOrigin: Sendable, Hashable {
     }
 }
 
-/// In JSON its text.
+/// Encodes the origin in JSON as its text.
 extension WebOrigin: Codable {
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()

@@ -18,7 +18,8 @@ package enum Base64URL {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// nil for anything that ``encode(_:)`` does not make: other characters, padding, bits that stand for nothing.
+    /// Nil if ``encode(_:)`` cannot have made `text`: it has other characters, padding, a length that no encoding has,
+    /// or unused bits that are not 0.
     package static func decode(_ text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count * 3 / 4)

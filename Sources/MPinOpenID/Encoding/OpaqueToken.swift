@@ -1,7 +1,7 @@
 package import MPinSecrets
 
-/// 32 random bytes that stand for something at this server: a code, a session, half of a refresh token. The store has
-/// nothing but its hash.
+/// 32 random bytes that name something at this server: a code, a browser session, a login transaction, or one half of a
+/// refresh token. The store has only the hash, so a copy of the store gives nobody a valid token.
 package struct OpaqueToken: Sendable {
     package static let size = 32
     /// Base64url without padding, 43 characters.
@@ -13,13 +13,13 @@ package struct OpaqueToken: Sendable {
 
     private init(text: String) { self.text = text }
 
-    /// Nil for what no such token looks like.
+    /// Nil if `text` does not have the form of such a token.
     package init?(_ text: some StringProtocol) {
         guard text.utf8.count == 43, text.utf8.allSatisfy(Self.isDigit) else { return nil }
         self.text = String(text)
     }
 
-    /// Hex of the SHA-256 of ``text``: what stores and signatures see of it.
+    /// The SHA-256 of ``text`` in hex. Stores and signed tokens contain only this.
     package var key: String { Hex.encode(SHA256.hash(Array(text.utf8))) }
 
     private static func isDigit(_ byte: UInt8) -> Bool {

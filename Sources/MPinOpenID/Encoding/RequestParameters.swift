@@ -1,13 +1,13 @@
-/// The parameters of a request (RFC 6749 section 3.1), each with all its values: what is sent twice is no parameter but a
-/// mistake, or an attack on whoever reads the other one.
+/// The parameters of a request (RFC 6749 section 3.1), each with all its values. A parameter that is sent twice is a
+/// mistake, or an attack on a program that reads the other value; so both values are kept, and it can be refused.
 package struct RequestParameters: Sendable, Equatable {
-    /// Names and values of one request, at most.
+    /// The largest number of parameters in one request.
     private static let maxCount = 100
 
     private var values: [String: [String]] = [:]
 
-    /// Reads `application/x-www-form-urlencoded`, which a query is as well. nil where an escape is no byte, the bytes are
-    /// no UTF-8, or there are more than 100 parameters.
+    /// Reads `application/x-www-form-urlencoded` text, the form of a query and of a posted form. Nil if an escape is
+    /// malformed, if a decoded text is not UTF-8, or if there are more than 100 parameters.
     package init?(_ text: String) {
         let members = text.utf8.split(separator: UInt8(ascii: "&"))
         guard members.count <= Self.maxCount else { return nil }
@@ -20,7 +20,7 @@ package struct RequestParameters: Sendable, Equatable {
         }
     }
 
-    /// The value; nil where there is none, an empty one, which counts as none, or more than one.
+    /// Returns the value of a parameter. Nil if it is missing, empty, or sent more than once.
     package subscript(name: String) -> String? {
         guard let found = values[name], found.count == 1, let value = found.first, !value.isEmpty else { return nil }
         return value
@@ -28,15 +28,16 @@ package struct RequestParameters: Sendable, Equatable {
 
     package func isRepeated(_ name: String) -> Bool { values[name].map { $0.count > 1 } ?? false }
 
-    /// Whether any of them is sent twice.
+    /// Whether any parameter is sent more than once.
     package var repeatsAny: Bool { values.values.contains { $0.count > 1 } }
 
-    /// The texts between single spaces; nil where there is no such parameter.
+    /// Returns the words of a value that are separated by spaces. Nil if there is no such parameter.
     package func words(_ name: String) -> [String]? {
         self[name].map { $0.split(separator: " ").map(String.init) }
     }
 
-    /// One half of what is form-encoded, such as a client's secret behind `Basic` (RFC 6749 section 2.3.1).
+    /// Decodes a form-encoded text, for example the name or the secret in a `Basic` header (RFC 6749 section 2.3.1).
+    /// Nil if it is malformed.
     package static func decoded(_ text: some Collection<UInt8>) -> String? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count)
@@ -59,7 +60,8 @@ package struct RequestParameters: Sendable, Equatable {
         Character(UnicodeScalar(digit)).hexDigitValue.map { UInt8($0) }
     }
 
-    /// The query of a URL: every byte but the unreserved ones (RFC 3986 section 2.3) is escaped.
+    /// Returns the parameters as the query of a URL. All bytes but the unreserved ones (RFC 3986 section 2.3) are
+    /// escaped.
     package static func query(_ members: [(String, String)]) -> String {
         members.map { "\(escaped($0.0))=\(escaped($0.1))" }.joined(separator: "&")
     }
@@ -78,7 +80,7 @@ package struct RequestParameters: Sendable, Equatable {
 
     private static func hexDigit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }
 
-    /// `A-Z a-z 0-9 - . _ ~`.
+    /// Returns whether the byte is one of `A-Z a-z 0-9 - . _ ~`.
     static func isUnreserved(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d, 0x2e, 0x5f, 0x7e: true

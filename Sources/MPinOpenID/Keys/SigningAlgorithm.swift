@@ -5,15 +5,16 @@ import JWTKit
 import MPinSecrets
 package import MPinWire
 
-/// What tokens are signed with: ID tokens by RS256, because every client can check that, access tokens by ES256, because
-/// it is cheap.
+/// The algorithms that sign tokens: RS256 for ID tokens, because every client can verify it, and ES256 for access
+/// tokens, because it takes less time.
 package enum SigningAlgorithm: String, Sendable, Codable, CaseIterable {
     case rs256 = "RS256"
     case es256 = "ES256"
 
     private static let rsaBits = _RSA.Signing.KeySize.bits2048
 
-    /// A new private key (PEM). Away from the callers' threads: primes take their time.
+    /// Returns a new private key as PEM text. It is made on another thread, because finding the primes of an RSA key
+    /// takes long.
     func newKey() async -> Result<SecretBytes, any Error> {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async { continuation.resume(returning: Result { try makeKey() }) }
@@ -27,7 +28,7 @@ package enum SigningAlgorithm: String, Sendable, Codable, CaseIterable {
         }
     }
 
-    /// The key behind a PEM text, under the name `kid`.
+    /// Returns the signer for a private key in PEM. `kid` is the name of the key in tokens and in the published list.
     func signer(_ pem: SecretBytes, kid: String) async throws -> Signer {
         let (keys, name) = (JWTKeyCollection(), JWKIdentifier(string: kid))
         var members: [String: JSONValue] = ["use": .string("sig"), "alg": .string(rawValue), "kid": .string(kid)]
@@ -53,12 +54,12 @@ package enum SigningAlgorithm: String, Sendable, Codable, CaseIterable {
     }
 }
 
-/// A private key at work.
+/// A private key that signs, with its name.
 package struct Signer: Sendable {
     package let kid: String
     package let algorithm: SigningAlgorithm
     fileprivate let key: any JWTAlgorithm
-    /// The key as a JWK (RFC 7517), without what is private.
+    /// The public key as a JWK (RFC 7517). It has no private members.
     package let publicMembers: [String: JSONValue]
 
     fileprivate init(
@@ -77,17 +78,17 @@ package struct Signer: Sendable {
     }
 }
 
-/// Why a JWT cannot be made or is none of ours. Nobody is told which.
+/// The reason why a JWT cannot be signed or verified. No client is told which it was.
 package enum JWTFault: Error {
     case unusableKey
     case notOurs
 }
 
-/// A signed token (RFC 7519) in the compact form.
+/// A signed token (RFC 7519) in the compact serialisation.
 package enum JWT {
     package typealias Claims = [String: JSONValue]
 
-    /// `type`: the header `typ`.
+    /// Returns a signed token with these claims. `type` is the value of its header `typ`.
     package static func sign(_ claims: Claims, type: String, by signer: Signer) throws -> String {
         let header: Claims = [
             "alg": .string(signer.algorithm.rawValue), "kid": .string(signer.kid), "typ": .string(type),
@@ -96,8 +97,9 @@ package enum JWT {
         return text + "." + Base64URL.encode(try signer.sign(Array(text.utf8)))
     }
 
-    /// The claims of a token of that algorithm and type that one of `signers` has signed. What the header says about keys,
-    /// but for the name of one of ours, is not followed; nothing is said about time, issuer and audience.
+    /// Returns the claims of a token if it has this algorithm and type, and one of `signers` signed it; otherwise
+    /// throws. The header only selects one of our keys by its `kid`; a key or a URL in it is ignored. Callers must
+    /// check expiry, issuer and audience.
     package static func verified(
         _ token: String, _ algorithm: SigningAlgorithm, type: String, by signers: [Signer]
     ) throws -> Claims {

@@ -3,32 +3,34 @@ package import MPinStore
 package import MPinWire
 import Synchronization
 
-/// The signing keys of the provider, kept sealed in the store, so that all servers on it have the same ones.
+/// The provider's signing keys. They are sealed in the store, so that all servers with this store have the same keys.
 ///
-/// A key is published some time before it signs, because clients keep what they have fetched, and after it has signed as
-/// long as anybody may ask about one of its tokens.
+/// A key is published before it signs, because clients keep the list that they have fetched. It stays published after
+/// its last signature, as long as a client may want to verify one of its tokens.
 package final class SigningKeys: Sendable {
-    /// In seconds.
+    /// The phases of a key's life, in seconds.
     package struct Schedule: Sendable {
-        /// How long a key signs.
+        /// For how long a key signs.
         package var use = 90 * 86_400
-        /// How long it is published before that: longer than clients may keep the list.
+        /// For how long a key is published before it signs. It must be longer than clients may keep the list
+        /// (`cacheSeconds`).
         package var notice = 2 * 3600
-        /// And after it: longer than any token lives that it has signed.
+        /// For how long a key is published after it has stopped signing. It must be longer than the lifetime of every
+        /// token.
         package var afterlife = 30 * 86_400
 
         package init() {}
     }
 
-    /// How long a client may keep the published list, in seconds.
+    /// For how long a client may keep the published list, in seconds.
     package static let cacheSeconds = 3600
 
     fileprivate struct Record: Codable {
         let kid: String
         let algorithm: SigningAlgorithm
-        /// Hex of the sealed PEM text.
+        /// The sealed PEM text, in hex.
         let box: String
-        /// When it begins to sign.
+        /// When the key begins to sign.
         let begins: Moment
     }
 
@@ -47,18 +49,19 @@ package final class SigningKeys: Sendable {
     private let schedule: Schedule
     private let loaded = Mutex<[Loaded]>([])
 
-    /// `sealKey`: 32 bytes.
+    /// `sealKey` has 32 bytes.
     package init(in store: any Store, sealKey: SecretBytes, schedule: Schedule = Schedule()) {
         table = Table("oidc_keys", in: store)
         self.sealKey = sealKey
         self.schedule = schedule
     }
 
-    /// Looks what keys there are, makes those that are due, and drops those whose time is over. Once before anything is
-    /// signed, and then now and then.
+    /// Reads the keys from the store, makes those that are due, and deletes those that nobody needs any more. The
+    /// server calls it at its start, before anything is signed, and then regularly.
     package func refresh(at now: Moment) async throws { try await refresh(at: now, rotating: false) }
 
-    /// Publishes new keys, which sign as soon as clients can have heard of them.
+    /// Publishes a new key for each algorithm. It signs as soon as every client's copy of the list is new enough to
+    /// have it.
     package func rotate(at now: Moment) async throws { try await refresh(at: now, rotating: true) }
 
     private func refresh(at now: Moment, rotating: Bool) async throws {
@@ -69,7 +72,7 @@ package final class SigningKeys: Sendable {
             let schedule = schedule
             records = try await table.update(Self.place, at: now, .durable) { entry in
                 var records = entry?.value ?? Records()
-                // Another server may have been first.
+                // Another server may have stored a new key in the meantime, so this checks again whether one is due.
                 let isDue = schedule.dueKey(records.times(algorithm), at: now, rotating: rotating) != nil
                 if isDue, !records.keys.contains(where: { $0.kid == record.kid }) { records.keys.append(record) }
                 entry = .init(records)
@@ -115,24 +118,25 @@ package final class SigningKeys: Sendable {
         loaded.withLock { $0 = loadedKeys }
     }
 
-    /// The key that signs now.
+    /// Returns the signer that is in use at `now`: of the keys that have begun to sign, the newest. Throws if there is
+    /// none.
     package func signer(_ algorithm: SigningAlgorithm, at now: Moment) throws -> Signer {
         let keys = loaded.withLock { $0 }.filter { $0.signer.algorithm == algorithm && $0.begins <= now }
         guard let newest = keys.max(by: { $0.begins < $1.begins }) else { throw JWTFault.unusableKey }
         return newest.signer
     }
 
-    /// All that are published.
+    /// The signers of all published keys.
     package var signers: [Signer] { loaded.withLock { $0.map(\.signer) } }
 
-    /// As a JWK set (RFC 7517 section 5).
+    /// The public keys as a JWK set (RFC 7517 section 5).
     package var published: JSONValue {
         .object(["keys": .array(signers.map { .object($0.publicMembers) })])
     }
 }
 
 extension SigningKeys.Records {
-    /// When the keys of an algorithm begin, in their order.
+    /// When the keys of an algorithm begin to sign, sorted.
     fileprivate func times(_ algorithm: SigningAlgorithm) -> [Moment] {
         keys.filter { $0.algorithm == algorithm }.map(\.begins).sorted()
     }
@@ -146,7 +150,8 @@ extension SigningKeys.Records {
         keys.removeAll { all.isEnded($0, schedule, at: now) }
     }
 
-    /// A key has signed until the next one began.
+    /// Returns whether a key need not be published any more. It signed until the next key of its algorithm began, and
+    /// stays published for `afterlife` after that.
     private func isEnded(_ key: SigningKeys.Record, _ schedule: SigningKeys.Schedule, at now: Moment) -> Bool {
         let next = times(key.algorithm).first { $0 > key.begins }
         return next.map { $0.adding(seconds: schedule.afterlife) <= now } ?? false
@@ -154,8 +159,9 @@ extension SigningKeys.Records {
 }
 
 extension SigningKeys.Schedule {
-    /// When a key that must be made now begins to sign, where those of its algorithm begin at `times`; nil: none is due. The
-    /// first one of all signs at once: nobody has a list without it.
+    /// Returns when a new key should begin to sign, if one must be made now. Nil if none is due. `times` is when the
+    /// existing keys of the algorithm begin. The very first key signs at once, because no client can have a list
+    /// without it.
     func dueKey(_ times: [Moment], at now: Moment, rotating: Bool) -> Moment? {
         guard let newest = times.last else { return now }
         guard newest <= now else { return nil }

@@ -1,25 +1,28 @@
 package import MPinStore
 
-/// A browser whose user has logged in here: it opens the next client without a PIN.
+/// A browser session: the browser's user has logged in here, so the next client can log the user in without a PIN.
 package struct BrowserSession: Sendable, Equatable, Codable, Storable {
-    /// `sid`: what clients know it by, 43 characters.
+    /// The session's name in tokens (claim `sid`): 43 characters. It is not in the cookie, so clients do not learn the
+    /// cookie.
     package let id: String
     package let login: UserLogin
-    /// However often it is used.
+    /// When the session ends, even if it is used.
     fileprivate let ends: Moment
 }
 
-/// The sessions of browsers. A browser has 32 random bytes in a cookie, and the store their hash.
+/// The browser sessions. A browser has 32 random bytes in a cookie; the store has only their hash.
 package struct BrowserSessions: Sendable {
-    /// In seconds.
+    /// For how many seconds a session lasts, even if it is used.
     package static let lifetime = 10 * 3600
+    /// For how many seconds a session lasts without being used.
     package static let idle = 3600
 
     private let table: Table<BrowserSession>
 
     package init(in store: any Store) { table = Table("oidc_session", in: store) }
 
-    /// Begins a session under a name that no browser had before.
+    /// Begins a session with a new random cookie. The cookie that the browser had before is not used again, because
+    /// somebody else may have put it there.
     package func begin(_ login: UserLogin, at now: Moment) async throws -> (OpaqueToken, BrowserSession) {
         let (cookie, id) = (try OpaqueToken.random(), try OpaqueToken.random().text)
         let session = BrowserSession(id: id, login: login, ends: now.adding(seconds: Self.lifetime))
@@ -31,7 +34,7 @@ package struct BrowserSessions: Sendable {
         try await table.read(cookie.key, at: now)
     }
 
-    /// A client was opened with it: its idle time begins anew.
+    /// Extends the session, because a client was opened with it: its idle time begins anew.
     package func touch(_ cookie: OpaqueToken, at now: Moment) async throws {
         try await table.update(cookie.key, at: now) { entry in
             guard let session = entry?.value else { return }

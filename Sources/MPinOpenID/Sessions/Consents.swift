@@ -1,13 +1,13 @@
 import MPinSecrets
 package import MPinStore
 
-/// What users have allowed clients that are not the operator's own: asked once, and remembered.
+/// The consents: the scopes that users have allowed to clients that are not the operator's own. A user is asked once.
 package struct Consents: Sendable {
     private let table: Table<[String]>
 
     package init(in store: any Store) { table = Table("oidc_consent", in: store) }
 
-    /// Whether all of `scopes` are allowed.
+    /// Returns whether the user has allowed the client all of `scopes`.
     package func cover(
         _ scopes: [String], of client: Client, by userID: String, at now: Moment
     ) async throws -> Bool {

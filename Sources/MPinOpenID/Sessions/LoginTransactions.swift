@@ -1,19 +1,21 @@
 import MPinSecrets
 package import MPinStore
 
-/// How far a login for a client has come.
+/// How far the login for a client has come in one browser tab.
 package struct LoginProgress: Sendable, Equatable, Codable {
-    /// Who it would be: by the browser's session, or by a PIN that was entered for this very login.
+    /// The user that the client would get, from the browser session or from a PIN that was entered for this login. Nil
+    /// if there is none yet.
     package var login: UserLogin?
-    /// ``BrowserSession/id``; nil: there is none yet.
+    /// The ``BrowserSession/id`` of the browser session, if `login` is from one. Otherwise nil.
     package var sessionID: String?
-    /// Whether the PIN was entered for this login.
+    /// Whether the user entered the PIN for this very login.
     package var isFresh = false
-    /// Whether a phone found the browser by a number: somebody else's may have, by mistake or on purpose.
+    /// Whether a phone found the browser by an access number. Then the phone may be somebody else's, who typed the
+    /// number by mistake or to deceive.
     package var isByNumber = false
-    /// Whether the person at the browser has said that the account is theirs.
+    /// Whether the person at the browser has confirmed the account.
     package var isConfirmed = false
-    /// And that the client may have what it asks for.
+    /// Whether the user has allowed the client what it asks for.
     package var isConsented = false
 
     package init(_ session: BrowserSession? = nil) {
@@ -21,7 +23,7 @@ package struct LoginProgress: Sendable, Equatable, Codable {
         sessionID = session?.id
     }
 
-    /// A PIN was entered just now. `isByNumber`: the phone found the browser by a number.
+    /// After a phone has logged the browser in. `isByNumber`: whether it found the browser by an access number.
     package init(fresh login: UserLogin, isByNumber: Bool) {
         self.login = login
         isFresh = true
@@ -29,15 +31,15 @@ package struct LoginProgress: Sendable, Equatable, Codable {
     }
 }
 
-/// A browser tab on its way from a client through the login and back.
+/// A login transaction: one browser tab between a client's authorization request and the answer to it.
 package struct LoginTransaction: Sendable, Equatable, Codable, Storable {
     package let request: AuthorizationRequest
-    /// ``OpaqueToken/key`` of the cookie of the browser that began it.
+    /// The ``OpaqueToken/key`` of the cookie of the browser in which the login began.
     fileprivate let browser: String
     package var progress: LoginProgress
-    /// One-time token of the page that waits for the phone; nil: none waits.
+    /// The token by which the login page asks whether a phone has logged in. Nil if no login page is open.
     package var webOTT: String?
-    /// Whether that page shows a number.
+    /// Whether the login page shows an access number, and not a QR code.
     package var showsNumber = false
 
     fileprivate init(_ request: AuthorizationRequest, _ progress: LoginProgress, browser: String) {
@@ -47,14 +49,14 @@ package struct LoginTransaction: Sendable, Equatable, Codable, Storable {
     }
 }
 
-/// The logins that are under way. One is named by 32 random bytes in its pages, and is nothing to any browser but its own
-/// (RFC 6749 section 10.12).
+/// The login transactions. The pages name theirs by 32 random bytes, which have no effect in any other browser than the
+/// one that began the login (RFC 6749 section 10.12).
 package struct LoginTransactions: Sendable {
-    /// A person may take so many seconds from the first page to the last.
+    /// The seconds that a person has from the first page to the last.
     package static let seconds = 1800
 
     private let table: Table<LoginTransaction>
-    /// Logins without a page of ours.
+    /// The requests of clients that show the QR code themselves, without a page of the provider.
     private let sessions: Table<AuthorizationRequest>
 
     package init(in store: any Store) {
@@ -62,7 +64,7 @@ package struct LoginTransactions: Sendable {
         sessions = Table("oidc_login_session", in: store)
     }
 
-    /// `browser`: what its cookie holds.
+    /// Begins a login, and returns its name. `browser` is the value of the browser's cookie.
     package func begin(
         _ request: AuthorizationRequest, _ progress: LoginProgress, in browser: OpaqueToken, at now: Moment
     ) async throws -> OpaqueToken {
@@ -73,7 +75,7 @@ package struct LoginTransactions: Sendable {
         return id
     }
 
-    /// nil: it is over, or another browser's.
+    /// Returns the login with this name. Nil if it has ended, or if it began in another browser.
     package func transaction(
         _ id: OpaqueToken, in browser: OpaqueToken, at now: Moment
     ) async throws -> LoginTransaction? {
@@ -81,7 +83,7 @@ package struct LoginTransactions: Sendable {
         return found?.browser == browser.key ? found : nil
     }
 
-    /// Changes a living one of that browser; nil: there is none.
+    /// Changes the login with this name. Nil if it has ended, or if it began in another browser.
     package func change(
         _ id: OpaqueToken, in browser: OpaqueToken, at now: Moment,
         _ change: @escaping @Sendable (inout LoginTransaction) -> Void
@@ -94,20 +96,23 @@ package struct LoginTransactions: Sendable {
         }
     }
 
-    /// A login whose code the client shows to a phone itself. `webOTT`: the one-time token that it will ask with.
+    /// Keeps the request of a client that shows the QR code itself. `webOTT` is the token by which the client asks
+    /// whether a phone has logged in.
     package func keep(_ request: AuthorizationRequest, webOTT: String, at now: Moment) async throws {
         _ = try await sessions.create(
             Self.key(webOTT), request, expires: now.adding(seconds: Self.seconds), at: now)
     }
 
-    /// The same, for one taker.
+    /// Returns the request that was kept under `webOTT`, and removes it. Of several callers only one gets it; the
+    /// others get nil.
     package func take(webOTT: String, at now: Moment) async throws -> AuthorizationRequest? {
         try await sessions.take(Self.key(webOTT), at: now)
     }
 
     private static func key(_ webOTT: String) -> String { Hex.encode(SHA256.hash(Array(webOTT.utf8))) }
 
-    /// Ends it. False: it is over already, so nothing may come of it any more.
+    /// Ends the login. Returns false if it has already ended; then the caller must not issue a code, because another
+    /// request has done so.
     package func end(_ id: OpaqueToken, at now: Moment) async throws -> Bool {
         try await table.take(id.key, at: now) != nil
     }

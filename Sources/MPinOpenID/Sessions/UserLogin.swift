@@ -1,12 +1,12 @@
 package import MPinStore
 
-/// Somebody has entered the right PIN.
+/// A login: the user has entered the right PIN.
 package struct UserLogin: Sendable, Equatable, Codable {
-    /// Whom the identity belongs to.
+    /// The user id of the identity.
     package let userID: String
-    /// Hex of the M-Pin ID that was logged in with.
+    /// The M-Pin ID with which the user logged in, in hex.
     package let mpinID: String
-    /// When the PIN was entered: `auth_time`.
+    /// When the PIN was entered (claim `auth_time`).
     package let time: Moment
 
     package init(userID: String, mpinID: String, time: Moment) {
@@ -15,13 +15,13 @@ package struct UserLogin: Sendable, Equatable, Codable {
         self.time = time
     }
 
-    /// `acr` of every login: a PIN, and a secret on the device of its user.
+    /// The claim `acr` of every login: the user knew a PIN and had a device with a secret.
     package static let acr = "urn:mpin:acr:pin-and-device"
-    /// What happened (RFC 8176).
+    /// The claim `amr`: the factors of every login (RFC 8176).
     package static let amr = ["mfa", "pin", "hwk"]
 }
 
 extension Moment {
-    /// Whole seconds since 1970, as claims have them.
+    /// The whole seconds since 1970, the unit of time in claims.
     package var epochSeconds: Int { Int(microseconds / 1_000_000) }
 }

@@ -2,14 +2,14 @@ import Foundation
 import MPinSecrets
 import MPinStore
 
-/// How a client says at the token endpoint who it is (RFC 6749 section 2.3.1).
+/// What a client sends to the token endpoint to prove its identity (RFC 6749 section 2.3.1).
 struct ClientCredentials {
     let id: String
     let method: Client.AuthMethod
-    /// Empty where the method has none.
+    /// Empty if the method has no secret.
     let secret: String
 
-    /// `header`: that of the name `Authorization`.
+    /// `header` is the value of the header `Authorization`. Nil if the request has none.
     init(header: String?, _ parameters: RequestParameters) throws(TokenFault) {
         guard let header else {
             guard let id = parameters["client_id"] else {
@@ -30,7 +30,8 @@ struct ClientCredentials {
         (id, method, secret) = (halves.id, .basic, halves.secret)
     }
 
-    /// The halves of `Basic`, each form-encoded.
+    /// Returns id and secret from a `Basic` header. Each was form-encoded before the two were joined. Nil if the header
+    /// is malformed.
     private static func basic(_ header: String) -> (id: String, secret: String)? {
         let words = header.split(separator: " ")
         guard words.count == 2, words.first?.lowercased() == "basic",
@@ -45,8 +46,9 @@ struct ClientCredentials {
         return (id, secret)
     }
 
-    /// Whether they are those of `client`, in the way it is registered for. An unknown one is compared with a secret that
-    /// nobody has, so that it takes the same time.
+    /// Returns whether these are the credentials of `client`, sent by the method that it is registered for. If there is
+    /// no such client, the secret is compared with one that nobody has, so that the time does not tell whether the
+    /// client exists.
     func areRight(for client: Client?, at now: Moment) -> Bool {
         let hash = Array(Hex.encode(SHA256.hash(Array(secret.utf8))).utf8)
         let stranger = ClientSecret(hash: String(repeating: "0", count: 2 * SHA256.size), created: now)

@@ -1,10 +1,11 @@
 package import MPinStore
 
-/// What a user has granted a client: it stands behind a code, and then behind its tokens.
+/// What a user has granted a client. It is stored with a code, and after that with the grant that the code was redeemed
+/// for.
 package struct Authorization: Sendable, Equatable, Codable {
     package let clientID: String
     package let login: UserLogin
-    /// The browser's session; nil: there is none.
+    /// The ``BrowserSession/id`` of the browser session. Nil if the login had none.
     package let sessionID: String?
     package let scopes: [String]
     package let claims: RequestedClaims
@@ -23,19 +24,21 @@ package struct Authorization: Sendable, Equatable, Codable {
     }
 }
 
-/// The authorization codes: 32 random bytes, kept as their hash, good once for a minute.
+/// The authorization codes: 32 random bytes each, of which the store has only the hash. A code is valid once, for a
+/// minute.
 package struct Codes: Sendable {
     fileprivate struct Record: Codable, Storable {
         let authorization: Authorization
         let redirectURI: String
         let pkce: PKCE?
         let ends: Moment
-        /// The grant that it was spent for.
+        /// The grant that the code was redeemed for. Nil if it was not redeemed yet.
         var grantID: String?
     }
 
     package static let seconds = 60
-    /// For so long after its end a spent one is known, in seconds, so that a second use revokes what came of the first.
+    /// The seconds for which a code is remembered after its end, so that a second use can revoke the tokens of the
+    /// first.
     static let memory = 3600
 
     private let table: Table<Record>
@@ -52,7 +55,7 @@ package struct Codes: Sendable {
         return code
     }
 
-    /// What a client hands in.
+    /// What a client sends to redeem a code.
     package struct Claim: Sendable {
         let code: OpaqueToken
         let clientID: String
@@ -62,14 +65,14 @@ package struct Codes: Sendable {
 
     package enum Outcome: Sendable, Equatable {
         case granted(Authorization)
-        /// It has been spent for that grant.
+        /// The code was redeemed before, for this grant.
         case replayed(grantID: String)
-        /// No live code of that client for that address and verifier.
+        /// There is no valid code for this client, redirect URI and verifier.
         case unknown
     }
 
-    /// Spends the code for a new grant: of many that try, one gets it. Who brings the wrong verifier or address spends
-    /// nothing.
+    /// Redeems the code for a new grant. If several requests try at once, only one succeeds. A request with the wrong
+    /// client, redirect URI or verifier is refused without using the code up.
     package func spend(_ claim: Claim, for grantID: String, at now: Moment) async throws -> Outcome {
         try await table.store.performOnce(
             SpendCode(key: table.key(claim.code.key), claim: claim, grantID: grantID, now: now), at: now, .durable)
@@ -99,7 +102,9 @@ private struct SpendCode: NamedChange {
         }
     }
 
-    /// A verifier without a challenge: somebody has taken the challenge out of the request (RFC 9700 section 4.8).
+    /// Returns whether the verifier fits the challenge of the authorization request, or neither was sent. A verifier
+    /// without a challenge is refused, because an attacker may have removed the challenge from the request (RFC 9700
+    /// section 4.8).
     private func isProven(_ pkce: PKCE?) -> Bool {
         switch (pkce, claim.verifier) {
         case (nil, nil): true

@@ -1,14 +1,15 @@
 package import MPinStore
 
-/// A refresh token: the name of its family, which nobody else knows, and a part that changes with each use; 87 characters.
+/// A refresh token of 87 characters. Its first half names the family, and is known only to the client; its second half
+/// changes with each use.
 package struct RefreshToken: Sendable {
     private let family: OpaqueToken
     private let own: OpaqueToken
 
-    /// The first of a new family.
+    /// Returns the first token of a new family.
     package static func random() throws -> RefreshToken { RefreshToken(family: try .random(), own: try .random()) }
 
-    /// Another of the same family.
+    /// Returns another token of the same family.
     func next() throws -> RefreshToken { RefreshToken(family: family, own: try .random()) }
 
     private init(family: OpaqueToken, own: OpaqueToken) {
@@ -16,7 +17,7 @@ package struct RefreshToken: Sendable {
         self.own = own
     }
 
-    /// nil for what no refresh token looks like.
+    /// Nil if `text` does not have the form of a refresh token.
     package init?(_ text: String) {
         let halves = text.split(separator: ".", omittingEmptySubsequences: false)
         guard halves.count == 2, let family = OpaqueToken(halves[0]), let own = OpaqueToken(halves[1]) else {
@@ -27,48 +28,49 @@ package struct RefreshToken: Sendable {
 
     package var text: String { "\(family.text).\(own.text)" }
 
-    /// What its grant is kept under; access tokens name it, too.
+    /// The key of the grant in the store. Access tokens contain it, too.
     package var grantID: String { family.key }
     var key: String { own.key }
 }
 
-/// The grants behind living tokens. A client that gets refresh tokens has a family of them for each login: one token at a
-/// time, and for a moment its siblings.
+/// The grants. A grant stands behind the tokens that were issued for one code, and revoking it ends them. If the client
+/// gets refresh tokens, they form a family: one token is valid at a time, or for 30 seconds several siblings.
 package struct Grants: Sendable {
     fileprivate struct Record: Codable, Storable {
-        /// nil: revoked.
+        /// Nil if the grant is revoked.
         var authorization: Authorization?
-        /// nil: there are no refresh tokens.
+        /// Nil if the client gets no refresh tokens.
         var family: Family?
     }
 
-    /// The tokens of a family by their hashes.
+    /// The refresh tokens of one grant, by their hashes.
     fileprivate struct Family: Codable {
-        /// Any of these may be used next.
+        /// The tokens that can be used next.
         var current: [String]
-        /// Those that ``current`` were got for.
+        /// The tokens that were used to get those in ``current``.
         var previous: [String] = []
         var rotated: Moment
-        /// However often they are used.
+        /// When the family ends, even if its tokens are used.
         let ends: Moment
 
-        /// The end of a family whose tokens nobody uses.
+        /// Returns when the grant expires if nobody uses its tokens from now on.
         func expires(_ lifetimes: Client.Lifetimes, at now: Moment) -> Moment {
             min(ends, now.adding(seconds: lifetimes.refreshIdle))
         }
     }
 
-    /// Seconds in which a token may be used again by who has not got what came of it: lost answers, two tabs at once.
+    /// The seconds in which a used refresh token is accepted again, because the answer may have been lost, or two tabs
+    /// refresh at once.
     package static let overlapSeconds = 30
-    /// Tokens that one can become in that time.
+    /// The largest number of tokens that a client can get in that time for one refresh token.
     fileprivate static let maxSiblings = 16
 
     private let table: Table<Record>
 
     package init(in store: any Store) { table = Table("oidc_grant", in: store) }
 
-    /// Begins a grant with its first token. One that has been revoked meanwhile stays so. `isLasting`: whether there are
-    /// refresh tokens.
+    /// Stores a new grant with its first refresh token. If the grant was already revoked, because the code was used
+    /// twice at the same moment, it stays revoked. `isLasting`: whether the client gets refresh tokens.
     func begin(
         _ token: RefreshToken, _ authorization: Authorization, isLasting: Bool, _ lifetimes: Client.Lifetimes,
         at now: Moment
@@ -77,36 +79,39 @@ package struct Grants: Sendable {
         let family = isLasting ? Family(current: [token.key], rotated: now, ends: ends) : nil
         let expires = family?.expires(lifetimes, at: now) ?? now.adding(seconds: lifetimes.accessToken)
         let record = Record(authorization: authorization, family: family)
-        // Who has to log in again after a power failure loses a minute; an app that was to stay logged in, a user.
+        // A grant with refresh tokens is written durably: if a power failure lost it, the user of the app would have to
+        // log in again. Without them the tokens live for minutes, and a faster write will do.
         try await table.update(token.grantID, at: now, isLasting ? .durable : .ordered) { entry in
             if entry == nil { entry = .init(record, expires: expires) }
         }
     }
 
-    /// nil: it is over, or revoked.
+    /// Returns what was granted. Nil if the grant has expired or is revoked.
     package func authorization(_ id: String, at now: Moment) async throws -> Authorization? {
         try await table.read(id, at: now)?.authorization
     }
 
-    /// Ends all its tokens, those of a grant that is only about to begin, too.
+    /// Revokes a grant, which ends all its tokens. It also works before `begin` has stored the grant, which then stays
+    /// revoked.
     package func revoke(_ id: String, at now: Moment) async throws {
         try await table.update(id, at: now, .durable) { $0 = Self.revoked(at: now) }
     }
 
-    /// Known as long as somebody may try to begin it.
+    /// The entry of a revoked grant. It lasts as long as a code is remembered, so that a late `begin` finds it.
     fileprivate static func revoked(at now: Moment) -> Table<Record>.Entry {
         .init(Record(), expires: now.adding(seconds: Codes.memory))
     }
 
     package enum Outcome: Sendable, Equatable {
         case granted(Authorization)
-        /// Somebody has used it before, and not just now: the family is revoked.
+        /// The token was used before and is too old to be used again, so the family is revoked.
         case reused(Authorization)
-        /// No living token of that client.
+        /// There is no valid token of this client.
         case unknown
     }
 
-    /// Lets `token` become `next`, once; and for 30 seconds again, as long as nobody has used what came of it.
+    /// Replaces `token` by `next`. For 30 seconds after its use, `token` is accepted again and gets a sibling of
+    /// `next`, unless the client has already used one of the new tokens.
     func rotate(
         _ token: RefreshToken, to next: RefreshToken, of client: Client, at now: Moment
     ) async throws -> Outcome {

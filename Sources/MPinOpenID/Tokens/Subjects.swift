@@ -1,20 +1,21 @@
 package import MPinSecrets
 package import MPinStore
 
-/// What users are called at clients.
+/// Computes the names of users at clients (claim `sub`).
 package struct Subjects: Sendable {
     private let salt: SecretBytes
 
     package init(salt: SecretBytes) { self.salt = salt }
 
-    /// With the salt of that store, which is made once: another one would make a stranger of every user.
+    /// Uses the salt of that store, which is made at the first call. With another salt, every user would be a stranger
+    /// to all clients.
     package init(in store: any Store) async throws {
         let salt = try await store.setting("oidc_subjects") { Hex.encode(try randomBytes(32)) }
         self.init(salt: SecretBytes(utf8: salt))
     }
 
-    /// `sub` for that client, at most 255 ASCII characters: always the same one for a user and a client, or a sector of
-    /// clients. 43 characters, unless the client wants the user id.
+    /// Returns the `sub` of a user for a client. It is always the same for the same user and client, and for clients of
+    /// one sector. It has 43 characters; if the client wants the user id, at most 255 ASCII characters.
     package func subject(of userID: String, for client: Client) -> String {
         switch client.subject {
         case .public: subject(of: userID, in: "")
@@ -24,7 +25,7 @@ package struct Subjects: Sendable {
         }
     }
 
-    /// A sector holds no U+0000.
+    /// A sector never contains U+0000, so two different pairs of sector and user id never give the same input.
     private func subject(of userID: String, in sector: String) -> String {
         Base64URL.encode(HMACSHA256.tag(Array("\(sector)\u{0}\(userID)".utf8), key: salt))
     }

@@ -3,11 +3,11 @@ package import MPinWire
 /// The answer of the token endpoint (RFC 6749 section 5.1).
 package struct TokenAnswer: Sendable {
     package let accessToken: String
-    /// In seconds.
+    /// Lifetime of the access token, in seconds.
     package let lifetime: Int
     package let scopes: [String]
     package let idToken: String
-    /// nil: the client gets none.
+    /// Nil if the client gets no refresh token.
     package let refreshToken: String?
 
     package var json: JSONValue {

@@ -1,4 +1,4 @@
-/// Why the token endpoint gives no token (RFC 6749 section 5.2).
+/// An error of the token endpoint (RFC 6749 section 5.2).
 package struct TokenFault: Error, Sendable, Equatable {
     package enum Code: String, Sendable {
         case invalidRequest = "invalid_request"
@@ -10,7 +10,8 @@ package struct TokenFault: Error, Sendable, Equatable {
     }
 
     package let code: Code
-    /// For who writes the client; it quotes nothing of the request.
+    /// A sentence for the developer of the client. It quotes nothing from the request, because whoever made that may be
+    /// an attacker.
     package let description: String
 
     package init(_ code: Code, _ description: String) {
@@ -18,12 +19,13 @@ package struct TokenFault: Error, Sendable, Equatable {
         self.description = description
     }
 
-    /// The same for whatever is wrong with a code or a refresh token.
+    /// The one error for everything that can be wrong with a code or a refresh token, so that nobody can find out which
+    /// it is.
     static let invalidGrant = TokenFault(.invalidGrant, "it is unknown, expired, used, or another client's")
     static let wrongClient = TokenFault(.invalidClient, "unknown client, or wrong secret or method")
 }
 
-/// Why an access token opens nothing (RFC 6750 section 3.1).
+/// An error of the userinfo endpoint: the reason why an access token is refused (RFC 6750 section 3.1).
 package enum BearerFault: String, Error, Sendable {
     case invalidToken = "invalid_token"
     case insufficientScope = "insufficient_scope"

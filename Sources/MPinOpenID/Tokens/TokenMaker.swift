@@ -8,13 +8,14 @@ struct TokenMaker: Sendable {
     let keys: SigningKeys
     let subjects: Subjects
 
-    /// Those of ID tokens that are not about the user.
+    /// The claims of an ID token that do not describe the user. The discovery document lists them.
     static let claims = ["iss", "sub", "aud", "exp", "iat", "auth_time", "nonce", "acr", "amr", "at_hash", "sid"]
 
     private static let accessType = "at+jwt"
     private static let idType = "JWT"
 
-    /// `grantID`: what the token dies with. `scopes`: those of this one.
+    /// Returns a signed access token. `grantID` is written into the token, because the token is refused when that grant
+    /// is revoked. `scopes` are those of this token, which may be fewer than were granted.
     func accessToken(
         _ authorization: Authorization, scopes: [String], grantID: String, for client: Client, at now: Moment
     ) throws -> String {
@@ -29,7 +30,8 @@ struct TokenMaker: Sendable {
         return try JWT.sign(claims, type: Self.accessType, by: keys.signer(.es256, at: now))
     }
 
-    /// `accessToken`: the one that it comes with. `nonce`: that of the request, for the first one only.
+    /// Returns a signed ID token. `accessToken` is the access token that is issued with it. `nonce` is that of the
+    /// authorization request; it is nil in ID tokens that a refresh token was redeemed for.
     func idToken(
         _ authorization: Authorization, nonce: String?, accessToken: String, for client: Client, at now: Moment
     ) throws -> String {
@@ -58,12 +60,12 @@ struct TokenMaker: Sendable {
         ]
     }
 
-    /// `at_hash`: the left half of the token's SHA-256.
+    /// Returns the claim `at_hash`: the left half of the token's SHA-256, in base64url.
     private static func half(_ token: String) -> String {
         Base64URL.encode(Array(SHA256.hash(Array(token.utf8)).prefix(SHA256.size / 2)))
     }
 
-    /// What a living access token of ours says.
+    /// The contents of an access token that was made here and has not expired.
     struct Access {
         let clientID: String
         let grantID: String
@@ -79,7 +81,8 @@ struct TokenMaker: Sendable {
         return Access(clientID: clientID, grantID: grantID, scopes: scope.split(separator: " ").map(String.init))
     }
 
-    /// The subject of an ID token that was made here for that client, expired or not; nil: it is none.
+    /// Returns the `sub` in an ID token that was made here for this client, also if the token has expired. Nil if it is
+    /// not such a token.
     func subject(ofHint token: String, for client: Client) -> String? {
         guard let claims = try? JWT.verified(token, .rs256, type: Self.idType, by: keys.signers),
             claims["iss"] == .string(issuer), claims["aud"] == .string(client.id),

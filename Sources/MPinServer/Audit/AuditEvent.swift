@@ -95,7 +95,8 @@ extension AuditEvent {
         AuditEvent("session-declined", Subject(identity: identity, user: user))
     }
 
-    /// A client got tokens for a login of that user, or lost them because a code or token was used twice.
+    /// The OpenID provider has issued tokens to a client (`tokens-granted`), or revoked them because a code or a
+    /// refresh token was used twice (`tokens-revoked`). `login` is the user's login. Nil if it is not known any more.
     static func tokens(_ name: String, client: String, grant: String, _ login: UserLogin?) -> AuditEvent {
         let subject = login.map { Subject(identity: MPinID(hex: $0.mpinID)?.key ?? "", user: $0.userID) }
         return AuditEvent(name, subject, [("client", client), ("grant", grant)], isDurable: name == "tokens-revoked")

@@ -20,7 +20,8 @@ package struct RateLimits: Sendable {
     package var authorityAddress: RateLimit?
     /// Requests to a D-TA for one identity.
     package var authorityIdentity: RateLimit?
-    /// Requests for tokens with a wrong code, token or secret, by address, and by client.
+    /// Requests to the OpenID provider's token endpoint with a wrong code, refresh token or secret: `tokenAddress` for
+    /// one address, `tokenClient` for one client.
     package var tokenAddress: RateLimit?
     package var tokenClient: RateLimit?
 

@@ -12,7 +12,7 @@ package struct Parts: Sendable {
     package var authorities: [TrustAuthorityConfig] = []
     package var rps: RelyingPartyServiceConfig?
     package var rpa: RelyingPartyApplicationConfig?
-    /// Nil: there is no OpenID provider. Else the RPS is in this process, too.
+    /// The OpenID provider. Nil if there is none. It needs an RPS in the same process.
     package var openID: OpenIDConfig?
     package var exposure = Exposure.loopback
     package var rates = RateLimits.standard

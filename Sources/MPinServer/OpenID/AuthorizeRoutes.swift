@@ -6,9 +6,9 @@ import MPinService
 import MPinStore
 import NIOCore
 
-/// Where clients send browsers (OpenID Connect Core section 3.1.2).
+/// The endpoint that clients send browsers to (OpenID Connect Core section 3.1.2).
 extension OpenIDFace {
-    /// GET and POST /authorize.
+    /// Answers GET and POST /authorize.
     func authorize(_ request: Request, _ logger: Logger) async throws -> Response {
         var query = request.uri.query ?? ""
         if request.method == .post {
@@ -35,7 +35,9 @@ extension OpenIDFace {
         }
     }
 
-    /// A POST that comes from a client's page brings no cookies of ours; the same as GET does.
+    /// Returns a redirect to the same request as GET, if a POST has no cookies. A browser leaves out our cookies when a
+    /// page of the client's site posts; it sends them when it follows the redirect. Nil if the request has cookies, or
+    /// does not fit into a URL.
     private func asGET(_ request: Request, _ query: String) -> Response? {
         let target = path(OpenIDProvider.Path.authorize) + "?" + query
         guard request.headers[.cookie] == nil, target.utf8.count <= limits.targetBytes,
@@ -54,7 +56,8 @@ extension OpenIDFace {
             ])
     }
 
-    /// Tells the client where `work` fails: the browser has somewhere to go.
+    /// Runs `work`, and if that fails, sends the browser back to the client with the error, because the client can
+    /// offer the user something better than an error page.
     func telling(
         _ address: ReturnAddress, _ pages: Pages, _ logger: Logger, _ work: () async throws -> Response
     ) async throws -> Response {
@@ -93,7 +96,7 @@ extension OpenIDFace {
         answer(address.answer(fault, issuer: provider.issuer), to: address, pages)
     }
 
-    /// Sends the browser back with `members`.
+    /// Sends the browser back to the client with the parameters `members`.
     func answer(_ members: [(String, String)], to address: ReturnAddress, _ pages: Pages) -> Response {
         switch address.mode {
         case .query: Response(status: .seeOther, headers: [.location: address.location(members)])
@@ -101,7 +104,8 @@ extension OpenIDFace {
         }
     }
 
-    /// Ends a login with a code. One by a PIN begins a session under a name that the browser did not have before.
+    /// Ends the login: sends the browser back with a code. If the user entered a PIN for this login, it also begins a
+    /// new session with a new cookie, because somebody else may have put the old cookie into the browser.
     func finish(
         _ wish: AuthorizationRequest, _ progress: LoginProgress, _ login: UserLogin, _ request: Request,
         _ pages: Pages
@@ -120,7 +124,8 @@ extension OpenIDFace {
         return response
     }
 
-    /// The pages as this visitor reads them, or as the client says that they do.
+    /// Returns the pages in the language that the client asks for (`ui_locales`); otherwise in that of the browser, or
+    /// in the configured one.
     func pages(_ request: Request, _ wish: AuthorizationRequest? = nil) -> Pages {
         let wished = wish.flatMap { Language.preferred($0.locales.joined(separator: ",")) }
         let language = wished ?? Language.preferred(request.headers[.acceptLanguage]) ?? config.language
@@ -129,10 +134,11 @@ extension OpenIDFace {
 }
 
 extension Request {
-    /// Whether the body is said to be a form.
+    /// Whether the header `Content-Type` says that the body is a form.
     var isForm: Bool { mediaType == "application/x-www-form-urlencoded" }
 
-    /// Whether it is said to be JSON: no page of another site can send that without being asked about.
+    /// Whether the header `Content-Type` says that the body is JSON. Browsers let a page of another site post that only
+    /// if our CORS rules allow it.
     var isJSON: Bool { mediaType == "application/json" }
 
     private var mediaType: String {

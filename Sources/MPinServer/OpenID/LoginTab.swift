@@ -6,15 +6,15 @@ import MPinService
 import MPinStore
 import NIOCore
 
-/// Below the issuer.
+/// Paths of the login pages, relative to the issuer.
 enum LoginPaths {
     static let login = "/authorize/login"
     static let confirm = "/authorize/confirm"
-    /// For who shows the code itself.
+    /// For clients that show the QR code themselves, and ask here whether a phone has logged in.
     static let access = "/authorize/access"
 }
 
-/// One browser tab with a login under way.
+/// A browser tab with a login transaction.
 struct LoginTab {
     let id: OpaqueToken
     let browser: OpaqueToken
@@ -22,9 +22,9 @@ struct LoginTab {
     let client: Client
 }
 
-/// The pages between a client's request and its answer.
+/// The pages between a client's authorization request and the answer to it.
 extension OpenIDFace {
-    /// What the browser shows for a step; `way`: how it shows itself to a phone.
+    /// Returns the page for a step. `way` says whether a login page shows a QR code or an access number.
     func show(
         _ step: AuthorizationStep, _ tab: LoginTab, _ way: LoginOffer.Way, _ pages: Pages
     ) async throws -> Response {
@@ -46,7 +46,7 @@ extension OpenIDFace {
         }
     }
 
-    /// The login that `id` names in this browser; nil: it is over, or another browser's.
+    /// Returns the login transaction with the name `id`. Nil if it has ended, or if it began in another browser.
     private func tab(_ id: String?, _ request: Request) async throws -> (LoginTab, LoginTransaction)? {
         guard let id = id.flatMap({ OpaqueToken($0) }), let browser = cookies.browser(request),
             let found = try await provider.logins.transaction(id, in: browser, at: provider.now),
@@ -55,7 +55,7 @@ extension OpenIDFace {
         return (LoginTab(id: id, browser: browser, request: found.request, client: client), found)
     }
 
-    /// GET /authorize/login: another code or number for the same login.
+    /// Answers GET /authorize/login with a new QR code or access number for the same login.
     func offerAgain(_ request: Request) async throws -> Response {
         guard let (tab, transaction) = try await tab(request.query("id"), request) else {
             return pages(request).over.response(.badRequest)
@@ -65,7 +65,8 @@ extension OpenIDFace {
         return try await show(step, tab, request.query("way") == "number" ? .number : .code, pages)
     }
 
-    /// The form of a page of ours, from a tab that has a login under way.
+    /// Returns the form that a login page has posted, with the login transaction that it names. Nil if the form comes
+    /// from another site, or the transaction has ended or belongs to another browser.
     private func form(_ request: Request) async throws -> (RequestParameters, LoginTab, LoginTransaction)? {
         guard request.isFromThisSite, request.isForm,
             let form = RequestParameters(String(buffer: try await request.bytes(limits))),
@@ -74,7 +75,8 @@ extension OpenIDFace {
         return (form, tab, transaction)
     }
 
-    /// POST /authorize/login: the page has heard of its phone, or somebody who has no script has pressed the button.
+    /// Answers POST /authorize/login. The page's script posts it when a phone has logged in, or a person without
+    /// scripts presses the button.
     func proceed(_ request: Request, _ logger: Logger) async throws -> Response {
         guard let (_, tab, transaction) = try await form(request) else {
             return pages(request).over.response(.badRequest)
@@ -96,7 +98,7 @@ extension OpenIDFace {
         }
     }
 
-    /// The phone's login becomes this browser's.
+    /// Makes the user who has logged in with a phone the user of this login.
     private func redeem(
         _ authOTT: String, _ tab: LoginTab, _ request: Request, _ pages: Pages
     ) async throws -> Response {
@@ -113,8 +115,8 @@ extension OpenIDFace {
         return try await goOn(tab, request, pages)
     }
 
-    /// Who has logged in with a phone, which hears of it; nil: somebody who may not. Throws
-    /// ``ServiceError/expiredLogin``, too.
+    /// Redeems `authOTT` for the user who has logged in with a phone, and lets the phone know the result. Nil if the
+    /// user is revoked or the login was not right. Throws ``ServiceError/expiredLogin`` if `authOTT` is too old.
     func redeemed(_ authOTT: String) async throws -> UserLogin? {
         let report = try await service.redeem(
             authOTT, isOwnPage: true, outcome: .init(logoutURL: "", logoutData: nil))
@@ -132,7 +134,7 @@ extension OpenIDFace {
         return isAllowed ? login : nil
     }
 
-    /// POST /authorize/confirm: a person's word.
+    /// Answers POST /authorize/confirm: the button that the person at the browser has pressed on a page.
     func confirm(_ request: Request, _ logger: Logger) async throws -> Response {
         guard let (form, tab, transaction) = try await form(request) else {
             return pages(request).over.response(.badRequest)
@@ -146,7 +148,8 @@ extension OpenIDFace {
                 try await provider.allow(tab.request, of: tab.client, by: login)
                 try await change(tab) { $0.isConsented = true }
             case ("yes", .confirmation), ("yes", .account): try await change(tab) { $0.isConfirmed = true }
-            // Somebody else's login, or somebody else's session.
+            // "other": the person wants another user. "no" to a confirmation: the phone was somebody else's. In both
+            // cases the login begins anew.
             case ("other", _), ("no", .confirmation): try await change(tab) { $0 = LoginProgress() }
             default:
                 return try await refuse(AuthorizationFault(.accessDenied, "the user has declined"), tab, pages)
@@ -159,7 +162,7 @@ extension OpenIDFace {
         _ = try await provider.logins.change(tab.id, in: tab.browser, at: provider.now) { change(&$0.progress) }
     }
 
-    /// The next page, or back to the client.
+    /// Shows the page of the next step, or sends the browser back to the client.
     private func goOn(_ tab: LoginTab, _ request: Request, _ pages: Pages) async throws -> Response {
         guard let found = try await provider.logins.transaction(tab.id, in: tab.browser, at: provider.now) else {
             return pages.over.response(.badRequest)
@@ -167,7 +170,7 @@ extension OpenIDFace {
         let step = try await provider.step(tab.request, of: tab.client, found.progress)
         switch step {
         case .answer(let login):
-            // Of two that press the button one gets the code.
+            // If the button is pressed twice at once, only one of the two requests gets a code.
             guard try await provider.logins.end(tab.id, at: provider.now) else {
                 return pages.over.response(.badRequest)
             }
@@ -184,7 +187,8 @@ extension OpenIDFace {
 }
 
 extension AuthorizationStep {
-    /// In forms: an old page answers no other question than its own.
+    /// The name of the step in forms. An answer from a page of another step is ignored, because the person has answered
+    /// another question.
     var name: String {
         switch self {
         case .login: "login"

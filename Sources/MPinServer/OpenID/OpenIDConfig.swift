@@ -3,13 +3,13 @@ import MPinSecrets
 package import MPinService
 import MPinStore
 
-/// The OpenID provider: what an operator says of it.
+/// The operator's settings of the OpenID provider.
 package struct OpenIDConfig: Sendable {
-    /// As every client knows it: https, or http on this machine.
+    /// The URL that names the provider for all clients: https, or http on this machine.
     package let issuer: String
-    /// Those that the operator keeps in a file.
+    /// The clients in the operator's file. Those in the database are not here.
     package var clients = ClientsFile.none
-    /// Base URL of the website, which phones are shown.
+    /// Base URL of the website. The QR code contains it, and the login page shows its host.
     let publicURL: String
     /// Path prefix of the RPS's public endpoints, without slashes.
     let prefix: String
@@ -20,9 +20,10 @@ package struct OpenIDConfig: Sendable {
     let audit: Audit
     let clock: Clock
 
-    /// Throws where `issuer` is no URL that browsers could keep a cookie for, or clients compare byte by byte.
+    /// Throws if `issuer` is not an https URL (or http on this machine), or has a query or a fragment: clients compare
+    /// issuers byte by byte, and browsers must be able to keep cookies for it.
     ///
-    /// `website`: what its pages look like.
+    /// `website` gives the pages their base URL, brand and language.
     package init(issuer: String, website: RelyingPartyApplicationConfig) throws(StartError) {
         guard let uri = try? RedirectURI(issuer), !uri.hasAppScheme, !issuer.contains("?") else {
             throw StartError("--issuer: \(issuer) must be an https URL without ? and # (http on this machine only)")
@@ -38,16 +39,17 @@ package struct OpenIDConfig: Sendable {
         clock = website.clock
     }
 
-    /// Whether browsers come over https.
+    /// Whether browsers reach the provider by https.
     var isSecure: Bool { issuer.hasPrefix("https://") }
 
-    /// What stands before the provider's paths: the path of the issuer, without a slash at its end.
+    /// The path of the issuer, without a slash at its end. All paths of the provider begin with it.
     var path: String {
         let rest = issuer.withoutSlashAtEnd.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
         return rest.count == 4 ? rest.last.map { "/" + $0 } ?? "" : ""
     }
 
-    /// Seals the signing keys: made of the server's own key, so that a backup of the two opens them.
+    /// Returns the key that seals the signing keys. It is derived from the server's own key, so a backup of the
+    /// database and of that key is enough to open them.
     static func sealKey(from key: SecretBytes) -> SecretBytes {
         let tag = HMACSHA256.tag(Array("OpenID signing keys".utf8), key: key)
         return SecretBytes(copying: tag.span)

@@ -7,7 +7,8 @@ import MPinService
 import MPinStore
 import MPinWire
 
-/// The service as an OpenID provider: unmodified relying parties send browsers here, and a phone logs them in.
+/// The service as an OpenID provider. Any relying party with an OpenID Connect library can send browsers here, where
+/// users log in with their phones.
 struct OpenIDFace: Face {
     let config: OpenIDConfig
     let provider: OpenIDProvider
@@ -16,7 +17,7 @@ struct OpenIDFace: Face {
     let rates: RateLimiter
     let metrics: Metrics
 
-    /// Opens what is kept of the provider, and makes its first keys.
+    /// Opens the provider's data in the stores, and makes the signing keys at the first start.
     init(
         _ config: OpenIDConfig, service: AuthenticationService, durable: any Store, shortLived: any Store,
         key: SecretBytes, rates: RateLimiter, metrics: Metrics
@@ -46,12 +47,12 @@ struct OpenIDFace: Face {
     var limits: Limits { config.limits }
     var cookies: ProviderCookies { ProviderCookies(isSecure: config.isSecure) }
 
-    /// Below the issuer's path.
+    /// Returns `path` behind the issuer's path.
     func path(_ path: String) -> String { config.path + path }
 
     func addPublicRoutes(to router: Router<RequestContext>) {
         typealias Path = OpenIDProvider.Path
-        // Where the issuer has a path, the second place is for RFC 8414.
+        // If the issuer has a path, RFC 8414 puts the document under the third of these places.
         for place in Set([path(Path.configuration), path(Path.serverMetadata), Path.serverMetadata + config.path]) {
             router.serve(place, [.get: { _, _ in metadata() }])
         }
@@ -72,11 +73,12 @@ struct OpenIDFace: Face {
         router.serve(path(LoginPaths.access), [.post: { request, _ in try await follow(request) }])
     }
 
-    /// The other parts of this system ask nothing here.
+    /// There are none: the RPA and other parts of this system ask the provider nothing.
     func addPrivateRoutes(to router: Router<RequestContext>) {}
 
-    /// Everybody's pages read the lists. The endpoints are for pages of the clients, and `/authorize` for their JSON only: no
-    /// page asks where a browser logs in.
+    /// Which pages of other sites may read an answer. All pages may read the discovery document and the keys. Only
+    /// pages of registered origins may call the token and userinfo endpoints, or post JSON to `/authorize`. No page may
+    /// read what GET /authorize answers, because that tells whether the user is logged in.
     var cors: [CORSPolicy] {
         typealias Path = OpenIDProvider.Path
         let origins = origins
@@ -89,7 +91,7 @@ struct OpenIDFace: Face {
     }
 }
 
-/// The origins of all clients' pages, as they were some seconds ago.
+/// The registered origins of all clients that are not disabled. They are read again after 10 seconds.
 actor ClientOrigins {
     private static let seconds = 10
 
@@ -103,7 +105,7 @@ actor ClientOrigins {
         self.clock = clock
     }
 
-    /// False where the registry cannot be read, too.
+    /// Returns whether a client has registered `origin`. If the clients cannot be read, it answers from the last list.
     func contains(_ origin: String) async -> Bool {
         let now = clock()
         if ends.map({ $0 <= now }) ?? true, let clients = try? await registry.list(at: now) {
@@ -114,7 +116,7 @@ actor ClientOrigins {
     }
 }
 
-/// Brings what the provider does into the audit log and the counters.
+/// Records what the provider does in the audit log and the counters.
 struct OpenIDAudit: Sendable {
     let audit: Audit
     let metrics: Metrics

@@ -1,14 +1,14 @@
 import Hummingbird
 import MPinOpenID
 
-/// The provider's cookies. Browsers take the longer names over https only, and from this host only; on this machine, over
-/// plain http, there is nobody between the browser and the server.
+/// The provider's cookies. With https their names begin with `__Host-`, so browsers accept them only over https and
+/// only from this very host. Over http, which is for this machine only, the names have no such prefix.
 struct ProviderCookies {
     let isSecure: Bool
 
-    /// Of the session that spares the next PIN.
+    /// The cookie of the browser session, with which the next client opens without a PIN.
     private var sessionName: String { name("mpin-sso") }
-    /// Of the browser that began a login.
+    /// The cookie that ties login transactions to the browser in which they began.
     private var browserName: String { name("mpin-authorize") }
 
     private func name(_ name: String) -> String { (isSecure ? "__Host-" : "") + name }
@@ -24,12 +24,12 @@ struct ProviderCookies {
         give(sessionName, token, seconds: BrowserSessions.lifetime, to: &response)
     }
 
-    /// Until the browser is closed.
+    /// Sets the cookie for login transactions. It lasts until the browser is closed.
     func giveBrowser(_ token: OpaqueToken, to response: inout Response) {
         give(browserName, token, seconds: nil, to: &response)
     }
 
-    /// Not strict: browsers come from the clients' sites.
+    /// SameSite is `lax` and not `strict`, because a browser that comes from a client's site must send the cookies.
     private func give(_ name: String, _ token: OpaqueToken, seconds: Int?, to response: inout Response) {
         response.setCookie(
             Cookie(

@@ -3,10 +3,10 @@ import Hummingbird
 import MPinOpenID
 import MPinService
 
-/// What a browser is shown on its way from a client and back.
+/// Builds the pages that a browser shows between a client's authorization request and the answer to it.
 struct ProviderPages {
     let pages: Pages
-    /// Of the login under way.
+    /// The name of the login transaction.
     let id: String
     let client: Client
     let address: ReturnAddress
@@ -15,7 +15,8 @@ struct ProviderPages {
     private var say: Language { pages.language }
     private var loginPath: String { config.path + LoginPaths.login }
 
-    /// Where the browser ends up is said before anything else: name, logo and host of the client.
+    /// The first line of the login page and of each question. It names the client with its logo and host, so that users
+    /// know where the login leads.
     private var heading: HTML {
         let logo: HTML =
             client.logo.map { "<img class=\"logo\" src=\"\($0)\" alt=\"\" referrerpolicy=\"no-referrer\">" } ?? ""
@@ -31,7 +32,7 @@ struct ProviderPages {
         return page.response(sources: sources)
     }
 
-    /// A QR code or a number for a phone.
+    /// Returns the login page, with a QR code or an access number for a phone.
     func login(_ browser: AuthenticationService.OpenedBrowser, _ way: LoginOffer.Way) -> Response {
         let shown: HTML
         switch way {
@@ -64,7 +65,7 @@ struct ProviderPages {
                 """, script: "live"))
     }
 
-    /// The phone has not logged in yet, as far as somebody without a script can know.
+    /// Returns the page for a person without scripts who pressed the button before the phone has logged in.
     func notYet(_ view: WaitingBrowser.View, _ way: LoginOffer.Way) -> Response {
         let text: HTML =
             switch view.refusal {
@@ -85,7 +86,7 @@ struct ProviderPages {
                 """))
     }
 
-    /// Whom somebody's phone wants to log this browser in as.
+    /// Returns the page that asks whether the account of the phone is that of the person at the browser.
     func confirmation(_ login: UserLogin) -> Response {
         question(
             "confirmation", .proposalTitle, "<p>\(say[.proposalLead, user(login)])</p><p>\(say[.proposalText])</p>",
@@ -132,7 +133,7 @@ struct ProviderPages {
                 """))
     }
 
-    /// The first is the one that most people choose.
+    /// Returns the form with the buttons of a page. The first button is the main one; the others look less prominent.
     private func answers(_ step: String, _ choices: [(String, Phrase)]) -> HTML {
         let buttons = choices.enumerated().reduce("" as HTML) { buttons, choice in
             let style: HTML = choice.offset == 0 && step != "login" ? "" : " class=\"quiet\""
@@ -165,7 +166,7 @@ struct ProviderPages {
 }
 
 extension Pages {
-    /// Why nobody is sent anywhere.
+    /// Returns the page that says why the browser is not sent back to the client.
     func fault(_ fault: PageFault) -> Page {
         let text: Phrase =
             switch fault {
@@ -176,13 +177,22 @@ extension Pages {
         return message(.oidcFaultTitle, language[text], button("/", .backToStart))
     }
 
+<<<<<<< HEAD
     /// A login that this browser has not begun, or that has ended.
     var over: Page { message(.tooLateTitle, language[.oidcOver], button("/", .backToStart)) }
 
     /// `path`: where it begins anew.
     func tooLate(_ path: String) -> Page { message(.tooLateTitle, language[.statusExpired], button(path, .startAgain)) }
+=======
+    /// The page for a login transaction that has ended, or that began in another browser.
+    var over: Page { message(.tooLateTitle, language[.oidcOver], way("/", .backToStart)) }
 
-    /// An answer that a form carries (OAuth 2.0 Form Post Response Mode): a script sends it, or the person.
+    /// Returns the page for an expired login. Its link leads to `path`, where the login begins anew.
+    func tooLate(_ path: String) -> Page { message(.tooLateTitle, language[.statusExpired], way(path, .startAgain)) }
+>>>>>>> 90fb2374ca282ce6d5637fae200ac717e0ebf92c
+
+    /// Returns a page with a form that carries the answer to the client (OAuth 2.0 Form Post Response Mode). A script
+    /// submits it; without scripts, the person does.
     func formPost(_ members: [(String, String)], to uri: RedirectURI) -> Response {
         let inputs = members.reduce("" as HTML) {
             "\($0)<input type=\"hidden\" name=\"\($1.0)\" value=\"\($1.1)\">"

@@ -5,10 +5,11 @@ import MPinOpenID
 import MPinService
 import MPinWire
 
-/// Logins without a page of ours: an app, or a page of the client, asks for a session and shows it to a phone itself.
+/// Logins without a page of ours: an app, or a page of the client, opens a session by JSON and shows its QR code to a
+/// phone itself.
 extension OpenIDFace {
-    /// POST /authorize with a JSON body, whose members say nothing that is needed here: the request is in the query. No
-    /// cookie counts, and no page is shown.
+    /// Answers POST /authorize with a JSON body. The authorization request is in the query; the body is not read.
+    /// Cookies have no effect, because no page is shown that could ask their user.
     func openSession(_ request: Request, _ logger: Logger) async throws -> Response {
         guard let parameters = RequestParameters(request.uri.query ?? "") else {
             throw APIError(.badRequest, "No request")
@@ -28,7 +29,8 @@ extension OpenIDFace {
         }
     }
 
-    /// POST /authorize/access: how far the phone is; in the end the URL to go to, once.
+    /// Answers POST /authorize/access: how far the phone's login is. When the phone has logged in, one answer contains
+    /// the URL with the code.
     func follow(_ request: Request) async throws -> Response {
         let body = try await request.json(AccessRequest.self, limits)
         let webOTT = body.webOTT.lowercased()
@@ -44,7 +46,8 @@ extension OpenIDFace {
         return .json(answer)
     }
 
-    /// What goes back to the client. Who would have to be asked for consent is not: there is no page for it.
+    /// Returns the parameters for the client's redirect URI: a code, or an error. If the client needs the user's
+    /// consent, it is an error, because there is no page that could ask for it.
     private func members(_ wish: AuthorizationRequest, _ authOTT: String) async throws -> [(String, String)] {
         guard let client = try await provider.client(wish.address.clientID), !client.isDisabled,
             let login = try await redeemed(authOTT)
@@ -63,7 +66,7 @@ extension OpenIDFace {
     }
 }
 
-/// MIRACL's answer to whoever shows the code itself.
+/// MIRACL's form of the answer to a client that shows the QR code itself.
 private struct OpenedSession: Encodable {
     let webOTT: String
     let accessId: String

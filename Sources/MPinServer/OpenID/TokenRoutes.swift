@@ -6,14 +6,15 @@ import MPinSecrets
 import MPinWire
 import NIOCore
 
-/// What clients ask without a browser.
+/// The endpoints that clients call directly, without a browser.
 extension OpenIDFace {
-    /// GET /.well-known/openid-configuration, and the same for plain OAuth (RFC 8414).
+    /// Answers GET /.well-known/openid-configuration, and GET /.well-known/oauth-authorization-server for plain OAuth
+    /// clients (RFC 8414).
     func metadata() -> Response {
         published(provider.metadata(languages: Language.all.map(\.code)))
     }
 
-    /// GET /oidc/certs.
+    /// Answers GET /oidc/certs.
     func certificates() -> Response { published(provider.keys.published) }
 
     private func published(_ value: JSONValue) -> Response {
@@ -22,7 +23,7 @@ extension OpenIDFace {
         return response
     }
 
-    /// POST /oidc/token.
+    /// Answers POST /oidc/token.
     func token(_ request: Request, _ context: RequestContext) async throws -> Response {
         do {
             guard (request.uri.query ?? "").isEmpty else {
@@ -44,14 +45,16 @@ extension OpenIDFace {
         }
     }
 
-    /// Guesses are few for each address, and for each client.
+    /// Counts a request with a wrong secret, code or refresh token. Throws, which makes the answer 429, if the caller's
+    /// address or the client has sent too many of them.
     private func count(_ parameters: RequestParameters, _ request: Request, _ context: RequestContext) async throws {
         try rates.admit(.token, address: context.remoteAddress)
         let name = parameters["client_id"] ?? request.headers[.authorization] ?? ""
         try await rates.admit(.token, identity: SHA256.hash(Array(name.utf8)))
     }
 
-    /// GET and POST /oidc/userinfo: the token is in a header, or in a form (RFC 6750 section 2), and never in the query.
+    /// Answers GET and POST /oidc/userinfo. The access token is in a header or in a form (RFC 6750 section 2). In the
+    /// query it is not accepted, because queries get into logs.
     func userinfo(_ request: Request) async throws -> Response {
         do {
             guard let token = try await bearerToken(request) else {
@@ -74,7 +77,8 @@ extension OpenIDFace {
 }
 
 extension TokenFault {
-    /// RFC 6749 section 5.2. A client that is not who it says learns how to say it.
+    /// The answer in the form of RFC 6749 section 5.2. If the client is unknown or its secret is wrong, a header names
+    /// the way to send credentials.
     fileprivate var response: Response {
         let body: JSONValue = .object(["error": .string(code.rawValue), "error_description": .string(description)])
         let isStranger = code == .invalidClient
@@ -95,7 +99,7 @@ extension BearerFault {
 }
 
 extension Response {
-    /// As RFC 6749 section 5.1 demands for what is a secret.
+    /// Returns the response with headers that forbid caching, as RFC 6749 section 5.1 demands for tokens.
     fileprivate func unkept() -> Response {
         var response = self
         response.headers[.cacheControl] = "no-store"

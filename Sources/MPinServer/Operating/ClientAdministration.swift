@@ -2,16 +2,16 @@ package import MPinOpenID
 import MPinService
 package import MPinStore
 
-/// What an operator does with the clients of the OpenID provider, in the database of a running server.
+/// The commands of `mpind client`: they change the clients in the database, also while a server uses it.
 package struct ClientAdministration: Sendable {
-    /// How long the present secret stays good when another takes its place, in seconds.
+    /// For how many seconds the present secret stays valid when a new one replaces it.
     package static let overlap = 86_400
 
     private let registry: ClientRegistry
     private let audit: Audit
     private let clock: Clock
 
-    /// `file`: that of the clients that are not in the database, if there is one.
+    /// `file` is the file with clients that are not in the database. Nil if there is none.
     package init(database: String, file: String?, audit: Audit, clock: @escaping Clock = Moment.now) throws {
         guard try DatabaseKind(checking: database) == .rps else { throw StartError("\(database): not of an RPS") }
         self.init(
@@ -26,7 +26,7 @@ package struct ClientAdministration: Sendable {
         self.clock = clock
     }
 
-    /// In the order of their ids.
+    /// Returns all clients, sorted by id.
     package func list() async throws -> [ClientEntry] {
         audit.record(.command("client list"))
         return try await registry.list(at: clock()).map(entry)
@@ -38,7 +38,8 @@ package struct ClientAdministration: Sendable {
         return entry(client)
     }
 
-    /// `secret`: the operator's own. nil: a new one is made for a client that is not public.
+    /// Adds a client. `secret` is a secret that the operator has chosen. If it is nil, a new one is made, unless the
+    /// client is public.
     package func add(_ id: String, _ change: ClientChange, secret: String?) async throws -> NewSecret {
         let now = clock()
         var client = Client(id: id, name: id, created: now)
@@ -56,7 +57,7 @@ package struct ClientAdministration: Sendable {
         return entry(try await registry.change(id, change, at: clock()))
     }
 
-    /// `overlap`: seconds for which the present secret stays good.
+    /// Replaces the client's secret. `overlap` is for how many seconds the present secret stays valid.
     package func rotateSecret(_ id: String, secret: String?, overlap: Int) async throws -> NewSecret {
         let made = secret == nil ? try ClientSecret.random() : nil
         audit.record(.command("client rotate-secret", [("client", id), ("overlap", String(overlap))]))
@@ -81,10 +82,10 @@ package struct ClientAdministration: Sendable {
     }
 }
 
-/// A client with a secret that was made for it: the only time that it is shown.
+/// A client with the secret that was made for it. The secret is shown only this once.
 package struct NewSecret: Sendable, Encodable {
     package let client: ClientEntry
-    /// nil: none was made.
+    /// Nil if no secret was made: the client is public, or the operator has chosen one.
     package let secret: String?
 }
 

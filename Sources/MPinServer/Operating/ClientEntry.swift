@@ -2,9 +2,9 @@ package import MPinOpenID
 import MPinService
 import MPinStore
 
-/// A client as operators see it: the members as they set them, and of its secrets nothing but their times.
+/// A client as operators see it: its members, and of its secrets only the times.
 package struct ClientEntry: Sendable, Encodable {
-    /// One that is good now.
+    /// The times of a secret that is valid now.
     package struct Secret: Sendable, Encodable {
         package let created: String
         package let expires: String?
@@ -12,7 +12,8 @@ package struct ClientEntry: Sendable, Encodable {
 
     package let client: Client
     package let secrets: [Secret]
-    /// `FILE:LINE` for one that is read-only; nil: the database.
+    /// Where the client is written, as `FILE:LINE`, if it comes from a file and cannot be changed by a command. Nil if
+    /// it is in the database.
     package let place: String?
 
     init(_ client: Client, place: String?, at now: Moment) {
@@ -23,7 +24,7 @@ package struct ClientEntry: Sendable, Encodable {
         }
     }
 
-    /// `name: text` for each member that has one, and for each text of a list.
+    /// One line `name: text` for each member that is set. A list has a line for each text.
     package var lines: [String] {
         let members = ClientMember.all.flatMap { member in member.texts(client).map { "\(member.name): \($0)" } }
         let times = secrets.map { "secret: of \($0.created)" + ($0.expires.map { ", until \($0)" } ?? "") }

@@ -3,7 +3,7 @@ import MPinSecrets
 import MPinStore
 import XCTest
 
-/// What an operator may set, and what a client must be afterwards.
+/// Tests what an operator can set, and which clients are refused.
 final class ClientChangeTests: XCTestCase {
     private static let now = Moment(microseconds: 1_800_000_000_000_000)
 
@@ -40,13 +40,14 @@ final class ClientChangeTests: XCTestCase {
         XCTAssertFalse(shop.isFirstParty || shop.isDisabled || shop.mustUsePKCE || shop.claimsInIDToken)
     }
 
-    /// Row 34: a public client must use PKCE, whatever its operator says.
+    /// A public client must use PKCE, even if its operator sets `require-pkce` to false (row 34 of the checklist by
+    /// which the provider was built).
     func testRow34APublicClientMustUsePKCE() throws {
         XCTAssertTrue(try client(["auth-method": ["none"], "require-pkce": ["false"]]).mustUsePKCE)
         XCTAssertTrue(try client(["require-pkce": ["true"]]).mustUsePKCE)
     }
 
-    /// Each member is shown as it was set, and kept in the store as it is.
+    /// Each member is shown as it was set, and the store returns the client unchanged.
     func testEveryMemberIsSetShownAndKept() throws {
         let members: [String: [String]] = [
             "name": ["The shop"], "logo": ["https://shop.example/logo.svg"], "auth-method": ["client_secret_post"],
@@ -66,7 +67,8 @@ final class ClientChangeTests: XCTestCase {
         XCTAssertEqual(try Client(stored: try shop.stored()), shop)
     }
 
-    /// What an older version has written lacks members that came later.
+    /// Reads a client that an older version has stored, without the members that were added later: they have their
+    /// defaults.
     func testAnOldClientIsRead() throws {
         let old = try Client(stored: Array(#"{"id":"shop","name":"Shop","created":7}"#.utf8))
         XCTAssertEqual(old, Client(id: "shop", name: "Shop", created: Moment(microseconds: 7)))
@@ -135,7 +137,7 @@ final class ClientChangeTests: XCTestCase {
         XCTAssertTrue(Client.isID("Az09._~-"))
     }
 
-    /// A user of a pairwise client stays the same when the client moves.
+    /// The sector of a pairwise client stays when its redirect URI changes, so its users keep their `sub`.
     func testTheSectorStays() throws {
         var shop = try client(["subject": ["pairwise"]])
         XCTAssertEqual(shop.sector, "shop.example")

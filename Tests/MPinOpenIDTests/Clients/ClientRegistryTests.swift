@@ -4,6 +4,8 @@ import MPinStore
 import StoreEngines
 import XCTest
 
+/// Tests the registry of clients, in the store and in a file. Row 7 of the checklist by which the provider was built
+/// demands that unknown clients are refused.
 final class ClientRegistryTests: XCTestCase {
     private let start = Moment(microseconds: 1_800_000_000_000_000)
     private let store = RepeatingStore(MemoryStore())
@@ -74,7 +76,8 @@ final class ClientRegistryTests: XCTestCase {
         XCTAssertEqual(count, 501)
     }
 
-    /// Two secrets are good while one takes the place of the other, and never three.
+    /// After a rotation the old and the new secret are valid for the overlap, and a further rotation ends the oldest
+    /// one.
     func testASecretIsRotated() async throws {
         let registry = ClientRegistry(in: store)
         try await registry.add(try client("shop"), at: start)
@@ -129,7 +132,7 @@ final class ClientRegistryTests: XCTestCase {
             XCTAssertEqual(refusal, .fixed("shop", "c.yaml:1"))
         }
         try await registry.requireSingleIDs(at: start)
-        // Added where nobody knew of the file.
+        // Adds a client with the same id through a registry that does not know the file.
         try await ClientRegistry(in: store).add(try client("shop"), at: start)
         do {
             try await registry.requireSingleIDs(at: start)

@@ -2,7 +2,9 @@ import MPinOpenID
 import MPinStore
 import XCTest
 
-/// Rows 8, 9, 10 and 72 of the checklist: where a browser may be sent.
+/// Tests which redirect URIs can be registered, and which are equal to a registered one. Row numbers are those of the
+/// checklist by which the provider was built: 8 is equality, 9 loopback addresses, 10 registration, 70 origins, and 72
+/// where a browser may go after a logout.
 final class RedirectURITests: XCTestCase {
     private func client(_ uris: [String], _ method: Client.AuthMethod = .basic) throws -> Client {
         var client = Client(id: "shop", name: "Shop", created: Moment(microseconds: 0))
@@ -11,9 +13,9 @@ final class RedirectURITests: XCTestCase {
         return client
     }
 
-    /// What only looks like `https://app.example.com/callback`, or is read as it by some program.
+    /// URIs that look like `https://app.example.com/callback`, or that some program takes for it. None may be accepted.
     private static let nearMisses = [
-        // Another text for the same place.
+        // Other spellings of the same place.
         "https://app.example.com/callback/", "https://app.example.com/callback?", "https://app.example.com/callback#",
         "https://app.example.com:443/callback", "https://app.example.com:/callback",
         "https://app.example.com/Callback", "https://APP.example.com/callback", "HTTPS://app.example.com/callback",
@@ -39,19 +41,19 @@ final class RedirectURITests: XCTestCase {
         "https://evil.example/callback", "https://app.example.com.evil.example/callback",
         "https://evil.example/app.example.com/callback", "https://app.example.comevil.example/callback",
         "https://evil-app.example.com/callback", "https://app.example.org/callback",
-        // A host in the place of a user name, and the other way round.
+        // The registered host as a user name, and a user name before the registered host.
         "https://app.example.com@evil.example/callback", "https://user@app.example.com/callback",
         "https://user:pass@app.example.com/callback", "https://app.example.com:pass@evil.example/callback",
         "https://evil.example#@app.example.com/callback", "https://evil.example?@app.example.com/callback",
         "https://evil.example\\@app.example.com/callback", "https://app.example.com\\callback",
         "https:\\\\app.example.com\\callback", "https://app.example.com\\.evil.example/callback",
         "https://app.example.com%2Fcallback", "https://app.example.com%2f@evil.example/callback",
-        // Letters that look alike, or that some programs fold.
+        // Letters that look like others, or that some programs replace by others.
         "https://app.ex\u{430}mple.com/callback", "https://app\u{3002}example.com/callback",
         "https://app.example.com/callb\u{e1}ck", "https://app.example.com\u{ff0f}callback",
         "https://app.example.com/callbac\u{212a}", "https://app.example.com/callback\u{301}",
         "https://xn--pp-example-com/callback",
-        // Not of the web.
+        // Schemes other than http and https.
         "javascript:alert(1)//https://app.example.com/callback", "data:text/html,https://app.example.com/callback",
         "file:///callback", "com.example.app:/callback", "view-source:https://app.example.com/callback",
     ]
@@ -66,7 +68,7 @@ final class RedirectURITests: XCTestCase {
         }
     }
 
-    /// And each of the registered ones is.
+    /// Each registered URI is accepted when it is sent as it was registered.
     func testRow8EveryRegisteredTextIsItAsItStands() throws {
         let uris = [
             "https://app.example.com/callback", "https://app.example.com/callback?tenant=1&x=%2F",
@@ -148,7 +150,7 @@ final class RedirectURITests: XCTestCase {
         }
     }
 
-    /// What `form-action` of a page names.
+    /// Returns the source that `form-action` in a page's Content-Security-Policy names.
     func testTheOriginOfAnAnswer() throws {
         let origins = [
             "https://a.example/cb?x": "https://a.example", "https://a.example:8443": "https://a.example:8443",
@@ -157,7 +159,7 @@ final class RedirectURITests: XCTestCase {
         for (text, origin) in origins { XCTAssertEqual(try RedirectURI(text).origin, origin) }
     }
 
-    /// Row 70: an origin as browsers send it, and nothing that could never be equal to one.
+    /// Row 70: accepts origins in the form that browsers send, and refuses texts that could never equal one.
     func testRow70Origins() {
         for text in ["https://a.example", "https://a.example:8443", "http://localhost:3000", "http://[::1]:7"] {
             XCTAssertEqual(WebOrigin(text)?.text, text)

@@ -55,7 +55,8 @@ extension Settings {
         return parts
     }
 
-    /// The provider, which looks like the website. nil: nobody has asked for it, and the website's address is none for it.
+    /// Returns the settings of the OpenID provider, whose pages look like the website's. Nil if there is no `--issuer`
+    /// and the website's URL cannot be an issuer, for example because it is http.
     private func openID(_ website: RelyingPartyApplicationConfig) throws -> OpenIDConfig? {
         let issuer = self[ServerOptions.issuer]
         var config = try? OpenIDConfig(issuer: issuer ?? website.publicURL, website: website)

@@ -11,7 +11,7 @@ struct CORSPolicy: Sendable {
     let origins: [String]
     /// Whether such a page may send the cookies of this site.
     var takesCookies = true
-    /// Asked about each origin in the place of ``origins``; whose it does not know is told nothing.
+    /// If set, it decides instead of ``origins`` which origins may read the answers: those for which it returns true.
     var asks: (@Sendable (String) async -> Bool)?
 
     private static let common =
@@ -39,12 +39,12 @@ struct CORSPolicy: Sendable {
             origins: origins)
     }
 
-    /// For everybody's pages.
+    /// A policy that lets pages of all origins read the answers, without cookies.
     static func open(_ prefix: String) -> CORSPolicy {
         CORSPolicy(prefix: prefix, methods: "GET, OPTIONS", headers: common, origins: ["*"], takesCookies: false)
     }
 
-    /// For the pages that `asks` knows; they send no cookies.
+    /// A policy that lets pages read the answers if `asks` returns true for their origin, without cookies.
     static func asking(
         _ prefix: String, methods: String, _ asks: @escaping @Sendable (String) async -> Bool
     ) -> CORSPolicy {

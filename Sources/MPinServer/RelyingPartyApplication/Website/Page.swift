@@ -43,7 +43,7 @@ struct Page {
 
     /// Other sites that a page needs, as a `Content-Security-Policy` lists them.
     struct Sources {
-        /// Where its forms lead in the end.
+        /// The sites that the page's forms lead to, also by a redirect.
         var forms: [String] = []
         var images: [String] = []
     }

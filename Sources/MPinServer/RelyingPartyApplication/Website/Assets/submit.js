@@ -1,4 +1,4 @@
 "use strict";
 
-// Sends the one form of the page, which is on its way to another site.
+// Submits the form that carries the provider's answer to the client's site (ProviderPages.formPost).
 document.getElementById("answer").submit();
