@@ -177,19 +177,11 @@ extension Pages {
         return message(.oidcFaultTitle, language[text], button("/", .backToStart))
     }
 
-<<<<<<< HEAD
-    /// A login that this browser has not begun, or that has ended.
+    /// The page for a login transaction that has ended, or that began in another browser.
     var over: Page { message(.tooLateTitle, language[.oidcOver], button("/", .backToStart)) }
 
-    /// `path`: where it begins anew.
-    func tooLate(_ path: String) -> Page { message(.tooLateTitle, language[.statusExpired], button(path, .startAgain)) }
-=======
-    /// The page for a login transaction that has ended, or that began in another browser.
-    var over: Page { message(.tooLateTitle, language[.oidcOver], way("/", .backToStart)) }
-
     /// Returns the page for an expired login. Its link leads to `path`, where the login begins anew.
-    func tooLate(_ path: String) -> Page { message(.tooLateTitle, language[.statusExpired], way(path, .startAgain)) }
->>>>>>> 90fb2374ca282ce6d5637fae200ac717e0ebf92c
+    func tooLate(_ path: String) -> Page { message(.tooLateTitle, language[.statusExpired], button(path, .startAgain)) }
 
     /// Returns a page with a form that carries the answer to the client (OAuth 2.0 Form Post Response Mode). A script
     /// submits it; without scripts, the person does.
