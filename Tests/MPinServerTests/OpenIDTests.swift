@@ -75,7 +75,7 @@ final class OpenIDTests: XCTestCase {
         let server = try InProcess(clients: Self.clients).keep(in: self)
         let long = String(repeating: "x", count: 9000)
         let cases: [(String, String, String?, [Int])] = [
-            ("GET", "/authorize?" + long, nil, [414]), ("POST", "/oidc/token", long + long, [400]),
+            ("GET", "/authorize?" + long, nil, [414]), ("POST", "/oidc/token", long + long, [401]),
             ("POST", "/oidc/token", String(repeating: long, count: 8), [413]),
             ("GET", "/authorize?client_id=%ff", nil, [400]), ("GET", "/authorize", nil, [400]),
             ("POST", "/authorize/login", "id=x", [400]), ("POST", "/authorize/confirm", "", [400]),
