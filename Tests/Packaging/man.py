@@ -63,13 +63,14 @@ def check_client(page: str, program: str) -> None:
 
 def check_server(page: str, program: str) -> None:
     commands: set[str] = {"help"}
+    known = long_options(said(program, "serve", "--help") + help_of(program))
     for name in subcommands(help_of(program)):
         deeper = [below for below in subcommands(help_of(program, name)) if below != "run"]
         commands |= {f"{name} {below}" for below in deeper}
+        known |= set().union(*(long_options(help_of(program, name, below)) for below in deeper))
         if not deeper or name == "dta":
             commands.add(name)
     assert len(commands) >= 15 and page_commands(page) == commands, page_commands(page) ^ commands
-    known = long_options(said(program, "serve", "--help") + help_of(program))
     assert page_options(page) <= known, page_options(page) - known
     assert page_codes(page) == set(re.findall(r"\b([0-9]+)\b", documented_codes())), page_codes(page)
 
