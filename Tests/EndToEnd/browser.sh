@@ -13,6 +13,5 @@ export MPIN_EXAMPLE=$root/build/mpin-example MPIN_SERVER=$root/build/mpind
 export MPIN_LIBRARY=$root/build/libmpin.so PYTHONPATH=$root/bindings/python PYTHONDONTWRITEBYTECODE=1
 folder=$(dirname "$0")
 "$root/build/browser-venv/bin/python" -m pytest -q -W error -p no:cacheprovider \
-    "$folder/test_browser.py" "$folder/test_pages.py" "$@" | tee "$work/browser.log"
+    "$folder/test_browser.py" "$folder/test_pages.py" "$@"
 stop_server
-echo "$(grep -o '[0-9]* passed' "$work/browser.log" | tail -n 1), 0 failed"
