@@ -263,8 +263,22 @@ final class StoreTests: FolderTestCase {
         XCTAssertEqual(try read(path), [1, 2])
     }
 
-    /// Tests that a call waits as long as others change the store, and gets the lock although another thread takes it
-    /// again at once after each change.
+    /// Tests that a wait for the lock goes on for a minute if others change the store, but ends ten seconds after the last
+    /// change, and that it asks more often the longer it lasts.
+    func testAWaitForTheLockGoesOnWhileOthersChangeTheStore() {
+        let second: UInt64 = 1_000_000_000
+        var wait = LockWait(milliseconds: 60_000, unchanged: 10_000, now: 0)
+        for time in 1...59 as ClosedRange<UInt64> { XCTAssertTrue(wait.goesOn(time, now: time * second)) }
+        XCTAssertFalse(wait.goesOn(60, now: 60 * second))
+        var still = LockWait(milliseconds: 60_000, unchanged: 10_000, now: 0)
+        XCTAssertTrue(still.goesOn(1, now: 0))
+        XCTAssertTrue(still.goesOn(2, now: 5 * second))
+        XCTAssertTrue(still.goesOn(2, now: 14 * second))
+        XCTAssertFalse(still.goesOn(2, now: 15 * second))
+        XCTAssertEqual([0, 1, 60].map { still.pause(now: $0 * second) }, [5000, 833, 100])
+    }
+
+    /// Tests that a call gets the lock although another thread takes it again at once after each change.
     func testACallGetsTheLockOfSomebodyWhoSavesAgainAndAgain() throws {
         let (began, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let isDone = Locked(false)
@@ -284,8 +298,7 @@ final class StoreTests: FolderTestCase {
         }
         began.wait()
         for _ in 0..<5 {
-            let waiting = FileStorage(path: path, lockMilliseconds: 60)
-            XCTAssertNil(failure { () throws(SDKError) in try waiting.update { $0 ?? [] } })
+            XCTAssertNil(failure { () throws(SDKError) in try FileStorage(path: path).update { $0 ?? [] } })
         }
         isDone.withLock { $0 = true }
         ended.wait()

@@ -24,7 +24,7 @@ package protocol Storage: Sendable {
 package final class FileStorage: Storage {
     private let path: String
     /// How long to wait for the lock while the stored bytes do not change.
-    private let lockMilliseconds: UInt32
+    private static let lockMilliseconds: UInt32 = 10_000
     /// How long to wait for the lock in all if the call has no deadline.
     private static let longestWait = 60_000
     /// How long to wait for the lock after a call's deadline has passed. At that time the server has usually done its
@@ -34,10 +34,8 @@ package final class FileStorage: Storage {
     /// The maximum size of a store; larger files are refused.
     private static let maxBytes = 64 << 20
 
-    /// Resolves a relative path, so that later changes of the working directory have no effect. `lockMilliseconds`: how
-    /// long to wait for other processes that hold the lock and change nothing.
-    package init(path: String, lockMilliseconds: UInt32 = 10_000) {
-        self.lockMilliseconds = lockMilliseconds
+    /// Resolves a relative path, so that later changes of the working directory have no effect.
+    package init(path: String) {
         let directory = path.hasPrefix("/") ? nil : getcwd(nil, 0)
         defer { free(directory) }
         self.path = directory.map { String(cString: $0) + "/" + path } ?? path
@@ -95,7 +93,7 @@ package final class FileStorage: Storage {
     private func takeLock(_ limits: CallLimits?) throws(SDKError) -> Int32 {
         let lock = try openLock()
         let left = limits.map { $0.deadline.remainingMilliseconds() &+ Self.lateMilliseconds } ?? Self.longestWait
-        var wait = LockWait(milliseconds: UInt32(clamping: left), unchanged: lockMilliseconds)
+        var wait = LockWait(milliseconds: UInt32(clamping: left), unchanged: Self.lockMilliseconds)
         while flock(lock, LOCK_EX | LOCK_NB) != 0 {
             let error = errno
             guard error == EWOULDBLOCK || error == EINTR, wait.goesOn(version()) else {
@@ -107,7 +105,7 @@ package final class FileStorage: Storage {
                 close(lock)
                 throw SDKError(.canceled, "another process holds the lock of \(path)")
             }
-            usleep(wait.pause)
+            usleep(wait.pause())
         }
         return lock
     }
@@ -171,30 +169,31 @@ package final class FileStorage: Storage {
 /// The system does not queue those who wait, so each asks again after a pause. The pause becomes shorter the longer the
 /// call has waited. So the lock goes to the call that has waited longest, and not to a process that has just released it.
 /// On a busy machine a change can take a second; the wait goes on as long as others change the store.
-private struct LockWait {
-    private let began = monotonicNanoseconds()
+package struct LockWait {
+    private let began: UInt64
     private let end: Deadline
     private let unchangedMilliseconds: UInt32
     private var unchangedEnd: Deadline
     private var version: UInt64?
 
-    init(milliseconds: UInt32, unchanged: UInt32) {
-        end = .after(milliseconds: milliseconds)
+    /// The wait ends after `milliseconds`, or earlier if the stored bytes have not changed for `unchanged` milliseconds.
+    package init(milliseconds: UInt32, unchanged: UInt32, now: UInt64 = monotonicNanoseconds()) {
+        began = now
+        end = .after(milliseconds: milliseconds, now: now)
         unchangedMilliseconds = unchanged
-        unchangedEnd = .after(milliseconds: unchanged)
+        unchangedEnd = .after(milliseconds: unchanged, now: now)
     }
 
-    /// Whether to ask again. `now` is the present version of the stored bytes.
-    mutating func goesOn(_ now: UInt64) -> Bool {
-        if let version, version != now { unchangedEnd = .after(milliseconds: unchangedMilliseconds) }
-        version = now
-        return end.remainingMilliseconds() > 0 && unchangedEnd.remainingMilliseconds() > 0
+    /// Whether to ask again. `found` is the present version of the stored bytes.
+    package mutating func goesOn(_ found: UInt64, now: UInt64 = monotonicNanoseconds()) -> Bool {
+        if let version, version != found { unchangedEnd = .after(milliseconds: unchangedMilliseconds, now: now) }
+        version = found
+        return end.remainingMilliseconds(now: now) > 0 && unchangedEnd.remainingMilliseconds(now: now) > 0
     }
 
-    /// In microseconds: 5,000 at first, 830 after a second, at least 100.
-    var pause: UInt32 {
-        let waited = (monotonicNanoseconds() &- began) / 1_000_000
-        return max(100, UInt32(clamping: 1_000_000 / (200 &+ waited)))
+    /// The pause before the next question, in microseconds: 5,000 at first, 833 after a second, at least 100.
+    package func pause(now: UInt64 = monotonicNanoseconds()) -> UInt32 {
+        max(100, UInt32(clamping: 1_000_000 / (200 &+ (now &- began) / 1_000_000)))
     }
 }
 
