@@ -41,8 +41,7 @@ final class AuthorizationRequestTests: XCTestCase {
         _ changes: [String: String?] = [:], more: String = "", _ client: Client? = nil, line: UInt = #line
     ) throws -> AuthorizationRequest {
         guard case .accepted(let request) = try Self.read(changes, more: more, client) else {
-            XCTFail("refused: \(changes)", line: line)
-            throw XCTSkip()
+            return try XCTUnwrap(nil, "refused: \(changes)", line: line)
         }
         return request
     }
@@ -107,7 +106,7 @@ final class AuthorizationRequestTests: XCTestCase {
             ["extra": "foobar", "lang": "de", "display": "popup", "acr_values": "1 2", "claims_locales": "se"])
         XCTAssertEqual(request, try accepted())
         XCTAssertEqual(try accepted(["ui_locales": "fr-CA fr de"]).locales, ["fr-CA", "fr", "de"])
-        XCTAssertEqual(try accepted(["login_hint": "nobody@example.com"]).loginHint, "nobody@example.com")
+        XCTAssertNoThrow(try accepted(["login_hint": String(repeating: "x", count: 5000)]))
     }
 
     /// Row 13: the only response type is `code`. Row 14: the response modes are `query` and `form_post`.

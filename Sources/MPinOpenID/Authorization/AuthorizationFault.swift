@@ -9,7 +9,6 @@ package struct AuthorizationFault: Error, Sendable, Equatable {
         case invalidScope = "invalid_scope"
         case serverError = "server_error"
         case temporarilyUnavailable = "temporarily_unavailable"
-        case interactionRequired = "interaction_required"
         case loginRequired = "login_required"
         case consentRequired = "consent_required"
         case requestNotSupported = "request_not_supported"

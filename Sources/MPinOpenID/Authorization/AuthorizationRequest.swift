@@ -18,8 +18,6 @@ package struct AuthorizationRequest: Sendable, Equatable, Codable, Storable {
     /// The greatest number of seconds that may have passed since the user entered the PIN. 0 requires a new login. Nil
     /// if the client sets no limit.
     package let maxAge: Int?
-    /// The parameter `login_hint`. It has no effect.
-    package let loginHint: String?
     /// The parameter `id_token_hint`: an ID token of the user that the client wants to be logged in. Nil after
     /// `expect(_:)` has stored the token's `sub`.
     package private(set) var idTokenHint: String?
@@ -93,7 +91,6 @@ extension AuthorizationRequest {
         nonce = try Self.text("nonce", parameters)
         prompts = try Self.prompts(parameters)
         maxAge = try Self.maxAge(parameters)
-        loginHint = try Self.text("login_hint", parameters)
         idTokenHint = parameters["id_token_hint"]
         subject = nil
         locales = parameters.words("ui_locales") ?? []
