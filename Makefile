@@ -143,11 +143,26 @@ browser-test: lib server build/mpin-example build/browser-venv/installed ## the 
 
 oidc-test: lib server build/oidc-venv/installed ## logins at the OpenID provider, with Authlib as relying party, a phone and Chromium
 	Tests/EndToEnd/oidc.sh
+	Tests/EndToEnd/forward_auth.sh
 
-TESTS += contract runtimes-test numbers-test clients-test oidc-test
-.PHONY: contract runtimes-test numbers-test clients-test oidc-test
+SAMPLES = flask apache nginx mobile
+samples-test: lib server build/oidc-venv/installed ## the websites of bindings/samples: people log in to each, in Chromium
+	Tests/EndToEnd/samples.sh $(SAMPLES)
+
+sample-flask: ## a website with Authlib logs its users in; KEEP=1 leaves it running
+sample-apache: ## the same with Apache and mod_auth_openidc
+sample-nginx: ## a website without code for logins, which nginx protects
+sample-mobile: ## the back end of an app, and the app's login
+$(SAMPLES:%=sample-%): sample-%: lib server cli build/oidc-venv/installed
+	Tests/EndToEnd/samples.sh $*
+
+TESTS += contract runtimes-test numbers-test clients-test admin-test oidc-test samples-test
+.PHONY: contract runtimes-test numbers-test clients-test admin-test oidc-test samples-test $(SAMPLES:%=sample-%)
 clients-test: server ## every command and exit code of mpind client, while a server runs
 	Tests/EndToEnd/clients.sh
+
+admin-test: lib server ## the admin API of a running server, its tokens, and the examples of docs/admin-api.md
+	Tests/EndToEnd/admin.sh
 
 contract: server build/contract-venv/installed ## the server's answers are those in openapi.yaml (schemathesis)
 	Tests/EndToEnd/contract.sh

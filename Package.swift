@@ -1,17 +1,18 @@
 // swift-tools-version:6.2
 import PackageDescription
 
-/// Every target of ours: Swift 6 rules, and a warning is an error.
+/// The settings of all targets of this package. A warning is an error.
 let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
-/// An async function runs where its caller does: else every call asks the task where it may run.
+/// With this feature, a nonisolated async function runs on the executor of its caller. Without it, every call would
+/// first look up the executor that the task prefers, which takes time.
 let callersPlace = SwiftSetting.enableUpcomingFeature("NonisolatedNonsendingByDefault")
 
-/// A library of the distribution, found by pkg-config.
+/// A library of the Linux distribution, which pkg-config finds.
 func system(_ name: String, pkgConfig: String, apt: String) -> Target {
     .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([apt])])
 }
@@ -67,14 +68,14 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams.git", from: "6.2.2"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
-        // Hummingbird's own foundations, named where the server touches them itself.
+        // Hummingbird uses the following packages. They are listed because the server also imports them directly.
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.2"),
         .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.34.1"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
         .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
         .package(url: "https://github.com/vapor/jwt-kit.git", from: "5.7.1"),
-        // jwt-kit's own foundation, which makes the RSA keys.
+        // jwt-kit uses this package. It is listed because the server also imports it, to make RSA keys.
         .package(url: "https://github.com/apple/swift-crypto.git", from: "4.1.0"),
     ],
     targets: [
@@ -85,7 +86,7 @@ let package = Package(
         system("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
         system("CQREncode", pkgConfig: "libqrencode", apt: "libqrencode-dev"),
         .systemLibrary(name: "CMPin", path: "include"),
-        // libcurl's headers, and the library when it is first used.
+        // The functions of libcurl. The library is not linked, but loaded when it is first used.
         .target(name: "CCurl"),
 
         module("BN254CX", ["CGMP", "CBN254CX"]),
@@ -112,7 +113,7 @@ let package = Package(
             ]
                 + [yams, logging, asyncHTTPClient] + lifecycle + hummingbird + nio,
             [callersPlace],
-            // The website's files are parts of the program.
+            // The website's files are compiled into the program.
             resources: [
                 "Assets/style.css", "Assets/live.js", "Assets/times.js", "Assets/resend.js", "Assets/submit.js",
                 "Assets/icon.svg",
@@ -129,18 +130,23 @@ let package = Package(
         .executableTarget(
             name: "mpin-cli", dependencies: ["CMPin", "MPin", argumentParser], swiftSettings: strict),
 
-        // Counts heap allocations for the bench alone.
+        // Counts heap allocations. Only mpin-bench uses it.
         .target(name: "CAllocations"),
         .executableTarget(
             name: "mpin-bench", dependencies: ["MPinCrypto", "BN254CX", "MPinSecrets", "CGMP", "CAllocations"],
             swiftSettings: strict),
 
         .executableTarget(
-            name: "mpin-load", dependencies: ["MPinCrypto", "MPinSecrets", "MPinWire", "CGMP", argumentParser],
+            name: "mpin-load",
+            dependencies: [
+                "MPinCrypto", "MPinSecrets", "MPinWire", "CGMP", argumentParser,
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+            ],
             swiftSettings: strict),
 
         tests("BN254CXTests", ["BN254CX", "CBN254CX", "CGMP"]),
-        // The formulas of BN254CX once more, by links to its files, over numbers that carry intervals.
+        // Compiles the formulas of BN254CX a second time, through symbolic links to its files, with numbers of which
+        // only lower and upper bounds are known.
         tests("IntervalTests", ["CGMP"]),
         tests("MPinCryptoTests", ["MPinCrypto", "BN254CX", "MPinSecrets"]),
         tests("MPinSecretsTests", ["MPinSecrets"]),
@@ -154,7 +160,7 @@ let package = Package(
             "MPinSDKTests",
             ["MPinSDK", "MPinCrypto", "MPinWire", "MPinHTTP", "MPinSecrets", "LoopbackServer", "StoreWriter"]),
         tests("MPinTests", ["MPin", "MPinSDK", "LoopbackServer"]),
-        // Engines that find out who does not keep to the contract of a store.
+        // Stores for tests. They detect code that relies on more than the `Store` protocol promises.
         .target(
             name: "StoreEngines", dependencies: ["MPinStore"], path: "Tests/StoreEngines",
             swiftSettings: strict + [callersPlace]),
@@ -162,7 +168,7 @@ let package = Package(
         tests(
             "MPinServiceTests",
             ["MPinService", "MPinStore", "StoreEngines", "MPinCrypto", "MPinWire", "MPinSecrets", logging]),
-        tests("MPinOpenIDTests", ["MPinOpenID", "MPinStore", "StoreEngines", "MPinSecrets", "MPinWire"]),
+        tests("MPinOpenIDTests", ["MPinOpenID", "MPinStore", "StoreEngines", "MPinSecrets", "MPinWire"] + jwt),
         tests(
             "MPinServerTests",
             [
@@ -173,7 +179,7 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// The documentation's tool is no dependency of who uses the package.
+// Only builds of the documentation need DocC's plugin, so programs that use this package do not depend on it.
 if Context.environment["MPIN_DOCS"] != nil {
     package.dependencies.append(.package(url: "https://github.com/swiftlang/swift-docc-plugin.git", from: "1.5.0"))
 }

@@ -11,7 +11,7 @@ llvm=$(dirname "$(realpath "$(command -v swiftc)")")
 rm -rf "$out/profiles"
 export LLVM_PROFILE_FILE=$out/profiles/%p-%m.profraw
 # This library is not optimised, so a PIN passes through more stack frames than in the release. LONGEST_WAY is the
-# limit.
+# largest number of frames that the test allows.
 make -C Tests/C programs LIB="$library" OUT="$PWD/build/c-tests-coverage" DEFINES=-DLONGEST_WAY=40
 
 # Runs the tests of the client's modules only, because the server is not measured here.

@@ -619,8 +619,8 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_get_service_details(
  * it first.
  *
  * Out: user: a handle, released by mpin_user_free().
- * In: id: an empty id is not refused here, but by the server, as in the old
- *   cores; device_name: may be NULL.
+ * In: id: an empty id is not refused here, but by the server, as in the
+ *   Milagro core; device_name: may be NULL.
  * Returns: MPIN_OK, MPIN_FLOW_ERROR (no backend), MPIN_INVALID_HANDLE,
  *   MPIN_INVALID_ARGUMENT.
  */
@@ -988,10 +988,11 @@ MPIN_API MPIN_CHECK mpin_status mpin_sdk_change_pin(
 /** Fetches today's time permit, if the backend uses time permits.
  * State: REGISTERED or BLOCKED, unchanged. A BLOCKED user may try again,
  * because only the server knows whether the operator has unblocked the user.
- * (The old cores returned MPIN_FLOW_ERROR, because they had erased the token.)
+ * (The Milagro and MIRACL cores returned MPIN_FLOW_ERROR, because they had
+ * erased the token.)
  *
  * Returns also: MPIN_REVOKED, MPIN_CRYPTO_ERROR; MPIN_FLOW_ERROR for a user
- *   without a token, whom an old client has blocked.
+ *   without a token, which another client erased when the user was blocked.
  * Source: wire sections 6.5, 9 and 10.
  */
 MPIN_API MPIN_CHECK mpin_status

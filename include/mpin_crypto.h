@@ -5,7 +5,7 @@
 /**
  * libmpin: the M-Pin primitives on the curve BN254CX (about 100 bits of
  * security). The names follow the crypto library of the Milagro SDK core ("the
- * old library"): MPIN_CLIENT_1 is mpin_crypto_client_1.
+ * Milagro library"): MPIN_CLIENT_1 is mpin_crypto_client_1.
  *
  * Rules of every function in this header:
  *
@@ -37,7 +37,7 @@
 extern "C" {
 #endif
 
-/* ---- Results, with the numbers of the old library ------------------- */
+/* ---- Results, with the numbers of the Milagro library --------------- */
 
 #define MPIN_CRYPTO_OK 0
 /** An argument is NULL, an input has a wrong length, the buffer of an output is
@@ -135,13 +135,13 @@ MPIN_API MPIN_CHECK int32_t mpin_crypto_recombine_g2(
  */
 #define MPIN_PIN_DECIMAL4 1
 /** Java's string hash of the PIN, then as MPIN_PIN_LEGACY14: 14 bits. For
- * tokens of the old SDK core. */
+ * tokens of the Milagro SDK core. */
 #define MPIN_PIN_LEGACY_HASH 2
-/** The low 14 bits of a signed decimal number's remainder by 10^4. The old
+/** The low 14 bits of a signed decimal number's remainder by 10^4. The Milagro
  * library treated its integer argument in this way. */
 #define MPIN_PIN_LEGACY14 3
 
-/** The number that a PIN stands for.
+/** Converts a PIN to the number that is used in its place.
  * Out: scalar (32); bits: the width of the scalar in bits, which other
  * functions need together with it. In: mapping: one of MPIN_PIN_*; pin: 1 to 32
  * digits, not NUL-terminated (MPIN_PIN_LEGACY14: 1 to 10 after an optional
@@ -244,8 +244,8 @@ MPIN_API MPIN_CHECK int32_t mpin_crypto_server_context_verify(
     size_t id_len, const uint8_t *u, size_t u_len, const uint8_t *y,
     size_t y_len, const uint8_t *v, size_t v_len);
 
-/** Pass 2 with the arguments of the old library. It can also compute the values
- * from which mpin_crypto_kangaroo() tells how wrong a PIN was.
+/** Pass 2 with the arguments of the Milagro library. It can also compute the
+ * values from which mpin_crypto_kangaroo() tells how wrong a PIN was.
  *
  * Out: e, f (GT; optional, both or none): values for mpin_crypto_kangaroo(),
  *   written only with MPIN_CRYPTO_BAD_PIN.
@@ -378,9 +378,9 @@ MPIN_API MPIN_CHECK int32_t mpin_crypto_precompute(
 
 /** The client's key, derived from (g1 g2^PIN)^r and x T.
  * Out: key (16). In: g1, g2 (GT), pin (scalar) and pin_bits (as in every other
- * function; the old library did not reduce the PIN here), r (scalar of Z; 0 is
- * allowed, but then the key differs from the server's), x (scalar of U and UT),
- * t (G1). */
+ * function; the Milagro library did not reduce the PIN here), r (scalar of Z; 0
+ * is allowed, but then the key differs from the server's), x (scalar of U and
+ * UT), t (G1). */
 MPIN_API MPIN_CHECK int32_t mpin_crypto_client_key(
     uint8_t *key, size_t key_len, const uint8_t *g1, size_t g1_len,
     const uint8_t *g2, size_t g2_len, const uint8_t *pin, size_t pin_len,

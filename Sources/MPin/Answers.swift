@@ -11,7 +11,7 @@ public struct OneTimeCode: Sendable, Equatable {
     /// How long the code is valid, in seconds; 0 if the server does not say.
     public let secondsToLive: Int32
 
-    /// Converts the result of the core. Nil if the server issued no code.
+    /// Converts the one-time code of the client core (`MPinSDK`). Nil if the server issued no code.
     init?(_ otp: OTP) {
         guard !otp.code.isEmpty else { return nil }
         code = otp.code

@@ -79,8 +79,8 @@ public struct MPinError: Error, Sendable, Equatable, CustomStringConvertible {
         case randomFailed = 40
     }
 
-    /// Converts an error of the core. Statuses for handles and buffers of the C API have no code here, because they
-    /// cannot occur.
+    /// Converts an error of the client core (`MPinSDK`). Statuses for handles and buffers of the C API have no code
+    /// here, because they cannot occur.
     package init(_ error: SDKError) {
         code = Code(rawValue: error.status.rawValue) ?? .flowError
         text = error.text

@@ -135,7 +135,7 @@ public func mpin_crypto_recombine_g2(
     }
 }
 
-/// The mapping for its number in the C header. Nil for any other number.
+/// The PIN mapping that has this number in the C header. Nil if no mapping has it.
 private func pinMapping(_ number: Int32) -> PINMapping? {
     switch number {
     case MPIN_PIN_DECIMAL6: .decimal6

@@ -69,7 +69,8 @@ package enum ElligatorSquared {
 }
 
 extension Arena {
-    /// The point f(u, isOdd) for u of 32 bytes.
+    /// Returns the point to which Elligator Squared maps u (32 bytes). `isOdd` chooses between the two points with the
+    /// same x: the one with the odd y, or the one with the even y.
     fileprivate mutating func mapToG1(u: Span<UInt8>, isOdd: Bool) throws(MPinError) -> G1 {
         let point = g1()
         guard point.mapVartime(u: u, isOdd: isOdd, scratch) else { throw .wrongParameter }

@@ -2,10 +2,10 @@ import BN254CX
 
 /// Computes how far an entered PIN was from the right one.
 ///
-/// The name comes from the old systems, which use Pollard's kangaroos and miss four errors in ten. This implementation
-/// uses baby steps and giant steps (Shanks, "Class number, a theory of factorization, and genera", 1971) in the group
-/// of the pairing. In this group an inversion costs almost nothing, so one table of f^1 ... f^b serves positive and
-/// negative errors. This method finds every error and is not slower.
+/// The name comes from Milagro's programs, which use Pollard's kangaroos and miss four errors in ten. This
+/// implementation uses baby steps and giant steps (Shanks, "Class number, a theory of factorization, and genera", 1971)
+/// in the group of the pairing. In this group an inversion costs almost nothing, so one table of f^1 ... f^b serves
+/// positive and negative errors. This method finds every error and is not slower.
 package enum Kangaroo {
     /// The largest range that `find` takes: the errors of PINs of six digits.
     package static let maximumRange: Int32 = 1_000_000

@@ -35,9 +35,9 @@ package enum MPinFull {
 
     /// Writes the client's key, 16 bytes, derived from (g1 g2^pin)^r and x T.
     ///
-    /// The PIN is the scalar of `PINMapping`, as in every other function; the old library did not reduce the PIN here.
-    /// `r` is below the group order. The value 0 is accepted, but then the key differs from the server's; the old
-    /// library did not terminate for small values. The time depends on `pinBits` only.
+    /// The PIN is the scalar of `PINMapping`, as in every other function. (Milagro's library did not reduce the PIN
+    /// here.) `r` is below the group order. The value 0 is accepted, but then the key differs from the server's. (For
+    /// small values Milagro's library did not terminate.) The time depends on `pinBits` only.
     package static func clientKey(
         g1: Span<UInt8>, g2: Span<UInt8>, pinScalar: Span<UInt8>, pinBits: Int, r: Span<UInt8>, x: Span<UInt8>,
         t: Span<UInt8>, into key: inout MutableSpan<UInt8>

@@ -8,12 +8,12 @@ package enum PINMapping: String, Codable, Sendable, CaseIterable {
     /// The digits as a decimal number mod 10^4, 14 bits. Native clients of the Trust platform use it.
     case decimal4
     /// A hash of the PIN: for each of its bytes c, read as a signed number, h = 31 h + c in 32 bits, starting with h =
-    /// 0. Then `legacy14` of h. The old SDK core made such tokens. The 10,000 PINs of four digits yield only 6,331
+    /// 0. Then `legacy14` maps h. Milagro's SDK core made such tokens. The 10,000 PINs of four digits yield only 6,331
     /// different numbers, so use this mapping for old tokens only.
     case legacyHash
     /// Reads the PIN as a decimal integer with an optional minus sign. Takes the remainder by 10,000, which has the
-    /// sign of the integer as in C, and of the remainder the low 14 bits in two's complement. The old cryptographic
-    /// library treated its integer argument in this way.
+    /// sign of the integer as in C. The scalar is the low 14 bits of this remainder in two's complement. Milagro's
+    /// cryptographic library treated its integer argument in this way.
     case legacy14
 
     /// The width of the scalar in bits. The time of a multiplication by the scalar depends only on this width.

@@ -9,6 +9,13 @@ extension OpenIDProvider {
         package static let token = "/oidc/token"
         package static let userinfo = "/oidc/userinfo"
         package static let certs = "/oidc/certs"
+        package static let logout = "/oidc/logout"
+        package static let revoke = "/oidc/revoke"
+        package static let introspect = "/oidc/introspect"
+        package static let deviceAuthorization = "/oidc/device"
+        /// The page where a person types the code that a device shows, and the one at the end of that login.
+        package static let device = "/device"
+        package static let deviceEnd = "/device/done"
         package static let configuration = "/.well-known/openid-configuration"
         package static let serverMetadata = "/.well-known/oauth-authorization-server"
     }
@@ -20,16 +27,20 @@ extension OpenIDProvider {
     package func metadata(languages: [String]) -> JSONValue {
         let urls = [
             "authorization_endpoint": Path.authorize, "token_endpoint": Path.token,
-            "userinfo_endpoint": Path.userinfo, "jwks_uri": Path.certs,
+            "userinfo_endpoint": Path.userinfo, "jwks_uri": Path.certs, "revocation_endpoint": Path.revoke,
+            "introspection_endpoint": Path.introspect, "end_session_endpoint": Path.logout,
+            "device_authorization_endpoint": Path.deviceAuthorization,
         ]
+        let methods = Client.AuthMethod.allCases.map(\.rawValue)
         let lists: [String: [String]] = [
-            "scopes_supported": ["openid", "profile", "email", "offline_access"],
+            "scopes_supported": ["openid"] + UserClaims.scopes + ["offline_access"],
             "response_types_supported": ["code"],
             "response_modes_supported": ReturnAddress.Mode.allCases.map(\.rawValue),
             "grant_types_supported": Client.Grant.allCases.map(\.rawValue),
             "subject_types_supported": ["public", "pairwise"],
             "id_token_signing_alg_values_supported": [SigningAlgorithm.rs256.rawValue],
-            "token_endpoint_auth_methods_supported": Client.AuthMethod.allCases.map(\.rawValue),
+            "token_endpoint_auth_methods_supported": methods, "revocation_endpoint_auth_methods_supported": methods,
+            "introspection_endpoint_auth_methods_supported": methods.filter { $0 != Client.AuthMethod.none.rawValue },
             "code_challenge_methods_supported": ["S256"], "acr_values_supported": [UserLogin.acr],
             "prompt_values_supported": AuthorizationRequest.Prompt.allCases.map(\.rawValue),
             "claims_supported": TokenMaker.claims + UserClaims.names, "ui_locales_supported": languages,
@@ -37,6 +48,7 @@ extension OpenIDProvider {
         let flags = [
             "claims_parameter_supported": true, "request_parameter_supported": false,
             "request_uri_parameter_supported": false, "authorization_response_iss_parameter_supported": true,
+            "backchannel_logout_supported": true, "backchannel_logout_session_supported": true,
         ]
         var members = lists.mapValues { JSONValue.array($0.map { .string($0) }) }
         members.merge(urls.mapValues { .string(base + $0) }) { first, _ in first }

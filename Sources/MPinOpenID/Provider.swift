@@ -13,9 +13,12 @@ package struct OpenIDProvider: Sendable {
     package let keys: SigningKeys
     package let client: ClientLookup
     package let sessions: BrowserSessions
+    package let logouts: Logouts
     package let logins: LoginTransactions
-    let consents: Consents
+    package let consents: Consents
+    package let profiles: Profiles
     let codes: Codes
+    let devices: DeviceCodes
     let grants: Grants
     package let subjects: Subjects
     package let permission: Permission
@@ -35,9 +38,12 @@ package struct OpenIDProvider: Sendable {
         self.observer = observer
         self.clock = clock
         sessions = BrowserSessions(in: durable)
+        logouts = Logouts(in: durable)
         logins = LoginTransactions(in: shortLived)
         consents = Consents(in: durable)
+        profiles = Profiles(in: durable)
         codes = Codes(in: shortLived)
+        devices = DeviceCodes(in: shortLived)
         grants = Grants(in: durable)
         subjects = try await Subjects(in: durable)
     }
@@ -51,8 +57,15 @@ package enum OpenIDEvent: Sendable, Equatable {
     /// Tokens were issued, for a code or for a refresh token (see `grant`).
     case granted(clientID: String, grant: Client.Grant, UserLogin)
     case refused(clientID: String, TokenFault.Code)
+    /// A client has revoked its tokens.
+    case revoked(clientID: String, UserLogin)
     /// A code or an old refresh token was used again, so all tokens of its grant are revoked.
     case reused(clientID: String, grant: Client.Grant, UserLogin?)
+    /// A browser session was ended; or, if the notice names no session, those tokens of a user that outlive sessions
+    /// were revoked.
+    case loggedOut(LogoutNotice, by: LogoutCause)
+    /// A client has accepted a logout token (true), or was given up after several tries (false).
+    case clientTold(clientID: String, LogoutNotice, Bool)
 }
 
 package typealias OpenIDObserver = @Sendable (OpenIDEvent) -> Void
@@ -80,17 +93,18 @@ extension OpenIDProvider {
 
     /// Returns the session that belongs to the browser's cookie. Nil if there is none, or if its user may no longer log
     /// in.
-    package func session(_ cookie: OpaqueToken?) async throws -> BrowserSession? {
+    package func session(_ cookie: SessionCookie?) async throws -> BrowserSession? {
         guard let cookie, let session = try await sessions.session(cookie, at: now) else { return nil }
         return try await permission(session.login) ? session : nil
     }
 
-    /// Returns what must happen next in the browser.
+    /// Returns what must happen next in the browser. A device always needs the consent of the person, who may have been
+    /// sent the code by somebody else (RFC 8628 section 5.4).
     package func step(
         _ request: AuthorizationRequest, of client: Client, _ progress: LoginProgress
     ) async throws -> AuthorizationStep {
-        var isAllowed = client.isFirstParty
-        if !isAllowed, let login = progress.login {
+        var isAllowed = client.isFirstParty && request.device == nil
+        if !isAllowed, request.device == nil, let login = progress.login {
             isAllowed = try await consents.cover(request.scopes, of: client, by: login.userID, at: now)
         }
         return request.step(
@@ -104,10 +118,11 @@ extension OpenIDProvider {
     }
 
     /// Returns the parameters that the browser takes back to the client after ``AuthorizationStep/answer(_:)``: a new
-    /// code, `state`, and the issuer.
+    /// code, `state`, and the issuer. For a device there is no code: it is allowed what it has asked for.
     package func answer(
         _ request: AuthorizationRequest, _ login: UserLogin, sessionID: String?
     ) async throws -> [(String, String)] {
+        if let device = request.device { return try await allow(device, request, login) }
         let authorization = Authorization(
             clientID: request.address.clientID, login: login, sessionID: sessionID, scopes: request.scopes,
             claims: request.claims, nonce: request.nonce)

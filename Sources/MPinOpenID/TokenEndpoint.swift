@@ -1,10 +1,18 @@
 package import MPinWire
 
-/// The endpoints that clients call directly, without a browser.
+/// The token endpoint and userinfo.
 extension OpenIDProvider {
     /// Answers a token request (RFC 6749 section 3.2). `header` is the value of the header `Authorization`. Throws
     /// ``TokenFault``, or the store's error.
     package func token(_ parameters: RequestParameters, header: String?) async throws -> TokenAnswer {
+        try await serving(parameters, header: header) { try await token(parameters, for: $0) }
+    }
+
+    /// Answers a request that a client sends directly, without a browser: checks the client's credentials, and does the
+    /// `work` for that client. Throws ``TokenFault``, also that of the work, or the store's error.
+    func serving<Answer: Sendable>(
+        _ parameters: RequestParameters, header: String?, _ work: (Client) async throws -> Answer
+    ) async throws -> Answer {
         var name = ""
         do {
             guard !parameters.repeatsAny else { throw TokenFault(.invalidRequest, "a parameter is sent twice") }
@@ -12,7 +20,7 @@ extension OpenIDProvider {
             name = credentials.id
             let found = try await client(credentials.id)
             guard credentials.areRight(for: found, at: now), let found else { throw TokenFault.wrongClient }
-            return try await token(parameters, for: found)
+            return try await work(found)
         } catch let fault as TokenFault {
             observer(.refused(clientID: name, fault.code))
             throw fault
@@ -26,12 +34,15 @@ extension OpenIDProvider {
         guard let grant = Client.Grant(rawValue: type) else {
             throw TokenFault(.unsupportedGrantType, "there is no such grant_type here")
         }
-        guard client.grants.contains(grant) else {
+        // Only this server redeems the codes of a protected host.
+        guard client.grants.contains(grant), client.protectedOrigin == nil else {
             throw TokenFault(.unauthorizedClient, "the client may not use this grant_type")
         }
         switch grant {
         case .authorizationCode: return try await redeem(parameters, for: client)
         case .refreshToken: return try await refresh(parameters, for: client)
+        case .deviceCode: return try await redeemDevice(parameters, for: client)
+        case .tokenExchange: return try await exchange(parameters, for: client)
         }
     }
 
@@ -46,20 +57,31 @@ extension OpenIDProvider {
             code: code, clientID: client.id, redirectURI: redirectURI, verifier: parameters["code_verifier"])
         switch try await codes.spend(claim, for: token.grantID, at: now) {
         case .unknown: throw TokenFault.invalidGrant
-        case .replayed(let grantID):
-            let authorization = try await grants.authorization(grantID, at: now)
-            try await grants.revoke(grantID, at: now)
-            observer(.reused(clientID: client.id, grant: .authorizationCode, authorization?.login))
-            throw TokenFault.invalidGrant
-        case .granted(let authorization):
-            guard try await permission(authorization.login) else { throw TokenFault.invalidGrant }
-            let isLasting = isLasting(authorization.scopes, client)
-            try await grants.begin(token, authorization, isLasting: isLasting, client.lifetimes, at: now)
-            observer(.granted(clientID: client.id, grant: .authorizationCode, authorization.login))
-            return try answer(
-                authorization, scopes: authorization.scopes, nonce: authorization.nonce, token,
-                showsToken: isLasting, for: client)
+        case .replayed(let grantID): throw try await replay(of: grantID, .authorizationCode, by: client)
+        case .granted(let authorization): return try await issue(authorization, token, .authorizationCode, to: client)
         }
+    }
+
+    /// Revokes the tokens of a code that was redeemed before, because one of the two who had the code must have copied
+    /// it. Returns the error for the second one.
+    func replay(of grantID: String, _ grant: Client.Grant, by client: Client) async throws -> TokenFault {
+        let authorization = try await grants.authorization(grantID, at: now)
+        try await grants.revoke(grantID, at: now)
+        observer(.reused(clientID: client.id, grant: grant, authorization?.login))
+        return .invalidGrant
+    }
+
+    /// Issues the first tokens of a new grant, which `token` names.
+    func issue(
+        _ authorization: Authorization, _ token: RefreshToken, _ grant: Client.Grant, to client: Client
+    ) async throws -> TokenAnswer {
+        guard try await permission(authorization.login) else { throw TokenFault.invalidGrant }
+        let isLasting = isLasting(authorization.scopes, client)
+        try await grants.begin(token, authorization, isLasting: isLasting, client.lifetimes, at: now)
+        observer(.granted(clientID: client.id, grant: grant, authorization.login))
+        return try await answer(
+            authorization, scopes: authorization.scopes, nonce: authorization.nonce, token, showsToken: isLasting,
+            for: client)
     }
 
     private func isLasting(_ scopes: [String], _ client: Client) -> Bool {
@@ -81,6 +103,11 @@ extension OpenIDProvider {
             throw TokenFault(.invalidScope, "more than was granted")
         }
         guard try await permission(known.login) else { throw TokenFault.invalidGrant }
+        guard try await isConsented(known, to: client) else {
+            // A consent that the user gives again later must not bring the old tokens back.
+            try await grants.revoke(token.grantID, at: now)
+            throw TokenFault.invalidGrant
+        }
         let next = try token.next()
         switch try await grants.rotate(token, to: next, of: client, at: now) {
         case .unknown: throw TokenFault.invalidGrant
@@ -89,18 +116,21 @@ extension OpenIDProvider {
             throw TokenFault.invalidGrant
         case .granted(let authorization):
             observer(.granted(clientID: client.id, grant: .refreshToken, authorization.login))
-            return try answer(authorization, scopes: scopes, nonce: nil, next, showsToken: true, for: client)
+            return try await answer(authorization, scopes: scopes, nonce: nil, next, showsToken: true, for: client)
         }
     }
 
     private func answer(
         _ authorization: Authorization, scopes: [String], nonce: String?, _ token: RefreshToken, showsToken: Bool,
         for client: Client
-    ) throws -> TokenAnswer {
+    ) async throws -> TokenAnswer {
         let (maker, now) = (maker, now)
+        let isAbout = maker.wantsProfile(authorization, for: client)
+        let profile = isAbout ? try await profiles.profile(of: authorization.login.userID, at: now) : nil
         let accessToken = try maker.accessToken(
             authorization, scopes: scopes, grantID: token.grantID, for: client, at: now)
-        let idToken = try maker.idToken(authorization, nonce: nonce, accessToken: accessToken, for: client, at: now)
+        let idToken = try maker.idToken(
+            authorization, profile, nonce: nonce, accessToken: accessToken, for: client, at: now)
         return TokenAnswer(
             accessToken: accessToken, lifetime: client.lifetimes.accessToken, scopes: scopes, idToken: idToken,
             refreshToken: showsToken ? token.text : nil)
@@ -110,14 +140,32 @@ extension OpenIDProvider {
     /// or the store's error.
     package func userinfo(_ token: String) async throws -> JSONValue {
         guard let access = maker.access(token, at: now),
-            let authorization = try await grants.authorization(access.grantID, at: now),
-            let client = try await client(access.clientID), !client.isDisabled,
-            try await permission(authorization.login)
+            let (authorization, client) = try await authorization(of: access)
         else { throw BearerFault.invalidToken }
         guard access.scopes.contains("openid") else { throw BearerFault.insufficientScope }
-        var claims = UserClaims(userID: authorization.login.userID).claims(
+        let profile = try await profiles.profile(of: authorization.login.userID, at: now)
+        var claims = UserClaims(profile: profile).claims(
             scopes: access.scopes, requested: authorization.claims.userinfo, allowed: client.scopes)
         claims["sub"] = .string(subjects.subject(of: authorization.login.userID, for: client))
         return .object(claims)
+    }
+
+    /// Returns whether the user's consent to what was granted still stands. Clients of the operator need none.
+    private func isConsented(_ authorization: Authorization, to client: Client) async throws -> Bool {
+        guard !client.isFirstParty else { return true }
+        return try await consents.cover(authorization.scopes, of: client, by: authorization.login.userID, at: now)
+    }
+
+    /// Returns what was granted with an access token, and the client that the token was issued to. Nil if the token or
+    /// its grant is revoked, if its user may no longer log in or has withdrawn the consent, or if its client is
+    /// disabled, or the client from whose token it was exchanged.
+    func authorization(of access: TokenMaker.Access) async throws -> (Authorization, Client)? {
+        guard let authorization = try await grants.authorization(access.grantID, at: now),
+            let client = try await client(access.clientID), !client.isDisabled,
+            let first = try await self.client(authorization.clientID), !first.isDisabled,
+            try await isConsented(authorization, to: first), try await permission(authorization.login)
+        else { return nil }
+        guard access.isExchanged else { return (authorization, client) }
+        return try await grants.isRevoked(token: access.id, at: now) ? nil : (authorization, client)
     }
 }

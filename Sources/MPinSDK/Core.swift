@@ -141,8 +141,8 @@ final class Core {
     // MARK: Store
 
     /// Changes the stored record of a user, then updates all users in memory from the store. `change` receives nil if
-    /// no record is stored, and sets nil to remove it. If `change` gives the record the key of a forgotten user, it
-    /// replaces the record of that user.
+    /// no record is stored, and sets nil to remove it. `change` may give the record another key. If a user that
+    /// ``clearUsers()`` has removed from memory is stored under that key, that user's record is replaced.
     func save(_ user: User, _ change: (inout UserRecord?) throws(SDKError) -> Void) throws(SDKError) {
         let former = user.key
         var key = former

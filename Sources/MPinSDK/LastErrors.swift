@@ -41,7 +41,8 @@ private final class Thread: Sendable {
         return thread
     }
 
-    /// Stands for all threads if the process has no free key for data of a thread.
+    /// Stands for all threads if `pthread_key_create` fails, because the process has used up its keys for
+    /// thread-specific data.
     private static let unknown = Thread()
     private static let key: pthread_key_t? = {
         var key = pthread_key_t()

@@ -67,7 +67,7 @@ package final class SDK: @unchecked Sendable {
     /// Computes shares, a token and both passes for a right and a wrong PIN, and compares them with known results.
     package static func selfTest() throws(SDKError) { try SelfTest.run() }
 
-    // MARK: Entering
+    // MARK: Running one operation at a time
 
     /// Runs a flow on the initialised core when no other operation is under way. If the flow takes the PIN of `user`,
     /// the user's factors are forgotten after every failure.

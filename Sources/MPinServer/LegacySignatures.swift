@@ -2,7 +2,7 @@ import Foundation
 package import MPinSecrets
 package import MPinService
 
-/// The credentials that old RPSs and D-TAs share and sign with (wire section 5).
+/// The credentials that Milagro's RPS and D-TAs share and sign with (wire section 5).
 package struct LegacyCredentials: Sendable {
     package let appID: String
     /// The bytes of the app_key string in the file.
@@ -13,7 +13,7 @@ package struct LegacyCredentials: Sendable {
         self.appKey = appKey
     }
 
-    /// Reads an old credentials file, which only its owner may read.
+    /// Reads a credentials file of Milagro's servers, which only its owner may read.
     package static func load(_ path: String) throws -> LegacyCredentials {
         struct File: Decodable {
             let app_id: String
@@ -29,7 +29,7 @@ package struct LegacyCredentials: Sendable {
     }
 }
 
-/// The messages that old programs sign. The fields follow each other without lengths or labels (wire section 5).
+/// The messages that Milagro's programs sign. The fields follow each other without lengths or labels (wire section 5).
 package enum LegacyMessage {
     package static func serverSecret(appID: String, expires: String) -> SignedMessage {
         joined(["serverSecret", appID, expires])

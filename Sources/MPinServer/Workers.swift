@@ -6,7 +6,8 @@ import NIOPosix
 enum Workers {
     /// Threads for arithmetic on the curve, one for each processor.
     private static let computing = started(NIOThreadPool(numberOfThreads: System.coreCount))
-    /// Threads for blocking calls to other servers. There are more of them, because they mostly wait.
+    /// Threads for blocking calls to other servers. There may be more of them than processors, because they mostly
+    /// wait.
     private static let calling = started(NIOThreadPool(numberOfThreads: 16))
 
     /// The largest number of registrations that wait for their mails at the same time; further ones get 503. They have

@@ -1,8 +1,8 @@
 package import MPinSecrets
 package import MPinStore
 
-/// The rules of registrations and logins for every wire: who may register, who gets shares and permits, whether a PIN
-/// is right, and what follows.
+/// The rules of registrations and logins, which are the same for all wire protocols: who may register, who gets shares
+/// and permits, whether a PIN is right, and what follows.
 package struct AuthenticationService: Sendable {
     /// Asks the relying party whether a user may still log in. Returns nil for yes, or the reason for a refusal. Throws
     /// if there is no answer.
@@ -24,8 +24,10 @@ package struct AuthenticationService: Sendable {
     let slots: Slots
     let registrations: Registrations
     let identities: Identities
+    let devices: Devices
     let lost: LostRegistrations
     let activationCodes: ActivationCodes
+    let passwords: OneTimePasswords
     let challenges: Challenges
     let tokens: Tokens
     let browsers: WaitingBrowsers
@@ -57,8 +59,11 @@ package struct AuthenticationService: Sendable {
             in: durable, slots: slots, policy: rules.attempts,
             reserving: durable.isNear && shortLived.isNear ? .ordered : .durable)
         try await identities.pack(at: rules.clock())
+        devices = Devices(in: durable)
+        try await devices.addAll(at: rules.clock())
         lost = try await LostRegistrations(in: durable, at: rules.clock())
         activationCodes = ActivationCodes(in: durable)
+        passwords = OneTimePasswords(in: shortLived)
         challenges = Challenges(in: shortLived, limit: rules.limits.pass1Records)
         tokens = Tokens(in: shortLived, slots: slots)
         browsers = WaitingBrowsers(in: shortLived, signals: signals)
@@ -70,9 +75,10 @@ package struct AuthenticationService: Sendable {
     var keys: ServerKeys { keyRing.keys }
     var now: Moment { rules.clock() }
 
-    /// Whether the operator has revoked the identity.
+    /// Whether the operator has revoked, blocked or deleted the identity. Then its sessions and tokens have no effect.
     package func isRevoked(_ id: MPinID) async throws -> Bool {
-        try await identities.find(id, at: now)?.revoked == true
+        guard let record = try await identities.find(id, at: now) else { return true }
+        return record.revoked || record.isBlockedByOperator
     }
 
     func share(_ ask: () async throws -> SecretBytes) async throws -> SecretBytes {

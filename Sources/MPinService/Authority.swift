@@ -1,7 +1,7 @@
 package import MPinSecrets
 package import MPinStore
 
-/// A D-TA, which keeps one share of each master secret. Each wire has its own way to ask it.
+/// A D-TA, which keeps one share of each master secret. Each wire protocol has its own way to ask a D-TA.
 package protocol Authority: Sendable {
     /// The name in logs and errors.
     var name: String { get }
@@ -48,7 +48,7 @@ package struct Ticket: Sendable {
 package struct MasterKey: Sendable {
     /// A decimal number, which is the same at all D-TAs.
     package let id: String
-    /// When the D-TA stops serving it; nil for the current master secret.
+    /// When the D-TA stops serving this master secret; nil for the current one.
     package let servedUntil: Moment?
     /// SHA-256 of the D-TA's server secret share in hex. Nil if the D-TA is an old one, which does not report it.
     package let fingerprint: String?
@@ -84,7 +84,7 @@ package struct AuthorityFailure: Error, CustomStringConvertible {
     package enum Kind: Sendable {
         /// The D-TA refused: the keys or the clocks do not agree.
         case refusal
-        /// The D-TA agreed, but its answer contains no valid share.
+        /// The D-TA accepted the request, but its answer contains no valid share.
         case invalidShare
         case failure
     }

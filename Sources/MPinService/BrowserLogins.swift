@@ -40,7 +40,7 @@ extension AuthenticationService {
         throw ServiceError.noFreeNumber
     }
 
-    /// The state of a login that a browser already knows.
+    /// What a browser already knows about the state of its login.
     package struct KnownState: Sendable {
         /// The status that the browser knows; nil stands for the current one.
         package let status: String?
@@ -108,12 +108,19 @@ extension AuthenticationService {
         /// The PIN was not right. The relying party would get the same verdict.
         case refused(Verdict, at: Moment)
         case decided(WaitingBrowser.Outcome)
+        /// The relying party has given the phone this authorization code.
+        case code(String)
     }
 
     /// Presents the one-time token of a phone's pass 2, in lower-case hex, to the browser that waits for it. Waits
     /// until the relying party has decided about the login. The token stays in the store, because the relying party
     /// takes it.
-    package func present(_ authOTT: String) async throws -> PhoneAnswer {
+    ///
+    /// `code` is asked with the browser's name after the browser has got the token. If it returns an authorization
+    /// code, that is the answer.
+    package func present(
+        _ authOTT: String, code: @Sendable (_ wid: String) async throws -> String? = { _ in nil }
+    ) async throws -> PhoneAnswer {
         let now = now
         guard let token = try await tokens.read(authOTT, at: now) else { throw ServiceError.noWaitingBrowser }
         // The verdict is checked before the access number. Otherwise somebody without an account could find out which
@@ -125,6 +132,7 @@ extension AuthenticationService {
         // A token that comes too late does not count as an attempt.
         guard self.now < token.expires else { throw ServiceError.lateProof }
         try await handOver(token, authOTT)
+        if let code = try await code(token.wid) { return .code(code) }
         let outcome = try await browsers.wait(token.wid, seconds: limits.waitSeconds) {
             try await browsers.outcome(token.wid, authOTT: authOTT, at: self.now)
         }
@@ -142,8 +150,8 @@ extension AuthenticationService {
         try await identities.sync(token, at: now)
         _ = try await tokens.take(authOTT, at: now)
         // Anybody can guess an access number that is in use. So its page shows a refusal only for a wrong PIN of a
-        // registered identity: then each one costs an attempt. The id in a QR code is known only to those who have seen
-        // the page.
+        // registered identity: then each refusal costs an attempt. The id in a QR code is known only to those who have
+        // seen the page.
         let isShown = !AccessNumber.isNumber(token.wid) || token.isKnown && token.verdict.isWrong
         _ = try await browsers.change(token.wid, at: now) { if isShown { $0.noteRefusedLogin(token.verdict) } }
         return .refused(token.verdict, at: now)

@@ -40,8 +40,11 @@ package struct Identities: Sendable {
     }
 
     package func find(_ id: MPinID, at now: Moment) async throws -> IdentityRecord? {
-        try await known.read(id.key, at: now)
+        try await find(key: id.key, at: now)
     }
+
+    /// Finds an identity by its ``MPinID/key``.
+    func find(key: String, at now: Moment) async throws -> IdentityRecord? { try await known.read(key, at: now) }
 
     /// Finds an identity as ``find(_:at:)`` does, but takes equally long for known and unknown IDs. In both cases it
     /// reads one existing record, and looks for one that does not exist.
@@ -91,8 +94,9 @@ package struct Identities: Sendable {
 }
 
 extension Identities {
-    /// Packs the records that versions before 1.1.0 wrote as JSON, once in the life of a store. Otherwise the time to read
-    /// a record would tell known IDs from unknown ones. A record that cannot be read is not changed.
+    /// Converts the records that versions before 1.1.0 wrote as JSON to the packed form (`Packer`), once in the life of
+    /// a store. Otherwise the time to read a record would tell known IDs from unknown ones. A record that cannot be
+    /// read is not changed.
     package func pack(at now: Moment) async throws {
         let done = Table<Bool>("packed", in: store)
         guard try await !done.contains("identity", at: now) else { return }
@@ -100,7 +104,7 @@ extension Identities {
         _ = try await done.create("identity", true, at: now)
     }
 
-    /// Packs a hundred records in one change, so that a login does not wait longer than that.
+    /// Converts a hundred records in each change of the store, so that a login waits for one such change at most.
     private func pack(_ table: String, at now: Moment) async throws {
         var last: String?
         while true {
@@ -113,7 +117,7 @@ extension Identities {
     }
 }
 
-/// Packs the records with these keys.
+/// Converts the records with these keys to the packed form.
 private struct Pack: NamedChange {
     static let name = "pack"
 

@@ -20,15 +20,19 @@ package struct IdentityRecord: Storable, Equatable {
     /// When a login was last begun.
     package var lastAttempt: Moment?
     package var blockedUntil: Moment?
-    /// Whether wrong PINs have blocked the identity until the operator unblocks it.
+    /// Whether the identity is blocked until the operator unblocks it.
     package var blocked = false
     /// Whether the operator has revoked the identity, which is permanent.
     package var revoked = false
     /// Whether a PIN of the identity was right at least once. Then its shares are no longer handed out.
     package var isProven = false
-    /// The attempt with which the present block began: its id if that was when it was settled, minus its id if it was when
-    /// it was reserved; 0 if that is not known.
+    /// The attempt with which the present block began. A positive number is the id of an attempt whose end began the
+    /// block. A negative number is minus the id of an attempt whose reservation began it. 0 means that the attempt is
+    /// not known. ``operatorsBlock`` means that the operator began the block.
     package var blockedBy: Int64 = 0
+
+    /// No attempt has this number, because ids of attempts are positive.
+    private static let operatorsBlock = Int64.min
 
     package init(mpinID: String, userID: String, keyID: String, registered: Moment) {
         self.mpinID = mpinID
@@ -169,6 +173,14 @@ extension IdentityRecord {
         }
         guard blockedBy == change else { return nil }
         return blocked ? NewBlock(until: nil) : blockedUntil.map { NewBlock(until: $0) }
+    }
+
+    /// Whether the operator, and not wrong PINs, has blocked the identity. Then its sessions have no effect either.
+    package var isBlockedByOperator: Bool { blocked && blockedBy == Self.operatorsBlock }
+
+    /// Blocks the identity until the operator unblocks it.
+    package mutating func blockByOperator() {
+        (blocked, blockedUntil, blockedBy) = (true, nil, Self.operatorsBlock)
     }
 
     /// Resets the count of wrong PINs and ends a block. Attempts in progress are counted when they end.

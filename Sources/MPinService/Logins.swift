@@ -174,8 +174,8 @@ extension AuthenticationService {
     }
 
     /// Settles the attempt and stores the token. Both run at the same time if both stores are on other machines and no
-    /// other attempt is in progress: then the verdict is known before the attempt is settled. If it is another one
-    /// nevertheless, the token is stored again, before anybody has it.
+    /// other attempt is in progress: then the verdict is known before the attempt is settled. If another verdict
+    /// results nevertheless, the token is stored again, before anybody has it.
     private func end(_ login: Login, _ judgement: Judgement) async throws -> IssuedToken {
         let (id, attempt) = (login.id, login.attempt)
         let issued = try newToken(login)
@@ -267,14 +267,22 @@ extension AuthenticationService {
             try await identities.sync(token, at: now)
         } else if try await !redeem(token, authOTT, outcome, at: now) {
             throw ServiceError.expiredLogin
-        } else if token.registersDevice, !token.otp.isEmpty {
-            try await issueCode(token, at: now)
+        } else if !token.otp.isEmpty {
+            try await keepDigits(token, at: now)
         }
         return LoginReport(
             verdict: token.verdict, userID: token.userID, mpinID: token.mpinID, digits: token.otp, now: now)
     }
 
-    /// Stores the one-time digits of a login as an activation code, with which its user can register another device.
+    /// Stores the one-time digits of a login: as a one-time password, or as an activation code, with which the user can
+    /// register another device.
+    private func keepDigits(_ token: AuthToken, at now: Moment) async throws {
+        guard token.registersDevice else {
+            return try await passwords.issue(token, until: now.adding(seconds: limits.tokenSeconds), at: now)
+        }
+        try await issueCode(token, at: now)
+    }
+
     /// Stores nothing if the relying party refuses the user, who must not come back under a new M-Pin ID.
     private func issueCode(_ token: AuthToken, at now: Moment) async throws {
         guard let id = MPinID(hex: token.mpinID), try await permission?(id) == nil else { return }

@@ -71,7 +71,7 @@ package struct LostRegistrations: Sendable {
 }
 
 extension MPinID {
-    /// When the ID was issued, as its text says. Anybody can invent a text.
+    /// When the ID was issued, as its JSON text says. The time proves nothing, because anybody can invent an ID.
     var issued: Moment? {
         guard let content = try? JSON.decode(JSONValue.self, from: bytes.span),
             case .string(let text)? = content["issued"],

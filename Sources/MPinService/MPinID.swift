@@ -13,12 +13,13 @@ package struct MPinID: Sendable, Equatable {
     /// The key of the ID's items in a store: hex of ``hash``.
     package var key: String { Hex.encode(hash) }
 
-    /// The user id in the text, in NFC; nil if there is none. Anybody can invent a text.
+    /// The user id in the ID's JSON text, in NFC; nil if there is none. It proves nothing, because anybody can invent
+    /// an ID.
     package var userID: String? {
         (try? JSONDecoder().decode(Content.self, from: Data(bytes))).map { UserID.normal($0.userID) }
     }
 
-    /// The members of the text.
+    /// The members of the ID's JSON text.
     private struct Content: Decodable {
         let mobile: Int
         let issued: String

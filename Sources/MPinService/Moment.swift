@@ -1,7 +1,7 @@
 import Foundation
 package import MPinStore
 
-/// The notations of time that the wire uses (wire section 2), and the days of time permits.
+/// The notations of time in the messages of the Milagro protocol (wire section 2), and the days of time permits.
 extension Moment {
     /// Reads `YYYY-MM-DDTHH:MM:SSZ`; nil for any other notation.
     package init?(_ text: String) {

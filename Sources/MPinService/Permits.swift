@@ -15,7 +15,7 @@ extension AuthenticationService {
     ///
     /// Any ID gets a permit, registered or not, so that nobody learns which IDs are registered. The permit of an
     /// unregistered ID is made in the same way, but for a hash that no ID has, so it is useless. The time is the same
-    /// in all cases, too (`make times-test`).
+    /// in all cases, too, which `make times-test` checks.
     package func issuePermit(_ id: MPinID) async throws -> IssuedPermit {
         // A wrong share must not be handed out, because clients would keep it for the rest of the day.
         try permitWatch?.requireRight()
@@ -53,7 +53,8 @@ extension AuthenticationService {
     }
 }
 
-/// The permit shares of the last D-TA, stored by identity and day. This replaces the permit storage of the old cloud.
+/// The permit shares of the last D-TA, stored by identity and day. This replaces the permit storage of Milagro's cloud
+/// service (wire section 10).
 extension AuthenticationService {
     /// The share for the day `date` in hex. Nil if none is stored: the client must then ask the D-TA, as old clients
     /// always do.

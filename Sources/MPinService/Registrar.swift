@@ -17,11 +17,13 @@ extension AuthenticationService {
         package let registrationToken: String?
         /// The code that replaces a confirmation by mail.
         package let activationCode: String?
+        /// The name of the device, or empty.
+        package let deviceName: String
 
         /// Makes an application. Throws for user ids that are not allowed.
         package init(
             id: MPinID?, userID written: String, mobile: Int, registrationToken: String?, activationCode: String?,
-            limits: ServiceLimits
+            deviceName: String = "", limits: ServiceLimits
         ) throws(ServiceError) {
             self.id = id
             writtenUserID = written
@@ -33,6 +35,7 @@ extension AuthenticationService {
             self.mobile = mobile
             self.registrationToken = registrationToken
             self.activationCode = activationCode
+            self.deviceName = Devices.shown(deviceName)
         }
     }
 
@@ -131,7 +134,8 @@ extension AuthenticationService {
         let token = Hex.encode(try randomBytes(16))
         let fresh = Registration(
             id: try MPinID.issue(userID: application.writtenUserID, mobile: application.mobile, at: now),
-            userID: application.userID, regOTT: token)
+            userID: application.userID, regOTT: token,
+            deviceName: application.deviceName.isEmpty ? nil : application.deviceName)
         try await registrations.create(fresh, expires: expires, at: now)
         return (fresh, token)
     }
@@ -236,6 +240,8 @@ extension AuthenticationService {
         guard try await identities.create(registration, keyID: keyID, at: now) == keyID else {
             throw ServiceError.rotatedMeanwhile
         }
+        try await devices.add(
+            identity: id.key, of: registration.userID, name: registration.deviceName ?? "", at: now)
         observer(.registered(id, user: registration.userID, keyID: keyID))
         let tickets = authorities.dropFirst().map {
             Ticket(index: $0.index, text: $0.clientSecretTicket(id, keyID: keyID))

@@ -11,10 +11,13 @@ package struct Registration: Codable, Storable, Equatable {
     package var isActive = false
     /// Whether the shares were handed out. They may be fetched again until the registration expires.
     package var isIssued = false
+    /// The name of the device. Nil if the client gave none.
+    package var deviceName: String?
 
-    package init(id: MPinID, userID: String, regOTT: String) {
+    package init(id: MPinID, userID: String, regOTT: String, deviceName: String? = nil) {
         self.id = id
         self.userID = userID
+        self.deviceName = deviceName
         regOTTHash = Self.hash(regOTT)
     }
 

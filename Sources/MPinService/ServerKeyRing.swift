@@ -4,7 +4,7 @@ import MPinStore
 import ServiceLifecycle
 import Synchronization
 
-/// The server secrets of a running RPS. They are fetched again when the D-TAs were rotated.
+/// The server secrets of a running RPS. They are fetched again when the D-TAs have replaced the master secret.
 package final class ServerKeyRing: Sendable {
     private let source: ServerSecrets
     private let held: Mutex<Held>
@@ -24,8 +24,8 @@ package final class ServerKeyRing: Sendable {
 
     /// The server secrets in use now.
     ///
-    /// The newest secret stays in use even after the D-TAs stop serving it. That happens if only one D-TA was rotated:
-    /// then there is no next secret, and users who were told to register again could not do so.
+    /// The newest secret stays in use even after the D-TAs stop serving it. That happens if only one D-TA has replaced
+    /// its master share. Then there is no newer secret, so users who were told to register again could not do so.
     package var keys: ServerKeys {
         let inUse = secretsInUse
         return ServerKeys(currentID: inUse.last?.keyID ?? ServerKeys.firstID, inUse)
@@ -93,7 +93,7 @@ package struct ServerKeys: Sendable {
         return context
     }
 
-    /// Whether the master secret `keyID` is newer than all known here.
+    /// Whether the master secret `keyID` is newer than all that this process knows.
     func isBehind(_ keyID: String) -> Bool { Int(keyID).map { $0 > Int(currentID) ?? 0 } ?? false }
 
     /// Whether proofs can be judged and clients registered.
@@ -112,7 +112,7 @@ package struct ServerKeys: Sendable {
     }
 }
 
-/// Regularly checks whether the D-TAs were rotated.
+/// Regularly checks whether the D-TAs have replaced the master secret.
 package struct KeyWatch: Service {
     private let ring: ServerKeyRing
     private let seconds: Int

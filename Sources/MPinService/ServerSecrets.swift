@@ -67,8 +67,8 @@ package struct ServerSecrets: Sendable {
         return secrets
     }
 
-    /// Gets the server secrets again, oldest first, because the D-TAs may have been rotated. Unchanged ones are taken
-    /// from `known`.
+    /// Gets the server secrets again, oldest first, because the D-TAs may have replaced the master secret. Unchanged
+    /// ones are taken from `known`.
     func refreshed(_ known: [ServerSecret]) async throws -> [ServerSecret] {
         var lists: [[MasterKey]] = []
         for authority in authorities { lists.append(try await authority.keys()) }

@@ -1,4 +1,5 @@
-/// Why the service refuses a request. Each face of the server turns it into an answer of its wire.
+/// Why the service refuses a request. Each HTTP interface of the server turns the error into an answer of its wire
+/// protocol.
 package enum ServiceError: Error, Sendable, Equatable {
     /// Nothing was judged: the verdict is `busy` or `unavailable`.
     case unjudged(Verdict)

@@ -18,7 +18,7 @@ package enum ServiceEvent: Sendable {
     case judged(since: ContinuousClock.Instant)
     /// The verdict of a login. The user is empty if the ID was never registered.
     case login(MPinID, user: String, Verdict)
-    /// Wrong PINs have blocked an identity. `until` is nil if only the operator can end it.
+    /// Wrong PINs have blocked an identity. `until` is nil if only the operator can end the block.
     case blocked(MPinID, user: String, until: Moment?)
     /// A time permit was given, or refused with that error. The user is nil if the ID was never registered.
     case permit(MPinID, user: String?, refusal: (any Error)?)

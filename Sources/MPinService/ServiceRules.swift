@@ -54,7 +54,7 @@ package struct ServiceLimits: Sendable {
     package var keyWatchSeconds = 10
     /// Seconds between two checks of the D-TAs' time permits.
     package var permitCheckSeconds = 30
-    /// How often the server tries, once a second, to get the server secret shares at the start.
+    /// How many times the server tries at the start to get the server secret shares, with a try each second.
     package var gatherTries = 30
 
     package init() {}

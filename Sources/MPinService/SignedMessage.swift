@@ -92,8 +92,8 @@ extension SignedMessage {
     /// hash.
     package static func stranger(hashID: String) -> SignedMessage { SignedMessage("stranger", [hashID]) }
 
-    /// Bearer token from the RPS to the RPA.
+    /// The tag of this message is the bearer token with which the RPS calls the RPA.
     package static let fromRPS = SignedMessage("bearer RPS to RPA", [])
-    /// Bearer token from the RPA to the RPS.
+    /// The tag of this message is the bearer token with which the RPA calls the RPS.
     package static let fromRPA = SignedMessage("bearer RPA to RPS", [])
 }

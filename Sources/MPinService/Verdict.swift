@@ -1,7 +1,7 @@
 package import MPinStore
 import MPinWire
 
-/// The result of a login. Each face of the server turns it into an answer of its wire.
+/// The result of a login. Each HTTP interface of the server turns the verdict into an answer of its wire protocol.
 package enum Verdict: Sendable, Equatable {
     case right
     /// The PIN is wrong. `left` tells how many more PINs may be wrong before the block.

@@ -40,8 +40,8 @@ package struct Schema: Sendable {
         return steps.count - done.count
     }
 
-    /// The names of the applied steps. Their table has the name and form of GRDB, which earlier versions of this
-    /// program used.
+    /// The names of the applied steps. Their table has the name and form that the library GRDB gives it, because
+    /// earlier versions of this program used GRDB.
     package static func done(_ connection: SQLiteConnection) throws -> Set<String> {
         guard try tables(connection).contains("grdb_migrations") else { return [] }
         return Set(try connection.texts("SELECT identifier FROM grdb_migrations"))

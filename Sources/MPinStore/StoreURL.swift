@@ -35,7 +35,7 @@ package enum StoreURL: Sendable, Equatable {
 
     /// The kinds of state besides the lasting one.
     package enum Kind: Sendable {
-        /// Must be gone after a restart, so that nothing that was used before it can be used again after it.
+        /// State that must be gone after a restart, so that nothing that was used before the restart can be used again.
         case shortLived
         case signals
         case counters

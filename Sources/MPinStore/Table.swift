@@ -80,13 +80,15 @@ package struct Table<Value: Storable>: Sendable {
         try await store.list(name, after: key, limit: limit, at: now).map { ($0.key, try Self.entry($0.item).value) }
     }
 
-    /// All values in the order of their keys, read page by page.
-    package func all(at now: Moment) async throws -> [(key: String, value: Value)] {
+    /// All values whose keys start with `prefix`, in the order of their keys, read page by page.
+    package func all(startingWith prefix: String = "", at now: Moment) async throws -> [(key: String, value: Value)] {
+        let pageSize = 200
         var found: [(key: String, value: Value)] = []
         while true {
-            let page = try await list(after: found.last?.key, limit: 500, at: now)
+            let last = found.last?.key ?? (prefix.isEmpty ? nil : prefix)
+            let page = try await list(after: last, limit: pageSize, at: now).prefix { $0.key.hasPrefix(prefix) }
             found += page
-            guard page.count == 500 else { return found }
+            guard page.count == pageSize else { return found }
         }
     }
 

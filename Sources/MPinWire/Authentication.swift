@@ -28,7 +28,7 @@ package struct Pass1Request: Codable, Sendable {
 
     private enum CodingKeys: String, CodingKey { case pass, mpin_id, U, UT, scope, publicKey, dtas }
 
-    /// Ignores the member `pass` (wire section 6.6).
+    /// Ignores the member `pass`, which is 1 (wire section 6.6).
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         mpin_id = try container.decode(String.self, forKey: .mpin_id)
@@ -83,7 +83,7 @@ package struct Pass2Request: Codable, Sendable {
 
     private enum CodingKeys: String, CodingKey { case pass, mpin_id, V, WID, OTP }
 
-    /// Ignores the member `pass`.
+    /// Ignores the member `pass`, which is 2 (wire section 6.7).
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         mpin_id = try container.decode(String.self, forKey: .mpin_id)

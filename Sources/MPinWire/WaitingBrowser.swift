@@ -115,10 +115,13 @@ package struct MobileAuthenticateResponse: Codable, Sendable {
     package var logoutURL: String
     /// The data that the phone posts unchanged to `logoutURL`; null if the RPA offers no logout.
     package var logoutData: JSONValue
+    /// The authorization code for the app's back end, if the phone has asked for one (`authzRequest`).
+    package var code: String?
 
-    package init(logoutURL: String, logoutData: JSONValue) {
+    package init(logoutURL: String, logoutData: JSONValue, code: String? = nil) {
         self.logoutURL = logoutURL
         self.logoutData = logoutData
+        self.code = code
     }
 }
 

@@ -86,7 +86,7 @@ install_library() {
     package=libmpin1
     install -d "$package/usr/lib/$triplet"
     mv "installed/usr/lib/$triplet/$SONAME" "installed/usr/lib/$triplet/libmpin.so.$VERSION" "$package/usr/lib/$triplet"
-    # Makes the library not executable: Debian allows that only for a library that is also a program.
+    # Removes the execute permission, which Debian allows only for a library that is also a program.
     chmod 644 "$package/usr/lib/$triplet/libmpin.so.$VERSION"
     put_licences
     install -d "$package/DEBIAN"

@@ -14,5 +14,5 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 echo "installing:$missing"
 apt-get update -qq
-# shellcheck disable=SC2086 # a list of words
+# shellcheck disable=SC2086 # $missing is a list of words, so it is not quoted
 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null

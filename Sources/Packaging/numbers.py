@@ -61,8 +61,9 @@ def number(value: float) -> str:
 
 
 def bench_rows(timings: list[dict[str, Any]]) -> Rows:
-    """Returns the rows of the bench, in U and in microseconds. All microseconds are computed with the median U of the
-    run, so that the rows agree even if the speed of the machine changes in between."""
+    """Returns the rows of the bench, in U (the time in which GMP multiplies two numbers of 4 limbs) and in
+    microseconds. All microseconds are computed with the median U of the run, so that the rows agree even if the speed
+    of the machine changes in between."""
     unit = unit_of(timings)
     rows = [["operation", "U", "µs"]]
     for timing in timings:
@@ -100,6 +101,8 @@ def units_of_page(text: str) -> dict[str, float]:
 
 
 def load_rows(report: dict[str, Any]) -> Rows:
+    openid = report["openID"]
+    signature = openid["signatureMicroseconds"]
     return [
         ["a server under load", ""],
         ["logins a second", number(report["loginsPerSecond"])],
@@ -110,6 +113,11 @@ def load_rows(report: dict[str, Any]) -> Rows:
         ["registrations a second", number(report["registrationsPerSecond"])],
         [f"memory after {report['registrations']:,} registrations", f"{number(report['megabytesAfterRegistrations'])} MB"],
         ["memory after the logins", f"{number(report['megabytesAtEnd'])} MB"],
+        ["OpenID logins a second", number(openid["loginsPerSecond"])],
+        ["CPU of an OpenID login", f"{number(openid['cpuMicroseconds'])} µs"],
+        ["the RSA signature in it", f"{number(signature)} µs"],
+        ["the rest, in plain logins", number((openid["cpuMicroseconds"] - signature) / report["cpuMicroseconds"])],
+        ["CPU of a login page", f"{number(openid['pageMicroseconds'])} µs"],
     ]
 
 

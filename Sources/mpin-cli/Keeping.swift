@@ -61,8 +61,8 @@ struct Doctor: AsyncParsableCommand {
         }
     }
 
-    /// The backend that the option or the environment names, otherwise the backends at which the users are registered.
-    /// Throws if there is none.
+    /// The backend that `--backend` or the environment variable MPIN_BACKEND names, otherwise the backends at which the
+    /// users are registered. Throws if there is none.
     private func servers(_ users: [User]) throws -> [String] {
         if let given = common.backendURL { return [given] }
         let known = Set(users.map(\.backend)).sorted()

@@ -36,7 +36,7 @@ struct Register: AsyncParsableCommand {
     }
 
     /// The device name to send, or nil for none. The server's setting `setDeviceName` decides whether a name is sent;
-    /// without this setting, the name of the option is sent.
+    /// without this setting, the name in `--device-name` is sent, if there is one.
     private func wantedDeviceName(_ client: MPinClient) async throws -> String? {
         switch try await client.setting("setDeviceName") {
         case "true": return deviceName ?? ProcessInfo.processInfo.hostName

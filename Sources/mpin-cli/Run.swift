@@ -48,7 +48,7 @@ extension CommonOptions {
         return try await MPinClient(configuration)
     }
 
-    /// The URL of the backend; nil if neither the option nor the environment names one.
+    /// The URL of the backend; nil if neither `--backend` nor the environment names one.
     var backendURL: String? { backend ?? environment("MPIN_BACKEND") }
 
     /// The path of the store. Creates the default folder if no path is given and the folder does not exist.

@@ -27,18 +27,43 @@ final class Connection {
 
     deinit { hangUp() }
 
+    /// The format of a request's body.
+    enum BodyType: String {
+        case json = "application/json"
+        case form = "application/x-www-form-urlencoded"
+    }
+
     /// Sends a request and reads its answer. Opens a connection if none is open. If the server has closed the
-    /// connection, this call fails, and the next one opens a new connection.
-    func send(_ method: String, _ target: String, body: String? = nil) throws(Failure) -> Answer {
+    /// connection, this call fails, and the next one opens a new connection. `bearer`: an access token for the header
+    /// `Authorization`.
+    func send(
+        _ method: String, _ target: String, body: String? = nil, as type: BodyType = .json, bearer: String? = nil
+    ) throws(Failure) -> Answer {
+        try begin(method, target, body: body, as: type, bearer: bearer)
+        return try finish()
+    }
+
+    /// Sends a request, and leaves its answer to ``finish()``. In between, other connections can be used.
+    func begin(
+        _ method: String, _ target: String, body: String? = nil, as type: BodyType = .json, bearer: String? = nil
+    ) throws(Failure) {
         if file < 0 { try connect() }
         var text = "\(method) \(target) HTTP/1.1\r\nHost: \(host):\(port)\r\n"
-        if let body { text += "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n" }
+        if let bearer { text += "Authorization: Bearer \(bearer)\r\n" }
+        if let body { text += "Content-Type: \(type.rawValue)\r\nContent-Length: \(body.utf8.count)\r\n" }
         text += "\r\n"
         if let body { text += body }
-        do {
-            try write(Array(text.utf8))
-            return try readAnswer()
-        } catch {
+        try hangingUp { () throws(Failure) in try write(Array(text.utf8)) }
+    }
+
+    /// Reads the answer to the request that ``begin(_:_:body:as:bearer:)`` has sent.
+    func finish() throws(Failure) -> Answer {
+        try hangingUp { () throws(Failure) in try readAnswer() }
+    }
+
+    /// Runs `work`, and closes the connection if that fails.
+    private func hangingUp<T>(_ work: () throws(Failure) -> T) throws(Failure) -> T {
+        do { return try work() } catch {
             hangUp()
             throw error
         }

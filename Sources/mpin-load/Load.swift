@@ -14,6 +14,8 @@ struct Load: Sendable {
         var failures: [String: Int] = [:]
         var seconds = 0.0
 
+        var perSecond: Double { Double(latencies.count) / seconds }
+
         /// The time in milliseconds within which the fraction `part` (0...1) of the logins ended.
         func percentile(_ part: Double) -> Double {
             latencies.isEmpty ? 0 : latencies[min(latencies.count - 1, Int(Double(latencies.count) * part))]
@@ -47,19 +49,49 @@ struct Load: Sendable {
         return results.withLock { $0 }
     }
 
-    /// Logs in for `seconds` seconds. The identity whose last login is the longest ago comes next.
+    /// A way to log in one identity. Only one thread may use it.
+    typealias Way = (Identity) throws -> Void
+
+    /// Logs in at the server's own website, for `seconds` seconds.
+    func login(_ identities: [Identity], seconds: Double, rate: Double?) -> Result {
+        run(identities, seconds: seconds, rate: rate) {
+            let phone = try Phone(endpoint)
+            return { try phone.login($0) }
+        }
+    }
+
+    /// Logs in at a client of the OpenID provider, for `seconds` seconds.
+    func login(_ identities: [Identity], client: String, seconds: Double) -> Result {
+        run(identities, seconds: seconds, rate: nil) {
+            let login = try OpenIDLogin(endpoint, clientID: client)
+            return { try login.login($0) }
+        }
+    }
+
+    /// Loads the login page of the OpenID provider, again and again, for `seconds` seconds.
+    func loadPages(_ identities: [Identity], client: String, seconds: Double) -> Result {
+        run(identities, seconds: seconds, rate: nil) {
+            let login = try OpenIDLogin(endpoint, clientID: client)
+            return { _ in try login.loadPage() }
+        }
+    }
+
+    /// Logs in for `seconds` seconds. Each thread opens its own way to log in. The identity whose last login is the
+    /// longest ago comes next.
     ///
     /// If `rate` is nil, logins run as fast as the connections allow. Otherwise `rate` logins are started each second,
     /// however slow the server is, and the time of a login counts from its planned start. There must be at least one
     /// identity for each connection, because an identity has only one login at a time, as on a phone.
-    func login(_ identities: [Identity], seconds: Double, rate: Double?) -> Result {
+    private func run(
+        _ identities: [Identity], seconds: Double, rate: Double?, by open: @escaping @Sendable () throws -> Way
+    ) -> Result {
         let next = Atomic(0)
         let resting = Mutex(Ring(identities))
         let total = Mutex(Result())
         let start = now()
         inParallel {
             var mine = Result()
-            var phone: Phone?
+            var way: Way?
             while true {
                 let number = next.add(1, ordering: .relaxed).oldValue
                 let due = rate.map { start + Double(number) / $0 } ?? now()
@@ -68,9 +100,9 @@ struct Load: Sendable {
                 let identity = resting.withLock { $0.take() }
                 defer { resting.withLock { $0.put(identity) } }
                 do {
-                    let ready = try phone ?? Phone(endpoint)
-                    phone = ready
-                    try ready.login(identity)
+                    let ready = try way ?? open()
+                    way = ready
+                    try ready(identity)
                     mine.latencies.append((now() - due) * 1000)
                 } catch {
                     mine.failures["\(error)", default: 0] += 1

@@ -9,8 +9,9 @@ struct LoadCommand: ParsableCommand {
         abstract: "Register identities at a running mpind, log them in, and say what that costs the server.",
         discussion: """
             The server must confirm identities at once (--force-activate), run on this machine, and limit no rates.
-            A login is pass 1, pass 2 and authenticate over a connection that is kept open. U is the time of one
-            mpn_sec_mul of 4x4 limbs, measured during the load.
+            A login is pass 1, pass 2 and authenticate over a connection that is kept open. With --client, logins by
+            the OpenID provider follow: a website opens a session at /authorize and waits, a phone logs it in, and
+            the website gets the tokens and asks for the claims. U is the time of one mpn_sec_mul of 4x4 limbs, measured during the load.
             """)
 
     @Option(help: "Base URL of the server: http:// with an IPv4 address and a port.")
@@ -31,6 +32,12 @@ struct LoadCommand: ParsableCommand {
     @Option(help: "Logins a second, due at fixed times. (default: as many as the connections can do)")
     var rate: Double?
 
+    @Option(help: "Public client, with the redirect URI http://127.0.0.1/callback, for logins by the OpenID provider.")
+    var client: String?
+
+    @Option(help: "Fail if one of those logins, without its RSA signature, costs more than this many plain logins.")
+    var maxTimes = Double.infinity
+
     @Option(help: "Fail above this cost of a login in U.")
     var maxUnits = Double.infinity
 
@@ -50,7 +57,7 @@ struct LoadCommand: ParsableCommand {
         let report = try measure(Load(endpoint: endpoint, connections: connections), ServerProcess(pid: pid))
         print(json ? try report.json() : report.text)
         if let jsonTo { try Data(report.json().utf8).write(to: URL(fileURLWithPath: jsonTo)) }
-        let complaints = report.complaints(maxUnits: maxUnits, maxMegabytes: maxMegabytes)
+        let complaints = report.complaints(maxUnits: maxUnits, maxMegabytes: maxMegabytes, maxTimes: maxTimes)
         for complaint in complaints { FileHandle.standardError.write(Data("mpin-load: \(complaint)\n".utf8)) }
         guard complaints.isEmpty else { throw ExitCode.failure }
     }
@@ -64,18 +71,30 @@ struct LoadCommand: ParsableCommand {
         guard let megabytes = server.megabytes else { throw ValidationError("no process \(pid)") }
         // The first logins are not measured, because they only fill the caches of both sides.
         _ = load.login(identities, seconds: min(1, seconds / 4), rate: rate)
-        let sampler = UnitSampler()
-        let before = server.cpuNanoseconds
-        let result = load.login(identities, seconds: seconds, rate: rate)
-        let after = server.cpuNanoseconds
-        let unit = sampler.stop()
-        guard let before, let after, let atEnd = server.megabytes else { throw ValidationError("the server has ended") }
-        let cpu = (after - before) / Double(max(1, result.latencies.count))
+        let unit = Sampler(.unit)
+        let (result, cpu) = try cost(server) { load.login(identities, seconds: seconds, rate: rate) }
+        guard let atEnd = server.megabytes else { throw ValidationError("the server has ended") }
+        let openID = try client.map { try measureOpenID(load, identities, server, client: $0) }
         return Report(
-            registrations: users, registrationsPerSecond: Double(users) / registering, logins: result.latencies.count,
-            loginsPerSecond: Double(result.latencies.count) / result.seconds, p50Milliseconds: result.percentile(0.5),
-            p95Milliseconds: result.percentile(0.95), p99Milliseconds: result.percentile(0.99),
-            cpuMicroseconds: cpu / 1000, cpuUnits: cpu / unit, unitNanoseconds: unit,
-            megabytesAfterRegistrations: megabytes, megabytesAtEnd: atEnd, failures: result.failures)
+            registrations: users, registrationsPerSecond: Double(users) / registering, plain: result, cpu: cpu,
+            unit: unit.stop(), megabytesAfterRegistrations: megabytes, megabytesAtEnd: atEnd, openID: openID)
+    }
+
+    private func measureOpenID(
+        _ load: Load, _ identities: [Identity], _ server: ServerProcess, client: String
+    ) throws -> OpenIDReport {
+        _ = load.login(identities, client: client, seconds: min(1, seconds / 4))
+        let signature = Sampler(.signature)
+        let (result, cpu) = try cost(server) { load.login(identities, client: client, seconds: seconds) }
+        let (pages, page) = try cost(server) { load.loadPages(identities, client: client, seconds: seconds / 4) }
+        return OpenIDReport(result, pages, cpu: cpu, page: page, signature: signature.stop())
+    }
+
+    /// Runs logins. Returns their result, and the server's processor time for one login in nanoseconds.
+    private func cost(_ server: ServerProcess, _ logIn: () -> Load.Result) throws -> (Load.Result, Double) {
+        let before = server.cpuNanoseconds
+        let result = logIn()
+        guard let before, let after = server.cpuNanoseconds else { throw ValidationError("the server has ended") }
+        return (result, (after - before) / Double(max(1, result.latencies.count)))
     }
 }

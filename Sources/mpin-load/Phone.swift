@@ -56,18 +56,22 @@ final class Phone {
         return try commitment(registration.mpinId, id, pin: pin, token: token)
     }
 
-    /// Logs in: pass 1, pass 2 and authenticate.
-    func login(_ identity: Identity) throws {
+    /// Logs in: pass 1, pass 2 and authenticate. `code`: the code that a browser shows, if the browser is to be logged
+    /// in; nil for a login on this device.
+    func login(_ identity: Identity, code: String? = nil) throws {
         let y = try server.send("POST", "/rps/pass1", body: identity.pass1).decoded(Pass1Response.self, "pass1").y
         let challenge = try Hex.decode(y).orFail("y")
         let v = try filled(MPinSize.g1) { v throws(MPinError) in
             try Client.pass2(x: identity.x.span, y: challenge.span, sec: identity.sec.span, into: &v)
         }
-        let proof = "{\"pass\":2,\"mpin_id\":\"\(identity.id)\",\"V\":\"\(Hex.encode(v))\",\"WID\":\"0\",\"OTP\":false}"
+        let (id, wid) = (identity.id, code ?? "0")
+        let proof = "{\"pass\":2,\"mpin_id\":\"\(id)\",\"V\":\"\(Hex.encode(v))\",\"WID\":\"\(wid)\",\"OTP\":false}"
         let answer = try server.send("POST", "/rps/pass2", body: proof)
         try answer.require("pass2")
         let response = "{\"mpinResponse\":\(String(decoding: answer.body, as: UTF8.self))}"
-        try server.send("POST", settings.authenticateURL, body: response).require("authenticate")
+        let forBrowser = try settings.mobileAuthenticateURL.orFail("mobileAuthenticateURL")
+        let target = code == nil ? settings.authenticateURL : forBrowser
+        try server.send("POST", target, body: response).require("authenticate")
     }
 
     private func clientSecret(_ registration: RegisterResponse) throws -> [UInt8] {
@@ -124,11 +128,11 @@ final class Phone {
 }
 
 extension Connection.Answer {
-    fileprivate func require(_ step: String) throws {
+    func require(_ step: String) throws {
         guard status == 200 else { throw Phone.Refused(step: step, status: status, retryAfter: retryAfter) }
     }
 
-    fileprivate func decoded<T: Decodable>(_ type: T.Type, _ step: String) throws -> T {
+    func decoded<T: Decodable>(_ type: T.Type, _ step: String) throws -> T {
         try require(step)
         return try JSONDecoder().decode(type, from: Data(body))
     }

@@ -104,7 +104,13 @@ struct AuditCommands: ParsableCommand {
         @OptionGroup var audit: AuditOptions
 
         func run() throws {
-            try operate { print(try config.place(audit, stateDir).name(user)) }
+            try operate {
+                let name = try config.place(audit, stateDir).name(user)
+                guard !name.isEmpty else {
+                    throw StartError("this log has no names of users: `mpind user show` prints the identities of one")
+                }
+                print(name)
+            }
         }
     }
 }

@@ -28,15 +28,30 @@ struct ClientOptions: ParsableArguments {
     var postLogoutURI: [String] = []
     @Option(name: .customLong("backchannel-logout-uri"), help: "Where it is told of a logout.")
     var backchannelLogoutURI: String?
+    @Option(
+        help: """
+            HOST of a website whose reverse proxy asks this server who may see it (docs/forward-auth.md). Its redirect \
+            URI follows from that.
+            """)
+    var forwardAuth: String?
     @Option(help: "Origin of its pages that call from the browser. May be repeated.")
     var origin: [String] = []
 
-    @Option(help: "authorization_code or refresh_token. May be repeated. (default: authorization_code)")
+    @Option(
+        help: """
+            authorization_code, refresh_token, urn:ietf:params:oauth:grant-type:device_code or \
+            urn:ietf:params:oauth:grant-type:token-exchange. May be repeated. (default: authorization_code)
+            """)
     var grant: [String] = []
     @Option(help: "Scope that it may ask for. May be repeated. (default: openid profile email)")
     var scope: [String] = []
     @Option(help: "What its access tokens are for. May be repeated.")
     var audience: [String] = []
+    @Option(
+        help: """
+            Audience that it is itself: a service that asks whether tokens of other clients are valid. May be repeated.
+            """)
+    var resource: [String] = []
     @Option(help: "true: your own; users are not asked for their consent.")
     var firstParty: String?
     @Option(name: .customLong("require-pkce"), help: "true: refuse it without PKCE, as public clients always are.")
@@ -65,7 +80,8 @@ struct ClientOptions: ParsableArguments {
     func change() -> ClientChange {
         let single = [
             "name": name, "logo": logo, "auth-method": authMethod, "disabled": disabled,
-            "backchannel-logout-uri": backchannelLogoutURI, "first-party": firstParty, "require-pkce": requirePKCE,
+            "backchannel-logout-uri": backchannelLogoutURI, "forward-auth": forwardAuth, "first-party": firstParty,
+            "require-pkce": requirePKCE,
             "refresh-without-offline-access": refreshWithoutOfflineAccess, "subject": subject, "sector": sector,
             "amr": amr, "claims-in-id-token": claimsInIDToken, "access-token-seconds": accessTokenSeconds,
             "id-token-seconds": idTokenSeconds, "refresh-idle-seconds": refreshIdleSeconds,
@@ -73,7 +89,7 @@ struct ClientOptions: ParsableArguments {
         ]
         let lists = [
             "redirect-uri": redirectURI, "post-logout-uri": postLogoutURI, "origin": origin, "grant": grant,
-            "scope": scope, "audience": audience,
+            "scope": scope, "audience": audience, "resource": resource,
         ]
         var change = ClientChange()
         for member in ClientMember.all {

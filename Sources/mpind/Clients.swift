@@ -89,7 +89,7 @@ struct Clients: ParsableCommand {
         @OptionGroup var place: ClientPlace
 
         func validate() throws {
-            guard (0...7_776_000).contains(overlapSeconds) else {
+            guard ClientAdministration.overlaps.contains(overlapSeconds) else {
                 throw ValidationError("--overlap-seconds: 0 to 7776000")
             }
         }

@@ -10,6 +10,10 @@ struct OutputOptions: ParsableArguments {
     /// Prints one result, as text or as JSON.
     func print(_ value: some Encodable, _ text: String) {
         guard json else { return Swift.print(text) }
+        print(asJSON: value)
+    }
+
+    func print(asJSON value: some Encodable) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         Swift.print(String(decoding: (try? encoder.encode(value)) ?? Data(), as: UTF8.self))

@@ -34,6 +34,9 @@ struct ConfigOption: ParsableArguments {
     /// none.
     func clients() throws -> String? { try settings()[ServerOptions.clients] }
 
+    /// Returns the path of the server's own key file (`--key-file`) in the configuration. Nil if there is none.
+    func keyFile() throws -> String? { try settings()[ServerOptions.keyFile] }
+
     func fill(_ options: AuditOptions) throws -> AuditOptions {
         var filled = options
         let settings = try settings()
@@ -106,7 +109,7 @@ struct AuditOptions: ParsableArguments {
     @Option(help: "Its key file, outside the log's folder.")
     var auditKeyFile: String?
 
-    @Option(help: "How the log names users: plain or hashed. (default: plain)")
+    @Option(help: "How the log names users: plain, hashed or identities. (default: plain)")
     var auditUsers: AuditPlace.Users?
 
     /// The audit log that the options name, or else the one in the state folder. Nil if there is neither.

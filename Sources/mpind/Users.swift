@@ -5,9 +5,12 @@ import MPinServer
 struct Users: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "user",
-        abstract: "List users, or show, unblock or revoke the identities of one, at a running or stopped RPS.",
+        abstract: "List users, or show, block, unblock or revoke the identities of one, at a running or stopped RPS.",
         discussion: "Exit code 2: there is no such user.",
-        subcommands: [List.self, Show.self, Unblock.self, Revoke.self, Code.self])
+        subcommands: [
+            List.self, Show.self, Block.self, Unblock.self, Revoke.self, Code.self, Export.self, Delete.self,
+            Profile.self,
+        ])
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -67,6 +70,14 @@ struct Users: ParsableCommand {
         }
     }
 
+    struct Block: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Refuse the identities of a user, and their sessions, until `mpind user unblock`.")
+        @OptionGroup var options: Options
+
+        func run() async throws { try await operate { try await options.change(.block) } }
+    }
+
     struct Unblock: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract:
@@ -102,6 +113,40 @@ struct Users: ParsableCommand {
         }
     }
 
+    struct Export: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Print everything that the database has of a user, as JSON.")
+        @Argument(help: "The user id, as registered.")
+        var user: String
+
+        @OptionGroup var operating: OperatorOptions
+
+        func run() async throws {
+            try await operate {
+                let (users, audit) = try operating.openUsers()
+                audit.record(.command("user export", user: user))
+                try operating.print(try await users.export(user: user), of: user)
+            }
+        }
+    }
+
+    struct Delete: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Delete everything that the database has of a user, and print it, as JSON.",
+            discussion: "The lines of the audit log stay: docs/admin-api.md.")
+        @Argument(help: "The user id, as registered.")
+        var user: String
+
+        @OptionGroup var operating: OperatorOptions
+
+        func run() async throws {
+            try await operate {
+                let (users, audit) = try operating.openUsers()
+                try operating.print(try await users.delete(user: user, audit: audit), of: user)
+            }
+        }
+    }
+
     struct Revoke: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Let the identities of a user never log in again. The user may register new ones.")
@@ -112,6 +157,15 @@ struct Users: ParsableCommand {
 }
 
 extension OperatorOptions {
+    /// Prints an export, which is JSON in any case. If there is none, the command ends with exit code 2.
+    fileprivate func print(_ export: UserAdministration.Export?, of user: String) throws {
+        guard let export else {
+            complain("nothing is stored of \(user)")
+            throw ExitCode(2)
+        }
+        output.print(asJSON: export)
+    }
+
     fileprivate func openUsers() throws -> (users: UserAdministration, audit: Audit) {
         let (database, audit) = try open()
         return (try UserAdministration(database: database.path("rps")), audit)

@@ -50,7 +50,7 @@ echo "$closure" | grep -o '/[^ ]*' | while read -r file; do
 done
 if find "$root" -iname '*swift*' | grep .; then fail "the closure holds Swift"; fi
 
-# Only root may change the root folder. Other users can do it in a user namespace, if the system allows that.
+# Only root may run chroot. Other users can run it in a user namespace, if the system allows that.
 enter=
 [ "$(id -u)" -eq 0 ] || enter="unshare --user --map-root-user"
 echo "in a root folder with $(find "$root" -type f | wc -l) files and no Swift:"

@@ -98,7 +98,7 @@ static void works(void)
     end();
 }
 
-/* ---- The way of a PIN ----------------------------------------------- */
+/* ---- The stack frames through which a PIN passes -------------------- */
 
 /* The largest allowed number of frames that count_frames finds. With a
  * sanitizer there are more, because fewer functions are inlined. */

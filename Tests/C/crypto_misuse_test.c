@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 /* The kinds of octet strings: outputs, inputs, inputs that may be NULL, and
- * inputs of any length. In calls without a date, others may be NULL too, but
- * all calls here have a date and request every output. */
+ * inputs of any length. Without a date, further inputs and outputs may be
+ * NULL, but all calls here have a date and request every output. */
 enum kind { NONE, OUT, IN, OPTIONAL, ANY_LENGTH };
 
 struct octets {

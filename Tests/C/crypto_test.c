@@ -58,7 +58,7 @@ static void trust_authorities(void)
     CHECK(EQUAL(p, server), "server secret");
 }
 
-/* Maps a PIN to a number with the hash of the old core, as the vector does. */
+/* Maps a PIN to a number with the hash of Milagro's core, as the vector does. */
 static void legacy_pin(uint8_t *scalar, const char *pin)
 {
     int32_t bits = 0;

@@ -1,7 +1,8 @@
 /* A fake server: RPS, RPA and both D-TAs as functions in this process, with
  * real keys (wire sections 6, 8 and 9). fake_serve computes the answer to a
  * request. A fake MFA server also answers the requests that only MIRACL's
- * servers know; these answers are written from the wire texts, not recorded. */
+ * servers know. These answers are made from the description of the protocol
+ * (TRUST wire), not recorded. */
 #ifndef FAKE_SERVER_H
 #define FAKE_SERVER_H
 

@@ -197,7 +197,7 @@ static void wrong_handles(const struct function *function, int parameter)
 static void wrong_text(const struct function *function, int parameter)
 {
     const char *not_utf8[] = {"\xff", "a\xc3", "\xed\xa0\x80", "\xc0\xaf"};
-    /* An import of a text that is not UTF-8 counts as one of damaged data. */
+    /* mpin_sdk_import_storage reports such a text as damaged data. */
     mpin_status expected = strcmp(function->name, "mpin_sdk_import_storage")
                                ? MPIN_INVALID_ARGUMENT
                                : MPIN_STORAGE_ERROR;

@@ -31,7 +31,8 @@ static void Check(bool holds, const char *what, int line) {
 }
 #define CHECK(condition) Check((condition), #condition, __LINE__)
 
-/* Answers for requests that our server does not support, written from the wire texts. The key is a part of the URL. */
+/* Answers for requests that our server does not support, made from the description of the protocol. The key is a part
+ * of the request's URL. */
 static std::map<std::string, std::pair<int, String> > written;
 
 /* The last request. */
@@ -197,7 +198,7 @@ static void TestFlows(const StringMap &config, Context &context, const String &b
     CHECK(sdk.FinishAuthentication(user, "1234") == Status::FLOW_ERROR);
     CHECK(sdk.StartAuthentication(user) == Status::OK);
     CHECK(sdk.FinishAuthentication(user, "1234", data) == Status::OK && !data.empty());
-    /* Logs in again without another StartAuthentication, which the old core allowed. */
+    /* Logs in again without another StartAuthentication, which the Milagro core allowed. */
     data.clear();
     CHECK(sdk.FinishAuthentication(user, "1234", data) == Status::OK && !data.empty());
     MPinSDK::UserPtr never = sdk.MakeNewUser("never@example.com");
@@ -256,7 +257,7 @@ static void TestHeaders(const StringMap &config, Context &context, const String 
     CHECK(sdk.TestBackend(backend) == Status::OK && sent.headers.count("X-MIRACL-Client-ID") == 0);
 }
 
-/* Starts a browser that shows a number or a code until it is logged in. */
+/* A browser (browser.sh) that shows an access number or a QR code. IsLoggedIn() waits until its login has ended. */
 class Browser {
 public:
     Browser(const String &backend, const char *what) {
@@ -342,8 +343,8 @@ static void TestWrittenAnswers(const StringMap &config, Context &context, const 
     CHECK(!sdk.IsUserExisting("mfa@example.com"));
 }
 
-/* Tests a registration that waits for its confirmation. The answers are written, because this server confirms at
- * once. */
+/* Tests a registration that waits for its confirmation. The answers come from `written`, because the real server in
+ * this test confirms registrations at once. */
 static void TestRestart(const StringMap &config, Context &context) {
     MPinSDK sdk;
     CHECK(sdk.Init(config, &context) == Status::OK);
@@ -403,7 +404,7 @@ static void TestStorages(const StringMap &config, Context &context) {
     CHECK(sdk.ListAllUsers(users) == Status::OK && users.empty());
 }
 
-/* Tests that data which an old core left in the storages is imported at the first Init(), and not again. */
+/* Tests that data which a Milagro core left in the storages is imported at the first Init(), and not again. */
 static void TestOldStorages(const StringMap &config, const String &backend) {
     const char id[] = "{\"mobile\": 1, \"issued\": \"2026-11-21 02:36:19.271448\", \"userID\": \"alice@example.com\", "
                       "\"salt\": \"00112233445566778899aabbccddeeff\"}";

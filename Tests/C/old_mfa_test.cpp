@@ -2,7 +2,7 @@
  * with the real service in 2017, runs flows with the fake MFA server, and logs in at a real mpind. */
 
 #include "mfa_sdk.h"
-/* The headers have the names and folders of the old core's headers. */
+/* The headers have the names and folders of the MIRACL MFA core's headers. */
 #include "mpin_sdk_base.h"
 #include "utils.h"
 #include "json/elements.h"
@@ -377,7 +377,7 @@ static void TestElements() {
         thrown[3] = *error.what() != '\0';
     }
     CHECK(thrown[0] && thrown[1] && thrown[2] && thrown[3]);
-    /* An element of a JSON value that is not const becomes one of the type as which the program uses it. */
+    /* If a JSON value is not const, an element of it changes its type to that with which the program accesses it. */
     json::String &text = array[1];
     text = String("two");
     EQUAL(static_cast<const json::String &>(constant[1]).Value(), "two");

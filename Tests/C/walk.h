@@ -1,4 +1,4 @@
-/* Functions and values that several parts of the walk (walk_test.c) use. */
+/* Functions and values that several parts of walk_test.c use. */
 #ifndef WALK_H
 #define WALK_H
 
@@ -48,7 +48,7 @@ static void expect_text(text_getter get, mpin_user *user, const char *expected)
     CHECK(n == strlen(expected) + 1, "%zu bytes", n);
 }
 
-/* Fails for each function of mpin.h that the walk has not called. */
+/* Fails for each function of mpin.h that walk_test has not called. */
 static void all_were_called(void)
 {
     const size_t count = sizeof was_called / sizeof was_called[0];

@@ -1,6 +1,6 @@
-/* Tests which status the library returns for which answer of a server: first
- * for HTTP statuses of each request, then every status of mpin.h that no other
- * part of the walk has tested. */
+/* A part of walk_test.c. Tests which status the library returns for which
+ * answer of a server: first for HTTP statuses of each request, then every
+ * status of mpin.h that no other part of walk_test.c has tested. */
 #ifndef WALK_ERRORS_H
 #define WALK_ERRORS_H
 

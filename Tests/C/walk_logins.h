@@ -1,4 +1,4 @@
-/* The logins of the walk at the MFA server, with a PIN and a factor. */
+/* A part of walk_test.c: logins at the MFA server, with a PIN and a factor. */
 #ifndef WALK_LOGINS_H
 #define WALK_LOGINS_H
 

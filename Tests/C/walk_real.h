@@ -1,4 +1,4 @@
-/* The part of the walk with a real server. */
+/* The part of walk_test.c that uses a real server. */
 #ifndef WALK_REAL_H
 #define WALK_REAL_H
 

@@ -1,7 +1,7 @@
 /* Calls every function of mpin.h: first with a real server, which mails a
- * link to a user who registers, then with a MIRACL MFA server whose answers
- * are written (mfa_server.h). Fails if a function was not called at all, or
- * was not called with the real server and is not listed in walk_real.h.
+ * link to a user who registers, then with a fake MIRACL MFA server
+ * (mfa_server.h). Fails if a function was not called at all, or was not
+ * called with the real server and is not listed in walk_real.h.
  *
  * usage: walk_test URL */
 #define _DEFAULT_SOURCE

@@ -4,6 +4,7 @@ step of a login."""
 from __future__ import annotations
 
 import gc
+import hashlib
 import itertools
 import json
 import math
@@ -21,14 +22,16 @@ from phone import Phone
 from mpin import crypto
 
 STEPS = ["pass1", "pass2", "mpinAuthenticate"]
-#: The limit for |t|, the absolute value of Welch's t. With 18 values of t and no leak, the largest |t| is almost always
-#: between 2 and 3.5. If something leaks, |t| is above 4 and grows with the number of samples. Pass 2 leaked once (|t|
-#: 4.5 with 5,000 samples), because stored records of unknown IDs were shorter than others, and records of wrong PINs
-#: had members that those of blocked and revoked identities did not have.
+#: The limit for |t|, the absolute value of Welch's t. Without a leak, the largest of the six |t| is almost always below
+#: 3. If something leaks, |t| grows with the number of samples. Pass 2 leaked once, because stored records of unknown
+#: IDs were shorter than others.
 LIMIT = 4.5
-#: The fraction of the answers that is left out. These are the slowest ones, most of which other work of the machine has
-#: delayed.
+#: This fraction of the answers, the slowest ones, is left out, because other work of the machine has delayed most of
+#: them.
 SLOW = 0.05
+#: X is the parameter of the curve y^2 = x^3 + 2, and FIELD is the prime of its field (docs/curve.md).
+X = -0x4000000003C012B1
+FIELD = 36 * X**4 + 36 * X**3 + 24 * X**2 + 6 * X + 1
 
 
 class Connection:
@@ -99,11 +102,31 @@ def invented() -> bytes:
     return json.dumps(text | {"salt": random.randbytes(16).hex()}).encode()
 
 
+def tries(hashed: bytes) -> int:
+    """Returns how many tries it takes to map a hash to a point of the curve (docs/curve.md)."""
+    x = int.from_bytes(hashed, "big") % FIELD
+    return next(n for n in itertools.count(1) if pow((x + n - 1) ** 3 + 2, (FIELD - 1) // 2, FIELD) == 1)
+
+
+def permit_hash(date: int, id: bytes) -> bytes:
+    """Returns the hash that is mapped to the point of the time permit."""
+    return hashlib.sha256(date.to_bytes(4, "big") + hashlib.sha256(id).digest()).digest()
+
+
+def is_quick(date: int, id: bytes) -> bool:
+    """Whether both hashes of an ID are mapped at the first try. The number of tries is no secret, because anybody can
+    compute it from the ID, but it would make some identities slower than others."""
+    return tries(hashlib.sha256(id).digest()) == 1 and tries(permit_hash(date, id)) == 1
+
+
 class Timed(Protocol):
-    """Something that has a name and the measured times of each step."""
+    """A group of identities with the measured times of each step. The identities take turns."""
 
     name: str
     times: list[list[float]]
+
+    @property
+    def people(self) -> Sequence[object]: ...
 
 
 @dataclass
@@ -131,16 +154,33 @@ def measure(port: int, kinds: list[Kind], samples: int) -> None:
         connection.close()
 
 
-def differences(kinds: Sequence[Timed], steps: list[str] = STEPS) -> dict[str, float]:
-    """Returns Welch's t of each pair of kinds at each step, without the slowest answers."""
+def login_differences(kinds: Sequence[Kind]) -> dict[str, float]:
+    """Returns Welch's t of each pair of kinds that a login must not tell apart. The status of the last answer tells
+    blocked identities from others. So only kinds with the same status are compared."""
+    found: dict[str, float] = {}
+    for status in {kind.status for kind in kinds}:
+        found |= differences([kind for kind in kinds if kind.status == status], STEPS)
+    return found
+
+
+def differences(kinds: Sequence[Timed], steps: list[str]) -> dict[str, float]:
+    """Returns Welch's t of each pair of kinds at each step, without the slowest answers.
+
+    The samples are the means of the identities, not the single times. The reason is that each identity has a place of
+    its own in the database, which makes some a little slower than others, whatever their kind."""
     found = {}
     for number, step in enumerate(steps):
         all_times = sorted(times[number] for kind in kinds for times in kind.times)
         slow = all_times[int(len(all_times) * (1 - SLOW))]
-        samples = {kind.name: [times[number] for times in kind.times if times[number] <= slow] for kind in kinds}
-        for one, other in itertools.combinations(samples, 2):
-            found[f"{step}, {one} and {other}"] = welch(samples[one], samples[other])
+        means = {kind.name: _means([times[number] for times in kind.times], len(kind.people), slow) for kind in kinds}
+        for one, other in itertools.combinations(means, 2):
+            found[f"{step}, {one} and {other}"] = welch(means[one], means[other])
     return found
+
+
+def _means(times: list[float], people: int, slow: float) -> list[float]:
+    """Returns the mean of each identity's times, without those above `slow`. The identities took turns."""
+    return [statistics.fmean(time for time in times[number::people] if time <= slow) for number in range(people)]
 
 
 def welch(one: list[float], other: list[float]) -> float:

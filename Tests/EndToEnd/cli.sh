@@ -90,7 +90,8 @@ grep -q "service Shop, at $backend, not $(origin other)" "$work/heard"
 grep -q "$backend is not your server: refused (--trust-domain 127.0.0.1" "$work/said"
 expect 1 '1234\n' login "$user" --qr "http://127.0.0.1:1/#0123"
 grep -q "tells of no service: refused" "$work/said"
-# Here the page names the client's own backend, so the client does not ask. It fails because no browser shows this code.
+# Here the page names the client's own backend, so the client does not ask. The login fails because no browser shows
+# this code.
 expect 1 '1234\n' login "$user" --qr "$(origin page)/#0123456789abcdef"
 grep -q INCORRECT_ACCESS_NUMBER "$work/said"
 ok "a QR code of another host is refused without a yes"

@@ -65,6 +65,8 @@ if grep -q '^secret' "$work/said"; then exit 1; fi
 [[ $(tail -n 1 "$work/said") == refresh-max-seconds:* ]]
 expect 1 rotate-secret app
 heard "the client app is public and has no secret"
+expect 1 add open --auth-method none --redirect-uri http://127.0.0.1/cb --secret-file - <<<"$(printf 'c%.0s' $(seq 40))"
+heard "the client open is public and has no secret"
 ok "a public client has no secret"
 expect 0 set shop --first-party true --origin https://shop.example --scope openid --scope email
 said "first-party: true"
@@ -84,6 +86,7 @@ nowhere "$second"
 [ "$(grep -c '^secret: of' "$work/said")" -eq 2 ]
 expect 0 rotate-secret shop --overlap-seconds 0
 [ "$(grep -c '^secret: of' "$work/said")" -eq 1 ]
+expect 64 rotate-secret shop --overlap-seconds 7776001
 ok "two secrets while one is rotated"
 own=$(printf 'a%.0s' $(seq 40))
 printf '%s\n' "$own" >"$work/own"
@@ -121,7 +124,7 @@ expect 0 show blog --clients "$work/clients.yaml"
 said "read-only: $work/clients.yaml:1"
 for command in "set blog --name x" "rotate-secret blog" "disable blog" "remove blog" \
     "add blog --redirect-uri https://blog.example/cb"; do
-    # shellcheck disable=SC2086 # words
+    # shellcheck disable=SC2086 # $command consists of several words, so it is not quoted
     expect 1 $command --clients "$work/clients.yaml"
     heard "the client blog is that of $work/clients.yaml:1: change it there"
 done
@@ -132,8 +135,17 @@ heard "$work/clients.yaml.twice:4: the client blog is in line 1 already"
 ok "clients of a file: read-only, and each id once"
 "$root/build/mpind" audit verify --state-dir "$work/state" >/dev/null
 [ "$(grep -c '"command":"client add"' "$work/state/audit/audit.jsonl")" -ge 3 ]
+for command in add list show set rotate-secret disable remove; do
+    grep -q "\"command\":\"client $command\"" "$work/state/audit/audit.jsonl" ||
+        { echo "not in the audit log: client $command"; exit 1; }
+done
 ok "all of it is in the audit log"
 stop_server
+sed 's/^- id: blog/- id: shop/' "$work/clients.yaml" >"$work/clients.yaml.taken"
+if start_server --clients "$work/clients.yaml.taken" 2>"$work/heard"; then echo "started"; exit 1; fi
+server_pid=
+heard "$work/clients.yaml.taken:1: the client shop is in the database, too: remove one of the two"
+ok "a server does not start if its file has the id of another client"
 expect 0 list
 grep -q '^shop  The shop, confidential, https://shop.example/cb$' "$work/said"
 ok "at a stopped server"

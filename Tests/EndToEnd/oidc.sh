@@ -4,8 +4,8 @@ set -euo pipefail
 # shellcheck source=Tests/EndToEnd/server.sh
 . "$(dirname "$0")/server.sh"
 
-read -r callback_port < <(python3 -B "$root/Tests/EndToEnd/ports.py" 1)
-export MPIN_CALLBACK_PORT=$callback_port
+read -r MPIN_CALLBACK_PORT MPIN_TOLD_PORT MPIN_DEAD_PORT < <(python3 -B "$root/Tests/EndToEnd/ports.py" 3)
+export MPIN_CALLBACK_PORT MPIN_TOLD_PORT MPIN_DEAD_PORT
 folder=$(dirname "$0")
 python=$root/build/oidc-venv/bin/python
 export MPIN_LIBRARY=$root/build/libmpin.so PYTHONPATH=$root/bindings/python PYTHONDONTWRITEBYTECODE=1
@@ -13,6 +13,8 @@ export MPIN_LIBRARY=$root/build/libmpin.so PYTHONPATH=$root/bindings/python PYTH
 start_server --force-activate --clients "$work/clients.yaml"
 mkdir -p "$root/build/browser"
 export HOME=$work MPIN_BACKEND=$backend MPIN_MAILS=$work/mail MPIN_PICTURES=$root/build/browser
-export MPIN_EXAMPLE=$root/build/mpin-example
-"$python" -m pytest -q -W error -p no:cacheprovider "$folder/test_oidc.py" "$@"
+export MPIN_EXAMPLE=$root/build/mpin-example MPIN_SERVER=$root/build/mpind MPIN_STATE=$work/state
+export MPIN_AUDIT_LOG=$work/state/audit/audit.jsonl
+"$python" -m pytest -q -W error -p no:cacheprovider "$folder/test_oidc.py" "$folder/test_oidc_tokens.py" \
+    "$folder/test_oidc_logout.py" "$folder/test_oidc_device.py" "$@"
 stop_server

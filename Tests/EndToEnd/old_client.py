@@ -1,8 +1,8 @@
-"""The old C++ SDK core as a server sees it, written anew from recorded traffic, and the browser beside it.
+"""Milagro's C++ SDK core as a server sees it, written anew from recorded traffic, and the browser that it logs in.
 
-Each request has its own connection, tabs in its JSON, and the old headers. Each answer must have status 200, a length,
-no compression, no interim 100 unless it was asked for, and a JSON object in which no name occurs twice. Status contains
-what the old client reports for other HTTP statuses. The computations on the curve are done by libmpin.
+Each request has its own connection, tabs in its JSON, and that core's headers. Each answer must have status 200, a
+length, no compression, no interim 100 unless it was asked for, and a JSON object in which no name occurs twice. Status
+contains what Milagro's core reports for other HTTP statuses. The computations on the curve are done by libmpin.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PIN_BITS = 14
 
 
 class Status(enum.Enum):
-    """The old client's status codes that a server can cause."""
+    """The status codes of Milagro's client that a server can cause."""
 
     NETWORK_ERROR = enum.auto()
     RESPONSE_PARSE_ERROR = enum.auto()
@@ -56,7 +56,7 @@ def pin_value(pin: str) -> int:
 
 
 class Answer:
-    """An answer, which is parsed as strictly as the old client did."""
+    """An answer, which is parsed as strictly as Milagro's client did."""
 
     def __init__(self, status: int, headers: dict[str, str], body: bytes, interim: list[int]) -> None:
         self.status = status
@@ -117,8 +117,8 @@ class Connection:
             return answer
 
     def _await_continue(self) -> int:
-        """Waits for an interim 100. The old client waits only one second; this waits longer, because the machine may be
-        busy."""
+        """Waits for an interim 100. Milagro's client waits only one second; this function waits longer, because the
+        machine may be busy."""
         status, fields = self._head()
         assert (status, fields) == (100, {}), "an interim 100, and nothing with it"
         return status
@@ -168,7 +168,7 @@ class Connection:
 
 
 def send(method: str, url: str, value: dict[str, Any] | None = None) -> Answer:
-    """Sends a request with the headers and the JSON layout of the old SDK. It has no User-Agent."""
+    """Sends a request with the headers and the JSON layout of Milagro's SDK. It has no User-Agent."""
     if method == "GET":
         return Connection(url).exchange("GET", [("Accept", "*/*")], None)
     headers = [("Accept", "text/plain"), ("Content-Type", "application/json; charset=UTF-8")]
@@ -179,7 +179,8 @@ def send(method: str, url: str, value: dict[str, Any] | None = None) -> Answer:
 
 
 def _check(answer: Answer, special: dict[int, Status] | None = None) -> dict[str, Any]:
-    """Returns the members of the answer. Every status but 200 is an error, because some old clients do not know 201."""
+    """Returns the members of the answer. Every status but 200 is an error, because some of Milagro's clients do not
+    know 201."""
     status = answer.status
     assert not 201 <= status <= 299, "the old client aborts on these"
     if status == 200:
@@ -260,8 +261,8 @@ class OldClient:
         if "active" not in members:
             raise ClientError(Status.RESPONSE_PARSE_ERROR, 200)
         self.mpin_id = bytes.fromhex(mpin_id)
-        # The old client stores M-Pin IDs without user ids, and reads the user id from the M-Pin ID. If one M-Pin ID did
-        # not contain it, the client could not read any of its users.
+        # Milagro's client stores M-Pin IDs without user ids, and reads the user id from the M-Pin ID. If one M-Pin ID
+        # did not contain it, the client could not read any of its users.
         assert json.loads(self.mpin_id)["userID"] == self.user
         return members["active"] is True
 
@@ -349,7 +350,7 @@ class OldClient:
         return date, crypto.recombine_g1(bytes.fromhex(share), bytes.fromhex(self._permit[1]))
 
     def _second_permit(self, date: int, signature: str, storage_id: str) -> str:
-        """Asks the permit storage first, then D-TA 2. The old client cannot parse the plain hex of the storage, so it
+        """Asks the permit storage first, then D-TA 2. Milagro's client cannot parse the plain hex of the storage, so it
         always needs D-TA 2."""
         storage = self.settings.get("timePermitsStorageURL")
         if storage:

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs three tests: every flow of the old client and of its browser with our real servers; the website of
-# docs/log-your-users-in.md, exactly as it is written there; our servers together with stand-ins for old servers, which
-# send recorded answers.
+# Runs three tests: every flow of Milagro's client and of its browser with our real servers; the website of
+# docs/log-your-users-in.md, exactly as it is written there; our servers together with stand-ins for Milagro's servers,
+# which send recorded answers.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 export MPIN_LIBRARY=$root/build/libmpin.so PYTHONPATH=$root/bindings/python:$root/Tests/EndToEnd

@@ -4,21 +4,17 @@
 from __future__ import annotations
 
 import gc
-import hashlib
 import itertools
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from urllib.parse import urlencode, urlsplit
 
-from answer_times import LIMIT, Connection, differences, invented
+from answer_times import LIMIT, Connection, differences, invented, permit_hash, tries
 from node import PIN, Server, registered
 from phone import Phone
 
 STEPS = ["timePermit", "timePermit of D-TA 2"]
-#: X is the parameter of the curve y^2 = x^3 + 2, and FIELD is the prime of its field (docs/curve.md).
-X = -0x4000000003C012B1
-FIELD = 36 * X**4 + 36 * X**3 + 24 * X**2 + 6 * X + 1
 #: The number of identities of each kind. The requests take turns among them.
 PEOPLE = 100
 #: The test uses only identities whose hash takes at least this many tries until it is mapped to a point of the curve.
@@ -93,14 +89,8 @@ def _slow(date: int, count: int, make: Callable[[int], bytes]) -> list[bytes]:
     found: list[bytes] = []
     for number in itertools.count():
         id = make(number)
-        if _tries(date, id) >= TRIES:
+        if tries(permit_hash(date, id)) >= TRIES:
             found.append(id)
         if len(found) == count:
             break
     return found
-
-
-def _tries(date: int, id: bytes) -> int:
-    hashed = hashlib.sha256(date.to_bytes(4, "big") + hashlib.sha256(id).digest()).digest()
-    x = int.from_bytes(hashed, "big") % FIELD
-    return next(n for n in itertools.count(1) if pow((x + n - 1) ** 3 + 2, (FIELD - 1) // 2, FIELD) == 1)

@@ -1,4 +1,5 @@
-"""A simple phone: the client's side of the wire, request by request, with the library's primitives."""
+"""A simple phone: the client's side of the protocol, request by request, with the functions of the library's crypto
+module."""
 
 from __future__ import annotations
 
@@ -48,7 +49,8 @@ class Phone:
         self.token = crypto.extract_pin(self.id, *_scalar(pin), crypto.recombine_g1(*shares))
 
     def pass1(self, pin: str) -> tuple[bytes, bytes, bytes]:
-        """Sends pass 1. Returns the x, y and sec of this login, which pass 2 needs."""
+        """Sends pass 1. Returns what pass 2 needs: the random number x, the challenge y, and sec, which is computed
+        from token, PIN and permit."""
         date, permit = self.time_permit()
         x = crypto.random_generate()
         sec, u, ut = crypto.client_1(date, self.id, x, *_scalar(pin), self.token, permit)
@@ -105,7 +107,7 @@ class Phone:
         parts = urlsplit(self._backend + url if url.startswith("/") else url)
         target = parts.path + ("?" + parts.query if parts.query else "")
         content = None if body is None else json.dumps(body)
-        # Uses a new connection for each request, like the old client.
+        # Uses a new connection for each request, like Milagro's client.
         with closing(http.client.HTTPConnection(parts.netloc, timeout=60)) as connection:
             connection.request(method, target, content, {"Content-Type": "application/json"} if body else {})
             answer = connection.getresponse()

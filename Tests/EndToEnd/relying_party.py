@@ -19,6 +19,16 @@ CALLBACK = f"http://127.0.0.1:{os.environ.get('MPIN_CALLBACK_PORT', '1')}/callba
 #: A redirect URI where nobody listens. The tests' browser stops before it and reads the answer from the URL.
 FAR = "https://app.example/callback"
 ORIGIN = "https://app.example"
+#: Where the tests of logouts listen as relying parties that are told of them, each by the path of its name.
+TOLD = f"http://127.0.0.1:{os.environ.get('MPIN_TOLD_PORT', '1')}"
+#: A port where nobody listens.
+DEAD = f"http://127.0.0.1:{os.environ.get('MPIN_DEAD_PORT', '1')}"
+#: The registered URI after a logout, where nobody listens, and one where a test listens.
+LOGGED_OUT, LOGGED_OUT_HERE = "https://app.example/logged-out", CALLBACK.replace("callback", "logged-out")
+#: The audience that the client `api` is.
+API = "https://api.example"
+EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"
+DEVICE = "urn:ietf:params:oauth:grant-type:device_code"
 
 CLIENTS: dict[str, dict[str, Any]] = {
     # The operator's own clients, whose users are not asked for consent.
@@ -28,7 +38,22 @@ CLIENTS: dict[str, dict[str, Any]] = {
     # A client of somebody else, whose users are asked for consent.
     "other": {"redirect-uri": [FAR, CALLBACK], "name": "Somebody's <shop>"},
     "off": {"redirect-uri": [FAR], "disabled": True},
-}
+    "pictured": {"redirect-uri": [FAR], "logo": "https://images.example/logo.svg"},
+    # A service that gets access tokens of the app with small apps, and asks about them.
+    "api": {"resource": [API], "grant": []},
+    # The operator's own app on a device without a browser.
+    "tv": {"first-party": True, "auth-method": "none", "name": "Living <room>", "grant": [DEVICE, "refresh_token"]},
+    "super": {
+        "first-party": True, "redirect-uri": [FAR], "audience": [API, "https://mini.example"],
+        "grant": ["authorization_code", "refresh_token", EXCHANGE],
+    },
+}  # fmt: skip
+#: Clients that are told of logouts.
+for name in ("shop", "desk", "slow", "flaky", "moved", "dead"):
+    CLIENTS[name] = {
+        "first-party": True, "redirect-uri": [FAR, CALLBACK], "post-logout-uri": [LOGGED_OUT, LOGGED_OUT_HERE],
+        "backchannel-logout-uri": f"{DEAD if name == 'dead' else TOLD}/{name}",
+    }  # fmt: skip
 
 
 def clients_file() -> str:
@@ -37,9 +62,9 @@ def clients_file() -> str:
         lines.append(f"- id: {name}")
         if members.get("auth-method") != "none":
             lines.append(f"  secret-sha256: {hashlib.sha256(SECRET.encode()).hexdigest()}")
-        lines.append("  scope: [openid, profile, email, offline_access]")
-        lines.append("  grant: [authorization_code, refresh_token]")
-        for member, value in members.items():
+        rights: dict[str, Any] = {"grant": ["authorization_code", "refresh_token"]}
+        rights["scope"] = ["openid", "profile", "email", *(["offline_access"] if members.get("grant", True) else [])]
+        for member, value in {**rights, **members}.items():
             if isinstance(value, bool):
                 lines.append(f"  {member}: {str(value).lower()}")
             elif isinstance(value, list):
@@ -93,7 +118,8 @@ class Person:
         assert self.open(f"{self.backend}/authorize/login?id={self.login_id}&way=number").status_code == 200
 
     def enter_pin(self, code: str, pin: str | None = None) -> Future[Any]:
-        """Logs the browser in with the phone. This waits for the page, so it runs in another thread than the test."""
+        """Logs the browser in with the phone. The phone's request waits for the page, so it is sent in another
+        thread."""
         return self._hands.submit(self.phone.login_browser, pin or self._pin, code)
 
     def await_phone(self, status: str = "authenticate") -> None:

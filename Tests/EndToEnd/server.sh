@@ -35,7 +35,7 @@ stop_server() {
 
 leave_nothing() {
     [ -z "$server_pid" ] || kill -9 "$server_pid" 2>/dev/null || true
-    # shellcheck disable=SC2046 # a list of process numbers
+    # shellcheck disable=SC2046 # the output is a list of process numbers, so it is not quoted
     kill $(jobs -p) 2>/dev/null || true
     rm -rf "$work"
 }

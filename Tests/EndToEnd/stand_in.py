@@ -1,5 +1,5 @@
-"""Stand-ins for old servers, made from recordings. Each sends the recorded answers and requests. Where a test needs it,
-values such as times or shares are replaced by current ones."""
+"""Stand-ins for Milagro's servers, made from recordings. Each sends the recorded answers and requests. Where a test
+needs it, values such as times or shares are replaced by current ones."""
 
 from __future__ import annotations
 
@@ -155,7 +155,8 @@ class StandIn:
 
 
 class OldAuthority(StandIn):
-    """An old D-TA. Its master share is that of wire section 16, because the share behind the recordings is unknown."""
+    """Milagro's D-TA. Its master share is that of wire section 16, because the share of the recorded D-TA is
+    unknown."""
 
     APP_ID, APP_KEY = "c0ffee00c98e11e4b69d02547e1fd4a1", b"9d1f3a5b7c2e4f60818a9bacbdcedff0"
 
@@ -164,8 +165,8 @@ class OldAuthority(StandIn):
         self._prefix = prefix
         super().__init__(port)
         self.url += prefix
-        # Checks the recorded signature, to be sure that this D-TA computes signatures from the same data as the old
-        # one.
+        # Checks the recorded signature, to be sure that this stand-in computes signatures from the same data as
+        # Milagro's D-TA.
         like = recorded("std-50-dta", "dta1", "GET", "/serverSecret")
         assert like.query["signature"] == self._tag("serverSecret", like.query["app_id"], like.query["expires"])
 
@@ -211,7 +212,7 @@ class OldAuthority(StandIn):
 
 
 class OldRPA(StandIn):
-    """The old demo application. It knows one URL of the RPS, sends no bearer tokens, and declares its JSON as a
+    """Milagro's demo application. It knows one URL of the RPS, sends no bearer tokens, and declares its JSON as a
     form."""
 
     def __init__(self, port: int, rps: str) -> None:
@@ -242,7 +243,7 @@ class OldRPA(StandIn):
         raise AssertionError(f"the old RPA was asked {request.method} {request.target}")
 
     def _forward(self, request: Request) -> Reply:
-        """Forwards a client's request with all its headers, including Host, and two more."""
+        """Forwards a client's request with all its headers, including Host, and adds two headers."""
         like = Exchange({"request": {"method": request.method, "target": "", "headers": [], "body": ""},
                          "response": {"status": 0, "body": "", "headers": []}})  # fmt: skip
         headers = [
@@ -278,8 +279,8 @@ class OldRPA(StandIn):
 
 
 class OldRPS(StandIn):
-    """The old RPS, with its public and private paths on one listener. It sends the recorded values, except the times in
-    a registration, because the recorded ones are over."""
+    """Milagro's RPS, with its public and private paths on one listener. It sends the recorded values, except the times
+    in a registration, because the recorded times have passed."""
 
     REGISTRATION = "verify-01-register-needs-confirmation"
     LOGIN, CODE = "std-10-access-number-login", "native-04-qr-login"

@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import axe_core_python
 import pytest
@@ -113,7 +113,7 @@ def test_rows_1_to_5_and_69_what_is_published() -> None:
     assert metadata["request_uri_parameter_supported"] is False
     assert metadata["authorization_response_iss_parameter_supported"] is True
     endpoints = [value for name, value in metadata.items() if name.endswith(("_endpoint", "_uri"))]
-    assert len(endpoints) == 4
+    assert len(endpoints) == 8
     assert all(requests.get(endpoint).status_code != 404 for endpoint in endpoints)
     keys = requests.get(CERTS)
     assert int(re.findall(r"max-age=(\d+)", keys.headers["Cache-Control"])[0]) <= 3600
@@ -255,6 +255,9 @@ def test_row_6_post_is_as_good_as_get(alice: Person) -> None:
         login_hint="nobody@example.com",
     ).partition("?")  # fmt: skip
     form = {"Content-Type": "application/x-www-form-urlencoded"}
+    # A browser sends no cookie with a POST from another site, so it is redirected to the same request as GET.
+    answer = requests.post(url, data=query, headers=form, allow_redirects=False)
+    assert (answer.status_code, answer.headers["Location"]) == (303, f"/authorize?{query}")
     page = alice.open(url, method="POST", data=query, headers=form)
     assert page.status_code == 200 and '<html lang="de">' in page.text
     assert "nobody@example.com" not in page.text
@@ -326,6 +329,7 @@ def test_row_28_consent(alice: Person) -> None:
     alice.log_in()
     page = alice.open(authorize(BACKEND, "other", scope="openid email")).text
     assert "Somebody&#39;s &lt;shop&gt;" in page and "app.example" in page and "alice@example.com" in page
+    assert page.count("<li>") == 2
     assert answered(alice.press("/authorize/confirm", step="consent", answer="no"))["error"] == "access_denied"
     told = answered(alice.open(authorize(BACKEND, "other", scope="openid email", prompt="none")))
     assert told["error"] == "consent_required"
@@ -339,12 +343,23 @@ def test_row_28_consent(alice: Person) -> None:
     assert alice.open(authorize(BACKEND, "other", scope="openid", prompt="consent")).status_code == 200
 
 
+def test_the_logo_of_an_application() -> None:
+    """The page shows the application's logo, and the browser may load it from there and from nowhere else."""
+    answer = requests.get(authorize(BACKEND, "pictured"))
+    assert '<img class="logo" src="https://images.example/logo.svg"' in answer.text
+    sources = dict(part.strip().partition(" ")[::2] for part in answer.headers["Content-Security-Policy"].split(";"))
+    assert "https://images.example" in sources["img-src"].split()
+    assert "images.example" not in requests.get(authorize(BACKEND)).headers["Content-Security-Policy"]
+
+
 def test_row_18_a_user_who_does_not_want_to(alice: Person) -> None:
     alice.open(authorize(BACKEND))
+    page = f"{BACKEND}/authorize/login?id={alice.login_id}"
+    assert alice.browser.get(page).status_code == 200
     told = answered(alice.press("/authorize/confirm", step="login", answer="cancel"))
     assert (told["error"], told["state"]) == ("access_denied", "s")
     # The login transaction has ended.
-    assert alice.browser.get(f"{BACKEND}/authorize/login?id=x").status_code == 400
+    assert alice.browser.get(page).status_code == 400
     # The user can also refuse on the phone, after it has read the QR code.
     alice.open(authorize(BACKEND))
     wid = qr_code(alice)
@@ -450,6 +465,10 @@ def test_rows_38_40_to_44_the_token_endpoint(alice: Person) -> None:
     assert requests.get(TOKEN).status_code == 405
     faults = [
         (requests.post(TOKEN, json=form, headers=right), 400, "invalid_request"),
+        (
+            requests.post(TOKEN, data=urlencode(form), headers={**right, "Content-Type": "text/plain"}), 400,
+            "invalid_request",
+        ),
         (requests.post(TOKEN + "?code=" + code, data=form, headers=right), 400, "invalid_request"),
         (requests.post(TOKEN, data={**form, "redirect_uri": CALLBACK}, headers=right), 400, "invalid_grant"),
         (requests.post(TOKEN, data={**form, "code_verifier": "v" * 50}, headers=right), 400, "invalid_grant"),
@@ -465,7 +484,7 @@ def test_rows_38_40_to_44_the_token_endpoint(alice: Person) -> None:
         assert answer.headers["Cache-Control"] == "no-store"
         assert ("WWW-Authenticate" in answer.headers) == (status == 401)
     # Row 43: an unknown client gets the same answer as a known one with a wrong secret.
-    assert faults[7][0].json() == faults[8][0].json()
+    assert faults[8][0].json() == faults[9][0].json()
     answer = redeem(code)
     assert answer.status_code == 200 and answer.headers["Pragma"] == "no-cache"
 
@@ -512,6 +531,11 @@ def test_rows_56_to_60_refresh(alice: Person) -> None:
         },
     )  # fmt: skip
     assert foreign.json()["error"] == "invalid_grant"
+    # Without the scope `openid`, an access token is not good for userinfo.
+    narrow = refresh(twice[1].json()["refresh_token"], scope="email").json()
+    refused = userinfo(narrow["access_token"])
+    assert refused.status_code == 403
+    assert refused.headers["WWW-Authenticate"] == 'Bearer error="insufficient_scope", scope="openid"'
     third = refresh(twice[0].json()["refresh_token"], scope="openid")
     assert third.json()["scope"] == "openid"
     # The first token was used several uses ago. It must have been copied, so all tokens of the login end.
@@ -573,6 +597,46 @@ def test_row_6_json_for_who_shows_the_code_itself(alice: Person) -> None:
         answer = requests.post(session["accessURL"], json=question).json()
     done.result()
     assert "error=consent_required" in answer["redirectURL"]
+
+
+def test_the_code_goes_to_the_phone_or_to_the_page(phone: Phone) -> None:
+    """An app that opens a session for a login on the same phone gets the code from the phone's login, if it asks for
+    it. The session's page then gets none. A wrong PIN or a client that needs consent brings no code."""
+
+    def opened(client: str = "app", **changes: str) -> dict[str, Any]:
+        return dict(requests.post(authorize(BACKEND, client, **changes), json={}).json())
+
+    def present(session: dict[str, Any], pin: str = PIN) -> requests.Response:
+        token = phone.pass2(phone.pass2_body(phone.pass1(pin), session["accessId"]))
+        url = BACKEND + phone.settings["mobileAuthenticateURL"]
+        return requests.post(url, json={"mpinResponse": token, "authzRequest": True})
+
+    session = opened()
+    assert present(session, WRONG_PIN).status_code == 401
+    answer = present(session)
+    assert answer.status_code == 200, answer.text
+    tokens = redeem(answer.json()["code"])
+    assert tokens.status_code == 200 and claims(tokens.json()["id_token"])["amr"] == ["mfa", "pin", "hwk"]
+    poll = requests.post(session["accessURL"], json={"webOTT": session["webOTT"]}).json()
+    assert poll["status"] == "expired" and not poll["redirectURL"]
+    assert present(session).status_code == 412
+    assert present(opened("other", scope="openid profile")).status_code == 403
+    # A page that waits for the phone gets the code itself, and the phone none, if the page was first.
+    session = opened()
+    with ThreadPoolExecutor(1) as pool:
+        phone_done = pool.submit(phone.login_browser, PIN, session["accessId"])
+        question = {"webOTT": session["webOTT"], "wait": 30, "status": "new"}
+        poll = wait_until(lambda: requests.post(session["accessURL"], json=question).json().get("redirectURL"))
+        assert "code" not in phone_done.result()
+    assert redeem(parse_qs(urlsplit(poll).query)["code"][0]).status_code == 200
+
+
+def test_only_a_trusted_proxy_asks_who_is_logged_in() -> None:
+    """This server has no proxy in front of it, so nobody may ask for a protected host."""
+    headers = {"X-Forwarded-Host": "app.example", "X-Forwarded-Proto": "https", "X-Original-URL": "https://app.example/"}
+    for path in ("verify", "start", "callback"):
+        answer = requests.get(f"{BACKEND}/auth/{path}", headers=headers, allow_redirects=False)
+        assert answer.status_code == 403 and "Only a trusted proxy may ask" in answer.text
 
 
 class Site(http.server.BaseHTTPRequestHandler):

@@ -1,4 +1,4 @@
-"""Tests the flows of the old client with a real mpind in a separate process."""
+"""Tests the flows of Milagro's client with a real mpind in a separate process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests the recipes of docs/move-from-milagro.md: our real processes with stand-ins for old servers, which send
+"""Tests the recipes of docs/move-from-milagro.md: our real processes with stand-ins for Milagro's servers, which send
 recorded answers."""
 
 from __future__ import annotations

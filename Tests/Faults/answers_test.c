@@ -1,4 +1,4 @@
-/* Tests what a server, or the network before it, may make of an answer: it
+/* Tests what a server, or the network before it, may do to an answer: it
  * is cut anywhere, one byte is changed, it is not JSON, it has any HTTP
  * status. Each call must return in time, with a status that mpin.h names for
  * it. The user must then be unchanged, in memory and in the store, and the
@@ -102,8 +102,8 @@ static void cut_and_changed(int step, size_t stride)
                                    0x10, 0x20, 0x40, 0x80};
     for (fault.call = steps[step].first; fault.call <= steps[step].last;
          fault.call++) {
-        /* All answers are shorter than this. Behind the end of an answer a
-         * flip changes nothing, and a cut appends bytes. */
+        /* All answers are shorter than this. If `at` is beyond the end of an
+         * answer, a flip changes nothing, and a cut appends bytes. */
         const size_t longest = fault.call == FAKE_STORAGE ? 40 : 620;
         fault.text = NULL;
         fault.status = 200;

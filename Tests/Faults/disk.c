@@ -18,7 +18,7 @@ enum { MAX_FILES = 4096 };
 static char folder[256];
 static int calls, armed_at;
 static enum disk_fault armed;
-/* For each file descriptor: whether it is a file of the folder. */
+/* For each file descriptor: whether its file is in `folder`. */
 static char is_ours[MAX_FILES];
 
 void disk_arm(const char *in, int at, enum disk_fault fault)

@@ -32,8 +32,8 @@ static mpin_status open_store(mpin_sdk **sdk, const char *folder,
     mpin_config config = program_config(&p);
     p.context.storage_get = NULL;
     p.context.storage_set = NULL;
-    /* Makes different random numbers in each process, which is a copy of
-     * this one. */
+    /* Each process of the test is a fork. Its own seed makes its random
+     * numbers differ from those of the others. */
     p.random_state = PROGRAM_SEED ^ ((uint64_t)getpid() << 20);
     snprintf(path, sizeof path, "%s/store", folder);
     config.storage_path = path;

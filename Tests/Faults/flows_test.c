@@ -249,8 +249,8 @@ static const struct {
      ANOTHER_URL | CRYPTO},
     {"get_session_details", nothing, session, nothing, 0},
     {"get_access_code", nothing, access_code, nothing, 0},
-    /* The login must go on even if the page cannot be told that it has
-     * begun. */
+    /* The client reports to the browser's page that a login has begun. If
+     * this report fails, the login must go on. */
     {"start_authentication_mfa", nothing, told, nothing, 0},
     {"finish_authentication", start, login, nothing, PROOF},
     {"finish_authentication_mfa", start_mfa, login_mfa, nothing, PROOF},

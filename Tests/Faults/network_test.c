@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* ---- A server that does as told ------------------------------------- */
+/* ---- A server that causes the fault in `fault` ---------------------- */
 
 enum kind { NONE, RESET, CLOSE, STALL, DRIP, RAW, FLOOD };
 

@@ -21,7 +21,7 @@ enum { BACKEND, START, CONFIRM, BEGIN, LOGIN, STEPS };
 
 static const struct {
     const char *name;
-    /* The first and the last request that the call makes. */
+    /* The kinds of the first and the last request that the call makes. */
     int first, last;
     /* The state of the user before the call. */
     int32_t before;

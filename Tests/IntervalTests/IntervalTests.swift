@@ -1,9 +1,9 @@
 import XCTest
 
-/// Checks the classes that the comments of the engine's formulas state. The formulas are compiled a second time, with
-/// limbs that hold what is known of a number in place of the number. No formula branches, so one run covers all inputs.
-/// The test fails if a sum may be negative or too long when it is reduced, normalised or multiplied, or if a result may
-/// not be normal.
+/// Checks the bounds that the comments of the engine's formulas state. (A number of class k is at most k times the
+/// largest normal value, p + 2^196 - 1.) The formulas are compiled a second time, with limbs that contain what is known
+/// of a number in place of the number. No formula branches, so one run covers all inputs. The test fails if a sum may
+/// be negative or too long when it is reduced, normalised or multiplied, or if a result may not be normal.
 final class IntervalTests: XCTestCase {
     /// Runs a formula with room for a result of `count` elements and for scratch.
     private func check(
@@ -24,7 +24,7 @@ final class IntervalTests: XCTestCase {
     private var fp6: Fp6 { Fp6(Fp.normal(6)) }
     private var fp12: Fp12 { Fp12(Fp.normal(12)) }
 
-    /// An element of Fp2 of class k.
+    /// An element of Fp2 whose components are of class k: at most k times the largest normal value.
     private func fp2(class k: Int) -> Fp2 {
         let result = fp2
         for part in [result.re, result.im] { Memory.store(Unknown.next(class: k), at: part) }

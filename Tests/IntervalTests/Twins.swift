@@ -14,7 +14,7 @@ package struct Limbs {
 package typealias ConstLimbs = Limbs
 package typealias Limb = UInt
 
-/// The content of the places. A number is stored at its first limb.
+/// What is known of the number at each place. A number is stored at the place of its first limb.
 enum Memory {
     private enum Cell {
         case narrow(LinearForm), wide(QuadraticForm)
@@ -33,7 +33,7 @@ enum Memory {
         size = 0
     }
 
-    /// Limbs without content.
+    /// Returns the next `count` free places, at which no number is stored yet.
     static func take(_ count: Int) -> Limbs {
         defer { size += count }
         return Limbs(place: size)
@@ -131,7 +131,7 @@ struct Narrow {
     static func - (x: Narrow, y: Narrow) -> Narrow { Narrow(form: x.form + y.form * -1) }
     static func * (x: Narrow, k: UInt) -> Narrow { Narrow(form: x.form * Int(k)) }
 
-    /// Returns one of two numbers. Only the larger of their two classes is known of the result.
+    /// Returns one of two numbers. Of the result only an upper bound is known: that of the larger one.
     func replaced(by other: Narrow, mask: UInt) -> Narrow {
         let bounds = form.bounds, others = other.form.bounds
         Memory.check(bounds, bits: 256, "what is chosen from")
@@ -181,5 +181,5 @@ extension Fp2 {
     static func frobenius(_ n: Int) -> Fp2 { Fp2(Fp.normal(2)) }
 }
 
-// In the engine this function marks a verdict as public for the test of constant time. Here it does nothing.
+// In the engine, the constant-time test replaces this function, to mark a verdict as public. Here it does nothing.
 func declassify(_ verdict: UInt) -> UInt { verdict }

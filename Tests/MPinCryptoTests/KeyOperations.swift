@@ -1,7 +1,7 @@
 import MPinCrypto
 import XCTest
 
-/// The operations of M-Pin Full, of Elligator squared and of the old generator for which there are vectors.
+/// The operations of M-Pin Full, of Elligator squared and of Milagro's random generator for which there are vectors.
 enum KeyOperations {
     static var all: [String: (Vector) throws -> Void] {
         [
@@ -16,7 +16,7 @@ enum KeyOperations {
         XCTAssertEqual(made.g2, try v.expected("g2"), v.id)
     }
 
-    /// Returns the low 14 bits of the vector's PIN, which the old library used when it computed a key. For a token it
+    /// Returns the low 14 bits of the vector's PIN, which Milagro's library used when it computed a key. For a token it
     /// used those of the PIN modulo 10,000 instead.
     private static func scalar(_ v: Vector) throws -> [UInt8] { scalarBytes(try v.int("pin") & 0x3FFF) }
 
@@ -51,8 +51,8 @@ enum KeyOperations {
         XCTAssertEqual(again == server, isRight, "\(v.id): the PIN as pin_to_scalar reduces it")
     }
 
-    /// Encodes with the random choices of the vector, and checks that the old generator makes them from the vector's
-    /// seed.
+    /// Encodes with the random choices of the vector, and checks that Milagro's random generator makes them from the
+    /// vector's seed.
     static func elligatorEncode(_ v: Vector) throws {
         let point = try v.bytes("point"), u = try v.bytes("u"), su = try v.int("su"), m = try v.int("m")
         let made = try Engine.elligatorEncode(point, u: u, isOdd: su == 1, m: m)

@@ -65,7 +65,7 @@ final class KeyPairTests: XCTestCase {
         }
     }
 
-    /// Tests that y, the challenge of a signature, is the hash that the wire defines, modulo r.
+    /// Tests that y, the challenge of a signature, is the hash that the protocol defines, modulo r.
     func testYIsTheHashModuloTheOrder() throws {
         let u = try Engine.mapToG1(hash: Engine.hashID(id))
         var reduced = 0

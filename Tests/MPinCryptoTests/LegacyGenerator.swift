@@ -1,8 +1,8 @@
 import MPinSecrets
 
-/// The random generator of the old library, with which recorded random values can be made again from their seeds. It is
-/// a subtract-with-borrow generator (Marsaglia and Zaman, "A new class of random number generators", 1991) of 21 words
-/// with lag 6, whose output is hashed 128 bytes at a time. It must not be used for secrets.
+/// The random generator of Milagro's crypto library, with which recorded random values can be made again from their
+/// seeds. It is a subtract-with-borrow generator (Marsaglia and Zaman, "A new class of random number generators", 1991)
+/// of 21 words with lag 6, whose output is hashed 128 bytes at a time. It must not be used for secrets.
 struct LegacyGenerator {
     private var words = [UInt32](repeating: 0, count: 21)
     private var borrow: UInt32 = 0

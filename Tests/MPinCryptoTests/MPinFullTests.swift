@@ -24,8 +24,8 @@ final class MPinFullTests: XCTestCase {
         }
     }
 
-    /// Tests small values of r, the client's random number in a key. With such a value, the call of the old library did
-    /// not end.
+    /// Tests small values of r, the client's random number in a key. With these values, the function of Milagro's
+    /// library never returned.
     func testKeyForSmallR() throws {
         let user = try RegisteredIdentity(pin: "123456", keyPair: false), hash = try Engine.hashID(user.id)
         let made = try Engine.precompute(token: user.token, hashID: hash), x = try Engine.randomScalar()

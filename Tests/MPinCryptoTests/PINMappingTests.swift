@@ -39,7 +39,8 @@ final class PINMappingTests: XCTestCase {
         XCTAssertEqual(try pinScalar("00000000000000000000000000000042", .decimal6), scalarBytes(42))
     }
 
-    /// Tests that the old hash maps the 10,000 PINs of four digits to only 6,331 numbers, and `decimal6` to 10,000.
+    /// Tests that the string hash of Milagro's core maps the 10,000 PINs of four digits to only 6,331 numbers, and
+    /// `decimal6` to 10,000.
     func testOldHashFoldsPINs() throws {
         var old: Set<[UInt8]> = [], decimal: Set<[UInt8]> = []
         for pin in 0..<10_000 {

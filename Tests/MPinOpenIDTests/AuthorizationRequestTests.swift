@@ -127,6 +127,7 @@ final class AuthorizationRequestTests: XCTestCase {
         XCTAssertEqual(try fault(["scope": "email"]), .invalidScope)
         XCTAssertEqual(try fault(["scope": nil]), .invalidScope)
         XCTAssertEqual(try fault(["scope": "openid \"x\""]), .invalidScope)
+        XCTAssertEqual(try fault(["scope": "openid \\x"]), .invalidScope)
         XCTAssertEqual(try accepted(["scope": "email  wild openid email"]).scopes, ["email", "openid"])
         XCTAssertEqual(try accepted(["scope": "offline_access openid"]).scopes, ["offline_access", "openid"])
         let narrow = try Self.client { $0.scopes = ["openid"] }
@@ -157,6 +158,12 @@ final class AuthorizationRequestTests: XCTestCase {
         XCTAssertEqual(none.map(\.0), ["iss"])
         XCTAssertEqual(try accepted(["state": String(repeating: "x", count: 2048)]).address.state?.count, 2048)
         XCTAssertEqual(try page(["state": String(repeating: "x", count: 2049)]), .tooLongState)
+    }
+
+    /// A nonce is stored with the code, so its length is limited.
+    func testTheLengthOfANonce() throws {
+        XCTAssertEqual(try accepted(["nonce": String(repeating: "x", count: 2048)]).nonce?.count, 2048)
+        XCTAssertEqual(try fault(["nonce": String(repeating: "x", count: 2049)]), .invalidRequest)
     }
 
     /// If the registered redirect URI has a query, the answer is appended to that query.

@@ -54,12 +54,14 @@ final class ClientAuthenticationTests: XCTestCase {
     func testRow44Grants() async throws {
         let test = try await ProviderUnderTest { $0.grants = [.authorizationCode] }
         let basic = ProviderUnderTest.basic("app", ProviderUnderTest.secret)
+        let grant = [("grant_type", "authorization_code"), ("code", "x"), ("redirect_uri", ProviderUnderTest.uri)]
         let cases: [([(String, String)], TokenFault.Code)] = [
+            (grant, .invalidGrant), (Array(grant.dropFirst()), .invalidRequest),
             ([("grant_type", "password")], .unsupportedGrantType), ([], .invalidRequest),
             ([("grant_type", "refresh_token"), ("refresh_token", "x")], .unauthorizedClient),
             ([("grant_type", "authorization_code"), ("code", "x")], .invalidRequest),
             ([("grant_type", "authorization_code"), ("redirect_uri", "x")], .invalidRequest),
-            ([("grant_type", "authorization_code"), ("code", "x"), ("code", "y")], .invalidRequest),
+            (grant + [("x", "1"), ("x", "2")], .invalidRequest),
         ]
         for (members, code) in cases {
             let fault = try await fault(test, header: basic, members)

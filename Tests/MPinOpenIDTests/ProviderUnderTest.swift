@@ -7,10 +7,12 @@ import Synchronization
 import XCTest
 
 /// A provider for tests. Its store makes every change twice, as after a lost result; its clock moves only when the test
-/// says so. It has two clients: `app` with a secret, and the public client `phone`.
+/// says so. It has three clients: `app` with a secret, the public client `phone`, and the service `api`, which is an
+/// audience and has no users of its own.
 final class ProviderUnderTest: Sendable {
     static let issuer = "https://id.example"
     static let uri = "https://app.example/cb"
+    static let api = "https://api.example"
     static let secret = "a secret : with + and % in it, long enough"
     static let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
     static let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
@@ -29,6 +31,8 @@ final class ProviderUnderTest: Sendable {
     final class Events: Sendable {
         let all = Mutex<[OpenIDEvent]>([])
         let revoked = Mutex<Set<String>>([])
+        /// Runs once, the next time that the provider asks whether a user is revoked.
+        let meanwhile = Mutex<(@Sendable () async throws -> Void)?>(nil)
     }
 
     init(_ change: (inout Client) -> Void = { _ in }) async throws {
@@ -50,11 +54,22 @@ final class ProviderUnderTest: Sendable {
         self.store = store
         let keys = SigningKeys(in: store, sealKey: try .random(count: 32))
         try await keys.refresh(at: time.now)
-        let table = Clients([app, phone])
+        var api = Client(id: "api", name: "API", created: time.now)
+        api.secrets = app.secrets
+        api.grants = [.tokenExchange]
+        api.resources = [Self.api]
+        let table = Clients([app, phone, api])
         provider = try await OpenIDProvider(
             issuer: Self.issuer, durable: store, shortLived: store, keys: keys,
             client: { id in table.all.withLock { $0[id] } },
-            permission: { login in !events.revoked.withLock { $0.contains(login.userID) } },
+            permission: { login in
+                let work = events.meanwhile.withLock { work in
+                    defer { work = nil }
+                    return work
+                }
+                try await work?()
+                return !events.revoked.withLock { $0.contains(login.userID) }
+            },
             observer: { event in events.all.withLock { $0.append(event) } }, clock: { time.now })
         self.table = table
     }
@@ -81,7 +96,7 @@ final class ProviderUnderTest: Sendable {
     /// Returns a code for a user who has just logged in. `more` are further parameters of the authorization request.
     func code(
         _ user: String = "alice@example.com", of id: String = "app", scope: String = "openid", pkce: Bool = true,
-        _ more: [(String, String)] = []
+        in session: BrowserSession? = nil, _ more: [(String, String)] = []
     ) async throws -> String {
         let uri = id == "app" ? Self.uri : "http://127.0.0.1/cb"
         var members = [("client_id", id), ("redirect_uri", uri), ("response_type", "code"), ("scope", scope)] + more
@@ -89,9 +104,26 @@ final class ProviderUnderTest: Sendable {
         let parameters = try XCTUnwrap(RequestParameters(RequestParameters.query(members)))
         let reading = try await provider.read(parameters).reading
         guard case .accepted(let request) = reading else { throw Failure(text: "\(reading)") }
-        let login = UserLogin(userID: user, mpinID: "00", time: now)
-        let answer = try await provider.answer(request, login, sessionID: "sid-of-\(user)")
+        var used = session
+        if used == nil { used = try await begin(user, for: id).1 }
+        guard let used, try await provider.sessions.open(id, with: used.id, at: now) else {
+            throw Failure(text: "the session has ended")
+        }
+        let client = try client(id)
+        if !client.isFirstParty { try await provider.allow(request, of: client, by: used.login) }
+        let answer = try await provider.answer(request, used.login, sessionID: used.id)
         return try XCTUnwrap(answer.first { $0.0 == "code" }?.1)
+    }
+
+    /// Begins the session of a user who has just entered the PIN to log in to a client. `old` is the browser's cookie.
+    func begin(
+        _ user: String = "alice@example.com", for id: String = "app", replacing old: SessionCookie? = nil,
+        phoneKey: String? = nil
+    ) async throws -> (SessionCookie, BrowserSession) {
+        let login = UserLogin(userID: user, mpinID: "00", time: now)
+        let progress = LoginProgress(fresh: login, isByNumber: false, phoneKey: phoneKey)
+        let begun = try await provider.beginSession(progress, login, for: id, replacing: old)
+        return try XCTUnwrap(begun)
     }
 
     struct Failure: Error { let text: String }
@@ -136,17 +168,17 @@ final class ProviderUnderTest: Sendable {
     }
 
     /// Returns the error of userinfo for an access token. Nil if the token is accepted.
-    func bearerFault(_ token: String) async throws -> BearerFault? {
+    func bearerFault(_ token: String?) async throws -> BearerFault? {
         do {
-            _ = try await provider.userinfo(token)
+            _ = try await provider.userinfo(try XCTUnwrap(token))
             return nil
         } catch let fault as BearerFault { return fault }
     }
 }
 
 /// Returns header and claims of a JWT without verifying its signature.
-func decoded(_ token: String) throws -> (header: [String: JSONValue], claims: [String: JSONValue]) {
-    let parts = try token.split(separator: ".").prefix(2).map { part -> [String: JSONValue] in
+func decoded(_ token: String?) throws -> (header: [String: JSONValue], claims: [String: JSONValue]) {
+    let parts = try XCTUnwrap(token).split(separator: ".").prefix(2).map { part -> [String: JSONValue] in
         let bytes = try XCTUnwrap(Base64URL.decode(part))
         return try JSON.decode(from: bytes.span)
     }

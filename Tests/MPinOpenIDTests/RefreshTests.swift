@@ -72,13 +72,26 @@ final class RefreshTests: XCTestCase {
         XCTAssertEqual(dead, .invalidGrant)
     }
 
+    /// Row 58: in those 30 s a client gets at most 16 tokens for one. Whoever asks for more has copied it.
+    func testRow58NoMoreThanSixteen() async throws {
+        let test = try await ProviderUnderTest()
+        let first = try await begin(test)
+        var tokens: [String] = []
+        for _ in 0..<16 { tokens.append(try await next(test, first)) }
+        XCTAssertEqual(Set(tokens).count, 16)
+        for token in [first, tokens[0]] {
+            let fault = try await test.fault { try await test.refresh(token) }
+            XCTAssertEqual(fault, .invalidGrant)
+        }
+    }
+
     /// Row 59: a token that is used again after 30 s must have been copied, so the whole family is revoked.
     func testRow59ReuseEndsTheFamily() async throws {
         let test = try await ProviderUnderTest()
         let first = try await begin(test)
         let answer = try await test.refresh(first)
         let second = try XCTUnwrap(answer.refreshToken)
-        test.pass(seconds: 31)
+        test.pass(seconds: 30)
         let reuse = try await test.fault { try await test.refresh(first) }
         XCTAssertEqual(reuse, .invalidGrant)
         let owner = try await test.fault { try await test.refresh(second) }
@@ -124,7 +137,8 @@ final class RefreshTests: XCTestCase {
     /// no nonce.
     func testRow60ScopesAndTheIDToken() async throws {
         let test = try await ProviderUnderTest()
-        let start = test.now.epochSeconds
+        let login = UserLogin(userID: "alice@example.com", mpinID: "00", time: test.now)
+        let start = login.time.epochSeconds
         let first = try await begin(test)
         let wider = try await test.fault { try await test.refresh(first, scope: "openid profile") }
         XCTAssertEqual(wider, .invalidScope)
@@ -138,6 +152,8 @@ final class RefreshTests: XCTestCase {
         // The scopes that the last request left out are still granted.
         let whole = try await test.refresh(try XCTUnwrap(narrow.refreshToken))
         XCTAssertEqual(whole.scopes, ["openid", "email", "offline_access"])
+        let events = test.events.all.withLock { $0 }
+        XCTAssertEqual(events.filter { $0 == .granted(clientID: "app", grant: .refreshToken, login) }.count, 2)
     }
 
     /// A revoked user gets no tokens. The refused refresh token is not used up: it works again when the user is no
@@ -151,6 +167,8 @@ final class RefreshTests: XCTestCase {
         let redeem = try await test.fault { try await test.redeem(code) }
         XCTAssertEqual([refresh, redeem], [.invalidGrant, .invalidGrant])
         test.events.revoked.withLock { $0 = [] }
+        // After 30 s a token that was used is not accepted any more.
+        test.pass(seconds: 31)
         _ = try await next(test, token)
     }
 }

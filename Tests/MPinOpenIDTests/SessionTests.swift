@@ -12,39 +12,69 @@ final class SessionTests: XCTestCase {
     /// A session ends after an hour without use, and after ten hours in any case.
     func testASessionEnds() async throws {
         let sessions = BrowserSessions(in: RepeatingStore(MemoryStore()))
-        let (cookie, session) = try await sessions.begin(login, at: start)
+        let (cookie, session) = try await begin(sessions)
         var now = start
         for _ in 0..<11 {
             now = now.adding(seconds: 3240)
             let found = try await sessions.session(cookie, at: now)
-            XCTAssertEqual(found, session)
-            try await sessions.touch(cookie, at: now)
+            XCTAssertEqual(found?.id, session.id)
+            let isOpen = try await sessions.open("app", with: session.id, at: now)
+            XCTAssertTrue(isOpen)
         }
         let last = try await sessions.session(cookie, at: start.adding(seconds: 36_000))
         XCTAssertNil(last)
-        let (idle, _) = try await sessions.begin(login, at: start)
+        let (idle, other) = try await begin(sessions)
         let over = try await sessions.session(idle, at: start.adding(seconds: 3600))
         XCTAssertNil(over)
-        let (ended, _) = try await sessions.begin(login, at: start)
-        try await sessions.end(ended, at: start)
-        let gone = try await sessions.session(ended, at: start)
-        XCTAssertNil(gone)
+        let isOpen = try await sessions.open("app", with: other.id, at: start.adding(seconds: 3600))
+        XCTAssertFalse(isOpen)
+        // It opens nothing more, but a logout still finds it, to tell its clients.
+        let remembered = try await sessions.remembered(idle, at: start.adding(seconds: 3600))
+        XCTAssertEqual(remembered?.id, other.id)
+        let forgotten = try await sessions.remembered(idle, at: start.adding(seconds: 11 * 3600))
+        XCTAssertNil(forgotten)
+    }
+
+    private func begin(_ sessions: BrowserSessions) async throws -> (SessionCookie, BrowserSession) {
+        let begun = try await sessions.begin(login, at: start)
+        return try XCTUnwrap(begun)
+    }
+
+    private func request(_ state: String) throws -> AuthorizationRequest {
+        var client = Client(id: "app", name: "App", created: start)
+        client.redirectURIs = [try RedirectURI("https://app.example/cb")]
+        let form = "client_id=app&redirect_uri=https://app.example/cb&response_type=code&scope=openid&state="
+        let parameters = try XCTUnwrap(RequestParameters(form + state))
+        guard case .accepted(let request) = AuthorizationRequest.read(parameters, of: client) else {
+            return try XCTUnwrap(nil, "refused")
+        }
+        return request
+    }
+
+    /// Row 6: the request of a client that shows the QR code itself is given once, so only one caller makes a code for
+    /// it. After half an hour it is gone.
+    func testRow6AKeptRequestIsGivenOnce() async throws {
+        let logins = LoginTransactions(in: RepeatingStore(MemoryStore()))
+        for name in ["one", "two"] {
+            try await logins.keep(try request(name), webOTT: name, wid: "w" + name, at: start)
+        }
+        let foreign = try await logins.take(webOTT: "three", at: start)
+        XCTAssertNil(foreign)
+        let first = try await logins.take(webOTT: "one", at: start.adding(seconds: 1799))
+        XCTAssertEqual(first?.address.state, "one")
+        let second = try await logins.take(webOTT: "one", at: start.adding(seconds: 1799))
+        XCTAssertNil(second)
+        let late = try await logins.take(webOTT: "two", at: start.adding(seconds: 1800))
+        XCTAssertNil(late)
     }
 
     /// Row 23: a login transaction can be used only in the browser in which it began.
     func testRow23ALoginBelongsToItsBrowser() async throws {
         let logins = LoginTransactions(in: RepeatingStore(MemoryStore()))
         let (mine, other) = (try OpaqueToken.random(), try OpaqueToken.random())
-        var client = Client(id: "app", name: "App", created: start)
-        client.redirectURIs = [try RedirectURI("https://app.example/cb")]
-        let form = "client_id=app&redirect_uri=https://app.example/cb&response_type=code&scope=openid&state="
         var ids: [OpaqueToken] = []
         for state in ["one", "two"] {
-            let parameters = try XCTUnwrap(RequestParameters(form + state))
-            guard case .accepted(let request) = AuthorizationRequest.read(parameters, of: client) else {
-                return XCTFail("refused")
-            }
-            ids.append(try await logins.begin(request, LoginProgress(), in: mine, at: start))
+            ids.append(try await logins.begin(try request(state), LoginProgress(), in: mine, at: start))
         }
         for (id, state) in zip(ids, ["one", "two"]) {
             let found = try await logins.transaction(id, in: mine, at: start)
@@ -88,10 +118,18 @@ final class SessionTests: XCTestCase {
         XCTAssertEqual(metadata["response_types_supported"], .array([.string("code")]))
         XCTAssertEqual(metadata["id_token_signing_alg_values_supported"], .array([.string("RS256")]))
         XCTAssertEqual(
-            metadata["grant_types_supported"], .array([.string("authorization_code"), .string("refresh_token")]))
+            metadata["grant_types_supported"], .array(Client.Grant.allCases.map { .string($0.rawValue) }))
         XCTAssertEqual(metadata["token_endpoint"], .string("https://id.example/oidc/token"))
-        for endpoint in ["introspection_endpoint", "end_session_endpoint", "registration_endpoint"] {
-            XCTAssertNil(metadata[endpoint])
-        }
+        XCTAssertEqual(metadata["end_session_endpoint"], .string("https://id.example/oidc/logout"))
+        XCTAssertEqual(metadata["backchannel_logout_supported"], .bool(true))
+        XCTAssertEqual(metadata["backchannel_logout_session_supported"], .bool(true))
+        XCTAssertEqual(metadata["revocation_endpoint"], .string("https://id.example/oidc/revoke"))
+        XCTAssertEqual(metadata["introspection_endpoint"], .string("https://id.example/oidc/introspect"))
+        XCTAssertEqual(metadata["device_authorization_endpoint"], .string("https://id.example/oidc/device"))
+        // A public client cannot ask about tokens, so that method is not listed there.
+        XCTAssertEqual(
+            metadata["introspection_endpoint_auth_methods_supported"],
+            .array([.string("client_secret_basic"), .string("client_secret_post")]))
+        XCTAssertNil(metadata["registration_endpoint"])
     }
 }

@@ -48,6 +48,7 @@ final class SigningKeysTests: XCTestCase {
         let token = try JWT.sign(["a": .int(1)], type: "t", by: old)
         try await keys.rotate(at: start)
         let later = start.adding(seconds: 3 * 3600)
+        try await keys.refresh(at: later)
         XCTAssertNotEqual(try keys.signer(.es256, at: later).kid, old.kid)
         XCTAssertEqual(try JWT.verified(token, .es256, type: "t", by: keys.signers)["a"], .int(1))
         try await keys.refresh(at: later.adding(seconds: 40 * 86_400))
@@ -66,7 +67,7 @@ final class SigningKeysTests: XCTestCase {
                 Set(members.keys),
                 Set(["kty", "use", "alg", "kid"] + (isRSA ? ["n", "e"] : ["crv", "x", "y"])))
         }
-        XCTAssertEqual(Set(names(keys)).count, list.count)
+        XCTAssertEqual([Set(names(keys)).count, list.count], [2, 2])
     }
 
     /// A second server with the same store and sealing key has the same signing keys. With another sealing key, they

@@ -54,6 +54,25 @@ final class TokenTests: XCTestCase {
         XCTAssertEqual(fault, .invalidToken)
     }
 
+    /// Row 39: a code is used again before the tokens of its first use are stored. They are revoked all the same.
+    func testRow39AReplayOvertakesTheFirstUse() async throws {
+        let test = try await ProviderUnderTest()
+        let code = try await test.code(scope: "openid offline_access")
+        test.events.meanwhile.withLock {
+            $0 = {
+                let replay = try await test.fault { try await test.redeem(code) }
+                XCTAssertEqual(replay, .invalidGrant)
+            }
+        }
+        let answer = try await test.redeem(code)
+        XCTAssertTrue(test.events.meanwhile.withLock { $0 == nil })
+        let access = try await test.bearerFault(answer.accessToken)
+        XCTAssertEqual(access, .invalidToken)
+        let token = try XCTUnwrap(answer.refreshToken)
+        let refresh = try await test.fault { try await test.refresh(token) }
+        XCTAssertEqual(refresh, .invalidGrant)
+    }
+
     /// Row 39: a code that is used again 800 s later, long after its end, also revokes the tokens of its first use,
     /// refresh tokens among them.
     func testRow39AReplayRevokes() async throws {
@@ -80,10 +99,14 @@ final class TokenTests: XCTestCase {
     func testRows48To53TheIDToken() async throws {
         let test = try await ProviderUnderTest()
         let login = test.now.epochSeconds
-        let code = try await test.code(scope: "openid email profile", pkce: true, [("nonce", "n-1")])
+        let session = try await test.begin().1
+        let code = try await test.code(scope: "openid email profile", in: session, [("nonce", "n-1")])
         test.pass(seconds: 30)
         let answer = try await test.redeem(code)
         let (header, claims) = try decoded(answer.idToken)
+        let user = UserLogin(userID: "alice@example.com", mpinID: "00", time: test.now.adding(seconds: -30))
+        XCTAssertEqual(
+            test.events.all.withLock { $0 }, [.granted(clientID: "app", grant: .authorizationCode, user)])
         XCTAssertEqual(header["alg"], .string("RS256"))
         XCTAssertEqual(header["kid"], .string(try test.provider.keys.signer(.rs256, at: test.now).kid))
         XCTAssertEqual(claims["iss"], .string(ProviderUnderTest.issuer))
@@ -94,7 +117,7 @@ final class TokenTests: XCTestCase {
         XCTAssertEqual(claims["nonce"], .string("n-1"))
         XCTAssertEqual(claims["acr"], .string(UserLogin.acr))
         XCTAssertEqual(claims["amr"], .array([.string("mfa"), .string("pin"), .string("hwk")]))
-        XCTAssertEqual(claims["sid"], .string("sid-of-alice@example.com"))
+        XCTAssertEqual(claims["sid"], .string(session.id))
         let half = Base64URL.encode(Array(SHA256.hash(Array(answer.accessToken.utf8)).prefix(16)))
         XCTAssertEqual(claims["at_hash"], .string(half))
         XCTAssertNil(claims["azp"])
@@ -109,13 +132,19 @@ final class TokenTests: XCTestCase {
     }
 
     /// Row 51: the client's setting changes `amr`. Row 53: with another setting, the claims of the scopes are in the ID
-    /// token.
+    /// token. Each kind of token has its own lifetime.
     func testRows51And53SwitchesOfAClient() async throws {
         let test = try await ProviderUnderTest {
             $0.claimsInIDToken = true
             $0.amr = .token
+            $0.lifetimes.idToken = 300
+            $0.lifetimes.accessToken = 60
         }
-        let claims = try decoded(try await test.redeem(try await test.code(scope: "openid email")).idToken).claims
+        let answer = try await test.redeem(try await test.code(scope: "openid email"))
+        let claims = try decoded(answer.idToken).claims
+        XCTAssertEqual(claims["exp"], .int(test.now.epochSeconds + 300))
+        XCTAssertEqual(try decoded(answer.accessToken).claims["exp"], .int(test.now.epochSeconds + 60))
+        XCTAssertEqual(answer.lifetime, 60)
         XCTAssertEqual(claims["amr"], .array([.string("token")]))
         XCTAssertEqual(claims["email"], .string("alice@example.com"))
         XCTAssertEqual(claims["email_verified"], .bool(false))
@@ -141,6 +170,8 @@ final class TokenTests: XCTestCase {
         client.subject = .userID
         XCTAssertEqual(subject("alice"), "alice")
         XCTAssertTrue(subject("al\u{ef}ce").utf8.allSatisfy { $0 < 0x80 })
+        XCTAssertEqual(subject(String(repeating: "a", count: 255)).utf8.count, 255)
+        XCTAssertEqual(subject(String(repeating: "a", count: 256)).utf8.count, 43)
         // A second provider on the same store computes the same names.
         let again = try await Subjects(in: test.store)
         client.subject = .public
@@ -162,6 +193,12 @@ final class TokenTests: XCTestCase {
         XCTAssertEqual(answer.json["token_type"], .string("Bearer"))
         XCTAssertEqual(answer.json["expires_in"], .int(900))
         XCTAssertNil(answer.json["refresh_token"])
+        try test.change("app") { $0.audiences.append("basket") }
+        let next = try decoded(try await test.redeem(try await test.code()).accessToken).claims
+        XCTAssertEqual(next["aud"], .array([.string("https://api.example"), .string("basket")]))
+        // Each access token has a name of its own.
+        guard case .string? = next["jti"] else { return XCTFail("no jti") }
+        XCTAssertNotEqual(next["jti"], claims["jti"])
         // An ID token is not accepted as an access token, nor an access token as an ID token hint.
         let asAccess = try await test.bearerFault(answer.idToken)
         XCTAssertEqual(asAccess, .invalidToken)
@@ -174,7 +211,7 @@ final class TokenTests: XCTestCase {
     /// Row 55: userinfo gives the claims of the scopes, as long as the access token is valid.
     func testRow55Userinfo() async throws {
         let test = try await ProviderUnderTest()
-        let answer = try await test.redeem(try await test.code(scope: "openid email"))
+        let answer = try await test.redeem(try await test.code(scope: "openid email offline_access"))
         let claims = try await test.provider.userinfo(answer.accessToken)
         XCTAssertEqual(claims["sub"], try decoded(answer.idToken).claims["sub"])
         XCTAssertEqual(claims["email"], .string("alice@example.com"))
@@ -184,6 +221,10 @@ final class TokenTests: XCTestCase {
         let revoked = try await test.bearerFault(answer.accessToken)
         XCTAssertEqual(revoked, .invalidToken)
         test.events.revoked.withLock { $0 = [] }
+        try test.change("app") { $0.isDisabled = true }
+        let disabled = try await test.bearerFault(answer.accessToken)
+        XCTAssertEqual(disabled, .invalidToken)
+        try test.change("app") { $0.isDisabled = false }
         test.pass(seconds: 899)
         let young = try await test.bearerFault(answer.accessToken)
         XCTAssertNil(young)
@@ -202,6 +243,22 @@ final class TokenTests: XCTestCase {
         XCTAssertEqual(fault, .insufficientScope)
     }
 
+    /// Row 55: after the operator has given the provider another issuer, userinfo refuses the old access tokens.
+    func testRow55ATokenOfAnotherIssuer() async throws {
+        let test = try await ProviderUnderTest()
+        let token = try await test.redeem(try await test.code()).accessToken
+        let renamed = try await OpenIDProvider(
+            issuer: "https://other.example", durable: test.store, shortLived: test.store, keys: test.provider.keys,
+            client: test.provider.client, permission: test.provider.permission, observer: { _ in },
+            clock: { test.now })
+        let before = try await test.bearerFault(token)
+        XCTAssertNil(before)
+        do {
+            _ = try await renamed.userinfo(token)
+            XCTFail("taken")
+        } catch let fault as BearerFault { XCTAssertEqual(fault, .invalidToken) }
+    }
+
     /// Row 32: userinfo gives the claims that the parameter `claims` names, if the client may ask for their scope.
     func testRow32ClaimsByName() async throws {
         let test = try await ProviderUnderTest { $0.scopes = ["openid", "profile"] }
@@ -212,10 +269,38 @@ final class TokenTests: XCTestCase {
         XCTAssertNil(claims["email"])
     }
 
+    /// Row 32: the parameter `claims` can name the one user that the client wants, by the `sub`.
+    func testRow32TheUserByClaim() async throws {
+        let test = try await ProviderUnderTest()
+        let subject = test.provider.subjects.subject(of: "alice@example.com", for: try test.client())
+        for place in ["id_token", "userinfo"] {
+            let members = [
+                ("client_id", "app"), ("redirect_uri", ProviderUnderTest.uri), ("response_type", "code"),
+                ("scope", "openid"), ("prompt", "none"),
+                ("claims", #"{"\#(place)":{"sub":{"value":"\#(subject)"}}}"#),
+            ]
+            let parameters = try XCTUnwrap(RequestParameters(RequestParameters.query(members)))
+            guard case .accepted(let request) = try await test.provider.read(parameters).reading else {
+                return XCTFail("refused")
+            }
+            for (user, isWanted) in [("alice@example.com", true), ("bob@example.com", false)] {
+                var progress = LoginProgress()
+                progress.login = UserLogin(userID: user, mpinID: "00", time: test.now)
+                let step = try await test.provider.step(request, of: try test.client(), progress)
+                if case .answer = step {
+                    XCTAssertTrue(isWanted, "\(place) \(user)")
+                } else {
+                    XCTAssertFalse(isWanted, "\(place) \(user)")
+                }
+            }
+        }
+    }
+
     /// Row 31: an ID token hint is accepted after it has expired; one for another user gives an error.
     func testRow31Hints() async throws {
         let test = try await ProviderUnderTest()
-        let hint = try await test.redeem(try await test.code()).idToken
+        let answer = try await test.redeem(try await test.code())
+        let hint = try XCTUnwrap(answer.idToken)
         test.pass(seconds: 86_400)
         let request = "client_id=app&redirect_uri=\(ProviderUnderTest.uri)&response_type=code&scope=openid"
         func step(_ hint: String, _ user: String) async throws -> AuthorizationStep? {
@@ -235,8 +320,8 @@ final class TokenTests: XCTestCase {
             XCTAssertNil(step)
         }
         // An ID token that was issued to another client is refused as a hint.
-        let foreign = try await test.redeem(try await test.code(of: "phone"), by: "phone").idToken
-        let other = try await step(foreign, "alice@example.com")
+        let foreign = try await test.redeem(try await test.code(of: "phone"), by: "phone")
+        let other = try await step(try XCTUnwrap(foreign.idToken), "alice@example.com")
         XCTAssertNil(other)
     }
 }

@@ -100,7 +100,7 @@ final class CustomerTests: FlowTestCase {
 
     func testAForgottenUserIsReplacedWhateverItsCustomer() throws {
         let (blue, amber) = (try registered(at: "blue", "1234"), try registered(at: "amber", "5678"))
-        // This user was never stored. `clearUsers` removes it, and does not keep it as a forgotten user.
+        // This user was never stored, so `clearUsers` removes it without remembering that it existed.
         _ = try sdk.makeNewUser(id, customerID: "")
         try sdk.clearUsers()
         try sdk.setClientID("blue")

@@ -150,8 +150,8 @@ final class FactorTests: FlowTestCase {
         let user = try registered()
         let digits = Array("1234".utf8)
         try logIn(user)
-        // Replaces the record by that of an old client. In it, the token is for the number that the old string hash
-        // gives for "1234".
+        // Replaces the record by that of a Milagro client. In it, the token is for the number that the string hash of
+        // Milagro's core gives for "1234".
         let store = UserStore(storage: FileStorage(path: path), key: try KeyFile.load(path + ".key"))
         var record = try XCTUnwrap(try store.load().records.first)
         record = try legacy(record, pin: digits)
@@ -184,8 +184,8 @@ final class FactorTests: FlowTestCase {
         XCTAssertNoThrow(try logIn(user, "9876"))
     }
 
-    /// Returns the record with another token, which is for the old string hash of the same PIN: token + n * A - h * A,
-    /// where A is the point of the identity, n the PIN as a decimal number, and h its old hash.
+    /// Returns the record with another token, which is for the hash h that Milagro's core makes of the same PIN:
+    /// token + n * A - h * A, where A is the point of the identity, and n the PIN as a decimal number.
     private func legacy(_ record: UserRecord, pin: [UInt8]) throws -> UserRecord {
         let id = try XCTUnwrap(Hex.decode(record.mpinID ?? ""))
         let token = try XCTUnwrap(record.token?.secret)

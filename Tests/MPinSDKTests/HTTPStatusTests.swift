@@ -5,7 +5,8 @@ import XCTest
 
 /// Tests each row of wire section 13, and each status for which that section has only a general rule.
 final class HTTPStatusTests: FlowTestCase {
-    /// These tests repeat hundreds of requests, so the pauses are short. RetriesTests tests their lengths.
+    /// These tests repeat hundreds of requests, so the pauses between two tries are short. RetriesTests tests the
+    /// lengths of the pauses.
     override var environment: Environment {
         var result = Environment()
         result.retryMilliseconds = 1

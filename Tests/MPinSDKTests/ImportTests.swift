@@ -4,8 +4,8 @@ import MPinSDK
 import MPinSecrets
 import XCTest
 
-/// Tests that users of the three older clients are imported, with tokens that the old implementation computed
-/// (Tests/Vectors). They can log in with their old PINs.
+/// Tests that users of three clients of Milagro and MIRACL are imported, with tokens that Milagro's crypto library
+/// computed (Tests/Vectors). They can log in with the PINs that they had there.
 final class ImportTests: FolderTestCase {
     private var servers: [MilagroServer] = []
 
@@ -58,8 +58,8 @@ final class ImportTests: FolderTestCase {
         (vector[part] as? [String: Any] ?? [:]).compactMapValues { $0 as? String }
     }
 
-    /// Returns a server on which alice@example.com is registered, and her ID and token. Her PIN is one to which the old
-    /// hash gives the number 5.
+    /// Returns a server on which alice@example.com is registered, and her ID and token. Her PIN is one to which the
+    /// string hash of Milagro's core gives the number 5.
     private func alice() throws -> (id: String, token: String, server: MilagroServer, sdk: SDK) {
         let session = try vector("bn254cx-mpin", "session-032")
         let master = try XCTUnwrap(Hex.decode(try XCTUnwrap(texts(session, "in")["s"])))
@@ -70,7 +70,7 @@ final class ImportTests: FolderTestCase {
         return (try XCTUnwrap(texts(session, "in")["id"]), try XCTUnwrap(texts(session, "out")["token"]), server, sdk)
     }
 
-    /// Returns a PIN to which the old hash gives the number 5.
+    /// Returns a PIN to which the string hash of Milagro's core gives the number 5.
     private func oldPIN() throws -> String {
         try XCTUnwrap(
             (0..<1_000_000).lazy.map { String(format: "%06d", $0) }.first { pin in
@@ -181,7 +181,7 @@ final class ImportTests: FolderTestCase {
         }
     }
 
-    /// Returns users as an old Milagro client stores them. Each user's name says what is right or wrong with the data.
+    /// Returns users as a Milagro client stores them. Each user's name says what is right or wrong with the data.
     private func milagroUsers(_ alice: (id: String, token: String, server: MilagroServer, sdk: SDK)) throws
         -> (users: [String: Any], secure: [String: Any])
     {

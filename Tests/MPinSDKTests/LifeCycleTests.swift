@@ -224,7 +224,7 @@ final class LifeCycleTests: FlowTestCase {
         XCTAssertEqual(try sdk.listUsers().map(\.id), ["alice", "bob"])
         XCTAssertTrue(try sdk.user("alice") === alice)
         XCTAssertNil(try sdk.user("dave"))
-        // The client sends an empty user id, as the old cores did, and the server refuses it.
+        // The client sends an empty user id, as Milagro's cores did, and the server refuses it.
         let nobody = try sdk.makeNewUser("")
         XCTAssertEqual(failure { () throws(SDKError) in try sdk.startRegistration(nobody) }, .httpRequestError)
         XCTAssertEqual(nobody.state, .invalid)

@@ -9,9 +9,9 @@ import XCTest
 /// client core with the recorded ones.
 ///
 /// It compares methods, URLs and members. It does not compare points, because they are random, and headers, because the
-/// recording has none. Two members differ on purpose. The old client sent `authzRequest` false; ours sends
-/// `authzRequest` only if it asks for an authorization code. The old client sent `authOTT` alone; ours sends the whole
-/// answer of pass 2, as the Milagro cores do.
+/// recording has none. Two members differ on purpose. The recorded client sent `authzRequest` false; ours sends
+/// `authzRequest` only if it asks for an authorization code. The recorded client sent `authOTT` alone; ours sends the
+/// whole answer of pass 2, as the Milagro cores do.
 final class MFATranscriptTests: FolderTestCase {
     private let backend = "https://api.dev.miracl.net"
     private let page = "https://mcl.dev.mpin.io"
@@ -43,7 +43,7 @@ final class MFATranscriptTests: FolderTestCase {
     // MARK: Steps
 
     /// Plays one context and checks that every exchange in it was requested. `isCutOff`: after its last recorded
-    /// answer, the old client sent more requests that got none.
+    /// answer, the recorded client sent more requests that got none.
     private func play<Result>(_ context: String, isCutOff: Bool = false, _ body: () throws -> Result) throws -> Result {
         try player.load(context, isCutOff: isCutOff)
         let result = try body()
@@ -242,7 +242,7 @@ final class MFATranscriptTests: FolderTestCase {
         try sdk.clearTrustedDomains()
     }
 
-    /// Plays the parts in which the old client's tests switched off the network, so that no answers were recorded.
+    /// Plays the parts in which the recorded client's tests switched off the network, so that no answers were recorded.
     private func cutOff() throws {
         let test = "Misc"
         try play("@\(test)") { try sdk.setBackend(backend) }
@@ -266,8 +266,8 @@ final class MFATranscriptTests: FolderTestCase {
 
     // MARK: Member by member
 
-    /// The members that the client requires. `absent`: its status if the member is missing or null. `empty`: its status
-    /// if the member is an empty text (TRUST wire section 7.2).
+    /// The members that the client requires. `absent`: the client's status if the member is missing or null. `empty`:
+    /// the client's status if the member is an empty text (TRUST wire section 7.2).
     private static let needed: [String: (absent: Status, empty: Status?)] = [
         "settings.certivoxURL": (.responseParseError, .responseParseError),
         "settings.signatureURL": (.responseParseError, .responseParseError),
@@ -420,7 +420,8 @@ private struct Recorded: @unchecked Sendable {
             let whole = sent["mpinResponse"] as? [String: Any] ?? [:]
             guard whole["authOTT"] as? String == response["authOTT"] as? String else { return "\(url): authOTT" }
             (sent["mpinResponse"], recorded["mpinResponse"]) = (nil, nil)
-            // Leaves out a member that the old client always sends and ours only if it asks for an authorization code.
+            // Leaves out a member that the recorded client always sends and ours only if it asks for an authorization
+            // code.
             (sent["authzRequest"], recorded["authzRequest"]) = (nil, nil)
         }
         let isEqual = NSDictionary(dictionary: sent) == NSDictionary(dictionary: recorded)

@@ -5,7 +5,7 @@ import MPinHTTP
 import MPinSecrets
 
 /// A Milagro system (RPS, RPA and both D-TAs) on one loopback socket, written from wire sections 6, 8 and 9. It has
-/// real keys and judges logins as an old server does.
+/// real keys and judges logins as Milagro's server does.
 final class MilagroServer: Sendable {
     /// The kinds of requests.
     enum Call: String, CaseIterable, Sendable {

@@ -73,7 +73,7 @@ final class OTPTests: FlowTestCase {
 
     // MARK: Registration codes (the answers are not recorded)
 
-    /// A one-time password of an old Milagro server cannot register a device, so the client must not ask for one.
+    /// A one-time password of a Milagro server cannot register a device, so the client must not ask for one.
     func testAServerThatKnowsNoRegistrationCodesIsNotAskedForOne() throws {
         let user = try registered()
         server.forgetCalls()

@@ -179,7 +179,7 @@ final class StoreTests: FolderTestCase {
         try write(Array(exchanged.joined(separator: [10])) + [10], path)
         var content = try store().load()
         XCTAssertEqual(content.damaged, 1)
-        // The exchange of two lines counts as damage, but both records must still be read, each with its own user.
+        // Two swapped lines count as damage, but both records must still be read, each with its own user.
         XCTAssertEqual(sorted(content.records), sorted(records))
         for index in 1...3 {
             var replaced = lines
@@ -233,7 +233,7 @@ final class StoreTests: FolderTestCase {
     }
 
     /// Tests that `initialize` does not wait for ever if there is a pipe in the place of one of the files that it
-    /// reads. It once did.
+    /// reads.
     func testNoPipeInThePlaceOfAFileHoldsUpTheStart() throws {
         let files: [(name: String, status: Status)] = [
             ("store", .storageError), ("store.key", .storageError), ("ca.pem", .invalidArgument),
@@ -263,8 +263,8 @@ final class StoreTests: FolderTestCase {
         XCTAssertEqual(try read(path), [1, 2])
     }
 
-    /// Tests that a wait for the lock goes on for a minute if others change the store, but ends ten seconds after the last
-    /// change, and that it asks more often the longer it lasts.
+    /// Tests that a wait for the lock goes on for a minute if others change the store, but ends ten seconds after the
+    /// last change. Also tests that the pauses between the tries to get the lock become shorter.
     func testAWaitForTheLockGoesOnWhileOthersChangeTheStore() {
         let second: UInt64 = 1_000_000_000
         var wait = LockWait(milliseconds: 60_000, unchanged: 10_000, now: 0)

@@ -6,8 +6,8 @@ import MPinSecrets
 import MPinWire
 import XCTest
 
-/// Plays recorded traffic of old clients and servers. The player sends the recorded answers to the client core and
-/// compares the requests of the client core with those of the old client.
+/// Plays recorded traffic of Milagro's clients and servers. The player sends the recorded answers to the client core
+/// and compares the requests of the client core with those of Milagro's client.
 ///
 /// Three recordings are not played, because no client takes part in them: `std-03-setupDone` and
 /// `verify-04-activate-by-mail-link` are between a service and a browser (MPinServerTests plays them), and `std-50-dta`

@@ -82,6 +82,9 @@ final class AdminTests: XCTestCase {
         XCTAssertEqual(status("/health/live", becomes: 200), 200)
         XCTAssertEqual(status("/health/ready", becomes: 503), 503)
         XCTAssertEqual((try ask("/health/ready").object["checks"] as? [String: String])?["keys"], "DOWN")
+        let early = try ask("/users")
+        XCTAssertEqual(
+            [early.status, early.headers["retry-after"] == nil ? 0 : 1], [503, 1], "the admin API waits, too")
         XCTAssertEqual(rps.stop(SIGTERM), 0)
     }
 

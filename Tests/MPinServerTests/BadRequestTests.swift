@@ -3,7 +3,8 @@ import MPinSecrets
 import MPinWire
 import XCTest
 
-/// Tests bad requests. Each must get the 4xx status of its row and a JSON error, and the server must continue.
+/// Tests tables of bad requests. Each request must get the 4xx status in its row and a JSON error, and the server must
+/// continue.
 final class BadRequestTests: XCTestCase {
     private struct Row {
         let name: String

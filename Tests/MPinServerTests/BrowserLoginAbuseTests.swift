@@ -7,7 +7,7 @@ import XCTest
 
 /// Tests that a login by access number can neither log in another user nor succeed twice.
 final class BrowserLoginAbuseTests: XCTestCase {
-    /// Wire section 17, defect 1: in the old server, somebody who had logged in correctly with an access number could
+    /// Wire section 17, defect 1: in Milagro's server, somebody who had logged in correctly with an access number could
     /// send a second pass 2 for the same number with an invented identity. It replaced the first one, and its token
     /// logged in the invented user.
     func testASecondPass2OnANumberSwapsNoIdentity() throws {
@@ -114,7 +114,7 @@ final class BrowserLoginAbuseTests: XCTestCase {
     }
 
     /// If one phone had logged in with an access number, and another phone then sent a wrong PIN for the same number,
-    /// the old server reported the wrong PIN to the first phone.
+    /// Milagro's server reported the wrong PIN to the first phone.
     func testAWrongPINDoesNotDisturbAnothersLoginOnTheNumber() throws {
         let (server, client, alice) = try registered("alice@example.com")
         let eve = try client.register("eve@example.com", pin: "1234")

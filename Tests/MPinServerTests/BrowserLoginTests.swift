@@ -200,7 +200,7 @@ final class BrowserLoginTests: XCTestCase {
     }
 
     /// Wire section 6.8: if a phone presents the token of pass 2 after more than a minute, it gets 401 as long as the
-    /// access number is valid. The old server also counted this as a wrong PIN; ours must not.
+    /// access number is valid. Milagro's server also counted this as a wrong PIN; ours must not.
     func testALateLoginIsNoAttempt() throws {
         let (server, client, alice) = try registered { $0.maxAttempts = 2 }
         let browser = try TestBrowser(server.backend)
@@ -256,7 +256,8 @@ final class BrowserLoginTests: XCTestCase {
         XCTAssertEqual(try browser.redeem(fourth).status, 200)
     }
 
-    /// Wire section 6.10: the server answers old browsers at once. New ones may ask it to wait for a change.
+    /// Wire section 6.10: the server answers at once. But if the page asks it to wait, as our pages do, it answers when
+    /// something changes.
     func testTheBrowserIsAnsweredAtOnceOrWhenSomethingChanges() throws {
         let (server, client, alice) = try registered()
         let browser = try TestBrowser(code: server.backend)
@@ -355,7 +356,7 @@ final class BrowserLoginTests: XCTestCase {
             $0.baseURL = "https://login.example.com"
         })
         for (path, name) in [("getAccessNumber", "accessNumber"), ("getQrUrl", "qrUrl")] {
-            // Old browsers send an empty body, which old RPAs forward with the content type of a form.
+            // Milagro's browser pages send an empty body, which Milagro's RPA forwards with the content type of a form.
             let answer = try server.backend.call(
                 "POST", "/rps/" + path, "", headers: ["Content-Type": "application/x-www-form-urlencoded"])
             XCTAssertEqual(answer.status, 200)

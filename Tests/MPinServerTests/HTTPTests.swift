@@ -4,7 +4,7 @@ import MPinServer
 import MPinWire
 import XCTest
 
-/// Tests the details of HTTP on which old clients and browsers depend (wire section 2), and the limits.
+/// Tests the details of HTTP on which Milagro's clients and browser pages depend (wire section 2), and the limits.
 final class HTTPTests: XCTestCase {
     func testSettingsHoldWhatOldClientsNeedAndMayNotBeCached() throws {
         let server = try InProcess()
@@ -34,7 +34,7 @@ final class HTTPTests: XCTestCase {
         XCTAssertEqual(again.object["appID"] as? String, settings["appID"] as? String)
     }
 
-    /// Wire section 17, defect 15: in the old server, URLs with a double slash gave 404. No URL of ours may have one
+    /// Wire section 17, defect 15: in Milagro's server, URLs with a double slash gave 404. No URL of ours may have one
     /// after its host.
     func testNoURLInTheSettingsHasADoubleSlash() throws {
         let server = try InProcess()
@@ -153,8 +153,8 @@ final class HTTPTests: XCTestCase {
         }
     }
 
-    /// Wire section 17, defect 11: the old server searched for the origin anywhere in the text of the list, so it also
-    /// accepted a part of an origin in the list.
+    /// Wire section 17, defect 11: Milagro's server searched for the origin anywhere in the text of the list, so it
+    /// also accepted a part of an origin in the list.
     func testCORSNamesAnOriginOnlyIfItIsInTheListAsAWhole() throws {
         let server = try InProcess { $0.allowOrigin = ["https://app.example.com"] }
         func allowed(_ origin: String?) throws -> String? {
@@ -232,7 +232,7 @@ final class HTTPTests: XCTestCase {
         XCTAssertEqual(try server.backend.callPrivate("GET", "/status").status, 200)
     }
 
-    /// Wire section 17, defect 11: the old logs contained tokens and ids.
+    /// Wire section 17, defect 11: the logs of Milagro's servers contained tokens and ids.
     func testTheLogHoldsNoIDsTokensOrSharesEvenAtDebugLevel() throws {
         let server = try InProcess()
         let client = TestClient(backend: server.backend)

@@ -6,13 +6,13 @@ import MPinService
 import MPinWire
 import XCTest
 
-/// Tests that signatures of old programs (wire section 5) are accepted only with an option.
+/// Tests that signatures of Milagro's programs (wire section 5) are accepted only with an option.
 final class LegacySignatureTests: XCTestCase {
     private let credentials = LegacyCredentials(
         appID: "c0ffee00c98e11e4b69d02547e1fd4a1",
         appKey: SecretBytes(copying: Array("9d1f3a5b7c2e4f60818a9bacbdcedff0".utf8).span))
 
-    /// Returns the recorded requests of an old RPS and an old client to a D-TA, unchanged.
+    /// Returns the recorded requests of Milagro's RPS and of Milagro's client to a D-TA, unchanged.
     private func recorded() throws -> [(method: String, target: String, status: Int, answer: [String: Any])] {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent("Vectors/transcripts/std-50-dta.json")
@@ -33,8 +33,8 @@ final class LegacySignatureTests: XCTestCase {
         var answered = 0
         for (method, target, status, members) in try recorded() {
             let answer = try authority.call(method, target)
-            // These requests have an unreadable time, a time ten years ahead, or a negative count. The old D-TA failed
-            // or accepted them; ours refuses them.
+            // These requests have an unreadable time, a time ten years ahead, or a negative count. Milagro's D-TA
+            // failed or accepted them; ours refuses them.
             if target.contains("expires=xx") || target.contains("2036") || target.contains("count=-1") {
                 XCTAssertEqual(answer.status, 403, target)
                 continue
@@ -94,7 +94,7 @@ final class LegacySignatureTests: XCTestCase {
         }
     }
 
-    /// The RPS must sign in the old form here, because the D-TAs know only the old credentials.
+    /// The RPS must sign as Milagro's RPS does, because the D-TAs of this test know only Milagro's credentials.
     func testAnRPSWorksWithAuthoritiesThatKnowTheOldFormOnly() throws {
         let backend = Backend.onFreePorts()
         let state = backend.stateFolder

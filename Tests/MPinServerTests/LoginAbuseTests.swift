@@ -127,9 +127,9 @@ final class LoginAbuseTests: XCTestCase {
             known.filter { $0.contains("Wrong PIN.") }.map { $0.prefix(3) }, ["401", "401", "410", "410", "410"])
     }
 
-    /// The answers must also take the same time. For each kind of user, the test measures the time within which the
-    /// fastest tenth of the answers came. Other work of the machine has not delayed these, so they show best whether
-    /// the server leaves out a step.
+    /// The answers to pass 2 must take the same time for all kinds of users. For each kind, the test measures the time
+    /// within which the fastest tenth of the answers came. Other work of the machine has not delayed these, so they
+    /// show best whether the server leaves out a step.
     func testRightWrongUnknownAndRevokedTakeTheSameTime() throws {
         let backend = Backend.onFreePorts()
         let (_, client, right) = try registered(backend) { $0.maxAttempts = 100_000 }

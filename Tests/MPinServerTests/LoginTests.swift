@@ -6,7 +6,7 @@ import XCTest
 
 /// Tests logins: single use, blocking, expiry, dates (wire sections 6.6, 6.7, 7 and 8.3).
 final class LoginTests: XCTestCase {
-    /// Wire section 17, defect 5: in the old server, a recorded pass 2 could be used again for 15 s.
+    /// Wire section 17, defect 5: in Milagro's server, a recorded pass 2 could be used again for 15 s.
     func testPass2IsGoodOnce() throws {
         let (server, client, user) = try registered()
         let permit = try client.timePermit(user)
@@ -19,7 +19,7 @@ final class LoginTests: XCTestCase {
         XCTAssertEqual(try server.backend.call("POST", "/rps/pass2", body).status, 403)
     }
 
-    /// Wire section 17, defect 10: in the old server, the same authOTT could be used repeatedly.
+    /// Wire section 17, defect 10: in Milagro's server, the same authOTT could be used repeatedly.
     func testTheOneTimeTokenIsGoodOnceAndForAMinute() throws {
         let (server, client, user) = try registered()
         let permit = try client.timePermit(user)
@@ -116,7 +116,7 @@ final class LoginTests: XCTestCase {
         XCTAssertEqual(try client.login(user, pin: "1234").status, 410)
     }
 
-    /// Wire section 17, defect 6: in the old server, a stranger's pass 1 replaced the challenge of a running login.
+    /// Wire section 17, defect 6: in Milagro's server, a stranger's pass 1 replaced the challenge of a running login.
     func testAStrangersPass1DoesNotBreakARunningLogin() throws {
         let (_, client, user) = try registered()
         let permit = try client.timePermit(user)
@@ -135,7 +135,7 @@ final class LoginTests: XCTestCase {
         XCTAssertEqual(try client.authenticate(client.pass2(logins[0])).status, 401)
     }
 
-    /// Wire section 17, defect 13: in the old server, a user who logged in again within 15 s sometimes got 500.
+    /// Wire section 17, defect 13: in Milagro's server, a user who logged in again within 15 s sometimes got 500.
     func testRapidLoginsOfOneUserAllSucceed() throws {
         let (_, client, user) = try registered()
         let permit = try client.timePermit(user)

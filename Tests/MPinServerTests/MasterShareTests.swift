@@ -179,8 +179,8 @@ extension MasterShareTests {
         XCTAssertEqual(numbers, ["1"])
     }
 
-    /// Opens an empty store twice: between the read and the change of the second database, the first one makes its
-    /// share. The late change must have no effect, so both have the first one's share.
+    /// Opens an empty store as two databases. After the second database has found the store empty, and before it stores
+    /// a share, the first one stores a share. The second must then use the share of the first.
     func testWhoComesSecondChangesNothing() async throws {
         let passphrase = Seal.passphrase(SecretBytes(copying: Array("correct horse battery".utf8).span))
         for seal in [Seal.key(try .random(count: 32)), passphrase] {

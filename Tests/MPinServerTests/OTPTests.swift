@@ -22,7 +22,7 @@ final class OTPTests: XCTestCase {
         XCTAssertNil(plain.object["OTP"])
     }
 
-    /// Wire section 17, defect 9: in the old server, a login with a wrong PIN got the right digits.
+    /// Wire section 17, defect 9: in Milagro's server, a login with a wrong PIN got the right digits.
     func testTheDigitsOfAWrongPINAreUseless() throws {
         let (server, client, alice) = try registered()
         let permit = try client.timePermit(alice)

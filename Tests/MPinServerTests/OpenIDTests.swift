@@ -1,3 +1,6 @@
+import Foundation
+import LoopbackServer
+import MPinOpenID
 import MPinSecrets
 import MPinServer
 import MPinStore
@@ -15,6 +18,8 @@ final class OpenIDTests: XCTestCase {
           redirect-uri: [https://app.example/cb]
           first-party: true
           auth-method: client_secret_post
+          grant: [authorization_code, refresh_token]
+          scope: [openid, offline_access]
         """
     private static let form = ["Content-Type": "application/x-www-form-urlencoded"]
 
@@ -49,6 +54,14 @@ final class OpenIDTests: XCTestCase {
         }
         XCTAssertEqual(statuses.last, 429)
         XCTAssertEqual(statuses.count, 55)
+    }
+
+    /// Row 43: wrong codes are limited like wrong secrets.
+    func testRow43GuessesOfCodes() throws {
+        let server = try InProcess(change: { $0.rates.tokenClient = RateLimit("5/60000") }, clients: Self.clients)
+            .keep(in: self)
+        let statuses = try (0..<6).map { _ in try redeem(server, "wrong").status }
+        XCTAssertEqual(statuses, [400, 400, 400, 400, 400, 429])
     }
 
     /// Rows 1 and 73: refuses issuers with http, because browsers would send cookies unencrypted, and issuers that are
@@ -87,5 +100,242 @@ final class OpenIDTests: XCTestCase {
             XCTAssertTrue(statuses.contains(answer.status), "\(method) \(target.prefix(40)): \(answer.status)")
             XCTAssertNil(answer.headers["location"])
         }
+    }
+
+    private static let query =
+        "client_id=app&redirect_uri=https://app.example/cb&response_type=code&scope=openid+offline_access"
+
+    private func redeem(_ server: InProcess, _ code: String) throws -> Answer {
+        try token(
+            server, Self.credentials + "&grant_type=authorization_code&redirect_uri=https://app.example/cb&code=" + code
+        )
+    }
+
+    private static let credentials =
+        "client_id=app&client_secret=" + (secret.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "")
+
+    /// Returns the value of a parameter in the URL that a browser is sent to. Nil if it is not there.
+    private func parameter(_ name: String, in url: String?) -> String? {
+        url.flatMap(URLComponents.init(string:))?.queryItems?.first { $0.name == name }?.value
+    }
+
+    /// Logs a user in at a session that the client has opened by JSON (row 6). Returns the URL for the client.
+    /// `meanwhile` runs after the PIN was entered.
+    private func logIn(
+        _ server: InProcess, _ client: TestClient, _ user: TestClient.User, meanwhile: () throws -> Void = {}
+    ) throws -> String {
+        let json = ["Content-Type": "application/json"]
+        let opened = try server.backend.call("POST", "/authorize?" + Self.query, "{}", headers: json).object
+        let wid = try XCTUnwrap(opened["accessId"] as? String)
+        let webOTT = try XCTUnwrap(opened["webOTT"] as? String)
+        let authOTT = try client.prove(user, wid: wid)
+        try meanwhile()
+        let phone = Later { try client.authenticateMobile(authOTT) }
+        var url: String?
+        let question = "{\"webOTT\":\"\(webOTT)\",\"wait\":30,\"status\":\"new\"}"
+        while url == nil {
+            let answer = try server.backend.call("POST", "/authorize/access", question, headers: json)
+            guard answer.status == 200 else { throw Sockets.Failure(text: "access: \(answer.status) \(answer.text)") }
+            url = answer.object["redirectURL"] as? String
+        }
+        _ = try phone.get()
+        return try XCTUnwrap(url)
+    }
+
+    /// Rows 39, 56 and 59: the audit log has a line for tokens that were granted, for a code and for a refresh token,
+    /// and for a code or refresh token that was used again; the counters count them.
+    func testGrantsAndReuseAreRecorded() throws {
+        let port = freePorts(1)[0]
+        let listen = try ListenAddress(host: "127.0.0.1", port: port)
+        let server = try InProcess(change: { $0.adminListen = listen }, clients: Self.clients).keep(in: self)
+        let client = TestClient(backend: server.backend)
+        let alice = try client.register("alice@example.com", pin: "1234")
+        let code = try XCTUnwrap(parameter("code", in: try logIn(server, client, alice)))
+        var refresh = try XCTUnwrap(try redeem(server, code).object["refresh_token"] as? String)
+        let used = refresh
+        for _ in 0..<2 {
+            let form = Self.credentials + "&grant_type=refresh_token&refresh_token=" + refresh
+            refresh = try XCTUnwrap(try token(server, form).object["refresh_token"] as? String)
+        }
+        let reuse = try token(server, Self.credentials + "&grant_type=refresh_token&refresh_token=" + used)
+        XCTAssertEqual(reuse.object["error"] as? String, "invalid_grant")
+        XCTAssertEqual(try redeem(server, code).object["error"] as? String, "invalid_grant")
+        let metrics = try server.backend.call("GET", "/metrics", port: port).text
+        for (grant, result, count) in [
+            ("authorization_code", "granted", 1), ("refresh_token", "granted", 2), ("refresh_token", "reused", 1),
+            ("authorization_code", "reused", 1), ("", "invalid_grant", 2),
+        ] {
+            let line = "mpin_token_requests_total{grant=\"\(grant)\",outcome=\"\(result)\"} \(count)\n"
+            XCTAssertTrue(metrics.contains(line), "\(line) is not in \(metrics)")
+        }
+        let log = server.backend.stateFolder + "/audit/audit.jsonl"
+        func events() throws -> [String] {
+            try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n").compactMap { line in
+                let line = (try? JSONSerialization.jsonObject(with: Data(line.utf8))) as? [String: Any] ?? [:]
+                guard let event = line["event"] as? String, event.hasPrefix("tokens-") else { return nil }
+                return [event, line["client"] as? String, line["grant"] as? String].compactMap(\.self)
+                    .joined(separator: " ")
+            }
+        }
+        // The lines are written by another thread.
+        let end = Date(timeIntervalSinceNow: 60)
+        while try events().count < 7, Date() < end { usleep(10_000) }
+        XCTAssertEqual(
+            try events(),
+            [
+                "tokens-granted app authorization_code", "tokens-granted app refresh_token",
+                "tokens-granted app refresh_token", "tokens-revoked app refresh_token", "tokens-refused app",
+                "tokens-revoked app authorization_code", "tokens-refused app",
+            ])
+    }
+
+    /// A user whom the operator revokes between the PIN and the end of the login gets no code.
+    func testAUserWhoIsRevokedDuringALogin() throws {
+        let file = NSTemporaryDirectory() + "revoked-" + UUID().uuidString
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        try "".write(toFile: file, atomically: true, encoding: .utf8)
+        let server = try InProcess(change: { $0.revokedUsersFile = file }, clients: Self.clients).keep(in: self)
+        let client = TestClient(backend: server.backend)
+        let alice = try client.register("alice@example.com", pin: "1234")
+        let url = try logIn(server, client, alice) {
+            try "alice@example.com\n".write(toFile: file, atomically: true, encoding: .utf8)
+        }
+        XCTAssertEqual(parameter("error", in: url), "access_denied")
+        XCTAssertNil(parameter("code", in: url))
+    }
+
+    /// Opens the login page. Returns the cookie of its browser and the name of its login.
+    private func open(
+        _ server: InProcess, _ query: String = OpenIDTests.query
+    ) throws -> (cookie: [String: String], id: String) {
+        let page = try server.backend.call("GET", "/authorize?" + query)
+        let cookie = String(try XCTUnwrap(page.cookies.first).prefix { $0 != ";" })
+        let id = String(try XCTUnwrap(page.text.firstMatch(of: /name="id" value="([A-Za-z0-9_-]{43})"/)).1)
+        return (["Cookie": cookie, "Origin": "http://127.0.0.1"].merging(Self.form) { first, _ in first }, id)
+    }
+
+    /// A browser session lasts for an hour after each use, and ends when the operator revokes its user.
+    func testASessionIsUsedAndRevoked() throws {
+        let file = NSTemporaryDirectory() + "revoked-" + UUID().uuidString
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        try "".write(toFile: file, atomically: true, encoding: .utf8)
+        let server = try InProcess(change: { $0.revokedUsersFile = file }, clients: Self.clients).keep(in: self)
+        let client = TestClient(backend: server.backend)
+        let alice = try client.register("alice@example.com", pin: "1234")
+        let (headers, id) = try open(server)
+        let page = try server.backend.call("GET", "/authorize/login?id=\(id)&way=number", headers: headers).text
+        let number = String(try XCTUnwrap(page.firstMatch(of: /id="number"[^>]*>([0-9]+)</)).1)
+        let webOTT = String(try XCTUnwrap(page.firstMatch(of: /data-web-ott="([0-9a-f]+)"/)).1)
+        let authOTT = try client.prove(alice, wid: number)
+        let phone = Later { try client.authenticateMobile(authOTT) }
+        let question = "{\"webOTT\":\"\(webOTT)\",\"wait\":30,\"status\":\"new\"}"
+        var status = ""
+        while status != "authenticate" {
+            status = try server.backend.call("POST", "/rps/access", question).object["status"] as? String ?? ""
+        }
+        _ = try server.backend.call("POST", "/authorize/login", "id=\(id)", headers: headers)
+        let end = try server.backend.call(
+            "POST", "/authorize/confirm", "id=\(id)&step=confirmation&answer=yes", headers: headers)
+        XCTAssertNotNil(parameter("code", in: end.headers["location"]), end.text)
+        _ = try phone.get()
+        let session = ["Cookie": String(try XCTUnwrap(end.cookies.first).prefix { $0 != ";" })]
+        func silent() throws -> String? {
+            let answer = try server.backend.call("GET", "/authorize?prompt=none&" + Self.query, headers: session)
+            return parameter("error", in: answer.headers["location"])
+        }
+        for _ in 0..<2 {
+            server.advance(seconds: 3000)
+            XCTAssertNil(try silent())
+        }
+        try "alice@example.com\n".write(toFile: file, atomically: true, encoding: .utf8)
+        XCTAssertEqual(try silent(), "login_required")
+        try "".write(toFile: file, atomically: true, encoding: .utf8)
+        XCTAssertNil(try silent())
+        server.advance(seconds: 3601)
+        XCTAssertEqual(try silent(), "login_required")
+    }
+
+    /// Whoever comes too late learns it, and can begin anew.
+    func testAnExpiredLogin() throws {
+        let server = try InProcess(clients: Self.clients).keep(in: self)
+        let (headers, id) = try open(server)
+        server.advance(seconds: 1000)
+        let page = try server.backend.call("POST", "/authorize/login", "id=\(id)", headers: headers)
+        XCTAssertEqual(page.status, 200)
+        XCTAssertTrue(page.text.contains("This has expired."), page.text)
+        XCTAssertTrue(page.text.contains("/authorize/login?id=\(id)"))
+        server.advance(seconds: 1000)
+        let over = try server.backend.call("POST", "/authorize/login", "id=\(id)", headers: headers)
+        XCTAssertEqual(over.status, 400)
+        XCTAssertTrue(over.text.contains("This login is over"), over.text)
+    }
+
+    /// Row 8: the log says which redirect URI was asked for and which are registered, because that is the most frequent
+    /// mistake of those who set a client up.
+    func testRow8TheLogTellsAWrongRedirectURI() throws {
+        let server = try InProcess(clients: Self.clients).keep(in: self)
+        let wrong = Self.query.replacingOccurrences(of: "/cb", with: "/other")
+        XCTAssertEqual(try server.backend.call("GET", "/authorize?" + wrong).status, 400)
+        let line = server.logText.split(separator: "\n").first { $0.contains("redirect URI is not registered") }
+        let members = try XCTUnwrap(line)
+        XCTAssertTrue(members.contains("https://app.example/other") || members.contains("app.example\\/other"))
+        XCTAssertTrue(members.contains("https://app.example/cb") || members.contains("app.example\\/cb"))
+    }
+
+    /// Rows 1 and 3: if the issuer has a path, all endpoints are below it, and the document for OAuth clients is at both
+    /// places. Row 73: over https the cookies have the prefix `__Host-`, so they are good for this host and https only.
+    func testRows1And73AnIssuerWithAPath() throws {
+        let issuer = "https://id.example/tenant"
+        let server = try InProcess(clients: Self.clients, issuer: issuer).keep(in: self)
+        let document = try server.backend.call("GET", "/tenant/.well-known/openid-configuration")
+        XCTAssertEqual(document.object["issuer"] as? String, issuer)
+        XCTAssertEqual(document.object["token_endpoint"] as? String, issuer + "/oidc/token")
+        for place in [
+            "/tenant/.well-known/oauth-authorization-server", "/.well-known/oauth-authorization-server/tenant",
+        ] {
+            XCTAssertEqual(
+                try server.backend.call("GET", place).object as NSDictionary, document.object as NSDictionary)
+        }
+        XCTAssertEqual(try server.backend.call("GET", "/tenant/oidc/certs").status, 200)
+        let page = try server.backend.call("GET", "/tenant/authorize?" + Self.query)
+        XCTAssertTrue(page.text.contains("action=\"/tenant/authorize/login\""), page.text)
+        let cookie = try XCTUnwrap(page.cookies.first).components(separatedBy: "; ")
+        XCTAssertNotNil(cookie[0].wholeMatch(of: /__Host-mpin-authorize=[A-Za-z0-9_-]{43}/), cookie[0])
+        XCTAssertEqual(Set(cookie.dropFirst()), ["Path=/", "Secure", "HttpOnly", "SameSite=Lax"])
+    }
+
+    /// A client that the operator disables gets nothing more: neither the end of a login that has begun, nor (after the
+    /// ten seconds for which the origins are remembered) answers in its pages.
+    func testAClientThatIsDisabledMeanwhile() throws {
+        let server = try InProcess(clients: Self.clients).keep(in: self)
+        let origin = "https://shop.example"
+        func call(_ work: @escaping @Sendable (ClientRegistry) async throws -> Void) throws {
+            let path = server.backend.stateFolder + "/rps.sqlite"
+            try finish { try await work(ClientRegistry(in: try SQLiteStore(path: path))) }
+        }
+        func mayRead() throws -> Bool {
+            let answer = try server.backend.call("OPTIONS", "/oidc/token", headers: ["Origin": origin])
+            return answer.headers["access-control-allow-origin"] == origin
+        }
+        try call { registry in
+            var shop = Client(id: "shop", name: "Shop", created: .now())
+            shop.redirectURIs = [try RedirectURI("https://shop.example/cb")]
+            shop.origins = [try XCTUnwrap(WebOrigin(origin))]
+            try await registry.add(shop, at: .now())
+        }
+        XCTAssertTrue(try mayRead())
+        let query = "client_id=shop&redirect_uri=https://shop.example/cb&response_type=code&scope=openid"
+        let (headers, id) = try open(server, query)
+        try call { registry in
+            var change = ClientChange()
+            change.set(try XCTUnwrap(ClientMember.named("disabled")), ["true"])
+            _ = try await registry.change("shop", change, at: .now())
+        }
+        let declined = try server.backend.call(
+            "POST", "/authorize/confirm", "id=\(id)&step=login&answer=cancel", headers: headers)
+        XCTAssertEqual(declined.status, 400)
+        XCTAssertNil(declined.headers["location"])
+        server.advance(seconds: 11)
+        XCTAssertFalse(try mayRead())
     }
 }

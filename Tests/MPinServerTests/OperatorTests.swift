@@ -182,6 +182,55 @@ final class OperatorTests: XCTestCase {
         XCTAssertTrue(unrecorded.error.contains("no audit log is named"), unrecorded.error)
     }
 
+    /// A registration that a mailed link has confirmed proves the user id, which is a mail address. What the operator
+    /// sets is seen by the running server, and each command leaves a line in the audit log.
+    func testTheProfileOfAUserIsShownAndSetUnderTheRunningServer() throws {
+        let mpind = try started()
+        _ = try client.register("alice@example.com", pin: "1234")
+        func profile(_ command: String, _ more: [String] = []) throws -> [String: Any] {
+            let all = ["user", "profile", command, "alice@example.com", "--state-dir", state, "--json"]
+            let answer = try run(all + more)
+            XCTAssertEqual(answer.code, 0, answer.error)
+            return try XCTUnwrap(JSONSerialization.jsonObject(with: Data(answer.output.utf8)) as? [String: Any])
+        }
+        let first = try profile("show")
+        XCTAssertEqual(first["email"] as? String, "alice@example.com")
+        XCTAssertEqual(first["email-verified"] as? Bool, true)
+        let set = try profile(
+            "set",
+            ["--name", "Alice A.", "--email", "a@example.org", "--picture", "https://pics.example/a.png"]
+                + ["--locale", "de", "--groups", "staff", "--groups", "Domain Admins"])
+        XCTAssertEqual(set["email-verified"] as? Bool, false)
+        XCTAssertEqual(set["groups"] as? [String], ["staff", "Domain Admins"])
+        let lines = try run(["user", "profile", "show", "alice@example.com", "--state-dir", state]).output
+        for line in [
+            "user: alice@example.com", "name: Alice A.", "email: a@example.org", "email-verified: false",
+            "picture: https://pics.example/a.png", "locale: de", "groups: staff", "groups: Domain Admins",
+        ] {
+            XCTAssertTrue(lines.contains(line + "\n"), line)
+        }
+        let cases: [([String], Int32, String)] = [
+            (["set", "alice@example.com", "--picture", "http://x.example/"], 1, "picture: must be https"),
+            (["set", "alice@example.com", "--groups", "a,b"], 1, "groups: each must have"),
+            (["set", "alice@example.com"], 64, "nothing to set"),
+            (["set", "nobody", "--name", "N"], 2, "no identity of nobody"),
+            (["show", "nobody"], 2, "no identity of nobody"),
+        ]
+        for (arguments, code, text) in cases {
+            let answer = try run(["user", "profile"] + arguments + ["--state-dir", state])
+            XCTAssertEqual(answer.code, code, "\(arguments)")
+            XCTAssertTrue(answer.error.contains(text), answer.error)
+        }
+        let none = try profile("set", ["--name", "", "--groups", ""])
+        XCTAssertNil(none["name"])
+        XCTAssertEqual(none["groups"] as? [String], [])
+        mpind.stop(SIGTERM)
+        try requireGoodAudit()
+        let log = try String(contentsOfFile: state + "/audit/audit.jsonl", encoding: .utf8)
+        XCTAssertTrue(log.contains("\"event\":\"profile-changed\""), log)
+        XCTAssertTrue(log.contains("\"members\":\"name email picture locale groups\""), log)
+    }
+
     func testAnUnknownUserIsExitCode2AndABadCallExitCode1() throws {
         try started().stop(SIGTERM)
         let unknown = try run(["user", "show", "nobody", "--state-dir", state])

@@ -447,8 +447,8 @@ final class OptionsTests: XCTestCase {
         XCTAssertTrue(mpind.logText.contains("a file rings no signals: give memory:"), mpind.logText)
     }
 
-    /// A private listener without a key accepts requests of old parts without a token, so it must be on a loopback
-    /// address.
+    /// A private listener without a key accepts requests without a token, as Milagro's servers send them, so it must be
+    /// on a loopback address.
     func testAPrivateListenerWithoutAKeyIsForThisMachineOnly() throws {
         let rpa = ["--key-file", "x", "--mail-dir", "m", "--private-listen"]
         func check(_ arguments: [String]) throws {

@@ -99,7 +99,8 @@ final class PermitWatchTests: XCTestCase {
         }
     }
 
-    /// The clients' URL leads to another D-TA, which has the same key for requests but another master share.
+    /// The URL of D-TA 2 for clients leads to another D-TA, which has the same key for requests but another master
+    /// share. The RPS must detect this when it starts.
     func testAnotherShareBehindTheClientsURLIsNoticedAtStart() throws {
         let state = backend.stateFolder
         let port = freePorts(1)[0]

@@ -23,7 +23,7 @@ final class RegistrationTests: XCTestCase {
         XCTAssertTrue(String(decoding: id, as: UTF8.self).hasPrefix("{\"mobile\": 7,"), "numeric text is a number")
     }
 
-    /// Wire section 17, defect 16: the old server answered 500 to a user id outside ASCII.
+    /// Wire section 17, defect 16: Milagro's server answered 500 to a user id outside ASCII.
     func testUserIDsOutsideASCIIRegisterAndLogIn() throws {
         let mailed = TestClient(backend: try InProcess().keep(in: self).backend)
         let forced = TestClient(backend: try InProcess { $0.delivery = .forceActivate }.keep(in: self).backend)
@@ -68,7 +68,7 @@ final class RegistrationTests: XCTestCase {
         XCTAssertNotEqual(answer.object["mpinId"] as? String, "7b7d")
     }
 
-    /// Wire section 17, defect 2: in the old server, the mail for one user's registration could be sent to another
+    /// Wire section 17, defect 2: in Milagro's server, the mail for one user's registration could be sent to another
     /// user's mailbox.
     func testARestartForAnotherUserIsRefusedAndMailsNobody() throws {
         let server = try InProcess()
@@ -80,7 +80,7 @@ final class RegistrationTests: XCTestCase {
         _ = try server.backend.link(to: "victim@example.com")
     }
 
-    /// Wire section 17, defect 3: in the old server, the host of the link in the mail was taken from the request.
+    /// Wire section 17, defect 3: in Milagro's server, the host of the link in the mail was taken from the request.
     func testTheLinkStartsWithTheConfiguredURLWhateverTheRequestSays() throws {
         let server = try InProcess { $0.publicURL = "https://login.example.com" }
         let request =
@@ -94,7 +94,7 @@ final class RegistrationTests: XCTestCase {
         XCTAssertFalse(mail.contains("evil"))
     }
 
-    /// Wire section 17, defect 4: in the old server, anybody could replace the activation key of a registration by a
+    /// Wire section 17, defect 4: in Milagro's server, anybody could replace the activation key of a registration by a
     /// wrong one.
     func testAWrongActivationKeyIsRefusedAtDeliveryAndHarmsNothing() throws {
         let server = try InProcess()
@@ -108,7 +108,7 @@ final class RegistrationTests: XCTestCase {
         XCTAssertEqual(try client.signature(registration).status, 200)
     }
 
-    /// Wire section 17, defect 11: in the old server, the expiry in the link was not signed, and the page said
+    /// Wire section 17, defect 11: in Milagro's server, the expiry in the link was not signed, and the page said
     /// "activated" for any key.
     func testALinkCannotBeChangedAndExpires() throws {
         let server = try InProcess()
@@ -152,7 +152,7 @@ final class RegistrationTests: XCTestCase {
         XCTAssertEqual(page.headers["referrer-policy"], "same-origin")
     }
 
-    /// Wire section 6.3: in the old server, anybody could delete a pending registration by a request with a wrong
+    /// Wire section 6.3: in Milagro's server, anybody could delete a pending registration by a request with a wrong
     /// regOTT.
     func testAWrongTokenAtSignatureLeavesTheRegistration() throws {
         let server = try InProcess()
@@ -165,7 +165,7 @@ final class RegistrationTests: XCTestCase {
         XCTAssertEqual(try client.signature(registration).status, 200)
     }
 
-    /// Wire section 17, defect 18: in the old server, if the second share was lost, the user had to register again.
+    /// Wire section 17, defect 18: in Milagro's server, if the second share was lost, the user had to register again.
     func testLostSharesCanBeFetchedAgainForAWhileByTheSameClientOnly() throws {
         let server = try InProcess()
         let client = TestClient(backend: server.backend)
@@ -195,7 +195,7 @@ final class RegistrationTests: XCTestCase {
         XCTAssertEqual(try client.login(alice, pin: "1234").status, 200)
     }
 
-    /// Only a setupDone request with the regOTT in its body ends a registration. Old clients send no body, or one
+    /// Only a setupDone request with the regOTT in its body ends a registration. Milagro's clients send no body, or one
     /// without the regOTT. They may fetch their shares again.
     func testSetupDoneWithTheTokenEndsTheRegistrationAtOnce() throws {
         let server = try InProcess().keep(in: self)
@@ -241,7 +241,7 @@ final class RegistrationTests: XCTestCase {
         XCTAssertTrue((40...60).contains(expires.seconds - server.now.seconds))
     }
 
-    /// Wire section 17, defect 13: a restart prolongs a registration. In the old server, a restarted registration was
+    /// Wire section 17, defect 13: a restart prolongs a registration. In Milagro's server, a restarted registration was
     /// nevertheless lost when the time of its first start was over.
     func testARestartedRegistrationOutlivesTheFirstOnesExpiry() throws {
         let server = try InProcess()

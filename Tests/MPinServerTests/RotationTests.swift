@@ -166,8 +166,8 @@ final class RotationTests: XCTestCase {
         XCTAssertEqual(try newKeyID(client), "2")
         XCTAssertEqual(try client.login(alice, pin: "1234").status, 200)
         second.stop(SIGTERM)
-        // Makes the second D-TA's file anew and rotates it, as after a restore from before the rotation. Its share 2 is
-        // then another one, so the RPS must not start.
+        // Makes the second D-TA's file anew and rotates it, as after a restore from before the rotation. Its new share
+        // 2 differs from the lost share 2, so the RPS must not start.
         let seal = Seal.key(try KeyFile.load(backend.stateFolder + "/dta2.key"))
         try FileManager.default.removeItem(atPath: backend.stateFolder + "/dta2.sqlite")
         let url = StoreURL.sqlite(path: backend.stateFolder + "/dta2.sqlite")

@@ -36,7 +36,7 @@ final class SignedMessageTests: XCTestCase {
         }
     }
 
-    /// Compares with the signatures of wire section 16, which the old programs' crypto library has made.
+    /// Compares with the signatures of wire section 16, which Milagro's crypto library has made.
     func testTheOldFormIsByteForByteTheOldPrograms() throws {
         let key = SecretBytes(copying: Array("9d1f3a5b7c2e4f60818a9bacbdcedff0".utf8).span)
         let appID = "c0ffee00c98e11e4b69d02547e1fd4a1"

@@ -3,7 +3,7 @@ import MPinService
 import MPinStore
 import XCTest
 
-/// Tests the answer of the Milagro wire to each verdict: status, Retry-After and message.
+/// Tests the answer of the Milagro protocol for each verdict: status, Retry-After and message.
 final class SpellingTests: XCTestCase {
     private let end = Moment(microseconds: 1_700_000_600_000_000)
 

@@ -4,9 +4,9 @@ import MPinServer
 import MPinWire
 import XCTest
 
-/// Plays the recorded exchanges of an old client with the old server to our server. The requests have the old client's
-/// headers and its layout of the body. Each answer must have at least the recorded members, with the recorded JSON
-/// types.
+/// Plays the recorded exchanges of Milagro's client and Milagro's server to our server. The requests have the headers
+/// of Milagro's client and its layout of the body. Each answer must have at least the recorded members, with the
+/// recorded JSON types.
 final class TranscriptTests: XCTestCase {
     func testTheOldClientsFlowGetsTheAnswersThatItWasRecordedWith() throws {
         let old = TranscriptPlayer(server: try InProcess())

@@ -88,8 +88,8 @@ final class TrustAuthorityTests: XCTestCase {
         XCTAssertEqual(try status(server.backend.dta2Port), 408)
     }
 
-    /// Wire section 17, defect 7: in the old server, a permit signature never expired, and gave permits for any number
-    /// of days at /timePermits.
+    /// Wire section 17, defect 7: in Milagro's server, a permit signature never expired, and gave permits for any
+    /// number of days at /timePermits.
     func testAPermitSignatureIsGoodForItsDayAndForNothingElse() throws {
         let server = try InProcess()
         let client = TestClient(backend: server.backend)

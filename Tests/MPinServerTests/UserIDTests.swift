@@ -30,8 +30,8 @@ final class UserIDTests: XCTestCase {
         }
     }
 
-    /// The M-Pin ID must contain the name as it was typed, because old clients compare it with the one that they sent.
-    /// Everywhere else the name is composed.
+    /// The M-Pin ID must contain the name as it was typed, because Milagro's clients compare it with the one that they
+    /// sent. Everywhere else the name is composed.
     func testAUserIsOneHoweverTheNameIsTyped() throws {
         let server = try InProcess {
             $0.delivery = .forceActivate

@@ -140,7 +140,7 @@ final class WaitingTests: XCTestCase {
             let end = Date(timeIntervalSinceNow: 20)
             var waiting = try (0..<12).map(wait)
             while try isFree(), Date() < end {
-                // Sends a page again if it was refused because another one was just being answered.
+                // Sends a page's request again if it was refused because another page still had the place.
                 for number in 0..<12 where Sockets.hasAnswer(waiting[number]) {
                     close(waiting[number])
                     waiting[number] = try wait(number)
@@ -179,7 +179,7 @@ final class WaitingTests: XCTestCase {
     }
 
     /// If the RPS answers a page's poll (/rps/access) with 503, because too many pages wait, the RPA forwards this
-    /// answer. If the RPS answers another forwarded request with 503, the RPA answers 500, as the old RPA did.
+    /// answer. If the RPS answers another forwarded request with 503, the RPA answers 500, as Milagro's RPA did.
     func testTheRPAForwardsThe503OfAPageThatMayNotWait() throws {
         let rps = try LoopbackServer { _ in .answer(503, headers: [("Retry-After", "5")], body: []) }
         defer { rps.stop() }

@@ -11,7 +11,8 @@ final class FarStoreTests: XCTestCase {
         "0420bb376f4d54c9179ddc0ab600a572518743d7ea45747827bf948b5506490c3b02ab5629d3fea46cfbda44618d652b1b6a"
         + "c452587c4cf2949065328fe3d55be5"
 
-    /// Tests that another wrong PIN, which is counted while the token is being stored, changes the verdict of the token.
+    /// Tests a wrong PIN that is counted while the token of another login with a wrong PIN is being stored. The verdict
+    /// of that token must take both wrong PINs into account.
     func testAWrongPINInBetweenIsInTheVerdict() async throws {
         let (under, store) = try await far()
         let alice = try await under.register("alice@example.com", pin: "1234")

@@ -18,7 +18,8 @@ final class LostAnswerTests: XCTestCase {
         }
     }
 
-    /// Tests a block that begins at a reservation, because attempts of a process that ended count as wrong.
+    /// Tests a block that begins when an attempt is reserved, because earlier reserved attempts count as wrong: their
+    /// process ended before it judged them.
     func testABlockThatAReservationBeginsIsToldOnce() async throws {
         let (under, store) = try await lossy(.permanent)
         let alice = try await under.register("alice@example.com", pin: "1234")

@@ -3,7 +3,7 @@ import MPinStore
 import StoreEngines
 import XCTest
 
-/// Tests the packing of identities that versions before 1.1.0 stored as JSON.
+/// Tests that identities which versions before 1.1.0 stored as JSON are converted to the packed, binary form.
 final class PackingTests: XCTestCase {
     private let now = Moment(microseconds: 1_700_000_000_000_000)
 
@@ -22,8 +22,8 @@ final class PackingTests: XCTestCase {
         _ = try await ServiceUnderTest(layer: { _ in RepeatingStore(stores.removeFirst()) })
     }
 
-    /// Tests that the placeholder for unknown IDs is packed, too. Otherwise the time of a permit would tell known IDs from
-    /// unknown ones.
+    /// Tests that the placeholder for unknown IDs is packed, too. Otherwise the time of a permit would tell known IDs
+    /// from unknown ones.
     func testAStartPacksAllIdentitiesAndThePlaceholder() async throws {
         let store = MemoryStore()
         let placeholder = String(repeating: "0", count: 64)

@@ -1,9 +1,10 @@
 import MPinStore
 import XCTest
 
-/// What a store in memory does besides the contract.
+/// Tests what a store in memory does in addition to what every ``Store`` must do.
 final class MemoryStoreTests: XCTestCase {
-    /// Nobody collects: an item a millisecond in each of three tables, good for a second.
+    /// Creates one item in each of three tables every millisecond. Each item expires after a second. The store must
+    /// delete expired items by itself, because this test never calls `collect`.
     func testWhatIsOverLeavesTheMemoryAsNewItemsCome() async throws {
         let store = MemoryStore()
         let start: Int64 = 1_700_000_000_000_000
@@ -13,7 +14,7 @@ final class MemoryStoreTests: XCTestCase {
             let item = StoredItem(value: [], expires: now.adding(seconds: 1))
             _ = try await store.create(ItemKey("a", String(number)), item, at: now)
             try await store.update(ItemKey("b", String(number)), at: now, .volatile) { $0 = item }
-            // One that is taken before its time leaves nothing either.
+            // An item that is taken before it expires must not stay in memory either.
             _ = try await store.create(ItemKey("c", String(number)), item, at: now)
             _ = try await store.take(ItemKey("c", String(number)), at: now)
             most = max(most, store.count)

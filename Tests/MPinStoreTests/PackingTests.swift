@@ -42,7 +42,7 @@ final class PackingTests: XCTestCase {
         XCTAssertThrowsError(try reader.count(), "less than nothing")
     }
 
-    /// The length of an item must not reveal whether it contains a moment.
+    /// The length of a packed item must not reveal whether an optional time in it is nil.
     func testAMomentIsAsLongAsNone() {
         var (none, some) = (Packer(version: 1, capacity: 0), Packer(version: 1, capacity: 0))
         none.put(nil as Moment?)

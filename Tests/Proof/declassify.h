@@ -41,8 +41,9 @@ uint64_t I_WRAP_SONAME_FNNAME_ZZ(libmpinZdsoZd1,
     return result;
 }
 
-/* The second function is the random generator. Random numbers are marked as
- * secret, because master shares and x are made from them. */
+/* Wraps libsodium's random generator. Marks random numbers as secret, because
+ * master shares and x, the client's random number in a login, are made from
+ * them. */
 void I_WRAP_SONAME_FNNAME_ZZ(libsodiumZdsoZa, randombytesZubuf)(void *bytes,
                                                                 size_t size);
 

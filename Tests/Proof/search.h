@@ -164,8 +164,8 @@ static void look(const uint8_t *bytes, size_t size, const char **found)
  * one. */
 static size_t search_for(const char *kind, const char **name)
 {
-    /* Cleared after each look, so that the search does not find its own
-     * copies here. */
+    /* The buffer is cleared after each use, so that the search does not find
+     * its own copies in it. */
     static uint8_t buffer[CHUNK];
     static const char *found[NEEDLES];
     char line[512];

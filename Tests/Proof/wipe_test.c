@@ -1,6 +1,7 @@
 /* Tests that no secret is left in the memory of the process. After each call
  * the program wipes its own copies and searches (search.h) for PIN digits,
- * master share, x, token, client secret, server secret and sec.
+ * master share, x (the client's random scalar in a login), token, client
+ * secret, server secret and sec (the sum of client secret and permit).
  *
  * usage: wipe_test ROUNDS
  *

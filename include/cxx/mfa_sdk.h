@@ -4,7 +4,7 @@
 
 /**
  * The class of the MIRACL MFA core, over mpin.h. A program that was written for
- * that core compiles with this header instead of the old one, and links
+ * that core compiles with this header instead of the core's, and links
  * libmpin. What mpin_sdk.h says of MPinSDK applies here, too, with one
  * difference: a new object with a known id is another user until the server
  * names its customer, because several customers may have users with the same

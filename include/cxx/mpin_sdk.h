@@ -4,14 +4,14 @@
 
 /**
  * The class of the Milagro SDK core, over mpin.h. A program that was written
- * for the old core compiles with this header instead of the old one, and links
+ * for that core compiles with this header instead of the core's, and links
  * libmpin. It needs C++11 and no source files.
  *
- * Differences from the old core:
+ * Differences from the Milagro core:
  *
  * - The data in the program's storages is encrypted: NONSECURE contains the
- *   users, SECURE the key. Init() imports the users that an old core has
- *   stored.
+ *   users, SECURE the key. Init() imports the users that a Milagro or MIRACL
+ *   core has stored.
  * - Codes from 32 on are new; mpin.h explains them.
  * - If two objects of a program represent the same user, both show its current
  *   state.
@@ -452,7 +452,7 @@ public:
     }
     void ClearCustomHeaders() { Ignore(mpin_sdk_clear_custom_headers(m_sdk)); }
     void AddTrustedDomain(const String &domain) {
-        /* The old core also accepted URLs and used their host. */
+        /* The Milagro core also accepted URLs and used their host. */
         const size_t mark = domain.find("://");
         const size_t start = mark == String::npos ? 0 : mark + 3;
         const std::string host =
@@ -727,11 +727,12 @@ private:
         return key;
     }
 
-    /* Converts a status of the library to that of an old program, with the
-     * error text. */
+    /* Converts a status of the library to the class Status of the Milagro core,
+     * with the error text. */
     Status Tell(mpin_status status) const {
         if (status == MPIN_OK) return Status();
-        /* Old programs have no handles, so this error needs another text. */
+        /* Programs for the Milagro core have no handles, so this error needs
+         * another text. */
         if (status == MPIN_INVALID_HANDLE)
             return Status(
                 Status::FLOW_ERROR, "no such user: StartRegistration first");
@@ -889,9 +890,9 @@ private:
                                         : IStorage::NONSECURE);
     }
 
-    /* While users of an old core are imported, the SECURE text consists of the
-     * new key, a newline and the old text. If the program ends meanwhile, the
-     * next start finds both parts. */
+    /* While users of a Milagro or MIRACL core are imported, the SECURE text
+     * consists of the new key, a newline and that core's text. If the program
+     * ends meanwhile, the next start finds both parts. */
     static mpin_status
     StorageGet(void *self, mpin_storage_data *data, int32_t kind) {
         try {
@@ -924,15 +925,15 @@ private:
         }
     }
 
-    /* ---- What an old core has stored -------------------------------- */
+    /* ---- What a Milagro or MIRACL core has stored ------------------- */
 
     static bool IsOld(const String &text) {
         const size_t first = text.find_first_not_of(" \t\f\v\n\r");
         return first != String::npos && text[first] == '{';
     }
 
-    /* Reads what an old core has stored. `users` is empty if there is nothing.
-     */
+    /* Reads what a Milagro or MIRACL core has stored. `users` is empty if there
+     * is nothing. */
     bool ReadOldUsers(String &users) {
         IStorage *open = Storage(MPIN_STORAGE_USERS);
         IStorage *secure = Storage(MPIN_STORAGE_SECURE);
@@ -954,7 +955,8 @@ private:
             m_oldSecure.c_str()));
         if (status != Status::OK) return status;
         String text;
-        /* If no user could be imported, the old texts stay. */
+        /* If no user could be imported, the texts of the Milagro or MIRACL core
+         * stay. */
         if (!Storage(MPIN_STORAGE_USERS)->GetData(text) || IsOld(text))
             return status;
         m_oldSecure.Overwrite();
@@ -975,7 +977,8 @@ private:
      */
     const char *m_newCustomer;
     mutable Users m_users;
-    /* The SECURE text of an old core, until its users have been imported. */
+    /* The SECURE text of a Milagro or MIRACL core, until its users have been
+     * imported. */
     String m_oldSecure;
     /* The error text of the program's HTTP. */
     String m_executeError;

@@ -4,8 +4,8 @@
 
 /**
  * Texts, maps, JSON objects and URLs for programs that were written for the
- * Milagro and MIRACL cores. The standard headers that the old header included
- * are included here, too, because programs rely on them. */
+ * Milagro and MIRACL cores. The standard headers that utils.h of those cores
+ * included are included here, too, because programs rely on them. */
 
 #include <algorithm>
 #include <cassert>
@@ -28,7 +28,8 @@
 #include "json/visitor.h"
 #include "json/writer.h"
 
-/* The old headers mark parameters with these names. */
+/* The headers of the Milagro and MIRACL cores mark parameters with these
+ * names. */
 #ifndef IN
 #define IN
 #endif

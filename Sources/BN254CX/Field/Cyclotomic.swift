@@ -28,9 +28,9 @@ extension Fp12 {
         }
     }
 
-    /// Computes (a + b w^3)^2 = square + cross w^3 for normal a and b: `square` is a^2 + xi b^2 with xi = 1 + i, its
-    /// real part of class 14 and its imaginary part of class 10. `cross` is 2ab, of class 10 and 4. Scratch:
-    /// `squareInFp4Scratch`.
+    /// Computes (a + b w^3)^2 = square + cross w^3 for normal a and b (see `Fp` for "normal" and "class"): `square` is
+    /// a^2 + xi b^2 with xi = 1 + i, its real part of class 14 and its imaginary part of class 10. `cross` is 2ab, of
+    /// class 10 and 4. Scratch: `squareInFp4Scratch`.
     ///
     /// `cross` is computed as (a + b)^2 - a^2 - b^2. A squaring in Fp2 adds a multiple of p to the real part of its
     /// result. With s = a + b, this multiple is 4p (s0 + s1) for s^2, and 2p (s0 + s1) for a^2 and b^2 together. So the
@@ -48,14 +48,14 @@ extension Fp12 {
         square.multiplyByXi(bb, class: 2, plus: square)  // class 6 + 2 + 6, 2 + 6 + 2
     }
 
-    /// r = 3t - 2x, computed as 2(t + 2p - x) + t, which is of class 7.
+    /// r = 3t - 2x, computed as 2(t + 2p - x) + t, which is of class 7 (see `Fp`).
     @inline(__always)
     static func tripleLess(_ r: Limbs, _ t: ConstLimbs, _ x: ConstLimbs) {
         let difference = Narrow(t) + Narrow(evenMultiple: 1) - Narrow(x)
         (difference + difference + Narrow(t)).normal.store(r)
     }
 
-    /// r = 3t + 2x, computed as 2(t + x) + t, which is of class 5.
+    /// r = 3t + 2x, computed as 2(t + x) + t, which is of class 5 (see `Fp`).
     @inline(__always)
     static func triplePlus(_ r: Limbs, _ t: ConstLimbs, _ x: ConstLimbs) {
         let sum = Narrow(t) + Narrow(x)

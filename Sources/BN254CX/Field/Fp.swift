@@ -20,7 +20,8 @@ package enum Fp {
     /// The number of limbs of scratch that `mul` and `sqr` use.
     package static var scratch: Int { 8 }
 
-    /// r = t / 2^320 mod p for t of eight limbs, which r may overlap. r is normal for every t. See `Wide.reduced`.
+    /// r = t / 2^320 mod p for t of eight limbs, which r may overlap. r is below p + 2^196 for every t. See
+    /// `Wide.reduced`.
     @inline(never)
     package static func reduce(_ r: Limbs, _ t: ConstLimbs) { Wide(t).reduced.store(r) }
 
@@ -34,21 +35,21 @@ package enum Fp {
         }
     }
 
-    /// r = x * y. The product of the classes of x and y must be at most 50. 1 mpn_sec_mul, 1 reduction.
+    /// r = x * y. The product of the classes of x and y (see `Fp`) must be at most 50. 1 mpn_sec_mul, 1 reduction.
     @inline(__always)
     package static func mul(_ r: Limbs, _ x: ConstLimbs, _ y: ConstLimbs, _ s: Limbs) {
         mulWide(s, x, y)
         Wide(s).reduced.store(r)
     }
 
-    /// r = x^2 for x of class 7 at most. 1 mpn_sec_sqr, 1 reduction.
+    /// r = x^2 for x of class 7 at most (see `Fp`). 1 mpn_sec_sqr, 1 reduction.
     @inline(__always)
     package static func sqr(_ r: Limbs, _ x: ConstLimbs, _ s: Limbs) {
         sqrWide(s, x)
         Wide(s).reduced.store(r)
     }
 
-    /// Changes r, of class 7 at most, to a normal value of the same element.
+    /// Changes r, of class 7 at most (see `Fp`), to a value of the same element below p + 2^196.
     @inline(__always)
     static func normalise(_ r: Limbs) { Narrow(r).normal.store(r) }
 
@@ -80,7 +81,8 @@ package enum Fp {
         (Narrow(evenMultiple: 1) - Narrow(a)).normal.store(r)
     }
 
-    /// r = 2p - r, which is of class 2, if the mask is all ones; otherwise r stays. Before the call, r must be normal.
+    /// r = 2p - r, which is of class 2, if the mask is all ones; otherwise r stays. Before the call, r must be normal
+    /// (see `Fp`).
     @inline(__always)
     static func negateLazily(_ r: Limbs, mask: Limb) {
         let value = Narrow(r)

@@ -132,7 +132,7 @@ extension Fp12 {
 }
 
 extension Arena {
-    /// Takes room for an element of Fp12, which is not initialised.
+    /// Takes the limbs of an element of Fp12 from the arena. They are not initialised.
     @inline(__always)
     mutating func fp12() -> Fp12 { Fp12(take(Fp12.count)) }
 }

@@ -18,7 +18,7 @@ package struct Fp2 {
     /// The imaginary part.
     @inline(__always) package var im: Limbs { limbs + 4 }
 
-    /// self = x * y for x and y of class 3 at most. 3 mpn_sec_mul, 2 reductions.
+    /// self = x * y for x and y of class 3 at most (see `Fp`). 3 mpn_sec_mul, 2 reductions.
     @inline(__always)
     package func multiply(_ x: Fp2, _ y: Fp2, _ s: Limbs) {
         let w = Fp2Product(s)
@@ -26,7 +26,7 @@ package struct Fp2 {
         reduce(w)
     }
 
-    /// self = x^2 for normal x. 2 mpn_sec_mul, 2 reductions.
+    /// self = x^2 for normal x (see `Fp`). 2 mpn_sec_mul, 2 reductions.
     @inline(__always)
     package func square(_ x: Fp2, _ s: Limbs) {
         let w = Fp2Product(s)
@@ -57,12 +57,12 @@ package struct Fp2 {
     /// The number of limbs of scratch that `invert` uses.
     package static var inverseScratch: Int { 4 &+ Fp.powerScratch }
 
-    /// self = the reduction of w. Both components of w have class 50 at most. self and w must not overlap.
+    /// self = the reduction of w. Both components of w have class 50 at most (see `Fp`). self and w must not overlap.
     @inline(__always)
     func reduce(_ w: Fp2Product) { Fp.reduce(limbs, w.limbs, count: 2) }
 }
 
-// Linear maps. Each component of a result is a sum that is normalised once.
+// Linear maps. Each component of a result is a sum that is brought below p + 2^196 once, at the end.
 extension Fp2 {
     /// self = a + b.
     @inline(__always)
@@ -100,21 +100,22 @@ extension Fp2 {
         copyLimbs(re, s, 4)
     }
 
-    /// self = a + b, not normalised: its class is the sum of both classes.
+    /// self = a + b, not normalised: its class (see `Fp`) is the sum of both classes.
     @inline(__always)
     func addLazily(_ a: Fp2, _ b: Fp2) {
         (Narrow(a.re) + Narrow(b.re)).store(re)
         (Narrow(a.im) + Narrow(b.im)).store(im)
     }
 
-    /// self = a - b for normal b, not normalised: its class is that of a plus 2.
+    /// self = a - b for normal b, not normalised: its class (see `Fp`) is that of a plus 2.
     @inline(__always)
     func subtractLazily(_ a: Fp2, _ b: Fp2) {
         (Narrow(a.re) + Narrow(evenMultiple: 1) - Narrow(b.re)).store(re)
         (Narrow(a.im) + Narrow(evenMultiple: 1) - Narrow(b.im)).store(im)
     }
 
-    /// Changes self, of class 7 at most, to a normal value of the same element.
+    /// Changes self, of class 7 at most (see `Fp`), to a value of the same element whose components are below p +
+    /// 2^196.
     @inline(__always)
     func normalise() {
         Fp.normalise(re)
@@ -137,7 +138,7 @@ extension Fp2 {
 }
 
 extension Arena {
-    /// Takes room for an element of Fp2, which is not initialised.
+    /// Takes the limbs of an element of Fp2 from the arena. They are not initialised.
     @inline(__always)
     mutating func fp2() -> Fp2 { Fp2(take(Fp2.count)) }
 }

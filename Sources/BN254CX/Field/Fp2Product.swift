@@ -13,8 +13,8 @@ struct Fp2Product {
     @inline(__always) var re: Limbs { limbs }
     @inline(__always) var im: Limbs { limbs + 8 }
 
-    /// self = x * y. The classes of x and y must be at most 3 each; `k` is their product. Both components of self are
-    /// of class 2k.
+    /// self = x * y. The classes of x and y (see `Fp`) must be at most 3 each; `k` is their product. Both components of
+    /// self are of class 2k.
     ///
     /// Karatsuba (Devegili, Ó hÉigeartaigh, Scott, Dahab, "Multiplication and squaring on pairing-friendly fields",
     /// eprint 2006/471, section 3.1): with T0 = x0 y0 and T1 = x1 y1, the real part is T0 - T1 + k p^2, the imaginary
@@ -31,7 +31,8 @@ struct Fp2Product {
         (Wide(re) + Wide(multiple: k) - Wide(t1)).store(re)
     }
 
-    /// self = x^2 for x of class k, 1 or 2. The real part is of class 6 k^2, the imaginary part of class 2 k^2.
+    /// self = x^2 for x of class k (see `Fp`), 1 or 2. The real part is of class 6 k^2, the imaginary part of class 2
+    /// k^2.
     ///
     /// The two parts are (x0 + x1)(x0 - x1 + 2k p) and 2 x0 x1 (eprint 2006/471, section 3.2, complex squaring). 2
     /// mpn_sec_mul.
@@ -44,7 +45,8 @@ struct Fp2Product {
         Fp.mulWide(im, s + 8, x.im)
     }
 
-    /// self = x^2 as `square`, but the real part is of class 2: x0^2 - x1^2 + p^2. 1 mpn_sec_mul, 2 mpn_sec_sqr.
+    /// self = x^2 for normal x, as by `square`, but the real part is of class 2 (see `Fp`): x0^2 - x1^2 + p^2. 1
+    /// mpn_sec_mul, 2 mpn_sec_sqr.
     @inline(never)
     func squareTightly(_ x: Fp2, _ s: Limbs) {
         Fp.sqrWide(re, x.re)
@@ -83,21 +85,21 @@ extension Fp2Product {
         (Wide(im) + Wide(a.im) + Wide(a.im) + Wide(a.im)).store(im)
     }
 
-    /// self = self - a. The class of a is k; the class of self grows by k.
+    /// self = self - a. The class of a (see `Fp`) is k; the class of self grows by k.
     @inline(__always)
     func subtract(_ a: Fp2Product, class k: Int) {
         (Wide(re) + Wide(multiple: k) - Wide(a.re)).store(re)
         (Wide(im) + Wide(multiple: k) - Wide(a.im)).store(im)
     }
 
-    /// self = self - 2a, where 2a is of class k. The class of self grows by k.
+    /// self = self - 2a, where 2a is of class k (see `Fp`). The class of self grows by k.
     @inline(__always)
     func subtractTwice(_ a: Fp2Product, class k: Int) {
         (Wide(re) + Wide(multiple: k) - Wide(a.re) - Wide(a.re)).store(re)
         (Wide(im) + Wide(multiple: k) - Wide(a.im) - Wide(a.im)).store(im)
     }
 
-    /// self = 2 self - 3a, where 3a is of class k. The class of self is doubled and then grows by k.
+    /// self = 2 self - 3a, where 3a is of class k (see `Fp`). The class of self is doubled and then grows by k.
     @inline(__always)
     func doubleLessTriple(_ a: Fp2Product, class k: Int) {
         (Wide(re) + Wide(re) + Wide(multiple: k) - Wide(a.re) - Wide(a.re) - Wide(a.re)).store(re)
@@ -118,22 +120,22 @@ extension Fp2Product {
         (Wide(a.im) * k).store(im)
     }
 
-    /// self = (1 + i) * w for w of class k. The result is of class 2k. self and w must not overlap.
+    /// self = (1 + i) * w for w of class k (see `Fp`). The result is of class 2k. self and w must not overlap.
     @inline(__always)
     func multiplyByXi(_ w: Fp2Product, class k: Int) {
         (Wide(w.re) + Wide(multiple: k) - Wide(w.im)).store(re)
         (Wide(w.re) + Wide(w.im)).store(im)
     }
 
-    /// self = (1 + i) * w + a for w of class k. The class is that of a plus 2k. self may be a, but not w.
+    /// self = (1 + i) * w + a for w of class k (see `Fp`). The class is that of a plus 2k. self may be a, but not w.
     @inline(__always)
     func multiplyByXi(_ w: Fp2Product, class k: Int, plus a: Fp2Product) {
         (Wide(w.re) + Wide(multiple: k) - Wide(w.im) + Wide(a.re)).store(re)
         (Wide(w.re) + Wide(w.im) + Wide(a.im)).store(im)
     }
 
-    /// self = (a + b)(c + d) - a c - b d = a d + b c for normal a, b, c, d, given the products ac and bd of class 2.
-    /// The result is of class 4. Scratch: 32 limbs.
+    /// self = (a + b)(c + d) - a c - b d = a d + b c for normal a, b, c, d (see `Fp`), given the products ac and bd of
+    /// class 2. The result is of class 4. Scratch: 32 limbs.
     ///
     /// `multiply` has added 4 p^2 to the real part of (a + b)(c + d), and p^2 to each of the real parts of ac and bd.
     /// So the real part of the result contains 2 p^2 in addition. This makes it positive: the real part of ad + bc is
@@ -152,7 +154,7 @@ extension Fp2Product {
 }
 
 extension Arena {
-    /// Takes room for a sum of products in Fp2, which is not initialised.
+    /// Takes the limbs of a sum of products in Fp2 from the arena. They are not initialised.
     @inline(__always)
     mutating func fp2Product() -> Fp2Product { Fp2Product(take(Fp2Product.count)) }
 }

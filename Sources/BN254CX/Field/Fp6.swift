@@ -23,7 +23,7 @@ package struct Fp6 {
         reduce(w)
     }
 
-    /// self = the reduction of w. Every component of w has class 50 at most. self and w must not overlap.
+    /// self = the reduction of w. Every component of w has class 50 at most (see `Fp`). self and w must not overlap.
     @inline(__always)
     func reduce(_ w: Fp6Product) { Fp.reduce(limbs, w.limbs, count: 6) }
 
@@ -90,7 +90,7 @@ package struct Fp6 {
 }
 
 extension Arena {
-    /// Takes room for an element of Fp6, which is not initialised.
+    /// Takes the limbs of an element of Fp6 from the arena. They are not initialised.
     @inline(__always)
     mutating func fp6() -> Fp6 { Fp6(take(Fp6.count)) }
 }

@@ -14,7 +14,7 @@ struct Fp6Product {
     @inline(__always) var b1: Fp2Product { Fp2Product(limbs + 16) }
     @inline(__always) var b2: Fp2Product { Fp2Product(limbs + 32) }
 
-    /// self = x * y for normal x and y. The three coefficients are of class 10, 8, 6.
+    /// self = x * y for normal x and y (see `Fp`). The three coefficients are of class 10, 8, 6.
     ///
     /// Karatsuba in Fp2 (eprint 2006/471, section 4.1), unreduced. 6 products in Fp2.
     @inline(never)
@@ -33,7 +33,7 @@ struct Fp6Product {
         b2.add(b2, v1)  // x0 y2 + x2 y0 + x1 y1, class 4 + 2
     }
 
-    /// self = x * (l0 + l1 v) for normal x, l0 and l1. The three coefficients are of class 6, 4, 4.
+    /// self = x * (l0 + l1 v) for normal x, l0 and l1 (see `Fp`). The three coefficients are of class 6, 4, 4.
     ///
     /// Karatsuba for the two lower coefficients, two plain products for the upper one. 5 products in Fp2.
     @inline(never)
@@ -49,7 +49,7 @@ struct Fp6Product {
         b2.add(b2, v1)  // x1 l1 + x2 l0, class 2 + 2
     }
 
-    /// self = 2 self, which doubles the classes.
+    /// self = 2 self, which doubles the classes (see `Fp`).
     @inline(__always)
     func double() {
         b0.add(b0, b0)
@@ -57,7 +57,8 @@ struct Fp6Product {
         b2.add(b2, b2)
     }
 
-    /// self = self + v * t, where v * t has the coefficients xi t2, t0 and t1 with xi = 1 + i, and t2 is of class k.
+    /// self = self + v * t, where v * t has the coefficients xi t2, t0 and t1 with xi = 1 + i, and t2 is of class k
+    /// (see `Fp`).
     @inline(__always)
     func addTimesV(_ t: Fp6Product, class k: Int) {
         b1.add(b1, t.b0)
@@ -65,8 +66,8 @@ struct Fp6Product {
         b0.multiplyByXi(t.b2, class: k, plus: b0)
     }
 
-    /// self = self - a - b, where a and b are of class 11 at most and self of class 28 at most. The class of self grows
-    /// by 22.
+    /// self = self - a - b, where a and b are of class 11 at most and self of class 28 at most (see `Fp`). The class of
+    /// self grows by 22.
     @inline(__always)
     func subtract(_ a: Fp6Product, _ b: Fp6Product) {
         var i = 0
@@ -77,8 +78,8 @@ struct Fp6Product {
         }
     }
 
-    /// self = self - t - v * t, where self and t are of class 10, 8, 6. The coefficients are s0 - t0 - xi t2, s1 - t1 -
-    /// t0 and s2 - t2 - t1 with xi = 1 + i. The result is of class 32, 26, 20.
+    /// self = self - t - v * t, where the coefficients of self and t are of class 10, 8, 6 (see `Fp`). The coefficients
+    /// are s0 - t0 - xi t2, s1 - t1 - t0 and s2 - t2 - t1 with xi = 1 + i. The result is of class 32, 26, 20.
     @inline(__always)
     func subtractTimesOnePlusV(_ t: Fp6Product) {
         let t0 = t.b0, t2 = t.b2
@@ -86,7 +87,8 @@ struct Fp6Product {
         (Wide(b0.im) + Wide(multiple: 22) - Wide(t0.im) - Wide(t2.re) - Wide(t2.im)).store(b0.im)  // class 10 + 22
         var i = Fp2Product.count
         while i < Fp6Product.count {
-            // For the second coefficient, 18 is the class of t1 + t0; for the third, 14 is the class of t2 + t1.
+            // For the second coefficient, 18 is the class (see `Fp`) of t1 + t0; for the third, 14 is the class of t2 +
+            // t1.
             let multiple = Wide(multiple: i < 2 &* Fp2Product.count ? 18 : 14)
             let lower = Wide(t.limbs + (i &- Fp2Product.count))
             (Wide(limbs + i) + multiple - Wide(t.limbs + i) - lower).store(limbs + i)
@@ -96,7 +98,7 @@ struct Fp6Product {
 }
 
 extension Arena {
-    /// Takes room for a sum of products in Fp6, which is not initialised.
+    /// Takes the limbs of a sum of products in Fp6 from the arena. They are not initialised.
     @inline(__always)
     mutating func fp6Product() -> Fp6Product { Fp6Product(take(Fp6Product.count)) }
 }

@@ -4,7 +4,7 @@ import CGMP
 // The representative of an element below p, and the functions that need it: comparison, and conversion from and to
 // integers and bytes.
 extension Fp {
-    /// r = a mod p in 0..<p for normal a.
+    /// r = a mod p in 0..<p for normal a (see `Fp`).
     @inline(__always)
     static func canonical(_ r: Limbs, _ a: ConstLimbs) {
         let borrow = __gmpn_sub_n(r, a, p, 4)

@@ -6,8 +6,8 @@ import CBN254CX
 // The computation starts with f = p and g = a; after 590 steps f is 1 or -1 and g is 0. This number of steps suffices
 // for 256 bits (section 11 of the paper, with the hull computed for delta = 1/2). The next 59 steps depend only on the
 // lowest limbs of f and g. Each round collects 59 steps in a matrix of four numbers, and then applies the matrix to all
-// limbs of f and g and, modulo p, to d and e, for which d a = f e0 and e a = g e0 always hold. There are ten rounds. No
-// step branches on a value.
+// limbs of f and g and, modulo p, to d and e. d starts as 0 and e as a constant e0, so that d a = f e0 and e a = g e0
+// always hold. There are ten rounds. No step branches on a value.
 extension Fp {
     /// r = 1/a, and 0 for a = 0; constant time. Scratch: `powerScratch`. Takes as long as about 200 products of GMP.
     package static func inverse(_ r: Limbs, _ a: ConstLimbs, _ s: Limbs) {
@@ -16,8 +16,8 @@ extension Fp {
         canonical(t, a)
         SignedLimbs.split(g, t)
         zeroLimbs(d, 5)
-        // The start value e0 is 2^640: a is the Montgomery form a' 2^320 of some a', and (a' 2^320)^-1 2^640 is that of
-        // 1/a'.
+        // e starts as 2^640. `a` is the Montgomery form a' 2^320 of a number a', and the result 2^640/(a' 2^320) =
+        // 2^320/a' is the Montgomery form of 1/a'.
         SignedLimbs.split(e, bn_radix_squared())
         var zeta: SignedLimb = -1
         for _ in 0..<10 {

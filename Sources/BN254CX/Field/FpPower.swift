@@ -35,8 +35,8 @@ extension Fp {
 
     /// Whether `a` is a square other than zero. Takes variable time, so use it for public values only.
     ///
-    /// Computes the Jacobi symbol of the Montgomery form, which is that of `a`, because 2^320 is a square. Scratch:
-    /// 4 limbs.
+    /// Computes the Jacobi symbol of the Montgomery form. It equals the Jacobi symbol of the number itself, because
+    /// 2^320 is a square. Scratch: 4 limbs.
     package static func isNonZeroSquareVartime(_ a: ConstLimbs, _ s: Limbs) -> Bool {
         canonical(s, a)
         var value = __mpz_struct(), modulus = __mpz_struct()

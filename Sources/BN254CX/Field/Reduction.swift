@@ -1,7 +1,7 @@
 import CBN254CX
 
 extension Wide {
-    /// This number t divided by 2^320, modulo p. The result is normal for every number of eight limbs.
+    /// This number t divided by 2^320, modulo p. The result is below p + 2^196 for every number of eight limbs.
     ///
     /// Montgomery reduction by five limbs, one row for each (Montgomery, "Modular multiplication without trial
     /// division", 1985). Rows 0 to 2 add m_i p' 2^64i, where p' = p (-1/p mod 2^64) = 2^64 f - 1 is a multiple of p.

@@ -62,7 +62,7 @@ struct Wide {
     }
 }
 
-/// An element of Fp in registers, four limbs, of class 7 at most.
+/// An element of Fp in registers, four limbs, of class 7 at most (see `Fp`).
 struct Narrow {
     private var a: Limb, b: Limb, c: Limb, d: Limb
 
@@ -116,8 +116,8 @@ struct Narrow {
         Narrow(a ^ (a ^ other.a) & mask, b ^ (b ^ other.b) & mask, c ^ (c ^ other.c) & mask, d ^ (d ^ other.d) & mask)
     }
 
-    /// The normalised value v - q p of this number v. The quotient is q = floor(v_3 m / 2^124), where v_3 and p_3 are
-    /// the highest limbs of v and p, and m = floor(2^124/(p_3 + 1)).
+    /// The number v - q p, which represents the same element as this number v and is below p + 2^196. The quotient is q
+    /// = floor(v_3 m / 2^124), where v_3 and p_3 are the highest limbs of v and p, and m = floor(2^124/(p_3 + 1)).
     ///
     /// v_3 m / 2^124 is at most v/p and less than 2^-57.6 below it. So the result is not negative and is below p (1 +
     /// 2^-57.6) < p + 2^196. 5 products of limbs.
@@ -134,13 +134,14 @@ struct Narrow {
     }
 }
 
-// The products of GMP.
+// Products of elements by GMP, before their reduction.
 extension Fp {
-    /// w = x * y, eight limbs. The class of w is the product of the classes of x and y, at most 50. 1 mpn_sec_mul.
+    /// w = x * y, eight limbs. The class of w (see `Fp`) is the product of the classes of x and y, at most 50. 1
+    /// mpn_sec_mul.
     @inline(__always)
     static func mulWide(_ w: Limbs, _ x: ConstLimbs, _ y: ConstLimbs) { __gmpn_sec_mul(w, x, 4, y, 4, nil) }
 
-    /// w = x^2, eight limbs. The class of w is the square of the class of x, at most 50. 1 mpn_sec_sqr.
+    /// w = x^2, eight limbs. The class of w (see `Fp`) is the square of the class of x, at most 50. 1 mpn_sec_sqr.
     @inline(__always)
     static func sqrWide(_ w: Limbs, _ x: ConstLimbs) { __gmpn_sec_sqr(w, x, 4, nil) }
 }

@@ -68,11 +68,11 @@ package struct G2Affine {
 }
 
 extension Arena {
-    /// Takes room for an affine point of G1, which is not initialised.
+    /// Takes the limbs of an affine point of G1 from the arena. They are not initialised.
     @inline(__always)
     package mutating func g1Affine() -> G1Affine { G1Affine(take(G1Affine.count)) }
 
-    /// Takes room for an affine point of G2, which is not initialised.
+    /// Takes the limbs of an affine point of G2 from the arena. They are not initialised.
     @inline(__always)
     package mutating func g2Affine() -> G2Affine { G2Affine(take(G2Affine.count)) }
 }

@@ -1,6 +1,6 @@
 // Elligator squared (Tibouchi, "Elligator squared: uniform points on elliptic curves of prime order as uniform random
-// strings", eprint 2014/043) uses this map from numbers to points and its inverse. The map is that of the old library:
-// it increments a number until the number is the x of a point. Variable time, so for public points only.
+// strings", eprint 2014/043) uses this map from numbers to points and its inverse. The map is that of Milagro's
+// library: it increments a number until the number is the x of a point. Variable time, so for public points only.
 extension G1 {
     /// The number of limbs of scratch that `preimagesVartime` uses.
     package static var preimageScratch: Int { 16 &+ encodingScratch }

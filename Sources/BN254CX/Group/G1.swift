@@ -40,8 +40,8 @@ package struct G1 {
         G1.finishAdd(self, t3, t4, t5, x3, plus, minus, s)
     }
 
-    /// r = scale * ((a + b)(c + d) - ac - bd). The number before the reduction is of class 2 * scale. Scratch: 16
-    /// limbs.
+    /// r = scale * ((a + b)(c + d) - ac - bd). The number before the reduction is of class 2 * scale (see `Fp`).
+    /// Scratch: 16 limbs.
     @inline(__always)
     private static func cross(
         _ r: Limbs, _ a: ConstLimbs, _ b: ConstLimbs, _ c: ConstLimbs, _ d: ConstLimbs, _ ac: ConstLimbs,
@@ -140,6 +140,6 @@ package struct G1 {
 }
 
 extension Arena {
-    /// Takes room for a point of G1, which is not initialised.
+    /// Takes the limbs of a point of G1 from the arena. They are not initialised.
     package mutating func g1() -> G1 { G1(take(G1.count)) }
 }

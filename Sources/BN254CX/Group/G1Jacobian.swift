@@ -48,8 +48,8 @@ struct G1Jacobian {
     }
 
     /// self = self + p. Neither point may be infinite, and they must not be equal; if they are opposite, Z becomes 0.
-    /// The x of p is normal, its y of class 2 at most. `ratio`, four limbs, receives the factor by which Z is
-    /// multiplied.
+    /// The x of p is normal, its y of class 2 at most (see `Fp`). `ratio`, four limbs, receives the factor by which Z
+    /// is multiplied.
     ///
     /// Mixed addition (Cohen, Miyaji, Ono, "Efficient elliptic curve exponentiation using mixed coordinates", ASIACRYPT
     /// 1998, section 2.2) with p = (x2, y2): H = x2 Z^2 - X, R = y2 Z^3 - Y, X3 = R^2 - H^3 - 2XH^2, Y3 = R (XH^2 - X3)

@@ -133,7 +133,7 @@ package struct G1Multiples {
     }
 
     /// point = d * p, where d is digit i of k, or the image of this point. `first` is the first of the eight entries to
-    /// use. The y of `point` is of class 2.
+    /// use. The y of `point` is of class 2 (see `Fp`).
     ///
     /// With h = (n >> 4i mod 32) >> 1 the digit is 2h - 15: entry h - 8 if h >= 8, and otherwise minus entry 7 - h. The
     /// highest digit is 2h + 1: entry h.

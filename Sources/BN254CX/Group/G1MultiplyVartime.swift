@@ -23,8 +23,9 @@ extension G1Multiples {
     /// non-adjacent form of width 5 and used in one loop (interleaved) (Möller, "Algorithms for multi-exponentiation",
     /// SAC 2001, section 3.2): 125 doublings and about 42 additions.
     ///
-    /// No addition is exceptional, for the reason that `multiplyLong` gives: the number to which an odd digit is added
-    /// is even, so the relation would not be zero, and the numbers of a relation other than zero are longer.
+    /// No addition is exceptional. If the two points were equal or opposite, the sum's two coefficients minus or plus
+    /// the digit would be a relation (see `ScalarSplit` and `multiplyLong`). The relation would not be zero, because
+    /// the coefficient to which an odd digit is added is even, and every relation other than zero has a longer number.
     func multiplyVartime(_ r: G1, by k: Scalar, _ s: Limbs) {
         let first = s, second = s + G1Multiples.digits
         let sum = G1Jacobian(limbs: s + 2 &* G1Multiples.digits), t = sum.limbs + G1Jacobian.count

@@ -1,7 +1,7 @@
 extension G1Affine {
-    /// self = a + step. Both points have the same Z, are normal, and are neither equal nor opposite. Z itself is not
-    /// stored; `ratio` receives the factor by which Z is multiplied. `step` becomes the same point with the Z of the
-    /// result.
+    /// self = a + step. Both points have the same Z and normal coordinates (see `Fp`), and they are neither equal nor
+    /// opposite. Z itself is not stored; `ratio` receives the factor by which Z is multiplied. `step` becomes the same
+    /// point with the Z of the result.
     ///
     /// Addition with one Z for both (Meloni, "New point addition formulae for ECC applications", WAIFI 2007; for
     /// tables: Longa and Miri, "New composite operations and precomputation scheme for elliptic curve cryptosystems

@@ -106,8 +106,8 @@ package struct G2 {
 }
 
 extension Fp2Product {
-    /// self = times * (1 - i) * w for w of class k. The real part is times * (w.re + w.im), the imaginary part is times
-    /// * (w.im - w.re) plus a multiple of p that makes it positive. The result is of class 2 * k * times.
+    /// self = times * (1 - i) * w for w of class k (see `Fp`). The real part is times * (w.re + w.im), the imaginary
+    /// part is times * (w.im - w.re) plus a multiple of p that makes it positive. The result is of class 2 * k * times.
     @inline(__always)
     func multiplyByB(_ w: Fp2Product, class k: Int, times: Limb) {
         let imaginary = (Wide(w.im) + Wide(multiple: k) - Wide(w.re)) * times
@@ -117,6 +117,6 @@ extension Fp2Product {
 }
 
 extension Arena {
-    /// Takes room for a point of G2, which is not initialised.
+    /// Takes the limbs of a point of G2 from the arena. They are not initialised.
     package mutating func g2() -> G2 { G2(take(G2.count)) }
 }

@@ -44,8 +44,8 @@ struct G2Jacobian {
     }
 
     /// self = self + p. Neither point may be infinite, and they must not be equal; if they are opposite, Z becomes 0.
-    /// The x of p is normal, its y of class 2 at most. `ratio` receives the factor by which Z is multiplied. The
-    /// formulas are those of `G1Jacobian`: 8 products and 3 squarings in Fp2, 20 reductions.
+    /// The x of p is normal, its y of class 2 at most (see `Fp`). `ratio` receives the factor by which Z is multiplied.
+    /// The formulas are those of `G1Jacobian`: 8 products and 3 squarings in Fp2, 20 reductions.
     @inline(never)
     func add(_ p: G2Affine, ratio h: Fp2, _ s: Limbs) {
         var arena = Arena(s)

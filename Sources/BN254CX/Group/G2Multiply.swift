@@ -5,7 +5,8 @@ extension G2 {
     package static var multiplyScratch: Int { G2Combination.count &+ G2Combination.scratch }
 
     /// self = k * p for p in G2 and k < 2^bits with bits in 1...256, as for `G1` and `GT`. `bits` does not change the
-    /// time: a short way would be useless, because no point of G2 is multiplied by a PIN. See `G2Combination`.
+    /// time: a faster computation for short scalars, such as PINs, would be useless, because no point of G2 is
+    /// multiplied by a PIN. See `G2Combination`.
     package func multiply(_ p: G2, by k: Scalar, bits: Int, _ s: Limbs) {
         G2Combination(limbs: s).multiply(self, p, k, s + G2Combination.count)
     }
@@ -79,14 +80,14 @@ private struct G2Combination {
         for k in 1..<4 { point(k).psi(point(k &- 1), t) }
     }
 
-    /// point = -point, normalised, if the mask is all ones.
+    /// point = -point if the mask is all ones. The y of the result is normal (see `Fp`).
     @inline(__always)
     private func negate(_ point: G2Affine, mask: Limb) {
         G2Combination.negateLazily(point.y, mask)
         point.y.normalise()
     }
 
-    /// y = 2p - y, of class 2, if the mask is all ones. Here p is the prime of the field.
+    /// y = 2p - y, of class 2 (see `Fp`), if the mask is all ones. Here p is the prime of the field.
     @inline(__always)
     private static func negateLazily(_ y: Fp2, _ mask: Limb) {
         Fp.negateLazily(y.re, mask: mask)
@@ -122,7 +123,7 @@ private struct G2Combination {
     private static func gray(_ i: Int) -> Int { i ^ i &>> 1 }
 
     /// chosen = the sum of column i with its sign. All entries are read, so that the memory accesses do not depend on
-    /// the column. The y of `chosen` is of class 2.
+    /// the column. The y of `chosen` is of class 2 (see `Fp`).
     @inline(__always)
     private func choose(_ chosen: G2Affine, column i: Int) {
         __gmpn_sec_tabselect(chosen.limbs, limbs, G2Affine.count, G2Combination.entries, digits.index(i))

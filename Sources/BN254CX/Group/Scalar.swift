@@ -63,6 +63,6 @@ package struct Scalar {
 }
 
 extension Arena {
-    /// Takes room for a scalar, which is not initialised.
+    /// Takes the limbs of a scalar from the arena. They are not initialised.
     package mutating func scalar() -> Scalar { Scalar(take(Scalar.count)) }
 }

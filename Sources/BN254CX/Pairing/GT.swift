@@ -76,6 +76,6 @@ extension GT {
 }
 
 extension Arena {
-    /// Takes room for a value of the pairing, which is not initialised.
+    /// Takes the limbs of a value of the pairing from the arena. They are not initialised.
     package mutating func gt() -> GT { GT(take(GT.count)) }
 }

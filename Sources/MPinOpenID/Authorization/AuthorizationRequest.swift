@@ -28,6 +28,8 @@ package struct AuthorizationRequest: Sendable, Equatable, Codable, Storable {
     package let locales: [String]
     package let pkce: PKCE?
     package let claims: RequestedClaims
+    /// The device that asks. Nil if the request has come with a browser.
+    package private(set) var device: DeviceCodes.Request?
 
     /// The result of reading a request.
     package enum Reading: Sendable, Equatable {
@@ -49,7 +51,7 @@ package struct AuthorizationRequest: Sendable, Equatable, Codable, Storable {
         } catch { return .returned(error, to: address) }
     }
 
-    private static let maxStateBytes = 2048
+    static let maxStateBytes = 2048
 
     private static func returnAddress(
         _ parameters: RequestParameters, _ client: Client?
@@ -77,6 +79,19 @@ extension AuthorizationRequest {
     /// parameter `claims`. Any user is, if the request has neither.
     func expects(_ subject: String) -> Bool {
         [self.subject, claims.subject].allSatisfy { $0 ?? subject == subject }
+    }
+
+    /// The request of a device, which has none of the parameters that a browser brings.
+    init(of device: DeviceCodes.Request, to address: ReturnAddress) {
+        self.address = address
+        self.device = device
+        scopes = device.scopes
+        nonce = nil
+        prompts = []
+        maxAge = nil
+        locales = []
+        pkce = nil
+        claims = RequestedClaims()
     }
 
     private init(
@@ -118,8 +133,7 @@ extension AuthorizationRequest {
 
     /// Returns the requested scopes that the client may have, in the requested order. Others are left out without an
     /// error; the answer of the token endpoint tells the client which scopes it got.
-    private static func scopes(_ parameters: RequestParameters, _ client: Client) throws(AuthorizationFault) -> [String]
-    {
+    static func scopes(_ parameters: RequestParameters, _ client: Client) throws(AuthorizationFault) -> [String] {
         let asked = parameters.words("scope") ?? []
         guard asked.allSatisfy(isScope) else {
             throw AuthorizationFault(.invalidScope, "scope has a character that no scope has")

@@ -15,6 +15,10 @@ package struct Client: Sendable, Equatable {
     package enum Grant: String, Sendable, Codable, CaseIterable {
         case authorizationCode = "authorization_code"
         case refreshToken = "refresh_token"
+        /// The code of a device without a browser (RFC 8628).
+        case deviceCode = "urn:ietf:params:oauth:grant-type:device_code"
+        /// An access token for a narrower one (RFC 8693).
+        case tokenExchange = "urn:ietf:params:oauth:grant-type:token-exchange"
     }
 
     /// Which name of a user the client gets in the claim `sub`.
@@ -65,6 +69,9 @@ package struct Client: Sendable, Equatable {
     package var scopes = Client.defaultScopes
     /// The audiences (`aud`) of the client's access tokens. If there are none, the audience is the issuer.
     package var audiences: [String] = []
+    /// The audiences that the client itself is, if it is a service that gets access tokens (a resource server): it may
+    /// ask about tokens of other clients whose `aud` names one of them.
+    package var resources: [String] = []
     /// The origins of the client's pages that call the provider from scripts (CORS).
     package var origins: [WebOrigin] = []
     package var subject = Subject.public
@@ -77,6 +84,9 @@ package struct Client: Sendable, Equatable {
     /// Whether the operator owns the client, so that its users are not asked for consent.
     package var isFirstParty = false
     package var isDisabled = false
+    /// The origin of the website that a reverse proxy protects by forward authentication (``ForwardAuth``). Nil for
+    /// every other client.
+    package var protectedOrigin: WebOrigin?
     package var amr = AMRStyle.factors
     /// Whether the claims of the scopes `profile` and `email` are in the ID token, and not only at userinfo.
     package var claimsInIDToken = false

@@ -34,9 +34,10 @@ extension Client {
             }
     }
 
-    /// Sets what follows from other members: a public client has no secrets, and a pairwise client without a sector
-    /// gets one.
+    /// Sets what follows from other members: a protected host is the operator's own and needs no secret, because this
+    /// server redeems its codes; a public client has no secrets; and a pairwise client without a sector gets one.
     fileprivate mutating func settle() {
+        if protectedOrigin != nil { (authMethod, isFirstParty) = (.none, true) }
         if isPublic { secrets = [] }
         if subject == .pairwise, sector == nil { sector = sectorOfURIs }
     }
@@ -44,8 +45,10 @@ extension Client {
     /// Throws if a required member is missing, or if members contradict each other.
     fileprivate func check() throws(ClientFault) {
         guard Self.isID(id) else { throw ClientFault("id", "must be 1 to 64 of A-Z a-z 0-9 . _ ~ -") }
-        guard grants.contains(.authorizationCode) else { throw ClientFault("grant", "needs authorization_code") }
-        guard !redirectURIs.isEmpty else { throw ClientFault("redirect-uri", "at least one is needed") }
+        try checkUse()
+        if let origin = protectedOrigin, redirectURIs.contains(where: { $0 != origin.callback }) {
+            throw ClientFault("redirect-uri", "follows from forward-auth: leave it out")
+        }
         guard scopes.contains("openid") else { throw ClientFault("scope", "needs openid") }
         guard subject != .pairwise || sector != nil else {
             throw ClientFault("sector", "needed, as the redirect URIs have several hosts")
@@ -54,6 +57,21 @@ extension Client {
             throw ClientFault("refresh-idle-seconds", "must not be more than refresh-max-seconds")
         }
         try checkRefresh()
+    }
+
+    /// Throws if the client can do nothing: users log in to it, or it is a service that asks about tokens, or both.
+    private func checkUse() throws(ClientFault) {
+        guard !grants.isDisjoint(with: [.authorizationCode, .deviceCode]) || !resources.isEmpty else {
+            throw ClientFault(
+                "grant", "needs authorization_code or \(Client.Grant.deviceCode.rawValue), unless there is a resource")
+        }
+        guard !redirectURIs.isEmpty || !grants.contains(.authorizationCode) else {
+            throw ClientFault("redirect-uri", "at least one is needed")
+        }
+        // Everybody knows the id of a public client, so a public client that is a resource would let everybody ask.
+        guard resources.isEmpty || !isPublic else {
+            throw ClientFault("resource", "only for a client with a secret")
+        }
     }
 
     /// Throws if the client could ask for refresh tokens but not redeem them. Only the operator's own clients can get

@@ -41,6 +41,7 @@ package struct ClientMember: Sendable {
     ]
 
     private static let addresses = [
+        forwardAuth,
         addressList("redirect-uri", \.redirectURIs),
         addressList("post-logout-uri", \.postLogoutURIs),
         ClientMember(
@@ -61,6 +62,20 @@ package struct ClientMember: Sendable {
         },
     ]
 
+    /// The website that the client protects by forward authentication. Its redirect URI follows from that.
+    private static let forwardAuth = ClientMember(
+        name: "forward-auth", kind: .text, texts: { optional($0.protectedOrigin?.text) }
+    ) { client, texts throws(ClientFault) in
+        let text = texts.first ?? ""
+        guard let origin = WebOrigin(text.contains("://") ? text : "https://" + text), let uri = origin.callback else {
+            throw ClientFault(
+                "forward-auth \(text)", "must be HOST, https://HOST, or http on this machine, without a path")
+        }
+        let old = client.protectedOrigin?.callback
+        if client.redirectURIs.allSatisfy({ $0 == old }) { client.redirectURIs = [uri] }
+        client.protectedOrigin = origin
+    }
+
     private static let rights = [
         ClientMember(name: "grant", kind: .list, texts: { $0.grants.map(\.rawValue).sorted() }) {
             client, texts throws(ClientFault) in
@@ -76,12 +91,8 @@ package struct ClientMember: Sendable {
                 return text
             }
         },
-        ClientMember(name: "audience", kind: .list, texts: \.audiences) { client, texts throws(ClientFault) in
-            client.audiences = try each("audience", texts) { text throws(ClientFault) in
-                guard isToken(text) else { throw ClientFault("audience", "\(text) has blanks, or is too long") }
-                return text
-            }
-        },
+        audienceList("audience", \.audiences),
+        audienceList("resource", \.resources),
         flagMember("first-party", \.isFirstParty),
         flagMember("require-pkce", \.requiresPKCE),
         flagMember("refresh-without-offline-access", \.refreshesWithoutOfflineAccess),
@@ -136,6 +147,15 @@ extension ClientMember {
         }
     }
 
+    private static func audienceList(_ name: String, _ path: Path<[String]>) -> ClientMember {
+        ClientMember(name: name, kind: .list, texts: { $0[keyPath: path] }) { client, texts throws(ClientFault) in
+            client[keyPath: path] = try each(name, texts) { text throws(ClientFault) in
+                guard isToken(text) else { throw ClientFault(name, "\(text) has blanks, or is too long") }
+                return text
+            }
+        }
+    }
+
     private static func flag(_ name: String, _ texts: [String]) throws(ClientFault) -> Bool {
         switch texts.first {
         case "true": return true
@@ -180,7 +200,8 @@ extension ClientMember {
         (1...256).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }
 
-    private static func isShown(_ text: String) -> Bool {
+    /// Returns whether `text` has 1 to 100 characters, none of which is invisible, and one that is no blank.
+    static func isShown(_ text: String) -> Bool {
         (1...100).contains(text.count)
             && text.unicodeScalars.allSatisfy { ![.control, .format].contains($0.properties.generalCategory) }
             && text.contains { !$0.isWhitespace }

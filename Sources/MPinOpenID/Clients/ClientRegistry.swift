@@ -32,18 +32,32 @@ package struct ClientRegistry: Sendable {
     /// Returns where the file has this client, as `FILE:LINE`. Nil if it is not in the file.
     package func place(of id: String) -> String? { file.place(of: id) }
 
-    /// Throws if a client of the file has the same id as one in the store. It is called at the start, because nobody
-    /// could say which of the two is meant.
+    /// Throws if a client of the file has the same id as one in the store, or protects the same website as another
+    /// client. It is called at the start, because nobody could say which of the two is meant.
     package func requireSingleIDs(at now: Moment) async throws {
         for (id, entry) in file.entries.sorted(by: { $0.value.line < $1.value.line })
         where try await clients.contains(id, at: now) {
             throw ClientsFileError(
                 file.path, entry.line, "the client \(id) is in the database, too: remove one of the two")
         }
+        for (_, entry) in file.entries.sorted(by: { $0.value.line < $1.value.line }) {
+            do { try await requireSingleOrigin(entry.client, at: now) } catch let fault as ClientRegistryFault {
+                throw ClientsFileError(file.path, entry.line, "\(entry.client.id): \(fault)")
+            }
+        }
+    }
+
+    /// Throws if another client protects the same website, because nobody could say which of the two is meant.
+    private func requireSingleOrigin(_ client: Client, at now: Moment) async throws {
+        guard let origin = client.protectedOrigin else { return }
+        for other in try await list(at: now) where other.protectedOrigin == origin && other.id != client.id {
+            throw ClientRegistryFault.sameOrigin(origin.text, other.id)
+        }
     }
 
     package func add(_ client: Client, at now: Moment) async throws {
         try requireOfStore(client.id)
+        try await requireSingleOrigin(client, at: now)
         guard try await clients.create(client.id, client, at: now) else {
             throw ClientRegistryFault.exists(client.id)
         }
@@ -51,7 +65,11 @@ package struct ClientRegistry: Sendable {
 
     /// Changes a client of the store, and returns the changed client.
     package func change(_ id: String, _ change: ClientChange, at now: Moment) async throws -> Client {
-        try await update(id, at: now) { client in try change.apply(to: &client) }
+        if var client = try await find(id, at: now) {
+            try change.apply(to: &client)
+            try await requireSingleOrigin(client, at: now)
+        }
+        return try await update(id, at: now) { client in try change.apply(to: &client) }
     }
 
     /// Adds a new secret, of which only the hash is stored. The present one stays valid for `overlap` seconds, and an
@@ -88,6 +106,7 @@ package struct ClientRegistry: Sendable {
 
     private func requireOfStore(_ id: String) throws(ClientRegistryFault) {
         if let place = place(of: id) { throw .fixed(id, place) }
+        guard Client.isID(id) else { throw .unknown(id) }
     }
 }
 
@@ -99,6 +118,8 @@ package enum ClientRegistryFault: Error, Equatable, CustomStringConvertible {
     case fixed(String, String)
     case isPublic(String)
     case sameSecret(String)
+    /// The website with this origin is protected by the client with the second text as its id.
+    case sameOrigin(String, String)
 
     package var description: String {
         switch self {
@@ -107,6 +128,7 @@ package enum ClientRegistryFault: Error, Equatable, CustomStringConvertible {
         case .fixed(let id, let place): "the client \(id) is that of \(place): change it there"
         case .isPublic(let id): "the client \(id) is public and has no secret"
         case .sameSecret(let id): "the client \(id) has this secret already"
+        case .sameOrigin(let origin, let id): "\(origin) is that of the client \(id) already"
         }
     }
 }

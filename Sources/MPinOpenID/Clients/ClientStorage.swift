@@ -5,8 +5,8 @@ import MPinStore
 extension Client: Codable, Storable {
     private enum CodingKeys: String, CodingKey {
         case id, name, logo, authMethod, secrets, redirectURIs, postLogoutURIs, backchannelLogoutURI, grants, scopes
-        case audiences, origins, subject, sector, lifetimes, requiresPKCE, isFirstParty, isDisabled, amr
-        case claimsInIDToken, refreshesWithoutOfflineAccess, created
+        case audiences, resources, origins, subject, sector, lifetimes, requiresPKCE, isFirstParty, isDisabled, amr
+        case claimsInIDToken, refreshesWithoutOfflineAccess, protectedOrigin, created
     }
 
     package init(from decoder: any Decoder) throws {
@@ -26,6 +26,7 @@ extension Client: Codable, Storable {
         try read(.grants, into: &grants)
         try read(.scopes, into: &scopes)
         try read(.audiences, into: &audiences)
+        try read(.resources, into: &resources)
         try read(.origins, into: &origins)
         try read(.subject, into: &subject)
         sector = try members.decodeIfPresent(String.self, forKey: .sector)
@@ -36,6 +37,7 @@ extension Client: Codable, Storable {
         try read(.amr, into: &amr)
         try read(.claimsInIDToken, into: &claimsInIDToken)
         try read(.refreshesWithoutOfflineAccess, into: &refreshesWithoutOfflineAccess)
+        protectedOrigin = try members.decodeIfPresent(WebOrigin.self, forKey: .protectedOrigin)
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -51,6 +53,7 @@ extension Client: Codable, Storable {
         try members.encode(grants.sorted { $0.rawValue < $1.rawValue }, forKey: .grants)
         try members.encode(scopes, forKey: .scopes)
         try members.encode(audiences, forKey: .audiences)
+        try members.encode(resources, forKey: .resources)
         try members.encode(origins, forKey: .origins)
         try members.encode(subject, forKey: .subject)
         try members.encodeIfPresent(sector, forKey: .sector)
@@ -61,6 +64,7 @@ extension Client: Codable, Storable {
         try members.encode(amr, forKey: .amr)
         try members.encode(claimsInIDToken, forKey: .claimsInIDToken)
         try members.encode(refreshesWithoutOfflineAccess, forKey: .refreshesWithoutOfflineAccess)
+        try members.encodeIfPresent(protectedOrigin, forKey: .protectedOrigin)
         try members.encode(created, forKey: .created)
     }
 }

@@ -25,7 +25,7 @@ package final class SigningKeys: Sendable {
     /// For how long a client may keep the published list, in seconds.
     package static let cacheSeconds = 3600
 
-    fileprivate struct Record: Codable {
+    struct Record: Codable {
         let kid: String
         let algorithm: SigningAlgorithm
         /// The sealed PEM text, in hex.
@@ -34,7 +34,7 @@ package final class SigningKeys: Sendable {
         let begins: Moment
     }
 
-    fileprivate struct Records: Codable, Storable {
+    struct Records: Codable, Storable {
         var keys: [Record] = []
     }
 
@@ -43,7 +43,7 @@ package final class SigningKeys: Sendable {
         let begins: Moment
     }
 
-    private static let place = "all"
+    static let place = "all"
     private let table: Table<Records>
     private let sealKey: SecretBytes
     private let schedule: Schedule
@@ -51,10 +51,12 @@ package final class SigningKeys: Sendable {
 
     /// `sealKey` has 32 bytes.
     package init(in store: any Store, sealKey: SecretBytes, schedule: Schedule = Schedule()) {
-        table = Table("oidc_keys", in: store)
+        table = Self.table(in: store)
         self.sealKey = sealKey
         self.schedule = schedule
     }
+
+    static func table(in store: any Store) -> Table<Records> { Table("oidc_keys", in: store) }
 
     /// Reads the keys from the store, makes those that are due, and deletes those that nobody needs any more. The
     /// server calls it at its start, before anything is signed, and then regularly.
@@ -66,6 +68,8 @@ package final class SigningKeys: Sendable {
 
     private func refresh(at now: Moment, rotating: Bool) async throws {
         var records = try await table.read(Self.place, at: now) ?? Records()
+        // With a wrong `sealKey` this throws, before a new key is sealed that no server could open.
+        try await load(records)
         for algorithm in SigningAlgorithm.allCases {
             guard let begins = schedule.dueKey(records.times(algorithm), at: now, rotating: rotating) else { continue }
             let record = try await newRecord(algorithm, begins: begins)

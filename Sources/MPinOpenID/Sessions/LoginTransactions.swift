@@ -8,6 +8,9 @@ package struct LoginProgress: Sendable, Equatable, Codable {
     package var login: UserLogin?
     /// The ``BrowserSession/id`` of the browser session, if `login` is from one. Otherwise nil.
     package var sessionID: String?
+    /// The key with which the phone can end the session that begins after this login. Nil if `login` is from a browser
+    /// session.
+    package var phoneKey: String?
     /// Whether the user entered the PIN for this very login.
     package var isFresh = false
     /// Whether a phone found the browser by an access number. Then the phone may be somebody else's, who typed the
@@ -24,8 +27,9 @@ package struct LoginProgress: Sendable, Equatable, Codable {
     }
 
     /// After a phone has logged the browser in. `isByNumber`: whether it found the browser by an access number.
-    package init(fresh login: UserLogin, isByNumber: Bool) {
+    package init(fresh login: UserLogin, isByNumber: Bool, phoneKey: String? = nil) {
         self.login = login
+        self.phoneKey = phoneKey
         isFresh = true
         self.isByNumber = isByNumber
     }
@@ -58,10 +62,13 @@ package struct LoginTransactions: Sendable {
     private let table: Table<LoginTransaction>
     /// The requests of clients that show the QR code themselves, without a page of the provider.
     private let sessions: Table<AuthorizationRequest>
+    /// The keys of ``sessions`` by the names under which phones find them.
+    private let sessionKeys: Table<String>
 
     package init(in store: any Store) {
         table = Table("oidc_login", in: store)
         sessions = Table("oidc_login_session", in: store)
+        sessionKeys = Table("oidc_login_session_key", in: store)
     }
 
     /// Begins a login, and returns its name. `browser` is the value of the browser's cookie.
@@ -97,10 +104,18 @@ package struct LoginTransactions: Sendable {
     }
 
     /// Keeps the request of a client that shows the QR code itself. `webOTT` is the token by which the client asks
-    /// whether a phone has logged in.
-    package func keep(_ request: AuthorizationRequest, webOTT: String, at now: Moment) async throws {
-        _ = try await sessions.create(
-            Self.key(webOTT), request, expires: now.adding(seconds: Self.seconds), at: now)
+    /// whether a phone has logged in, and `wid` the name in the QR code.
+    package func keep(_ request: AuthorizationRequest, webOTT: String, wid: String, at now: Moment) async throws {
+        let (key, expires) = (Self.key(webOTT), now.adding(seconds: Self.seconds))
+        _ = try await sessions.create(key, request, expires: expires, at: now)
+        try await sessionKeys.update(Self.key(wid), at: now, .volatile) { $0 = .init(key, expires: expires) }
+    }
+
+    /// Returns the request that was kept for the session `wid`, and removes it, as ``take(webOTT:at:)`` does. Of both
+    /// functions' callers only one gets it.
+    package func take(wid: String, at now: Moment) async throws -> AuthorizationRequest? {
+        guard let key = try await sessionKeys.take(Self.key(wid), at: now) else { return nil }
+        return try await sessions.take(key, at: now)
     }
 
     /// Returns the request that was kept under `webOTT`, and removes it. Of several callers only one gets it; the

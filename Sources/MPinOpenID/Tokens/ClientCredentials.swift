@@ -2,8 +2,8 @@ import Foundation
 import MPinSecrets
 import MPinStore
 
-/// What a client sends to the token endpoint to prove its identity (RFC 6749 section 2.3.1).
-struct ClientCredentials {
+/// What a client sends to prove its identity at the endpoints that it calls directly (RFC 6749 section 2.3.1).
+package struct ClientCredentials {
     let id: String
     let method: Client.AuthMethod
     /// Empty if the method has no secret.
@@ -28,6 +28,13 @@ struct ClientCredentials {
             throw TokenFault(.invalidRequest, "two clients are named")
         }
         (id, method, secret) = (halves.id, .basic, halves.secret)
+    }
+
+    /// Returns the id of the client that a request names, right or wrong, for counting and for the audit log. Nil if
+    /// the request names none, or something that cannot be the id of a client.
+    package static func clientID(header: String?, _ parameters: RequestParameters) -> String? {
+        guard let credentials = try? ClientCredentials(header: header, parameters) else { return nil }
+        return Client.isID(credentials.id) ? credentials.id : nil
     }
 
     /// Returns id and secret from a `Basic` header. Each was form-encoded before the two were joined. Nil if the header

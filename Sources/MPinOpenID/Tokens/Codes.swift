@@ -11,6 +11,9 @@ package struct Authorization: Sendable, Equatable, Codable {
     package let claims: RequestedClaims
     package let nonce: String?
 
+    /// Whether the client may act while the user is away (OpenID Connect Core section 11).
+    package var isOffline: Bool { scopes.contains("offline_access") }
+
     package init(
         clientID: String, login: UserLogin, sessionID: String?, scopes: [String], claims: RequestedClaims,
         nonce: String?

@@ -57,6 +57,16 @@ package struct Grants: Sendable {
         func expires(_ lifetimes: Client.Lifetimes, at now: Moment) -> Moment {
             min(ends, now.adding(seconds: lifetimes.refreshIdle))
         }
+
+        /// Returns whether the tokens in ``previous`` are accepted again.
+        func isOverlap(at now: Moment) -> Bool {
+            now < rotated.adding(seconds: Grants.overlapSeconds) && current.count < Grants.maxSiblings
+        }
+
+        /// Returns whether the token can be used now.
+        func accepts(_ token: RefreshToken, at now: Moment) -> Bool {
+            now < ends && (current.contains(token.key) || isOverlap(at: now) && previous.contains(token.key))
+        }
     }
 
     /// The seconds in which a used refresh token is accepted again, because the answer may have been lost, or two tabs
@@ -65,12 +75,29 @@ package struct Grants: Sendable {
     /// The largest number of tokens that a client can get in that time for one refresh token.
     fileprivate static let maxSiblings = 16
 
-    private let table: Table<Record>
+    /// The largest number of grants that one transaction revokes.
+    private static let maxRevocations = 100
 
-    package init(in store: any Store) { table = Table("oidc_grant", in: store) }
+    private let table: Table<Record>
+    private let sessions: BrowserSessions
+    /// The grants that end with a browser session, by its id.
+    private let ofSessions: OwnedNames
+    /// The grants with refresh tokens, by their users.
+    private let ofUsers: OwnedNames
+    /// The exchanged access tokens that were revoked, each by its `jti` until it expires.
+    private let revokedTokens: Table<Bool>
+
+    package init(in store: any Store) {
+        table = Table("oidc_grant", in: store)
+        revokedTokens = Table("oidc_revoked_token", in: store)
+        sessions = BrowserSessions(in: store)
+        ofSessions = OwnedNames("oidc_session_grant", in: store)
+        ofUsers = OwnedNames("oidc_user_grant", in: store)
+    }
 
     /// Stores a new grant with its first refresh token. If the grant was already revoked, because the code was used
-    /// twice at the same moment, it stays revoked. `isLasting`: whether the client gets refresh tokens.
+    /// twice at the same moment, it stays revoked. `isLasting`: whether the client gets refresh tokens. Throws
+    /// ``TokenFault/invalidGrant`` if the browser session of the authorization has been ended.
     func begin(
         _ token: RefreshToken, _ authorization: Authorization, isLasting: Bool, _ lifetimes: Client.Lifetimes,
         at now: Moment
@@ -79,11 +106,47 @@ package struct Grants: Sendable {
         let family = isLasting ? Family(current: [token.key], rotated: now, ends: ends) : nil
         let expires = family?.expires(lifetimes, at: now) ?? now.adding(seconds: lifetimes.accessToken)
         let record = Record(authorization: authorization, family: family)
+        let (key, owners) = (
+            table.key(token.grantID), Owners(token.grantID, authorization, isLasting: isLasting, self)
+        )
         // A grant with refresh tokens is written durably: if a power failure lost it, the user of the app would have to
         // log in again. Without them the tokens live for minutes, and a faster write will do.
-        try await table.update(token.grantID, at: now, isLasting ? .durable : .ordered) { entry in
-            if entry == nil { entry = .init(record, expires: expires) }
+        try await table.store.transaction([key] + owners.keys, at: now, isLasting ? .durable : .ordered) { items in
+            if let session = owners.session, items[session] == nil { throw TokenFault.invalidGrant }
+            let isNew = try Table<Record>.change(&items[key]) { entry in
+                guard entry == nil else { return false }
+                entry = .init(record, expires: expires)
+                return true
+            }
+            guard isNew else { return }
+            // Refresh tokens that are used live until `ends`, so their grant must be found until then.
+            let end = isLasting ? ends : expires
+            for name in [owners.ofSession, owners.ofUser].compactMap(\.self) {
+                try OwnedNames.add(name, until: end, in: &items)
+            }
         }
+    }
+
+    /// The items that say whom a grant belongs to, so that it can be found when its session or all logins of its user
+    /// end.
+    private struct Owners {
+        /// The item of the browser session. Nil if the login had none.
+        let session: ItemKey?
+        /// The name of the grant among those of the session. Nil if the grant outlives the session, because the client
+        /// may act while the user is away: it gets refresh tokens, and has the scope `offline_access`.
+        let ofSession: ItemKey?
+        /// The name of the grant among those of the user. Nil if the grant ends within minutes anyway.
+        let ofUser: ItemKey?
+
+        init(_ grantID: String, _ authorization: Authorization, isLasting: Bool, _ grants: Grants) {
+            let id = authorization.sessionID
+            session = id.map { grants.sessions.key($0) }
+            ofSession = isLasting && authorization.isOffline ? nil : id.map { grants.ofSessions.key(grantID, of: $0) }
+            let owner = OwnedNames.owner(ofUser: authorization.login.userID)
+            ofUser = isLasting ? grants.ofUsers.key(grantID, of: owner) : nil
+        }
+
+        var keys: [ItemKey] { [session, ofSession, ofUser].compactMap(\.self) }
     }
 
     /// Returns what was granted. Nil if the grant has expired or is revoked.
@@ -91,10 +154,65 @@ package struct Grants: Sendable {
         try await table.read(id, at: now)?.authorization
     }
 
+    /// Returns what was granted, if the client of `token` could use it now. Nil if the token is used up, or if its
+    /// grant has expired or is revoked.
+    func authorization(of token: RefreshToken, at now: Moment) async throws -> Authorization? {
+        guard let record = try await table.read(token.grantID, at: now), let family = record.family,
+            family.accepts(token, at: now)
+        else { return nil }
+        return record.authorization
+    }
+
+    /// Revokes one exchanged access token, and nothing else of its grant. `ends` is when it expires.
+    func revoke(token id: String, ends: Moment, at now: Moment) async throws {
+        try await revokedTokens.update(id, at: now, .durable) { $0 = .init(true, expires: ends) }
+    }
+
+    func isRevoked(token id: String, at now: Moment) async throws -> Bool {
+        try await revokedTokens.contains(id, at: now)
+    }
+
     /// Revokes a grant, which ends all its tokens. It also works before `begin` has stored the grant, which then stays
     /// revoked.
     package func revoke(_ id: String, at now: Moment) async throws {
         try await table.update(id, at: now, .durable) { $0 = Self.revoked(at: now) }
+    }
+
+    /// Revokes the grants that end with a browser session.
+    func revoke(ofSession id: String, at now: Moment) async throws {
+        try await revoke(try await ofSessions.names(of: id, at: now), at: now) { ofSessions.key($0, of: id) }
+    }
+
+    /// Revokes the grants of a user whose refresh tokens were issued for the logins that `isMeant` accepts, and returns
+    /// the ids of their clients.
+    func revoke(
+        ofUser userID: String, at now: Moment, where isMeant: @Sendable (UserLogin) -> Bool
+    ) async throws -> [String] {
+        let owner = OwnedNames.owner(ofUser: userID)
+        var (clients, meant): (Set<String>, [String]) = ([], [])
+        for name in try await ofUsers.names(of: owner, at: now) {
+            guard let authorization = try await authorization(name, at: now), isMeant(authorization.login) else {
+                continue
+            }
+            clients.insert(authorization.clientID)
+            meant.append(name)
+        }
+        try await revoke(meant, at: now) { ofUsers.key($0, of: owner) }
+        return clients.sorted()
+    }
+
+    /// Revokes the grants with these ids. `name` returns the key of the item by which a grant was found, which is not
+    /// needed any more.
+    private func revoke(_ ids: [String], at now: Moment, _ name: (String) -> ItemKey) async throws {
+        for start in stride(from: 0, to: ids.count, by: Self.maxRevocations) {
+            let keys = ids.dropFirst(start).prefix(Self.maxRevocations).map { (table.key($0), name($0)) }
+            try await table.store.transaction(keys.flatMap { [$0, $1] }, at: now, .durable) { items in
+                for (grant, name) in keys {
+                    try Table<Record>.change(&items[grant]) { $0 = Self.revoked(at: now) }
+                    items[name] = nil
+                }
+            }
+        }
     }
 
     /// The entry of a revoked grant. It lasts as long as a code is remembered, so that a late `begin` finds it.
@@ -142,7 +260,7 @@ private struct RotateRefreshToken: NamedChange {
             if family.current.contains(next) { return .granted(authorization) }
             if family.current.contains(presented) {
                 (family.previous, family.current, family.rotated) = (family.current, [next], now)
-            } else if family.previous.contains(presented), isOverlap(family) {
+            } else if family.previous.contains(presented), family.isOverlap(at: now) {
                 family.current.append(next)
             } else {
                 entry = Grants.revoked(at: now)
@@ -152,9 +270,5 @@ private struct RotateRefreshToken: NamedChange {
             entry = .init(record, expires: family.expires(lifetimes, at: now))
             return .granted(authorization)
         }
-    }
-
-    private func isOverlap(_ family: Grants.Family) -> Bool {
-        now < family.rotated.adding(seconds: Grants.overlapSeconds) && family.current.count < Grants.maxSiblings
     }
 }

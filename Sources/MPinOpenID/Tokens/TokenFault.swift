@@ -1,4 +1,4 @@
-/// An error of the token endpoint (RFC 6749 section 5.2).
+/// An error of the token endpoint (RFC 6749 section 5.2), and of the other endpoints that clients call directly.
 package struct TokenFault: Error, Sendable, Equatable {
     package enum Code: String, Sendable {
         case invalidRequest = "invalid_request"
@@ -7,6 +7,22 @@ package struct TokenFault: Error, Sendable, Equatable {
         case unauthorizedClient = "unauthorized_client"
         case unsupportedGrantType = "unsupported_grant_type"
         case invalidScope = "invalid_scope"
+        /// RFC 8693 section 2.2.2.
+        case invalidTarget = "invalid_target"
+        /// This one and the next three: RFC 8628 section 3.5.
+        case authorizationPending = "authorization_pending"
+        case slowDown = "slow_down"
+        case expiredToken = "expired_token"
+        case accessDenied = "access_denied"
+
+        /// Whether something was refused: a guess, an attempt to get more than the client may have, or what a user has
+        /// declined. Other faults are mistakes of a program, or a device that waits for its user.
+        package var isRefusal: Bool {
+            switch self {
+            case .invalidRequest, .unsupportedGrantType, .authorizationPending, .slowDown, .expiredToken: false
+            case .invalidClient, .invalidGrant, .unauthorizedClient, .invalidScope, .invalidTarget, .accessDenied: true
+            }
+        }
     }
 
     package let code: Code

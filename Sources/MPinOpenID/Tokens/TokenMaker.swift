@@ -14,26 +14,44 @@ struct TokenMaker: Sendable {
     private static let accessType = "at+jwt"
     private static let idType = "JWT"
 
+    /// How an access token that was exchanged for another one differs from a client's first one.
+    struct Exchange {
+        /// The one service that the new token is for. Nil: all those of the client.
+        let audience: String?
+        /// The lifetime of the new token in seconds.
+        let seconds: Int
+    }
+
     /// Returns a signed access token. `grantID` is written into the token, because the token is refused when that grant
-    /// is revoked. `scopes` are those of this token, which may be fewer than were granted.
+    /// is revoked. `scopes` are those of this token, which may be fewer than were granted. `exchange` is nil if the
+    /// token is not issued for another access token.
     func accessToken(
-        _ authorization: Authorization, scopes: [String], grantID: String, for client: Client, at now: Moment
+        _ authorization: Authorization, scopes: [String], grantID: String, for client: Client,
+        exchange: Exchange? = nil, at now: Moment
     ) throws -> String {
-        var claims = common(authorization, client, seconds: client.lifetimes.accessToken, at: now)
-        let audiences = client.audiences.isEmpty ? [issuer] : client.audiences
+        let seconds = exchange?.seconds ?? client.lifetimes.accessToken
+        var claims = common(authorization, client, seconds: seconds, at: now)
+        let audiences = exchange?.audience.map { [$0] } ?? audiences(of: client)
         let listed = audiences.map { JSONValue.string($0) }
         claims["aud"] = listed.count > 1 ? .array(listed) : listed.first
         claims["client_id"] = .string(client.id)
         claims["scope"] = .string(scopes.joined(separator: " "))
         claims["jti"] = .string(Base64URL.encode(try randomBytes(16)))
         claims["gid"] = .string(grantID)
+        // Who has exchanged the token acts for the user (RFC 8693 section 4.1). By this claim it is recognised.
+        if exchange != nil { claims["act"] = .object(["sub": .string(client.id)]) }
         return try JWT.sign(claims, type: Self.accessType, by: keys.signer(.es256, at: now))
     }
 
+    /// Returns the audiences that access tokens of the client can have.
+    func audiences(of client: Client) -> [String] { client.audiences.isEmpty ? [issuer] : client.audiences }
+
     /// Returns a signed ID token. `accessToken` is the access token that is issued with it. `nonce` is that of the
-    /// authorization request; it is nil in ID tokens that a refresh token was redeemed for.
+    /// authorization request; it is nil in ID tokens that a refresh token was redeemed for. `profile` is the user's. Nil
+    /// if the ID token has none of its claims (``wantsProfile(_:for:)``).
     func idToken(
-        _ authorization: Authorization, nonce: String?, accessToken: String, for client: Client, at now: Moment
+        _ authorization: Authorization, _ profile: Profile?, nonce: String?, accessToken: String, for client: Client,
+        at now: Moment
     ) throws -> String {
         var claims = common(authorization, client, seconds: client.lifetimes.idToken, at: now)
         claims["aud"] = .string(client.id)
@@ -42,11 +60,20 @@ struct TokenMaker: Sendable {
         claims["at_hash"] = .string(Self.half(accessToken))
         if let nonce { claims["nonce"] = .string(nonce) }
         if let sessionID = authorization.sessionID { claims["sid"] = .string(sessionID) }
-        let scopes = client.claimsInIDToken ? authorization.scopes : []
-        let user = UserClaims(userID: authorization.login.userID).claims(
-            scopes: scopes, requested: authorization.claims.idToken, allowed: client.scopes)
+        let user =
+            profile.map {
+                UserClaims(profile: $0).claims(
+                    scopes: client.claimsInIDToken ? authorization.scopes : [],
+                    requested: authorization.claims.idToken, allowed: client.scopes)
+            } ?? [:]
         return try JWT.sign(
             claims.merging(user) { own, _ in own }, type: Self.idType, by: keys.signer(.rs256, at: now))
+    }
+
+    /// Returns whether the ID token may have claims about the user, so that the profile must be read.
+    func wantsProfile(_ authorization: Authorization, for client: Client) -> Bool {
+        UserClaims.areWanted(
+            scopes: client.claimsInIDToken ? authorization.scopes : [], requested: authorization.claims.idToken)
     }
 
     private func common(
@@ -65,29 +92,90 @@ struct TokenMaker: Sendable {
         Base64URL.encode(Array(SHA256.hash(Array(token.utf8)).prefix(SHA256.size / 2)))
     }
 
-    /// The contents of an access token that was made here and has not expired.
+    /// The contents of an access token that was made here and has not expired. It may have been revoked.
     struct Access {
+        /// The claim `jti`.
+        let id: String
         let clientID: String
         let grantID: String
         let scopes: [String]
+        let audiences: [String]
+        /// The claim `exp`, in seconds since 1970.
+        let ends: Int
+        /// Whether the token was issued for another access token.
+        let isExchanged: Bool
+        /// The claims that are for others than this provider.
+        let claims: JWT.Claims
     }
 
     func access(_ token: String, at now: Moment) -> Access? {
         guard let claims = try? JWT.verified(token, .es256, type: Self.accessType, by: keys.signers),
             claims["iss"] == .string(issuer), case .int(let end)? = claims["exp"], now.epochSeconds < end,
             case .string(let clientID)? = claims["client_id"], case .string(let grantID)? = claims["gid"],
-            case .string(let scope)? = claims["scope"]
+            case .string(let scope)? = claims["scope"], case .string(let id)? = claims["jti"]
         else { return nil }
-        return Access(clientID: clientID, grantID: grantID, scopes: scope.split(separator: " ").map(String.init))
+        return Access(
+            id: id, clientID: clientID, grantID: grantID, scopes: scope.split(separator: " ").map(String.init),
+            audiences: Self.texts(claims["aud"]), ends: end, isExchanged: claims["act"] != nil,
+            claims: claims.filter { $0.key != "gid" })
+    }
+
+    /// Returns the texts of a claim that is one text or a list of them.
+    private static func texts(_ claim: JSONValue?) -> [String] {
+        switch claim {
+        case .string(let text)?: [text]
+        case .array(let texts)?: texts.compactMap { if case .string(let text) = $0 { text } else { nil } }
+        default: []
+        }
     }
 
     /// Returns the `sub` in an ID token that was made here for this client, also if the token has expired. Nil if it is
     /// not such a token.
     func subject(ofHint token: String, for client: Client) -> String? {
+        guard let hint = hint(token), hint.clientID == client.id else { return nil }
+        return hint.subject
+    }
+
+    /// The contents of an ID token that a client sends to name a user or a session (`id_token_hint`).
+    struct Hint {
+        /// The client that the token was made for.
+        let clientID: String
+        let subject: String
+        /// The browser session of the login. Nil if it had none.
+        let sessionID: String?
+    }
+
+    /// Returns the contents of an ID token that was made here, also if it has expired. Nil if it is no such token.
+    func hint(_ token: String) -> Hint? {
         guard let claims = try? JWT.verified(token, .rs256, type: Self.idType, by: keys.signers),
-            claims["iss"] == .string(issuer), claims["aud"] == .string(client.id),
+            claims["iss"] == .string(issuer), case .string(let clientID)? = claims["aud"],
             case .string(let subject)? = claims["sub"]
         else { return nil }
-        return subject
+        guard case .string(let sessionID)? = claims["sid"] else {
+            return Hint(clientID: clientID, subject: subject, sessionID: nil)
+        }
+        return Hint(clientID: clientID, subject: subject, sessionID: sessionID)
+    }
+}
+
+/// Logout tokens (OpenID Connect Back-Channel Logout section 2.4).
+extension TokenMaker {
+    private static let logoutType = "logout+jwt"
+    private static let logoutEvent = "http://schemas.openid.net/event/backchannel-logout"
+    /// Lifetime of a logout token, in seconds.
+    private static let logoutSeconds = 120
+
+    /// Returns a signed logout token, by which a client learns that a session of its user has ended, or all of them. It
+    /// has no nonce, so that no client takes it for an ID token.
+    func logoutToken(_ notice: LogoutNotice, for client: Client, at now: Moment) throws -> String {
+        var claims: JWT.Claims = [
+            "iss": .string(issuer), "aud": .string(client.id),
+            "sub": .string(subjects.subject(of: notice.userID, for: client)),
+            "iat": .int(now.epochSeconds), "exp": .int(now.epochSeconds + Self.logoutSeconds),
+            "jti": .string(Base64URL.encode(try randomBytes(16))),
+            "events": .object([Self.logoutEvent: .object([:])]),
+        ]
+        if let sessionID = notice.sessionID { claims["sid"] = .string(sessionID) }
+        return try JWT.sign(claims, type: Self.logoutType, by: keys.signer(.rs256, at: now))
     }
 }

@@ -1,13 +1,18 @@
 import MPinWire
 
-/// What the provider knows about a user, as claims (OpenID Connect Core section 5.1).
+/// What the provider tells clients about a user, as claims (OpenID Connect Core section 5.1).
 struct UserClaims {
-    let userID: String
+    let profile: Profile
 
     /// The claims that each scope stands for.
-    private static let byScope = ["profile": ["name", "preferred_username"], "email": ["email", "email_verified"]]
+    private static let byScope = [
+        "profile": ["name", "preferred_username", "picture", "locale", "updated_at"],
+        "email": ["email", "email_verified"], "groups": ["groups"],
+    ]
     /// The names of all claims that any user can have.
     static let names = byScope.values.joined().sorted()
+    /// The scopes that stand for claims, in the order of the discovery document.
+    static let scopes = ["profile", "email", "groups"]
 
     /// Returns the claims for the granted `scopes`, and those of `requested` (names in the parameter `claims`) that
     /// belong to a scope in `allowed`, which the client may ask for.
@@ -18,13 +23,24 @@ struct UserClaims {
         return all.filter { names.contains($0.key) }
     }
 
+    /// Returns whether ``claims(scopes:requested:allowed:)`` can return any claim, so that a profile must be read.
+    static func areWanted(scopes: [String], requested: [String]) -> Bool {
+        !requested.isEmpty || scopes.contains { byScope[$0] != nil }
+    }
+
+    /// A claim without a value is left out, as OpenID Connect Core section 5.3.2 wants. Two claims always have one: the
+    /// user id stands for a missing name, and no group is an empty list.
     private var all: [String: JSONValue] {
-        var claims: [String: JSONValue] = ["name": .string(userID), "preferred_username": .string(userID)]
-        if userID.contains("@") {
-            claims["email"] = .string(userID)
-            // It is always false, because the service does not know whether the address was confirmed by a mail, or the
-            // operator admits all users without one.
-            claims["email_verified"] = .bool(false)
+        var claims: [String: JSONValue] = [
+            "name": .string(profile.name ?? profile.userID), "preferred_username": .string(profile.userID),
+            "groups": .array(profile.groups.map { .string($0) }),
+        ]
+        if let picture = profile.picture { claims["picture"] = .string(picture) }
+        if let locale = profile.locale { claims["locale"] = .string(locale) }
+        if let updated = profile.updated { claims["updated_at"] = .int(updated.epochSeconds) }
+        if let email = profile.email {
+            claims["email"] = .string(email)
+            claims["email_verified"] = .bool(profile.isEmailVerified)
         }
         return claims
     }

@@ -16,7 +16,7 @@ struct PINNumber {
         let scalar = try pinScalar(pin, mapping)
         for factor in factors { try Self.add(pinScalar(factor, mapping), to: scalar) }
         self.scalar = scalar
-        // A sum of at most nine numbers is at most four bits longer than each of them.
+        // A PIN and at most eight factors are nine numbers. Their sum is at most four bits longer than each of them.
         bits = factors.isEmpty ? mapping.bits : mapping.bits + 4
     }
 

@@ -1,7 +1,8 @@
 import MPinCrypto
 import MPinSecrets
 
-/// Computes one registration and three logins and compares them with results of the original library (wire section 16).
+/// Computes one registration and three logins and compares them with results of Milagro's crypto library (wire section
+/// 16).
 enum SelfTest {
     /// Fails with CRYPTO_ERROR at the first value that differs.
     static func run() throws(SDKError) {
@@ -114,7 +115,7 @@ enum SelfTest {
     }
 }
 
-/// Results of the original crypto library for invented secrets.
+/// Results of Milagro's crypto library for invented secrets.
 private enum KnownAnswers {
     static let mpinID =
         #"{"mobile": 1, "issued": "2026-11-21 02:36:19.271448", "userID": "alice@example.com", "#

@@ -76,7 +76,7 @@ extension Core {
         return backend
     }
 
-    /// The wire over which the user was registered.
+    /// The protocol over which the user was registered.
     func wire(of user: User) throws(SDKError) -> any Wire { try currentBackend().wire(user.record.wire) }
 
     fileprivate func backend(_ url: String, prefix: String?, _ caller: Caller) throws(SDKError) -> Backend {

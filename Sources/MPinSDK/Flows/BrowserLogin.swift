@@ -82,7 +82,7 @@ extension SDK {
 }
 
 extension Core {
-    /// Checks a code as ``checkAccessNumber(_:)`` does. An empty code is accepted: as in the old client cores, the
+    /// Checks a code as ``checkAccessNumber(_:)`` does. An empty code is accepted: as in Milagro's client cores, the
     /// server decides what it means.
     fileprivate func checkShownCode(_ accessCode: String) throws(SDKError) {
         if !accessCode.isEmpty { try checkAccessNumber(accessCode) }

@@ -108,8 +108,8 @@ extension Core {
         return wire.usesPermits ? try timePermit(user, wire, caller) : User.Login()
     }
 
-    /// Logs in. After a successful login the next login needs no start, as in the old client cores. After a wrong PIN
-    /// the next attempt uses the same time permit.
+    /// Logs in. As in Milagro's client cores, the login after a successful one needs no ``SDK/startAuthentication(_:)``
+    /// before it. After a wrong PIN the next attempt uses the same time permit.
     func logIn(
         _ user: User, _ pin: SecretBytes, _ form: LoginForm, _ caller: Caller
     ) throws(SDKError) -> LoginAnswer {
@@ -175,14 +175,15 @@ extension Core {
         return error
     }
 
-    /// Doubts the time permit of the day `date` after a wrong PIN, so that the next start fetches the permit again.
-    /// With a wrong permit every PIN counts as wrong.
+    /// After a wrong PIN, notes that the time permit of the day `date` may be wrong, so that the next
+    /// ``SDK/startAuthentication(_:)`` fetches the permit again. With a wrong permit every PIN counts as wrong.
     private func doubtPermit(of date: Int32, _ user: User) {
         guard date > 0, user.record.permit != nil || user.record.doubtedPermitDate != date else { return }
         change(user) { $0.forgetPermit(of: date) }
     }
 
-    /// Ends the doubt about the time permit of the day `date`, because a login with it has succeeded.
+    /// Removes the note that the time permit of the day `date` may be wrong, because a login with this permit has
+    /// succeeded.
     private func trustPermit(of date: Int32, _ user: User) {
         guard date > 0, user.record.doubtedPermitDate == date else { return }
         change(user) { $0.doubtedPermitDate = nil }
@@ -199,8 +200,8 @@ extension Core {
         return failure.map { verdict.with(adding: $0.text) } ?? verdict
     }
 
-    /// Unblocks the user. The server has judged a PIN of the identity, so the identity is no longer blocked there. A
-    /// failure to store this is ignored.
+    /// Unblocks the user in memory and in the store. The server has told whether a PIN is right or wrong, so the
+    /// identity is no longer blocked at the server. A failure of the store is ignored.
     private func unblock(_ user: User) {
         guard user.state == .blocked else { return }
         change(user) { $0.unblock() }

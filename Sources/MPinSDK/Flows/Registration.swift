@@ -179,15 +179,15 @@ extension Core {
         return given
     }
 
-    /// Fetches the shares for the offer's tickets and returns the client secret.
+    /// Fetches the shares for which `offer` contains tickets, and returns the client secret, the sum of all shares.
     fileprivate func secret(
         of offer: ShareOffer, _ user: User, _ wire: any Wire, _ caller: Caller
     ) throws(SDKError) -> SecretBytes {
         do throws(SDKError) {
             return try assemble(offer.redeemed(over: wire, caller), "client secret shares")
         } catch {
-            // The authority has refused the ticket and would refuse it again. The offer is dropped, so that the next
-            // call gets a new offer.
+            // The authority has refused the ticket and would refuse it again. The offer, which contains the ticket, is
+            // dropped, so that the next call asks the server for a new offer.
             if error.status == .requestExpired || error.status == .httpRequestError {
                 user.update { $0.registration = nil }
             }

@@ -91,9 +91,9 @@ extension Core {
             dtas: credential.dtas ?? "")
     }
 
-    /// Ends the use of a signing identity after its last attempt. Usually the signing identity is removed, and the
-    /// login identity stays, because it has its own attempts. If both are the same identity, the user is blocked
-    /// instead.
+    /// Ends the use of a signing identity after the last wrong PIN that the server allows. Usually the signing identity
+    /// is removed, and the login identity stays, because it has its own attempts. If both are the same identity, the
+    /// user is blocked instead.
     private func endSigning(_ user: User, _ signing: UserRecord.Signing, _ verdict: SDKError) -> SDKError {
         if signing.mpinID == user.mpinID { return block(user, verdict, permitDate: 0) }
         do throws(SDKError) {

@@ -24,7 +24,8 @@ package enum StoreFormat {
         package var records: [UserRecord] = []
         /// The number of lines that could not be read or that are missing.
         package var damaged = 0
-        /// The generation in the last line. Nil if the last line is missing, and in format 1.
+        /// The generation, a number that grows with every change, in the last line. Nil if the last line is missing,
+        /// and in format 1.
         var generation: UInt64?
         var derivation: Argon2id?
     }

@@ -6,7 +6,8 @@ package final class UserStore: Sendable {
     private let storage: any Storage
     private let key: StoreKey
     private let random: RandomSource
-    /// The highest generation that was read or written. A store with a lower generation is an old copy.
+    /// The highest generation (see ``StoreFormat``) that was read or written. A store with a lower generation is an old
+    /// copy.
     private let newest = Locked<UInt64>(0)
 
     package init(storage: any Storage, key: StoreKey, random: @escaping RandomSource = systemRandom) {
@@ -102,7 +103,8 @@ package final class UserStore: Sendable {
         if let blob { content = try StoreFormat.decode(blob, key: key) }
         try newest.withLock { newest throws(SDKError) in
             if blob == nil, storage.mayBeEmptied { newest = 0 }
-            // A store without a generation could be of any age, so it counts as generation 0.
+            // A store whose last line is missing, or of format 1, has no generation. It could be of any age, so it
+            // counts as generation 0.
             let generation = content.generation ?? 0
             guard generation >= newest else {
                 let reason = blob == nil ? "is gone" : "has lost its end, or an old copy has taken its place"

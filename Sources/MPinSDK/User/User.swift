@@ -18,7 +18,8 @@ package final class User: Sendable {
         /// The server's message to the person at the start of the registration.
         var notice = ""
         var login: Login?
-        /// Whether the user has logged in since this process has loaded the user. If so, the next login needs no start.
+        /// Whether the user has logged in since this process has loaded the user. If so, the next login needs no
+        /// ``SDK/startAuthentication(_:)``.
         var hasLoggedIn = false
         var authData = ""
         /// What is needed to end the session of the last login.
@@ -32,7 +33,8 @@ package final class User: Sendable {
 
     /// The data that a registration collects between its steps; never stored.
     struct Registration {
-        /// The shares that have come, and tickets for the others. Nil when all shares are there.
+        /// The shares that have arrived, and the tickets with which the others are fetched. Nil when all shares have
+        /// arrived.
         var offer: ShareOffer?
         /// The sum of all shares.
         var clientSecret: SecretBytes?

@@ -101,8 +101,9 @@ package struct UserRecord: Codable, Sendable, Equatable {
         return UserLifecycle(state: state)
     }
 
-    /// The wire over which the identity was registered. Old records have no `registeredMFA`. Only MFA servers name a
-    /// customer, but not all of them do, so a customer shows an MFA server and its absence shows nothing.
+    /// The protocol over which the identity was registered. Old records have no `registeredMFA`. Only MFA servers name
+    /// a customer, so a record with a customer comes from an MFA server. Some MFA servers name none, so a record
+    /// without a customer may come from either kind of server.
     var wire: WireName {
         get { registeredMFA == true || customerID?.isEmpty == false ? .mfa : .milagro }
         set { registeredMFA = newValue == .mfa ? true : nil }
@@ -148,13 +149,14 @@ package struct UserRecord: Codable, Sendable, Equatable {
     /// Blocks the identity after its last attempt. The token stays, because the operator may unblock the identity.
     mutating func block() { state = UserState.blocked.name }
 
-    /// Forgets the cached share of the time permit and notes that the permit of the day `date` is doubted. The share
-    /// may be wrong, and with a wrong share every PIN counts as wrong, so the next login fetches the share again.
+    /// Forgets the cached share of the time permit, because it may be wrong, and notes the day `date` of the permit.
+    /// With a wrong share every PIN counts as wrong, so the next login fetches the share again.
     mutating func forgetPermit(of date: Int32) {
         permit = nil
         if date > 0 { doubtedPermitDate = date }
     }
 
-    /// Unblocks the identity. The server has judged a PIN of it, so it is no longer blocked there.
+    /// Unblocks the identity, because the server has told whether a PIN is right or wrong, which it does not do for an
+    /// identity that it blocks.
     mutating func unblock() { if state == UserState.blocked.name { state = UserState.registered.name } }
 }

@@ -14,7 +14,7 @@ public enum UserState: Int32, Sendable, CaseIterable {
     /// the user, logins work again.
     case blocked = 5
 
-    /// The name in the store and in the old client cores.
+    /// The name in the store and in the client cores of Milagro and MIRACL.
     package var name: String {
         switch self {
         case .invalid: "INVALID"

@@ -2,7 +2,7 @@ import MPinHTTP
 import MPinSecrets
 import MPinWire
 
-/// A server and the wires that it may use.
+/// A server and the protocols that it may use (``Wire``).
 struct Backend: Sendable {
     /// The base URL of the server, without trailing slash.
     let url: String
@@ -13,8 +13,8 @@ struct Backend: Sendable {
     private let milagro: MilagroWire
     private let mfa: MilagroWire
 
-    /// The client settings of Milagro's servers and of MIRACL's MFA servers look alike, so both wires are made. The
-    /// registration of each user decides which one is used.
+    /// The client settings of Milagro's servers and of MIRACL's MFA servers look alike, so the objects of both
+    /// protocols are made. The registration of each user decides which one is used.
     init(url: String, settings: JSONValue) throws(SDKError) {
         self.url = url
         self.settings = try WireSettings(url: url, settings: settings)
@@ -22,7 +22,7 @@ struct Backend: Sendable {
         mfa = MilagroWire(settings: self.settings, dialect: .mfa)
     }
 
-    /// The wire with that name, for a user who was registered over it.
+    /// The protocol with that name, for a user who was registered over it.
     func wire(_ name: WireName) -> any Wire {
         switch name {
         case .milagro: milagro
@@ -30,7 +30,7 @@ struct Backend: Sendable {
         }
     }
 
-    /// The wire for requests without a user, in which the wires do not differ.
+    /// The protocol for requests without a user, which are the same in all protocols.
     var wire: any Wire { milagro }
 
     /// The member `name` of the settings as text. A path becomes an absolute URL, another string stays as it is, and

@@ -58,7 +58,7 @@ struct Caller {
         return try answer(call, request).body
     }
 
-    /// Decodes `answer` as a message of the wire.
+    /// Decodes the JSON text `answer` as a `Message`.
     func decode<Message: Decodable>(_ call: ServerCall, _ answer: SecretBytes) throws(SDKError) -> Message {
         do {
             return try JSON.decode(from: answer.span)

@@ -61,7 +61,7 @@ struct LoginAnswer {
     }
 
     /// The one-time password from pass 2, with the times from the application's answer. A password without times is
-    /// kept, too, as in the old client cores.
+    /// kept, too, as in Milagro's client cores.
     var otp: OTP {
         guard case .string(let code) = pass2["OTP"], isCode(code) else { return OTP(status: .flowError) }
         let (expires, now) = (number("expireTime"), number("nowTime"))

@@ -3,25 +3,27 @@ import MPinHTTP
 import MPinSecrets
 import MPinWire
 
-/// The wire of Milagro's servers and of ours and, in another dialect, of MIRACL's MFA servers. The client settings
+/// The protocol of Milagro's servers and of ours and, in another dialect, of MIRACL's MFA servers. The client settings
 /// contain the URLs. Two authorities make the secrets. The server passes on the share of the first authority, and the
 /// client asks the second one itself.
 struct MilagroWire: Wire {
     let settings: WireSettings
     let dialect: Dialect
 
-    /// The differences between both kinds of servers.
+    /// The differences between Milagro's servers and MIRACL's MFA servers.
     struct Dialect: Sendable {
         /// The kind of the registration request. It determines what the HTTP statuses of the answers mean.
         let register: ServerCall
-        /// The kind of the signature request, with the same purpose.
+        /// The kind of the request for the first share of the client secret. It determines what the HTTP statuses of
+        /// the answers mean.
         let signature: ServerCall
         /// Whether every server of this kind gives codes that register another device. If false, only servers that say
         /// so in their settings give them.
         let hasRegistrationCodes: Bool
 
         static let milagro = Dialect(register: .register, signature: .signature, hasRegistrationCodes: false)
-        /// In this dialect the HTTP status 404 of both requests means that the registration has expired.
+        /// In this dialect the HTTP status 404 of the requests `register` and `signature` means that the registration
+        /// has expired.
         static let mfa = Dialect(register: .registerMFA, signature: .signatureMFA, hasRegistrationCodes: true)
     }
 

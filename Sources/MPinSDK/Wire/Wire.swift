@@ -11,9 +11,9 @@ package enum WireName: Sendable, CaseIterable {
     case mfa
 }
 
-/// The requests and answers of one protocol, and what the backend's settings say about them. The states of users and
-/// the store are the business of the flows and not of a wire. Each function sends one request unless its comment says
-/// otherwise. A function that fails throws the status that the answer means for that request.
+/// The requests and answers of one protocol, and what the backend's settings say about them. A wire knows neither the
+/// states of users nor the store; the operations of ``SDK`` handle these. Each function sends one request unless its
+/// comment says otherwise. A function that fails throws the status that the answer means for that request.
 protocol Wire: Sendable {
     /// The number of digits of a PIN; nil if the server does not say.
     var pinLength: Int? { get }
@@ -26,7 +26,7 @@ protocol Wire: Sendable {
 
     /// Asks the server to mail a code that verifies the user id.
     func startVerification(_ request: VerificationRequest, _ caller: Caller) throws(SDKError)
-    /// Sends the code of the mail.
+    /// Sends the code that the mail contained.
     func finishVerification(
         _ request: ConfirmationRequest, _ caller: Caller
     ) throws(SDKError) -> ConfirmationResponse
@@ -48,7 +48,7 @@ protocol Wire: Sendable {
     /// Gets today's time permit and the date, in days since 1970-01-01 UTC.
     func timePermit(_ mpinID: String, _ caller: Caller) throws(SDKError) -> (date: Int32, offer: ShareOffer)
 
-    /// Gets the share for a ticket.
+    /// Gets the share from the authority to which the ticket leads.
     func share(_ ticket: Ticket, _ caller: Caller) throws(SDKError) -> Share
     /// Gets the share from a static storage; nil if the ticket names none, or if the answer is not a point.
     func storedShare(_ ticket: Ticket, until deadline: Deadline, _ caller: Caller) throws(SDKError) -> Share?

@@ -18,13 +18,22 @@ package struct Audit: Sendable {
     /// The address of the client whose request is being served. It is written into the audit lines of the request.
     @TaskLocal static var origin: IPAddress?
 
-    /// A value that writes into the same log for another part of this process.
+    /// The name of the admin token of the request that is being served. It is written into the audit lines of the
+    /// request.
+    @TaskLocal static var token: String?
+
+    /// The files of the log. Nil if there is no log.
+    var place: AuditPlace? { log?.place }
+
+    /// Returns an `Audit` that writes into the same log, with `part` as the part of the server in its lines.
     func of(_ part: String) -> Audit { Audit(log, part: part, logger: logger) }
 
     /// Writes an event. If the log cannot be written, logins continue, and the failure is reported in the server's
     /// other log.
     package func record(_ event: AuditEvent) {
         guard let log else { return }
+        var event = event
+        if let token = Self.token { event.details.append(("token", token)) }
         do { try log.append(event, part: part, origin: Self.origin?.description) } catch { report(error, event.name) }
     }
 

@@ -1,4 +1,4 @@
-import MPinOpenID
+package import MPinOpenID
 package import MPinService
 package import MPinStore
 
@@ -46,7 +46,7 @@ extension AuditEvent {
         AuditEvent("registration-confirmed", Subject(identity: id.key, user: user))
     }
 
-    /// The owner of the link in the mail has deleted the registration.
+    /// Somebody has deleted an unfinished registration by the link in the activation mail.
     static func registrationDeleted(_ id: MPinID, user: String) -> AuditEvent {
         AuditEvent("registration-deleted", Subject(identity: id.key, user: user))
     }
@@ -102,7 +102,58 @@ extension AuditEvent {
         return AuditEvent(name, subject, [("client", client), ("grant", grant)], isDurable: name == "tokens-revoked")
     }
 
-    /// Wrong PINs have blocked an identity. `until`: when the block ends; nil if only the operator can end it.
+    /// Somebody asked the admin API for an operation without a valid token.
+    static func adminRefused(_ operation: String) -> AuditEvent {
+        AuditEvent("admin-refused", nil, [("operation", operation)])
+    }
+
+    /// A program asked whether the one-time password of a user is right.
+    static func passwordChecked(user: String, isRight: Bool) -> AuditEvent {
+        AuditEvent("otp-checked", Subject(identity: "", user: user), [("right", String(isRight))])
+    }
+
+    /// A browser session of the OpenID provider was ended (`session-ended`), or the tokens of a user that outlive sessions
+    /// were revoked (`tokens-revoked`). `cause` says by whom.
+    package static func loggedOut(_ notice: LogoutNotice, by cause: LogoutCause) -> AuditEvent {
+        let name = notice.sessionID == nil ? "tokens-revoked" : "session-ended"
+        return AuditEvent(name, subject(notice), [("by", cause.rawValue)], isDurable: notice.sessionID == nil)
+    }
+
+    /// A client has not accepted any logout token, so its users may still be logged in there.
+    static func clientNotTold(_ client: String, _ notice: LogoutNotice) -> AuditEvent {
+        AuditEvent("client-not-told", subject(notice), [("client", client)])
+    }
+
+    private static func subject(_ notice: LogoutNotice) -> Subject {
+        Subject(identity: MPinID(hex: notice.mpinID)?.key ?? "", user: notice.userID)
+    }
+
+    /// Something has happened to the profile of a user: `profile-changed` or `email-verified`. `members`: what was
+    /// changed. `by`: `user` or `operator`.
+    static func profile(_ name: String, user: String, members: [String] = [], by actor: String) -> AuditEvent {
+        let changed = members.isEmpty ? [] : [("members", members.joined(separator: " "))]
+        return AuditEvent(name, Subject(identity: "", user: user), changed + [("by", actor)], isDurable: true)
+    }
+
+    /// The user has withdrawn the consent to a client.
+    static func consentWithdrawn(user: String, client: String) -> AuditEvent {
+        AuditEvent("consent-withdrawn", Subject(identity: "", user: user), [("client", client)], isDurable: true)
+    }
+
+    /// A client of the OpenID provider has revoked its tokens.
+    static func tokensRevoked(by client: String, _ login: UserLogin) -> AuditEvent {
+        let subject = Subject(identity: MPinID(hex: login.mpinID)?.key ?? "", user: login.userID)
+        return AuditEvent("tokens-revoked", subject, [("client", client), ("by", "client")], isDurable: true)
+    }
+
+    /// The OpenID provider has refused a client's request, because of a wrong secret, code or token, or because the
+    /// client may not have what it asks for. `client`: its id, right or wrong; empty if the request names none.
+    static func tokensRefused(client: String, error: String) -> AuditEvent {
+        AuditEvent("tokens-refused", nil, [("client", client), ("error", error)])
+    }
+
+    /// Wrong PINs, or the operator, have blocked an identity. `until`: when the block ends; nil if only the operator
+    /// can end it.
     static func blocked(_ id: MPinID, user: String, until: Moment?) -> AuditEvent {
         AuditEvent(
             "blocked", Subject(identity: id.key, user: user), [("until", until?.iso ?? "unblocked")], isDurable: true)
@@ -142,6 +193,11 @@ extension AuditEvent {
 
     package static func revoked(_ id: MPinID, user: String) -> AuditEvent {
         AuditEvent("revoked", Subject(identity: id.key, user: user), isDurable: true)
+    }
+
+    /// An identity was deleted with its user. `identity`: hex of the SHA-256 of its M-Pin ID.
+    static func deleted(identity: String, user: String) -> AuditEvent {
+        AuditEvent("deleted", Subject(identity: identity, user: user), isDurable: true)
     }
 
     /// An operator has run a command about a user.

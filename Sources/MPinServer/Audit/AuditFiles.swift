@@ -19,7 +19,7 @@ struct AuditFiles {
     /// Files in the log's folder that a rotation tool has compressed.
     private(set) var packed: [String] = []
 
-    private static let packers = [".gz", ".xz", ".bz2", ".zst", ".lz4"]
+    static let packers = [".gz", ".xz", ".bz2", ".zst", ".lz4"]
 
     /// Reads the head of the log and all files of the log. The head stays locked until all files are open, so that no
     /// new file can be begun in between.
@@ -53,7 +53,7 @@ struct AuditFiles {
         }
     }
 
-    private static func namesBeside(_ place: AuditPlace) throws -> [String] {
+    static func namesBeside(_ place: AuditPlace) throws -> [String] {
         let folder = folder(of: place.log)
         let start = URL(fileURLWithPath: place.log).lastPathComponent + "."
         let names: [String]

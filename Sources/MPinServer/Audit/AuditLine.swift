@@ -51,8 +51,9 @@ struct AuditLine: Sendable, Equatable {
         constantTimeEqual(tag.span, Self.tag(body, previous: previous, key: key).span)
     }
 
-    /// Reads the event and the previous line's tag out of the line itself. Only the first line of a file and a line
-    /// after a loss contain that tag. Nil for other lines, or if the line's own tag is wrong.
+    /// Reads the event and the previous line's tag out of the line itself. Only the first line of a file and a `gap`
+    /// line, which stands where lines were lost, contain that tag. Nil for other lines, or if the line's own tag is
+    /// wrong.
     func resumes(key: SecretBytes) -> Resumption? {
         guard let members = try? JSONDecoder().decode(Resumption.self, from: Data(body + Array("}".utf8))),
             let previous = Hex.decode(members.previous), follows(previous, key: key)
@@ -61,7 +62,7 @@ struct AuditLine: Sendable, Equatable {
     }
 
     struct Resumption: Decodable {
-        /// The event: `continued` at the start of a file, `gap` after a loss.
+        /// The event: `continued` in the first line of a file, `gap` where lines were lost.
         let event: String
         let previous: String
     }

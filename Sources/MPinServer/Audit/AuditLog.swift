@@ -42,7 +42,7 @@ package final class AuditLog: Sendable {
             close(head)
             throw error
         }
-        // This checks the log and the head now, and not only at the first event.
+        // Checks the log and the head now, so that an unusable log is reported at the start and not at the first event.
         try locked { _, _ in }
     }
 
@@ -60,8 +60,8 @@ package final class AuditLog: Sendable {
     }
 
     /// Puts an event into a queue and returns before it is written, so that the time of an answer does not reveal
-    /// whether a line is written. Events that are recorded later come after it in the log. If it cannot be written,
-    /// `failed` is called with the error.
+    /// whether a line is written. Events that are recorded later come after this one in the log. If the event cannot be
+    /// written, `failed` is called with the error.
     func appendSoon(
         _ event: AuditEvent, part: String, origin: String?, failed: @escaping @Sendable (any Error) -> Void
     ) {
@@ -110,7 +110,8 @@ package final class AuditLog: Sendable {
         var members = [("time", clock().isoWithMicroseconds + "Z"), ("part", part), ("event", event.name)]
         if let subject = event.subject {
             members.append(("identity", subject.identity))
-            if !subject.user.isEmpty { members.append(("user", place.name(subject.user))) }
+            let name = subject.user.isEmpty ? "" : place.name(subject.user)
+            if !name.isEmpty { members.append(("user", name)) }
         }
         if let origin { members.append(("from", origin)) }
         return Entry(members: members + event.details, isDurable: event.isDurable)
@@ -188,7 +189,8 @@ extension AuditLog {
         let (text, start) = (line.text, head.size)
         guard Glibc.write(files.log, text, text.count) == text.count else {
             let code = errno
-            // The part of the line that was written is cut off again, because it would look like a manipulation.
+            // If only a part of the line could be written, it is cut off again, because it would look like a
+            // manipulation.
             ftruncate(files.log, off_t(start))
             throw AuditError.system(place.log, code == 0 ? ENOSPC : code)
         }

@@ -9,6 +9,9 @@ package struct AuditPlace: Sendable {
         /// A keyed hash, which is the same in all lines of one user. Without the key nobody can find the user by
         /// hashing names.
         case hashed
+        /// Not at all. A line has only the SHA-256 of the M-Pin ID, which contains random bytes. So when a user is
+        /// deleted, nothing is left that leads from the lines to the user.
+        case identities
     }
 
     package let log: String
@@ -29,11 +32,12 @@ package struct AuditPlace: Sendable {
         self.users = users
     }
 
-    /// The name by which the log's lines call `user`.
+    /// The name by which the log's lines call `user`. Empty if they have no names of users.
     package func name(_ user: String) -> String {
         let user = UserID.normal(user)
         return switch users {
         case .plain: user
+        case .identities: ""
         case .hashed: Hex.encode(Array(HMACSHA256.tag(Array("libmpin audit user\n\(user)".utf8), key: key).prefix(16)))
         }
     }

@@ -33,7 +33,7 @@ final class PermitAudit: Sendable {
         let (now, name) = (clock(), "\(status) \(id.key)")
         let isNew = interval.withLock { interval in
             interval.start = interval.start ?? now
-            // This look-up is made for unregistered IDs, too, so that they take the same time.
+            // This look-up is made for unregistered IDs, too, so that requests for them take as long as for others.
             let isSeen = interval.seen.contains(name)
             guard user != nil else {
                 interval.strangers += 1

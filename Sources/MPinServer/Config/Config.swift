@@ -14,10 +14,10 @@ package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
         self.port = port
     }
 
-    /// Whether only this machine can reach it.
+    /// Whether only this machine can reach a listener at this address.
     package var isLoopback: Bool { host == "localhost" || IPAddress(host)?.isLoopback ?? false }
 
-    /// Whether it means all addresses of this machine.
+    /// Whether the host stands for all addresses of this machine.
     var isEverywhere: Bool { host == "0.0.0.0" || host == "::" }
 
     /// Reads a text of the form `HOST:PORT`.
@@ -49,7 +49,7 @@ package struct TrustAuthorityConfig: Sendable {
     package var requestKey: SecretBytes
     /// Origins of browser pages that may call this D-TA; `*` stands for all.
     package var allowOrigin: [String] = []
-    /// The credentials of an old RPS. If set, its requests, which are signed with them, are accepted, too.
+    /// The credentials of a Milagro RPS. If set, its requests, which are signed with them, are accepted, too.
     package var legacy: LegacyCredentials?
     package var limits = Limits()
     package var clock: Clock = Moment.now
@@ -75,7 +75,7 @@ package struct TrustAuthorityLink: Sendable {
     package var url: String
     /// Base URL for clients, or a path if they reach the D-TA through this server; nil if clients do not use this D-TA.
     package var publicURL: String?
-    /// The ``TrustAuthorityConfig/requestKey`` of that D-TA.
+    /// The key with which the RPS signs its requests to the D-TA (``TrustAuthorityConfig/requestKey``).
     package var requestKey: SecretBytes
 
     package init(name: String, index: Int, url: String, publicURL: String? = nil, requestKey: SecretBytes) {
@@ -110,13 +110,13 @@ package struct RelyingPartyServiceConfig: Sendable {
     package var activationKey: SecretBytes
     /// The D-TAs in the order of their indices. The RPS asks the first for shares, and clients ask the others.
     package var authorities: [TrustAuthorityLink]
-    /// The credentials for old D-TAs. If set, all D-TAs are old ones, and requests to them are signed with these
+    /// The credentials for Milagro's D-TAs. If set, all D-TAs are Milagro's, and requests to them are signed with these
     /// credentials.
     package var legacy: LegacyCredentials?
     /// The complete URL of the RPA's /mpinVerify.
     package var verifyURL: String
     /// A key that is shared with the RPA and signs the bearer tokens of both directions. Nil if the RPA has no key,
-    /// because it is an old one or runs on this machine. An old RPA knows only one URL, so without a key the private
+    /// because it is Milagro's or runs on this machine. Milagro's RPA knows only one URL, so without a key the private
     /// listener also serves the public paths.
     package var rpaKey: SecretBytes?
     /// Whether the private listener requires the RPA's bearer token.
@@ -142,7 +142,7 @@ package struct RelyingPartyServiceConfig: Sendable {
     package var baseURL = ""
     /// The complete URL of the RPA's /mpinPermitUser, which is asked before each time permit; nil: it is not asked.
     package var permitURL: String?
-    /// Whether the RPS stores D-TA 2's permit shares and hands them out itself, as the old permit storage did.
+    /// Whether the RPS stores D-TA 2's permit shares and hands them out itself, as Milagro's permit storage did.
     package var storePermits = false
     /// Headers of a client's register request that are passed on to the RPA; `*` stands for all.
     package var forwardUserHeaders: [String] = []
@@ -170,7 +170,7 @@ package struct RelyingPartyServiceConfig: Sendable {
     /// The name that a phone shows after it has read a QR code.
     package var serviceName = ""
     package var serviceIconURL = ""
-    /// The next two are hints for clients, which the server does not use.
+    /// `setDeviceName` and `useNFC` are hints in the client settings. Only clients use them.
     package var setDeviceName = false
     package var useNFC = false
     package var limits = Limits()
@@ -192,7 +192,7 @@ package struct RelyingPartyServiceConfig: Sendable {
 }
 
 extension RelyingPartyServiceConfig {
-    /// The settings that do not depend on a wire.
+    /// The rules of registrations and logins, which are the same for all wire protocols.
     var rules: ServiceRules {
         var rules = ServiceRules()
         rules.attempts = attempts
@@ -232,8 +232,8 @@ package struct RelyingPartyApplicationConfig: Sendable {
     /// Signs activation links; 32 bytes.
     package var linkKey: SecretBytes
     /// A key of 32 bytes that is shared with the RPS and signs the bearer tokens of both directions. Nil if the RPS has
-    /// no key, because it is an old one or runs on this machine. An old RPS has one listener for its public and private
-    /// paths.
+    /// no key, because it is Milagro's or runs on this machine. Without a key, the RPA sends its requests about waiting
+    /// browsers to the RPS's public paths, because Milagro's RPS has no private paths for them.
     package var rpsKey: SecretBytes?
     package var delivery: MailDelivery
     /// A text for users who register while no way to send mails is configured; nil: none.

@@ -4,8 +4,8 @@ import MPinService
 package enum Exposure: Sendable {
     /// Not protected, so only loopback addresses are allowed.
     case loopback
-    /// Protected by TLS 1.2 or later in this process. The proxies are trusted to name a caller's address; an RPA on
-    /// another machine is one.
+    /// Protected by TLS 1.2 or later in this process. The proxies are trusted to name a caller's address. An RPA on
+    /// another machine may be one of these proxies.
     case tls(TLSIdentity, TrustedProxies = TrustedProxies())
     /// Protected by these proxies: they receive TLS and pass its contents on without TLS.
     case behindProxy(TrustedProxies)

@@ -2,7 +2,7 @@ package import MPinService
 
 /// All limits of the server.
 package struct Limits: Sendable {
-    /// The limits of registrations and logins, for all wires.
+    /// The limits of registrations and logins, which are the same for all wire protocols.
     package var service = ServiceLimits()
     /// Largest request body in bytes. A larger one gets 413.
     package var bodyBytes = 64 * 1024
@@ -35,11 +35,11 @@ package struct Limits: Sendable {
     /// the connections is left: an eighth for phones that wait for their pages, and an eighth for clients that do not
     /// wait.
     package var waitingPages: Int { connections - connections / 4 }
-    /// The largest number of these pages from one address.
+    /// The largest number of login pages from one address that wait for their phones at one listener.
     package var waitingPagesPerAddress: Int { connectionsPerAddress - connectionsPerAddress / 4 }
     /// The largest number of phones that wait for their pages at one listener; further ones get 503.
     package var waitingPhones: Int { max(1, connections / 8) }
-    /// The largest number of these phones from one address.
+    /// The largest number of phones from one address that wait for their pages at one listener.
     package var waitingPhonesPerAddress: Int { max(1, connectionsPerAddress / 8) }
     /// The largest number of requests of one listener that are processed at the same time. Further ones get 503. Half
     /// of the places are kept for logins that have begun.

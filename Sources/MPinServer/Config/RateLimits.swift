@@ -6,11 +6,11 @@ package struct RateLimits: Sendable {
     package var registerAddress: RateLimit?
     /// Registrations of one user id. They are limited because each may send a mail to that user.
     package var registerIdentity: RateLimit?
-    /// Time permits, passes and authentications from one address.
+    /// Requests of logins (time permit, pass 1, pass 2, redeeming the token) from one address.
     package var loginAddress: RateLimit?
-    /// Passes and time permits for one M-Pin ID, known or not.
+    /// Requests of logins (time permit, pass 1, pass 2) for one M-Pin ID, registered or not.
     package var loginIdentity: RateLimit?
-    /// Access numbers, QR codes and phones' reports on them, from one address.
+    /// Requests for access numbers and QR codes, and phones' reports about these, from one address.
     package var accessAddress: RateLimit?
     /// Requests by which login pages ask for the state of their phones, from one address. Pages send many of them, so
     /// they have a limit of their own and do not use up the limit for new pages.
@@ -24,6 +24,11 @@ package struct RateLimits: Sendable {
     /// one address, `tokenClient` for one client.
     package var tokenAddress: RateLimit?
     package var tokenClient: RateLimit?
+    /// Requests to the admin API without a valid token, from one address.
+    package var adminAddress: RateLimit?
+    /// Codes of devices that are typed at the OpenID provider, right or wrong, from one address. They are short, so this
+    /// keeps people from guessing them.
+    package var deviceAddress: RateLimit?
 
     package init() {}
 
@@ -39,6 +44,8 @@ package struct RateLimits: Sendable {
         limits.authorityIdentity = RateLimit("60/60")
         limits.tokenAddress = RateLimit("60/60")
         limits.tokenClient = RateLimit("60/60")
+        limits.adminAddress = RateLimit("30/60")
+        limits.deviceAddress = RateLimit("20/60")
         return limits
     }()
 

@@ -1,7 +1,7 @@
 import NIOPosix
 
-/// Runs tasks on the event loops, so that one thread reads, answers and writes a request. Changing to a thread of
-/// another pool and back costs more than most handlers.
+/// Runs tasks on the event loops, so that one thread reads a request, handles it and writes the answer. Changing to a
+/// thread of another pool and back costs more than most handlers.
 ///
 /// Handlers must not block. Calls to other servers run on threads of their own (``Workers``), and so do syncs to the
 /// disk. A pairing takes a quarter of a millisecond and may run on the event loop.

@@ -5,6 +5,7 @@ import MPinOpenID
 import MPinSecrets
 import MPinService
 package import MPinStore
+import NIOConcurrencyHelpers
 import ServiceLifecycle
 
 /// The parts that one process runs: any of the D-TAs, the RPS and the RPA.
@@ -49,6 +50,8 @@ package struct Daemon: Service {
     private let health = Health()
     private let rates: RateLimiter
     private let hasRunBefore: Bool
+    /// What the admin API works on. Nil until the RPS has started.
+    private let adminResources = NIOLockedValueBox<AdminResources?>(nil)
 
     package init(_ parts: Parts, logger: Logger, onReady: @escaping @Sendable () -> Void = {}) {
         self.parts = parts
@@ -115,7 +118,8 @@ package struct Daemon: Service {
             }
             let application = try daemon.parts.rpa.map { config in
                 let store = try daemon.opened(config.shortLived) { try $0.shortLived() }
-                return RelyingPartyApplication(config, store: store, local: server?.milagro)
+                return RelyingPartyApplication(
+                    config, store: store, local: server?.milagro, openID: server?.openID)
             }
             let stores = (server?.stores ?? []) + [application?.store].compactMap(\.self)
             var services: [any Service] = [Collector(stores: stores, permitAudit: server?.permitAudit, daemon: daemon)]
@@ -125,8 +129,9 @@ package struct Daemon: Service {
                 services.append(KeyWatch(ring: service.keyRing, seconds: seconds, logger: daemon.logger))
                 if let watch = service.permitWatch { services.append(watch) }
             }
-            if let provider = server?.openID?.provider {
-                services.append(SigningKeyWatch(provider: provider, logger: daemon.logger))
+            if let openID = server?.openID {
+                services.append(SigningKeyWatch(provider: openID.provider, logger: daemon.logger))
+                services.append(BackChannelWatch(channel: openID.backChannel, logger: daemon.logger))
             }
             services += try daemon.privateListeners(server, application, readiness)
             services += try daemon.publicListeners(server, application, readiness)
@@ -165,7 +170,7 @@ extension Daemon {
     }
 
     /// Reports that a D-TA had no database and has made a new master share. That is normal at the first start. If the
-    /// audit log has lines, this is not the first start, so the database was perhaps lost, or another one was meant.
+    /// audit log has lines, this is not the first start, so perhaps the database was lost or its path is wrong.
     private func reportNewShare(_ config: TrustAuthorityConfig) {
         parts.audit.of(config.name).record(.shareMade)
         let place: Logger.Metadata = ["part": "\(config.name)", "database": "\(config.database)"]
@@ -177,7 +182,7 @@ extension Daemon {
             metadata: place)
     }
 
-    /// The service of the RPS, and the faces through which clients reach it.
+    /// The service of the RPS, and its HTTP interfaces (``Face``), one for each wire protocol.
     private struct ServiceParts: Sendable {
         let config: RelyingPartyServiceConfig
         let service: AuthenticationService
@@ -189,7 +194,7 @@ extension Daemon {
 
         let openID: OpenIDFace?
 
-        /// All faces of the service. That of MIRACL Trust will be added here.
+        /// All HTTP interfaces of the service. The one for the MIRACL Trust protocol will be added here.
         var faces: [any Face] { [milagro] + (openID.map { [$0] } ?? []) }
     }
 
@@ -216,13 +221,15 @@ extension Daemon {
             signals: try opened(config.signals) { try $0.signals() }, keyRing: keyRing, permitWatch: watch,
             authorities: authorities, permission: config.permission,
             observer: audit.note)
+        adminResources.withLockedValue { $0 = AdminResources(parts, config, service, durable) }
+        let openID = try await openID(config, service, durable: durable, shortLived: shortLived)
+        var milagro = MilagroFace(
+            config, service: service, appID: config.legacy?.appID ?? appID, rates: rates, metrics: metrics)
+        if let openID { milagro.authorizationCode = { try await openID.code(authOTT: $0, wid: $1) } }
         return ServiceParts(
-            config: config, service: service,
-            milagro: MilagroFace(
-                config, service: service, appID: config.legacy?.appID ?? appID, rates: rates, metrics: metrics),
+            config: config, service: service, milagro: milagro,
             gate: parts.gatesAuthority ? authorities.last.map { AuthorityGate(authority: $0.peer) } : nil,
-            permitAudit: audit.permits, stores: [durable, shortLived],
-            openID: try await openID(config, service, durable: durable, shortLived: shortLived))
+            permitAudit: audit.permits, stores: [durable, shortLived], openID: openID)
     }
 
     private func openID(
@@ -314,9 +321,13 @@ extension Daemon {
 
     private func adminListener(_ readiness: Readiness) throws -> Listener? {
         guard let address = parts.adminListen else { return nil }
+        let gate = AdminGate(address, adminResources, parts, rates: rates, metrics: metrics)
         return try Listener(
-            "admin", address, edge: edge(address, limits).inside, readiness: readiness, logger: logger,
-            routes: AdminRoutes(health: health, metrics: metrics).add)
+            "admin", address, edge: edge(address, limits).inside, readiness: readiness, logger: logger
+        ) { router in
+            AdminRoutes(health: health, metrics: metrics).add(to: router)
+            if parts.rps != nil { gate.addRoutes(to: router) }
+        }
     }
 
     fileprivate var clock: Clock { parts.rps?.clock ?? parts.rpa?.clock ?? Moment.now }

@@ -25,7 +25,7 @@ struct APIError: Error {
         let name = status == .notFound ? "M-Pin authentication server" : nil
         var response = Response.json(
             ErrorResponse(message: message, service_name: name, attemptsLeft: attemptsLeft), status: status)
-        // Old servers send this header with every 401 (wire section 2).
+        // Milagro's servers send this header with every 401 (wire section 2).
         if status == .unauthorized { response.headers[.wwwAuthenticate] = "Authenticate" }
         if let retryAfter { response.headers[.retryAfter] = String(retryAfter) }
         return response

@@ -48,6 +48,12 @@ struct ForwardingClient: Sendable {
         }
     }
 
+    /// Sends a request once, on a new connection, and returns the status of its answer. The body is not read.
+    func status(of request: HTTPClientRequest, seconds: Int) async throws -> UInt {
+        let deadline = NIODeadline.now() + .seconds(Int64(seconds))
+        return try await Self.fresh.execute(request, deadline: deadline).status.code
+    }
+
     private static func answer(
         _ client: HTTPClient, _ request: HTTPClientRequest, _ deadline: NIODeadline
     ) async throws -> Answer {

@@ -52,7 +52,7 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
 
     var isIPv4: Bool { high == 0 && low >> 32 == 0xffff }
 
-    /// Whether it is in 127.0.0.0/8 or is ::1.
+    /// Whether the address is in 127.0.0.0/8 or is ::1.
     package var isLoopback: Bool { isIPv4 ? UInt8(truncatingIfNeeded: low >> 24) == 127 : high == 0 && low == 1 }
 
     /// The first `bits` of the 128 bits; the others are zero.

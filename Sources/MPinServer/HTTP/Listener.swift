@@ -91,7 +91,8 @@ struct Listener: Service {
             var response = try await router.respond(to: request, context: context)
             response.headers.append(date.field)
             do { try await writer.write(response: response.head, body: response.body) } catch is HTTPParserError {
-                // The framework would send an error answer, although a part of this answer was already sent.
+                // A part of this answer was already sent. After `HTTPParserError` the framework would send an error
+                // answer in addition; after this error it does not.
                 throw ChannelError.outputClosed
             }
         }

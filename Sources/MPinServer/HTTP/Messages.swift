@@ -56,8 +56,7 @@ extension Request {
     }
 
     /// Decodes JSON. Throws the HTTP status `failure` if it is not of the given type. An object must not have a member
-    /// twice (wire section 2): one program would use the first and another one the last, so that the checked value
-    /// would not be the used one.
+    /// twice (wire section 2): one program could check the first value of the member, and another program use the last.
     func decoded<T: Decodable>(
         _ type: T.Type, from body: ByteBuffer, or failure: HTTPResponse.Status = .badRequest
     ) throws -> T {
@@ -69,9 +68,9 @@ extension Request {
     enum Kind {
         /// A page that waits for a phone. It uses a connection, but no processor time.
         case page
-        /// A phone that waits for its page. It, too, uses only a connection.
+        /// A phone that waits for its page. It uses a connection, but no processor time.
         case phone
-        /// A later step of a login.
+        /// A step of a login after its first one.
         case endOfLogin
         case other
 

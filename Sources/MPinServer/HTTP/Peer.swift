@@ -2,7 +2,7 @@ import MPinHTTP
 import MPinSecrets
 import MPinWire
 
-/// Another part of the system, which this one calls over HTTP. The calls run on threads of ``Workers``.
+/// Another part of the system, which this process calls over HTTP. The calls run on threads of ``Workers``.
 struct Peer: Sendable {
     /// An answer with any status.
     struct Answer: Sendable {
@@ -11,7 +11,7 @@ struct Peer: Sendable {
         /// The seconds of `Retry-After`, if the answer has one.
         let retryAfter: Int?
 
-        /// The body decoded from JSON; nil for anything else.
+        /// The body, decoded from JSON; nil if it is not JSON of this type.
         func json<T: Decodable>(_ type: T.Type) -> T? {
             let body = body
             return try? JSON.decode(type, from: body.span)

@@ -7,7 +7,7 @@ import MPinStore
 /// is known or not.
 final class RateLimiter: Sendable {
     /// A group of requests that share their limits.
-    enum Group: String, Sendable { case register, login, access, poll, authority, token }
+    enum Group: String, Sendable { case register, login, access, poll, authority, token, admin, device }
 
     private let addresses: [Group: TokenBuckets]
     private let identities: [Group: RateLimit]
@@ -18,6 +18,7 @@ final class RateLimiter: Sendable {
         let addresses: [Group: RateLimit?] = [
             .register: limits.registerAddress, .login: limits.loginAddress, .access: limits.accessAddress,
             .poll: limits.pollAddress, .authority: limits.authorityAddress, .token: limits.tokenAddress,
+            .admin: limits.adminAddress, .device: limits.deviceAddress,
         ]
         let identities: [Group: RateLimit?] = [
             .register: limits.registerIdentity, .login: limits.loginIdentity, .authority: limits.authorityIdentity,

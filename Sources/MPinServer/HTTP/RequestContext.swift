@@ -11,6 +11,8 @@ struct RequestContext: Hummingbird.RequestContext {
     var remoteAddress: IPAddress?
     /// Whether the request came over TLS, here or at a trusted proxy.
     var isSecure = false
+    /// Whether a trusted proxy has sent the request, so that its headers about the browser's request count.
+    var isFromTrustedProxy = false
     /// The request's id. It is in the answer (`X-Request-Id`) and in every log line of this request.
     var requestID = Self.newID()
     /// The request's id under the name that the framework uses.

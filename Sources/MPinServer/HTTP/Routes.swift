@@ -14,8 +14,8 @@ extension Router where Context == RequestContext {
     }
 }
 
-/// A wire by which programs use the service. It reads requests and writes answers. It decides nothing: the service
-/// decides whether a PIN is right and what follows.
+/// The HTTP interface of the service for one wire protocol. It reads requests and writes answers. It decides nothing:
+/// the service decides whether a PIN is right and what follows.
 protocol Face: Sendable {
     /// Adds the routes for everybody.
     func addPublicRoutes(to router: Router<RequestContext>)

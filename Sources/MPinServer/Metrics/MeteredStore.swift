@@ -46,7 +46,8 @@ struct MeteredStore: Store {
 
     func check(at now: Moment) async throws { try await metered("check") { try await store.check(at: now) } }
 
-    /// Measures an operation. Errors that a change itself throws are not failures of the store and are not counted.
+    /// Measures an operation. Errors that the closure of a change throws are not failures of the store and are not
+    /// counted.
     private func metered<Result>(_ operation: String, _ work: () async throws -> Result) async throws -> Result {
         let start = ContinuousClock.now
         defer { metrics.observe(.storeSeconds, since: start, [operation]) }

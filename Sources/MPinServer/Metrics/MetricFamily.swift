@@ -12,6 +12,9 @@ enum MetricFamily: String, CaseIterable, Sendable {
     case storeErrors = "mpin_store_errors_total"
     case shortLivedItems = "mpin_live_sessions"
     case tokens = "mpin_token_requests_total"
+    case adminRequests = "mpin_admin_requests_total"
+    case logouts = "mpin_logouts_total"
+    case logoutTokens = "mpin_logout_tokens_total"
     case build = "mpin_build_info"
 
     var help: String {
@@ -28,6 +31,9 @@ enum MetricFamily: String, CaseIterable, Sendable {
         case .storeErrors: "Store operations that failed."
         case .shortLivedItems: "Short-lived items: running logins, tokens, access numbers."
         case .tokens: "Requests for OpenID tokens, by what they came to."
+        case .adminRequests: "Requests to the admin API, by operation and outcome."
+        case .logouts: "Browser sessions of the OpenID provider that were ended, by whom."
+        case .logoutTokens: "Logout tokens that clients accepted, or that were given up after several tries."
         case .build: "Always 1; the labels say what runs."
         }
     }
@@ -41,6 +47,9 @@ enum MetricFamily: String, CaseIterable, Sendable {
         case .blocked: ["block"]
         case .storeSeconds, .storeErrors: ["operation"]
         case .tokens: ["grant", "outcome"]
+        case .adminRequests: ["operation", "outcome"]
+        case .logouts: ["by"]
+        case .logoutTokens: ["outcome"]
         case .build: ["version"]
         case .overloaded, .registrations, .pairingSeconds, .shortLivedItems: []
         }

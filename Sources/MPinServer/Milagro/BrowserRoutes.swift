@@ -32,7 +32,7 @@ extension MilagroFace {
     }
 
     /// POST /codeStatus (wire section 6.12): stores a phone's report about its login for a browser. A report about an
-    /// unknown code is no error, because old clients expect this.
+    /// unknown code is no error, because Milagro's clients expect this.
     func codeStatus(_ request: Request) async throws -> Response {
         let body = try await request.json(CodeStatusRequest.self, limits)
         let isKnown = try await service.report(
@@ -42,18 +42,25 @@ extension MilagroFace {
     }
 
     /// The public POST /authenticate (wire section 6.8): the phone sends the token of its pass 2 and waits until the
-    /// RPA has decided about the login.
+    /// RPA has decided about the login. A phone that asks for an authorization code gets it at once, if an OpenID client
+    /// waits for it.
     func authenticateMobile(_ request: Request) async throws -> Response {
         let body = try await request.json(AuthenticateRequest.self, limits)
         guard case .string(let authOTT)? = body.mpinResponse["authOTT"] else {
             throw APIError(.badRequest, "Missing authOTT")
         }
-        switch try await service.present(authOTT.lowercased()) {
+        let token = authOTT.lowercased()
+        let wantsCode = body.authzRequest == true
+        let answer = try await service.present(token) { wid in
+            wantsCode ? try await authorizationCode?(token, wid) : nil
+        }
+        switch answer {
         case .refused(let verdict, let now):
             // This login is counted here, because the RPA never sees its token. Other logins are counted when the RPA
             // redeems their tokens.
             metrics.count(.logins, [String(verdict.status)])
             return APIError(verdict, at: now, tellsLeft: config.tellAttemptsLeft).response
+        case .code(let code): return .json(MobileAuthenticateResponse(logoutURL: "", logoutData: .null, code: code))
         case .decided(let outcome):
             guard outcome.status == 200 else { throw APIError(.init(code: outcome.status), outcome.message) }
             return .json(

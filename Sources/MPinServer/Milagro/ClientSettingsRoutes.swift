@@ -9,14 +9,14 @@ extension MilagroFace {
     /// base URL all URLs are paths, to which clients add the base URL that they know.
     func clientSettings() throws -> Response {
         let base = config.baseURL + "/" + config.prefix
-        // If clients reach D-TA 2 through this server, its URL is a path, like the others.
+        // If clients reach D-TA 2 through this server, D-TA 2's URL is a path, as the URLs of the RPS are.
         guard let publicURL = config.authorities.last?.publicURL else { throw APIError.internalError }
         let dta2 = (publicURL.hasPrefix("/") ? config.baseURL : "") + publicURL
         var settings = ClientSettings(
             certivoxURL: dta2.hasSuffix("/") ? dta2 : dta2 + "/",
             signatureURL: base + "/signature", registerURL: base + "/user", timePermitsURL: base + "/timePermit",
             mpinAuthServerURL: base, authenticateURL: config.authenticateURL, appID: appID)
-        // Old clients ask this URL first, and the D-TA only after a 404 (wire section 18).
+        // Milagro's clients ask this URL first, and the D-TA only after a 404 (wire section 18).
         settings.timePermitsStorageURL = base + "/permitStorage"
         settings.setupDoneURL = base + "/setupDone"
         settings.mobileAuthenticateURL = base + "/authenticate"

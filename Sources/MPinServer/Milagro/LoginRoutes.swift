@@ -5,7 +5,7 @@ import MPinService
 import MPinStore
 import MPinWire
 
-/// Logins on the Milagro wire (wire sections 6.6, 6.7 and 7).
+/// Logins in the Milagro protocol (wire sections 6.6, 6.7 and 7).
 extension MilagroFace {
     /// POST /pass1 (wire section 6.6): takes the client's commitment and returns a challenge.
     func pass1(_ request: Request) async throws -> Response {

@@ -4,7 +4,8 @@ import MPinService
 import MPinStore
 import MPinWire
 
-/// The Milagro wire of the service: the RPS's public endpoints (wire section 6) and its private ones (wire section 7).
+/// The service's interface for the Milagro protocol: the RPS's public endpoints (wire section 6) and its private ones
+/// (wire section 7).
 struct MilagroFace: Face {
     let config: RelyingPartyServiceConfig
     let service: AuthenticationService
@@ -12,6 +13,10 @@ struct MilagroFace: Face {
     let rpa: Peer
     let rates: RateLimiter
     let metrics: Metrics
+    /// Redeems a phone's one-time token (first argument) for the authorization code of the OpenID client that has
+    /// opened the session (second argument: its access id). The result is nil if no client waits for a code. Nil if
+    /// there is no OpenID provider.
+    var authorizationCode: (@Sendable (_ authOTT: String, _ wid: String) async throws -> String?)?
 
     init(
         _ config: RelyingPartyServiceConfig, service: AuthenticationService, appID: String, rates: RateLimiter,
@@ -108,8 +113,8 @@ struct MilagroFace: Face {
                     return try await loginResult(request)
                 }
             ])
-        // Options that change at run time are refused, because they would be a second configuration. Old servers also
-        // answer 403, unless a place for such options is configured.
+        // Requests that would change options at run time are refused, because the options would then differ from the
+        // configuration. Milagro's RPS also answers 403, unless a source of such options is configured.
         let fixed: Handler = { _, _ in throw APIError(.forbidden, "Options come from the configuration only") }
         router.serve("/dynamicOptions", [.get: fixed, .post: fixed])
         addBrowserRoutes(to: router)

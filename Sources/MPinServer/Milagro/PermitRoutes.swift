@@ -4,7 +4,7 @@ import MPinService
 import MPinStore
 import MPinWire
 
-/// Time permits on the Milagro wire (wire sections 6.5, 7, 8.2 and 10).
+/// Time permits in the Milagro protocol (wire sections 6.5, 7, 8.2 and 10).
 extension MilagroFace {
     /// GET /timePermit/<id> (wire section 6.5): D-TA 1's share for today, and the signature that D-TA 2 requires.
     func timePermit(_ id: MPinID) async throws -> Response {
@@ -16,15 +16,15 @@ extension MilagroFace {
                 storageId: Hex.encode(issued.permit.hash), timePermit: issued.share.octets.hex()))
     }
 
-    /// Private GET /user/<id>, which old servers do not have: answers 410 if the operator has revoked the identity, and
-    /// otherwise 200. An RPA that keeps sessions uses it.
+    /// Private GET /user/<id>, which Milagro's RPS does not have: answers 410 if the operator has revoked the identity,
+    /// and otherwise 200. An RPA that keeps sessions uses it.
     func revocationStatus(_ id: MPinID) async throws -> Response {
         guard try await !service.isRevoked(id) else { throw ServiceError.revoked }
         return Response(status: .ok)
     }
 
     /// GET timePermitsStorageURL/<app_id>/<date>/<hash_mpin_id> (wire section 10): gives D-TA 2's permit share as plain
-    /// hex. Answers 404 if the share is not stored; then the client asks D-TA 2, as old clients always do.
+    /// hex. Answers 404 if the share is not stored; then the client asks D-TA 2, as Milagro's clients always do.
     func storedPermit(_ context: RequestContext) async throws -> Response {
         let names = ["app", "date", "hash"].map { context.parameters.get($0) ?? "" }
         guard names[0] == appID, let date = Int32(names[1]), let hash = Hex.decode(names[2]),

@@ -5,7 +5,7 @@ import MPinService
 import MPinStore
 import MPinWire
 
-/// Registrations on the Milagro wire (wire sections 6.2 to 6.4 and 7).
+/// Registrations in the Milagro protocol (wire sections 6.2 to 6.4 and 7).
 extension MilagroFace {
     /// PUT /user and PUT /user/<id> (wire section 6.2): starts or restarts a registration.
     func register(_ request: Request, id: MPinID?) async throws -> Response {
@@ -90,8 +90,8 @@ extension MilagroFace {
     }
 
     /// POST /setupDone/<id> (wire section 6.4): with the regOTT it ends a registration whose shares were handed out.
-    /// Other bodies, which old clients send, have no effect. The answer is always the same, so that it does not reveal
-    /// which registrations exist.
+    /// Other bodies, which Milagro's clients send, have no effect. The answer is always the same, so that it does not
+    /// reveal which registrations exist.
     func setupDone(_ request: Request, _ id: MPinID) async throws -> Response {
         let body = try await request.bytes(limits)
         if let report = try? request.decoded(SetupDoneRequest.self, from: body) {
@@ -100,7 +100,8 @@ extension MilagroFace {
         return Response(status: .ok)
     }
 
-    /// Returns the only ticket. This wire supports two D-TAs, so a client needs one share besides that of the service.
+    /// Returns the only ticket, with which a client gets a share from a D-TA. The Milagro protocol has two D-TAs, and
+    /// the service itself gives the client the share of the first, so the client needs one ticket.
     func onlyTicket(_ tickets: [Ticket]) throws(APIError) -> String {
         guard tickets.count == 1, let ticket = tickets.first else { throw .internalError }
         return ticket.text
@@ -117,14 +118,15 @@ private struct RegisterForm {
     init(_ request: Request, id: MPinID?, _ limits: Limits) async throws {
         let bytes = try await request.bytes(limits)
         let body = try request.decoded(RegisterRequest.self, from: bytes)
-        // The decoder does not tell null from a missing member. Old servers crashed on null; this one refuses it.
+        // The decoder does not tell null from a missing member. Milagro's RPS crashed on null; this server refuses it.
         guard try request.decoded(JSONValue.self, from: bytes)["mobile"] != .null else {
             throw APIError(.badRequest, "mobile must be an integer")
         }
         application = try .init(
             id: id, userID: body.userId, mobile: body.mobile?.value ?? 0,
             registrationToken: body.registrationToken?.plainText.lowercased(),
-            activationCode: body.activateCode.flatMap { $0.isEmpty ? nil : $0 }, limits: limits.service)
+            activationCode: body.activateCode.flatMap { $0.isEmpty ? nil : $0 },
+            deviceName: body.deviceName ?? "", limits: limits.service)
         headers = request.headers
         deviceName = body.deviceName ?? ""
         userData = body.userData ?? ""

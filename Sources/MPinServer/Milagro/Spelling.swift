@@ -2,7 +2,7 @@ import HTTPTypes
 import MPinService
 package import MPinStore
 
-/// The answers of the Milagro wire for each verdict (wire section 7), which are defined only here.
+/// The answers of the Milagro protocol for each verdict (wire section 7), which are defined only here.
 extension Verdict {
     /// The HTTP status.
     package var status: Int {
@@ -54,7 +54,7 @@ extension APIError {
 }
 
 extension ServiceError {
-    /// The answer of the Milagro wire (wire sections 6 and 7).
+    /// The answer of the Milagro protocol to this error (wire sections 6 and 7).
     var spelled: APIError {
         switch self {
         case .unjudged(let verdict): APIError(verdict, at: .now())

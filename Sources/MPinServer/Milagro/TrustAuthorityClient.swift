@@ -5,7 +5,7 @@ import MPinService
 import MPinStore
 import MPinWire
 
-/// Sends requests to a D-TA on the Milagro wire (wire section 9).
+/// Sends requests to a D-TA in the Milagro protocol (wire section 9).
 struct TrustAuthorityClient: Authority {
     let name: String
     let index: Int
@@ -14,9 +14,9 @@ struct TrustAuthorityClient: Authority {
     private let clientPeer: Peer?
     private let requestKey: SecretBytes
     private let appID: String
-    /// If set, this is an old D-TA, which has one master secret and supports only the old signatures.
+    /// If set, this is a Milagro D-TA, which has one master secret and supports only Milagro's signatures.
     private let legacy: LegacyCredentials?
-    /// Makes hashes that no ID has. An old D-TA is asked for these instead of the hashes of unregistered IDs.
+    /// Makes hashes that no ID has. A Milagro D-TA is asked for these instead of the hashes of unregistered IDs.
     private let strangerKey: SecretBytes
     private let signedSeconds: Int
     private let clock: Clock
@@ -105,8 +105,8 @@ struct TrustAuthorityClient: Authority {
         return try share(hex, answer, MPinSize.g1)
     }
 
-    /// The signature that a request for a permit share needs. A new D-TA also accepts the one for an unregistered ID,
-    /// but gives a useless share for it. Old D-TAs do not know this kind of signature.
+    /// The signature that a request for a permit share needs. For an unregistered ID it is of another kind: a D-TA of
+    /// ours accepts it, but gives a useless share. Milagro's D-TAs do not know that kind.
     func permitTicket(_ permit: Permit) -> String {
         guard permit.isStranger else { return signature(ofHolder: permit) }
         let message = SignedMessage.strangerPermit(
@@ -114,8 +114,8 @@ struct TrustAuthorityClient: Authority {
         return message.signature(key: requestKey)
     }
 
-    /// The signature for the hash that the permit share is made for. An old D-TA does not distinguish unregistered IDs,
-    /// so it is asked for a hash that no ID has.
+    /// The signature for the hash that the permit share is made for. A Milagro D-TA does not distinguish unregistered
+    /// IDs, so it is asked for a hash that no ID has.
     private func signature(ofHolder permit: Permit) -> String {
         let hashID = Hex.encode(holder(permit))
         return signature(

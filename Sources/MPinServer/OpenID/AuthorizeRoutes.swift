@@ -15,7 +15,7 @@ extension OpenIDFace {
             if request.isJSON { return try await openSession(request, logger) }
             guard request.isForm else { throw APIError(.unsupportedMediaType, "The body must be a form, or JSON") }
             query = String(buffer: try await request.bytes(limits))
-            if let again = asGET(request, query) { return again }
+            if let again = asGET(request, OpenIDProvider.Path.authorize, query) { return again }
         }
         let pages = pages(request)
         guard let parameters = RequestParameters(query) else { return pages.fault(.unreadable).response(.badRequest) }
@@ -38,8 +38,8 @@ extension OpenIDFace {
     /// Returns a redirect to the same request as GET, if a POST has no cookies. A browser leaves out our cookies when a
     /// page of the client's site posts; it sends them when it follows the redirect. Nil if the request has cookies, or
     /// does not fit into a URL.
-    private func asGET(_ request: Request, _ query: String) -> Response? {
-        let target = path(OpenIDProvider.Path.authorize) + "?" + query
+    func asGET(_ request: Request, _ endpoint: String, _ query: String) -> Response? {
+        let target = path(endpoint) + "?" + query
         guard request.headers[.cookie] == nil, target.utf8.count <= limits.targetBytes,
             query.utf8.allSatisfy({ (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "#") })
         else { return nil }
@@ -73,7 +73,8 @@ extension OpenIDFace {
         }
     }
 
-    private func begin(
+    /// Begins a login: shows its first page, or sends the browser back to the client at once.
+    func begin(
         _ wish: AuthorizationRequest, _ client: Client, _ request: Request, _ pages: Pages
     ) async throws -> Response {
         let progress = LoginProgress(try await provider.session(cookies.session(request)))
@@ -104,30 +105,41 @@ extension OpenIDFace {
         }
     }
 
+    /// The error for a client whose user has logged out in the midst of the login, in another tab or with the phone.
+    private static let ended = AuthorizationFault(.loginRequired, "the user has logged out")
+
     /// Ends the login: sends the browser back with a code. If the user entered a PIN for this login, it also begins a
-    /// new session with a new cookie, because somebody else may have put the old cookie into the browser.
+    /// session with a new cookie, because somebody else may have put the old cookie into the browser.
     func finish(
         _ wish: AuthorizationRequest, _ progress: LoginProgress, _ login: UserLogin, _ request: Request,
         _ pages: Pages
     ) async throws -> Response {
-        let (old, now) = (cookies.session(request), provider.now)
+        let clientID = wish.address.clientID
         guard progress.isFresh else {
-            if let old { try await provider.sessions.touch(old, at: now) }
-            let members = try await provider.answer(wish, login, sessionID: progress.sessionID)
+            guard let id = progress.sessionID,
+                try await provider.sessions.open(clientID, with: id, at: provider.now)
+            else { return answer(Self.ended, to: wish.address, pages) }
+            let members = try await provider.answer(wish, login, sessionID: id)
             return answer(members, to: wish.address, pages)
         }
-        let (cookie, session) = try await provider.sessions.begin(login, at: now)
-        if let old { try await provider.sessions.end(old, at: now) }
+        guard
+            let (cookie, session) = try await provider.beginSession(
+                progress, login, for: clientID, replacing: cookies.session(request))
+        else { return answer(Self.ended, to: wish.address, pages) }
         let members = try await provider.answer(wish, login, sessionID: session.id)
         var response = answer(members, to: wish.address, pages)
         cookies.giveSession(cookie, to: &response)
         return response
     }
 
+    func pages(_ request: Request, _ wish: AuthorizationRequest? = nil) -> Pages {
+        pages(request, locales: wish?.locales ?? [])
+    }
+
     /// Returns the pages in the language that the client asks for (`ui_locales`); otherwise in that of the browser, or
     /// in the configured one.
-    func pages(_ request: Request, _ wish: AuthorizationRequest? = nil) -> Pages {
-        let wished = wish.flatMap { Language.preferred($0.locales.joined(separator: ",")) }
+    func pages(_ request: Request, locales: [String]) -> Pages {
+        let wished = Language.preferred(locales.joined(separator: ","))
         let language = wished ?? Language.preferred(request.headers[.acceptLanguage]) ?? config.language
         return Pages(brand: config.brand, language: language)
     }

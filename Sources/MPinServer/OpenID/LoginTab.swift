@@ -29,7 +29,8 @@ extension OpenIDFace {
         _ step: AuthorizationStep, _ tab: LoginTab, _ way: LoginOffer.Way, _ pages: Pages
     ) async throws -> Response {
         let page = ProviderPages(
-            pages: pages, id: tab.id.text, client: tab.client, address: tab.request.address, config: config)
+            pages: pages, id: tab.id.text, client: tab.client, address: tab.request.address, config: config,
+            device: tab.request.device)
         switch step {
         case .login:
             let browser = try await service.openBrowser(way == .code ? .code : .number)
@@ -102,24 +103,27 @@ extension OpenIDFace {
     private func redeem(
         _ authOTT: String, _ tab: LoginTab, _ request: Request, _ pages: Pages
     ) async throws -> Response {
+        let phone = try PhoneLogout(key: logoutKey)
         let found: UserLogin?
-        do { found = try await redeemed(authOTT) } catch ServiceError.expiredLogin {
+        do { found = try await redeemed(authOTT, phone) } catch ServiceError.expiredLogin {
             return pages.tooLate(path(LoginPaths.login) + "?id=" + tab.id.text).response()
         }
         guard let login = found else { return pages.refusedLogin.response(.forbidden) }
         _ = try await provider.logins.change(tab.id, in: tab.browser, at: provider.now) {
             let isByNumber = $0.showsNumber
             $0.webOTT = nil
-            $0.progress = LoginProgress(fresh: login, isByNumber: isByNumber)
+            $0.progress = LoginProgress(fresh: login, isByNumber: isByNumber, phoneKey: phone.sessionKey)
         }
         return try await goOn(tab, request, pages)
     }
 
     /// Redeems `authOTT` for the user who has logged in with a phone, and lets the phone know the result. Nil if the
-    /// user is revoked or the login was not right. Throws ``ServiceError/expiredLogin`` if `authOTT` is too old.
-    func redeemed(_ authOTT: String) async throws -> UserLogin? {
-        let report = try await service.redeem(
-            authOTT, isOwnPage: true, outcome: .init(logoutURL: "", logoutData: nil))
+    /// user is revoked or the login was not right. With `logout` the phone can end the session that will begin. Throws
+    /// ``ServiceError/expiredLogin`` if `authOTT` is too old.
+    func redeemed(_ authOTT: String, _ logout: PhoneLogout? = nil) async throws -> UserLogin? {
+        let outcome = WaitingBrowser.Outcome(
+            logoutURL: logout == nil ? "" : phoneLogoutPath, logoutData: logout?.data)
+        let report = try await service.redeem(authOTT, isOwnPage: true, outcome: outcome)
         metrics.count(.logins, [String(report.verdict.status)])
         let login = UserLogin(userID: report.userID, mpinID: report.mpinID, time: report.now)
         guard report.verdict == .right else { return nil }
@@ -182,6 +186,7 @@ extension OpenIDFace {
 
     private func refuse(_ fault: AuthorizationFault, _ tab: LoginTab, _ pages: Pages) async throws -> Response {
         _ = try await provider.logins.end(tab.id, at: provider.now)
+        try await provider.decline(tab.request)
         return answer(fault, to: tab.request.address, pages)
     }
 }

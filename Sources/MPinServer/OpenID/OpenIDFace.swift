@@ -12,7 +12,11 @@ import MPinWire
 struct OpenIDFace: Face {
     let config: OpenIDConfig
     let provider: OpenIDProvider
+    let forwardAuth: ForwardAuthRoutes
     let service: AuthenticationService
+    let backChannel: BackChannel
+    /// The key that signs what phones end sessions with.
+    let logoutKey: SecretBytes
     let origins: ClientOrigins
     let rates: RateLimiter
     let metrics: Metrics
@@ -24,6 +28,7 @@ struct OpenIDFace: Face {
     ) async throws {
         self.config = config
         self.service = service
+        logoutKey = key
         self.rates = rates
         self.metrics = metrics
         let (clock, registry) = (config.clock, ClientRegistry(in: durable, file: config.clients))
@@ -42,6 +47,9 @@ struct OpenIDFace: Face {
                 return try await !service.isRevoked(id)
             },
             observer: OpenIDAudit(audit: config.audit, metrics: metrics).note, clock: clock)
+        forwardAuth = ForwardAuthRoutes(
+            config: config, rules: ForwardAuth(provider, registry, durable: durable, shortLived: shortLived))
+        backChannel = BackChannel(provider)
     }
 
     var limits: Limits { config.limits }
@@ -58,6 +66,9 @@ struct OpenIDFace: Face {
         }
         router.serve(path(Path.certs), [.get: { _, _ in certificates() }])
         router.serve(path(Path.token), [.post: { request, context in try await token(request, context) }])
+        router.serve(path(Path.revoke), [.post: { request, context in try await revoke(request, context) }])
+        router.serve(path(Path.introspect), [.post: { request, context in try await introspect(request, context) }])
+        addDeviceRoutes(to: router)
         let userinfo: Handler = { request, _ in try await self.userinfo(request) }
         router.serve(path(Path.userinfo), [.get: userinfo, .post: userinfo])
         let authorize: Handler = { request, context in try await self.authorize(request, context.logger) }
@@ -71,13 +82,21 @@ struct OpenIDFace: Face {
         router.serve(
             path(LoginPaths.confirm), [.post: { request, context in try await confirm(request, context.logger) }])
         router.serve(path(LoginPaths.access), [.post: { request, _ in try await follow(request) }])
+        forwardAuth.add(to: router)
+        let logout: Handler = { request, context in try await self.logout(request, context.logger) }
+        router.serve(path(Path.logout), [.get: logout, .post: logout])
+        router.serve(
+            path(Self.confirmLogoutPath),
+            [.post: { request, context in try await confirmLogout(request, context.logger) }])
+        router.serve(
+            phoneLogoutPath, [.post: { request, context in try await logoutByPhone(request, context) }])
     }
 
     /// There are none: the RPA and other parts of this system ask the provider nothing.
     func addPrivateRoutes(to router: Router<RequestContext>) {}
 
     /// Which pages of other sites may read an answer. All pages may read the discovery document and the keys. Only
-    /// pages of registered origins may call the token and userinfo endpoints, or post JSON to `/authorize`. No page may
+    /// pages of registered origins may call the other endpoints under `/oidc/`, or post JSON to `/authorize`. No page may
     /// read what GET /authorize answers, because that tells whether the user is logged in.
     var cors: [CORSPolicy] {
         typealias Path = OpenIDProvider.Path
@@ -129,7 +148,17 @@ struct OpenIDAudit: Sendable {
         case .reused(let client, let grant, let login):
             metrics.count(.tokens, [grant.rawValue, "reused"])
             audit.record(.tokens("tokens-revoked", client: client, grant: grant.rawValue, login))
+        case .revoked(let client, let login):
+            metrics.count(.tokens, ["", "revoked"])
+            audit.record(.tokensRevoked(by: client, login))
+        // The audit log gets its line from the route, which knows whether there were too many of them.
         case .refused(_, let code): metrics.count(.tokens, ["", code.rawValue])
+        case .loggedOut(let notice, let cause):
+            metrics.count(.logouts, [cause.rawValue])
+            audit.record(.loggedOut(notice, by: cause))
+        case .clientTold(let client, let notice, let isTold):
+            metrics.count(.logoutTokens, [isTold ? "accepted" : "given-up"])
+            if !isTold { audit.record(.clientNotTold(client, notice)) }
         }
     }
 }

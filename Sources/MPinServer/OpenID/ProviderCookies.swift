@@ -13,27 +13,29 @@ struct ProviderCookies {
 
     private func name(_ name: String) -> String { (isSecure ? "__Host-" : "") + name }
 
-    func session(_ request: Request) -> OpaqueToken? { token(sessionName, request) }
-    func browser(_ request: Request) -> OpaqueToken? { token(browserName, request) }
-
-    private func token(_ name: String, _ request: Request) -> OpaqueToken? {
-        request.cookies[name].flatMap { OpaqueToken($0.value) }
+    func session(_ request: Request) -> SessionCookie? {
+        request.cookies[sessionName].flatMap { SessionCookie($0.value) }
     }
 
-    func giveSession(_ token: OpaqueToken, to response: inout Response) {
-        give(sessionName, token, seconds: BrowserSessions.lifetime, to: &response)
+    func browser(_ request: Request) -> OpaqueToken? { request.cookies[browserName].flatMap { OpaqueToken($0.value) } }
+
+    func giveSession(_ cookie: SessionCookie, to response: inout Response) {
+        give(sessionName, cookie.text, seconds: BrowserSessions.lifetime, to: &response)
     }
+
+    /// Removes the cookie of a browser session that has ended.
+    func forgetSession(in response: inout Response) { give(sessionName, "", seconds: 0, to: &response) }
 
     /// Sets the cookie for login transactions. It lasts until the browser is closed.
     func giveBrowser(_ token: OpaqueToken, to response: inout Response) {
-        give(browserName, token, seconds: nil, to: &response)
+        give(browserName, token.text, seconds: nil, to: &response)
     }
 
     /// SameSite is `lax` and not `strict`, because a browser that comes from a client's site must send the cookies.
-    private func give(_ name: String, _ token: OpaqueToken, seconds: Int?, to response: inout Response) {
+    private func give(_ name: String, _ value: String, seconds: Int?, to response: inout Response) {
         response.setCookie(
             Cookie(
-                name: name, value: token.text, maxAge: seconds, path: "/", secure: isSecure, httpOnly: true,
+                name: name, value: value, maxAge: seconds, path: "/", secure: isSecure, httpOnly: true,
                 sameSite: .lax))
     }
 }

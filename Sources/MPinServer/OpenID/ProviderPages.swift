@@ -11,6 +11,8 @@ struct ProviderPages {
     let client: Client
     let address: ReturnAddress
     let config: OpenIDConfig
+    /// The device that somebody logs in. Nil if the client is in this browser.
+    var device: DeviceCodes.Request?
 
     private var say: Language { pages.language }
     private var loginPath: String { config.path + LoginPaths.login }
@@ -20,6 +22,7 @@ struct ProviderPages {
     private var heading: HTML {
         let logo: HTML =
             client.logo.map { "<img class=\"logo\" src=\"\($0)\" alt=\"\" referrerpolicy=\"no-referrer\">" } ?? ""
+        if let device { return "<p class=\"lead\" id=\"client\">\(logo)\(lead(device))</p>" }
         let host = address.redirectURI.host.isEmpty ? address.redirectURI.origin : address.redirectURI.host
         let values: [String: HTML] = ["name": "<strong>\(client.name)</strong>", "host": "<strong>\(host)</strong>"]
         return "<p class=\"lead\" id=\"client\">\(logo)\(say[.oidcClient, values])</p>"
@@ -50,6 +53,7 @@ struct ProviderPages {
                 way == .code ? .loginCodeTitle : .loginNumberTitle,
                 """
                 \(heading)
+                \(device.map { wishes($0.scopes) } ?? "")
                 \(choice(way))
                 <section class="card login" id="login" data-web-ott="\(browser.webOTT)" data-asks data-leaves \
                 data-seconds="\(browser.seconds)" data-access="/\(config.prefix)/access" \(say.statusTexts)>
@@ -100,6 +104,14 @@ struct ProviderPages {
     }
 
     func consent(_ login: UserLogin, _ scopes: [String]) -> Response {
+        let warning: HTML = device == nil ? "" : "<p>\(say[.oidcDeviceWarning])</p>"
+        return question(
+            "consent", .oidcConsentTitle, "<p>\(say[.loggedInAs, user(login)])</p>\(warning)\(wishes(scopes))",
+            [("yes", .oidcAllow), ("no", .oidcDeny), ("other", .oidcOther)])
+    }
+
+    /// The list of what the client asks for.
+    private func wishes(_ scopes: [String]) -> HTML {
         let known: [String: Phrase] = [
             "openid": .oidcScopeOpenid, "profile": .oidcScopeProfile, "email": .oidcScopeEmail,
             "offline_access": .oidcScopeOffline,
@@ -108,10 +120,20 @@ struct ProviderPages {
             let text: HTML = known[scope].map { say[$0] } ?? "<code>\(scope)</code>"
             return "\(list)<li>\(text)</li>"
         }
-        return question(
-            "consent", .oidcConsentTitle,
-            "<p>\(say[.loggedInAs, user(login)])</p><p>\(say[.oidcConsentLead])</p><ul>\(list)</ul>",
-            [("yes", .oidcAllow), ("no", .oidcDeny), ("other", .oidcOther)])
+        return "<p>\(say[.oidcConsentLead])</p><ul>\(list)</ul>"
+    }
+
+    /// The sentence that names the client of a device, with its host if the operator has registered one, and the code
+    /// that the device shows, which the person can compare.
+    private func lead(_ device: DeviceCodes.Request) -> HTML {
+        let host = client.redirectURIs.first { $0.scheme == "https" }?.host
+        let place: HTML = host.map { " (<strong>\($0)</strong>)" } ?? ""
+        return say[
+            .oidcDeviceClient,
+            [
+                "name": "<strong>\(client.name)</strong>\(place)",
+                "code": "<strong id=\"user-code\">\(device.userCode.text)</strong>",
+            ]]
     }
 
     private func user(_ login: UserLogin) -> [String: HTML] {

@@ -21,7 +21,7 @@ extension OpenIDFace {
         case .returned(let fault, _): throw APIError(.badRequest, "\(fault.code.rawValue): \(fault.description)")
         case .accepted(let wish):
             let browser = try await service.openBrowser(.code)
-            try await provider.logins.keep(wish, webOTT: browser.webOTT, at: provider.now)
+            try await provider.logins.keep(wish, webOTT: browser.webOTT, wid: browser.wid, at: provider.now)
             return .json(
                 OpenedSession(
                     webOTT: browser.webOTT, accessId: browser.wid, qrURL: "\(config.publicURL)#\(browser.wid)",
@@ -44,6 +44,19 @@ extension OpenIDFace {
         else { return .json(answer) }
         answer.redirectURL = wish.address.location(try await members(wish, view.authOTT))
         return .json(answer)
+    }
+
+    /// Returns the code for an app whose user has logged in on this phone: the phone gets it, and not the session's
+    /// page. Nil if the session is not that of a client, or its page already got the answer. Throws 403 if the client
+    /// gets an error instead of a code.
+    func code(authOTT: String, wid: String) async throws -> String? {
+        guard let wish = try await provider.logins.take(wid: wid, at: provider.now) else { return nil }
+        let members = try await members(wish, authOTT)
+        guard let code = members.first(where: { $0.0 == "code" }) else {
+            let reason = members.first { $0.0 == "error_description" }?.1 ?? "the login was refused"
+            throw APIError(.forbidden, reason)
+        }
+        return code.1
     }
 
     /// Returns the parameters for the client's redirect URI: a code, or an error. If the client needs the user's

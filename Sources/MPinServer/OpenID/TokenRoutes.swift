@@ -25,6 +25,28 @@ extension OpenIDFace {
 
     /// Answers POST /oidc/token.
     func token(_ request: Request, _ context: RequestContext) async throws -> Response {
+        try await answer(request, context) { .json(try await provider.token($0, header: $1).json) }
+    }
+
+    /// Answers POST /oidc/revoke. The answer has no body: all that it says is its status.
+    func revoke(_ request: Request, _ context: RequestContext) async throws -> Response {
+        try await answer(request, context) { parameters, header in
+            try await provider.revoke(parameters, header: header)
+            return Response(status: .ok)
+        }
+    }
+
+    /// Answers POST /oidc/introspect.
+    func introspect(_ request: Request, _ context: RequestContext) async throws -> Response {
+        try await answer(request, context) { .json(try await provider.introspect($0, header: $1)) }
+    }
+
+    /// Answers a request that a client sends directly. Its parameters are in a form, because queries get into logs.
+    /// `work` gets them, with the value of the header `Authorization`.
+    func answer(
+        _ request: Request, _ context: RequestContext,
+        _ work: (RequestParameters, String?) async throws -> Response
+    ) async throws -> Response {
         do {
             guard (request.uri.query ?? "").isEmpty else {
                 throw TokenFault(.invalidRequest, "parameters belong into the body")
@@ -33,11 +55,11 @@ extension OpenIDFace {
             else {
                 throw TokenFault(.invalidRequest, "the body must be a form")
             }
-            do {
-                let answer = try await provider.token(parameters, header: request.headers[.authorization])
-                return Response.json(answer.json).unkept()
-            } catch let fault as TokenFault where fault.code == .invalidClient || fault.code == .invalidGrant {
-                try await count(parameters, request, context)
+            let header = request.headers[.authorization]
+            do { return try await work(parameters, header).unkept() } catch let fault as TokenFault
+                where fault.code.isRefusal
+            {
+                try await record(fault, ClientCredentials.clientID(header: header, parameters), context)
                 throw fault
             }
         } catch let fault as TokenFault {
@@ -45,12 +67,14 @@ extension OpenIDFace {
         }
     }
 
-    /// Counts a request with a wrong secret, code or refresh token. Throws, which makes the answer 429, if the caller's
-    /// address or the client has sent too many of them.
-    private func count(_ parameters: RequestParameters, _ request: Request, _ context: RequestContext) async throws {
+    /// Counts a request that was refused, and writes it to the audit log. Throws, which makes the
+    /// answer 429, if the caller's address or the client has sent too many of them; then there is no line, so that
+    /// nobody can fill the log.
+    private func record(_ fault: TokenFault, _ clientID: String?, _ context: RequestContext) async throws {
         try rates.admit(.token, address: context.remoteAddress)
-        let name = parameters["client_id"] ?? request.headers[.authorization] ?? ""
+        let name = clientID ?? ""
         try await rates.admit(.token, identity: SHA256.hash(Array(name.utf8)))
+        config.audit.record(.tokensRefused(client: name, error: fault.code.rawValue))
     }
 
     /// Answers GET and POST /oidc/userinfo. The access token is in a header or in a form (RFC 6750 section 2). In the
@@ -99,10 +123,10 @@ extension BearerFault {
 }
 
 extension Response {
-    /// Returns the response with headers that forbid caching, as RFC 6749 section 5.1 demands for tokens.
+    /// Returns the response with the header `Pragma: no-cache`, which RFC 6749 section 5.1 demands for tokens in addition
+    /// to `Cache-Control: no-store`. Every answer of the server has the latter.
     fileprivate func unkept() -> Response {
         var response = self
-        response.headers[.cacheControl] = "no-store"
         response.headers[.pragma] = "no-cache"
         return response
     }

@@ -6,6 +6,8 @@ package import MPinStore
 package struct ClientAdministration: Sendable {
     /// For how many seconds the present secret stays valid when a new one replaces it.
     package static let overlap = 86_400
+    /// The values that an operator may choose instead.
+    package static let overlaps = 0...7_776_000
 
     private let registry: ClientRegistry
     private let audit: Audit

@@ -57,7 +57,10 @@ package final class Restore {
             }
         }
         if access(database, F_OK) == 0 { try await copyCurrent(path, at: now) }
-        if kind == .rps { try await Self.noteLost(in: draft, at: now) }
+        if kind == .rps {
+            try await Self.noteLost(in: draft, at: now)
+            try await Self.keepTokens(of: isCopied ? aside : nil, in: draft, at: now)
+        }
         try Backup.finish(draft)
     }
 
@@ -129,6 +132,15 @@ extension Restore {
         await store.drain()
     }
 
+    /// Lets the database have the admin tokens of the replaced one, which is at the path `old`.
+    private static func keepTokens(of old: String?, in draft: String, at now: Moment) async throws {
+        let store = try SQLiteStore(path: draft)
+        let present = try old.map { AdminTokens(in: try SQLiteStore(path: $0)) }
+        try await AdminTokens(in: store).replace(by: present, at: now)
+        await store.drain()
+        if let old { unlink(old + ".lock") }
+    }
+
     private static func carryOver(from old: String, to draft: String, at now: Moment) async throws -> Int {
         let store = try SQLiteStore(path: draft)
         let count = try await carryOver(
@@ -161,6 +173,7 @@ extension IdentityRecord {
     /// Takes the stricter value of the two records for each member that can make the server refuse a login or the
     /// shares.
     fileprivate mutating func mergeRefusals(_ other: IdentityRecord) {
+        if other.isBlockedByOperator { blockByOperator() }
         blocked = blocked || other.blocked
         revoked = revoked || other.revoked
         isProven = isProven || other.isProven

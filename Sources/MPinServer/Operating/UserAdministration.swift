@@ -1,3 +1,4 @@
+import MPinOpenID
 import MPinSecrets
 import MPinService
 package import MPinStore
@@ -31,18 +32,25 @@ package struct UserAdministration: Sendable {
     }
 
     package enum Change: Sendable {
+        case block
         case unblock
         case revoke
     }
 
-    private let store: SQLiteStore
-    private let records: Table<IdentityRecord>
-    private let clock: Clock
+    let store: any Store
+    let records: Table<IdentityRecord>
+    private let logouts: Logouts
+    let clock: Clock
 
     package init(database: String, clock: @escaping Clock = Moment.now) throws {
         guard try DatabaseKind(checking: database) == .rps else { throw StartError("\(database): not of an RPS") }
-        store = try SQLiteStore(path: database)
+        self.init(in: try SQLiteStore(path: database), clock: clock)
+    }
+
+    package init(in store: any Store, clock: @escaping Clock) {
+        self.store = store
         records = Table("identity", in: store)
+        logouts = Logouts(in: store)
         self.clock = clock
     }
 
@@ -74,16 +82,35 @@ package struct UserAdministration: Sendable {
             guard let id = MPinID(hex: record.mpinID) else { continue }
             let changed = try await records.update(key, at: now, .durable) { entry -> IdentityRecord? in
                 switch change {
+                case .block: entry?.value.blockByOperator()
                 case .unblock: entry?.value.unblock(at: now)
                 case .revoke: entry?.value.revoked = true
                 }
                 return entry?.value
             }
             guard let changed else { continue }
-            audit.record(change == .unblock ? .unblocked(id, user: user) : .revoked(id, user: user))
+            audit.record(Self.event(change, id, user: user))
+            if change == .revoke { try await endLogins(of: record, audit, at: now) }
             entries.append(Entry(key, changed, at: now))
         }
         return entries
+    }
+
+    private static func event(_ change: Change, _ id: MPinID, user: String) -> AuditEvent {
+        switch change {
+        case .block: .blocked(id, user: user, until: nil)
+        case .unblock: .unblocked(id, user: user)
+        case .revoke: .revoked(id, user: user)
+        }
+    }
+
+    /// Ends the browser sessions that a revoked identity has begun at the OpenID provider, and revokes the tokens that
+    /// outlive them. A running server tells the clients.
+    private func endLogins(of record: IdentityRecord, _ audit: Audit, at now: Moment) async throws {
+        let notices = try await logouts.end(ofUser: record.userID, isEverywhere: true, at: now) {
+            $0.mpinID == record.mpinID
+        }
+        for notice in notices { audit.record(.loggedOut(notice, by: .anOperator)) }
     }
 
     /// Makes a one-time code with which `user` can register a device. It replaces an earlier code of this user.
@@ -98,7 +125,7 @@ package struct UserAdministration: Sendable {
     /// Deletes expired items and returns their number.
     package func collect() async throws -> Int { try await store.collectAll(at: clock()) }
 
-    private func matching(
+    func matching(
         _ user: String, _ identity: String?, at now: Moment
     ) async throws -> [(key: String, value: IdentityRecord)] {
         var found: [(key: String, value: IdentityRecord)] = []

@@ -2,8 +2,9 @@ import MPinHTTP
 import MPinSecrets
 import MPinService
 
-/// The link in an activation mail (wire section 8.4). It contains the identity, the expiry, and a key of 128 hex
-/// digits: the RPS's activation key, followed by the RPA's signature of all three, so that nothing can be changed.
+/// The link in an activation mail (wire section 8.4). It contains the identity, the expiry, and 128 hex digits: the
+/// RPS's activation key, followed by the RPA's signature of identity, expiry and activation key, so that none of these
+/// can be changed.
 struct ActivationLink: Codable, Sendable {
     let id: String
     let expires: String

@@ -107,8 +107,8 @@ struct Forwarding: Sendable {
             headers.append(HTTPField(name: name, value: value))
         }
         let status = Int(answer.response.status.code)
-        // Old servers send no status above 500, so old clients may not know one. The answer of a request that waits for
-        // a person may still be 503.
+        // Milagro's servers send no status above 500, so Milagro's clients may not know one. The answer of a request
+        // that waits for a person may still be 503.
         let most = kind.waits && status == 503 ? 503 : 500
         return Response(
             status: .init(code: min(status, most)), headers: headers, body: .init(byteBuffer: answer.body))

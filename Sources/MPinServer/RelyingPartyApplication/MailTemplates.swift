@@ -114,7 +114,7 @@ struct FilledMail {
     let html: String?
 }
 
-/// The operator's mail in one language. mpind has a value for each of its places.
+/// The operator's mail in one language. mpind knows a value for each `{{name}}` in it.
 private struct MailTemplate: Sendable {
     let subject: Template
     let text: Template

@@ -24,7 +24,7 @@ struct PendingMails: Sendable {
     /// longest wait is short, because anybody who knows an address can ask, and then its owner has to wait, too.
     private static let firstWait = 60
     private static let longestWait = 300
-    /// Seconds after the end of a wait at which the count begins again.
+    /// Seconds after the end of a wait. If nobody asks for a mail in this time, the count begins again at 0.
     private static let memory = 3600
 
     init(in store: any Store) {

@@ -1,6 +1,7 @@
 import HTTPTypes
 import Hummingbird
 import Logging
+import MPinOpenID
 import MPinSecrets
 import MPinService
 import MPinStore
@@ -15,10 +16,15 @@ struct RelyingPartyApplication: Sendable {
     let store: any Store
     let mails: PendingMails
     let website: Website
+    /// Where it is noted that a user has opened the link in a mail. Nil if this process has no OpenID provider.
+    private let profiles: Profiles?
 
-    /// `local`: the RPS if it runs in this process.
-    init(_ config: RelyingPartyApplicationConfig, store: any Store, local: MilagroFace?) {
+    /// `local`: the RPS if it runs in this process. `openID`: the OpenID provider if it does.
+    init(
+        _ config: RelyingPartyApplicationConfig, store: any Store, local: MilagroFace?, openID: OpenIDFace? = nil
+    ) {
         self.config = config
+        profiles = openID?.provider.profiles
         self.store = store
         rps = RelyingPartyServiceClient(config, local: local)
         mailer = Mailer(
@@ -158,8 +164,8 @@ extension RelyingPartyApplication {
         }
     }
 
-    /// The page for a link that was used or is not valid any more. Nil if the registration is pending, or the RPS is an
-    /// old one, which cannot tell.
+    /// The page for a link that was used or is not valid any more. Nil if the registration is pending, or the RPS is
+    /// Milagro's, which cannot tell.
     private func ended(_ state: RegistrationState?, _ pages: Pages) -> Response? {
         switch state {
         case .pending, nil: nil
@@ -186,6 +192,8 @@ extension RelyingPartyApplication {
                     : try await rps.activate(id: link.id, activateKey: link.activateKey)
                 guard status == 200 else { return try await refused(link, status, pages) }
                 try await mails.remove(id: link.id, user: user, at: config.clock())
+                // The link was only in the mail, so the mailbox is the user's.
+                if !isDelete { try await profiles?.proveUserID(user, at: config.clock()) }
                 return (isDelete ? pages.deleted(user: user) : pages.activated).response()
             } catch { return pages.failed(error) }
         }

@@ -8,7 +8,7 @@ struct RelyingPartyServiceClient: Sendable {
     private let peer: Peer
     private let local: MilagroFace?
     private let key: SecretBytes?
-    /// The beginning of the paths for waiting browsers. An old RPS has these paths only among its public ones, below
+    /// The beginning of the paths for waiting browsers. Milagro's RPS has these paths only among its public ones, below
     /// the prefix.
     private let browserPath: String
     /// Whether the RPS waits for the RPA's decision about each login.
@@ -36,8 +36,8 @@ struct RelyingPartyServiceClient: Sendable {
     /// `ownPage`: whether a page of this site presents the token. If it is false, a login for a browser is refused with
     /// 403, and its token stays valid.
     ///
-    /// A user on the operator's list of revoked users gets 403. After this status old clients keep their token, which
-    /// is useful because the operator may remove the user from the list.
+    /// A user on the operator's list of revoked users gets 403. After this status Milagro's clients keep their token,
+    /// which is useful because the operator may remove the user from the list.
     func login(authOTT: String, ownPage: Bool, _ sessions: WebSessions) async throws -> Login {
         let session = try WebSessionID.random()
         let logout = ["sessionToken": JSONValue.string(sessions.logoutToken(session))]
@@ -85,7 +85,7 @@ struct RelyingPartyServiceClient: Sendable {
         let answer = try await reach { try await peer.get("/user/" + id.hex, bearer: $0) }
         switch answer.status {
         case 410: return true
-        // An old RPS does not know this request.
+        // Milagro's RPS does not know this request.
         case 200, 404, 405: return false
         default: throw Self.failure(answer)
         }
@@ -98,7 +98,7 @@ struct RelyingPartyServiceClient: Sendable {
         return answer.status
     }
 
-    /// Asks how far a registration is. Nil if the RPS is an old one, which does not know this request.
+    /// Asks how far a registration is. Nil if the RPS is Milagro's, which does not know this request.
     func registration(_ id: String) async throws -> RegistrationState? {
         let answer = try await reach { try await peer.get("/registration/" + id, bearer: $0) }
         switch answer.status {

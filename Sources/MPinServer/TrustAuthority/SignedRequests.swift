@@ -7,7 +7,7 @@ import MPinStore
 /// Checks whether the RPS has signed a request to this D-TA, and whether it is still valid.
 struct SignedRequests: Sendable {
     let key: SecretBytes
-    /// The credentials of an old RPS; nil: requests in the old form are refused.
+    /// The credentials of a Milagro RPS; nil: requests with Milagro's signatures are refused.
     let legacy: LegacyCredentials?
     let limits: Limits
     let clock: Clock
@@ -23,7 +23,7 @@ struct SignedRequests: Sendable {
         try checkTime(expires)
     }
 
-    /// Checks a request in the old form, which is refused unless `legacy` is set.
+    /// Checks a request with Milagro's signature, which is refused unless `legacy` is set.
     func checkLegacy(
         _ request: Request, expires: String?, _ message: (LegacyCredentials) -> SignedMessage
     ) throws {

@@ -73,9 +73,9 @@ struct TrustAuthorityServer: Sendable {
         return .json(ClientSecretResponse(clientSecret: SecretHex(point), keyID: share.keyID))
     }
 
-    /// Gives the permit share of a day. The signature covers a date and a key id, but old clients send neither. So all
-    /// shares and dates are tried: today and, in the first hour of a day, yesterday. A signature is thus valid for the
-    /// permit of one day only.
+    /// Gives the permit share of a day. The signature covers a date and a key id, but Milagro's clients send neither.
+    /// So all shares and dates are tried: today and, in the first hour of a day, yesterday. A signature is thus valid
+    /// for the permit of one day only.
     private func timePermit(_ request: Request) async throws -> Response {
         let hash = try request.hashID()
         let hashID = Hex.encode(hash)
@@ -112,7 +112,7 @@ struct TrustAuthorityServer: Sendable {
             throw APIError(.forbidden, "count must be a number from 0 to \(limits.permitDays)")
         }
         let hashID = Hex.encode(hash)
-        // Requests in the old form do not expire.
+        // Requests with Milagro's signatures do not expire.
         let isOld = requests.legacy != nil && request.query("key_id") == nil
         let expires = isOld ? nil : try request.argument("expires")
         let share = try await signedShare(request, expires: expires) { keyID in
@@ -131,13 +131,14 @@ struct TrustAuthorityServer: Sendable {
         struct Status: Encodable {
             let message = "OK"
             let service_name = "D-TA server"
-            // Old D-TAs send a list with one element.
+            // Milagro's D-TAs send a list with one element.
             let startTime: [String]
         }
         return .json(Status(startTime: [try keyring.current().startTime.iso]))
     }
 
-    /// Returns the share that a signed request names, or the current one for an old request, which cannot name one.
+    /// Returns the share that a signed request names, or the current one for a request with Milagro's signature, which
+    /// cannot name one.
     private func signedShare(
         _ request: Request, expires: String?, message: (_ keyID: String) -> SignedMessage,
         legacy: (LegacyCredentials) -> SignedMessage
@@ -169,7 +170,7 @@ extension MasterShare {
         }
     }
 
-    /// This D-TA's share of the server secret: G2 point, 128 bytes.
+    /// This D-TA's share of the server secret: a point of G2 in 128 bytes.
     fileprivate func serverSecret() async throws -> SecretBytes {
         try await point(MPinSize.g2) { master, point throws(MPinError) in
             try TrustAuthority.serverSecretShare(master: master, into: &point)
@@ -197,15 +198,15 @@ extension MasterShare {
     }
 }
 
-/// The requests that an old RPS sends to the old cloud at its start, at the base URL of D-TA 2 (wire section 10).
+/// The requests that Milagro's RPS sends to Milagro's cloud at its start, at the base URL of D-TA 2 (wire section 10).
 extension TrustAuthorityServer {
     func addCloudRoutes(to router: Router<RequestContext>) {
         router.serve("/time", [.get: { _, _ in .json(["Time": clock().iso]) }])
         router.serve("/apiSettings", [.get: { _, _ in .json(CloudSettings()) }])
     }
 
-    /// The settings of the old cloud. All are empty, because this server has no permit storage, no management console
-    /// and no licence.
+    /// The settings that Milagro's cloud gives. All are empty, because this server has no permit storage, no management
+    /// console and no licence.
     private struct CloudSettings: Encodable {
         let timePermitsStorageURL = ""
         let managementConsoleURL = ""

@@ -55,15 +55,17 @@ final class ClientChangeTests: XCTestCase {
             "post-logout-uri": ["https://shop.example/"], "backchannel-logout-uri": ["https://shop.example/out"],
             "origin": ["https://shop.example"], "grant": ["authorization_code", "refresh_token"],
             "scope": ["openid", "offline_access", "basket:read"], "audience": ["https://api.example", "basket"],
+            "resource": ["https://shop.example/api"],
             "first-party": ["true"], "require-pkce": ["true"], "refresh-without-offline-access": ["true"],
             "subject": ["pairwise"], "sector": ["shops"], "amr": ["token"], "claims-in-id-token": ["true"],
             "access-token-seconds": ["60"], "id-token-seconds": ["61"], "refresh-idle-seconds": ["62"],
             "refresh-max-seconds": ["63"],
         ]
-        XCTAssertEqual(Set(members.keys), Set(ClientMember.all.map(\.name)))
+        // ForwardAuthTests tests the member that does not go with a redirect URI.
+        XCTAssertEqual(Set(members.keys), Set(ClientMember.all.map(\.name)).subtracting(["forward-auth"]))
         var shop = try client(members)
         shop.secrets = [ClientSecret(hash: "00", created: Self.now, expires: Self.now)]
-        for member in ClientMember.all { XCTAssertEqual(member.texts(shop), members[member.name], member.name) }
+        for member in ClientMember.all { XCTAssertEqual(member.texts(shop), members[member.name] ?? [], member.name) }
         XCTAssertEqual(try Client(stored: try shop.stored()), shop)
     }
 
@@ -72,6 +74,20 @@ final class ClientChangeTests: XCTestCase {
     func testAnOldClientIsRead() throws {
         let old = try Client(stored: Array(#"{"id":"shop","name":"Shop","created":7}"#.utf8))
         XCTAssertEqual(old, Client(id: "shop", name: "Shop", created: Moment(microseconds: 7)))
+    }
+
+    /// A service that only asks about tokens needs no redirect URI and no grant.
+    func testAResourceNeedsNoUsers() throws {
+        let service = try client(["redirect-uri": [""], "grant": [""], "resource": ["https://api.example"]])
+        XCTAssertEqual(service.grants, [])
+    }
+
+    /// A client that is only on devices without a browser needs no redirect URI.
+    func testADeviceNeedsNoRedirectURI() throws {
+        let device = try client([
+            "redirect-uri": [""], "grant": [Client.Grant.deviceCode.rawValue], "auth-method": ["none"],
+        ])
+        XCTAssertEqual(device.grants, [.deviceCode])
     }
 
     func testOneEmptyTextTakesAListAway() throws {
@@ -91,8 +107,16 @@ final class ClientChangeTests: XCTestCase {
             ),
             (["redirect-uri": (0...100).map { "https://a.example/\($0)" }], "redirect-uri: more than 100"),
             (["scope": ["email"]], "scope: needs openid"), (["scope": ["openid email"]], "scope: openid email is none"),
-            (["grant": ["refresh_token"]], "grant: needs authorization_code"),
-            (["grant": ["implicit"]], "grant: must be one of authorization_code, refresh_token"),
+            (
+                ["grant": ["refresh_token"]],
+                "grant: needs authorization_code or urn:ietf:params:oauth:grant-type:device_code, "
+                    + "unless there is a resource"
+            ),
+            (
+                ["grant": ["implicit"]],
+                "grant: must be one of \(Client.Grant.allCases.map(\.rawValue).joined(separator: ", "))"
+            ), (["resource": ["a b"]], "resource: a b has blanks, or is too long"),
+            (["resource": ["x"], "auth-method": ["none"]], "resource: only for a client with a secret"),
             (
                 ["grant": ["authorization_code", "refresh_token"]],
                 "scope: the grant refresh_token needs offline_access"

@@ -31,7 +31,7 @@ struct Backend: Sendable {
         try call(method, target, body.map { Data($0.utf8) }, headers: headers, port: port)
     }
 
-    /// Sends a request as the old client does: on a new connection, with the same headers as the old client and no
+    /// Sends a request as Milagro's client does: on a new connection, with the same headers as that client and no
     /// others.
     func call(
         _ method: String, _ target: String, _ body: Data?, headers: [String: String] = [:], port: Int? = nil

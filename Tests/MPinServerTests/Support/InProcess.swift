@@ -15,11 +15,12 @@ final class InProcess: Sendable {
     private let task = Mutex<Task<Void, Never>?>(nil)
 
     /// `change` alters options of all parts, `changeRPS` and `changeRPA` those of one part.
-    /// `clients`: the clients of an OpenID provider, in YAML.
+    /// `clients`: the clients of an OpenID provider, in YAML. `issuer`: its issuer, if it is not the website's URL.
     init(
         _ backend: Backend = .onFreePorts(), change: (inout AllInOne) -> Void = { _ in },
         changeRPS: (inout RelyingPartyServiceConfig) -> Void = { _ in },
-        changeRPA: (inout RelyingPartyApplicationConfig) -> Void = { _ in }, clients: String? = nil
+        changeRPA: (inout RelyingPartyApplicationConfig) -> Void = { _ in }, clients: String? = nil,
+        issuer: String? = nil
     ) throws {
         self.backend = backend
         log = URL(fileURLWithPath: backend.stateFolder + ".log")
@@ -45,7 +46,7 @@ final class InProcess: Sendable {
             changeRPA(&rpa)
             parts.rpa = rpa
             if let clients {
-                parts.openID = try OpenIDConfig(issuer: rpa.publicURL, website: rpa)
+                parts.openID = try OpenIDConfig(issuer: issuer ?? rpa.publicURL, website: rpa)
                 parts.openID?.clients = try ClientsFile(clients, path: "clients.yaml", at: .now())
             }
         }

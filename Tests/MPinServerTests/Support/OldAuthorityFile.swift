@@ -16,7 +16,8 @@ enum OldAuthorityFile {
             "INSERT INTO master_share VALUES (1, ?, ?)", [.bytes(try box(master, key, start)), .text(start)])
     }
 
-    /// Makes a file of the later versions that had rotation, but did not store items yet.
+    /// Makes a file of the later versions, which could rotate shares, but stored them in a table of their own and not
+    /// as items of a ``Store``.
     static func withRows(_ path: String) throws -> SQLiteConnection {
         let database = try empty(path, ["1: master share", "2: rotation and passphrase"])
         try database.run(

@@ -6,7 +6,7 @@ import XCTest
 struct TranscriptPlayer: Sendable {
     let server: InProcess
 
-    /// Members of recorded answers that our server leaves out, because old clients do not need them.
+    /// Members of recorded answers that our server leaves out, because Milagro's clients do not need them.
     private static let notServed: Set = ["someUserData"]
 
     struct Exchange {
@@ -42,7 +42,8 @@ struct TranscriptPlayer: Sendable {
         throw Sockets.Failure(text: "\(flow) holds no \(method) \(target)")
     }
 
-    /// Sends the old client's request with fresh values in its body, and compares the answer with the recorded one.
+    /// Sends a request of Milagro's client with fresh values in its body, and compares the answer with the recorded
+    /// one.
     func play(
         _ flow: String, _ method: String, _ target: String, as old: String? = nil,
         number: Int = 0, body: [String: Any]? = nil, hop: String? = nil, port: Int? = nil

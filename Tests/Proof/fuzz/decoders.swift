@@ -8,7 +8,7 @@ import Glibc
 import MPinCrypto
 import MPinSecrets
 
-/// One input of libFuzzer.
+/// libFuzzer calls this function once for each input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzDecoders(_ data: UnsafePointer<UInt8>, _ size: Int) -> Int32 {
     withInput(data, size) { selector, input in

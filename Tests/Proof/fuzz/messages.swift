@@ -1,17 +1,17 @@
-// A libFuzzer target for every message of the wire that the client or the server reads. Nothing may trap or read out of
-// bounds. A message that was read must be written in a form that is read as the same message.
+// A libFuzzer target for every message of the protocol that the client or the server reads. Nothing may trap or read
+// out of bounds. A message that was read must be written in a form that is read as the same message.
 //
 // The first byte selects the message, and the rest is its JSON text.
 
 import MPinWire
 
-/// One input of libFuzzer.
+/// libFuzzer calls this function once for each input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzMessages(_ data: UnsafePointer<UInt8>, _ size: Int) -> Int32 {
     withInput(data, size) { selector, input in readers[Int(selector) % readers.count](input) }
 }
 
-/// One reader for each message, in the order of the wire's sections.
+/// One function that reads a message for each kind of message, in the order of the protocol description's sections.
 private let readers: [@Sendable (UnsafeMutableBufferPointer<UInt8>) -> Void] = [
     both(ClientSettings.self), both(RegisterRequest.self), both(RegisterResponse.self), both(SignatureResponse.self),
     both(MPinIDContent.self), both(VerifyUserRequest.self), both(VerifyUserResponse.self), both(ActivateRequest.self),

@@ -76,7 +76,10 @@ def register(sdk: mpin.SDK, args: argparse.Namespace) -> None:
 
 
 def wanted_device_name(sdk: mpin.SDK, args: argparse.Namespace) -> str | None:
-    """The device name to send, or None. The server's setting setDeviceName decides; without it, the option is sent."""
+    """The device name to send, or None. The server's setting setDeviceName decides whether a name is sent.
+
+    Without this setting, the name in --device-name is sent, if there is one.
+    """
     name: str | None = args.device_name
     wish = sdk.get_client_param("setDeviceName")
     if wish == "true":

@@ -18,7 +18,7 @@ from ctypes import (
 
 
 class HTTPRequest(Structure):
-    """struct mpin_http_request"""
+    """The structure mpin_http_request of mpin.h."""
 
     _fields_ = [
         ("size", c_size_t),
@@ -41,7 +41,7 @@ Random = CFUNCTYPE(c_int32, c_void_p, POINTER(c_uint8), c_size_t)
 
 
 class Context(Structure):
-    """struct mpin_context"""
+    """The structure mpin_context of mpin.h."""
 
     _fields_ = [
         ("size", c_size_t),
@@ -57,7 +57,7 @@ class Context(Structure):
 
 
 class Config(Structure):
-    """struct mpin_config"""
+    """The structure mpin_config of mpin.h."""
 
     _fields_ = [
         ("size", c_size_t),
@@ -77,7 +77,7 @@ class Config(Structure):
 
 
 class Error(Structure):
-    """struct mpin_error"""
+    """The structure mpin_error of mpin.h."""
 
     _fields_ = [
         ("size", c_size_t),
@@ -91,7 +91,7 @@ class Error(Structure):
 
 
 class ServiceDetails(Structure):
-    """struct mpin_service_details"""
+    """The structure mpin_service_details of mpin.h."""
 
     _fields_ = [
         ("size", c_size_t),
@@ -103,13 +103,13 @@ class ServiceDetails(Structure):
 
 
 class Expiration(Structure):
-    """struct mpin_expiration"""
+    """The structure mpin_expiration of mpin.h."""
 
     _fields_ = [("size", c_size_t), ("expire_time", c_int64), ("now_time", c_int64)]
 
 
 class Verification(Structure):
-    """struct mpin_verification"""
+    """The structure mpin_verification of mpin.h."""
 
     _fields_ = [
         ("size", c_size_t),
@@ -120,7 +120,7 @@ class Verification(Structure):
 
 
 class OTP(Structure):
-    """struct mpin_otp"""
+    """The structure mpin_otp of mpin.h."""
 
     _fields_ = [
         ("size", c_size_t),
@@ -133,7 +133,7 @@ class OTP(Structure):
 
 
 class SessionDetails(Structure):
-    """struct mpin_session_details"""
+    """The structure mpin_session_details of mpin.h."""
 
     _fields_ = [
         ("size", c_size_t),
@@ -150,7 +150,7 @@ class SessionDetails(Structure):
 
 
 class Signature(Structure):
-    """struct mpin_signature"""
+    """The structure mpin_signature of mpin.h."""
 
     _fields_ = [
         ("size", c_size_t),

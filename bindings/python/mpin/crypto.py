@@ -34,10 +34,10 @@ class PinMapping(enum.IntEnum):
     DECIMAL6 = 0
     #: The decimal number mod 10^4: 14 bits.
     DECIMAL4 = 1
-    #: Java's string hash of the PIN, then as for LEGACY14: 14 bits. For tokens of the old SDK core.
+    #: Java's string hash of the PIN, then as for LEGACY14: 14 bits. For tokens of the Milagro SDK core.
     LEGACY_HASH = 2
-    #: The low 14 bits of a signed decimal number's remainder by 10^4. The old library treated its integer argument in
-    #: this way.
+    #: The low 14 bits of a signed decimal number's remainder by 10^4. The Milagro library treated its integer argument
+    #: in this way.
     LEGACY14 = 3
 
 
@@ -67,7 +67,7 @@ def get_server_secret(s: Octets) -> bytes:
 
 
 def get_client_permit(date: int, s: Octets, hash_id: Octets) -> bytes:
-    """A share of the time permit of an identity for one day: the master share s times their point (G1)."""
+    """A share of the time permit of an identity for one day: the master share s times the point of both (G1)."""
     return _call(lib.mpin_crypto_get_client_permit, G1_SIZE, _int32(date), *_in(s), *_in(hash_id))
 
 
@@ -82,7 +82,7 @@ def recombine_g2(a: Octets, b: Octets) -> bytes:
 
 
 def pin_to_scalar(mapping: PinMapping, pin: Octets) -> tuple[bytes, int]:
-    """The number that a PIN stands for, and the width of this number in bits, which other functions need as well."""
+    """The number that is used in place of a PIN, and its width in bits, which other functions need as well."""
     scalar, bits = _room(SCALAR_SIZE), ctypes.c_int32()
     _check(lib.mpin_crypto_pin_to_scalar(scalar, SCALAR_SIZE, ctypes.byref(bits), _int32(mapping), *_in(pin)))
     return bytes(scalar), bits.value

@@ -25,7 +25,7 @@ def load() -> ctypes.CDLL:
 
 
 class Server:
-    """`answers` are the next answers for a path. After them come the usual ones."""
+    """A callback for HTTP. `answers` has the next answer for a path; all other answers are those of the fake server."""
 
     def __init__(self) -> None:
         self.library = load()

@@ -153,7 +153,7 @@ def test_without_a_backend_it_says_how_to_name_one(environment: None, monkeypatc
 
 @pytest.fixture
 def page(server: str) -> "Iterator[str]":
-    """The page of another origin, whose service is the server. It writes no log."""
+    """The URL of a website at another origin than `server`. It names `server` as its service and writes no log."""
 
     class Page(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:

@@ -1,4 +1,4 @@
-"""The vectors of the engine, through Python."""
+"""The cryptographic functions return the results in Tests/Vectors."""
 
 from typing import Any, Callable, Optional
 

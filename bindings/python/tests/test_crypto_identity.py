@@ -1,4 +1,4 @@
-"""Key pairs, one pass, factors, M-Pin Full and encoded points, through Python."""
+"""The Python functions for key pairs, one-pass proofs, factors, M-Pin Full and encoded points."""
 
 from typing import Any, Optional
 
@@ -38,7 +38,7 @@ def decimal(pin: str) -> "tuple[bytes, int]":
 
 
 def low14(pin: int) -> "tuple[bytes, int]":
-    """What the old library did with a PIN in M-Pin Full: it took the low 14 bits without reducing the PIN before."""
+    """What the Milagro library did with a PIN in M-Pin Full: it took the low 14 bits and did not reduce the PIN."""
     return (pin & 0x3FFF).to_bytes(32, "big"), 14
 
 

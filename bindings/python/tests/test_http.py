@@ -124,7 +124,7 @@ class Memory:
         return b""
 
     def set(self, kind: mpin.StorageKind, data: bytes) -> None:
-        """Connections are not kept."""
+        """Stores nothing."""
 
 
 def test_the_deadline_and_a_cancel_end_it(plain: str) -> None:

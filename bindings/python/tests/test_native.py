@@ -100,7 +100,10 @@ def test_every_function_of_the_library_has_its_types(name: str) -> None:
 
 
 def members(structure: str) -> "list[tuple[tuple[str, str], str]]":
-    """The names (of callbacks, of other members) and the declaration of each member; that of a callback is a function."""
+    """The members of a structure in mpin.h, each with its declaration.
+
+    The name is the first of the two texts if the member is a callback, otherwise the second; the other text is empty.
+    """
     match = re.search(rf"struct {structure} \{{(.*?)\}} {structure};", header("mpin.h"), flags=re.DOTALL)
     assert match, structure
     declarations = [" ".join(m.split()) for m in match[1].split(";") if m.strip()]

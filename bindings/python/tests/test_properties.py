@@ -1,4 +1,4 @@
-"""Laws of the primitives, and calls with careless arguments, with hypothesis."""
+"""Algebraic laws of the primitives, and calls with arguments of wrong types and sizes, made by hypothesis."""
 
 import ctypes
 import pathlib

@@ -1,4 +1,4 @@
-"""Users, errors and handles. The demo shows the whole flow with a server."""
+"""Users, errors and handles. Registration and login at a real server are tested by test_flow.py."""
 
 import ctypes
 import gc

@@ -9,7 +9,8 @@ extension ServerOptions {
         "Key file of its chain, outside the log's folder; how far the log has come is kept beside it.")
     package static let auditUsers = ServerOption<String>.text(
         "audit-users", AuditPlace.Users.plain.rawValue, .choice(AuditPlace.Users.allCases.map(\.rawValue)),
-        "How it names users; hashed: by a keyed hash, see `mpind audit name`.")
+        "How it names users; hashed: by a keyed hash, see `mpind audit name`; identities: by their devices' hashes alone."
+    )
 
     static let auditFileBytes = ServerOption<Int>.integer(
         "audit-file-bytes", 64 << 20, 4096...(1 << 40),

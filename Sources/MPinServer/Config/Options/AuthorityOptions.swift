@@ -17,7 +17,7 @@ extension ServerOptions {
 /// One D-TA of the option ``ServerOptions/authorities``, written as `url=http://127.0.0.1:8001;key-file=dta1.key`.
 struct AuthorityEntry: Sendable {
     static let members = ["index", "url", "public-url", "key-file"]
-    /// The number of D-TAs that the list must have, because the wire supports two.
+    /// The number of D-TAs that the list must have. The Milagro protocol supports exactly two.
     static let count = 2
 
     let index: Int?

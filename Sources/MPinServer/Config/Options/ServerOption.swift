@@ -8,7 +8,7 @@ package struct OptionKind: Sendable {
     /// Whether the option's name alone means `true` on the command line. In files and in the environment it needs the
     /// text `true` or `false`.
     package var isFlag = false
-    /// Whether it may be given more than once.
+    /// Whether the option may be given more than once.
     package var isList = false
     /// Explains why a text is not accepted, better than ``expected``; nil if there is no better explanation.
     var problem: (@Sendable (String) -> String?)?

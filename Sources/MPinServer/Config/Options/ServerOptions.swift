@@ -12,7 +12,8 @@ package enum ServerOptions {
         "log-level", "info", .choice(["trace", "debug", "info", "notice", "warning", "error", "critical"]),
         "The least that is logged.")
     static let adminListen = ServerOption<String?>.text(
-        "admin-listen", listenForm, "Loopback address for /health/live, /health/ready and /metrics. (default: none)")
+        "admin-listen", listenForm,
+        "Loopback address for /health/live, /health/ready, /metrics and the admin API. (default: none)")
     static let tlsCert = ServerOption<String?>.text(
         "tls-cert", .text("FILE"), "Certificate chain (PEM); read again on SIGHUP.")
     static let tlsKey = ServerOption<String?>.text("tls-key", .text("FILE"), "Private key of the certificate (PEM).")
@@ -79,6 +80,8 @@ package enum ServerOptions {
                 "Requests for tokens with a wrong code, token or secret, of one address."
             ),
             ("token-client", \.tokenClient, "Requests for tokens with a wrong code, token or secret, of one client."),
+            ("admin-address", \.adminAddress, "Requests to the admin API without a valid token, of one address."),
+            ("device-address", \.deviceAddress, "Codes of devices that are typed at one address."),
         ]
     }
 

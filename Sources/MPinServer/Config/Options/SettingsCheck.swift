@@ -105,7 +105,10 @@ extension Settings {
                 guard exposure.identity == nil || isEverywhere else { return }
                 throw SettingsError("--behind-proxy, or listening on all addresses, needs --public-url")
             }
-            guard url.hasPrefix("https://") else { throw SettingsError("--public-url must begin with https://") }
+            // With http, only clients on this machine are served: no other machine has this address.
+            guard url.hasPrefix("https://") || url.isLoopbackURL else {
+                throw SettingsError("--public-url must begin with https:// (http is for this machine only)")
+            }
         case .rps:
             if let missing = try missingAuthorityURL() {
                 throw SettingsError("clients on other machines need \(missing)")

@@ -21,8 +21,8 @@ final class AcceptQueue: Sendable {
         guard let channel = listener.withLockedValue({ $0 }), let socket = channel as? any SocketOptionProvider else {
             return
         }
-        // Without the socket filter that keeps new connections out, they would keep coming, and waiting would be
-        // useless.
+        // If the socket filter that keeps new connections out cannot be set, this function does not wait, because new
+        // connections would keep coming.
         guard (try? await Self.letNothingIn(channel, socket)) != nil else { return }
         for _ in 0..<200 {
             let info: EventLoopFuture<TCPInfo> = socket.unsafeGetSocketOption(

@@ -38,7 +38,7 @@ final class ConnectionGroups: Sendable {
     }
 }
 
-/// A server whose connections are served in groups of their own.
+/// A server whose connections are served in the task groups of ``ConnectionGroups``.
 struct GroupedServer: Service {
     let server: any Service
     let groups: ConnectionGroups

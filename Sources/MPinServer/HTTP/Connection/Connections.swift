@@ -44,8 +44,8 @@ struct Connections: HTTPChannelHandler {
         return arrival
     }
 
-    /// Hands the connection to a group and returns at once, because the framework keeps a task for it until this
-    /// returns.
+    /// Hands the connection to a task group and returns at once, because the framework keeps a task of its own for the
+    /// connection until this function returns.
     func handle(value: Arrival, logger: Logger) async { groups.serve(value) }
 
     private var decoderLimits: NIOHTTPDecoderLimitConfiguration {

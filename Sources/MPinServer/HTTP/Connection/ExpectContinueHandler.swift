@@ -2,9 +2,9 @@ import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
 
-/// Answers `Expect: 100-continue` with an interim 100 (RFC 9110 section 10.1.1), because the old C++ client's PUT waits
-/// a second for it. Requests without this header never get a 100: that client would take the last header block for the
-/// body (wire section 2).
+/// Answers `Expect: 100-continue` with an interim 100 (RFC 9110 section 10.1.1), because the PUT of Milagro's C++
+/// client waits a second for it. Requests without this header never get a 100: that client would take the last header
+/// block for the body (wire section 2).
 final class ExpectContinueHandler: ChannelInboundHandler, RemovableChannelHandler, Sendable {
     typealias InboundIn = HTTPRequestPart
     typealias OutboundOut = HTTPResponsePart

@@ -6,12 +6,13 @@ struct CORSPolicy: Sendable {
     let prefix: String
     let methods: String
     let headers: String
-    /// The allowed values of the request's `Origin`; `*` stands for every origin. If it is empty, pages of other
-    /// origins may read nothing. (Old servers allowed all of them.)
+    /// The allowed values of the request's `Origin`; `*` stands for every origin. If the list is empty, pages of other
+    /// origins may read nothing. (Milagro's servers allowed all origins.)
     let origins: [String]
-    /// Whether such a page may send the cookies of this site.
+    /// Whether pages of the allowed origins may send this site's cookies with their requests.
     var takesCookies = true
-    /// If set, it decides instead of ``origins`` which origins may read the answers: those for which it returns true.
+    /// If this closure is set, it is used instead of ``origins``: it returns whether pages of an origin may read the
+    /// answers.
     var asks: (@Sendable (String) async -> Bool)?
 
     private static let common =

@@ -50,7 +50,8 @@ struct CommonMiddleware: RouterMiddleware {
         _ next: @concurrent (Request, RequestContext) async throws -> Response
     ) async throws -> Response {
         if let response = try checks.answer(request) { return response }
-        // The body is read before a place is taken, so that a client that sends nothing takes none.
+        // The body is read before the request takes one of the limited places for running requests, so that a client
+        // that sends nothing takes none.
         let request = try await request.withBody(checks.limits)
         let place = try admission.enter(request, from: context.remoteAddress)
         defer { admission.leave(place) }

@@ -23,8 +23,8 @@ struct RateLimiting: Sendable {
         case authority
     }
 
-    /// The rule for a path, found by its last two words. The RPS's prefix is ignored, because no name has different
-    /// meanings with and without it.
+    /// The rule for a path, found by its last two words. The RPS's prefix is ignored, because no path needs another
+    /// rule with the prefix than without it.
     private static func rule(_ path: String) -> Rule {
         let parts = path.split(separator: "/").suffix(2)
         switch (parts.first, parts.last) {
@@ -33,7 +33,8 @@ struct RateLimiting: Sendable {
             return .counted(.register)
         case (_, "pass1"), (_, "pass2"), (_, "authenticate"), (_, "mpinAuthenticate"): return .counted(.login)
         // For each of these pages the RPS gives out a new access number or a new id for a QR code.
-        case (nil, "login"), ("login", "number"), (_, "authorize"), ("authorize", _): return .counted(.access)
+        case (nil, "login"), ("login", "number"), (_, "authorize"), ("authorize", _), ("auth", "start"):
+            return .counted(.access)
         case (_, "access"): return .counted(.poll)
         case (_, "login"), ("login", _), (_, "getAccessNumber"), (_, "getQrUrl"), (_, "codeStatus"):
             return .counted(.access)

@@ -32,6 +32,7 @@ struct ForwardedHeaders: Sendable {
         var context = context
         context.isSecure = isTLS
         guard let peer = context.remoteAddress, proxies.trusts(peer) else { return context }
+        context.isFromTrustedProxy = true
         context.remoteAddress = proxies.caller(peer: peer, forwarded: request.headers[values: .xForwardedFor])
         context.isSecure = request.headers[values: .xForwardedProto].last?.lowercased() == "https"
         if let id = request.headers[.xRequestID], Self.isPlain(id) { context.requestID = id }

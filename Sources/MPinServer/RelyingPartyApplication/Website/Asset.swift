@@ -42,8 +42,8 @@ struct Asset: Sendable {
     static let favicon = Asset(path: "/favicon.ico", type: "image/x-icon", bytes: PackageResources.favicon_ico)
 
     var response: Response {
-        // The operator's picture may contain styles. The policy forbids everything else, in case somebody opens it
-        // directly.
+        // The operator's picture may contain styles. The policy forbids scripts and everything else, which a browser
+        // would run if somebody opened the picture directly.
         Response(
             status: .ok,
             headers: [

@@ -19,6 +19,7 @@ struct HTML: ExpressibleByStringInterpolation, Sendable {
         mutating func appendInterpolation(_ number: Int) { text += String(number) }
 
         mutating func appendInterpolation(_ plain: String) {
+            guard plain.utf8.contains(where: Self.isMarkup) else { return text += plain }
             for character in plain.unicodeScalars {
                 switch character {
                 case "&": text += "&amp;"
@@ -28,6 +29,14 @@ struct HTML: ExpressibleByStringInterpolation, Sendable {
                 case "'": text += "&#39;"
                 default: text.unicodeScalars.append(character)
                 }
+            }
+        }
+
+        /// Whether a character could end a text or a quoted attribute. Most texts contain none.
+        private static func isMarkup(_ byte: UInt8) -> Bool {
+            switch byte {
+            case UInt8(ascii: "&"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\""), UInt8(ascii: "'"): true
+            default: false
             }
         }
     }

@@ -51,7 +51,7 @@ struct Page {
     func response(_ status: HTTPResponse.Status = .ok, sources: Sources = Sources()) -> Response {
         var response = Response.html(document.text, status: status)
         response.headers[.contentSecurityPolicy] = Self.policy(sources)
-        // With a stricter policy, browsers would send the Origin `null` with a form's POST.
+        // With a stricter referrer policy, browsers would send the Origin `null` with a form's POST.
         response.headers[.referrerPolicy] = "same-origin"
         response.headers[.contentLanguage] = language
         response.headers[.vary] = "Accept-Language"

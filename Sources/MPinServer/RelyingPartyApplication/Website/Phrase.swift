@@ -86,6 +86,22 @@ package enum Phrase: String, CaseIterable, Sendable {
     case oidcFaultClient
     case oidcFaultAddress
     case oidcFaultRequest
+    case oidcLogoutTitle
+    case oidcLogoutText
+    case oidcLogoutEverywhere
+    case oidcLogoutStay
+    case oidcLogoutBack
+    case oidcLogoutFault
+    case oidcDeviceTitle
+    case oidcDeviceLead
+    case oidcDeviceCode
+    case oidcDeviceUnknown
+    case oidcDeviceClient
+    case oidcDeviceWarning
+    case oidcDeviceDoneTitle
+    case oidcDeviceDone
+    case oidcDeviceRefusedTitle
+    case oidcDeviceRefused
     case confirmTitle
     case confirmLead
     case confirmText

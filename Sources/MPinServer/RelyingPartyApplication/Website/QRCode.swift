@@ -19,7 +19,7 @@ enum QRCode {
             """
     }
 
-    /// One rectangle for each run of dark modules in a row.
+    /// Returns the data of an SVG path with one rectangle for each run of dark modules in a row.
     private static func path(_ modules: UnsafeBufferPointer<UInt8>, _ width: Int) -> String {
         var path = ""
         for row in 0..<width {

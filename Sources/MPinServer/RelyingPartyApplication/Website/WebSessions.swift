@@ -79,7 +79,8 @@ struct WebSessions: Sendable {
         return true
     }
 
-    /// The token in each form for the browser with this id, by which forms of other sites are refused: 64 hex digits.
+    /// The token that this site puts into each form for the browser with this id: 64 hex digits. A form that another
+    /// site has made does not contain it and is refused.
     func formToken(_ id: WebSessionID) -> String { SignedMessage.form(session: id.key).signature(key: key) }
 
     func isFormToken(_ token: String, of id: WebSessionID) -> Bool {

@@ -1,0 +1,145 @@
+import HTTPTypes
+import Hummingbird
+import MPinService
+import MPinStore
+import NIOConcurrencyHelpers
+
+/// The admin API: operators' programs do by HTTP what operators do by commands. It is on the admin listener, and every
+/// request needs a token of `mpind admin token`.
+struct AdminGate: Sendable {
+    /// The hosts by which the listener may be called.
+    private let hosts: Set<String>
+    /// Holds nil until the RPS of this process has started.
+    private let resources: NIOLockedValueBox<AdminResources?>
+    private let limits: Limits
+    private let rates: RateLimiter
+    private let metrics: Metrics
+    private let audit: Audit
+    private let clock: Clock
+
+    init(
+        _ address: ListenAddress, _ resources: NIOLockedValueBox<AdminResources?>, _ parts: Parts,
+        rates: RateLimiter, metrics: Metrics
+    ) {
+        let own = address.host.contains(":") ? "[\(address.host)]" : address.host
+        hosts = ["localhost", "127.0.0.1", "[::1]", own.lowercased()]
+        self.resources = resources
+        limits = parts.limits
+        audit = parts.audit.of("admin")
+        clock = parts.rps?.clock ?? Moment.now
+        self.rates = rates
+        self.metrics = metrics
+    }
+
+    func addRoutes(to router: Router<RequestContext>) {
+        for (path, routes) in Dictionary(grouping: AdminRoute.all, by: \.path) {
+            var handlers: [HTTPRequest.Method: Handler] = [:]
+            for route in routes {
+                handlers[route.method] = { request, context in try await answer(request, context, route) }
+            }
+            router.serve(path, handlers)
+        }
+    }
+
+    /// Answers a request and counts it by its outcome.
+    private func answer(_ request: Request, _ context: RequestContext, _ route: AdminRoute) async throws -> Response {
+        func count(_ outcome: String) { metrics.count(.adminRequests, [route.name, outcome]) }
+        let token: AdminToken
+        let resources: AdminResources
+        do {
+            try requireOwnHost(request)
+            resources = try ready()
+            token = try await self.token(of: request, context, resources, for: route)
+        } catch let refusal as AdminRefusal {
+            count(refusal.outcome)
+            return refusal.response
+        }
+        do {
+            let response = try await Audit.$token.withValue(token.name) {
+                try await route.answer(
+                    AdminRequest(request: request, context: context, resources: resources, limits: limits))
+            }
+            count("done")
+            return response
+        } catch {
+            count((error as? APIError).map { $0.status.code < 500 } ?? false ? "refused" : "failed")
+            throw error
+        }
+    }
+
+    /// Throws if a page of a browser may have sent the request. Such a page sends its origin. If its owner has led its
+    /// name to a loopback address (DNS rebinding), it calls the listener by that name.
+    private func requireOwnHost(_ request: Request) throws(AdminRefusal) {
+        guard let host = request.head.authority.map(Self.host), hosts.contains(host) else {
+            throw AdminRefusal(APIError(.misdirectedRequest, "The admin API does not have this host name"), "forbidden")
+        }
+        guard request.headers[.origin] == nil else {
+            throw AdminRefusal(APIError(.forbidden, "The admin API is not for pages of browsers"), "forbidden")
+        }
+    }
+
+    /// The host of an authority in lower case, without its port. The port is not compared, because it is another one if
+    /// the request comes through a tunnel.
+    private static func host(_ authority: String) -> String {
+        if authority.hasPrefix("["), let bracket = authority.firstIndex(of: "]") {
+            let port = authority[authority.index(after: bracket)...]
+            return port.isEmpty || port.hasPrefix(":") ? authority[...bracket].lowercased() : ""
+        }
+        return authority.prefix { $0 != ":" }.lowercased()
+    }
+
+    private func ready() throws(AdminRefusal) -> AdminResources {
+        if let resources = resources.withLockedValue(\.self) { return resources }
+        throw AdminRefusal(APIError(.serviceUnavailable, "The server is starting", retryAfter: 1), "failed")
+    }
+
+    /// Returns the token of the request. Throws 401 if there is none that is valid, or 429 if an address has sent too
+    /// many such requests; and 403 if the token does not have the scope.
+    private func token(
+        of request: Request, _ context: RequestContext, _ resources: AdminResources, for route: AdminRoute
+    ) async throws -> AdminToken {
+        guard let token = try await resources.tokens.find(request.bearer ?? "", at: clock()) else {
+            do { try rates.admit(.admin, address: context.remoteAddress) } catch {
+                throw AdminRefusal(error, "limited")
+            }
+            audit.record(.adminRefused(route.name))
+            throw AdminRefusal(
+                APIError(.unauthorized, "Missing, wrong or expired token"), "unauthorized", challenge: "Bearer")
+        }
+        guard token.allows(route.scope) else {
+            throw AdminRefusal(
+                APIError(.forbidden, "The token does not have the scope \(route.scope.rawValue)"), "forbidden",
+                challenge: "Bearer error=\"insufficient_scope\", scope=\"\(route.scope.rawValue)\"")
+        }
+        return token
+    }
+}
+
+/// Why a request to the admin API gets no further than its gate.
+private struct AdminRefusal: Error {
+    let error: APIError
+    /// The outcome in the metrics.
+    let outcome: String
+    /// The header `WWW-Authenticate` (RFC 6750 section 3). Nil if a token would not help.
+    let challenge: String?
+
+    init(_ error: APIError, _ outcome: String, challenge: String? = nil) {
+        self.error = error
+        self.outcome = outcome
+        self.challenge = challenge
+    }
+
+    var response: Response {
+        var response = error.response
+        if let challenge { response.headers[.wwwAuthenticate] = challenge }
+        return response
+    }
+}
+
+extension Request {
+    /// The token of the header `Authorization: Bearer` (RFC 6750 section 2.1). Nil if there is none.
+    fileprivate var bearer: String? {
+        let words = headers[.authorization]?.split(separator: " ", omittingEmptySubsequences: false) ?? []
+        return words.count == 2 && words.first?.lowercased() == "bearer" ? words.last.map(String.init) : nil
+    }
+}

@@ -1,0 +1,30 @@
+import MPinSecrets
+import MPinStore
+
+/// The one-time passwords: six digits that a client shows after a login, and that its user types in at another place. A
+/// program of that place asks whether they are right.
+struct OneTimePasswords: Sendable {
+    private let codes: UserCodes
+
+    init(in store: any Store) { codes = UserCodes("one_time_password", in: store) }
+
+    /// Stores the digits of a login, in place of those of the user's earlier login.
+    func issue(_ token: AuthToken, until expires: Moment, at now: Moment) async throws {
+        try await codes.issue(token.otp, user: token.userID, mpinID: token.mpinID, until: expires, at: now)
+    }
+
+    /// Returns the M-Pin ID of the login that the digits come from, and deletes the digits. Nil if they are wrong.
+    func redeem(_ digits: String, user: String, at now: Moment) async throws -> MPinID? {
+        try await codes.redeem(digits, user: user, at: now)?.mpinID.flatMap { MPinID(hex: $0) }
+    }
+}
+
+extension AuthenticationService {
+    /// Redeems the one-time password of a login of `user`. True once for each password, until it expires; five wrong
+    /// tries void it. False also if the operator has revoked the identity since the login.
+    package func redeemPassword(_ digits: String, user: String) async throws -> Bool {
+        let user = UserID.normal(user)
+        guard let id = try await passwords.redeem(digits, user: user, at: now) else { return false }
+        return try await !isRevoked(id)
+    }
+}

@@ -1,0 +1,137 @@
+#!/usr/bin/env bash
+# Starts samples of bindings/samples with a real server, and logs in to each of them in Chromium, with our client as the
+# phone. Then everything ends. If KEEP=1 is in the environment, everything runs on until Ctrl-C instead, and the
+# addresses are printed.
+# usage: samples.sh NAME...
+set -euo pipefail
+# shellcheck source=Tests/EndToEnd/server.sh
+. "$(dirname "$0")/server.sh"
+samples=$root/bindings/samples
+python=$root/build/oidc-venv/bin/python
+# What the websites write. Apache's and nginx's own users must be able to read it.
+sites=$(mktemp -d)
+chmod 755 "$sites"
+trap 'leave_nothing; rm -rf "$sites"' EXIT
+
+# register ID OPTION...: registers a client, and sets client_secret.
+register() { client_secret=$("$root/build/mpind" client add "$@" --state-dir "$work/state" | tail -n 1); }
+
+# free_port: prints a port for a website. await_port PORT NAME: waits until the website NAME answers there.
+free_port() { python3 -B "$root/Tests/EndToEnd/ports.py" 1; }
+await_port() {
+    for _ in $(seq 600); do
+        curl -s -o /dev/null "http://127.0.0.1:$1/" && return
+        sleep 0.05
+    done
+    echo "$2 did not start:" >&2
+    cat "$sites/$2.log" >&2
+    return 1
+}
+
+# Each of these starts one sample and sets NAME_url.
+start_flask() {
+    local port
+    port=$(free_port)
+    flask_url=http://127.0.0.1:$port
+    register shop --name "The shop" --first-party true --redirect-uri "$flask_url/callback"
+    ISSUER=$backend CLIENT_ID=shop CLIENT_SECRET=$client_secret PYTHONPATH=$samples/flask \
+        "$python" -m flask --app shop run --port "$port" >"$sites/flask.log" 2>&1 &
+    await_port "$port" flask
+}
+
+start_apache() {
+    local port modules=/usr/lib/apache2/modules
+    port=$(free_port)
+    apache_url=http://127.0.0.1:$port
+    register wiki --name "The wiki" --first-party true --redirect-uri "$apache_url/oidc/callback"
+    mkdir "$sites/pages"
+    cp "$samples/apache/index.shtml" "$sites/pages"
+    cat >"$sites/apache.conf" <<END
+ServerRoot $sites
+Listen 127.0.0.1:$port
+ServerName 127.0.0.1
+User www-data
+Group www-data
+PidFile $sites/apache.pid
+ErrorLog $sites/apache.log
+$(for name in mpm_event authn_core authz_core authz_user dir include mime auth_openidc; do
+        echo "LoadModule ${name}_module $modules/mod_$name.so"
+    done)
+DocumentRoot $sites/pages
+DirectoryIndex index.shtml
+TypesConfig /dev/null
+AddType text/html .shtml
+AddOutputFilter INCLUDES .shtml
+<Directory $sites/pages>
+    Options Includes
+</Directory>
+Include $samples/apache/site.conf
+END
+    ISSUER=$backend CLIENT_ID=wiki CLIENT_SECRET=$client_secret COOKIE_KEY=$(openssl rand -hex 32) SITE=$apache_url \
+        /usr/sbin/apache2 -D FOREGROUND -f "$sites/apache.conf" >>"$sites/apache.log" 2>&1 &
+    await_port "$port" apache
+}
+
+start_nginx() {
+    local port app_port
+    port=$(free_port)
+    app_port=$(free_port)
+    nginx_url=http://127.0.0.1:$port
+    register dashboard --name "The dashboard" --forward-auth "$nginx_url"
+    python3 -B "$samples/nginx/dashboard.py" "$app_port" 2>"$sites/dashboard.log" &
+    mkdir "$sites/nginx"
+    sed -e "s/listen 443 ssl/listen 127.0.0.1:$port/" -e '/ssl_certificate/d' -e "s/127.0.0.1:3000/127.0.0.1:$app_port/" \
+        -e "s|http://127.0.0.1:8005|$backend|" "$samples/nginx/site.conf" >"$sites/nginx/site.conf"
+    cat >"$sites/nginx.conf" <<END
+user www-data;
+daemon off;
+pid $sites/nginx.pid;
+events {}
+http {
+    access_log off;
+$(for name in client_body proxy fastcgi uwsgi scgi; do echo "    ${name}_temp_path $sites/nginx/$name;"; done)
+    include $sites/nginx/site.conf;
+}
+END
+    /usr/sbin/nginx -e "$sites/nginx.log" -c "$sites/nginx.conf" &
+    await_port "$app_port" dashboard
+    await_port "$port" nginx
+}
+
+start_mobile() {
+    local port redirect_uri=https://app.example.com/login
+    port=$(free_port)
+    mobile_url=http://127.0.0.1:$port
+    register app --name "The app" --first-party true --redirect-uri "$redirect_uri" --subject user-id
+    ISSUER=$backend CLIENT_ID=app CLIENT_SECRET=$client_secret REDIRECT_URI=$redirect_uri PYTHONPATH=$samples/mobile \
+        "$python" -m flask --app backend run --port "$port" >"$sites/mobile.log" 2>&1 &
+    await_port "$port" mobile
+}
+
+start_server --force-activate --issuer "$backend" --behind-proxy
+for name in "$@"; do "start_$name"; done
+
+mkdir -p "$root/build/browser"
+export MPIN_BACKEND=$backend MPIN_MAILS=$work/mail MPIN_PICTURES=$root/build/browser HOME=$work
+export MPIN_LIBRARY=$root/build/libmpin.so PYTHONPATH=$root/bindings/python PYTHONDONTWRITEBYTECODE=1
+for name in "$@"; do
+    address=${name}_url
+    export "MPIN_SAMPLE_${name^^}=${!address}"
+done
+printf -v chosen ' or test_%s' "$@"
+"$python" -m pytest -q -W error -p no:cacheprovider -k "${chosen# or }" "$root/Tests/EndToEnd/test_samples.py"
+if [ "${KEEP:-}" = 1 ]; then
+    for name in "$@"; do
+        address=${name}_url
+        echo "$name: ${!address}"
+    done
+    cat <<END
+phone: build/mpin-cli --backend $backend --store $work/phone register you@example.com
+       build/mpin-cli --backend $backend --store $work/phone login you@example.com --qr URL
+Ctrl-C ends all of it.
+END
+    wait "$server_pid"
+fi
+# shellcheck disable=SC2046 # a list of process numbers
+kill $(jobs -p | grep -vx "$server_pid") 2>/dev/null || true
+stop_server
