@@ -5,7 +5,8 @@ set -euo pipefail
 # shellcheck source=Tests/EndToEnd/server.sh
 . "$(dirname "$0")/server.sh"
 
-read -r admin_port < <(python3 -B "$root/Tests/EndToEnd/ports.py" 1)
+free_ports 1
+read -r admin_port <&"$ports"
 export MPIN_LIBRARY=$root/build/libmpin.so PYTHONDONTWRITEBYTECODE=1
 export PYTHONPATH=$root/bindings/python:$root/Tests/EndToEnd
 start_server --force-activate --admin-listen "127.0.0.1:$admin_port"

@@ -22,7 +22,8 @@ drive() {
     cases=$((cases + $(sed -n 's/.*generated, \([0-9]*\) passed.*/\1/p' "$log" | tail -n 1)))
 }
 
-read -r admin_port < <(python3 -B "$root/Tests/EndToEnd/ports.py" 1)
+free_ports 1
+read -r admin_port <&"$ports"
 start_server --force-activate --admin-listen "127.0.0.1:$admin_port"
 drive rps "$backend"
 drive rpa "$backend"

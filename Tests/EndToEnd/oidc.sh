@@ -4,7 +4,8 @@ set -euo pipefail
 # shellcheck source=Tests/EndToEnd/server.sh
 . "$(dirname "$0")/server.sh"
 
-read -r MPIN_CALLBACK_PORT MPIN_TOLD_PORT MPIN_DEAD_PORT < <(python3 -B "$root/Tests/EndToEnd/ports.py" 3)
+free_ports 3
+read -r MPIN_CALLBACK_PORT MPIN_TOLD_PORT MPIN_DEAD_PORT <&"$ports"
 export MPIN_CALLBACK_PORT MPIN_TOLD_PORT MPIN_DEAD_PORT
 folder=$(dirname "$0")
 python=$root/build/oidc-venv/bin/python

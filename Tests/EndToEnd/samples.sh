@@ -16,8 +16,7 @@ trap 'leave_nothing; rm -rf "$sites"' EXIT
 # register ID OPTION...: registers a client, and sets client_secret.
 register() { client_secret=$("$root/build/mpind" client add "$@" --state-dir "$work/state" | tail -n 1); }
 
-# free_port: prints a port for a website. await_port PORT NAME: waits until the website NAME answers there.
-free_port() { python3 -B "$root/Tests/EndToEnd/ports.py" 1; }
+# await_port PORT NAME: waits until the website NAME answers there.
 await_port() {
     for _ in $(seq 600); do
         curl -s -o /dev/null "http://127.0.0.1:$1/" && return
@@ -31,7 +30,8 @@ await_port() {
 # Each of these starts one sample and sets NAME_url.
 start_flask() {
     local port
-    port=$(free_port)
+    free_ports 1
+    read -r port <&"$ports"
     flask_url=http://127.0.0.1:$port
     register shop --name "The shop" --first-party true --redirect-uri "$flask_url/callback"
     ISSUER=$backend CLIENT_ID=shop CLIENT_SECRET=$client_secret PYTHONPATH=$samples/flask \
@@ -41,7 +41,8 @@ start_flask() {
 
 start_apache() {
     local port modules=/usr/lib/apache2/modules
-    port=$(free_port)
+    free_ports 1
+    read -r port <&"$ports"
     apache_url=http://127.0.0.1:$port
     register wiki --name "The wiki" --first-party true --redirect-uri "$apache_url/oidc/callback"
     mkdir "$sites/pages"
@@ -74,8 +75,8 @@ END
 
 start_nginx() {
     local port app_port
-    port=$(free_port)
-    app_port=$(free_port)
+    free_ports 2
+    read -r port app_port <&"$ports"
     nginx_url=http://127.0.0.1:$port
     register dashboard --name "The dashboard" --forward-auth "$nginx_url"
     python3 -B "$samples/nginx/dashboard.py" "$app_port" 2>"$sites/dashboard.log" &
@@ -100,7 +101,8 @@ END
 
 start_mobile() {
     local port redirect_uri=https://app.example.com/login
-    port=$(free_port)
+    free_ports 1
+    read -r port <&"$ports"
     mobile_url=http://127.0.0.1:$port
     register app --name "The app" --first-party true --redirect-uri "$redirect_uri" --subject user-id
     ISSUER=$backend CLIENT_ID=app CLIENT_SECRET=$client_secret REDIRECT_URI=$redirect_uri PYTHONPATH=$samples/mobile \

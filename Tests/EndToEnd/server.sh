@@ -6,7 +6,11 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 work=$(mktemp -d)
 server_pid=
 
-read -r port private_port dta1_port dta2_port < <(python3 -B "$root/Tests/EndToEnd/ports.py" 4)
+# free_ports N: N free ports can be read from the file $ports. They belong to this script while it runs, because the file
+# stays open.
+free_ports() { exec {ports}< <(python3 -B "$root/Tests/EndToEnd/ports.py" "$1"); }
+free_ports 4
+read -r port private_port dta1_port dta2_port <&"$ports"
 backend=http://127.0.0.1:$port
 
 start_server() {

@@ -2,18 +2,25 @@ import Foundation
 import Synchronization
 
 /// Returns different ports on which nothing listens. They are below the ports that the system gives to clients, because
-/// otherwise a client could take one before the server does.
+/// otherwise a client could take one before the server does. The scripts choose theirs by the same rules (ports.py).
 package func freePorts(_ count: Int) -> [Int] {
     var files: [Int32] = []
     defer { files.forEach { close($0) } }
     return (0..<count).map { _ in
         while true {
-            let (file, port) = (socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0), Int.random(in: 15_000..<32_000))
+            let port = Int.random(in: 10_000..<firstClientPort)
+            let file = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
             files.append(file)
             if isFree(port, file), claim(port) { return port }
         }
     }
 }
+
+/// The first of the ports that the system gives to clients: 32768 on most machines.
+private let firstClientPort: Int = {
+    let range = try? String(contentsOfFile: "/proc/sys/net/ipv4/ip_local_port_range", encoding: .utf8)
+    return range?.split(whereSeparator: \.isWhitespace).first.flatMap { Int($0) } ?? 32_768
+}()
 
 private func isFree(_ port: Int, _ file: Int32) -> Bool {
     var address = sockaddr_in()

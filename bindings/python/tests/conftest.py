@@ -3,8 +3,6 @@ import json
 import os
 import pathlib
 import re
-import random
-import socket
 import subprocess
 import time
 import urllib.request
@@ -14,6 +12,7 @@ from typing import Any
 import pytest
 
 import mpin
+from ports import free_ports
 
 ROOT = pathlib.Path(__file__).parents[3]
 
@@ -38,20 +37,6 @@ def sdk(tmp_path: pathlib.Path) -> Iterator[mpin.SDK]:
     """A client without a backend."""
     with mpin.SDK(tmp_path / "store") as made:
         yield made
-
-
-def free_ports(count: int) -> "list[int]":
-    """Loopback ports that are free, below the range from which the system chooses ports for clients."""
-    sockets: "list[socket.socket]" = []
-    while len(sockets) < count:
-        try:
-            sockets.append(socket.create_server(("127.0.0.1", random.randrange(15000, 32000))))
-        except OSError:
-            continue
-    ports = [s.getsockname()[1] for s in sockets]
-    for s in sockets:
-        s.close()
-    return ports
 
 
 def wait_until_ready(process: "subprocess.Popen[bytes]", url: str) -> None:
