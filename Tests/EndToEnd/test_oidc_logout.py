@@ -480,6 +480,16 @@ def test_row_68_the_operator_rotates_the_keys(carol: Person, told: type[Told]) -
     assert json.loads(base64_decoded(tokens["id_token"].split(".")[0]))["kid"] in signing
 
 
+def test_the_operator_withdraws_a_key() -> None:
+    """A key that leaked is deleted; the others stay. The server that runs may learn of it up to a minute later, so only
+    the command is tested here."""
+    key = next(entry["kid"] for entry in mpind("signing-key", "list") if entry["state"] == "next")
+    assert key not in {entry["kid"] for entry in mpind("signing-key", "withdraw", key)}
+    wrong = [os.environ["MPIN_SERVER"], "signing-key", "withdraw", key, "--state-dir", os.environ["MPIN_STATE"]]
+    done = subprocess.run(wrong, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 2 and f"no signing key {key}" in done.stderr
+
+
 @pytest.mark.parametrize("language", ["en", "de", "fr", "es"])
 def test_in_a_real_browser(browser: Browser, carol: Person, told: type[Told], language: str) -> None:
     """The pages in Chromium, without scripts, in every language: axe finds no barrier, and the browser no error."""

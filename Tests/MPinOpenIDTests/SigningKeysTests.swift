@@ -55,6 +55,44 @@ final class SigningKeysTests: XCTestCase {
         XCTAssertThrowsError(try JWT.verified(token, .es256, type: "t", by: keys.signers))
     }
 
+    /// After a key was withdrawn, its tokens are not valid any more, and the next key signs at once. If none is published
+    /// yet, a new one does, and not an old one, whose time is over. Other servers see it when they refresh.
+    func testAKeyThatIsWithdrawnEndsAtOnce() async throws {
+        let (store, seal) = (RepeatingStore(MemoryStore()), try SecretBytes.random(count: 32))
+        let (keys, other) = (SigningKeys(in: store, sealKey: seal), SigningKeys(in: store, sealKey: seal))
+        for keys in [keys, other] { try await keys.refresh(at: start) }
+        let (rsa, leaked) = (try keys.signer(.rs256, at: start).kid, try keys.signer(.es256, at: start))
+        let token = try JWT.sign(["a": .int(1)], type: "t", by: leaked)
+        let isUnknown = try await keys.withdraw("unknown", at: start)
+        XCTAssertFalse(isUnknown)
+        try await keys.rotate(at: start)
+        let next = try XCTUnwrap(keys.signers.last { $0.algorithm == .es256 }).kid
+        let isDone = try await keys.withdraw(leaked.kid, at: start)
+        XCTAssertTrue(isDone)
+        XCTAssertEqual(try keys.signer(.es256, at: start).kid, next)
+        XCTAssertEqual(try keys.signer(.rs256, at: start).kid, rsa, "the keys of the other algorithm stay as they are")
+        XCTAssertThrowsError(try JWT.verified(token, .es256, type: "t", by: keys.signers))
+        XCTAssertNoThrow(try JWT.verified(token, .es256, type: "t", by: other.signers), "before it refreshes")
+        try await other.refresh(at: start)
+        XCTAssertThrowsError(try JWT.verified(token, .es256, type: "t", by: other.signers))
+        XCTAssertEqual(try other.signer(.es256, at: start).kid, next)
+
+        let later = start.adding(seconds: 3 * 3600)
+        let signing = try keys.signer(.rs256, at: later).kid
+        XCTAssertNotEqual(signing, rsa)
+        _ = try await keys.withdraw(signing, at: later)
+        let fresh = try keys.signer(.rs256, at: later).kid
+        XCTAssertFalse([rsa, signing].contains(fresh))
+        _ = try await keys.withdraw(rsa, at: later)
+        XCTAssertEqual(try keys.signer(.rs256, at: later).kid, fresh, "an old key leaves and nothing else changes")
+        XCTAssertEqual(names(keys).count, 2)
+        let thief = SigningKeys(in: store, sealKey: try .random(count: 32))
+        do {
+            _ = try await thief.withdraw(fresh, at: later)
+            XCTFail("withdrawn with another key")
+        } catch is SealedBox.Failure {}
+    }
+
     /// Row 69: the published keys have no private members.
     func testRow69NothingPrivateIsPublished() async throws {
         let keys = SigningKeys(in: MemoryStore(), sealKey: try .random(count: 32))

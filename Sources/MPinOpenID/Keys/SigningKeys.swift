@@ -31,7 +31,7 @@ package final class SigningKeys: Sendable {
         /// The sealed PEM text, in hex.
         let box: String
         /// When the key begins to sign.
-        let begins: Moment
+        fileprivate(set) var begins: Moment
     }
 
     struct Records: Codable, Storable {
@@ -65,6 +65,24 @@ package final class SigningKeys: Sendable {
     /// Publishes a new key for each algorithm. It signs as soon as every client's copy of the list is new enough to
     /// have it.
     package func rotate(at now: Moment) async throws { try await refresh(at: now, rotating: true) }
+
+    /// Deletes the key `kid` at once, because somebody else may know it: its tokens are not valid any more. If it was in
+    /// use, the next key signs from now on, or a new one if none is published. Clients accept its tokens as soon as they
+    /// have fetched the list again. Returns false if there is no such key.
+    package func withdraw(_ kid: String, at now: Moment) async throws -> Bool {
+        let records = try await table.read(Self.place, at: now) ?? Records()
+        try await load(records)
+        guard let algorithm = records.keys.first(where: { $0.kid == kid })?.algorithm else { return false }
+        let spare = try await newRecord(algorithm, begins: now)
+        let rest = try await table.update(Self.place, at: now, .durable) { entry in
+            var records = entry?.value ?? Records()
+            records.withdraw(kid, replacement: spare, at: now)
+            entry = .init(records)
+            return records
+        }
+        try await load(rest)
+        return true
+    }
 
     private func refresh(at now: Moment, rotating: Bool) async throws {
         var records = try await table.read(Self.place, at: now) ?? Records()
@@ -109,7 +127,7 @@ package final class SigningKeys: Sendable {
         var keys: [Loaded] = []
         for record in records.keys {
             if let old = known.first(where: { $0.signer.kid == record.kid }) {
-                keys.append(old)
+                keys.append(Loaded(signer: old.signer, begins: record.begins))
                 continue
             }
             guard let box = Hex.decode(record.box) else { throw JWTFault.unusableKey }
@@ -143,6 +161,16 @@ extension SigningKeys.Records {
     /// When the keys of an algorithm begin to sign, sorted.
     fileprivate func times(_ algorithm: SigningAlgorithm) -> [Moment] {
         keys.filter { $0.algorithm == algorithm }.map(\.begins).sorted()
+    }
+
+    /// Deletes a key. If it was in use, the next key of its algorithm begins at `now`, or `replacement` if there is none.
+    fileprivate mutating func withdraw(_ kid: String, replacement: SigningKeys.Record, at now: Moment) {
+        let own = keys.filter { $0.algorithm == replacement.algorithm }
+        let inUse = own.filter { $0.begins <= now }.max { $0.begins < $1.begins }
+        keys.removeAll { $0.kid == kid }
+        guard inUse?.kid == kid else { return }
+        let next = keys.firstIndex { $0.algorithm == replacement.algorithm && $0.begins > now }
+        if let next { keys[next].begins = now } else { keys.append(replacement) }
     }
 
     fileprivate func hasEnded(_ schedule: SigningKeys.Schedule, at now: Moment) -> Bool {

@@ -162,6 +162,11 @@ package struct BrowserSessions: Sendable {
     /// Returns the sessions of all users, in the order of their ids.
     package func all(at now: Moment) async throws -> [BrowserSession] { try await table.all(at: now).map(\.value) }
 
+    /// Returns at most `limit` of the sessions of all users, in the order of their ids, those that come after `id`.
+    package func page(after id: String?, limit: Int, at now: Moment) async throws -> [BrowserSession] {
+        try await table.list(after: id, limit: limit, at: now).map(\.value)
+    }
+
     /// Returns the id of the session that the phone with this key has begun. If it has not begun yet, it never will.
     package func take(phoneKey: String, at now: Moment) async throws -> String? {
         let end = now.adding(seconds: LoginTransactions.seconds)

@@ -11,15 +11,25 @@ struct AdminResources: Sendable {
     let tokens: AdminTokens
     let users: UserAdministration
     let clients: ClientAdministration
+    let sessions: SessionAdministration
+    let keyAdministration: SigningKeyAdministration
+    /// The keys of the OpenID provider in this process. Nil if there is none.
+    let signingKeys: SigningKeys?
     let service: AuthenticationService
     let audit: Audit
 
-    init(_ parts: Parts, _ rps: RelyingPartyServiceConfig, _ service: AuthenticationService, _ durable: any Store) {
+    init(
+        _ parts: Parts, _ rps: RelyingPartyServiceConfig, _ service: AuthenticationService, _ durable: any Store,
+        signingKeys: SigningKeys?
+    ) {
         audit = parts.audit.of("admin")
         tokens = AdminTokens(in: durable)
         users = UserAdministration(in: durable, clock: rps.clock)
         let registry = ClientRegistry(in: durable, file: parts.openID?.clients ?? .none)
         clients = ClientAdministration(registry, audit: audit, clock: rps.clock)
+        sessions = SessionAdministration(in: durable, audit: audit, clock: rps.clock)
+        keyAdministration = SigningKeyAdministration(in: durable, audit: audit, clock: rps.clock)
+        self.signingKeys = signingKeys
         self.service = service
     }
 }
@@ -51,6 +61,15 @@ struct AdminRequest: Sendable {
 
     /// The largest number of entries in the answer: `limit` in the query, 1 to 500.
     func limit() throws(APIError) -> Int { try number("limit", 1...500) ?? 50 }
+
+    /// Returns the flag in the query: `true` or `false`, and false if it is missing.
+    func flag(_ name: String) throws(APIError) -> Bool {
+        switch request.query(name) {
+        case "true": return true
+        case nil, "false": return false
+        default: throw APIError(.badRequest, "\(name): expected true or false")
+        }
+    }
 
     /// Decodes the body, which must be a JSON object.
     func body<Body: Decodable>(_ type: Body.Type) async throws -> Body { try await request.json(type, limits) }
@@ -85,5 +104,5 @@ struct AdminRoute: Sendable {
     }
 
     /// All operations.
-    static let all = users + clients + auditLog + passwords
+    static let all = users + clients + sessions + keys + auditLog + passwords
 }

@@ -221,8 +221,9 @@ extension Daemon {
             signals: try opened(config.signals) { try $0.signals() }, keyRing: keyRing, permitWatch: watch,
             authorities: authorities, permission: config.permission,
             observer: audit.note)
-        adminResources.withLockedValue { $0 = AdminResources(parts, config, service, durable) }
         let openID = try await openID(config, service, durable: durable, shortLived: shortLived)
+        let keys = openID?.provider.keys
+        adminResources.withLockedValue { $0 = AdminResources(parts, config, service, durable, signingKeys: keys) }
         var milagro = MilagroFace(
             config, service: service, appID: config.legacy?.appID ?? appID, rates: rates, metrics: metrics)
         if let openID { milagro.authorizationCode = { try await openID.code(authOTT: $0, wid: $1) } }

@@ -51,7 +51,10 @@ package struct SessionAdministration: Sendable {
 
     package init(database: String, audit: Audit, clock: @escaping Clock = Moment.now) throws {
         guard try DatabaseKind(checking: database) == .rps else { throw StartError("\(database): not of an RPS") }
-        let store = try SQLiteStore(path: database)
+        self.init(in: try SQLiteStore(path: database), audit: audit, clock: clock)
+    }
+
+    init(in store: any Store, audit: Audit, clock: @escaping Clock) {
         sessions = BrowserSessions(in: store)
         logouts = Logouts(in: store)
         self.audit = audit
@@ -69,6 +72,13 @@ package struct SessionAdministration: Sendable {
             found = try await sessions.all(at: now)
         }
         return found.sorted { $0.begun > $1.begun }.map { Entry($0, at: now) }
+    }
+
+    /// Returns at most `limit` sessions of all users, in the order of their ids, those that come after `id`.
+    func page(after id: String?, limit: Int) async throws -> [Entry] {
+        audit.record(.command("session list"))
+        let now = clock()
+        return try await sessions.page(after: id, limit: limit, at: now).map { Entry($0, at: now) }
     }
 
     /// Ends one session. Nil if there is no session with this id.

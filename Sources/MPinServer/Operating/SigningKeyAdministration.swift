@@ -1,10 +1,10 @@
-import MPinOpenID
+package import MPinOpenID
 package import MPinSecrets
 import MPinService
 package import MPinStore
 
-/// The commands of `mpind signing-key`: they list and rotate the signing keys of the OpenID provider in the database,
-/// also while a server uses it. That server sees a new key within a minute.
+/// The commands of `mpind signing-key`: they list, rotate and withdraw the signing keys of the OpenID provider in the
+/// database, also while a server uses it. That server sees the change within a minute.
 package struct SigningKeyAdministration: Sendable {
     /// A signing key, as the commands print it.
     package struct Entry: Sendable, Encodable {
@@ -27,13 +27,17 @@ package struct SigningKeyAdministration: Sendable {
         }
     }
 
-    private let store: SQLiteStore
+    private let store: any Store
     private let audit: Audit
     private let clock: Clock
 
     package init(database: String, audit: Audit, clock: @escaping Clock = Moment.now) throws {
         guard try DatabaseKind(checking: database) == .rps else { throw StartError("\(database): not of an RPS") }
-        store = try SQLiteStore(path: database)
+        self.init(in: try SQLiteStore(path: database), audit: audit, clock: clock)
+    }
+
+    init(in store: any Store, audit: Audit, clock: @escaping Clock) {
+        self.store = store
         self.audit = audit
         self.clock = clock
     }
@@ -44,15 +48,31 @@ package struct SigningKeyAdministration: Sendable {
         return try await entries()
     }
 
+    /// Returns the keys in the database. `key` is the server's own key, which seals them.
+    package func keys(sealedUnder key: SecretBytes) -> SigningKeys {
+        SigningKeys(in: store, sealKey: OpenIDConfig.sealKey(from: key))
+    }
+
     /// Publishes a new key for each algorithm, which will sign two hours later. If such a key is published already, it
-    /// makes no others. `key` is the server's own key, which seals the signing keys. Returns all keys.
-    package func rotate(key: SecretBytes) async throws -> [Entry] {
+    /// makes no others. Returns all keys.
+    package func rotate(_ keys: SigningKeys) async throws -> [Entry] {
         audit.record(.command("signing-key rotate"))
-        let keys = SigningKeys(in: store, sealKey: OpenIDConfig.sealKey(from: key))
-        do { try await keys.rotate(at: clock()) } catch is SealedBox.Failure {
+        try await opened { try await keys.rotate(at: clock()) }
+        return try await entries()
+    }
+
+    /// Deletes a key that somebody else may know; another one takes its place. Returns all keys that are left. Nil if
+    /// there is no such key.
+    package func withdraw(_ kid: String, from keys: SigningKeys) async throws -> [Entry]? {
+        audit.record(.command("signing-key withdraw", [("kid", kid)]))
+        guard try await opened({ try await keys.withdraw(kid, at: clock()) }) else { return nil }
+        return try await entries()
+    }
+
+    private func opened<Result>(_ work: () async throws -> Result) async throws -> Result {
+        do { return try await work() } catch is SealedBox.Failure {
             throw StartError("the signing keys are sealed under another key: give the --key-file of their RPS")
         }
-        return try await entries()
     }
 
     private func entries() async throws -> [Entry] {
