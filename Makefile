@@ -41,7 +41,7 @@ help: ## list the targets
 	@awk 'BEGIN { FS = ":.*## " } /^##@/ { printf "\n%s\n", substr($$0, 5) } \
 		/^[a-z][a-z0-9-]*:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: lib server examples ## register and log in at a real server, in C and in Python
+demo: lib server examples build/oidc-venv/installed ## register and log in at a real server, in C, in Python and at websites
 	Tests/EndToEnd/demo.sh
 
 lib: $(LIB) ## build build/libmpin.so
@@ -74,7 +74,8 @@ check-all: ## all checks, the long ones and those that measure time too
 
 # Everything that several tests use is built once, before the first test. Two tests run at a time, and neither may
 # compile while the other runs.
-MADE = lib server examples cli man programs $(LIB) $(SERVER) build/mpin-example $(LOAD) $(BENCH) $(SWIFT_TESTS) build/address/libmpin.so
+MADE = lib server examples cli man programs $(LIB) $(SERVER) build/mpin-example $(LOAD) $(BENCH) $(SWIFT_TESTS) build/address/libmpin.so \
+	build/oidc-venv/installed
 built: $(MADE)
 made:
 	@printf '%s\n' $(MADE)

@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
-# Registers and logs in two users at a real server: alice with the C example, bob with the Python example.
+# Registers and logs in two users at a real server: alice with the C example, bob with the Python example. Alice also
+# logs in at the server's website and at one of somebody else, by QR code.
 set -euo pipefail
 # shellcheck source=Tests/EndToEnd/server.sh
 . "$(dirname "$0")/server.sh"
+# shellcheck source=Tests/EndToEnd/websites.sh
+. "$(dirname "$0")/websites.sh"
 
 step=0
 say() {
@@ -27,38 +30,55 @@ register() {
     say "$user registered, PIN 1234: $(tail -n 1 "$work/register.log")"
 }
 
-# field NAME FILE: prints the value that the hidden form field NAME, or the HTML attribute NAME, has in the page FILE.
-field() {
-    sed -n "/\(name=\"$1\" value\|$1\)=/{s/.*\(name=\"$1\" value\|$1\)=\"\([^\"]*\)\".*/\2/p;q}" "$2"
-}
+# field NAME: prints the value that the hidden form field NAME of the page has.
+field() { sed -n "s/.*name=\"$1\" value=\"\([^\"]*\)\".*/\1/p" "$work/page.html" | head -n 1; }
 
 browser() {
     curl -fsSL -b "$work/cookies" -c "$work/cookies" -H "Origin: $backend" -o "$work/page.html" "$@"
 }
 
-# Logs in at the website as a user with a browser and a phone does. curl stands for the browser, zbar for the phone's
-# camera, and the C example for the phone. Because curl runs no scripts, the test presses the page's button to find out
-# whether the phone has logged in.
-website_tour() {
-    local url phone
-    browser "$backend/login"
+# scan END FIELD...: logs in with the phone, as the QR code of the page says, and in the browser goes on until the page
+# contains END. curl stands for the browser, zbar for the phone's camera, and the C example for the phone. Because curl
+# runs no scripts, the test presses the page's button to find out whether the phone has logged in; it sends each FIELD.
+scan() {
+    local url phone name end=$1
+    shift
     python3 "$root/Tests/EndToEnd/svg_to_pbm.py" <"$work/page.html" >"$work/code.pbm"
     url=$(zbarimg --nodbus --quiet --raw "$work/code.pbm")
-    say "the website shows a QR code; the camera reads ${url%%#*}#..."
+    say "the page shows a QR code; the camera reads ${url%%#*}#..."
     printf '1234\n' | "${example[@]}" --backend "$backend" --store "$store" login-qr "$user" "$url" >"$work/phone.log" 2>/dev/null &
     phone=$!
     for _ in $(seq 600); do
-        browser "$backend/login" --data-urlencode "csrf=$(field csrf "$work/page.html")" \
-            --data-urlencode "webOTT=$(field webOTT "$work/page.html")"
-        ! grep -q 'id="user"' "$work/page.html" || break
+        local fields=()
+        for name in "$@"; do fields+=(--data-urlencode "$name=$(field "$name")"); done
+        browser "$backend/${login_path:-login}" "${fields[@]}"
+        ! grep -q "$end" "$work/page.html" || break
         sleep 0.1
     done
     wait "$phone"
-    say "phone, PIN 1234: $(tail -n 1 "$work/phone.log"); the website: $(sed -n 's/<p class="lead">\(You are.*\)<\/p>/\1/p' "$work/page.html" | sed 's/<[^>]*>//g')"
-    browser "$backend/logout" --data-urlencode "csrf=$(field csrf "$work/page.html")"
+    grep -q "$end" "$work/page.html" || { echo "nobody is logged in at the website" >&2; exit 1; }
+}
+
+# shown PATTERN: prints the text in the page that PATTERN describes.
+shown() { sed -n "s/.*\($1\).*/\1/p" "$work/page.html" | sed 's/<[^>]*>//g' | head -n 1; }
+
+website_tour() {
+    browser "$backend/login"
+    scan 'id="user"' csrf webOTT
+    say "phone, PIN 1234: $(tail -n 1 "$work/phone.log"); the website: $(shown 'You are.*<\/p>')"
+    browser "$backend/logout" --data-urlencode "csrf=$(field csrf)"
     browser "$backend/account"
     grep -q 'You are logged in' "$work/page.html" && { echo "still logged in" >&2; exit 1; }
     say "logged out of the website"
+}
+
+# The same at a shop that knows nothing of M-Pin. It sends its users to mpind by OpenID Connect, with Authlib.
+shop_tour() {
+    start_flask
+    browser "$flask_url/login"
+    say "a shop with Authlib, at $flask_url, sends the browser to mpind: $(shown '<p class="lead" id="client">.*<\/p>')"
+    login_path=authorize/login scan Welcome id
+    say "phone, PIN 1234: $(tail -n 1 "$work/phone.log"); the shop: $(shown 'Welcome[^<]*')"
 }
 
 tour() {
@@ -68,7 +88,7 @@ tour() {
     register
     login INCORRECT_PIN 4321
     login OK 1234
-    [ "$user" != alice@example.com ] || website_tour
+    [ "$user" != alice@example.com ] || { website_tour; shop_tour; }
     stop_server
     start_server
     say "server restarted"

@@ -6,45 +6,17 @@
 set -euo pipefail
 # shellcheck source=Tests/EndToEnd/server.sh
 . "$(dirname "$0")/server.sh"
+# shellcheck source=Tests/EndToEnd/websites.sh
+. "$(dirname "$0")/websites.sh"
 samples=$root/bindings/samples
-python=$root/build/oidc-venv/bin/python
-# What the websites write. Apache's and nginx's own users must be able to read it.
-sites=$(mktemp -d)
-chmod 755 "$sites"
-trap 'leave_nothing; rm -rf "$sites"' EXIT
 
-# register ID OPTION...: registers a client, and sets client_secret.
-register() { client_secret=$("$root/build/mpind" client add "$@" --state-dir "$work/state" | tail -n 1); }
-
-# await_port PORT NAME: waits until the website NAME answers there.
-await_port() {
-    for _ in $(seq 600); do
-        curl -s -o /dev/null "http://127.0.0.1:$1/" && return
-        sleep 0.05
-    done
-    echo "$2 did not start:" >&2
-    cat "$sites/$2.log" >&2
-    return 1
-}
-
-# Each of these starts one sample and sets NAME_url.
-start_flask() {
-    local port
-    free_ports 1
-    read -r port <&"$ports"
-    flask_url=http://127.0.0.1:$port
-    register shop --name "The shop" --first-party true --redirect-uri "$flask_url/callback"
-    ISSUER=$backend CLIENT_ID=shop CLIENT_SECRET=$client_secret PYTHONPATH=$samples/flask \
-        "$python" -m flask --app shop run --port "$port" >"$sites/flask.log" 2>&1 &
-    await_port "$port" flask
-}
-
+# Each of these starts one sample and sets NAME_url, as start_flask does.
 start_apache() {
     local port modules=/usr/lib/apache2/modules
     free_ports 1
     read -r port <&"$ports"
     apache_url=http://127.0.0.1:$port
-    register wiki --name "The wiki" --first-party true --redirect-uri "$apache_url/oidc/callback"
+    add_client wiki --name "The wiki" --first-party true --redirect-uri "$apache_url/oidc/callback"
     mkdir "$sites/pages"
     cp "$samples/apache/index.shtml" "$sites/pages"
     cat >"$sites/apache.conf" <<END
@@ -78,7 +50,7 @@ start_nginx() {
     free_ports 2
     read -r port app_port <&"$ports"
     nginx_url=http://127.0.0.1:$port
-    register dashboard --name "The dashboard" --forward-auth "$nginx_url"
+    add_client dashboard --name "The dashboard" --forward-auth "$nginx_url"
     python3 -B "$samples/nginx/dashboard.py" "$app_port" 2>"$sites/dashboard.log" &
     mkdir "$sites/nginx"
     sed -e "s/listen 443 ssl/listen 127.0.0.1:$port/" -e '/ssl_certificate/d' -e "s/127.0.0.1:3000/127.0.0.1:$app_port/" \
@@ -104,7 +76,7 @@ start_mobile() {
     free_ports 1
     read -r port <&"$ports"
     mobile_url=http://127.0.0.1:$port
-    register app --name "The app" --first-party true --redirect-uri "$redirect_uri" --subject user-id
+    add_client app --name "The app" --first-party true --redirect-uri "$redirect_uri" --subject user-id
     ISSUER=$backend CLIENT_ID=app CLIENT_SECRET=$client_secret REDIRECT_URI=$redirect_uri PYTHONPATH=$samples/mobile \
         "$python" -m flask --app backend run --port "$port" >"$sites/mobile.log" 2>&1 &
     await_port "$port" mobile
