@@ -556,6 +556,9 @@ def test_row_70_pages_of_other_sites() -> None:
             answer = requests.request(method, BACKEND + path, headers=good)
             assert answer.headers[allowed] == ORIGIN and "Access-Control-Allow-Credentials" not in answer.headers
             assert allowed not in requests.request(method, BACKEND + path, headers=evil).headers
+    for path in ("/oidc/introspect", "/oidc/logout", "/oidc/device"):
+        for method in ("OPTIONS", "POST"):
+            assert allowed not in requests.request(method, BACKEND + path, headers=good).headers
     for headers in (evil, good):
         answer = requests.get(authorize(BACKEND), headers=headers)
         assert not [name for name in answer.headers if name.startswith("Access-Control-")]

@@ -96,17 +96,20 @@ struct OpenIDFace: Face {
     func addPrivateRoutes(to router: Router<RequestContext>) {}
 
     /// Which pages of other sites may read an answer. All pages may read the discovery document and the keys. Only
-    /// pages of registered origins may call the other endpoints under `/oidc/`, or post JSON to `/authorize`. No page may
-    /// read what GET /authorize answers, because that tells whether the user is logged in.
+    /// pages of registered origins may call the endpoints that a script needs after a login, or post JSON to
+    /// `/authorize`. No page may read what GET /authorize or /oidc/logout answers, because that tells whether the user is
+    /// logged in.
     var cors: [CORSPolicy] {
         typealias Path = OpenIDProvider.Path
         let origins = origins
         let asks: @Sendable (String) async -> Bool = { await origins.contains($0) }
         return [
             .open(path("/.well-known/")), .open(Path.serverMetadata), .open(path(Path.certs)),
-            .asking(path("/oidc/"), methods: "GET, POST, OPTIONS", asks),
             .asking(path(Path.authorize), methods: "POST, OPTIONS", asks),
         ]
+            + [Path.token, Path.userinfo, Path.revoke].map {
+                .asking(path($0), methods: "GET, POST, OPTIONS", asks)
+            }
     }
 }
 
