@@ -131,4 +131,13 @@ package enum Server {
             return true
         } catch { return false }
     }
+
+    /// Whether the octets that a client sent as its public key are a point of G2 of order r: 128 bytes, all coordinates
+    /// below p, on the curve and in the subgroup (TRUST wire section 10). Infinity has no encoding.
+    package static func isPublicKey(_ octets: Span<UInt8>) -> Bool {
+        do throws(MPinError) {
+            _ = try withArena { arena throws(MPinError) in try arena.decodeG2(octets) }
+            return true
+        } catch { return false }
+    }
 }

@@ -23,6 +23,10 @@ package protocol Authority: Sendable {
     /// Makes the request for the D-TA's share of a client secret. The client sends it to the D-TA without reading it.
     func clientSecretTicket(_ id: MPinID, keyID: String) -> String
 
+    /// Makes the request for the D-TA's share of the client secret of an identity with a key pair. `publicKey` has 128
+    /// bytes.
+    func keyedSecretTicket(_ id: MPinID, publicKey: [UInt8], keyID: String) -> String
+
     /// Asks for the D-TA's share of a time permit: a G1 point, 65 bytes.
     func permitShare(_ permit: Permit) async throws -> SecretBytes
 

@@ -145,7 +145,8 @@ extension AuthenticationService {
     }
 
     /// Tells the phone that its PIN was not right. The browser continues to wait, and its page may show the refusal.
-    private func refusal(_ token: AuthToken, _ authOTT: String) async throws -> PhoneAnswer {
+    @discardableResult
+    func refusal(_ token: AuthToken, _ authOTT: String) async throws -> PhoneAnswer {
         let now = now
         try await identities.sync(token, at: now)
         _ = try await tokens.take(authOTT, at: now)
@@ -157,8 +158,9 @@ extension AuthenticationService {
         return .refused(token.verdict, at: now)
     }
 
-    /// Gives the token of a right PIN to the waiting browser.
-    private func handOver(_ token: AuthToken, _ authOTT: String) async throws {
+    /// Gives the token of a right PIN to the waiting browser. Throws ``ServiceError/noWaitingBrowser`` if none waits
+    /// under its name, or another phone has logged it in.
+    func handOver(_ token: AuthToken, _ authOTT: String) async throws {
         let now = now
         let isAccepted = try await browsers.change(token.wid, at: now) {
             $0.accept(authOTT: authOTT, id: token.id, expires: token.expires, at: now)

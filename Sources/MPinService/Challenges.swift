@@ -12,15 +12,24 @@ package struct Challenge: Sendable, Equatable {
     package var expires: Moment
     /// Whether the login asks for one-time digits that register another device.
     package var registersDevice: Bool
+    /// The public key that the client has named, 128 bytes; empty for a login without a key pair.
+    package var publicKey: [UInt8]
+    /// What the login is for (TRUST wire section 4.8); nil on the Milagro wire.
+    package var scope: String?
     /// Hashes of the proofs that were presented for this challenge. None is judged twice.
     package var tried: [[UInt8]] = []
 
-    package init(id: String, u: [UInt8], y: [UInt8], expires: Moment, registersDevice: Bool = false) {
+    package init(
+        id: String, u: [UInt8], y: [UInt8], expires: Moment, registersDevice: Bool = false, publicKey: [UInt8] = [],
+        scope: String? = nil
+    ) {
         self.id = id
         self.u = u
         self.y = y
         self.expires = expires
         self.registersDevice = registersDevice
+        self.publicKey = publicKey
+        self.scope = scope
     }
 }
 
@@ -31,25 +40,29 @@ struct LiveChallenges: Storable {
     init(_ challenges: [Challenge]) { self.challenges = challenges }
 
     init(stored bytes: [UInt8]) throws {
-        guard var members = try Unpacker(bytes, version: 1) else { throw StoreError.unusable("no challenges") }
+        guard var members = try Unpacker(bytes, version: 2) else { throw StoreError.unusable("no challenges") }
         challenges = []
         for _ in 0..<(try members.count()) {
             var challenge = Challenge(
                 id: try members.text(), u: try members.octets(), y: try members.octets(),
-                expires: try members.moment(), registersDevice: try members.flag())
+                expires: try members.moment(), registersDevice: try members.flag(), publicKey: try members.octets(),
+                scope: try members.text())
+            if challenge.scope == "" { challenge.scope = nil }
             for _ in 0..<(try members.count()) { challenge.tried.append(try members.octets()) }
             challenges.append(challenge)
         }
     }
 
     func stored() throws -> [UInt8] {
-        var members = Packer(version: 1, capacity: 512)
+        var members = Packer(version: 2, capacity: 512)
         members.put(challenges.count)
         for challenge in challenges {
             members.put(challenge.id)
             for octets in [challenge.u, challenge.y] { members.put(octets) }
             members.put(challenge.expires)
             members.put(challenge.registersDevice)
+            members.put(challenge.publicKey)
+            members.put(challenge.scope ?? "")
             members.put(challenge.tried.count)
             for proof in challenge.tried { members.put(proof) }
         }
@@ -80,9 +93,13 @@ package struct Challenges: Sendable {
     }
 
     /// Returns the valid challenges of the ID, newest first, and notes that `proof`, a G1 point, was presented for
-    /// them. Challenges for which the same proof was presented before are left out.
-    package func claim(_ id: MPinID, proof: [UInt8], at now: Moment) async throws -> [Challenge] {
-        let change = Claim(key: table.key(id.key), id: id.key, proof: SHA256.hash(proof), now: now)
+    /// them. Challenges for which the same proof was presented before are left out, and those of the other kind:
+    /// `hasKeyPair` tells whether the login is one with a key pair.
+    package func claim(
+        _ id: MPinID, proof: [UInt8], hasKeyPair: Bool = false, at now: Moment
+    ) async throws -> [Challenge] {
+        let change = Claim(
+            key: table.key(id.key), id: id.key, proof: SHA256.hash(proof), hasKeyPair: hasKeyPair, now: now)
         return try await table.store.perform(change, at: now, .volatile)
     }
 }
@@ -96,6 +113,7 @@ private struct Claim: NamedChange {
     let id: String
     /// SHA-256 of the proof.
     let proof: [UInt8]
+    let hasKeyPair: Bool
     let now: Moment
 
     var keys: [ItemKey] { [key] }
@@ -106,7 +124,9 @@ private struct Claim: NamedChange {
             var claimed: [Challenge] = []
             for index in challenges.indices {
                 let challenge = challenges[index]
-                guard challenge.id == id, challenge.expires > now, !challenge.tried.contains(proof) else { continue }
+                guard challenge.id == id, challenge.expires > now, !challenge.tried.contains(proof),
+                    challenge.publicKey.isEmpty != hasKeyPair
+                else { continue }
                 challenges[index].tried.append(proof)
                 claimed.insert(challenge, at: 0)
             }

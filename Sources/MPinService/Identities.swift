@@ -39,6 +39,11 @@ package struct Identities: Sendable {
         return try await find(registration.id, at: now)?.keyID ?? keyID
     }
 
+    /// Stores the identity of a new M-Pin ID.
+    func create(_ id: MPinID, _ record: IdentityRecord, at now: Moment) async throws {
+        _ = try await known.create(id.key, record, at: now)
+    }
+
     package func find(_ id: MPinID, at now: Moment) async throws -> IdentityRecord? {
         try await find(key: id.key, at: now)
     }

@@ -1,3 +1,4 @@
+import MPinSecrets
 package import MPinStore
 import MPinWire
 
@@ -30,6 +31,10 @@ package struct IdentityRecord: Storable, Equatable {
     /// block. A negative number is minus the id of an attempt whose reservation began it. 0 means that the attempt is
     /// not known. ``operatorsBlock`` means that the operator began the block.
     package var blockedBy: Int64 = 0
+    /// SHA-256 of the identity's public key, 32 bytes; zeros if it has no key pair.
+    package var publicKeyHash = Self.noPublicKey
+
+    package static let noPublicKey = [UInt8](repeating: 0, count: SHA256.size)
 
     /// No attempt has this number, because ids of attempts are positive.
     private static let operatorsBlock = Int64.min
@@ -62,6 +67,7 @@ extension IdentityRecord {
         isProven = try members.flag()
         for _ in 0..<(try members.count()) { open.append(try members.number()) }
         if !members.isAtEnd { blockedBy = try members.number() }
+        if !members.isAtEnd { publicKeyHash = try members.octets() }
     }
 
     /// Whether the bytes are a packed record, and not JSON of a version before 1.1.0.
@@ -80,6 +86,7 @@ extension IdentityRecord {
         members.put(open.count)
         for id in open { members.put(id) }
         members.put(blockedBy)
+        members.put(publicKeyHash)
         return members.bytes
     }
 }

@@ -1,4 +1,5 @@
 import MPinCrypto
+import MPinSecrets
 
 /// Checks whether a proof answers a challenge.
 struct Judge: Sendable {
@@ -7,23 +8,50 @@ struct Judge: Sendable {
     /// The dates for which the proof may be made, as days since 1970-01-01; 0 without time permits.
     let dates: [Int32]
 
+    /// ``IdentityRecord/publicKeyHash`` of the identity.
+    let publicKeyHash: [UInt8]
+
     /// Returns the challenge that the proof `v` answers; nil for a wrong PIN. Without `v` it does the same work and
     /// returns nil.
     ///
     /// All challenges are tried with all dates, so that the time does not depend on the result. There is more than one
     /// challenge only if several pass 1 requests have come for the identity, for example one from somebody else;
-    /// together they cost one attempt.
+    /// together they cost one attempt. A challenge with another public key than the registered one is never answered.
     func answered(_ challenges: [Challenge], by v: [UInt8]?) throws -> Challenge? {
         var answered: Challenge?
         for challenge in challenges {
             // Without `v` any point can be used, because the result does not count.
             let point = v ?? challenge.u
+            let named = challenge.publicKeyHash
+            let isOwnKey = constantTimeEqual(named.span, publicKeyHash.span)
             for date in dates {
-                let isRight = try context.verify(
-                    id: id.bytes.span, date: date, u: challenge.u.span, y: challenge.y.span, v: point.span)
-                if isRight, v != nil { answered = challenge }
+                let isRight = try isRight(point, challenge, date)
+                if isRight, isOwnKey, v != nil { answered = challenge }
             }
         }
         return answered
+    }
+
+    private func isRight(_ v: [UInt8], _ challenge: Challenge, _ date: Int32) throws -> Bool {
+        guard !challenge.publicKey.isEmpty else {
+            return try context.verify(
+                id: id.bytes.span, date: date, u: challenge.u.span, y: challenge.y.span, v: v.span)
+        }
+        let keyed = id.bytes + challenge.publicKey
+        do {
+            return try context.verify(
+                id: keyed.span, date: date, u: challenge.u.span, y: challenge.y.span, v: v.span,
+                publicKey: challenge.publicKey.span)
+        } catch {
+            // Pass 1 takes any 128 bytes. They are no key, so they are not the registered one.
+            return false
+        }
+    }
+}
+
+extension Challenge {
+    /// The form of ``IdentityRecord/publicKeyHash`` for the key that the client has named.
+    fileprivate var publicKeyHash: [UInt8] {
+        publicKey.isEmpty ? IdentityRecord.noPublicKey : SHA256.hash(publicKey)
     }
 }

@@ -24,12 +24,15 @@ extension AuthenticationService {
         package let wid: String
         /// Whether the client asks for one-time digits, which its user types at another place.
         package let wantsDigits: Bool
+        /// Whether pass 1 has named a public key.
+        package let hasKeyPair: Bool
 
-        package init(id: MPinID, v: String, wid: String, wantsDigits: Bool) {
+        package init(id: MPinID, v: String, wid: String, wantsDigits: Bool, hasKeyPair: Bool = false) {
             self.id = id
             self.v = v
             self.wid = wid
             self.wantsDigits = wantsDigits
+            self.hasKeyPair = hasKeyPair
         }
     }
 
@@ -40,15 +43,36 @@ extension AuthenticationService {
         try permitWatch?.requireRight()
         let u = try point(u, "U")
         let ut = ut == nil && !rules.usesPermits ? nil : try point(ut ?? "", "UT")
+        return try await keep(
+            Challenge(
+                id: id.key, u: rules.usesPermits ? ut ?? u : u, y: try newChallenge(), expires: endOfPass1,
+                registersDevice: registersDevice), for: id)
+    }
+
+    /// Pass 1 of a login with a key pair, which needs no time permit. `publicKey` is 128 bytes in hex; it is compared
+    /// with the registered one when the proof is judged. `scope` tells what the login is for.
+    package func challenge(_ id: MPinID, u: String, publicKey: String, scope: String) async throws -> String {
+        guard let key = Hex.decode(publicKey), key.count == MPinSize.g2 else { throw ServiceError.badPublicKey }
+        return try await keep(
+            Challenge(
+                id: id.key, u: try point(u, "U"), y: try newChallenge(), expires: endOfPass1, publicKey: key,
+                scope: scope), for: id)
+    }
+
+    private var endOfPass1: Moment { now.adding(seconds: limits.pass1Seconds) }
+
+    /// A random challenge y, 32 bytes.
+    private func newChallenge() throws -> [UInt8] {
         var y = [UInt8](repeating: 0, count: MPinSize.scalar)
         var span = y.mutableSpan
         try RandomScalar.generateChallenge(into: &span, random: systemRandom)
-        let now = now
-        let challenge = Challenge(
-            id: id.key, u: rules.usesPermits ? ut ?? u : u, y: y, expires: now.adding(seconds: limits.pass1Seconds),
-            registersDevice: registersDevice)
+        return y
+    }
+
+    /// Stores the challenge and returns its y in hex.
+    private func keep(_ challenge: Challenge, for id: MPinID) async throws -> String {
         try await challenges.add(challenge, for: id, at: now)
-        return Hex.encode(y)
+        return Hex.encode(challenge.y)
     }
 
     /// The answer that a client gets to pass 2, whether the PIN is right or wrong.
@@ -66,11 +90,11 @@ extension AuthenticationService {
     /// the token while the used challenges are deleted. If both stores are on other machines, the first two steps run
     /// at the same time, and so do the last two.
     package func judge(_ proof: Proof, _ logger: Logger) async throws -> IssuedToken {
-        try permitWatch?.requireRight()
+        if !proof.hasKeyPair { try permitWatch?.requireRight() }
         guard proof.wid.utf8.count <= 64 else { throw ServiceError.badBrowserName }
         let v = try point(proof.v, "V")
         let now = now
-        let (claimed, attempt) = try await begin(proof.id, v, at: now)
+        let (claimed, attempt) = try await begin(proof, v, at: now)
         let login = Login(
             proof: proof, v: v, isLost: lost.contains(proof.id), claimed: claimed, attempt: attempt, now: now)
         let judgement: Judgement
@@ -103,9 +127,10 @@ extension AuthenticationService {
 
     /// Claims the challenges and reserves an attempt: at the same time if both stores are on other machines, and
     /// otherwise one after the other, so that a proof without a challenge reserves nothing.
-    private func begin(_ id: MPinID, _ v: [UInt8], at now: Moment) async throws -> ([Challenge], Attempt) {
+    private func begin(_ proof: Proof, _ v: [UInt8], at now: Moment) async throws -> ([Challenge], Attempt) {
+        let id = proof.id
         guard areFar else {
-            let claimed = try await challenges.claim(id, proof: v, at: now)
+            let claimed = try await challenges.claim(id, proof: v, hasKeyPair: proof.hasKeyPair, at: now)
             guard !claimed.isEmpty else { throw ServiceError.noChallenge }
             return (claimed, try await reserve(id))
         }
@@ -113,7 +138,7 @@ extension AuthenticationService {
         async let reserving = reserve(id, wait)
         let claimed: [Challenge]
         do {
-            claimed = try await challenges.claim(id, proof: v, at: now)
+            claimed = try await challenges.claim(id, proof: v, hasKeyPair: proof.hasKeyPair, at: now)
             guard !claimed.isEmpty else { throw ServiceError.noChallenge }
         } catch {
             wait.end()
@@ -158,7 +183,10 @@ extension AuthenticationService {
         let (keys, isKnown) = (keys, login.attempt.isKnown)
         let context = try await keyRing.context(isKnown ? login.identity.keyID : keys.currentID)
         guard let usable = try context ?? keys.context(keys.currentID) else { throw ServiceError.rotatedMeanwhile }
-        let judge = Judge(context: usable, id: login.id, dates: rules.usesPermits ? login.now.permitDates : [0])
+        let hasPermit = rules.usesPermits && !login.proof.hasKeyPair
+        let judge = Judge(
+            context: usable, id: login.id, dates: hasPermit ? login.now.permitDates : [0],
+            publicKeyHash: login.identity.publicKeyHash)
         let isJudged = login.attempt.reservation == .granted && isKnown && context != nil
         if isJudged { logger.debug("proof judged") }
         let start = ContinuousClock.now
@@ -216,7 +244,8 @@ extension AuthenticationService {
             userID: login.identity.userID, verdict: verdict, wid: proof.wid,
             // With a wrong PIN the client also gets digits, but they are not stored and have no effect.
             otp: verdict == .right ? issued.digits ?? "" : "", expires: login.now.adding(seconds: limits.tokenSeconds),
-            registersDevice: judgement.answered?.registersDevice == true)
+            registersDevice: judgement.answered?.registersDevice == true,
+            scope: (judgement.answered ?? login.claimed.first)?.scope)
         // The token of a login for a browser is kept as long as that browser may wait, so that a phone that presents it
         // late is told that it has expired, and not that it is unknown.
         let seconds = limits.accessNumberSeconds + limits.accessNumberGraceSeconds
@@ -256,9 +285,9 @@ extension AuthenticationService {
     ) async throws -> LoginReport {
         guard outcome.isStorable else { throw ServiceError.deepLogoutData }
         let now = now
-        guard let (token, isLeft) = try await tokens.take(authOTT, leavingBrowsers: !isOwnPage, at: now) else {
-            throw ServiceError.expiredLogin
-        }
+        guard let (token, isLeft) = try await tokens.take(authOTT, leavingBrowsers: !isOwnPage, at: now),
+            token.isForRelyingParty
+        else { throw ServiceError.expiredLogin }
         if isLeft {
             try await noteRefusal(of: token, authOTT, at: now)
             throw ServiceError.foreignPage

@@ -73,8 +73,13 @@ package struct LostRegistrations: Sendable {
 extension MPinID {
     /// When the ID was issued, as its JSON text says. The time proves nothing, because anybody can invent an ID.
     var issued: Moment? {
-        guard let content = try? JSON.decode(JSONValue.self, from: bytes.span),
-            case .string(let text)? = content["issued"],
+        guard let content = try? JSON.decode(JSONValue.self, from: bytes.span) else { return nil }
+        // An ID of version 5 has whole seconds only. It counts as issued at their end, so that no restore takes an ID
+        // that it has lost for an older one.
+        if case .int(let seconds)? = content["iat"], (0...253_402_300_799).contains(seconds) {
+            return Moment(microseconds: Int64(seconds) * 1_000_000 + 999_999)
+        }
+        guard case .string(let text)? = content["issued"],
             let start = Moment(String(text.prefix(19)).replacing(" ", with: "T") + "Z")
         else { return nil }
         let fraction = text.dropFirst(19)

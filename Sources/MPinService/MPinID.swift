@@ -16,15 +16,19 @@ package struct MPinID: Sendable, Equatable {
     /// The user id in the ID's JSON text, in NFC; nil if there is none. It proves nothing, because anybody can invent
     /// an ID.
     package var userID: String? {
-        (try? JSONDecoder().decode(Content.self, from: Data(bytes))).map { UserID.normal($0.userID) }
+        content.map { UserID.normal($0.userID) }
     }
 
-    /// The members of the ID's JSON text.
+    /// The id of the project in the ID's JSON text; nil if the ID is of no project. It proves nothing, either.
+    package var projectID: String? { content?.cID }
+
+    private var content: Content? { try? JSONDecoder().decode(Content.self, from: Data(bytes)) }
+
+    /// The members of the ID's JSON text that are of use here. All forms of IDs have a salt.
     private struct Content: Decodable {
-        let mobile: Int
-        let issued: String
         let userID: String
         let salt: String
+        let cID: String?
     }
 
     /// Reads hex in either case. Nil for an odd number of digits, other characters or an empty text.
@@ -45,11 +49,25 @@ package struct MPinID: Sendable, Equatable {
     /// the id that they asked for.
     package static func issue(userID: String, mobile: Int, at now: Moment) throws -> MPinID {
         let salt = Hex.encode(try randomBytes(16))
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .withoutEscapingSlashes
-        let quoted = String(decoding: try encoder.encode(userID), as: UTF8.self)
+        let quoted = try quoted(userID)
         let text = #"{"mobile": \#(mobile), "issued": "\#(now.issued)", "userID": \#(quoted), "salt": "\#(salt)"}"#
         return MPinID(bytes: Array(text.utf8))
+    }
+
+    /// Makes a new ID of version 5 for a user of a project, whose mail address was verified (TRUST wire section 2.1).
+    package static func issue(userID: String, project: String, at now: Moment) throws -> MPinID {
+        let salt = Data(try randomBytes(16)).base64EncodedString()
+        let members = [
+            #""iat":\#(now.seconds)"#, #""userID":\#(try quoted(userID))"#, #""cID":\#(try quoted(project))"#,
+            #""salt":"\#(salt)""#, #""v":5"#, #""scope":["auth"]"#, #""dta":[]"#, #""vt":"em""#,
+        ]
+        return MPinID(bytes: Array("{\(members.joined(separator: ","))}".utf8))
+    }
+
+    private static func quoted(_ text: String) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .withoutEscapingSlashes
+        return String(decoding: try encoder.encode(text), as: UTF8.self)
     }
 }
 

@@ -27,11 +27,7 @@ extension AuthenticationService {
         ) throws(ServiceError) {
             self.id = id
             writtenUserID = written
-            userID = UserID.normal(written)
-            guard !userID.isEmpty, max(userID.utf8.count, written.utf8.count) <= limits.userIDBytes else {
-                throw .badUserID("must have 1 to \(limits.userIDBytes) bytes")
-            }
-            if let hidden = UserID.hiddenCharacters(in: written) { throw .badUserID("must not hold \(hidden)") }
+            userID = try UserID.accepted(written, limits)
             self.mobile = mobile
             self.registrationToken = registrationToken
             self.activationCode = activationCode

@@ -26,6 +26,8 @@ package enum ServiceError: Error, Sendable, Equatable {
     // Logins
     /// The value with this name, such as "V", is not a point of the curve.
     case notAPoint(String)
+    /// The public key is not a point of G2 of order r.
+    case badPublicKey
     /// The name of the browser is too long.
     case badBrowserName
     /// There is no valid challenge that the proof could answer.

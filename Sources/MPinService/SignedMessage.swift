@@ -53,6 +53,14 @@ extension SignedMessage {
         SignedMessage("clientSecret", [appID, keyID, hashID, hashUser, expires])
     }
 
+    /// Client to a D-TA: asks for the client secret share of one identity with a key pair under one master secret; valid
+    /// until `expires`. `hashID` is the hash of M-Pin ID and public key together, `identity` that of the M-Pin ID.
+    package static func keyedSecret(
+        appID: String, keyID: String, hashID: String, identity: String, expires: String
+    ) -> SignedMessage {
+        SignedMessage("keyed client secret", [appID, keyID, hashID, identity, expires])
+    }
+
     /// Client to a D-TA: asks for the time permit share of one identity under one master secret, for the day `date`
     /// only.
     package static func timePermit(keyID: String, hashID: String, date: Int32) -> SignedMessage {

@@ -19,10 +19,12 @@ package struct AuthToken: Codable, Storable, Equatable {
     package var expires: Moment
     /// Whether the six digits register another device of the user.
     package var registersDevice: Bool
+    /// What the login is for (TRUST wire section 4.8); nil on the Milagro wire.
+    package var scope: String?
 
     package init(
         key: String, id: String, mpinID: String, userID: String, verdict: Verdict, wid: String, otp: String,
-        expires: Moment, registersDevice: Bool = false
+        expires: Moment, registersDevice: Bool = false, scope: String? = nil
     ) {
         self.key = key
         self.id = id
@@ -33,9 +35,14 @@ package struct AuthToken: Codable, Storable, Equatable {
         self.otp = otp
         self.expires = expires
         self.registersDevice = registersDevice
+        self.scope = scope
     }
 
     package var isKnown: Bool { !mpinID.isEmpty }
+
+    /// Whether a relying party may redeem the token. That of a login with another scope than `oidc` is for the face
+    /// alone that asked for the scope.
+    var isForRelyingParty: Bool { scope == nil || scope == LoginScope.oidc.rawValue && wid != "0" }
 
     /// The key of the token `authOTT`, which is hex in either case.
     package static func key(_ authOTT: String) -> String {
@@ -58,6 +65,8 @@ extension AuthToken {
         otp = try members.text()
         expires = try members.moment()
         registersDevice = try members.flag()
+        let text = members.isAtEnd ? "" : try members.text()
+        scope = text.isEmpty ? nil : text
     }
 
     package func stored() throws -> [UInt8] {
@@ -67,6 +76,7 @@ extension AuthToken {
         for text in [wid, otp] { members.put(text) }
         members.put(expires)
         members.put(registersDevice)
+        members.put(scope ?? "")
         return members.bytes
     }
 }

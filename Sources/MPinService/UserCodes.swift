@@ -14,11 +14,14 @@ struct UserCodes: Sendable {
         var wrongTries = 0
         /// Hex of the M-Pin ID of the login that made the code. Nil if no login did.
         let mpinID: String?
+        /// What whoever issued the code wants back with it. Nil: nothing.
+        let note: String?
 
-        fileprivate init(_ code: String, mpinID: String?) throws {
+        fileprivate init(_ code: String, mpinID: String?, note: String?) throws {
             salt = Hex.encode(try randomBytes(16))
             hash = Self.hash(salt, code)
             self.mpinID = mpinID
+            self.note = note
         }
 
         fileprivate func accepts(_ code: String) -> Bool {
@@ -45,9 +48,9 @@ struct UserCodes: Sendable {
 
     /// Stores a code for the user id `user`, in place of an earlier one.
     func issue(
-        _ code: String, user: String, mpinID: String? = nil, until expires: Moment, at now: Moment
+        _ code: String, user: String, mpinID: String? = nil, note: String? = nil, until expires: Moment, at now: Moment
     ) async throws {
-        let kept = try Code(code, mpinID: mpinID)
+        let kept = try Code(code, mpinID: mpinID, note: note)
         try await table.update(Self.key(user), at: now, .durable) { $0 = .init(kept, expires: expires) }
     }
 

@@ -10,6 +10,16 @@ package enum UserID {
         text.utf8.allSatisfy { $0 < 0x80 } ? text : text.precomposedStringWithCanonicalMapping
     }
 
+    /// Returns the user id in NFC. Throws ``ServiceError/badUserID(_:)`` if a user cannot register with it.
+    static func accepted(_ written: String, _ limits: ServiceLimits) throws(ServiceError) -> String {
+        let userID = normal(written)
+        guard !userID.isEmpty, max(userID.utf8.count, written.utf8.count) <= limits.userIDBytes else {
+            throw .badUserID("must have 1 to \(limits.userIDBytes) bytes")
+        }
+        if let hidden = hiddenCharacters(in: written) { throw .badUserID("must not hold \(hidden)") }
+        return userID
+    }
+
     /// The class of the first invisible character in `text`, with which two different user ids could look the same; nil
     /// if there is none.
     package static func hiddenCharacters(in text: String) -> String? {

@@ -19,7 +19,8 @@ struct Mpind: AsyncParsableCommand {
         version: MPIN_VERSION,
         subcommands: [
             Serve.self, DTA.self, RPS.self, RPA.self, Keys.self, Config.self, Users.self, Clients.self,
-            Sessions.self, SigningKeyCommands.self, Admin.self, CollectGarbage.self, SaveBackup.self,
+            ProjectCommands.self, Sessions.self, SigningKeyCommands.self, Admin.self, CollectGarbage.self,
+            SaveBackup.self,
             RestoreBackup.self, AuditCommands.self,
         ],
         defaultSubcommand: Serve.self)
@@ -40,7 +41,7 @@ struct Mpind: AsyncParsableCommand {
             mpind --all-in-one --state-dir state --mail-dir mail
         Open http://127.0.0.1:8005 then. Mails are files in the folder mail; real ones leave by --smtp-url and --mail-from.
         All options: mpind help serve. The parts on machines of their own: mpind help dta, mpind help rps, mpind help rpa.
-        Users, clients, sessions, keys, backups and the audit log: mpind --help.
+        Users, clients, projects, sessions, keys, backups and the audit log: mpind --help.
 
         """
 

@@ -43,7 +43,15 @@ if grep -m 5 '"level":"error"' "$work/mpind.log"; then
     exit 1
 fi
 stop_server
+start_server --trust
+"$root/build/mpind" project add proj-1 --state-dir "$work/state" >/dev/null
+drive trust "$backend"
+if grep -m 5 '"level":"error"' "$work/mpind.log"; then
+    echo "the server met errors that it did not foresee" >&2
+    exit 1
+fi
+stop_server
 public_url=https://login.example.org start_server --force-activate --behind-proxy --trusted-proxy 127.0.0.1
 drive gate "$backend"
 stop_server
-echo "contract: $cases cases: 5 passed"
+echo "contract: $cases cases: 6 passed"

@@ -52,6 +52,60 @@ final class OperatorTests: XCTestCase {
         XCTAssertEqual(answer.code, 0, answer.output + answer.error)
     }
 
+    /// The commands for the projects of clients of MIRACL Trust, under a running server.
+    func testProjectsAreAddedShownChangedAndRemovedUnderTheRunningServer() throws {
+        let mpind = try Mpind(backend, ["--trust"])
+        try mpind.waitUntilReady()
+        func project(_ arguments: String...) throws -> (code: Int32, output: String, error: String) {
+            try run(["project"] + arguments + ["--state-dir", state])
+        }
+        let client = TrustClient(backend: backend, project: "shop")
+        XCTAssertEqual(try client.verify("alice@example.com").context["params"], "projectId")
+        let added = try project(
+            "add", "shop", "--name", "The shop", "--pin-length", "6", "--verification", "code", "--link-url",
+            "https://shop.example/login/", "--origin", "https://shop.example", "--origin", "https://www.shop.example")
+        XCTAssertEqual(added.code, 0, added.error)
+        XCTAssertEqual(
+            added.output.split(separator: "\n"),
+            [
+                "id: shop", "name: The shop", "pin-length: 6", "verification: code",
+                "link-url: https://shop.example/login", "origin: https://shop.example",
+                "origin: https://www.shop.example",
+            ])
+        XCTAssertEqual(try client.verify("alice@example.com").object["method"] as? String, "code")
+        XCTAssertEqual(try project("show", "shop").output, added.output)
+        XCTAssertEqual(try project("list").output, "shop  The shop\n")
+        let changed = try project("set", "shop", "--pin-length", "5", "--origin", "", "--link-url", "")
+        XCTAssertEqual(
+            changed.output.split(separator: "\n"),
+            ["id: shop", "name: The shop", "pin-length: 5", "verification: code"], changed.error)
+        XCTAssertEqual(try project("remove", "shop").output, "shop: removed\n")
+        XCTAssertEqual(try project("list").output, "no project is registered\n")
+        XCTAssertEqual(try client.verify("alice@example.com").context["params"], "projectId")
+        XCTAssertEqual(
+            try ["show", "set", "remove"].map { try project($0, "shop", "--name", "x").code }, [64, 2, 64])
+        XCTAssertEqual(try [project("show", "shop").code, project("remove", "a/b").code], [2, 2])
+        _ = try run(["client", "add", "app", "--redirect-uri", "https://app.example/cb", "--state-dir", state])
+        let refused: [([String], String)] = [
+            (["add", "app"], "is a client of the OpenID provider"), (["add", "a b"], "an id has 1 to 64"),
+            (["add", "x", "--pin-length", "7"], "pin-length: 4, 5 or 6"),
+            (["add", "x", "--link-url", "http://shop.example"], "link-url: an https URL"),
+            (["add", "x", "--link-url", "https://shop.example/?a=b"], "link-url: an https URL"),
+            (["add", "x", "--origin", "https://shop.example/"], "is not an origin"),
+            (["add", "x", "--name", "a\u{200b}"], "name: 1 to 128 bytes"),
+        ]
+        for (arguments, reason) in refused {
+            let answer = try run(["project"] + arguments + ["--state-dir", state])
+            XCTAssertEqual(answer.code, 1, "\(arguments)")
+            XCTAssertTrue(answer.error.contains(reason), answer.error)
+        }
+        XCTAssertEqual(try project("add", "y", "--verification", "sms").code, 64)
+        XCTAssertEqual(try project("add", "y").code, 0)
+        XCTAssertEqual(try project("add", "y").error, "mpind: error: there is a project y already\n")
+        mpind.stop(SIGTERM)
+        try requireGoodAudit()
+    }
+
     func testABlockedUserIsShownAndUnblockedUnderTheRunningServer() throws {
         let mpind = try started()
         let alice = try client.register("alice@example.com", pin: "1234")

@@ -512,6 +512,7 @@ final class OptionsTests: XCTestCase {
             (.serve, ["--mail-dir", "m", "--smtp-url", "smtp://localhost"], "either --mail-dir or --smtp-url"),
             (.serve, ["--audit-log", "a/b"], "--audit-log and --audit-key-file together"),
             (.serve, ["--host", "0.0.0.0"], "must be on a loopback address"),
+            (.serve, ["--trust", "--force-activate"], "--trust needs mails"),
             (.serve, ["--admin-listen", "0.0.0.0:9000"], "admin listener must be on a loopback address"),
             (.rps, ["--listen", "192.0.2.1:80"], "must be on a loopback address"),
             (.rps, ["--private-listen", "192.0.2.1:80", "--rpa-key-file", "x"], "must be on a loopback address"),

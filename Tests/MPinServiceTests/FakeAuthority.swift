@@ -37,6 +37,10 @@ final class FakeAuthority: Authority {
 
     func clientSecretTicket(_ id: MPinID, keyID: String) -> String { Hex.encode(id.hash) }
 
+    func keyedSecretTicket(_ id: MPinID, publicKey: [UInt8], keyID: String) -> String {
+        Hex.encode(SHA256.hash(id.bytes + publicKey))
+    }
+
     /// Returns the share that a client gets for its ticket.
     func clientSecretShare(ticket: String) throws -> SecretBytes { try share(of: Hex.decode(ticket) ?? []) }
 

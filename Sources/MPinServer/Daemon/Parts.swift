@@ -15,6 +15,8 @@ package struct Parts: Sendable {
     package var rpa: RelyingPartyApplicationConfig?
     /// The OpenID provider. Nil if there is none. It needs an RPS in the same process.
     package var openID: OpenIDConfig?
+    /// The server for clients of MIRACL Trust. Nil if there is none. It needs an OpenID provider in the same process.
+    package var trust: TrustConfig?
     package var exposure = Exposure.loopback
     package var rates = RateLimits.standard
     /// The listener for health and metrics, always on a loopback address; nil: none.
@@ -148,8 +150,9 @@ extension Daemon {
             keyring: try await keyring(config), requests: requests, rates: rates, audit: parts.audit.of(config.name),
             limits: config.limits, clock: config.clock)
         return try Listener(
-            config.name, config.listen, edge: edge(config.listen, config.limits), cors: [.dta(config.allowOrigin)],
-            rates: rates, readiness: readiness, logger: logger, routes: server.addRoutes)
+            config.name, config.listen, edge: edge(config.listen, config.limits),
+            cors: [.trustShares(TrustAuthorityServer.keyedSecretPath), .dta(config.allowOrigin)], rates: rates,
+            readiness: readiness, logger: logger, routes: server.addRoutes)
     }
 
     /// Opens the D-TA's master shares and adds a health check: the D-TA is ready while its database file exists.
@@ -193,9 +196,14 @@ extension Daemon {
         let stores: [any Store]
 
         let openID: OpenIDFace?
+        let trust: TrustFace?
 
-        /// All HTTP interfaces of the service. The one for the MIRACL Trust protocol will be added here.
-        var faces: [any Face] { [milagro] + (openID.map { [$0] } ?? []) }
+        /// All HTTP interfaces of the service. That for MIRACL Trust is the first one, because its paths begin with
+        /// `/rps/`, as Milagro's do, and have CORS rules of their own.
+        var faces: [any Face] {
+            let faces: [(any Face)?] = [trust, milagro, openID]
+            return faces.compactMap(\.self)
+        }
     }
 
     private func makeService(_ config: RelyingPartyServiceConfig) async throws -> ServiceParts {
@@ -224,13 +232,21 @@ extension Daemon {
         let openID = try await openID(config, service, durable: durable, shortLived: shortLived)
         let keys = openID?.provider.keys
         adminResources.withLockedValue { $0 = AdminResources(parts, config, service, durable, signingKeys: keys) }
+        let trust = openID.flatMap { openID in
+            parts.trust.map { settings in
+                TrustFace(
+                    settings, ProjectService(service, durable: durable, shortLived: config.layer(shortLived)), openID,
+                    config.authorities, first: authorities.first?.peer, appID: appID, rates: rates, metrics: metrics)
+            }
+        }
         var milagro = MilagroFace(
             config, service: service, appID: config.legacy?.appID ?? appID, rates: rates, metrics: metrics)
         if let openID { milagro.authorizationCode = { try await openID.code(authOTT: $0, wid: $1) } }
         return ServiceParts(
             config: config, service: service, milagro: milagro,
             gate: parts.gatesAuthority ? authorities.last.map { AuthorityGate(authority: $0.peer) } : nil,
-            permitAudit: audit.permits, stores: [durable, shortLived], openID: openID)
+            permitAudit: audit.permits, stores: [durable, shortLived], openID: openID,
+            trust: trust)
     }
 
     private func openID(

@@ -3,15 +3,26 @@ import Hummingbird
 import MPinSecrets
 import NIOCore
 
-/// Passes requests of clients on to D-TA 2, so that a server in one process needs only one certificate and one open
-/// port. Paths that only the RPS uses are not passed on.
+/// Passes requests of clients on to a D-TA: to D-TA 2, so that a server in one process needs only one certificate and
+/// one open port, and to D-TA 1 for clients of MIRACL Trust, which ask both. Paths that only the RPS uses are not passed
+/// on.
 struct AuthorityGate: Sendable {
     static let path = "/dta2"
+    /// The path under which clients of MIRACL Trust reach D-TA 1.
+    static let firstPath = "/dta1"
+    var path = Self.path
+    /// The D-TA's paths that are passed on.
+    var names = ["/clientSecret", TrustAuthorityServer.keyedSecretPath, "/timePermit"]
     let authority: Peer
 
+    /// The gate to D-TA 1.
+    static func first(_ authority: Peer) -> AuthorityGate {
+        AuthorityGate(path: firstPath, names: [TrustAuthorityServer.keyedSecretPath], authority: authority)
+    }
+
     func addRoutes(to router: Router<RequestContext>) {
-        for name in ["/clientSecret", "/timePermit"] {
-            router.serve(Self.path + name, [.get: { request, _ in try await pass(name, request) }])
+        for name in names {
+            router.serve(path + name, [.get: { request, _ in try await pass(name, request) }])
         }
     }
 

@@ -83,9 +83,12 @@ extension Request {
     /// (wire section 7).
     var kind: Kind {
         let words = uri.path.split(separator: "/")
+        // The requests of MIRACL Trust with these names wait for nobody.
+        let isTrust = words.dropLast().last == "v2"
         return switch words.last {
+        case "access" where isTrust: .other
         case "access": .page
-        case "authenticate" where words.count == 1: .endOfLogin
+        case "authenticate" where words.count == 1 || isTrust: .endOfLogin
         case "authenticate": .phone
         case "pass2", "mpinAuthenticate": .endOfLogin
         default: .other

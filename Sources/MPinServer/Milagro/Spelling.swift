@@ -69,6 +69,7 @@ extension ServiceError {
         case .noShareFromAuthority: APIError(.internalServerError, "The trust authority gave no share")
         case .rotatedMeanwhile: APIError(.internalServerError, "The master secret was rotated in between")
         case .notAPoint(let name): APIError(.forbidden, "\(name) is not a point of the curve")
+        case .badPublicKey: APIError(.badRequest, "publicKey is not a point of the curve")
         case .badBrowserName: APIError(.forbidden, "WID is too long")
         case .noChallenge: APIError(.forbidden, "Invalid pass one data")
         case .expiredLogin: APIError(.requestTimeout, "Expired authentication request")

@@ -71,6 +71,16 @@ struct TrustAuthorityClient: Authority {
 
     func clientSecretTicket(_ id: MPinID, keyID: String) -> String { clientSecretQuery(id, keyID: keyID, mobile: 1) }
 
+    func keyedSecretTicket(_ id: MPinID, publicKey: [UInt8], keyID: String) -> String {
+        let (hashID, expires) = (Hex.encode(SHA256.hash(id.bytes + publicKey)), expires)
+        let message = SignedMessage.keyedSecret(
+            appID: appID, keyID: keyID, hashID: hashID, identity: id.key, expires: expires)
+        return percentEncodedQuery([
+            ("app_id", appID), ("expires", expires), ("hash_mpin_id", hashID), ("identity", id.key),
+            ("key_id", keyID), ("signature", message.signature(key: requestKey)),
+        ])
+    }
+
     /// The signed query for a client secret share.
     private func clientSecretQuery(_ id: MPinID, keyID: String, mobile: Int) -> String {
         let (hashID, expires) = (Hex.encode(id.hash), expires)

@@ -39,11 +39,17 @@ extension OpenIDFace {
             seconds: body.wait?.value ?? 0)
         var answer = AccessResponse(status: view.status, userId: view.userID)
         answer.refusals = view.refusals
-        guard view.status == "authenticate",
-            let wish = try await provider.logins.take(webOTT: webOTT, at: provider.now)
-        else { return .json(answer) }
-        answer.redirectURL = wish.address.location(try await members(wish, view.authOTT))
+        if view.status == "authenticate", let url = try await redirect(webOTT, view.authOTT) {
+            answer.redirectURL = url
+        }
         return .json(answer)
+    }
+
+    /// Returns the URL with the code for the client that has opened the session with `webOTT`, after a phone has logged
+    /// in. Nil if no client has, or its answer was already taken.
+    func redirect(_ webOTT: String, _ authOTT: String) async throws -> String? {
+        guard let wish = try await provider.logins.take(webOTT: webOTT, at: provider.now) else { return nil }
+        return wish.address.location(try await members(wish, authOTT))
     }
 
     /// Returns the code for an app whose user has logged in on this phone: the phone gets it, and not the session's

@@ -62,7 +62,9 @@ package struct MailTemplates: Sendable {
         return template.subject.filled(["service": brand.name])
     }
 
+    /// A mail with a code is always the built-in one, because the operator's has a link.
     func mail(_ content: MailContent, in language: Language, brand: Brand) -> FilledMail {
+        if let code = content.code { return content.ours(code: code, in: language, brand: brand) }
         let subject = subject(in: language, brand: brand)
         let (plain, markup) = content.values(brand)
         guard let template = own[language.code] ?? own[nil] else {
@@ -78,6 +80,8 @@ struct MailContent {
     let link: String
     let user: String
     let expires: String
+    /// The code that the user types in, in the place of the link; nil for a mail with a link.
+    var code: String?
 
     /// The values that templates can use: `plain` for plain text, `markup` for HTML.
     func values(_ brand: Brand) -> (plain: [String: String], markup: [String: HTML]) {
@@ -86,6 +90,15 @@ struct MailContent {
             "accentText": brand.accent.textOnIt.css, "expires": Moment(expires)?.readable ?? expires,
         ]
         return (plain, plain.mapValues { "\($0)" })
+    }
+
+    /// The built-in mail with a code, in plain text.
+    fileprivate func ours(code: String, in say: Language, brand: Brand) -> FilledMail {
+        let plain = values(brand).plain
+        let (hello, who) = (say.plain(.mailHello, plain), say.plain(.mailWho, plain))
+        let (type, until) = (say.plain(.mailCode, plain), say.plain(.mailUntil, plain))
+        let text = "\(hello)\n\n\(who)\n\(type)\n\n\(code)\n\n\(until)\n"
+        return FilledMail(subject: say.plain(.mailSubject, plain), text: text, html: nil)
     }
 
     /// The built-in mail.

@@ -11,25 +11,12 @@ struct PendingMails: Sendable {
         var language: String
     }
 
-    /// How often a mail to an address was asked for, and when one may be sent again. All addresses are counted, so that
-    /// a refusal does not reveal who is registering.
-    private struct Asked: Codable, Storable {
-        var count: Int
-        var again: Moment
-    }
-
     private let mails: Table<Pending>
-    private let asked: Table<Asked>
-    /// Seconds between the first mail and the second. Each further wait is twice as long, up to `longestWait`. Even the
-    /// longest wait is short, because anybody who knows an address can ask, and then its owner has to wait, too.
-    private static let firstWait = 60
-    private static let longestWait = 300
-    /// Seconds after the end of a wait. If nobody asks for a mail in this time, the count begins again at 0.
-    private static let memory = 3600
+    private let backoff: MailBackoff
 
     init(in store: any Store) {
         mails = Table("pending_mail", in: store)
-        asked = Table("asked_mail", in: store)
+        backoff = MailBackoff("asked_mail", in: store)
     }
 
     /// Stores the mail of a registration. It replaces the mail of an earlier registration of the same user, who waits
@@ -51,19 +38,11 @@ struct PendingMails: Sendable {
     /// Notes that a mail to the address `user` was asked for. `isAllowed`: whether it may be sent now. `again`: when
     /// the next one may be sent. `mail`: the mail, if it may be sent and there is one.
     func ask(for user: String, at now: Moment) async throws -> (isAllowed: Bool, again: Moment, mail: Pending?) {
-        // All spellings of one mailbox count together, as for registrations.
-        let mailbox = Self.hash(UserID.mailbox(user))
-        let (isAllowed, again) = try await asked.update(mailbox, at: now) { entry -> (Bool, Moment) in
-            if let again = entry?.value.again, now < again { return (false, again) }
-            let count = min(entry?.value.count ?? 0, 16)
-            let again = now.adding(seconds: min(Self.firstWait << count, Self.longestWait))
-            entry = .init(Asked(count: count + 1, again: again), expires: again.adding(seconds: Self.memory))
-            return (true, again)
-        }
+        let (isAllowed, again) = try await backoff.ask(for: user, at: now)
         return (isAllowed, again, isAllowed ? try await mails.read(Self.key(user), at: now) : nil)
     }
 
-    private static func key(_ user: String) -> String { hash(UserID.normal(user).lowercased()) }
-
-    private static func hash(_ text: String) -> String { Hex.encode(SHA256.hash(Array(text.utf8))) }
+    private static func key(_ user: String) -> String {
+        Hex.encode(SHA256.hash(Array(UserID.normal(user).lowercased().utf8)))
+    }
 }

@@ -20,6 +20,7 @@ struct TrustAuthorityServer: Sendable {
         router.serve("/keys", [.get: { request, _ in try await keys(request) }])
         router.serve("/serverSecret", [.get: { request, _ in try await serverSecret(request) }])
         router.serve("/clientSecret", [.get: { request, _ in try await clientSecret(request) }])
+        router.serve(Self.keyedSecretPath, [.get: { request, _ in try await keyedSecret(request) }])
         router.serve("/timePermit", [.get: { request, _ in try await timePermit(request) }])
         router.serve("/timePermits", [.get: { request, _ in try await timePermits(request) }])
         router.serve("/status", [.get: { _, _ in try status() }])
@@ -71,6 +72,26 @@ struct TrustAuthorityServer: Sendable {
         }
         audit.record(.clientSecretShare(hashID: hashID, keyID: share.keyID))
         return .json(ClientSecretResponse(clientSecret: SecretHex(point), keyID: share.keyID))
+    }
+
+    static let keyedSecretPath = "/dvsClientSecret"
+
+    /// Gives the share of the client secret of an identity with a key pair (TRUST wire section 4.7). The hash for which
+    /// the share is made contains the public key; `identity` is the hash of the M-Pin ID alone, for the audit log.
+    private func keyedSecret(_ request: Request) async throws -> Response {
+        let (appID, expires) = (try request.argument("app_id"), try request.argument("expires"))
+        let (hash, identity) = (try request.hashID(), try request.argument("identity"))
+        let keyID = try request.argument("key_id")
+        let message = SignedMessage.keyedSecret(
+            appID: appID, keyID: keyID, hashID: Hex.encode(hash), identity: identity, expires: expires)
+        try requests.check(message, request, expires: expires)
+        let share = try await served(keyID)
+        try await rates.admit(.authority, identity: hash)
+        let point = try await share.point(MPinSize.g1) { master, point throws(MPinError) in
+            try TrustAuthority.clientSecretShare(master: master, hashID: hash.span, into: &point)
+        }
+        audit.record(.clientSecretShare(hashID: identity, keyID: share.keyID))
+        return .json(TrustSecretResponse(dvsClientSecret: SecretHex(point), createdAt: clock().seconds))
     }
 
     /// Gives the permit share of a day. The signature covers a date and a key id, but Milagro's clients send neither.
@@ -148,6 +169,11 @@ struct TrustAuthorityServer: Sendable {
             return try keyring.current()
         }
         try requests.check(message(keyID), request, expires: expires)
+        return try await served(keyID)
+    }
+
+    /// Returns the share with this key id. Throws 409 if it is not served.
+    private func served(_ keyID: String) async throws -> MasterShare {
         guard let share = try await keyring.share(keyID) else {
             throw APIError(.conflict, "This master secret is not served")
         }

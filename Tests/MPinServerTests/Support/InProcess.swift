@@ -16,11 +16,12 @@ final class InProcess: Sendable {
 
     /// `change` alters options of all parts, `changeRPS` and `changeRPA` those of one part.
     /// `clients`: the clients of an OpenID provider, in YAML. `issuer`: its issuer, if it is not the website's URL.
+    /// `isTrust`: whether it serves clients of MIRACL Trust, too, which needs such a provider.
     init(
         _ backend: Backend = .onFreePorts(), change: (inout AllInOne) -> Void = { _ in },
         changeRPS: (inout RelyingPartyServiceConfig) -> Void = { _ in },
         changeRPA: (inout RelyingPartyApplicationConfig) -> Void = { _ in }, clients: String? = nil,
-        issuer: String? = nil
+        issuer: String? = nil, isTrust: Bool = false
     ) throws {
         self.backend = backend
         log = URL(fileURLWithPath: backend.stateFolder + ".log")
@@ -49,6 +50,7 @@ final class InProcess: Sendable {
                 parts.openID = try OpenIDConfig(issuer: issuer ?? rpa.publicURL, website: rpa)
                 parts.openID?.clients = try ClientsFile(clients, path: "clients.yaml", at: .now())
             }
+            if isTrust { parts.trust = try TrustConfig(rpa) }
         }
         try start(parts)
     }

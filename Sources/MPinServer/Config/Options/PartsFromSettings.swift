@@ -51,6 +51,7 @@ extension Settings {
             let icon = application.publicURL + application.brand.icon.path
             if self[ServerOptions.serviceIconURL] == nil { parts.rps?.serviceIconURL = icon }
             parts.openID = try openID(application)
+            if self[ServerOptions.trust] { parts.trust = try trust(application, parts.openID) }
         }
         return parts
     }
@@ -63,6 +64,14 @@ extension Settings {
         if let issuer, config == nil { config = try OpenIDConfig(issuer: issuer, website: website) }
         config?.clients = try clientsFile()
         return config
+    }
+
+    /// Returns the settings for clients of MIRACL Trust. Their tokens are signed by the OpenID provider's keys.
+    private func trust(
+        _ website: RelyingPartyApplicationConfig, _ openID: OpenIDConfig?
+    ) throws(StartError) -> TrustConfig {
+        guard openID != nil else { throw StartError("--trust needs an OpenID provider: --issuer or --public-url") }
+        return try TrustConfig(website)
     }
 
     func clientsFile() throws -> ClientsFile {

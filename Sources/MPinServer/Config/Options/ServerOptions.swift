@@ -111,9 +111,12 @@ package enum ServerOptions {
         "clients", .text("FILE"),
         "Clients of the OpenID provider (YAML), read at the start, beside those of `mpind client`.")
 
+    static let trust = ServerOption<Bool>.flag(
+        "trust", "Serve clients of MIRACL Trust, too; their projects are those of `mpind project`.")
+
     static let allInOne = [
         isAllInOne.row, stateDir.row, host.row, publicPort.row, privatePort.row, dta1Port.row, dta2Port.row,
-        publicURL.row, revokedUsers.row, shortLivedStore.row, signals.row, issuer.row, clients.row,
+        publicURL.row, revokedUsers.row, shortLivedStore.row, signals.row, issuer.row, clients.row, trust.row,
     ]
 
     // Options of a D-TA.

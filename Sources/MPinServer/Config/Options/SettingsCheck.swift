@@ -53,6 +53,9 @@ extension Settings {
                 throw SettingsError(
                     "give --all-in-one, or run the parts with `mpind dta`, `mpind rps` and `mpind rpa`")
             }
+            if self[ServerOptions.trust], try delivery() == .forceActivate {
+                throw SettingsError("--trust needs mails: not with --force-activate")
+            }
             _ = try delivery()
         case .dta:
             guard (self[ServerOptions.keyFile] == nil) != (self[ServerOptions.passphraseFile] == nil) else {

@@ -12,8 +12,8 @@ struct CORSPolicy: Sendable {
     /// Whether pages of the allowed origins may send this site's cookies with their requests.
     var takesCookies = true
     /// If this closure is set, it is used instead of ``origins``: it returns whether pages of an origin may read the
-    /// answers.
-    var asks: (@Sendable (String) async -> Bool)?
+    /// answer to a request.
+    var asks: (@Sendable (String, Request) async -> Bool)?
 
     private static let common =
         "Content-Type, Depth, User-Agent, X-File-Size, X-Requested-With, X-Requested-By, If-Modified-Since, "
@@ -51,7 +51,23 @@ struct CORSPolicy: Sendable {
     ) -> CORSPolicy {
         CORSPolicy(
             prefix: prefix, methods: methods, headers: "Authorization, Content-Type", origins: [], takesCookies: false,
-            asks: asks)
+            asks: { origin, _ in await asks(origin) })
+    }
+
+    /// A policy for clients of MIRACL Trust (TRUST wire section 3): pages may read the answer to a request if `asks`
+    /// returns true for their origin and the request.
+    static func trust(
+        _ prefix: String, methods: String, _ asks: @escaping @Sendable (String, Request) async -> Bool
+    ) -> CORSPolicy {
+        CORSPolicy(
+            prefix: prefix, methods: methods, headers: "Content-Type, X-MIRACL-CID, X-MIRACL-CLIENT", origins: [],
+            takesCookies: false, asks: asks)
+    }
+
+    /// A policy for the shares of MIRACL Trust: pages of all origins may read them, because nobody gets a share without
+    /// a signed request, and the D-TAs do not know the projects.
+    static func trustShares(_ prefix: String) -> CORSPolicy {
+        trust(prefix, methods: "GET, OPTIONS") { _, _ in true }
     }
 
     func add(to fields: inout HTTPFields, _ request: Request) async {
@@ -69,10 +85,11 @@ struct CORSPolicy: Sendable {
     }
 
     private func add(
-        to fields: inout HTTPFields, _ request: Request, _ asks: @Sendable (String) async -> Bool
+        to fields: inout HTTPFields, _ request: Request, _ asks: @Sendable (String, Request) async -> Bool
     ) async {
         fields.append(HTTPField(name: .vary, value: "Origin"))
-        guard methods.contains(request.method.rawValue), let origin = request.headers[.origin], await asks(origin)
+        guard methods.contains(request.method.rawValue), let origin = request.headers[.origin],
+            await asks(origin, request)
         else { return }
         fields[.accessControlAllowOrigin] = origin
         fields.append(HTTPField(name: .accessControlAllowMethods, value: methods))

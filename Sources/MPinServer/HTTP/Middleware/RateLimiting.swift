@@ -29,16 +29,19 @@ struct RateLimiting: Sendable {
         let parts = path.split(separator: "/").suffix(2)
         switch (parts.first, parts.last) {
         case ("timePermit", _) where parts.count == 2: return .counted(.login)
-        case ("user", _), (_, "user"), ("signature", _), (_, "mpinActivate"), ("signup", "mail"):
+        case ("user", _), (_, "user"), ("signature", _), (_, "mpinActivate"), ("signup", "mail"),
+            ("verification", _), (nil, "registration"):
             return .counted(.register)
         case (_, "pass1"), (_, "pass2"), (_, "authenticate"), (_, "mpinAuthenticate"): return .counted(.login)
         // For each of these pages the RPS gives out a new access number or a new id for a QR code.
         case (nil, "login"), ("login", "number"), (_, "authorize"), ("authorize", _), ("auth", "start"):
             return .counted(.access)
         case (_, "access"): return .counted(.poll)
-        case (_, "login"), ("login", _), (_, "getAccessNumber"), (_, "getQrUrl"), (_, "codeStatus"):
+        case (_, "login"), ("login", _), (_, "getAccessNumber"), (_, "getQrUrl"), (_, "codeStatus"),
+            ("v2", "session"), (nil, "pushauth"):
             return .counted(.access)
-        case (_, "clientSecret"), (_, "timePermit"), (_, "timePermits"), (_, "serverSecret"): return .authority
+        case (_, "clientSecret"), (_, "dvsClientSecret"), (_, "timePermit"), (_, "timePermits"), (_, "serverSecret"):
+            return .authority
         default: return .none
         }
     }

@@ -138,5 +138,6 @@ package enum Phrase: String, CaseIterable, Sendable {
     case mailHello
     case mailWho
     case mailOpen
+    case mailCode
     case mailUntil
 }

@@ -1,0 +1,100 @@
+import HTTPTypes
+import Hummingbird
+import MPinOpenID
+import MPinService
+import MPinWire
+
+/// The service's interface for clients of MIRACL Trust (TRUST wire section 4). Its paths, parameters and errors are
+/// theirs; what they mean is decided by `ProjectService`.
+struct TrustFace: Face {
+    let config: TrustConfig
+    let rules: ProjectService
+    /// The provider that signs tokens, and whose clients' browsers phones log in.
+    let openID: OpenIDFace
+    let authorities: [TrustAuthorityLink]
+    /// The way of clients to D-TA 1; nil if they ask it themselves.
+    let gate: AuthorityGate?
+    let appID: String
+    let rates: RateLimiter
+    let metrics: Metrics
+
+    init(
+        _ config: TrustConfig, _ rules: ProjectService, _ openID: OpenIDFace, _ authorities: [TrustAuthorityLink],
+        first: Peer?, appID: String, rates: RateLimiter, metrics: Metrics
+    ) {
+        self.config = config
+        self.rules = rules
+        self.openID = openID
+        self.authorities = authorities
+        gate = authorities.first?.publicURL == nil ? first.map(AuthorityGate.first) : nil
+        self.appID = appID
+        self.rates = rates
+        self.metrics = metrics
+    }
+
+    var limits: Limits { config.limits }
+    var service: AuthenticationService { rules.service }
+
+    func addPublicRoutes(to router: Router<RequestContext>) {
+        let handlers: [String: Handler] = [
+            "/verification/email": { request, context in try await verify(request, context) },
+            "/verification/confirmation": { request, _ in try await confirm(request) },
+            "/registration": { request, _ in try await enrol(request) },
+            "/rps/v2/pass1": { request, _ in try await pass1(request) },
+            "/rps/v2/pass2": { request, context in try await pass2(request, context) },
+            "/rps/v2/authenticate": { request, context in try await authenticate(request, context) },
+            "/rps/v2/session": { request, _ in try await openSession(request) },
+            "/rps/v2/access": { request, _ in try await access(request) },
+            "/rps/v2/codeStatus": { request, _ in try await codeStatus(request) },
+            "/pushauth": { _, _ in throw TrustRefusal.noPushToken },
+        ]
+        for (path, handler) in handlers {
+            router.serve(
+                path,
+                [
+                    .post: { request, context in
+                        do { return try await handler(request, context) } catch {
+                            return try TrustRefusal(error, at: rules.now).response(context)
+                        }
+                    }
+                ])
+        }
+        router.serve("/.well-known/jwks", [.get: { _, _ in openID.certificates() }])
+        gate?.addRoutes(to: router)
+    }
+
+    /// There are none: other parts of this system do not use this wire.
+    func addPrivateRoutes(to router: Router<RequestContext>) {}
+
+    /// Only pages of a project's own origins may read the answers to its requests.
+    var cors: [CORSPolicy] {
+        let projects = rules.projects
+        let clock = service.rules.clock
+        let asks: @Sendable (String, Request) async -> Bool = { origin, request in
+            guard let id = request.projectID, let project = try? await projects.find(id, at: clock()) else {
+                return false
+            }
+            return project.origins.contains(origin)
+        }
+        let prefixes = ["/rps/v2/", "/verification/", "/registration", "/pushauth"]
+        let shares = [AuthorityGate.firstPath, AuthorityGate.path].map { $0 + TrustAuthorityServer.keyedSecretPath }
+        return prefixes.map { .trust($0, methods: "POST, OPTIONS", asks) } + shares.map { .trustShares($0) }
+            + [.open("/.well-known/jwks")]
+    }
+
+    /// Returns the project that a request names: `id` from its body, or else the one in its header or query.
+    func project(_ id: String?, _ request: Request) async throws -> Project {
+        guard let id = id ?? request.projectID else { throw ProjectFault.unknownProject }
+        return try await rules.project(id)
+    }
+}
+
+extension Request {
+    /// The project in the query, which browsers send also when they ask for permission, or in the header (TRUST wire
+    /// section 3).
+    fileprivate var projectID: String? { query("project_id") ?? headers[.miraclCID] }
+}
+
+extension HTTPField.Name {
+    fileprivate static let miraclCID = constant("X-MIRACL-CID")
+}

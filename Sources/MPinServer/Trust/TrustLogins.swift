@@ -1,0 +1,70 @@
+import Hummingbird
+import MPinOpenID
+import MPinSecrets
+import MPinService
+import MPinStore
+import MPinWire
+
+/// Logins (TRUST wire sections 4.8 to 4.10).
+extension TrustFace {
+    /// Seconds for which a token for an app's own server is valid.
+    private static let tokenSeconds = 60
+
+    /// POST /rps/v2/pass1: takes the client's commitment and returns a challenge.
+    func pass1(_ request: Request) async throws -> Response {
+        let body = try await request.json(TrustPass1Request.self, limits)
+        let id = try identity(body.mpin_id)
+        try await rates.admit(.login, identity: id.hash)
+        let y = try await rules.challenge(id, u: body.U, publicKey: body.publicKey ?? "", scope: body.scope.first)
+        return .json(TrustPass1Response(y: y))
+    }
+
+    /// POST /rps/v2/pass2: has the proof judged. A proof without a challenge gets a token, too, because clients expect
+    /// a verdict only from the next request; it is of no effect.
+    func pass2(_ request: Request, _ context: RequestContext) async throws -> Response {
+        let body = try await request.json(TrustPass2Request.self, limits)
+        let id = try identity(body.mpin_id)
+        try await rates.admit(.login, identity: id.hash)
+        let wid = (body.WID ?? "").isEmpty ? "0" : (body.WID ?? "").lowercased()
+        let proof = AuthenticationService.Proof(id: id, v: body.V, wid: wid, wantsDigits: false, hasKeyPair: true)
+        do {
+            return .json(TrustPass2Response(authOTT: try await service.judge(proof, context.logger).token))
+        } catch ServiceError.noChallenge {
+            return .json(TrustPass2Response(authOTT: Hex.encode(try randomBytes(16))))
+        }
+    }
+
+    private func identity(_ hex: String) throws -> MPinID {
+        guard let id = MPinID(hex: hex) else { throw TrustRefusal.parameter("mpin_id", "mpin_id is not hex") }
+        return id
+    }
+
+    /// POST /rps/v2/authenticate: tells the verdict, and gives the token that the login was for.
+    func authenticate(_ request: Request, _ context: RequestContext) async throws -> Response {
+        let body = try await request.json(TrustAuthenticateRequest.self, limits)
+        let login = try await rules.redeem(body.authOTT)
+        // A login for a browser is counted when its page redeems the token.
+        if login.scope != .oidc || login.verdict != .right { metrics.count(.logins, [String(login.verdict.status)]) }
+        guard login.verdict == .right else { throw TrustRefusal(login.verdict, at: login.now) }
+        let token = login.scope == .jwt ? try await token(login, context) : nil
+        return .json(TrustAuthenticateResponse(jwt: token))
+    }
+
+    /// A token for the app's own server (TRUST wire section 6.3). It says what it is for, and its audience is the
+    /// project. No token is signed for a project with the id of a client, because that client would take it for an ID
+    /// token.
+    private func token(_ login: ProjectService.Outcome, _ context: RequestContext) async throws -> String {
+        let provider = openID.provider
+        guard try await provider.client(login.projectID) == nil else {
+            context.logger.error(
+                "no token: the project has the id of an OpenID client", metadata: ["project": "\(login.projectID)"])
+            throw APIError.internalError
+        }
+        let seconds = Int(login.now.seconds)
+        let claims: JWT.Claims = [
+            "iss": .string(provider.issuer), "aud": .string(login.projectID), "sub": .string(login.userID),
+            "iat": .int(seconds), "exp": .int(seconds + Self.tokenSeconds), "scope": .string(login.scope.rawValue),
+        ]
+        return try JWT.sign(claims, type: "JWT", by: provider.keys.signer(.rs256, at: login.now))
+    }
+}

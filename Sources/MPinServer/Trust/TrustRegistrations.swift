@@ -1,0 +1,94 @@
+import Foundation
+import Hummingbird
+import MPinHTTP
+import MPinSecrets
+import MPinService
+import MPinStore
+import MPinWire
+
+/// Verification by mail and registration (TRUST wire sections 4.4 to 4.7).
+extension TrustFace {
+    /// POST /verification/email: sends a mail with a link or a code.
+    func verify(_ request: Request, _ context: RequestContext) async throws -> Response {
+        let body = try await request.json(TrustVerificationRequest.self, limits)
+        let wish = try ProjectService.VerificationWish(
+            project: try await project(body.projectId, request), userID: body.userId,
+            id: body.mpinId.flatMap(MPinID.init(hex:)), accessID: body.accessId ?? "", limits: limits.service)
+        do { try await rates.admit(.register, user: wish.userID) } catch let error as APIError {
+            throw TrustRefusal(backoff: rules.now.adding(seconds: error.retryAfter ?? 1), at: rules.now)
+        }
+        let started = try await rules.startVerification(wish)
+        try await send(started, wish, request, context)
+        return .json(TrustVerificationResponse(backoff: started.again.seconds, method: started.method.rawValue))
+    }
+
+    private func send(
+        _ started: ProjectService.StartedVerification, _ wish: ProjectService.VerificationWish, _ request: Request,
+        _ context: RequestContext
+    ) async throws {
+        let members = percentEncodedQuery([("user_id", wish.userID), ("code", started.code)])
+        let base = wish.project.linkURL ?? config.publicURL
+        let content = MailContent(
+            link: "\(base)/verification/confirmation?\(members)", user: wish.userID, expires: started.expires.iso,
+            code: started.method == .code ? started.code : nil)
+        let language = Language.preferred(request.headers[.acceptLanguage]) ?? config.language
+        do { try await config.mailer.send(content, in: language) } catch is Mailer.NoAddress {
+            throw TrustRefusal.parameter("userId", "no mail can be sent to that userId")
+        } catch {
+            context.logger.error("mail was not sent", metadata: ["error": "\(error)"])
+            throw TrustRefusal(.badGateway, "SERVICE_UNAVAILABLE", "the mail could not be sent")
+        }
+    }
+
+    /// POST /verification/confirmation: exchanges the code from the mail for an activation token. The code was only in
+    /// the mail, so the mailbox is the user's.
+    func confirm(_ request: Request) async throws -> Response {
+        let body = try await request.json(TrustConfirmationRequest.self, limits)
+        let project = try await project(nil, request)
+        try await rates.admit(.register, user: body.userId)
+        let confirmed: ProjectService.Confirmation
+        do { confirmed = try await rules.confirm(body.code, user: body.userId, project: project) } catch let fault
+            as ProjectFault
+        {
+            var refusal = try TrustRefusal(fault, at: rules.now)
+            refusal.context["projectId"] = project.id
+            throw refusal
+        }
+        try await openID.provider.profiles.proveUserID(UserID.normal(body.userId), at: rules.now)
+        return .json(
+            TrustConfirmationResponse(
+                projectId: project.id, accessId: confirmed.accessID, actToken: confirmed.activationToken,
+                expireTime: confirmed.expires.seconds))
+    }
+
+    /// POST /registration: registers a device with its public key.
+    func enrol(_ request: Request) async throws -> Response {
+        let body = try await request.json(TrustRegistrationRequest.self, limits)
+        try await rates.admit(.register, user: body.userId)
+        let device = try await rules.enrol(
+            .init(
+                userID: body.userId, deviceName: body.deviceName ?? "", activationToken: body.activationToken,
+                publicKey: body.publicKey))
+        metrics.count(.registrations)
+        return .json(
+            TrustRegistrationResponse(
+                mpinId: device.id.hex, projectId: device.project.id, dtas: try names(device),
+                secretUrls: device.tickets.map(secretURL), pinLength: device.project.pinLength,
+                nowTime: device.time.iso))
+    }
+
+    /// The member `dtas`: names of the D-TAs and of the master secret that they have used.
+    private func names(_ device: ProjectService.EnrolledDevice) throws -> String {
+        let names = device.tickets.map { ticket in
+            Hex.encode(SHA256.hash(Array("\(appID) \(ticket.index) \(device.keyID)".utf8)))
+        }
+        return Data(try JSON.bytes(names)).base64EncodedString()
+    }
+
+    /// Where the client fetches a share. The URL is valid for a minute, for this identity and key only.
+    private func secretURL(_ ticket: Ticket) -> String {
+        let url = authorities.first { $0.index == ticket.index }?.publicURL ?? AuthorityGate.firstPath
+        let base = url.hasPrefix("/") ? config.publicURL + url : url
+        return base + TrustAuthorityServer.keyedSecretPath + "?" + ticket.text
+    }
+}

@@ -1,0 +1,68 @@
+import Hummingbird
+import MPinOpenID
+import MPinService
+import MPinWire
+
+/// Browsers that phones log in (TRUST wire sections 4.1, 4.2 and 4.13).
+extension TrustFace {
+    /// POST /rps/v2/session: lets a browser of a project wait for a phone.
+    func openSession(_ request: Request) async throws -> Response {
+        let body = try await request.json(TrustSessionRequest.self, limits)
+        let project = try await project(body.projectId, request)
+        let user = UserID.normal(body.userId ?? "")
+        guard user.utf8.count <= limits.service.userIDBytes else {
+            throw ServiceError.badUserID("must have at most \(limits.service.userIDBytes) bytes")
+        }
+        let session = LoginSession(
+            projectID: project.id, userID: user, description: String((body.description ?? "").prefix(256)))
+        let browser = try await rules.openSession(session)
+        return .json(
+            TrustSessionResponse(
+                webOTT: browser.webOTT, accessURL: config.publicURL + "/rps/v2/access",
+                qrURL: (project.linkURL ?? config.publicURL) + "#" + browser.wid))
+    }
+
+    /// POST /rps/v2/access: tells a browser how far its phone's login is. It answers at once.
+    func access(_ request: Request) async throws -> Response {
+        let webOTT = try await request.json(TrustAccessRequest.self, limits).webOTT.lowercased()
+        let session = try await rules.session(webOTT: webOTT)
+        if let user = session?.login { return .json(TrustAccessResponse(status: "authenticated", userId: user)) }
+        let view = try await service.follow(webOTT: webOTT, known: .init(status: nil, refusals: nil), seconds: 0)
+        guard view.status == "authenticate" else {
+            let user = view.userID.isEmpty ? session?.userID ?? "" : view.userID
+            return .json(TrustAccessResponse(status: view.status, userId: user))
+        }
+        if let session { return try await finish(session, webOTT, view.authOTT) }
+        let url = try await openID.redirect(webOTT, view.authOTT)
+        // A browser of the website is none of this wire's; its own page takes its login.
+        let status = url == nil ? "wid" : "authenticated"
+        return .json(TrustAccessResponse(status: status, userId: view.userID, redirectURL: url))
+    }
+
+    /// Ends a session with the login of a phone. The phone may have another wire, which knows nothing of projects.
+    private func finish(_ session: LoginSession, _ webOTT: String, _ authOTT: String) async throws -> Response {
+        let login: UserLogin?
+        do { login = try await openID.redeemed(authOTT) } catch ServiceError.expiredLogin { login = nil }
+        guard let login, session.admits(login.mpinID, user: login.userID) else {
+            return .json(TrustAccessResponse(status: "abort", userId: session.userID))
+        }
+        try await rules.finishSession(webOTT: webOTT, login: login.userID)
+        return .json(TrustAccessResponse(status: "authenticated", userId: login.userID))
+    }
+
+    /// POST /rps/v2/codeStatus: stores what a phone reports about a session, and tells the phone what the session is.
+    func codeStatus(_ request: Request) async throws -> Response {
+        let body = try await request.json(TrustCodeStatusRequest.self, limits)
+        guard ["wid", "user", "abort"].contains(body.status) else { throw ServiceError.badReport }
+        let wid = body.wid.lowercased()
+        guard try await service.report(body.status, of: body.userId ?? "", to: wid) else {
+            throw ServiceError.noWaitingBrowser
+        }
+        guard body.status == "wid" else { return .json(TrustStatusResponse()) }
+        let session = try await rules.session(wid: wid)
+        return .json(
+            TrustSessionDetails(
+                description: session?.description ?? "", prerollId: session?.userID ?? "",
+                projectId: session?.projectID ?? ""))
+    }
+}

@@ -1,0 +1,76 @@
+import MPinCrypto
+import MPinSecrets
+package import MPinStore
+
+/// Registrations with a key pair of the client (TRUST wire sections 1.4 and 4.6). The service never learns the client
+/// secret, because its factor z stays at the client.
+extension ProjectService {
+    /// What a device registers with.
+    package struct Enrolment: Sendable {
+        package let userID: String
+        package let deviceName: String
+        package let activationToken: String
+        /// The public key, 128 bytes in hex.
+        package let publicKey: String
+
+        package init(userID: String, deviceName: String, activationToken: String, publicKey: String) {
+            self.userID = userID
+            self.deviceName = deviceName
+            self.activationToken = activationToken
+            self.publicKey = publicKey
+        }
+    }
+
+    /// A registered device, with the requests for the D-TAs' shares of its secret.
+    package struct EnrolledDevice: Sendable {
+        package let id: MPinID
+        package let project: Project
+        /// One for each D-TA, in the order of their indices.
+        package let tickets: [Ticket]
+        package let keyID: String
+        package let time: Moment
+    }
+
+    /// Registers a device. The public key is checked before the token is taken, so that a client with a bad key can try
+    /// again. The requests for shares are valid for a short time and for this identity and key only.
+    package func enrol(_ wish: Enrolment) async throws -> EnrolledDevice {
+        let now = now
+        guard let key = Hex.decode(wish.publicKey), Server.isPublicKey(key.span) else {
+            throw ServiceError.badPublicKey
+        }
+        let userID = try UserID.accepted(wish.userID, service.limits)
+        let keyID = try service.currentKeyID()
+        guard let projectID = try await activations.take(wish.activationToken, user: userID, at: now) else {
+            throw ProjectFault.wrongActivationToken
+        }
+        let project = try await project(projectID)
+        let id = try MPinID.issue(userID: wish.userID, project: projectID, at: now)
+        let tickets = try await service.addIdentity(
+            id, user: userID, publicKey: key, keyID: keyID, deviceName: wish.deviceName)
+        return EnrolledDevice(id: id, project: project, tickets: tickets, keyID: keyID, time: now)
+    }
+}
+
+extension AuthenticationService {
+    /// The master secret for new registrations. Throws while a D-TA has another share of it.
+    func currentKeyID() throws -> String {
+        let keys = keys
+        _ = try keys.context(keys.currentID)
+        return keys.currentID
+    }
+
+    /// Stores an identity with a key pair, and returns the requests for its shares. `publicKey` has 128 bytes.
+    func addIdentity(
+        _ id: MPinID, user: String, publicKey: [UInt8], keyID: String, deviceName: String
+    ) async throws -> [Ticket] {
+        let now = now
+        var record = IdentityRecord(mpinID: id.hex, userID: user, keyID: keyID, registered: now)
+        record.publicKeyHash = SHA256.hash(publicKey)
+        try await identities.create(id, record, at: now)
+        try await devices.add(identity: id.key, of: user, name: deviceName, at: now)
+        observer(.registered(id, user: user, keyID: keyID))
+        return authorities.map {
+            Ticket(index: $0.index, text: $0.keyedSecretTicket(id, publicKey: publicKey, keyID: keyID))
+        }
+    }
+}

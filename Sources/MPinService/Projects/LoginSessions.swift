@@ -1,0 +1,83 @@
+import MPinSecrets
+import MPinStore
+
+/// A browser of a project that waits for a phone (TRUST wire section 2.2).
+package struct LoginSession: Codable, Storable, Equatable {
+    package let projectID: String
+    /// The user who is to log in; empty for any user.
+    package let userID: String
+    /// What the phone shows before it asks for the PIN.
+    package let description: String
+    /// Who has logged in; nil until then.
+    package var login: String?
+
+    package init(projectID: String, userID: String, description: String) {
+        self.projectID = projectID
+        self.userID = userID
+        self.description = description
+    }
+
+    /// Whether an identity may log in the session: it is one of the project, and of the user that the session was opened
+    /// for. `mpinID` is in hex.
+    package func admits(_ mpinID: String, user: String) -> Bool {
+        MPinID(hex: mpinID)?.projectID == projectID && (userID.isEmpty || userID == user)
+    }
+}
+
+/// The sessions of the projects' browsers, by the name that phones read and by the browser's token.
+struct LoginSessions: Sendable {
+    private let table: Table<LoginSession>
+    private let names: Table<String>
+
+    init(in store: any Store) {
+        table = Table("project_session", in: store)
+        names = Table("project_session_name", in: store)
+    }
+
+    func add(
+        _ session: LoginSession, wid: String, webOTT: String, until end: Moment, at now: Moment
+    ) async throws {
+        _ = try await table.create(wid, session, expires: end, at: now)
+        _ = try await names.create(Self.key(webOTT), wid, expires: end, at: now)
+    }
+
+    func find(wid: String, at now: Moment) async throws -> LoginSession? { try await table.read(wid, at: now) }
+
+    func find(webOTT: String, at now: Moment) async throws -> LoginSession? {
+        guard let wid = try await names.read(Self.key(webOTT), at: now) else { return nil }
+        return try await find(wid: wid, at: now)
+    }
+
+    func finish(webOTT: String, login: String, at now: Moment) async throws {
+        guard let wid = try await names.read(Self.key(webOTT), at: now) else { return }
+        try await table.update(wid, at: now, .volatile) { $0?.value.login = login }
+    }
+
+    private static func key(_ webOTT: String) -> String { Hex.encode(SHA256.hash(Array(webOTT.utf8))) }
+}
+
+extension ProjectService {
+    /// How long after its end a session is remembered, so that its page still learns who has logged in.
+    private static let memorySeconds = 300
+
+    /// Opens a session: a browser of the project begins to wait for a phone.
+    package func openSession(_ session: LoginSession) async throws -> AuthenticationService.OpenedBrowser {
+        let browser = try await service.openBrowser(.code)
+        let end = browser.begun.adding(seconds: browser.seconds + Self.memorySeconds)
+        try await sessions.add(session, wid: browser.wid, webOTT: browser.webOTT, until: end, at: browser.begun)
+        return browser
+    }
+
+    /// Returns the session with the name `wid`. Nil if there is none, or it is not of a project.
+    package func session(wid: String) async throws -> LoginSession? { try await sessions.find(wid: wid, at: now) }
+
+    /// Returns the session of the browser with this token. Nil if there is none.
+    package func session(webOTT: String) async throws -> LoginSession? {
+        try await sessions.find(webOTT: webOTT, at: now)
+    }
+
+    /// Notes who has logged in to the session of the browser with this token.
+    package func finishSession(webOTT: String, login: String) async throws {
+        try await sessions.finish(webOTT: webOTT, login: login, at: now)
+    }
+}

@@ -1,0 +1,77 @@
+package import MPinStore
+
+/// A tenant of the service: an app or website whose users register and log in by themselves, with settings of its own
+/// (TRUST wire: project id, customer id, company id).
+package struct Project: Codable, Storable, Equatable {
+    /// How a user proves to own a mail address.
+    package enum Verification: String, Codable, Sendable, CaseIterable {
+        /// By a link in a mail.
+        case link
+        /// By a code of six digits in a mail, as far as ``Verifications`` allows it.
+        case code
+    }
+
+    /// The name on the wire and in M-Pin IDs (``isID(_:)``).
+    package let id: String
+    /// What people call it.
+    package var name: String
+    /// The number of digits of a PIN, from ``pinLengths``.
+    package var pinLength = 4
+    package var verification = Verification.link
+    /// Where the links in mails and QR codes lead: a page or an app link of the project's own. Nil: the server itself.
+    package var linkURL: String?
+    /// The web origins of the pages that may call the server from the browser.
+    package var origins: [String] = []
+    package let created: Moment
+
+    package static let pinLengths = 4...6
+
+    package init(id: String, name: String, created: Moment) {
+        self.id = id
+        self.name = name
+        self.created = created
+    }
+
+    /// Whether `text` can be the id of a project: 1 to 64 of `A-Z a-z 0-9 . _ ~ -`.
+    package static func isID(_ text: String) -> Bool { text.wholeMatch(of: /[A-Za-z0-9._~-]{1,64}/) != nil }
+}
+
+/// The projects of a server. An operator can change them while the server runs.
+package struct Projects: Sendable {
+    private let table: Table<Project>
+
+    package init(in store: any Store) { table = Table("project", in: store) }
+
+    /// Returns the project with this id. Nil if there is none.
+    package func find(_ id: String, at now: Moment) async throws -> Project? {
+        Project.isID(id) ? try await table.read(id, at: now) : nil
+    }
+
+    /// Returns all projects, sorted by id.
+    package func list(at now: Moment) async throws -> [Project] { try await table.all(at: now).map(\.value) }
+
+    /// Adds a project. False if there is one with its id.
+    package func add(_ project: Project, at now: Moment) async throws -> Bool {
+        try await table.create(project.id, project, at: now)
+    }
+
+    /// Changes a project, and returns it as it is then. Nil if there is none with this id.
+    package func change(
+        _ id: String, at now: Moment, _ change: @escaping @Sendable (inout Project) -> Void
+    ) async throws -> Project? {
+        guard Project.isID(id) else { return nil }
+        return try await table.update(id, at: now, .durable) { entry in
+            guard var project = entry?.value else { return nil }
+            change(&project)
+            entry?.value = project
+            return project
+        }
+    }
+
+    /// Removes a project. False if there is none with this id. Its identities stay: they can log in to websites, but not
+    /// to the project.
+    package func remove(_ id: String, at now: Moment) async throws -> Bool {
+        guard Project.isID(id) else { return false }
+        return try await table.take(id, at: now) != nil
+    }
+}

@@ -1,0 +1,43 @@
+import MPinSecrets
+package import MPinStore
+
+/// The rules for the users of projects, who verify a mail address, register a device with a key pair, and log in.
+package struct ProjectService: Sendable {
+    package let service: AuthenticationService
+    package let projects: Projects
+    let verifications: Verifications
+    let activations: ActivationTokens
+    let backoff: MailBackoff
+    let sessions: LoginSessions
+
+    /// `durable` keeps the projects; `shortLived` what is valid for a few minutes.
+    package init(_ service: AuthenticationService, durable: any Store, shortLived: any Store) {
+        self.service = service
+        projects = Projects(in: durable)
+        verifications = Verifications(in: shortLived)
+        activations = ActivationTokens(in: shortLived)
+        backoff = MailBackoff("project_mail", in: shortLived)
+        sessions = LoginSessions(in: shortLived)
+    }
+
+    package var now: Moment { service.now }
+
+    /// Returns the project with this id. Throws ``ProjectFault/unknownProject`` if there is none.
+    package func project(_ id: String) async throws -> Project {
+        guard let project = try await projects.find(id, at: now) else { throw ProjectFault.unknownProject }
+        return project
+    }
+}
+
+/// Why a request of a project's user is refused.
+package enum ProjectFault: Error, Sendable, Equatable {
+    case unknownProject
+    /// The next mail to this address may be sent at that time.
+    case mailTooEarly(again: Moment)
+    /// The code from the mail is wrong, was used, or has expired.
+    case wrongCode
+    /// The activation token is unknown, was used, has expired, or is another user's.
+    case wrongActivationToken
+    /// The login was begun for another purpose, or for none that there is.
+    case wrongScope
+}

@@ -1,0 +1,135 @@
+import MPinSecrets
+package import MPinStore
+
+/// The codes in mails by which users prove that a mail address is theirs. A user of a project has at most one at a
+/// time. It is good once and for ten minutes, and after five wrong tries it is deleted (`UserCodes`).
+struct Verifications: Sendable {
+    static let seconds = 600
+
+    private let codes: UserCodes
+
+    init(in store: any Store) { codes = UserCodes("project_code", in: store) }
+
+    /// Stores the hash of a code, in place of an earlier one. `accessID` is the session that asked for the mail.
+    func issue(_ code: String, _ wish: ProjectService.VerificationWish, until end: Moment, at now: Moment) async throws
+    {
+        let user = Self.user(wish.userID, wish.project.id)
+        try await codes.issue(code, user: user, note: wish.accessID, until: end, at: now)
+    }
+
+    /// Redeems a code, and returns the session that asked for it; empty if none did. Nil for a wrong code, which is
+    /// counted.
+    func redeem(_ code: String, user: String, project: String, at now: Moment) async throws -> String? {
+        try await codes.redeem(code, user: Self.user(user, project), at: now).map { $0.note ?? "" }
+    }
+
+    /// A code is bound to user and project. The id of a project has no line feed, and neither has a user id.
+    private static func user(_ user: String, _ project: String) -> String { project + "\n" + user }
+}
+
+/// The tokens with which a device registers after its user is verified. Each is good once.
+struct ActivationTokens: Sendable {
+    static let seconds = 600
+
+    private struct Entry: Codable, Storable {
+        let userID: String
+        let projectID: String
+    }
+
+    private let table: Table<Entry>
+
+    init(in store: any Store) { table = Table("project_activation", in: store) }
+
+    /// Makes a token of 16 random bytes in hex. Only its hash is stored.
+    func issue(user: String, project: String, until end: Moment, at now: Moment) async throws -> String {
+        let token = Hex.encode(try randomBytes(16))
+        let entry = Entry(userID: user, projectID: project)
+        _ = try await table.create(Self.key(token), entry, expires: end, at: now)
+        return token
+    }
+
+    /// Takes the token of `user`, and returns the id of its project. Nil for any other token, which is not changed. Of
+    /// several callers only one gets it.
+    func take(_ token: String, user: String, at now: Moment) async throws -> String? {
+        try await table.update(Self.key(token), at: now, .durable) { entry in
+            guard let found = entry?.value, found.userID == user else { return nil }
+            entry = nil
+            return found.projectID
+        }
+    }
+
+    private static func key(_ token: String) -> String { Hex.encode(SHA256.hash(Array(token.utf8))) }
+}
+
+extension ProjectService {
+    /// What a client asks for when its user is to be verified (TRUST wire section 4.4).
+    package struct VerificationWish: Sendable {
+        package let project: Project
+        /// The user id in NFC.
+        package let userID: String
+        /// The M-Pin ID with which this device is registered already; nil if it is not.
+        package let id: MPinID?
+        /// The session of a browser that the user wants to log in; empty if there is none.
+        package let accessID: String
+
+        /// Throws ``ServiceError/badUserID(_:)`` for user ids that are not allowed.
+        package init(
+            project: Project, userID written: String, id: MPinID?, accessID: String, limits: ServiceLimits
+        ) throws(ServiceError) {
+            self.project = project
+            userID = try UserID.accepted(written, limits)
+            self.id = id
+            self.accessID = String(accessID.prefix(64))
+        }
+    }
+
+    /// What the mail must contain, and what the client is told.
+    package struct StartedVerification: Sendable {
+        /// Six digits, or 64 hex digits for a link. Only the mail has it.
+        package let code: String
+        package let method: Project.Verification
+        package let expires: Moment
+        /// When the next mail may be sent.
+        package let again: Moment
+    }
+
+    /// Makes a code for a mail to the user, in place of an earlier one. Throws ``ProjectFault/mailTooEarly(again:)``.
+    package func startVerification(_ wish: VerificationWish) async throws -> StartedVerification {
+        let now = now
+        let (isAllowed, again) = try await backoff.ask(for: wish.userID, at: now)
+        guard isAllowed else { throw ProjectFault.mailTooEarly(again: again) }
+        let method = try await method(wish)
+        let code = method == .code ? try randomDigits(6) : Hex.encode(try randomBytes(32))
+        let end = now.adding(seconds: Verifications.seconds)
+        try await verifications.issue(code, wish, until: end, at: now)
+        return StartedVerification(code: code, method: method, expires: end, again: again)
+    }
+
+    /// How the user is verified (TRUST wire section 4.4). A short code is for the first device of a user, and for a
+    /// device that registers again. A further device needs a link, because a short code can be talked out of somebody.
+    private func method(_ wish: VerificationWish) async throws -> Project.Verification {
+        guard wish.project.verification == .code else { return .link }
+        let devices = try await service.devices(of: wish.userID).filter { !$0.isRevoked }
+        let isOwn = devices.contains { $0.identity == wish.id?.key }
+        return devices.isEmpty || isOwn ? .code : .link
+    }
+
+    /// The answer to a right code.
+    package struct Confirmation: Sendable {
+        package let activationToken: String
+        package let expires: Moment
+        /// The session that asked for the mail; empty if there is none.
+        package let accessID: String
+    }
+
+    /// Redeems the code from a mail. Unknown users get the same answer as wrong codes, ``ProjectFault/wrongCode``.
+    package func confirm(_ code: String, user: String, project: Project) async throws -> Confirmation {
+        let (now, userID) = (now, UserID.normal(user))
+        guard let accessID = try await verifications.redeem(code, user: userID, project: project.id, at: now) else {
+            throw ProjectFault.wrongCode
+        }
+        let end = now.adding(seconds: ActivationTokens.seconds)
+        let token = try await activations.issue(user: userID, project: project.id, until: end, at: now)
+        return Confirmation(activationToken: token, expires: end, accessID: accessID)
+    }
+}

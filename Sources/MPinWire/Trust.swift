@@ -1,0 +1,223 @@
+// The messages of the MIRACL Trust wire, generation 4 (TRUST wire section 4). Members that the server does not use are
+// left out. Text members that a client leaves out are nil.
+
+/// POST /rps/v2/session (TRUST wire section 4.1).
+package struct TrustSessionRequest: Codable, Sendable {
+    package var projectId: String?
+    package var userId: String?
+    package var description: String?
+}
+
+/// The answer to ``TrustSessionRequest``.
+package struct TrustSessionResponse: Codable, Sendable {
+    package var webOTT: String
+    package var accessURL: String
+    package var qrURL: String
+
+    package init(webOTT: String, accessURL: String, qrURL: String) {
+        self.webOTT = webOTT
+        self.accessURL = accessURL
+        self.qrURL = qrURL
+    }
+}
+
+/// POST /rps/v2/access (TRUST wire section 4.2).
+package struct TrustAccessRequest: Codable, Sendable {
+    package var webOTT: String
+}
+
+/// The answer to ``TrustAccessRequest``.
+package struct TrustAccessResponse: Codable, Sendable {
+    package var status: String
+    package var statusCode = 0
+    package var userId: String
+    package var redirectURL: String?
+
+    package init(status: String, userId: String, redirectURL: String? = nil) {
+        self.status = status
+        self.userId = userId
+        self.redirectURL = redirectURL
+    }
+}
+
+/// POST /rps/v2/codeStatus (TRUST wire section 4.13).
+package struct TrustCodeStatusRequest: Codable, Sendable {
+    package var wid: String
+    package var status: String
+    package var userId: String?
+}
+
+/// The answer to a ``TrustCodeStatusRequest`` with the status `wid`.
+package struct TrustSessionDetails: Codable, Sendable {
+    package var description: String
+    package var prerollId: String
+    package var projectId: String
+    package var hash = ""
+
+    package init(description: String, prerollId: String, projectId: String) {
+        self.description = description
+        self.prerollId = prerollId
+        self.projectId = projectId
+    }
+}
+
+/// The answer to a ``TrustCodeStatusRequest`` with another status.
+package struct TrustStatusResponse: Codable, Sendable {
+    package var status = "OK"
+    package var message = ""
+
+    package init() {}
+}
+
+/// POST /verification/email (TRUST wire section 4.4).
+package struct TrustVerificationRequest: Codable, Sendable {
+    package var userId: String
+    package var projectId: String?
+    package var mpinId: String?
+    package var accessId: String?
+}
+
+/// The answer to ``TrustVerificationRequest``.
+package struct TrustVerificationResponse: Codable, Sendable {
+    /// The second since 1970 before which another mail is refused.
+    package var backoff: Int64
+    /// `link` or `code`.
+    package var method: String
+
+    package init(backoff: Int64, method: String) {
+        self.backoff = backoff
+        self.method = method
+    }
+}
+
+/// POST /verification/confirmation (TRUST wire section 4.5).
+package struct TrustConfirmationRequest: Codable, Sendable {
+    package var userId: String
+    package var code: String
+}
+
+/// The answer to ``TrustConfirmationRequest``.
+package struct TrustConfirmationResponse: Codable, Sendable {
+    package var projectId: String
+    package var accessId: String
+    package var actToken: String
+    /// In seconds since 1970.
+    package var expireTime: Int64
+
+    package init(projectId: String, accessId: String, actToken: String, expireTime: Int64) {
+        self.projectId = projectId
+        self.accessId = accessId
+        self.actToken = actToken
+        self.expireTime = expireTime
+    }
+}
+
+/// POST /registration (TRUST wire section 4.6).
+package struct TrustRegistrationRequest: Codable, Sendable {
+    package var userId: String
+    package var deviceName: String?
+    package var activationToken: String
+    /// A G2 point: 128 bytes in hex.
+    package var publicKey: String
+}
+
+/// The answer to ``TrustRegistrationRequest``.
+package struct TrustRegistrationResponse: Codable, Sendable {
+    package var mpinId: String
+    package var projectId: String
+    /// Base64 of a JSON list with a name for each D-TA, 64 hex digits.
+    package var dtas: String
+    package var curve = "BN254CX"
+    package var secretUrls: [String]
+    package var pinLength: Int
+    package var verificationType = "standardEmail"
+    package var nowTime: String
+
+    package init(
+        mpinId: String, projectId: String, dtas: String, secretUrls: [String], pinLength: Int, nowTime: String
+    ) {
+        self.mpinId = mpinId
+        self.projectId = projectId
+        self.dtas = dtas
+        self.secretUrls = secretUrls
+        self.pinLength = pinLength
+        self.nowTime = nowTime
+    }
+}
+
+/// The answer to GET of a secret URL (TRUST wire section 4.7).
+package struct TrustSecretResponse: Codable, Sendable {
+    /// One D-TA's share of the client secret, a G1 point of 65 bytes.
+    package var dvsClientSecret: SecretHex
+    /// In seconds since 1970.
+    package var createdAt: Int64
+    package var message = "OK"
+    package var version = "1"
+
+    package init(dvsClientSecret: SecretHex, createdAt: Int64) {
+        self.dvsClientSecret = dvsClientSecret
+        self.createdAt = createdAt
+    }
+}
+
+/// POST /rps/v2/pass1 (TRUST wire section 4.8).
+package struct TrustPass1Request: Codable, Sendable {
+    package var scope: [String]
+    package var mpin_id: String
+    /// A G2 point: 128 bytes in hex. Empty or left out for identities without a key pair.
+    package var publicKey: String?
+    /// A G1 point: 65 bytes in hex.
+    package var U: String
+}
+
+/// The answer to ``TrustPass1Request``.
+package struct TrustPass1Response: Codable, Sendable {
+    package var y: String
+
+    package init(y: String) { self.y = y }
+}
+
+/// POST /rps/v2/pass2 (TRUST wire section 4.9).
+package struct TrustPass2Request: Codable, Sendable {
+    package var mpin_id: String
+    /// A G1 point: 65 bytes in hex.
+    package var V: String
+    /// The access id of the session; left out or "0" if there is none.
+    package var WID: String?
+}
+
+/// The answer to ``TrustPass2Request``.
+package struct TrustPass2Response: Codable, Sendable {
+    package var authOTT: String
+
+    package init(authOTT: String) { self.authOTT = authOTT }
+}
+
+/// POST /rps/v2/authenticate (TRUST wire section 4.10).
+package struct TrustAuthenticateRequest: Codable, Sendable {
+    package var authOTT: String
+}
+
+/// The answer to ``TrustAuthenticateRequest`` after a right PIN.
+package struct TrustAuthenticateResponse: Codable, Sendable {
+    package var status = 200
+    package var message = "OK"
+    package var jwt: String?
+
+    package init(jwt: String?) { self.jwt = jwt }
+}
+
+/// The answer to a refused request (TRUST wire section 3).
+package struct TrustErrorResponse: Codable, Sendable {
+    package var requestID: String
+    package var error: String
+    package var info: String
+    package var context: [String: String]?
+
+    package init(requestID: String, error: String, info: String, context: [String: String]) {
+        self.requestID = requestID
+        self.error = error
+        self.info = info
+        self.context = context.isEmpty ? nil : context
+    }
+}
