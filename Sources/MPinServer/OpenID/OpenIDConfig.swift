@@ -13,6 +13,8 @@ package struct OpenIDConfig: Sendable {
     let publicURL: String
     /// Path prefix of the RPS's public endpoints, without slashes.
     let prefix: String
+    /// Sends the links to users' new addresses.
+    let mailer: Mailer
     let brand: Brand
     let language: Language
     let revokedUsersFile: String?
@@ -31,6 +33,7 @@ package struct OpenIDConfig: Sendable {
         self.issuer = issuer
         publicURL = website.publicURL
         prefix = website.prefix
+        mailer = website.mailer
         brand = website.brand
         language = website.language
         revokedUsersFile = website.revokedUsersFile

@@ -2,7 +2,8 @@ import Foundation
 package import MPinService
 import MPinStore
 
-/// The mail with an activation link: the built-in one in every language, or the operator's.
+/// The mail with an activation link: the built-in one in every language, or the operator's. Mails to new addresses are
+/// always built-in.
 package struct MailTemplates: Sendable {
     /// The operator's mails by language, where nil stands for all other languages. If there are none, the built-in
     /// mails are used.
@@ -63,6 +64,10 @@ package struct MailTemplates: Sendable {
     }
 
     func mail(_ content: MailContent, in language: Language, brand: Brand) -> FilledMail {
+        if content.newAddress != nil {
+            let subject = language.plain(.mailAddressSubject, ["service": brand.name])
+            return content.ours(subject: subject, in: language, brand: brand)
+        }
         let subject = subject(in: language, brand: brand)
         let (plain, markup) = content.values(brand)
         guard let template = own[language.code] ?? own[nil] else {
@@ -78,12 +83,16 @@ struct MailContent {
     let link: String
     let user: String
     let expires: String
+    /// The new address of the user, to which the mail goes. Nil if it is the mail of a registration, which goes to the
+    /// user id.
+    var newAddress: String?
 
     /// The values that templates can use: `plain` for plain text, `markup` for HTML.
     func values(_ brand: Brand) -> (plain: [String: String], markup: [String: HTML]) {
         let plain = [
             "link": link, "user": user, "service": brand.name, "accent": brand.accent.css,
             "accentText": brand.accent.textOnIt.css, "expires": Moment(expires)?.readable ?? expires,
+            "address": newAddress ?? user,
         ]
         return (plain, plain.mapValues { "\($0)" })
     }
@@ -91,7 +100,10 @@ struct MailContent {
     /// The built-in mail.
     fileprivate func ours(subject: String, in say: Language, brand: Brand) -> FilledMail {
         var (plain, markup) = values(brand)
-        let phrases: [String: Phrase] = ["hello": .mailHello, "who": .mailWho, "open": .mailOpen, "until": .mailUntil]
+        let phrases: [String: Phrase] = [
+            "hello": .mailHello, "who": newAddress == nil ? .mailWho : .mailAddressWho, "open": .mailOpen,
+            "until": .mailUntil,
+        ]
         for (name, phrase) in phrases {
             plain[name] = say.plain(phrase, plain)
             markup[name] = say[phrase, markup]
