@@ -71,7 +71,8 @@ def tokens_of(person: Person, client: str, scope: str = "openid profile email of
 
 def refreshed(token: str, client: str) -> int:
     form = {"grant_type": "refresh_token", "refresh_token": token}
-    return requests.post(f"{BACKEND}/oidc/token", data=form, headers=form_encoded_basic(client)).status_code
+    answer = requests.post(f"{BACKEND}/oidc/token", data=form, headers=form_encoded_basic(client))
+    return int(answer.status_code)
 
 
 def test_the_profile(dora: Person) -> None:
@@ -191,6 +192,14 @@ def test_sessions(dora: Person, told: type[Told]) -> None:
     assert values_after(dora, "session") == [kept]
 
 
+def test_the_way_from_the_website(dora: Person) -> None:
+    """The website's own account page links to this one."""
+    proof = dora.phone.pass2(dora.phone.pass2_body(dora.phone.pass1(PIN)))
+    own = {"Origin": BACKEND}
+    dora.browser.post(f"{BACKEND}/mpinAuthenticate", json={"mpinResponse": proof}, headers=own).raise_for_status()
+    assert f'href="{PAGE}"' in dora.browser.get(f"{BACKEND}/account").text
+
+
 @pytest.fixture(scope="module")
 def mailing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server that sends mails."""
@@ -204,10 +213,11 @@ def mailing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 def mailed(server: Server, address: str) -> str:
     """Returns the link in the newest mail to an address."""
-    assert server.mails
+    folder = server.mails
+    assert folder
 
     def find() -> str | None:
-        for file in sorted(server.mails.glob("*.eml"), reverse=True):
+        for file in sorted(folder.glob("*.eml"), reverse=True):
             mail = email.message_from_bytes(file.read_bytes(), policy=email.policy.default)
             if address in mail["To"]:
                 text = mail.get_body(("plain",))

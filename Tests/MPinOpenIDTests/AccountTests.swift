@@ -60,7 +60,11 @@ final class AccountTests: XCTestCase {
         let parameters = try XCTUnwrap(RequestParameters(RequestParameters.query(members)))
         let reading = try await test.provider.read(parameters).reading
         XCTAssertEqual(reading, .refused(.unknownClient))
-        XCTAssertThrowsError(try ClientsFile("- id: \(id)\n  redirect-uri: [\(uri)]", path: "c", at: test.now))
+        func file(_ id: String) throws -> ClientsFile {
+            try ClientsFile("- id: \(id)\n  auth-method: none\n  redirect-uri: [\(uri)]", path: "c", at: test.now)
+        }
+        XCTAssertThrowsError(try file(id))
+        XCTAssertNoThrow(try file("account"))
     }
 
     /// A user sees and ends only the own sessions. Ending all others leaves the present one.
@@ -88,8 +92,8 @@ final class AccountTests: XCTestCase {
         XCTAssertEqual(late, [])
     }
 
-    /// A consent that is withdrawn must be given again, and the client's refresh tokens of this user are dead. Those of
-    /// other users and clients are not.
+    /// A consent that is withdrawn must be given again, and this does not bring the client's refresh tokens of this user
+    /// back. Those of other users and clients are valid all the time.
     func testAConsentThatIsWithdrawn() async throws {
         let test = try await ProviderUnderTest { $0.isFirstParty = false }
         let scope = "openid offline_access"
@@ -101,12 +105,14 @@ final class AccountTests: XCTestCase {
         XCTAssertTrue(isWithdrawn)
         let isCovered = try await test.provider.consents.cover(["openid"], of: client, by: alice, at: test.now)
         XCTAssertFalse(isCovered)
-        let fault = try await test.fault { try await test.refresh(try XCTUnwrap(tokens.refreshToken)) }
-        XCTAssertEqual(fault, .invalidGrant)
-        _ = try await test.refresh(try XCTUnwrap(bobs.refreshToken))
-        _ = try await test.refresh(try XCTUnwrap(elsewhere.refreshToken), by: "phone")
         let again = try await test.provider.withdrawConsent(to: "app", by: alice)
         XCTAssertFalse(again)
+        let newer = try await test.redeem(try await test.code(scope: scope))
+        let fault = try await test.fault { try await test.refresh(try XCTUnwrap(tokens.refreshToken)) }
+        XCTAssertEqual(fault, .invalidGrant)
+        _ = try await test.refresh(try XCTUnwrap(newer.refreshToken))
+        _ = try await test.refresh(try XCTUnwrap(bobs.refreshToken))
+        _ = try await test.refresh(try XCTUnwrap(elsewhere.refreshToken), by: "phone")
     }
 
     /// The removal of a device ends what it has logged in, and nothing else of the user.
