@@ -118,10 +118,12 @@ extension OpenIDProvider {
     }
 
     /// Returns the parameters that the browser takes back to the client after ``AuthorizationStep/answer(_:)``: a new
-    /// code, `state`, and the issuer. For a device there is no code: it is allowed what it has asked for.
+    /// code, `state`, and the issuer. For a device there is no code: it is allowed what it has asked for. The account
+    /// page needs no answer.
     package func answer(
         _ request: AuthorizationRequest, _ login: UserLogin, sessionID: String?
     ) async throws -> [(String, String)] {
+        if request.isForAccount { return [] }
         if let device = request.device { return try await allow(device, request, login) }
         let authorization = Authorization(
             clientID: request.address.clientID, login: login, sessionID: sessionID, scopes: request.scopes,

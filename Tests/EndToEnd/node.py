@@ -28,18 +28,23 @@ TIMED = "--short" not in sys.argv
 class Server:
     """A real mpind on its own ports. It can be started and ended repeatedly with the same state."""
 
-    def __init__(self, folder: Path, state: str | None = None, log_level: str = "error") -> None:
-        """state: the state folder of another server, to share its databases; None: a new folder."""
+    def __init__(
+        self, folder: Path, state: str | None = None, log_level: str = "error", mails: Path | None = None
+    ) -> None:
+        """state: the state folder of another server, to share its databases; None: a new folder. mails: the folder for
+        mails; None: it sends none, and registrations need no confirmation."""
         folder.mkdir(exist_ok=True)
         self.port, *others = free_ports(4)
         self.backend = f"http://127.0.0.1:{self.port}"
         self.private_port, self.dta1_port, self.dta2_port = others
         self.state = state or str(folder / "state")
+        self.mails = mails
         self._log = (folder / "mpind.log").open("ab")
         names = ["--port", "--private-port", "--dta1-port", "--dta2-port"]
         ports = [text for pair in zip(names, [self.port, *others]) for text in map(str, pair)]
         self._command = [
-            str(ROOT / "build/mpind"), "--all-in-one", "--state-dir", self.state, "--force-activate",
+            str(ROOT / "build/mpind"), "--all-in-one", "--state-dir", self.state,
+            *(["--mail-dir", str(mails)] if mails else ["--force-activate"]),
             "--rate-limits", "off", "--log-level", log_level, *ports,
         ]  # fmt: skip
         self.process: subprocess.Popen[bytes] | None = None

@@ -67,6 +67,7 @@ package struct ReturnAddress: Sendable, Equatable, Codable {
 
     /// The URL that carries `answer` in its query.
     package func location(_ answer: [(String, String)]) -> String {
-        redirectURI.text + (redirectURI.text.contains("?") ? "&" : "?") + RequestParameters.query(answer)
+        guard !answer.isEmpty else { return redirectURI.text }
+        return redirectURI.text + (redirectURI.text.contains("?") ? "&" : "?") + RequestParameters.query(answer)
     }
 }

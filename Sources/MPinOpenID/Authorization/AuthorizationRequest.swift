@@ -81,14 +81,26 @@ extension AuthorizationRequest {
         [self.subject, claims.subject].allSatisfy { $0 ?? subject == subject }
     }
 
+    /// Whether the login is for the account page of the provider, and not for a client.
+    package var isForAccount: Bool { address.clientID == Client.accountID }
+
+    /// The request of the account page. `maxAge`: see ``maxAge``.
+    init(ofAccountAt address: ReturnAddress, maxAge: Int?) {
+        self.init(to: address, scopes: [], maxAge: maxAge)
+    }
+
     /// The request of a device, which has none of the parameters that a browser brings.
     init(of device: DeviceCodes.Request, to address: ReturnAddress) {
-        self.address = address
+        self.init(to: address, scopes: device.scopes, maxAge: nil)
         self.device = device
-        scopes = device.scopes
+    }
+
+    private init(to address: ReturnAddress, scopes: [String], maxAge: Int?) {
+        self.address = address
+        self.scopes = scopes
+        self.maxAge = maxAge
         nonce = nil
         prompts = []
-        maxAge = nil
         locales = []
         pkce = nil
         claims = RequestedClaims()

@@ -61,7 +61,7 @@ package struct BrowserSessions: Sendable {
     /// is of a session of the same user, that session goes on. In any case the secret half of the cookie is new,
     /// because somebody else may have put the old one into the browser.
     ///
-    /// `clientID` is the client that the user logs in to. With `phoneKey`, the phone can end the session; nil is
+    /// `clientID` is the client that the user logs in to. Nil if it is the account page. With `phoneKey`, the phone can end the session; nil is
     /// returned if it has done so already.
     package func begin(
         _ login: UserLogin, for clientID: String? = nil, replacing old: SessionCookie? = nil, phoneKey: String? = nil,
@@ -139,9 +139,9 @@ package struct BrowserSessions: Sendable {
         return session
     }
 
-    /// Notes that a client is opened with the session: its idle time begins anew. Returns false if the session has
-    /// ended; then the client must not get a code.
-    package func open(_ clientID: String, with id: String, at now: Moment) async throws -> Bool {
+    /// Notes that a client is opened with the session: its idle time begins anew. Nil is the account page. Returns false
+    /// if the session has ended; then the client must not get a code.
+    package func open(_ clientID: String?, with id: String, at now: Moment) async throws -> Bool {
         try await table.update(id, at: now) { entry in
             guard var session = entry?.value, session.isLive(at: now) else { return false }
             session.open(clientID, at: now)

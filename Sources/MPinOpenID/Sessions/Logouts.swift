@@ -49,7 +49,7 @@ package struct Logouts: Sendable {
             if let notice = try await end(session.id, at: now) { ended.append(notice) }
         }
         guard isEverywhere else { return ended }
-        let clients = try await grants.revoke(ofUser: userID, at: now, where: isMeant)
+        let clients = try await grants.revoke(ofUser: userID, at: now) { isMeant($0.login) }
         guard !clients.isEmpty else { return ended }
         let login = UserLogin(userID: userID, mpinID: "", time: now)
         let notice = LogoutNotice(

@@ -183,15 +183,15 @@ package struct Grants: Sendable {
         try await revoke(try await ofSessions.names(of: id, at: now), at: now) { ofSessions.key($0, of: id) }
     }
 
-    /// Revokes the grants of a user whose refresh tokens were issued for the logins that `isMeant` accepts, and returns
-    /// the ids of their clients.
+    /// Revokes the grants of a user that have refresh tokens and that `isMeant` accepts, and returns the ids of their
+    /// clients.
     func revoke(
-        ofUser userID: String, at now: Moment, where isMeant: @Sendable (UserLogin) -> Bool
+        ofUser userID: String, at now: Moment, where isMeant: @Sendable (Authorization) -> Bool
     ) async throws -> [String] {
         let owner = OwnedNames.owner(ofUser: userID)
         var (clients, meant): (Set<String>, [String]) = ([], [])
         for name in try await ofUsers.names(of: owner, at: now) {
-            guard let authorization = try await authorization(name, at: now), isMeant(authorization.login) else {
+            guard let authorization = try await authorization(name, at: now), isMeant(authorization) else {
                 continue
             }
             clients.insert(authorization.clientID)

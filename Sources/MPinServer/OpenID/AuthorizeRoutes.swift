@@ -114,7 +114,7 @@ extension OpenIDFace {
         _ wish: AuthorizationRequest, _ progress: LoginProgress, _ login: UserLogin, _ request: Request,
         _ pages: Pages
     ) async throws -> Response {
-        let clientID = wish.address.clientID
+        let clientID = wish.isForAccount ? nil : wish.address.clientID
         guard progress.isFresh else {
             guard let id = progress.sessionID,
                 try await provider.sessions.open(clientID, with: id, at: provider.now)

@@ -51,9 +51,13 @@ extension OpenIDFace {
     private func tab(_ id: String?, _ request: Request) async throws -> (LoginTab, LoginTransaction)? {
         guard let id = id.flatMap({ OpaqueToken($0) }), let browser = cookies.browser(request),
             let found = try await provider.logins.transaction(id, in: browser, at: provider.now),
-            let client = try await provider.client(found.request.address.clientID), !client.isDisabled
+            let client = try await client(of: found.request), !client.isDisabled
         else { return nil }
         return (LoginTab(id: id, browser: browser, request: found.request, client: client), found)
+    }
+
+    private func client(of wish: AuthorizationRequest) async throws -> Client? {
+        wish.isForAccount ? accountClient : try await provider.client(wish.address.clientID)
     }
 
     /// Answers GET /authorize/login with a new QR code or access number for the same login.

@@ -68,7 +68,8 @@ extension OpenIDFace {
         return forgetting(Response(status: .seeOther, headers: [.location: location]))
     }
 
-    private func forgetting(_ response: Response) -> Response {
+    /// Returns the response, with which the browser forgets the cookie of its session.
+    func forgetting(_ response: Response) -> Response {
         var response = response
         cookies.forgetSession(in: &response)
         return response

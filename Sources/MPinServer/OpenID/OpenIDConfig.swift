@@ -13,6 +13,10 @@ package struct OpenIDConfig: Sendable {
     let publicURL: String
     /// Path prefix of the RPS's public endpoints, without slashes.
     let prefix: String
+    /// The QR code of ``publicURL`` for people without a device, by language. Every login page has it, so it is made once.
+    let signUpPictures: [String: HTML]
+    /// Sends the links to users' new addresses.
+    let mailer: Mailer
     let brand: Brand
     let language: Language
     let revokedUsersFile: String?
@@ -30,7 +34,11 @@ package struct OpenIDConfig: Sendable {
         }
         self.issuer = issuer
         publicURL = website.publicURL
+        signUpPictures = Language.all.reduce(into: [:]) { pictures, language in
+            pictures[language.code] = QRCode.svg(website.publicURL, label: language.plain(.oidcSignUpPicture))
+        }
         prefix = website.prefix
+        mailer = website.mailer
         brand = website.brand
         language = website.language
         revokedUsersFile = website.revokedUsersFile

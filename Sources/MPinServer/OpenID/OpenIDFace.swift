@@ -69,6 +69,7 @@ struct OpenIDFace: Face {
         router.serve(path(Path.revoke), [.post: { request, context in try await revoke(request, context) }])
         router.serve(path(Path.introspect), [.post: { request, context in try await introspect(request, context) }])
         addDeviceRoutes(to: router)
+        addAccountRoutes(to: router)
         let userinfo: Handler = { request, _ in try await self.userinfo(request) }
         router.serve(path(Path.userinfo), [.get: userinfo, .post: userinfo])
         let authorize: Handler = { request, context in try await self.authorize(request, context.logger) }

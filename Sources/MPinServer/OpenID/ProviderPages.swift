@@ -65,8 +65,21 @@ struct ProviderPages {
                 \(form(loginPath, "<button type=\"submit\">\(say[.loginContinue])</button>"))
                 <p id="renew" hidden><a class="button" href="\(link(way))">\(say[.startAgain])</a></p>
                 </section>
+                \(signUp)
                 \(answers("login", [("cancel", .oidcCancel)]))
                 """, script: "live"))
+    }
+
+    /// What somebody without a registered device does, who then goes on with the same login: the app finds the service
+    /// by its address (GetServiceDetails in the client core).
+    private var signUp: HTML {
+        guard let picture = config.signUpPictures[say.code] else { return "" }
+        return """
+            <details id="sign-up"><summary>\(say[.oidcSignUpTitle])</summary>
+            <p>\(say[.oidcSignUpText, ["address": "<code>\(config.publicURL)</code>"]])</p>
+            \(picture)
+            </details>
+            """
     }
 
     /// Returns the page for a person without scripts who pressed the button before the phone has logged in.
@@ -112,14 +125,7 @@ struct ProviderPages {
 
     /// The list of what the client asks for.
     private func wishes(_ scopes: [String]) -> HTML {
-        let known: [String: Phrase] = [
-            "openid": .oidcScopeOpenid, "profile": .oidcScopeProfile, "email": .oidcScopeEmail,
-            "offline_access": .oidcScopeOffline,
-        ]
-        let list = scopes.reduce("" as HTML) { list, scope in
-            let text: HTML = known[scope].map { say[$0] } ?? "<code>\(scope)</code>"
-            return "\(list)<li>\(text)</li>"
-        }
+        let list = scopes.reduce("" as HTML) { "\($0)<li>\(say.scope($1))</li>" }
         return "<p>\(say[.oidcConsentLead])</p><ul>\(list)</ul>"
     }
 
@@ -184,6 +190,17 @@ struct ProviderPages {
             <nav class="choice" aria-label="\(say[.loginWays])"><a href="\(link(.code))"\(code)>\(say[.loginWayCode])</a>\
             <a href="\(link(.number))"\(number)>\(say[.loginWayNumber])</a></nav>
             """
+    }
+}
+
+extension Language {
+    /// Returns what a scope lets a client know or do. A scope of the client's own stands for itself.
+    func scope(_ scope: String) -> HTML {
+        let known: [String: Phrase] = [
+            "openid": .oidcScopeOpenid, "profile": .oidcScopeProfile, "email": .oidcScopeEmail,
+            "offline_access": .oidcScopeOffline,
+        ]
+        return known[scope].map { self[$0] } ?? "<code>\(scope)</code>"
     }
 }
 

@@ -62,9 +62,14 @@ package struct MailTemplates: Sendable {
         return template.subject.filled(["service": brand.name])
     }
 
-    /// A mail with a code is always the built-in one, because the operator's has a link.
+    /// Mails with a code or to a new address are always the built-in ones, because the operator's are for registrations by
+    /// link.
     func mail(_ content: MailContent, in language: Language, brand: Brand) -> FilledMail {
         if let code = content.code { return content.ours(code: code, in: language, brand: brand) }
+        if content.newAddress != nil {
+            let subject = language.plain(.mailAddressSubject, ["service": brand.name])
+            return content.ours(subject: subject, in: language, brand: brand)
+        }
         let subject = subject(in: language, brand: brand)
         let (plain, markup) = content.values(brand)
         guard let template = own[language.code] ?? own[nil] else {
@@ -82,12 +87,16 @@ struct MailContent {
     let expires: String
     /// The code that the user types in, in the place of the link; nil for a mail with a link.
     var code: String?
+    /// The new address of the user, to which the mail goes. Nil if it is the mail of a registration, which goes to the
+    /// user id.
+    var newAddress: String?
 
     /// The values that templates can use: `plain` for plain text, `markup` for HTML.
     func values(_ brand: Brand) -> (plain: [String: String], markup: [String: HTML]) {
         let plain = [
             "link": link, "user": user, "service": brand.name, "accent": brand.accent.css,
             "accentText": brand.accent.textOnIt.css, "expires": Moment(expires)?.readable ?? expires,
+            "address": newAddress ?? user,
         ]
         return (plain, plain.mapValues { "\($0)" })
     }
@@ -104,7 +113,10 @@ struct MailContent {
     /// The built-in mail.
     fileprivate func ours(subject: String, in say: Language, brand: Brand) -> FilledMail {
         var (plain, markup) = values(brand)
-        let phrases: [String: Phrase] = ["hello": .mailHello, "who": .mailWho, "open": .mailOpen, "until": .mailUntil]
+        let phrases: [String: Phrase] = [
+            "hello": .mailHello, "who": newAddress == nil ? .mailWho : .mailAddressWho, "open": .mailOpen,
+            "until": .mailUntil,
+        ]
         for (name, phrase) in phrases {
             plain[name] = say.plain(phrase, plain)
             markup[name] = say[phrase, markup]

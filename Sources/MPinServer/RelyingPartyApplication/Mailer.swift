@@ -3,17 +3,21 @@ import MPinHTTP
 import MPinSecrets
 import MPinStore
 
-/// Sends mails with activation links.
+/// Sends mails with links: for activations, and for new addresses.
 struct Mailer: Sendable {
     let delivery: MailDelivery
     let seconds: Int
     let templates: MailTemplates
     let brand: Brand
 
-    /// The mail cannot be sent, because the user id is not a mail address.
+    /// Whether mails are sent at all.
+    var sends: Bool { delivery != .forceActivate }
+
+    /// The mail cannot be sent, because the recipient is not a mail address.
     struct NoAddress: Error {}
 
     func send(_ content: MailContent, in language: Language) async throws {
+        let recipient = content.newAddress ?? content.user
         let filled = templates.mail(content, in: language, brand: brand)
         // The deadline begins here, so that it includes the time until a thread is free.
         let deadline = Deadline.after(milliseconds: UInt32(seconds * 1000))
@@ -21,12 +25,12 @@ struct Mailer: Sendable {
             try await Workers.mail {
                 switch delivery {
                 case .folder(let folder):
-                    let to = content.user.contains("@") ? content.user : content.user + "@localhost"
+                    let to = recipient.contains("@") ? recipient : recipient + "@localhost"
                     let mail = Mail(filled, from: "mpind@localhost", to: to)
                     try write(try mail.message(date: Moment.now().seconds), folder: folder)
                 case .smtp(let url, let from, let user, let password):
                     let server = SMTPServer(url: url, user: user, password: password)
-                    try SMTP.send(Mail(filled, from: from, to: content.user), server: server, deadline: deadline)
+                    try SMTP.send(Mail(filled, from: from, to: recipient), server: server, deadline: deadline)
                 case .forceActivate: break
                 }
             }
@@ -49,5 +53,11 @@ struct Mailer: Sendable {
 extension Mail {
     fileprivate init(_ filled: FilledMail, from: String, to: String) {
         self.init(from: from, to: to, subject: filled.subject, text: filled.text, html: filled.html)
+    }
+}
+
+extension RelyingPartyApplicationConfig {
+    var mailer: Mailer {
+        Mailer(delivery: delivery, seconds: limits.callSeconds, templates: mail, brand: brand)
     }
 }

@@ -27,13 +27,14 @@ struct RelyingPartyApplication: Sendable {
         profiles = openID?.provider.profiles
         self.store = store
         rps = RelyingPartyServiceClient(config, local: local)
-        mailer = Mailer(
-            delivery: config.delivery, seconds: config.limits.callSeconds, templates: config.mail, brand: config.brand)
+        mailer = config.mailer
         let sessions = WebSessions(
             in: store, key: config.linkKey, isSecure: config.publicURL.hasPrefix("https://"), limits: config.limits,
             audit: config.audit)
         mails = PendingMails(in: store)
-        website = Website(config: config, sessions: sessions, rps: rps, mails: mails, mailer: mailer)
+        website = Website(
+            config: config, sessions: sessions, rps: rps, mails: mails, mailer: mailer,
+            settingsPath: openID.map { $0.path(AccountPaths.page) })
     }
 
     func addPublicRoutes(to router: Router<RequestContext>) {

@@ -34,7 +34,7 @@ struct RateLimiting: Sendable {
             return .counted(.register)
         case (_, "pass1"), (_, "pass2"), (_, "authenticate"), (_, "mpinAuthenticate"): return .counted(.login)
         // For each of these pages the RPS gives out a new access number or a new id for a QR code.
-        case (nil, "login"), ("login", "number"), (_, "authorize"), ("authorize", _), ("auth", "start"):
+        case (nil, "login"), ("login", "number"), (_, "authorize"), ("authorize", _), ("auth", "start"), ("account", _):
             return .counted(.access)
         case (_, "access"): return .counted(.poll)
         case (_, "login"), ("login", _), (_, "getAccessNumber"), (_, "getQrUrl"), (_, "codeStatus"),

@@ -74,7 +74,8 @@ extension Pages {
             """)
     }
 
-    func account(_ session: WebSession, csrf: String) -> Page {
+    /// `settings`: the path of the page where the user can change more. Nil if there is none.
+    func account(_ session: WebSession, csrf: String, settings: String?) -> Page {
         let user: HTML = "<strong id=\"user\">\(session.userID)</strong>"
         return page(
             .accountTitle,
@@ -85,8 +86,9 @@ extension Pages {
             <dt>\(language[.accountUntil])</dt>\
             <dd>\(language[.accountUntilTime, ["time": time(session.expires)]])</dd></dl>
             <p>\(language[.accountPrivate])</p>
-            <form method="post" action="/logout"><input type="hidden" name="csrf" value="\(csrf)">\
-            <button type="submit">\(language[.logOut])</button></form>
+            <form method="post" action="/logout" class="actions"><input type="hidden" name="csrf" value="\(csrf)">\
+            <button type="submit">\(language[.logOut])</button>\
+            \(settings.map { button($0, .settingsTitle, isQuiet: true) } ?? "")</form>
             </section>
             """)
     }

@@ -102,6 +102,50 @@ package enum Phrase: String, CaseIterable, Sendable {
     case oidcDeviceDone
     case oidcDeviceRefusedTitle
     case oidcDeviceRefused
+    case settingsTitle
+    case settingsSaved
+    case settingsRecent
+    case settingsProfile
+    case settingsName
+    case settingsPicture
+    case settingsLocale
+    case settingsSave
+    case settingsFaultName
+    case settingsFaultPicture
+    case settingsFaultLocale
+    case settingsMailVerified
+    case settingsMailUnverified
+    case settingsMailNone
+    case settingsMailPending
+    case settingsMailCancel
+    case settingsMailNew
+    case settingsMailSend
+    case settingsFaultMail
+    case settingsNone
+    case settingsDevices
+    case settingsDeviceUnnamed
+    case settingsDeviceThis
+    case settingsBlocked
+    case settingsRegistered
+    case settingsLastUsed
+    case settingsNever
+    case settingsRemove
+    case settingsRemoveText
+    case settingsRemoveYes
+    case settingsApplications
+    case settingsAllowed
+    case settingsWithdraw
+    case settingsBrowsers
+    case settingsBrowserThis
+    case settingsBrowserOther
+    case settingsEndOthers
+    case addressTitle
+    case addressLead
+    case addressDone
+    case addressOver
+    case oidcSignUpTitle
+    case oidcSignUpText
+    case oidcSignUpPicture
     case confirmTitle
     case confirmLead
     case confirmText
@@ -135,6 +179,8 @@ package enum Phrase: String, CaseIterable, Sendable {
     case refusedTitle
     case refusedLead
     case mailSubject
+    case mailAddressSubject
+    case mailAddressWho
     case mailHello
     case mailWho
     case mailOpen

@@ -11,6 +11,8 @@ struct Website: Sendable {
     let rps: RelyingPartyServiceClient
     let mails: PendingMails
     let mailer: Mailer
+    /// The path of the OpenID provider's account page. Nil if this process has no provider.
+    let settingsPath: String?
 
     func addRoutes(to router: Router<RequestContext>) {
         router.serve("/", [.get: { request, _ in try await home(request) }])
@@ -96,7 +98,7 @@ struct Website: Sendable {
         guard let id = sessions.id(request), let session = try await session(request) else {
             return .seeOther("/login")
         }
-        return pages(request).account(session, csrf: sessions.formToken(id)).response()
+        return pages(request).account(session, csrf: sessions.formToken(id), settings: settingsPath).response()
     }
 
     /// GET /login and /login/number: shows a new QR code or access number.
