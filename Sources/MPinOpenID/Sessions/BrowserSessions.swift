@@ -61,8 +61,8 @@ package struct BrowserSessions: Sendable {
     /// is of a session of the same user, that session goes on. In any case the secret half of the cookie is new,
     /// because somebody else may have put the old one into the browser.
     ///
-    /// `clientID` is the client that the user logs in to. Nil if it is the account page. With `phoneKey`, the phone can end the session; nil is
-    /// returned if it has done so already.
+    /// `clientID` is the client that the user logs in to. Nil if it is the account page. With `phoneKey`, the phone can
+    /// end the session; nil is returned if it has done so already.
     package func begin(
         _ login: UserLogin, for clientID: String? = nil, replacing old: SessionCookie? = nil, phoneKey: String? = nil,
         at now: Moment

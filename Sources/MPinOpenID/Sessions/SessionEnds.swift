@@ -13,9 +13,9 @@ package enum LogoutCause: String, Sendable {
 
 /// The beginnings and ends of browser sessions.
 extension OpenIDProvider {
-    /// Begins the session of a user who has entered a PIN to log in to a client (nil: to the account page), and returns the browser's new cookie
-    /// and the session. Nil if the phone has already ended the session. If somebody else was logged in with this
-    /// browser, that session ends, and its clients are told in the background.
+    /// Begins the session of a user who has entered a PIN to log in to a client (nil: to the account page), and returns
+    /// the browser's new cookie and the session. Nil if the phone has already ended the session. If somebody else was
+    /// logged in with this browser, that session ends, and its clients are told in the background.
     package func beginSession(
         _ progress: LoginProgress, _ login: UserLogin, for clientID: String?, replacing old: SessionCookie?
     ) async throws -> (SessionCookie, BrowserSession)? {

@@ -17,8 +17,6 @@ package struct TrustConfig: Sendable {
         publicURL = website.publicURL
         language = website.language
         limits = website.limits
-        mailer = Mailer(
-            delivery: website.delivery, seconds: website.limits.callSeconds, templates: website.mail,
-            brand: website.brand)
+        mailer = website.mailer
     }
 }
